@@ -1,9 +1,11 @@
-// What the public interface is made of comes along with `import Piconet`, and nothing else of the modules below it.
+// `import Piconet` brings the types of lower modules that the public interface uses, and nothing else of those modules.
 #if Bluetooth
   @_exported import struct PiconetBluetooth.BluetoothProbe
   @_exported import struct PiconetBluetooth.DaemonProbe
 #endif
 @_exported import enum PiconetEngine.Blame
+@_exported import struct PiconetEngine.ChannelPriorities
+@_exported import enum PiconetEngine.ChannelPriority
 @_exported import enum PiconetEngine.DeliveryMode
 @_exported import struct PiconetEngine.InvalidConfiguration
 @_exported import struct PiconetEngine.LinkFailure
@@ -25,4 +27,5 @@
 @_exported import enum PiconetTLS.TrustPolicy
 @_exported import struct PiconetTLS.TypedCode
 @_exported import struct PiconetWire.Incarnation
+@_exported import struct PiconetWire.MessageChannel
 @_exported import struct PiconetWire.PeerID

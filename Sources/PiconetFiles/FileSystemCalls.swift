@@ -1,19 +1,19 @@
 import CPiconetSystem
 import Glibc
 
-/// The system calls that file systems answer in different ways. A test puts others in their place, for a file system
-/// that is not at hand.
+/// The system calls that file systems answer in different ways. Tests replace them to stand for a file system that is
+/// not at hand.
 struct FileSystemCalls: Sendable {
-  /// What fstatvfs(3) says of the file system of an open directory.
+  /// What fstatvfs(3) says about the file system of an open directory.
   struct Space: Sendable {
-    /// 0 where the file system has no such number.
+    /// 0 if the file system has no such number.
     var blockCount: UInt64
     /// Blocks that this user can still write.
     var availableCount: UInt64
     /// Bytes of a block.
     var blockByteCount: UInt64
 
-    /// As large as can be said, where the product is larger.
+    /// The largest number there is, if the product is larger.
     var availableByteCount: UInt64? {
       guard blockCount > 0 else { return nil }
       let product = availableCount.multipliedReportingOverflow(by: blockByteCount)
@@ -30,11 +30,12 @@ struct FileSystemCalls: Sendable {
       blockByteCount: UInt64(status.f_frsize))
   }
 
-  /// Sets space aside for a file of so many bytes. Gives 0 or errno; EOPNOTSUPP where it is not done.
+  /// Sets space aside for a file of so many bytes. Returns 0 or errno; EOPNOTSUPP if it can't be done.
   ///
-  /// fallocate(2) with KEEP_SIZE, not posix_fallocate, which writes into every block where the file system can't allot,
-  /// and not ftruncate, which allots nothing: the size stays the number of bytes that came. On tmpfs it would take all
-  /// the pages at once (a quarter of a second a GiB, with nothing read meanwhile), so there it is not done.
+  /// fallocate(2) with KEEP_SIZE, so that the size stays the number of bytes that came: not posix_fallocate, which
+  /// writes into every block if the file system can't allocate, nor ftruncate, which allocates nothing. On tmpfs it
+  /// would take all the pages at once (a quarter of a second per GiB, with nothing read meanwhile), so it is not done
+  /// there.
   var allot: @Sendable (_ file: Int32, _ byteCount: UInt64) -> Int32 = { file, byteCount in
     if piconet_is_tmpfs(file) { return EOPNOTSUPP }
     return FileDescriptor.retrying {
@@ -42,18 +43,28 @@ struct FileSystemCalls: Sendable {
     }.errno
   }
 
-  /// rename(2) from a directory to another, or within one, that fails with EEXIST where something has the new name.
-  /// Gives 0 or errno.
+  /// rename(2) from one directory to another, or within one, that fails with EEXIST if something has the new name.
+  /// Returns 0 or errno.
   var renameWithoutReplacing: @Sendable (_ directory: Int32, _ from: String, _ folder: Int32, _ to: String) -> Int32 = {
     piconet_renameat2($0, $1, $2, $3, PICONET_RENAME_NOREPLACE) == 0 ? 0 : errno
   }
 
-  /// rename(2). Gives 0 or errno.
+  /// rename(2). Returns 0 or errno.
   var rename: @Sendable (_ directory: Int32, _ from: String, _ folder: Int32, _ to: String) -> Int32 = {
     renameat($0, $1, $2, $3) == 0 ? 0 : errno
   }
 
-  /// link(2). Gives 0 or errno.
+  /// Makes a file's content durable: fdatasync(2). Returns 0 or errno.
+  var synchronizeContent: @Sendable (_ file: Int32) -> Int32 = { file in
+    FileDescriptor.retrying { fdatasync(file) }.errno
+  }
+
+  /// Makes a directory's entries durable: fsync(2). Returns 0 or errno.
+  var synchronizeEntries: @Sendable (_ folder: Int32) -> Int32 = { folder in
+    FileDescriptor.retrying { fsync(folder) }.errno
+  }
+
+  /// link(2). Returns 0 or errno.
   var link: @Sendable (_ directory: Int32, _ from: String, _ folder: Int32, _ to: String) -> Int32 = {
     linkat($0, $1, $2, $3, 0) == 0 ? 0 : errno
   }

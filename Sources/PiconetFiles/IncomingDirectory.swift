@@ -4,28 +4,28 @@ import Synchronization
 
 /// The directory that received files go into, opened once.
 ///
-/// All work is done relative to the descriptor, so neither a renamed directory nor a symbolic link put in its place
-/// leads anywhere else. Calls block on the disk. Any thread may use it; several of these may be open for one
-/// directory, in one process or many.
+/// All work is relative to the descriptor, so neither renaming the directory nor putting a symbolic link in its place
+/// can redirect it. Calls block on the disk. Any thread may use it; one directory may be open several times, in one
+/// process or many.
 public final class IncomingDirectory: @unchecked Sendable {
-  // Sendable is right: the descriptor is only read until nobody holds the directory any more; the rest is constant or
+  // Sendable is right: the descriptor is only read as long as anybody holds the directory; the rest is constant or
   // behind the mutex.
   public struct Settings: Sendable, Hashable {
     /// Bytes that must remain free after a file, so that a full disk does not stop the rest of the machine. Default 1
     /// MiB.
     public var spaceReserve: UInt64 = 1 << 20
-    /// The largest file in bytes that is taken; nil (default) takes what fits.
+    /// The largest file accepted, in bytes; nil (default): whatever fits.
     public var maximumFileSize: UInt64?
     /// How many names are tried for one file ("photo (1000).jpg" is the last by default). At least 1.
     public var maximumNumber = 1000
-    /// Whether a file stays without a name until it is complete, where the file system can do that (O_TMPFILE).
-    /// Default true: nothing is left behind even by a power cut.
+    /// Whether a file has no name until it is complete, if the file system can do that (O_TMPFILE). Default true: not
+    /// even a power cut leaves anything behind.
     public var usesUnnamedFiles = true
-    /// How many partial files are kept for transfers to go on with. Beyond that, the sender who has most of them loses
-    /// his oldest. Default 16.
+    /// How many partial files are kept for transfers to go on with. Beyond that, the sender with the most of them loses
+    /// its oldest. Default 16.
     public var keptPartialLimit = 16
-    /// How long one is kept, in seconds, from when a receiver first sees that nobody writes it. A time in which the
-    /// machine was off, or its clock was put right, counts for a day at most. Default seven days.
+    /// How long one is kept, in seconds, from when a receiver first sees that nobody is writing it. Time in which the
+    /// machine was off, or its clock was set right, counts for a day at most. Default seven days.
     public var keptPartialAge: Int64 = 7 * 86_400
 
     public init() {}
@@ -37,9 +37,13 @@ public final class IncomingDirectory: @unchecked Sendable {
   let now: @Sendable () -> KeptAge.Moment
   private let givenPath: String
   private let promisedSpace = Mutex(PromisedSpace())
-  /// Whose a file is that this process makes here; nil: not seen yet.
+  /// Who owns a file that this process makes here; nil: not known yet.
   let ownerOfNewFiles = Mutex<uid_t?>(nil)
-  /// Of files in it that were compared.
+  let foldersBeingMade = FoldersBeingMade()
+  /// A commit that may replace a file holds this from asking until the file has its name: otherwise, of two files with
+  /// one name, the one that must not be replaced might be.
+  let replacing = Mutex(())
+  /// The digests of files in it that were compared.
   let digests = FileDigests()
 
   /// Opens a directory that exists.
@@ -66,7 +70,7 @@ public final class IncomingDirectory: @unchecked Sendable {
     }
   }
 
-  /// Where the directory is now, also after it was moved; the path it was opened by if the system can't say.
+  /// Where the directory is now, even after it was moved; the path it was opened by if the system can't say.
   public var path: String {
     let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer -> String? in
       guard let start = buffer.baseAddress else { return nil }
@@ -90,7 +94,7 @@ public final class IncomingDirectory: @unchecked Sendable {
   /// Bytes that this user can still write; nil if the file system has no such number.
   public var freeSpace: UInt64? { calls.space(descriptor.number)?.availableByteCount }
 
-  /// What is left for one more file.
+  /// The space left for one more file.
   private var unpromisedSpace: UInt64? {
     guard let free = freeSpace else { return nil }
     let promised = promisedByteCount
@@ -103,10 +107,10 @@ public final class IncomingDirectory: @unchecked Sendable {
 
   func endPromise(_ byteCount: UInt64) { promisedSpace.withLock { $0.endPromise(byteCount) } }
 
-  /// Says before the transfer what would become of a file of `size` bytes.
+  /// What would become of a file of `size` bytes; asked before its transfer.
   ///
-  /// Throws what makes the transfer pointless: `nameRefused`, `tooLarge`, `diskFull`, `directoryVanished`, and for
-  /// `overwrite` of something that is not a regular file `notRegular`.
+  /// Throws anything that makes the transfer pointless: `nameRefused`, `tooLarge`, `diskFull`, `directoryVanished`, and
+  /// for `overwrite` of something that is not a regular file `notRegular`.
   public func conflictOutcome(
     name: SafeFileName, folder: SafeFolder = .none, size: UInt64, policy: ConflictPolicy,
     resuming key: ResumptionKey? = nil
@@ -123,8 +127,8 @@ public final class IncomingDirectory: @unchecked Sendable {
     }
   }
 
-  /// Throws if a file of this size can't be taken now. Where the disk is too full for it, other partial files are kept
-  /// no longer, if that makes enough room.
+  /// Throws if a file of this size can't be taken now. If the disk is too full for it, other partial files are removed,
+  /// provided that this makes enough room.
   func check(size: UInt64, name: SafeFileName, resuming key: ResumptionKey? = nil) throws(FileFailure) {
     do throws(FileFailure) {
       try checkOnce(size: size, name: name, resuming: key)
@@ -136,7 +140,7 @@ public final class IncomingDirectory: @unchecked Sendable {
     }
   }
 
-  /// Throws `tooLarge` if a file of this size is never taken, however much is free.
+  /// Throws `tooLarge` if a file of this size is never accepted, however much is free.
   public func check(limitOf name: SafeFileName, size: UInt64) throws(FileFailure) {
     // Beyond the process's RLIMIT_FSIZE a write does not fail: it raises SIGXFSZ.
     var processLimit = rlimit()
@@ -151,7 +155,7 @@ public final class IncomingDirectory: @unchecked Sendable {
     try check(limitOf: name, size: size)
     guard exists else { throw FileFailure(.directoryVanished, path: givenPath) }
     guard let free = unpromisedSpace else { return }
-    // What is there already takes no more space.
+    // What was kept of it takes no more space.
     let missing = size - min(size, key.map { keptByteCount(under: $0) } ?? 0)
     let needed = missing.addingReportingOverflow(settings.spaceReserve)
     if needed.overflow || needed.partialValue > free {
@@ -160,13 +164,15 @@ public final class IncomingDirectory: @unchecked Sendable {
     }
   }
 
-  /// The failure of a system call on an entry; tells a removed directory from a missing file, and counts free space.
+  /// The failure of a system call on an entry; tells a removed directory from a missing file, and looks up the free
+  /// space.
   func failure(errno number: Int32, name: String, needed: UInt64 = 0) -> FileFailure {
     if number == ENOENT || number == ESTALE, !exists { return FileFailure(.directoryVanished, path: givenPath) }
     if number == ENOSPC { return FileFailure(.diskFull(needed: needed, free: freeSpace ?? 0), path: path(of: name)) }
     return FileFailure(errno: number, .writingFile, path: path(of: name))
   }
 
-  /// The name under /proc by which an open descriptor is linked and found (proc_pid_fd(5)).
-  static func link(to descriptor: FileDescriptor) -> String { "/proc/self/fd/\(descriptor.number)" }
+  /// The name under /proc by which an open descriptor is linked and found (proc_pid_fd(5)): that of the asking thread,
+  /// which may have a descriptor table of its own.
+  static func link(to descriptor: FileDescriptor) -> String { "/proc/thread-self/fd/\(descriptor.number)" }
 }

@@ -1,9 +1,10 @@
 import CPiconetSystem
 import Glibc
+import Synchronization
 
-/// A file that was received, checked and given its name.
+/// A file that has been received, checked and given its name.
 public struct StoredFile: Sendable, Hashable {
-  /// The name that it has; with a number if the offered one was taken.
+  /// Its name, with a number if the offered one was taken.
   public let name: SafeFileName
   /// Where it is.
   public let path: String
@@ -13,19 +14,20 @@ public struct StoredFile: Sendable, Hashable {
   public let digest: SHA256Digest
 }
 
-/// How a received file ended that did not fail.
+/// How receiving a file ended if it did not fail.
 public enum IncomingOutcome: Sendable, Hashable {
   case stored(StoredFile)
-  /// A file of that name, or of it with a number, has the very same content; nothing was written.
+  /// A file with that name, or with that name and a number, has the very same content; nothing was written.
   case present(StoredFile)
-  /// Something of that name was there and the policy is `skip`; nothing was written.
+  /// Something with that name exists and the policy is `skip`; nothing was written.
   case skipped(SafeFileName)
 }
 
 /// Receives one file into a directory: bytes in order, then a commit that checks and names it.
 ///
-/// Until the commit no entry of the directory has the final name. A failure of `write` or `commit`, `discard` and the
-/// end of this object remove what was written. Calls block on the disk. Confined to one thread at a time.
+/// Until the commit no entry of the directory has the final name. A failure of `write` or `commit`, a call of
+/// `discard`, and releasing this object all remove what was written. Calls block on the disk. Confined to one thread at
+/// a time; several files of one directory may be committed at the same time.
 public final class IncomingFile {
   private enum State {
     case receiving
@@ -40,22 +42,22 @@ public final class IncomingFile {
   /// The size in bytes that the peer offered.
   public let offeredSize: UInt64
   public private(set) var receivedSize: UInt64 = 0
-  /// What an earlier transfer had received, verified again: the first byte to write is the one behind it.
+  /// How many bytes an earlier transfer had received, verified again: the first byte to write comes after them.
   public private(set) var resumedSize: UInt64 = 0
 
   private let partial: PartialFile
-  /// Where another transfer has what is kept of this content.
+  /// Set if another transfer is using what is kept of this content.
   private let keptElsewhere: PartialFileName?
   private var hash: RunningSHA256?
   private var journal: BlockJournal?
   private let policy: ConflictPolicy
-  /// What was found to be there before, and to be something else.
+  /// Existing files that were compared and found to be something else.
   private let compared: PresentContent?
-  /// Whether the file of this path may be replaced, asked once. No: both stay, with a number.
+  /// Whether the file at this path may be replaced; asked once. If not, both stay, with a number.
   private let mayReplace: (_ relativePath: String) -> Replacement
   private var state = State.receiving
   private var writtenOut: UInt64 = 0
-  /// Bytes still to come that the directory keeps free for this file, having no blocks for them.
+  /// Bytes still to come that have no blocks on the disk yet, and that the directory keeps free for this file.
   private(set) var promised: UInt64 = 0
 
   /// Bytes after which the kernel is asked to start writing to the disk, so that a large file's commit has little left
@@ -65,14 +67,14 @@ public final class IncomingFile {
   /// Starts a file of `offeredSize` bytes.
   ///
   /// With a key the file goes on where an earlier transfer under the same key ended, and is kept by `keep`, or if this
-  /// process dies. What is there is read again as far as it is right, which takes a while. A file of one block or less
-  /// is not worth it.
+  /// process dies. What was kept is read and verified again, which takes a while. A file of one block or less is not
+  /// worth it.
   ///
   /// `hashing` computes the SHA-256 within each `write`; a key needs it. Without it the commit is given a digest that
   /// was computed elsewhere, or reads the file again.
   ///
   /// Throws `nameRefused`, `tooLarge`, `diskFull`, `quotaExceeded`, `directoryVanished`, `noPermission`, `readOnly` or
-  /// `ioError`; nothing is left then.
+  /// `ioError`; then nothing is left.
   public init(
     in directory: IncomingDirectory, folder: SafeFolder = .none, name: SafeFileName, offeredSize: UInt64,
     policy: ConflictPolicy, hashing: Bool = true, resuming key: ResumptionKey? = nil,
@@ -103,8 +105,8 @@ public final class IncomingFile {
 
   deinit { directory.endPromise(promised) }
 
-  /// Appends bytes. Throws `tooManyBytes` (nothing of this call is written then), `diskFull`, `quotaExceeded` or
-  /// `ioError`; the partial file is gone then, and every later call throws the same.
+  /// Appends bytes. Throws `tooManyBytes` (then nothing of this call is written), `diskFull`, `quotaExceeded` or
+  /// `ioError`; then the partial file is gone, and every later call throws the same.
   public func write(_ bytes: UnsafeRawBufferPointer) throws(FileFailure) {
     try checkReceiving()
     guard UInt64(bytes.count) <= offeredSize - receivedSize else {
@@ -130,7 +132,7 @@ public final class IncomingFile {
         pwrite(partial.descriptor.number, slice.baseAddress, slice.count, off_t(receivedSize))
       }
       guard written.result > 0 else {
-        // pwrite gives 0 for no bytes only; were it to happen, it would not get better by repeating.
+        // pwrite returns 0 only for an empty buffer; if it happened all the same, repeating would not help.
         let number = written.result == 0 ? EIO : written.errno
         throw ended(with: directory.failure(errno: number, name: name.text, needed: offeredSize - receivedSize))
       }
@@ -141,14 +143,14 @@ public final class IncomingFile {
     if receivedSize - writtenOut >= Self.writeOutInterval { startWritingOut() }
   }
 
-  /// Checks size and digest, makes the file durable, and gives it its name without a moment in which the name stands
-  /// for less than the whole file.
+  /// Checks size and digest, makes the file durable, and gives it its name; at no moment does the name stand for less
+  /// than the whole file.
   ///
   /// `computedDigest` is the digest of the written bytes if they were not hashed here. `modificationTime` is set as far
   /// as the file system can represent it.
   ///
   /// Throws `tooFewBytes`, `digestMismatch`, `exists`, `notRegular` (overwriting), `directoryVanished`, `diskFull` or
-  /// `ioError`; the partial file is gone then. Only an `ioError` of the last step, which makes the name itself durable,
+  /// `ioError`; then the partial file is gone. Only an `ioError` of the last step, which makes the name itself durable,
   /// leaves the complete file in place.
   public func commit(
     expectedDigest: SHA256Digest, computedDigest: SHA256Digest? = nil, modificationTime: ModificationTime? = nil
@@ -174,7 +176,7 @@ public final class IncomingFile {
     }
   }
 
-  /// Removes what was written. Without effect after a commit.
+  /// Removes what was written. No effect after a commit.
   public func discard() {
     guard case .receiving = state else { return }
     state = .ended
@@ -182,15 +184,15 @@ public final class IncomingFile {
     partial.discard()
   }
 
-  /// Leaves what was written for a later transfer with the same key, if it has one, there is at least a block, and no
-  /// other transfer has stored the whole meanwhile; otherwise `discard`.
+  /// Leaves what was written for a later transfer with the same key, if there is a key and at least one block, and no
+  /// other transfer has stored the whole meanwhile; otherwise as `discard`.
   public func keep() {
     guard case .receiving = state, journal?.isThere == true, receivedSize >= BlockJournal.blockByteCount else {
       return discard()
     }
     state = .ended
     keepPromise(promised)
-    // The space that was allotted behind the bytes goes back.
+    // Gives back the space that was allocated beyond the bytes.
     _ = ftruncate(partial.descriptor.number, off_t(receivedSize))
     partial.keep()
     directory.removeKeptPartials()
@@ -205,7 +207,7 @@ public final class IncomingFile {
     return Array(bytes.prefix(max(0, result)))
   }
 
-  /// Goes on behind what is right of the kept file; the rest of it is cut off.
+  /// Goes on after the part of the kept file that is right; the rest of it is cut off.
   private func resume(_ key: ResumptionKey) throws(FileFailure) {
     guard let journal = BlockJournal(of: key.partialName, key: key, in: directory),
       let prefix = VerifiedPrefix(of: partial.descriptor, journal: journal, size: offeredSize),
@@ -228,7 +230,7 @@ public final class IncomingFile {
     }
   }
 
-  /// A block is whole. Where that can't be written down the transfer goes on without.
+  /// A block is complete. If that can't be noted in the journal the transfer goes on without one.
   private func noteBlock() {
     if let digest = hash?.digestSoFar, journal?.append(digest) == true { return }
     journal = nil
@@ -256,8 +258,30 @@ public final class IncomingFile {
     return .skipped(name)
   }
 
+  /// What has become of the name.
+  private enum Naming {
+    /// The file has the name, but not durably yet.
+    case given(SafeFileName, IncomingFolder)
+    case over(IncomingOutcome)
+  }
+
   private func publish(_ digest: SHA256Digest) throws(FileFailure) -> IncomingOutcome {
-    let replacement = policy == .overwrite ? mayReplace(folder.path(of: name)) : .never
+    var naming: Naming
+    if policy == .overwrite {
+      naming = .over(.skipped(name))
+      try directory.replacing.withLock { _ throws(FileFailure) in
+        naming = try giveName(replacing: mayReplace(folder.path(of: name)), digest)
+      }
+    } else {
+      naming = try giveName(replacing: .never, digest)
+    }
+    switch naming {
+    case .over(let outcome): return outcome
+    case .given(let name, let folder): return try settled(name, in: folder, digest)
+    }
+  }
+
+  private func giveName(replacing replacement: Replacement, _ digest: SHA256Digest) throws(FileFailure) -> Naming {
     var left = Self.folderTries
     while true {
       guard let folder = try directory.open(folder, creating: true) else {
@@ -265,9 +289,9 @@ public final class IncomingFile {
       }
       do throws(FileFailure) {
         let replaces = replacement == .allowed || replacement == .exactly && folder.hasEntry(exactly: name)
-        return try publish(in: folder, replacing: replaces, digest)
+        return try giveName(in: folder, replacing: replaces, digest)
       } catch {
-        // Somebody has removed the folder, which was empty, in the instant between.
+        // Somebody has removed the folder, which was empty, in between.
         left -= 1
         guard error.code == .directoryVanished, directory.exists, left > 0 else { throw error }
       }
@@ -276,22 +300,22 @@ public final class IncomingFile {
 
   private static let folderTries = 3
 
-  private func publish(
+  private func giveName(
     in folder: IncomingFolder, replacing: Bool, _ digest: SHA256Digest
-  ) throws(FileFailure) -> IncomingOutcome {
+  ) throws(FileFailure) -> Naming {
     for number in 1...max(1, directory.settings.maximumNumber) {
       let candidate = number == 1 || replacing ? name : name.numbered(number)
-      if try partial.publish(as: candidate, in: folder) { return try settled(candidate, in: folder, digest) }
+      if try partial.publish(as: candidate, in: folder) { return .given(candidate, folder) }
       if number <= PresentContent.limit, let present = try present(in: folder, as: candidate, digest) {
-        return .present(present)
+        return .over(.present(present))
       }
-      if policy == .skip { return skipped() }
+      if policy == .skip { return .over(skipped()) }
       guard replacing else { continue }
       // The entry may vanish between the two looks; then the name is simply tried again.
       guard let kind = try folder.kind(of: name) else { continue }
       guard kind == .regular else { throw FileFailure(.notRegular(kind), path: folder.path(of: name)) }
       try partial.replace(name, in: folder)
-      return try settled(name, in: folder, digest)
+      return .given(name, folder)
     }
     throw FileFailure(.exists, path: finalPath)
   }
@@ -308,8 +332,8 @@ public final class IncomingFile {
     return .stored(file(name, in: folder, digest))
   }
 
-  /// What has the name, where that is the very content that has arrived: it came another way meanwhile, or nobody has
-  /// compared it before. Nothing of ours stays then.
+  /// An existing file with the very content that has arrived: it came another way meanwhile, or nobody compared it
+  /// before. Then nothing of ours stays.
   private func present(
     in folder: IncomingFolder, as name: SafeFileName, _ digest: SHA256Digest
   ) throws(FileFailure) -> StoredFile? {
@@ -319,7 +343,7 @@ public final class IncomingFile {
     if let known = compared?.digest(of: name, FileStamp(status)), known != digest { return nil }
     let there = PresentContent(in: folder, exactly: name, status)
     while !there.step(.max) {}
-    guard there.match(digest) != nil else { return nil }
+    guard there.findMatch(digest) != nil else { return nil }
     let result = file(name, in: folder, digest)
     if let keptElsewhere { directory.forgetKept(keptElsewhere) }
     discard()
@@ -336,16 +360,16 @@ public final class IncomingFile {
   private func prepare(modificationTime: ModificationTime?) throws(FileFailure) {
     partial.setFinalPermissions()
     if let modificationTime {
-      // A file is no worse for a time that the file system refuses.
+      // If the file system refuses the time, the file is none the worse.
       let times = [modificationTime.timespec, modificationTime.timespec]
       _ = futimens(partial.descriptor.number, times)
     }
-    let outcome = FileDescriptor.retrying { fdatasync(partial.descriptor.number) }
-    if outcome.result < 0, outcome.errno != EINVAL { throw directory.failure(errno: outcome.errno, name: name.text) }
+    let outcome = directory.calls.synchronizeContent(partial.descriptor.number)
+    if outcome != 0, outcome != EINVAL { throw directory.failure(errno: outcome, name: name.text) }
   }
 
-  /// Sets the space aside, so that two files are not both let in to the same free bytes. Where the file system can't,
-  /// the bytes are only counted.
+  /// Sets the space aside, so that the same free bytes are not promised to two files. If the file system can't, the
+  /// bytes are only counted.
   private func allotSpace() throws(FileFailure) {
     guard offeredSize > 0 else { return }
     let number = directory.calls.allot(partial.descriptor.number, offeredSize)
@@ -364,7 +388,7 @@ public final class IncomingFile {
   }
 
   private func startWritingOut() {
-    // A hint; fdatasync reports what went wrong.
+    // Only a hint; fdatasync reports what went wrong.
     _ = piconet_sync_file_range(
       partial.descriptor.number, Int64(writtenOut), Int64(receivedSize - writtenOut), PICONET_SYNC_FILE_RANGE_WRITE)
     writtenOut = receivedSize

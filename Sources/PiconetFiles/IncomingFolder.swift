@@ -5,7 +5,7 @@ import Glibc
 final class IncomingFolder {
   let directory: IncomingDirectory
   let descriptor: FileDescriptor
-  /// From the directory to the folder, with the numbers that its folders have.
+  /// The path from the directory to the folder, including the numbers that folders were given.
   let components: [SafeFileName]
 
   init(_ directory: IncomingDirectory, _ descriptor: FileDescriptor, _ components: [SafeFileName]) {
@@ -16,7 +16,7 @@ final class IncomingFolder {
 
   var number: Int32 { descriptor.number }
 
-  /// Where the directory finds an entry of the folder.
+  /// The path of an entry, below the receiving directory.
   func relativePath(of name: SafeFileName) -> String { (components + [name]).map(\.text).joined(separator: "/") }
 
   func path(of name: SafeFileName) -> String { directory.path(of: relativePath(of: name)) }
@@ -44,7 +44,7 @@ final class IncomingFolder {
     return directory.failure(errno: number, name: relativePath(of: name))
   }
 
-  /// Whether there is an entry of these very bytes, however the file system compares names.
+  /// Whether there is an entry with exactly these bytes, however the file system compares names.
   func hasEntry(exactly name: SafeFileName) -> Bool {
     var isThere = false
     forEachEntry { if $0.utf8.elementsEqual(name.text.utf8) { isThere = true } }
@@ -53,7 +53,7 @@ final class IncomingFolder {
 
   /// Calls back with the name of each entry that is UTF-8, in no order.
   func forEachEntry(_ body: (String) -> Void) {
-    // A descriptor of its own: reading moves the position, and closedir closes it.
+    // Needs a descriptor of its own: reading moves the position, and closedir closes it.
     let opened = FileDescriptor.retrying { openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard opened.result >= 0 else { return }
     guard let stream = fdopendir(opened.result) else {
@@ -71,11 +71,11 @@ final class IncomingFolder {
     }
   }
 
-  /// Makes the entries durable. A file system that can't (EINVAL) is not at fault.
+  /// Makes the entries durable. A file system that can't (EINVAL) is not treated as a failure.
   func synchronize() throws(FileFailure) {
-    let outcome = FileDescriptor.retrying { fsync(number) }
-    guard outcome.result < 0, outcome.errno != EINVAL, outcome.errno != EROFS else { return }
-    throw directory.failure(errno: outcome.errno, name: components.map(\.text).joined(separator: "/"))
+    let outcome = directory.calls.synchronizeEntries(number)
+    guard outcome != 0, outcome != EINVAL, outcome != EROFS else { return }
+    throw directory.failure(errno: outcome, name: components.map(\.text).joined(separator: "/"))
   }
 }
 
@@ -83,17 +83,24 @@ extension IncomingDirectory {
   /// The directory itself.
   var top: IncomingFolder { IncomingFolder(self, descriptor, []) }
 
-  /// Another folder is tried with a number where something else has the name; so often.
+  /// The same, opened again: a disk error is reported once per open file, so a commit that makes an entry durable must
+  /// not share one with others that do.
+  private var topOfItsOwn: IncomingFolder {
+    let opened = FileDescriptor.retrying { openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    return opened.result < 0 ? top : IncomingFolder(self, FileDescriptor(opened.result), [])
+  }
+
+  /// If something else has the name, so many numbers are tried for another folder.
   static let maximumFolderNumber = 100
-  /// How often one is made that goes away at once.
+  /// How often a folder that disappears at once is made again.
   static let folderTries = 16
 
-  /// Opens a folder, one component after the other, each in the one before. A symbolic link is never followed: what it
-  /// has the name of is something else, as a file is, and the folder gets a number. The same path leads to the same
-  /// folder as long as nobody changes what is there.
-  /// - Parameter creating: false: gives nil where the folder is not there.
+  /// Opens a folder, one component after the other, each in the one before. A symbolic link is never followed: it
+  /// counts as something else that has the name, as a file does, and the folder gets a number. The same path leads to
+  /// the same folder as long as nobody changes what is there.
+  /// - Parameter creating: false: gives nil if the folder does not exist.
   func open(_ folder: SafeFolder, creating: Bool) throws(FileFailure) -> IncomingFolder? {
-    var current = top
+    var current = creating && folder.components.isEmpty ? topOfItsOwn : top
     for component in folder.components {
       guard let next = try open(component, in: current, creating: creating) else { return nil }
       current = next
@@ -101,7 +108,7 @@ extension IncomingDirectory {
     return current
   }
 
-  /// Opens what has exactly these names; nil where one is not there, or is something else.
+  /// Opens the folder with exactly these names; nil if one does not exist, or is something else.
   func openExactly(_ components: [SafeFileName]) -> IncomingFolder? {
     var current = top
     for component in components {
@@ -129,22 +136,31 @@ extension IncomingDirectory {
       while case .missing = look, tries > 0 {
         guard creating else { return nil }
         tries -= 1
-        // Somebody may make it, put something else there, or take it away, in the instant between.
-        if mkdirat(parent.number, name.text, 0o777) == 0 {
-          try parent.synchronize()
-        } else if errno != EEXIST {
-          throw parent.failure(errno: errno, name: name)
-        }
+        // In between, somebody may make it, put something else there, or take it away.
+        try make(name, in: parent)
         look = Self.look(at: name, in: parent)
       }
       switch look {
-      case .opened(let folder): return folder
+      case .opened(let folder):
+        if creating, foldersBeingMade.contains(folder.components) { try parent.synchronize() }
+        return folder
       case .taken: continue
       case .missing: throw parent.failure(errno: ENOENT, name: name)
       case .failed(let failure): throw failure
       }
     }
     throw FileFailure(.exists, path: parent.path(of: component))
+  }
+
+  /// Makes a folder durably, or leaves whatever has the name.
+  private func make(_ name: SafeFileName, in parent: IncomingFolder) throws(FileFailure) {
+    try foldersBeingMade.making(parent.components + [name]) { () throws(FileFailure) in
+      if mkdirat(parent.number, name.text, 0o777) == 0 {
+        try parent.synchronize()
+      } else if errno != EEXIST {
+        throw parent.failure(errno: errno, name: name)
+      }
+    }
   }
 
   private static func look(at name: SafeFileName, in parent: IncomingFolder) -> Look {
@@ -158,7 +174,7 @@ extension IncomingDirectory {
       }
     }
     let descriptor = FileDescriptor(opened.result)
-    // A file gets its name by a rename, which stays within a file system.
+    // A file gets its name by a rename, which works only within one file system.
     guard descriptor.status()?.st_dev == parent.descriptor.status()?.st_dev else {
       return .failed(FileFailure(.otherFileSystem, path: parent.path(of: name)))
     }

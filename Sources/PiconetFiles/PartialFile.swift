@@ -3,17 +3,18 @@ import Glibc
 
 /// The file that collects bytes before it has its final name.
 ///
-/// Unnamed where the file system allows it, else hidden under a `PartialFileName`. A hidden one is locked (flock(2))
-/// as long as its owner lives, so that a sweep can tell the abandoned ones. Removed with its owner unless published.
+/// It is unnamed if the file system allows that, otherwise hidden under a `PartialFileName`. A hidden one is locked
+/// (flock(2)) as long as its owner lives, so that a sweep can recognize abandoned ones. It is removed with its owner
+/// unless published.
 final class PartialFile {
   let directory: IncomingDirectory
   let descriptor: FileDescriptor
   private var hiddenName: PartialFileName?
-  /// A journal is beside it and goes with it.
+  /// The name of its journal, which lies beside it and goes with it.
   private var journalName: String?
 
-  /// Names drawn for one hidden file before giving up: a second draw happens only when a sweep of another process
-  /// takes the file between its creation and its lock.
+  /// How many names are drawn for one hidden file before giving up: a second draw happens only when a sweep of another
+  /// process takes the file between its creation and its lock.
   static let maximumDraws = 8
   private static let lockRetryMicroseconds: UInt32 = 1_000
 
@@ -28,8 +29,8 @@ final class PartialFile {
     }
   }
 
-  /// Opens the file that is kept under a key, or begins one under it. Nil where another transfer has it, or something
-  /// is in the way: then an ordinary one does.
+  /// Opens the file that is kept under a key, or begins one under it. Nil if another transfer has it, or something is
+  /// in the way: then an ordinary one will do.
   init?(keptUnder key: ResumptionKey, in directory: IncomingDirectory) {
     let name = key.partialName
     guard let descriptor = Self.openKept(name, in: directory) else { return nil }
@@ -42,7 +43,7 @@ final class PartialFile {
 
   deinit { discard() }
 
-  /// Removes the file. Without effect once it is published.
+  /// Removes the file. No effect once it is published.
   func discard() {
     if let hiddenName {
       removeJournal()
@@ -58,7 +59,7 @@ final class PartialFile {
     descriptor.close()
   }
 
-  /// Once the file has its final name, or is about to go.
+  /// Called once the file has its final name, or is about to go.
   func removeJournal() {
     if let journalName { _ = unlinkat(directory.descriptor.number, journalName, 0) }
     journalName = nil
@@ -84,8 +85,8 @@ final class PartialFile {
 
   /// Gives the file this name in one step, in place of the regular file that has it.
   ///
-  /// Whatever else appears under the name in the instant before the rename is replaced as an entry or refused by the
-  /// kernel (a directory); a link is never followed.
+  /// Anything else that appears under the name just before the rename is replaced as an entry, or, if a directory,
+  /// refused by the kernel; a link is never followed.
   func replace(_ name: SafeFileName, in folder: IncomingFolder) throws(FileFailure) {
     let hidden = try appear()
     try checkIdentity(of: hidden)
@@ -97,14 +98,14 @@ final class PartialFile {
     hiddenName = nil
   }
 
-  /// Permissions as for any new file of this process: 0666 less the umask, which only the kernel reads safely when
+  /// Permissions as for any new file of this process: 0666 less the umask, which only the kernel can read safely while
   /// there are threads. An unnamed file got them at its creation.
   func setFinalPermissions() {
     guard hiddenName != nil, let mask = FileCreationMask.current else { return }
     _ = fchmod(descriptor.number, 0o666 & ~mask)
   }
 
-  /// An unnamed file gets a hidden name: rename(2) replaces, linkat(2) does not.
+  /// Gives an unnamed file a hidden name: rename(2) can replace, linkat(2) can't.
   private func appear() throws(FileFailure) -> PartialFileName {
     if let hiddenName { return hiddenName }
     _ = flock(descriptor.number, LOCK_EX | LOCK_NB)
@@ -138,16 +139,16 @@ final class PartialFile {
     let (own, calls) = (directory.descriptor.number, directory.calls)
     let number = calls.renameWithoutReplacing(own, hidden.text, folder.number, name.text)
     guard number == EINVAL || number == ENOSYS else { return number }
-    // NFS and some FUSE file systems know no flags; a hard link does not replace either.
+    // NFS and some FUSE file systems have no flags for rename; a hard link does not replace anything either.
     let linked = calls.link(own, hidden.text, folder.number, name.text)
     if linked == 0 { _ = unlinkat(own, hidden.text, 0) }
     guard NameClaim.withoutLinks.contains(linked) else { return linked }
     return NameClaim(partial: hidden, directory: directory).publish(as: name, in: folder)
   }
 
-  /// Nil where the file system, or the lack of /proc, does not allow unnamed files.
+  /// Nil if the file system, or the lack of /proc, does not allow unnamed files.
   private static func openUnnamed(in directory: IncomingDirectory) throws(FileFailure) -> FileDescriptor? {
-    guard access("/proc/self/fd", X_OK) == 0 else { return nil }
+    guard access("/proc/thread-self/fd", X_OK) == 0 else { return nil }
     let flags = PICONET_O_TMPFILE | O_RDWR | O_CLOEXEC
     let opened = FileDescriptor.retrying { openat(directory.descriptor.number, ".", flags, 0o666) }
     if opened.result >= 0 { return FileDescriptor(opened.result) }
@@ -164,7 +165,7 @@ final class PartialFile {
       // Without a lock, two processes might write into it.
       let locked = FileDescriptor.retrying { flock(descriptor.number, LOCK_EX | LOCK_NB) }
       if locked.errno == EWOULDBLOCK {
-        // Whoever looks at what is kept has it for an instant; a transfer that goes on with it, for long.
+        // A process that only looks at kept files holds it for an instant; a transfer that goes on with it, for long.
         usleep(lockRetryMicroseconds)
         continue
       }
@@ -172,8 +173,9 @@ final class PartialFile {
         directory.isOurs(status)
       else { return nil }
       if status.st_nlink == 1 { return descriptor }
-      // None: a sweep has removed it between the two calls. Two: it was stored by a link, and its owner died before it
-      // took this name away; or somebody has linked something else to be written into. Either keeps its other name.
+      // No name: a sweep has removed it between the two calls. Two: it was stored by a link, and its owner died before
+      // it took this name away; or somebody has linked something else here for us to write into. In both cases the
+      // other name stays.
       if status.st_nlink > 1 { _ = unlinkat(directory.descriptor.number, name.text, 0) }
     }
     return nil
@@ -190,7 +192,7 @@ final class PartialFile {
       guard opened.result >= 0 else { throw directory.failure(errno: opened.errno, name: name.text) }
       let descriptor = FileDescriptor(opened.result)
       let locked = FileDescriptor.retrying { flock(descriptor.number, LOCK_EX | LOCK_NB) }
-      // A sweep holds the lock, or has removed the file already. Any other error (ENOLCK) is a file system without
+      // A sweep holds the lock, or has removed the file already. Any other error (ENOLCK) means a file system without
       // locks, where no sweep gets one either.
       if locked.errno == EWOULDBLOCK { continue }
       if (descriptor.status()?.st_nlink ?? 0) > 0 { return (name, descriptor) }

@@ -1,14 +1,14 @@
 import CPiconetSystem
 import Glibc
+import Synchronization
 
-/// Files in a folder that may have the content of an offer already: those of its size, under its name or under the name
-/// with a number.
+/// Files in a folder that may already have the content of an offer: those of its size, under its name or that name with
+/// a number.
 ///
-/// They are read in steps, so that a thread that others need too is never held up for long. What they hash to is kept
-/// for as long as the file system says that they are as they were. Calls block on the disk. Confined to one thread at a
-/// time.
+/// They are read in steps, so that a shared thread is never held up for long. Their digests are kept for as long as the
+/// file system says that they have not changed. Calls block on the disk. Confined to one thread at a time.
 public final class PresentContent {
-  /// Files of one name that are compared. What is beyond is not found again, and may be stored a second time.
+  /// How many files of one name are compared. Content in any further one is not found, and may be stored a second time.
   static let limit = 64
 
   private struct Candidate {
@@ -23,7 +23,7 @@ public final class PresentContent {
   private var underWay: (index: Int, file: FileDescriptor, hash: RunningSHA256, position: UInt64)?
   private var finished = 0
 
-  /// Looks for files; reads none. Gives nil where there are none, which takes one look where the name is free.
+  /// Looks for files; reads none. Nil if there are none, which takes one look if the name is free.
   public convenience init?(
     in directory: IncomingDirectory, folder: SafeFolder, name: SafeFileName, size: UInt64
   ) throws(FileFailure) {
@@ -36,7 +36,7 @@ public final class PresentContent {
     self.size = size
     for number in 1...max(1, folder.directory.settings.maximumNumber) {
       let name = number == 1 ? name : name.numbered(number)
-      // Where the numbers end, this file would go.
+      // The first free number: here the new file would go.
       guard let status = try folder.status(of: name) else { break }
       if FileKind(mode: status.st_mode) == .regular, UInt64(clamping: status.st_size) == size {
         candidates.append(Candidate(name: name, stamp: FileStamp(status)))
@@ -46,26 +46,26 @@ public final class PresentContent {
     if candidates.isEmpty { return nil }
   }
 
-  /// The one file of this name.
+  /// Only the file with exactly this name.
   init(in folder: IncomingFolder, exactly name: SafeFileName, _ status: stat) {
     self.folder = folder
     size = UInt64(clamping: status.st_size)
     candidates = [Candidate(name: name, stamp: FileStamp(status))]
   }
 
-  /// What a file hashes to that was compared, as long as it is as it was.
+  /// The digest of a file that was compared, as long as it has not changed.
   func digest(of name: SafeFileName, _ stamp: FileStamp) -> SHA256Digest? {
     candidates.first { $0.name == name && $0.stamp == stamp }?.digest
   }
 
-  /// Bytes that were read. Grows to the size of one file at most, since that is what is to be told of.
+  /// How many bytes were read. Grows to at most the size of one file, since that is what is reported.
   public var comparedByteCount: UInt64 {
     let share = UInt64(max(1, candidates.count))
     return min(size, UInt64(finished) * (size / share) + (underWay?.position ?? 0) / share)
   }
 
-  /// Reads on, about so many bytes.
-  /// - Returns: whether all is read.
+  /// Reads on by about so many bytes.
+  /// - Returns: whether everything has been read.
   public func step(_ byteCount: UInt64) -> Bool {
     var left = max(1, byteCount)
     while left > 0 {
@@ -86,8 +86,18 @@ public final class PresentContent {
     return underWay == nil && finished == candidates.count
   }
 
-  /// The file that has this content, and is still as it was read; nil if there is none.
-  public func match(_ digest: SHA256Digest) -> SafeFileName? {
+  /// The file that has this content, and has not changed since it was read; nil if there is none.
+  /// - Parameter note: called if there is one, before anybody else may replace it.
+  public func match(_ digest: SHA256Digest, noting note: () -> Void = {}) -> SafeFileName? {
+    folder.directory.replacing.withLock { _ in
+      let same = findMatch(digest)
+      if same != nil { note() }
+      return same
+    }
+  }
+
+  /// The same, for when nobody may replace anything, or it does not matter.
+  func findMatch(_ digest: SHA256Digest) -> SafeFileName? {
     for candidate in candidates where candidate.digest == digest {
       if let status = try? folder.status(of: candidate.name), FileStamp(status) == candidate.stamp {
         return candidate.name
@@ -100,7 +110,7 @@ public final class PresentContent {
     StoredPath(relative: folder.relativePath(of: name), absolute: folder.path(of: name))
   }
 
-  /// Makes sure that the name is on the disk: whoever stored the file may have been killed before.
+  /// Makes sure that the name is on the disk: the process that stored the file may have been killed before that.
   public func settle() throws(FileFailure) { try folder.synchronize() }
 
   /// Opens the next file whose digest is not known.

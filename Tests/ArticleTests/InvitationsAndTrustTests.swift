@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The article about invitations and trust", .timeLimit(.minutes(15)))
 struct InvitationsAndTrustTests {
-  /// Anna invites Ben, whose program answers; both ask their persons, who say what `says` does.
+  /// Anna invites Ben, whose program answers; both ask their users, who answer as `says` tells.
   private func meet(in folder: TemporaryFolder, session: String, says: Bool = true) async throws -> (
     questions: [String], error: PiconetError?
   ) {
@@ -21,10 +21,17 @@ struct InvitationsAndTrustTests {
       let answering = Task { await answerInvitations(of: players.server, ask: ask) }
       let peer = try await players.serverInSight()
       error = await failure { try await invite(peer, from: players.client) { questions.add($0) } }
+      // Ben's program hears a moment later that it is admitted, and notes who was confirmed.
+      while try error == nil && !remembers("anna", in: folder.path + "/ben") { await Task.yield() }
       await players.server.stop()
       await answering.value
     }
     return (questions.all, error)
+  }
+
+  private func remembers(_ name: String, in state: String) throws -> Bool {
+    let fingerprint = try IdentityStorage.directory(state + "/../" + name).fingerprint()
+    return try IdentityStorage.directory(state).knownPeers().contains { $0.id == fingerprint }
   }
 
   @Test("at the first meeting both persons are asked with the same code, and never again")
@@ -38,6 +45,38 @@ struct InvitationsAndTrustTests {
     #expect(first.questions.contains { $0.contains("Anna") } && first.questions.contains { $0.contains("Ben") })
     let second = try await meet(in: folder, session: session)
     #expect(second.error == nil && second.questions.isEmpty, "\(second.questions)")
+  }
+
+  @Test("two members of a third are not each other's, until everybody accepts and invites everybody")
+  func everybodyWithEverybody() async throws {
+    let session = UUID().uuidString
+    func run(_ name: String, _ body: (Node) async throws -> Void) async throws {
+      try await Node.run(Players.keep(NodeConfiguration(sessionID: "", name: name), session: session, .peer)) { node in
+        try await body(node)
+      }
+    }
+    try await run("Anna") { anna in
+      try await run("Ben") { ben in
+        try await run("Cleo") { cleo in
+          for node in [anna, ben, cleo] { try await node.setAvailable(true) }
+          for other in [ben, cleo] {
+            let address = try #require(await other.listeningAddresses.first).text
+            async let invited = anna.invite(at: address)
+            for await invitation in other.invitations.prefix(1) { _ = try await invitation.accept() }
+            _ = try await invited
+          }
+          #expect(anna.session.members.map(\.name) == ["Ben", "Cleo"])
+          #expect(ben.session.members.map(\.name) == ["Anna"] && cleo.session.members.map(\.name) == ["Anna"])
+          let meeting = [anna, ben, cleo].map { node in Task { await meetEverybody(on: node) } }
+          for (node, other) in [(ben, "Cleo"), (cleo, "Ben")] {
+            for await case .joined(let member) in node.session.membership where member.name == other { break }
+          }
+          for task in meeting { task.cancel() }
+          for task in meeting { await task.value }
+          #expect(ben.session.members.map(\.name) == ["Anna", "Cleo"])
+        }
+      }
+    }
   }
 
   @Test("a device that has forgotten us asks its person alone, and ours sees the code")
@@ -80,7 +119,7 @@ struct InvitationsAndTrustTests {
     }
   }
 
-  /// A key and a certificate in PEM, of its own or issued by that authority.
+  /// A key and a certificate in PEM, self-signed or issued by that authority.
   private func certify(_ name: String, by authority: String? = nil, in folder: TemporaryFolder) throws -> [UInt8] {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
@@ -105,6 +144,18 @@ struct InvitationsAndTrustTests {
       #expect(!meeting.questions.isEmpty)
     }
     #expect(try IdentityStorage.directory(folder.path + "/ben").knownPeers().isEmpty)
+  }
+
+  @Test("a guest that is expected comes to a node that hides, where it was told")
+  func guest() async throws {
+    try await Players.run { players in
+      try await players.server.setAvailable(false)
+      #expect(await players.server.listeningAddresses.isEmpty)
+      let addresses = try await awaitGuest(players.client.id.peer, on: players.server)
+      async let accepted = players.server.invitations.first { _ in true }?.accept()
+      #expect(try await players.client.invite(at: addresses).id == players.server.id)
+      #expect(try await accepted?.id == players.client.id)
+    }
   }
 
   @Test("a typed code lets in who has it, and nobody else")
@@ -135,6 +186,19 @@ struct InvitationsAndTrustTests {
     try await Players.run(configuration, client) { players in
       let peer = try await players.serverInSight()
       #expect(await failure { try await players.client.invite(peer) }?.code == .identity)
+    }
+  }
+
+  @Test("a program that asks nobody lets in whoever comes, until its task is cancelled")
+  func everybody() async throws {
+    try await Players.run { players in
+      let accepting = Task { await acceptEverybody(on: players.server) }
+      for _ in 0..<2 {
+        let member = try await players.client.invite(players.serverInSight())
+        await member.disconnect()
+      }
+      accepting.cancel()
+      await accepting.value
     }
   }
 

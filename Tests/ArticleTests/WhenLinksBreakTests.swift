@@ -28,7 +28,7 @@ struct WhenLinksBreakTests {
   @Test("the advice for somebody who can't be reached says why for each transport")
   func unreachable() async throws {
     try await Players.run { players in
-      // Nobody listens on this one.
+      // Nobody listens at this address.
       let error = try #require(await failure { try await players.client.invite(at: "127.0.0.1:1") })
       #expect(advice(for: error).hasPrefix("No way leads there. tcp: "))
     }
@@ -45,7 +45,7 @@ struct WhenLinksBreakTests {
     let device = try server.identity.fingerprint()
     let again = Players.keep(server, session: session, .server)
     try await Players.run(server, session: session) { players in
-      let keeping = Task { await keepConnected(to: device, from: players.client) }
+      let keeping = Task { await keepConnected(from: players.client) { $0.peer == device } }
       for await invitation in players.server.invitations.prefix(1) { await invitation.decline() }
       for await invitation in players.server.invitations.prefix(1) { _ = try await invitation.accept() }
       await players.server.stop()
@@ -56,6 +56,37 @@ struct WhenLinksBreakTests {
       }
       keeping.cancel()
       await keeping.value
+    }
+  }
+
+  @Test("a signal ends what the program waits for, and the others learn that the node has shut down")
+  func interrupted() async throws {
+    let session = UUID().uuidString
+    try await Players.run(session: session) { players in
+      let (joined, hasJoined) = AsyncStream<Void>.makeStream()
+      let configuration = Players.keep(NodeConfiguration(sessionID: "", name: "Third"), session: session, .client)
+      let address = try #require(await players.server.listeningAddresses.first).text
+      // One that by itself does nothing, since this process has other tests.
+      let program = Task {
+        try await runUntilInterrupted(configuration, by: [SIGWINCH]) { node in
+          _ = try await node.invite(at: address)
+          hasJoined.yield()
+          for await _ in node.session.messages {}
+          #expect(Task.isCancelled)
+        }
+      }
+      for await invitation in players.server.invitations.prefix(1) { _ = try await invitation.accept() }
+      for await _ in joined.prefix(1) {}
+      let signalling = Task {
+        // The source may not be there yet for the first.
+        while (try? await Task.sleep(for: .milliseconds(20))) != nil { kill(getpid(), SIGWINCH) }
+      }
+      try await program.value
+      signalling.cancel()
+      for await case .left(_, let error) in players.server.session.membership {
+        #expect(error.code == .shuttingDown && error.blame == .peer)
+        break
+      }
     }
   }
 }

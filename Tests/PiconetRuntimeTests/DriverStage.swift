@@ -4,7 +4,7 @@ import Testing
 
 @testable import PiconetRuntime
 
-/// A driver among stand-ins that write down what they are told; used on the loop only.
+/// A driver among stand-ins that note what they are told; used on the loop only.
 final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObserver, DialCancellation,
   @unchecked Sendable
 {
@@ -13,7 +13,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   let worker: WorkerThread
   let kind: TransportKind
   var log: [String] = []
-  /// What secures the next link.
+  /// The channel that secures the next link.
   var channel: any SecureChannel = SilentChannel()
   private var driver: NodeDriver?
   private var completion: ((Result<any LinkEndpoint, LinkFailure>) -> Void)?
@@ -36,7 +36,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
     configuration.transports = [kind]
     let id = NodeID(peer: PeerID(bytes: [UInt8](repeating: 1, count: 32))!, incarnation: Incarnation(rawValue: 1))
     driver = NodeDriver(
-      loop: loop, worker: worker,
+      loop: loop, disk: DiskThreads(worker: worker, committers: WorkerPool(name: "commits", width: 1)),
       engine: SessionEngine(identity: LocalIdentity(node: id), configuration: configuration, seed: 1),
       transports: [self], discoveries: [self], security: self, trust: self, observer: self,
       inputs: BatchMailbox(loop: loop, limit: .max), buffers: LinkBuffers(), radioPlan: plan)
@@ -81,13 +81,13 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
     }
   }
 
-  /// The remote side's bytes, all at once.
+  /// Bytes of the remote side's, all at once.
   func receive(_ count: Int) async {
     await loop.perform { [self] in
       let bytes = [UInt8](repeating: 0, count: count)
       _ = bytes.withUnsafeBytes { links?.1.write($0) }
     }
-    // The driver has read them when this comes to its turn.
+    // The driver has read them by the time this has its turn.
     await loop.perform {}
   }
 
@@ -96,13 +96,13 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
       links?.1.close(abort: true)
       log.append("dropped")
     }
-    // The driver has seen its end when this comes to its turn.
+    // The driver has seen its end by the time this has its turn.
     await loop.perform {}
   }
 
   func search() async { await loop.perform { self.driver?.take([.search(scope: "radio")]) } }
 
-  /// Bytes wait for room on a link of it, and some have moved.
+  /// Says that bytes wait for room on one of its links, and that some have moved.
   func fill() async { await loop.perform { self.driver?.radio?.linkWaited() } }
 
   func advertise() async {
@@ -182,7 +182,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   func judge(_ node: NodeID, name: String, isDialled: Bool) -> TrustJudgement { .new }
   func happened(_ event: Event) {}
   func replied(_ command: CommandID, _ reply: Reply) {}
-  func messagesTaken(_ node: NodeID, cost: Int) {}
+  func messagesTaken(_ node: NodeID, cost: Int, in channel: MessageChannel) {}
   func streamTaken(_ stream: StreamID, count: Int) {}
   func storeProgressed(_ transfer: TransferID, stored: UInt64) {}
   func finished() {}

@@ -43,7 +43,7 @@ extension SessionSuite {
       "what a node changes of its info and name is seen by who searches, and who connects hears the new name",
       arguments: SuiteTransport.all)
     func changed(over transport: SuiteTransport) async throws {
-      // Over Bluetooth a device is asked again after 20 s, and here twice.
+      // Over Bluetooth a device is asked again after 20 s, and this test needs that twice.
       let patience = transport.forgetting
       try await SuiteWorld.run(transport, limit: transport.testLimit + patience) { world in
         try await world.pair(server: { $0.mode = .server }, client: { $0.mode = .client }) { pair in
@@ -66,9 +66,9 @@ extension SessionSuite {
           let member = try await pair.client.invite(peer, timeout: transport.patience, transports: [transport.kind])
           #expect(member.name == "Renamed" && member.proven.transport == transport.kind)
           _ = try await accepted
-          // Hidden, it is shown with what was changed meanwhile.
+          // Shown again after it was hidden, it has what was changed meanwhile.
           try await pair.server.setAvailable(false)
-          // Who is gone from the air is forgotten later.
+          // Over the air a peer that is gone is forgotten later.
           if !transport.usesBluetooth { try await world.seesNobody(pair.client) }
           try await pair.server.setDiscoveryInfo([:])
           try await pair.server.setAvailable(true)
@@ -124,7 +124,7 @@ extension SessionSuite {
         try await world.node(
           0, "Server",
           {
-            // Beside TCP, which listens at once.
+            // The simulated transport beside TCP, which listens at once.
             $0.transports = [.tcp, .simulated]
             $0.mode = .server
             $0.listen = "127.0.0.1:0"
@@ -134,6 +134,10 @@ extension SessionSuite {
           try await server.setAvailable(true)
           #expect(await server.listeningAddresses.map(\.kind) == [.tcp])
           memory.setPluggedIn(true)
+          // Before that, others may see it without an address.
+          try await world.until("it listens") {
+            await server.listeningAddresses.contains { $0.kind == .simulated }
+          }
           try await world.node(1, "Client", { $0.mode = .client }) { client in
             try await client.setAvailable(true)
             let peer = try #require(await world.sees(client, server))

@@ -43,7 +43,7 @@ extension SessionSuite {
           let member = try #require(pair.client.session.members.first { $0.id == third.id })
           try await pair.client.session.remove(member)
           #expect(await third.session.nextDeparture()?.removedBy == pair.client.id)
-          // In order behind the request: when it is there, the request has been heard.
+          // It is sent after the request: once it is there, the request has been heard.
           try await pair.client.session.send([7])
           #expect(await pair.server.session.messages.first()?.bytes == [7])
           try await pair.server.session.send([8], to: pair.server.session.members.filter { $0.id == third.id })
@@ -76,11 +76,11 @@ extension SessionSuite {
           let members = pair.client.session.members
           let slow = try #require(members.first { $0.id == third.id })
           let (task, _) = sendUntilItWaits(slow, size: 50_000)
-          try await world.until("the slow one is full") { slow.budget.waitingCount > 0 }
+          try await world.until("the slow one is full") { slow.budgets[0].waitingCount > 0 }
           let toAll = Task { try await pair.client.session.send([9]) }
           #expect(await pair.server.session.messages.first()?.bytes == [9])
           await slow.disconnect()
-          // One that leaves meanwhile is no error of a message to all.
+          // For a message to all it is no error if one of them leaves meanwhile.
           try await toAll.value
           _ = await task.value
         }
@@ -115,7 +115,7 @@ extension SessionSuite {
 }
 
 extension SuiteWorld {
-  /// A server with two members, which are members of one another, too.
+  /// A server with two members, which are also members of each other's session.
   func group<Value>(
     server change: (inout NodeConfiguration) -> Void = { _ in }, _ body: (SuitePair, Node) async throws -> Value
   ) async throws -> Value {

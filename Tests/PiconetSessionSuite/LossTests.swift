@@ -32,7 +32,7 @@ extension SessionSuite {
           let took = clock.now - start
           #expect(errors.0?.code == .timedOut, "\(String(describing: errors.0))")
           #expect(errors.1?.code == .timedOut, "\(String(describing: errors.1))")
-          // It may have been heard just before the silence began, and never later.
+          // The peer may have been heard just before the silence began, but not later.
           #expect(took < timeout + .seconds(1), "\(took)")
           #expect(await failure { try await onClient.send([2]) } != nil)
           try await world.endSilence()
@@ -49,7 +49,7 @@ extension SessionSuite {
           let (task, count) = sendUntilItWaits(onClient, size: 1000)
           try await world.until("it flows") { count.value > 10 }
           try await world.silence()
-          try await world.until("it is stuck") { onClient.budget.waitingCount > 0 }
+          try await world.until("it is stuck") { onClient.budgets[0].waitingCount > 0 }
           try await world.endSilence()
           let all = await pair.server.session.take(count.value)
           #expect(all.allSatisfy { $0.bytes.count == 1000 })
@@ -116,7 +116,7 @@ extension SessionSuite {
       try await SuiteWorld.run(transport) { world in
         try await world.pair(server: { $0.patience.handshake = transport.silence }) { pair in
           try await BarePeer.run(1, in: world) { peer in
-            // RFCOMM has one channel of a number between two devices.
+            // RFCOMM has one channel with a given number between two devices.
             try await peer.dial(pair.addresses())
             if transport.kind != .rfcomm { _ = try await pair.connect() }
             try await world.until("the server hangs up") { await peer.endedLinks == 1 }

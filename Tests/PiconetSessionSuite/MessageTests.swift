@@ -50,6 +50,37 @@ extension SessionSuite {
       }
     }
 
+    @Test(
+      "messages in channels arrive once and in the order of their channel; one that nobody reads stops itself alone",
+      arguments: SuiteTransport.all)
+    func channels(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        try await world.pair(server: { $0.channelLimit = 8 }) { pair in
+          let (onClient, _) = try await pair.connect()
+          // More than may wait in a channel that nobody reads.
+          let unread = (0..<12).map { randomBytes(20_000, seed: UInt64($0)) }
+          for message in unread { try await onClient.send(message, in: 7) }
+          var first = pair.server.session.messages(in: 0).makeAsyncIterator()
+          var second = pair.server.session.messages(in: 2).makeAsyncIterator()
+          for number in 0..<5 as Range<UInt8> {
+            let long = randomBytes(50_000, seed: UInt64(100 + number))
+            try await onClient.send(long, in: 2)
+            try await pair.client.session.send([number], to: [onClient], in: 0)
+            #expect(await first.next().map { Array($0.bytes) } == [number])
+            let message = try #require(await second.next())
+            #expect(message.channel == 2 && message.sender == pair.client.id && Array(message.bytes) == long)
+          }
+          // The window and one message more, and what the two readers hold until they ask for the next one.
+          let held = 50_001 + 2 * WireLimits.messageCost
+          #expect(pair.server.session.core.log.cost <= (128 << 10) + 20_000 + WireLimits.messageCost + held)
+          var last = pair.server.session.messages(in: 7).makeAsyncIterator()
+          for message in unread { #expect(await last.next().map { Array($0.bytes) } == message) }
+          let error = await failure { try await onClient.send([1], in: 8) }
+          #expect(error?.code == .notSupported)
+        }
+      }
+    }
+
     @Test("a message above the limit is refused before a byte leaves, with both numbers", arguments: SuiteTransport.all)
     func tooLarge(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
@@ -77,7 +108,7 @@ extension SessionSuite {
           #expect(error?.description.contains("16374") == true && error?.description.contains("16373") == true)
           let toAll = await failure { try await pair.client.session.send(randomBytes(16_374), mode: .unreliable) }
           #expect(toAll?.code == .messageTooLarge)
-          // An idle link takes the longest.
+          // An idle link takes one of the greatest length.
           try await onClient.send(randomBytes(16_373), mode: .unreliable)
           let message = try #require(await pair.server.session.messages.first())
           #expect(message.mode == .unreliable && Array(message.bytes) == randomBytes(16_373))
@@ -128,13 +159,13 @@ extension SessionSuite {
           let (onClient, onServer) = try await pair.connect()
           let (task, count) = sendUntilItWaits(onClient, size: 10_000)
           let window = 1 << 20
-          // The receiver holds a window, the sender's queue another, and no more however long it goes on.
-          // Over L2CAP its window is a part of what the link holds unread, which is up to the system.
+          // The receiver holds a window, the sender's queue another, and no more however long this goes on. Over L2CAP
+          // the receiver's window is a part of what the link holds unread, which is up to the system.
           let least = transport.kind == .l2cap ? 95 * 1024 - 20_000 : window - 20_000
           var before = -1
           try await world.until("the window is full") {
             defer { before = count.value }
-            return pair.server.core.log.cost >= least && onClient.budget.waitingCount > 0 && count.value == before
+            return pair.server.core.log.cost >= least && onClient.budgets[0].waitingCount > 0 && count.value == before
           }
           #expect(pair.server.core.log.cost <= window)
           #expect(count.value * 10_032 <= 2 * window + 10_032)
@@ -142,7 +173,7 @@ extension SessionSuite {
             #expect(message.bytes.count == 10_000)
           }
           try await world.until("the sender goes on") { count.value > before + 50 }
-          // The receiver leaves: whoever waits is told why.
+          // The receiver leaves: a task that waits is told why.
           await onServer.disconnect()
           let error = await task.value
           #expect(error?.code == .left && error?.blame == .peer, "\(String(describing: error))")
@@ -157,10 +188,10 @@ extension SessionSuite {
         try await world.pair { pair in
           let (onClient, _) = try await pair.connect()
           let (task, count) = sendUntilItWaits(onClient, size: 50_000)
-          try await world.until("a send waits") { onClient.budget.waitingCount > 0 }
+          try await world.until("a send waits") { onClient.budgets[0].waitingCount > 0 }
           task.cancel()
           #expect(await task.value?.code == .cancelled)
-          #expect(onClient.budget.waitingCount == 0)
+          #expect(onClient.budgets[0].waitingCount == 0)
           // What was taken arrives.
           for message in await pair.server.session.take(count.value) { #expect(message.bytes.count == 50_000) }
         }
@@ -173,12 +204,12 @@ extension SessionSuite {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
           let (onClient, _) = try await pair.connect()
-          // 16 MB in all: far above the window.
+          // 16 MB in all, far above the window.
           for number in 0..<4000 {
             try await onClient.send(
               [UInt8(number >> 8), UInt8(number & 255)] + [UInt8](repeating: 0, count: 4000), mode: .unreliable)
           }
-          // In order behind them: when it is there, all of them are that will come.
+          // Sent after them: once it is there, so are all of them that will come.
           try await onClient.send([9])
           try await world.until("the last message is there") { pair.server.core.log.hasReliable }
           #expect(pair.server.core.log.cost <= (1 << 20) + 100)
@@ -200,7 +231,7 @@ extension SessionSuite {
           let (onClient, _) = try await pair.connect()
           for number in UInt8(0)..<100 { try await onClient.send([number]) }
           var read: [UInt8] = []
-          // A new reader for each three.
+          // A new reader for every three messages.
           while read.count < 100 {
             read += await pair.server.session.take(min(3, 100 - read.count)).flatMap { Array($0.bytes) }
           }
@@ -211,7 +242,7 @@ extension SessionSuite {
   }
 }
 
-/// Sends until a send waits; how many were taken before.
+/// Sends until a send has to wait; `count` says how many were taken before.
 func sendUntilItWaits(_ member: Member, size: Int) -> (task: Task<PiconetError?, Never>, count: Watched<Int>) {
   let count = Watched(0)
   let task = Task { () -> PiconetError? in

@@ -58,6 +58,15 @@ struct CoverageTests {
     #expect(total.stored >= 20)
   }
 
+  @Test("hidden nodes let in whom they expect, and refuse others")
+  func hiddenNodesExpect() {
+    let total = total(.hidden, 30)
+    #expect(total.expectedLinks >= 10)
+    #expect(total.hiddenRefusals >= 10)
+    #expect(total.membersBack >= 10)
+    #expect(total.connected >= 20)
+  }
+
   @Test("hostile nodes get in")
   func hostileNodesGetIn() {
     let total = total(.hostile, 20)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A trace replays into what it tells")
 struct ReplayTests {
-  /// What a replay of a whole trace comes to.
+  /// What comes of replaying a whole trace.
   struct Outcome {
     var difference: TraceReplay.Difference?
     var counts = TraceReplay.Counts()
@@ -88,9 +88,9 @@ struct ReplayTests {
         while let record = try decoder.next() {
           guard decoder.header?.isRedacted == true else { break }
           switch record {
-          case .fact(.messageQueued(_, let bytes, _), _), .effect(.storeChunk(_, let bytes)):
+          case .fact(.messageQueued(_, let bytes, _, _), _), .effect(.storeChunk(_, let bytes)):
             #expect(bytes.allSatisfy { $0 == 0 })
-          case .effect(.deliver(.messagesReceived(_, let messages, _))):
+          case .effect(.deliver(.messagesReceived(_, let messages, _, _))):
             #expect(messages.joined().allSatisfy { $0 == 0 })
           default: break
           }

@@ -2,13 +2,13 @@ import Foundation
 import PiconetTestKit
 import Testing
 
-/// Which seeds a test run takes: `PICONET_SEEDS=N` multiplies all counts (by 0.25, too), and
-/// `PICONET_SEED=family:number` runs one alone.
+/// Which seeds a test run takes: `PICONET_SEEDS=N` multiplies all counts (0.25 is allowed, too), and
+/// `PICONET_SEED=family:number` runs a single one.
 enum SeedPlan {
   static let counts: [(family: ScenarioFamily, count: Int)] = [
     (.pair, 300), (.glare, 500), (.fickle, 300), (.transfers, 300), (.streams, 300), (.weather, 300), (.lossy, 300),
     (.restart, 200), (.mixed, 150),
-    (.hostile, 300), (.codes, 300),
+    (.hostile, 300), (.codes, 300), (.hidden, 300),
   ]
 
   static let factor = ProcessInfo.processInfo.environment["PICONET_SEEDS"].flatMap { Double($0) } ?? 1
@@ -21,7 +21,7 @@ enum SeedPlan {
     var testDescription: String { "\(family.rawValue):\(numbers.lowerBound)..<\(numbers.upperBound)" }
   }
 
-  /// So many seeds, or as many times as many as this run wants.
+  /// This many seeds, multiplied as the run wants it.
   static func count(_ usual: Int) -> UInt64 { UInt64((Double(usual) * factor).rounded(.up)) }
 
   static let parts: [Part] = counts.flatMap { family, usual in

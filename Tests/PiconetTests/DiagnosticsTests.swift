@@ -18,14 +18,14 @@ struct DiagnosticsTests {
         count += 1
         if count == 10 { break }
       }
-      // Answered behind the messages: by then the kernel has taken them.
+      // The answer comes behind the messages: by then the kernel has taken them.
       _ = try await pair.client.session.ping(onClient)
       let near = try #require(await pair.client.session.statistics(for: onClient))
       let far = try #require(await pair.server.session.statistics(for: onServer))
       #expect(near.sent.messages == MemberStatistics.Count(frames: 10, bytes: 1_030))
       #expect(far.received.messages == near.sent.messages)
       #expect(near.sent.bytes > 1_030)
-      // Those two, and a heartbeat where the machine takes its time.
+      // Those two, and a heartbeat if the machine is slow.
       #expect(near.roundTrip.map { $0.count >= 2 } == true)
       #expect(near.transport == .tcp)
       #expect(near.queuedBytes == 0 && near.age > .zero)
@@ -39,7 +39,7 @@ struct DiagnosticsTests {
       // Far more than the queue holds, faster than the loop takes them.
       let message = [UInt8](repeating: 1, count: 16_000)
       for _ in 0..<10_000 { try await onClient.send(message, mode: .unreliable) }
-      let refused = onClient.budget.droppedCount
+      let refused = onClient.budgets[0].droppedCount
       _ = try await pair.client.session.ping(onClient)
       let figures = try #require(await pair.client.session.statistics(for: onClient))
       #expect(figures.transport == .tcp)
@@ -82,11 +82,11 @@ struct DiagnosticsTests {
     #expect(replay.difference == nil)
     #expect(replay.ending == "complete" && replay.isRedacted == isRedacted)
     #expect(replay.facts > 10 && replay.effects > 10)
-    // What a crash leaves is read as far as it goes.
+    // What a crash leaves behind is read as far as it goes.
     try bytes.prefix(bytes.count - 3).write(to: URL(filePath: path))
     let cut = try Replay.run(file: path)
     #expect(cut.ending == nil && cut.difference == nil && cut.cutCount > 0)
-    // Bytes that were changed are something else.
+    // Changed bytes are another matter.
     var changed = bytes
     changed[bytes.count / 2] ^= 4
     try changed.write(to: URL(filePath: path))

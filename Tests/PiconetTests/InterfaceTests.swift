@@ -34,6 +34,24 @@ struct InterfaceTests {
     }
   }
 
+  @Test("a peer in sight is found by its id, and nothing by another one")
+  func peerByID() async throws {
+    let session = UUID().uuidString
+    func seeing(_ configuration: inout NodeConfiguration) {
+      configuration.sessionID = session
+      configuration.interfaces = ["lo"]
+      configuration.discovers = true
+    }
+    try await NodePair.run(server: seeing, client: seeing) { pair in
+      try await pair.client.setAvailable(true)
+      for await peers in pair.client.peers where !peers.isEmpty {
+        #expect(pair.client.peer(peers[0].id) == peers[0])
+        break
+      }
+      #expect(pair.client.peer(pair.client.id) == nil)
+    }
+  }
+
   @Test("ids have a text form that is read back, and go through JSON")
   func ids() throws {
     let peer = try #require(PeerID(hexadecimal: String(repeating: "0f", count: 32)))

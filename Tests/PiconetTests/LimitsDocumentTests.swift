@@ -7,7 +7,7 @@ import Testing
 
 @Suite("What Documentation/limits.md says")
 struct LimitsDocumentTests {
-  /// What stands beside a limit's name in the table.
+  /// What the table says beside a limit's name.
   private static func row(_ name: String) throws -> String {
     let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Documentation/limits.md")
     let lines = try String(contentsOf: path.standardized, encoding: .utf8).split(separator: "\n")
@@ -28,6 +28,7 @@ struct LimitsDocumentTests {
     let rows = [
       ("members of a session, oneself included", "\(node.capacity); up to 1024 if configured"),
       ("message", "\(node.messageLimit / 1024) KiB; "),
+      ("channels of messages", "\(node.channelLimit) from one member, configurable; "),
       ("streams that one member may have open to another", "\(node.streamLimit); "),
       ("bytes that come of a stream that nobody reads", "\(engine.firstStreamWindow / 1024) KiB"),
       ("name of a stream", "\(Self.grouped(WireLimits.streamName)) bytes"),
@@ -38,6 +39,7 @@ struct LimitsDocumentTests {
         "\(DiscoveryInfo.pairLimit) bytes a pair, \(DiscoveryInfo.limit) in all, \(DiscoveryInfo.pairCount) pairs; "
       ),
       ("partial files kept to go on with", "\(ReceivingDirectory.keptFileLimit) a directory, \(days) days "),
+      ("peers that a hidden node expects at once", "\(ExpectedPeers.limit), "),
       ("silence until a peer is taken for gone", "\(node.disconnectTimeout.components.seconds) s; "),
     ]
     for (name, beginning) in rows { #expect(try Self.row(name).hasPrefix(beginning), "\(name): \(beginning)") }

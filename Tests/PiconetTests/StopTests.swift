@@ -34,7 +34,7 @@ struct StopTests {
         try raw.join()
         return raw
       }
-      // From here on it reads nothing, answers nothing, closes nothing.
+      // From here on the peer reads nothing, answers nothing, closes nothing.
       let clock = ContinuousClock()
       let start = clock.now
       await host.node.stop()
@@ -58,7 +58,7 @@ struct StopTests {
       let sending = Task {
         await failure { while true { try await member.send([UInt8](repeating: 1, count: 50_000)) } }
       }
-      while member.budget.waitingCount == 0 { await Task.yield() }
+      while member.budgets[0].waitingCount == 0 { await Task.yield() }
       let clock = ContinuousClock()
       let start = clock.now
       let stopping = Task { await host.node.stop() }
@@ -115,7 +115,7 @@ func stopInTheMiddle(seed: UInt64, path: String, in directory: String) async thr
         let member = try await client.invite(at: address)
         return await withTaskGroup(of: PiconetError.Code?.self) { group in
           group.addTask { await failure { while true { _ = try await member.send(.file(path)) } }?.code }
-          // Nobody reads: these come to wait.
+          // Nobody reads: sooner or later these have to wait.
           group.addTask {
             await failure { while true { try await member.send([UInt8](repeating: 1, count: 90_000)) } }?.code
           }
@@ -136,7 +136,7 @@ func stopInTheMiddle(seed: UInt64, path: String, in directory: String) async thr
       }
     }
     group.addTask {
-      // Nobody is there: unreachable, or the end.
+      // Nobody is there: the error is `unreachable`, or the node's end.
       await failure { try await client.invite(at: "127.0.0.1:1") }.map { [$0.code] } ?? []
     }
     for _ in 0..<yields { await Task.yield() }

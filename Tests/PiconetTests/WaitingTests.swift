@@ -38,13 +38,14 @@ struct WaitingTests {
 
   @Test("a cancelled task waits neither for a ping's answer nor for a transfer, which goes on")
   func cancelled() async throws {
-    try await Host.run { host in
+    // Only cancellation ends the wait for a peer that answers nothing.
+    try await Host.run({ $0.disconnectTimeout = .seconds(3600) }) { host in
       let raw = try await blocking {
         let raw = try RawLink(to: host.address)
         try raw.join()
         return raw
       }
-      // It reads nothing from here on.
+      // The peer reads nothing from here on.
       let member = try #require(host.node.session.members.first)
       let pinging = Task { await failure { try await host.node.session.ping(member, timeout: .seconds(3600)) } }
       let outgoing = try await member.startSending(.bytes([1], named: "a"))
@@ -95,6 +96,24 @@ struct WaitingTests {
     }
   }
 
+  @Test("a message to all that one member takes no more, since too many calls wait for it, is an error that says so")
+  func tooManyWait() async throws {
+    try await NodePair.run { pair in
+      let (onClient, _) = try await pair.connect()
+      _ = try onClient.budgets.first.claim(upTo: .max)
+      await withTaskGroup(of: PiconetError?.self) { group in
+        for _ in 0...65_536 {
+          group.addTask { await failure { try await onClient.budgets.first.wait(for: 1) } }
+        }
+        // All others wait.
+        #expect(await group.next()??.code == .limitExceeded)
+        let error = await failure { try await pair.client.session.send([1]) }
+        #expect(error?.code == .limitExceeded && error?.detail.contains("65536 calls wait") == true)
+        group.cancelAll()
+      }
+    }
+  }
+
   @Test("pausing and going on after the end change nothing")
   func pauseAfterEnd() async throws {
     try await NodePair.run { pair in
@@ -112,7 +131,7 @@ struct WaitingTests {
   }
 }
 
-/// What a task that has to end gives; nil if it does not before the test is over.
+/// What a task that must end gives; nil if it has not ended before the test is over.
 private func value<Value: Sendable>(of task: Task<Value, Never>) async -> Value? {
   let (values, value) = AsyncStream.makeStream(of: Value.self)
   Task {

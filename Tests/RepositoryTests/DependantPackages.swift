@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// Packages that depend on this one, built as somebody else would: the README's program, and copies of the examples
+/// Packages that depend on this one, built as others would build them: the README's program, and copies of the examples
 /// with one path changed.
 enum DependantPackages {
   struct Failed: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// Where the built programs are, within a suite with the trait `dependantPackages`.
+  /// Where the built programs are, in a suite with the trait `dependantPackages`.
   @TaskLocal static var programs = ""
 
   static let examples = ["chat", "game", "drawing", "cameraroll", "dropbox"]
@@ -22,7 +22,7 @@ enum DependantPackages {
     return scratch + "/debug"
   }
 
-  /// What a newcomer does with an example: copies its directory, and says where Piconet is.
+  /// Does what a newcomer does with an example: copies its directory, and says where Piconet is.
   private static func copy(_ example: String, into folder: URL) throws -> String {
     let copy = folder.appending(path: example)
     try FileManager.default.copyItem(atPath: Repository.root + "/Tools/Examples/" + example, toPath: copy.path)
@@ -34,11 +34,11 @@ enum DependantPackages {
     return copy.path
   }
 
-  /// All share a scratch folder, so that Piconet is built once.
+  /// All packages share a scratch folder, so that Piconet is built once.
   private static func build(_ package: String, _ scratch: String) async throws {
-    // The plan of the package that was built before.
+    // This is the plan of the package that was built before.
     try? FileManager.default.removeItem(atPath: scratch + "/debug.yaml")
-    // With only some test targets the manifest has no products.
+    // If only some test targets are chosen, the manifest has no products.
     let command = [
       "env", "-u", "PICONET_TESTS", "swift", "build", "--package-path", package, "--scratch-path", scratch,
     ]
@@ -47,11 +47,11 @@ enum DependantPackages {
   }
 
   /// Runs a shell script with `start NAME PROGRAM ARGUMENT...`, which gives NAME a keyboard (`types NAME TEXT`; `leaves
-  /// NAME` is the end of what is typed) and a screen, the file NAME.out; `sees NAME TEXT` waits until that holds the
-  /// text, a minute at most.
+  /// NAME` ends what is typed) and a screen, the file NAME.out; `sees NAME TEXT` waits until that holds the text, for a
+  /// minute at most.
   ///
   /// It has a folder, a network with nothing but `lo`, and processes of its own: the kernel ends what it leaves
-  /// running. Where this machine lets us make no namespaces it shares `lo` with others, and ends its programs itself.
+  /// running. If this machine lets us make no namespaces, it shares `lo` with others and ends its programs itself.
   /// - Returns: what it wrote.
   @discardableResult
   static func play(_ script: String) async throws -> String {
@@ -85,13 +85,13 @@ enum DependantPackages {
     types() { echo "$2" >&${keyboards[$1]}; }
     leaves() { local keyboard=${keyboards[$1]}; unset "keyboards[$1]"; exec {keyboard}>&-; }
     sees() {
-      for _ in $(seq 1200); do grep -qF -- "$2" $1.out && return 0; sleep 0.05; done
+      for _ in $(seq 1200); do grep -qsF -- "$2" $1.out && return 0; sleep 0.05; done
       echo "$1 has not seen '$2', but:"; cat $1.out; return 1
     }
 
     """
 
-  /// Runs a command to its end, at most so many seconds, and gives what it wrote.
+  /// Runs a command for at most so many seconds, and gives what it wrote.
   static func run(_ command: [String], seconds: Int) async throws -> String {
     let output = FileManager.default.temporaryDirectory.appending(path: "piconet-output-\(UUID().uuidString)")
     _ = FileManager.default.createFile(atPath: output.path, contents: nil)
@@ -103,7 +103,7 @@ enum DependantPackages {
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = handle
     process.standardError = handle
-    // Not waitUntilExit: that would keep a thread from other tests for as long as a build takes.
+    // Not waitUntilExit, which would keep a thread from other tests for as long as a build takes.
     let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
       process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
       do { try process.run() } catch { continuation.resume(throwing: error) }
@@ -114,7 +114,7 @@ enum DependantPackages {
   }
 }
 
-/// Builds the packages once for all tests of a suite, a minute or two, and removes them behind the last one.
+/// Builds the packages once for all tests of a suite, which takes a minute or two, and removes them after the last one.
 struct DependantPackagesTrait: SuiteTrait, TestScoping {
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void

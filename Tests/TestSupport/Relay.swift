@@ -2,12 +2,14 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Hands the bytes of TCP connections on, until a test wants silence, or a cut, or so many bytes have gone through.
+/// Passes the bytes of TCP connections on, until a test wants silence, or a cut, or so many bytes have gone through.
+///
+/// To the other side they come from 127.0.0.2: a node that listens on 127.0.0.1 can't be dialled back past the relay.
 package final class Relay: Sendable {
   package struct Failure: Error { let what: String }
 
   private struct State {
-    /// From the dialling side, until it breaks.
+    /// How many bytes may still come from the dialling side before it breaks.
     var left: Int
     var isBroken = false
     var isClosed = false
@@ -21,12 +23,12 @@ package final class Relay: Sendable {
   private let listener: Int32
   private let target: UInt16
   private let state: Mutex<State>
-  /// Shut while nothing gets through.
+  /// Shut while nothing may get through.
   private let valve = Valve()
 
   /// - Parameters:
   ///   - target: a port of 127.0.0.1.
-  ///   - limit: when so many bytes have come from the dialling side it ends all connections, and lets none through
+  ///   - limit: once so many bytes have come from the dialling side it ends all connections, and lets none through
   ///     until `mend`.
   package init(to target: UInt16, breakingAfter limit: Int = .max) throws {
     self.target = target
@@ -59,7 +61,8 @@ package final class Relay: Sendable {
       if near < 0 { break }
       let far = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
       let isConnected = state.withLock { $0.letsThrough } && connect(far)
-      // All of them are closed with the relay, so that nobody else's has the number of one that we cut.
+      // All of them are closed with the relay, so that none that we cut has a number that somebody else's descriptor
+      // has now.
       let isThrough = state.withLock { state in
         state.sockets += [near, far]
         return isConnected && state.letsThrough
@@ -76,12 +79,16 @@ package final class Relay: Sendable {
   }
 
   private func connect(_ socket: Int32) -> Bool {
-    var name = Self.loopback(target)
-    return withUnsafePointer(to: &name) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+    func succeeds(_ name: sockaddr_in, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Bool {
+      withUnsafePointer(to: name) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          call($0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
       }
     }
+    var own = Self.loopback(0)
+    own.sin_addr.s_addr = UInt32(0x7F00_0002).bigEndian
+    return succeeds(own) { bind(socket, $0, $1) } && succeeds(Self.loopback(target)) { Glibc.connect(socket, $0, $1) }
   }
 
   private func pump(from: Int32, to: Int32, counts: Bool) {
@@ -112,17 +119,17 @@ package final class Relay: Sendable {
     }
   }
 
-  /// After it has broken: connections get through again.
+  /// Lets connections through again after it has broken.
   package func mend() { state.withLock { $0.isBroken = false } }
 
-  /// Nothing gets through any more, and nobody is told; or all of it does again.
+  /// Lets nothing through any more, and tells nobody; or lets everything through again.
   package func setSilent(_ isSilent: Bool) { valve.setShut(isSilent) }
 
   /// Both ends lose their connections.
   package func cut() {
     let sockets = state.withLock { $0.sockets }
     for socket in sockets {
-      // Bound to no address: the kernel resets the connection.
+      // Disconnects the socket: the kernel resets the connection.
       var nowhere = sockaddr()
       nowhere.sa_family = sa_family_t(AF_UNSPEC)
       _ = Glibc.connect(socket, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
@@ -131,7 +138,7 @@ package final class Relay: Sendable {
   }
 
   package func close() {
-    // The flag first: who dials again between a cut and the end would be let through for good.
+    // The flag first: otherwise a connection made between a cut and the end would be let through for good.
     state.withLock { $0.isClosed = true }
     shutdown(listener, Int32(SHUT_RDWR))
     cut()
@@ -140,9 +147,9 @@ package final class Relay: Sendable {
   deinit { for socket in state.withLock({ $0.sockets }) { Glibc.close(socket) } }
 }
 
-/// What threads pass one after the other, unless it is shut.
+/// What threads pass one after the other unless it is shut.
 private final class Valve: @unchecked Sendable {
-  // Sendable is right: the flag is touched with the condition's lock held only.
+  // Sendable is right: the flag is used only while the condition's lock is held.
   private let condition = NSCondition()
   private var isShut = false
 

@@ -3,21 +3,21 @@ import PiconetWire
 
 extension Session {
   /// What is known of the connection to a member at this moment: transport, round trip, bytes and frames both ways,
-  /// what waits, credit, what was not acknowledged. Nil once the member has left.
+  /// what waits, credit, and what has not been acknowledged. Nil once the member has left.
   ///
-  /// Asking costs a hop to the node's thread; being counted costs nothing worth mentioning.
+  /// Asking costs a hop to the node's thread; the counting itself costs next to nothing.
   public func statistics(for member: Member) async -> MemberStatistics? {
     guard let statistics = await core.statistics(of: member) else { return nil }
-    return MemberStatistics(statistics, dropped: member.budget.droppedCount)
+    return MemberStatistics(statistics, dropped: member.budgets.droppedCount)
   }
 
   /// Asks a member for a sign of life and measures the round trip, from here through what waits for the connection to
   /// the remote side's node and back; the remote side's application has no part in it.
   /// - Parameters:
   ///   - member: who is asked.
-  ///   - timeout: how long to wait. Default 10 s. A cancelled ping is none of those under way any more.
-  /// - Throws: `timedOut`, `cancelled` for the calling task, `notConnected`, `limitExceeded` (16 to a member are under
-  ///   way), or why the connection has ended.
+  ///   - timeout: how long to wait. Default 10 s. A cancelled ping no longer counts as under way.
+  /// - Throws: `timedOut`, `cancelled` for the calling task, `notConnected`, `limitExceeded` (16 pings to this member
+  ///   are under way), or why the connection has ended.
   public func ping(_ member: Member, timeout: Duration = .seconds(10)) async throws(PiconetError) -> Duration {
     switch await core.answer(to: .ping(member.id, timeout: timeout), of: member) {
     case .success(let duration): return duration

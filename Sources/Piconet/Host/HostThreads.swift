@@ -1,15 +1,24 @@
 import PiconetRuntime
 
-/// The threads of a host, for all its nodes: the loop, one that disks may block, and one that looks names up.
+/// The threads of a host, for all its nodes: the loop, one that disks may block, and one that looks names up; and while
+/// received files are committed, some more that disks may block.
 struct HostThreads: Sendable {
   let loop: EventLoop
-  let worker: WorkerThread
+  let disk: DiskThreads
   let resolver: WorkerThread
+
+  /// Files that are made durable at once. More gain nothing: a file system writes them out together.
+  private static let commitsAtOnce = 8
+  /// Each one that waits has descriptors open. Beyond this limit files are committed on the disk thread, which also
+  /// opens them, so they can't be opened faster than they are stored.
+  private static let waitingCommits = 128
 
   init() throws(SystemError) {
     loop = try EventLoop(name: "piconet")
     do throws(SystemError) {
-      worker = try WorkerThread(name: "piconet-disk", limit: 16_384)
+      disk = DiskThreads(
+        worker: try WorkerThread(name: "piconet-disk", limit: 16_384),
+        committers: WorkerPool(name: "piconet-store", width: Self.commitsAtOnce, limit: Self.waitingCommits))
     } catch {
       loop.stop()
       throw error
@@ -17,16 +26,16 @@ struct HostThreads: Sendable {
     do throws(SystemError) {
       resolver = try WorkerThread(name: "piconet-names", limit: 64)
     } catch {
-      worker.stop()
+      disk.stop()
       loop.stop()
       throw error
     }
   }
 
-  /// Waits for the end of all three; may take as long as the calls that are on their way.
+  /// Waits for the end of all; may take as long as the calls that are on their way.
   func stop() {
     resolver.stop()
-    worker.stop()
+    disk.stop()
     loop.stop()
   }
 }

@@ -10,12 +10,12 @@ import PiconetWire
 /// session.
 ///
 /// Any task may use a node. `run` is the way to have one: when it returns, nothing of the node is left, no thread,
-/// descriptor, advertisement or temporary file, but for what another transfer may go on with
+/// descriptor, advertisement or temporary file, except partial files that another transfer may go on with
 /// (`IncomingOffer.startStoring`).
 ///
-/// A node that is dropped without `stop` begins to stop by itself, as `stop` does, with nobody who waits for it: hold
-/// it for as long as it is to be there. Its session, members, invitations, transfers, streams and sequences do not keep
-/// it; what they wait for ends with `shuttingDown`.
+/// A node that is dropped without `stop` stops by itself in the background, as `stop` would: hold it for as long as you
+/// need it. Its session, members, invitations, transfers, streams and sequences do not keep it alive; whatever waits on
+/// them ends with `shuttingDown`.
 ///
 /// ```swift
 /// try await Node.run(NodeConfiguration(sessionID: "chess", name: "Anna's laptop")) { node in
@@ -31,6 +31,9 @@ public final class Node: Sendable {
   public var name: String { shell.presence.name }
 
   /// Starts a node, hands it to `body`, and stops it when `body` returns or throws: members are left in good order.
+  ///
+  /// Cancelling the calling task ends what `body` waits for, loops over the node's sequences included. The node is then
+  /// stopped in good order all the same.
   public static func run<Value>(
     _ configuration: NodeConfiguration, isolation: isolated (any Actor)? = #isolation,
     _ body: (Node) async throws -> Value
@@ -59,8 +62,8 @@ public final class Node: Sendable {
     }
   }
 
-  /// Starts a node that is not available yet, on a host of its own. Whoever makes a node this way calls `stop`, which
-  /// alone waits for its end.
+  /// Starts a node that is not available yet, on a host of its own. Whoever makes a node this way calls `stop`: only
+  /// that waits for its end.
   /// - Throws: `invalidArgument` naming the broken rule, `state` if the identity can't be read or made,
   ///   `internalError`.
   public init(_ configuration: NodeConfiguration) async throws(PiconetError) {
@@ -76,10 +79,11 @@ public final class Node: Sendable {
   deinit { shell.beginStopping() }
 
   /// Whether the node does what its mode says: advertise, search, or both. Turning it off hides it from others and
-  /// leaves connections alone: it is not advertised, who dials it all the same is refused with `notAvailable`, and
-  /// members whose links break still get in (over Bluetooth only if something else keeps the adapter connectable). It
-  /// stops listening when it has no members. May be called at any time, and again.
-  /// - Throws: why it can't listen; what works without that goes on. `shuttingDown` once the node has stopped.
+  /// leaves connections alone: it is not advertised, peers that dial it all the same are refused with `notAvailable`
+  /// unless it expects them (`expect`), and members whose links break can still come back (over Bluetooth only if
+  /// something else keeps the adapter connectable). It stops listening when it has no members and expects nobody. May
+  /// be called at any time, and again.
+  /// - Throws: why it can't listen; whatever works without listening goes on. `shuttingDown` once the node has stopped.
   public func setAvailable(_ isAvailable: Bool) async throws(PiconetError) {
     try await shell.setPresence { $0.isAvailable = isAvailable }
   }
@@ -88,23 +92,27 @@ public final class Node: Sendable {
   /// - Throws: as `setAvailable`.
   public func setMode(_ mode: SessionMode) async throws(PiconetError) { try await shell.setPresence { $0.mode = mode } }
 
-  /// Whether the node does what its mode says. Starts as no.
+  /// Whether the node does what its mode says. False at the start.
   public var isAvailable: Bool { shell.presence.isAvailable }
 
   /// What the node does while it is available.
   public var mode: SessionMode { shell.presence.mode }
 
-  /// The addresses under which the node can be dialled while it is available.
+  /// The addresses under which the node can be dialled while it is available, or expects somebody.
   public var listeningAddresses: [TransportAddress] { get async { await shell.listeningAddresses } }
 
-  /// The peers in sight, again after each change.
+  /// The peers in sight, again after each change. One that was killed, or has left the network, could not say so: it
+  /// stays in sight, over a network for up to two minutes, also beside the same device that was started anew.
   public var peers: PeerList { PeerList(watched: core.peers) }
 
   /// The peers in sight now, in the order of names.
   public var currentPeers: [Peer] { Peer.list(core.peers.value) }
 
-  /// The first peer of this name that is in sight, or comes in sight. Anybody can take any name: whose it is shows once
-  /// the peer is connected.
+  /// The peer with this id that is in sight now, such as that of a `PeerStateChange`; nil if it is not.
+  public func peer(_ id: NodeID) -> Peer? { core.peers.value[id].map(Peer.init) }
+
+  /// The first peer of this name that is in sight, or comes in sight. Anybody can take any name: whose it is becomes
+  /// known once the peer is connected. It may be one that was killed a moment ago, see `peers`.
   /// - Parameters:
   ///   - name: all of it, as the peer says it.
   ///   - timeout: how long to look. Default 30 s.
@@ -131,20 +139,20 @@ public final class Node: Sendable {
     throw PiconetError(.timedOut, blame: .nobody, detail: "no '\(name)' came in sight within \(timeout)")
   }
 
-  /// How peers stand with us, each change told once, in order; `PeerState` says which may follow which. What nobody has
-  /// read waits for the next reader, at most 4,096 changes; then the oldest go. Ends with the node.
+  /// How peers stand with us, each change told once, in order; `PeerState` says which may follow which. Changes that
+  /// nobody has read wait for the next reader, at most 4,096; then the oldest go. Ends with the node.
   public var states: EventSequence<PeerStateChange> { EventSequence(source: core.stateChanges) }
 
   /// The peers that are available, connecting, connected or suspended now.
   public var currentStates: [NodeID: PeerState] { core.peerStates }
 
-  /// Invitations of others, each to be accepted or declined. One that ends before anybody has taken it is taken back.
+  /// Invitations from others, each to be accepted or declined. One that ends before anybody has read it is removed.
   public var invitations: EventSequence<Invitation> { EventSequence(source: core.invitations) }
 
   /// Peers that came to us and were turned away by the trust policy, before they could invite: their key has changed,
-  /// or is not one of those that are let in. Not every one is told, so that nobody can fill a screen or a log: of many
-  /// that come in a row the first 8, then one in 10 s. What nobody has read waits for the next reader, at most 64; then
-  /// the oldest go.
+  /// or is not one of those that are let in. Not every one is reported, so that nobody can fill a screen or a log: of
+  /// many in a row the first 8, then one every 10 s. Those that nobody has read wait for the next reader, at most 64;
+  /// then the oldest go.
   public var refusals: EventSequence<RefusedPeer> { EventSequence(source: core.refusals) }
 
   /// The group of peers that accepted one another.
@@ -160,14 +168,14 @@ public final class Node: Sendable {
   /// - Parameters:
   ///   - peer: of `peers`.
   ///   - context: free data for the invited, at most 8,192 bytes.
-  ///   - timeout: the whole attempt, the peer's answer included. Default 30 s. Who is invited may wait for less, at
-  ///     most 300 s.
+  ///   - timeout: the whole attempt, the peer's answer included. Default 30 s. The invited side may wait for less, and
+  ///     for at most 300 s.
   ///   - transports: those by which the peer may be dialled for this invitation; nil: all of the configuration, in
   ///     whose order they are tried in any case. How a member is reached later is not restricted by it.
   ///   - proven: called on the node's loop once the peer's key is proven and it has been asked. Must return quickly.
   ///   - code: called on the node's loop with the short code, such as `042 917`, when the question is on the peer's
-  ///     screen: to be shown here,
-  ///     too, since a person there compares it. Never called where nobody is asked there. Must return quickly.
+  ///     screen: show it here, too, since a person there compares the two. Never called where nobody is asked there.
+  ///     Must return quickly. Write its label: a closure behind the call is taken for `proven`.
   /// - Throws: why there is no connection; exactly one reason, with every transport's failure in `failures`.
   public func invite(
     _ peer: Peer, context: [UInt8] = [], timeout: Duration = .seconds(30), transports: Set<TransportKind>? = nil,
@@ -176,7 +184,7 @@ public final class Node: Sendable {
     let kinds = try transports.map { (kinds) throws(PiconetError) in try core.configuration.usable(kinds) }
     let member = try await invite(
       .node(peer.id, over: kinds), context: context, timeout: timeout, Inviting(proven: proven, code: code))
-    // The judge has looked at what we have dialled; the peer may have dialled us at the same moment.
+    // The judge has looked at the link that we dialled; the peer may have dialled us at the same moment.
     guard member.proven.known == nil, member.proven.fingerprint != id.peer, member.name != peer.name,
       await !core.wasAdvertised(member.proven)
     else { return member }
@@ -241,23 +249,24 @@ public final class Node: Sendable {
 
   private func checkRight(to target: InvitationTarget) async throws(PiconetError) {
     guard case .remembered = core.configuration.trust, case .node(let node, _) = target else { return }
-    guard await !core.standing(of: node.peer).rights.contains(.send) else { return }
-    throw PiconetError(.identity, peer: node, blame: .peer, detail: "it has no right to be sent to")
+    let standing = await core.standing(of: node.peer)
+    guard !standing.rights.contains(.send) else { return }
+    let refusal: TrustRefusal = standing.known == nil ? .notRemembered : .noRight
+    throw PiconetError(.identity, peer: node, blame: .peer, detail: refusal.description)
   }
 
-  /// Takes the peer's key for its device's: what a person has to say, and nobody else. It is on the disk when this
-  /// returns, and holds for every program of this user from the next handshake on.
+  /// Records that the peer's key is its device's: only a person may decide this. It is on the disk when this returns,
+  /// and holds for every program of this user from the next handshake on.
   /// - Parameters:
   ///   - peer: whose key a connection has proven, such as `Member.proven`.
   ///   - name: the petname; nil: what the peer calls itself now. One that looks like another known device's gets digits
-  ///     behind it. A known
-  ///     peer keeps its own.
+  ///     appended. A known peer keeps its own.
   ///   - confirmation: how the person knows.
-  ///   - rights: what it may from now on in this node's program, beside what it might before.
-  ///   - address: where it was reached by hand: another key there is another device, from now on.
+  ///   - rights: what it may do from now on in this node's program, in addition to what it could before.
+  ///   - address: where it was reached by hand: from now on another key there counts as another device.
   /// - Returns: what is known of it now.
-  /// - Throws: `state` where it can't be written, is blocked, or there is no room: 1,024 devices; nobody is forgotten
-  ///   for it.
+  /// - Throws: `state` if it can't be written, the key is blocked, or there is no room: at most 1,024 devices are kept,
+  ///   and none is forgotten to make room.
   @discardableResult
   public func remember(
     _ peer: ProvenMember, as name: String? = nil, confirmed confirmation: PeerConfirmation,
@@ -278,7 +287,7 @@ public final class Node: Sendable {
     return entry
   }
 
-  /// Changes how long members that can't be reached stay members, for those of now as well; see
+  /// Changes how long members that can't be reached stay members, present ones included; see
   /// `NodeConfiguration.disconnectTimeout`.
   /// - Throws: `invalidArgument` if it is neither 0 nor 2 s to 24 hours.
   public func setDisconnectTimeout(_ timeout: Duration) async throws(PiconetError) {
@@ -287,7 +296,7 @@ public final class Node: Sendable {
     throw PiconetError(code, blame: .us, detail: ending.detail)
   }
 
-  /// Lines of the known peers that can't be read, as the file is now: what they were to tell is not known, and they
+  /// Lines of the known peers that can't be read, as the file is now: what they were meant to say is unknown, and they
   /// stay as they are. None once the node has stopped.
   public var damagedKnownPeers: [DamagedLine] { get async { await shell.damagedKnownPeers } }
 
@@ -303,6 +312,6 @@ public final class Node: Sendable {
     }
   }
 
-  /// Leaves everybody in good order, at most five seconds, and ends everything of the node. Idempotent.
+  /// Leaves everybody in good order, which takes at most five seconds, and ends everything of the node. Idempotent.
   public func stop() async { await shell.stop() }
 }

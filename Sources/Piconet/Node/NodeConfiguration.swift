@@ -13,13 +13,13 @@ public enum SessionMode: Sendable, Hashable {
   case peer
 }
 
-/// Who gets to know that a node is there, while it is available.
+/// Who can learn that a node is there, while it is available.
 public enum NodeVisibility: Sendable, Hashable {
   /// All who share the network.
   case everybody
-  /// Devices that know this one, by its fingerprint: the advertisement holds neither name nor fingerprint nor info. Who
-  /// dials without being a known peer of this device is refused before it hears anything but the key, which TLS shows.
-  /// Over TCP only.
+  /// Devices that know this one, by its fingerprint: the advertisement holds neither name nor fingerprint nor info. A
+  /// peer that dials without being known to this device is refused before it learns anything but the key, which TLS
+  /// shows. Over TCP only.
   case knownPeers
 }
 
@@ -27,7 +27,7 @@ public enum NodeVisibility: Sendable, Hashable {
 public enum IdentityStorage: Sendable, Hashable {
   /// A folder of its own, such as `$XDG_STATE_HOME/piconet`; made when needed, for this user only.
   case directory(String)
-  /// By the program. Nothing is remembered.
+  /// The program keeps it. Nothing is remembered.
   case given(NodeIdentity)
   /// Nowhere: a new identity each time, nothing is remembered.
   case ephemeral
@@ -52,35 +52,36 @@ public struct NodeConfiguration: Sendable {
   public var sessionID: String
   /// What people call this device. 1 to 63 bytes of UTF-8, no control characters.
   public var name: String
-  /// What others have of this program with its first words on a connection, whoever of the two has invited:
-  /// `ProvenMember.greeting`. At most 1,024 bytes. Everybody who connects to this node gets it, before it is asked
-  /// whether he is let in, as he gets the name. Default: nothing.
+  /// What this program says first to a peer on a connection, whichever of the two has invited: `ProvenMember.greeting`.
+  /// At most 1,024 bytes. Everybody who connects to this node gets it, as they get the name, before it is decided
+  /// whether they are let in. Default: nothing.
   public var greeting: [UInt8] = []
   /// What the node does while it is available. Default: advertises and searches. `Node.setMode` changes it later.
   public var mode = SessionMode.peer
   /// Free key=value pairs that others see before they connect: at most 255 bytes a pair, 400 in all, and 32 pairs. A
-  /// key is printable ASCII without `=`, at most 250 bytes, and differs from the others not only in case.
+  /// key is printable ASCII without `=`, at most 250 bytes, and differs from the others in more than case.
   public var discoveryInfo: [String: String] = [:]
   /// Where the key is kept. Default: nowhere, a new one at each start; on a host that was made before: the host's.
   public var identity: IdentityStorage {
     get { device.host.identity }
     set { device.identity = newValue }
   }
-  /// The authorities one of which has to have issued each peer's certificate: a peer that shows no certificates which
-  /// lead to one of them is refused in the handshake, before it hears anything. Peers that have such certificates
-  /// (`NodeIdentity.init(key:certificates:)`) show them to whoever asks. It goes before `trust`, which is asked of
-  /// whoever passes. Default: nil, any key is as good as another one; on a host that was made before: the host's.
+  /// One of these authorities must have issued each peer's certificate: a peer whose certificates lead to none of them
+  /// is refused in the handshake, before it learns anything. Peers that have such certificates
+  /// (`NodeIdentity.init(key:certificates:)`) show them to any node that asks. This is checked before `trust`, which
+  /// applies to peers that pass. Default: nil, any key is as good as another; on a host that was made before: the
+  /// host's.
   public var certificateAuthorities: CertificateAuthorities? {
     get { device.host.certificateAuthorities }
     set { device.certificateAuthorities = .some(newValue) }
   }
-  /// Who gets to know that the node is there. Default: everybody. `knownPeers` needs an identity that is kept, and TCP
-  /// as the only transport.
+  /// Who can learn that the node is there. Default: everybody. `knownPeers` needs an identity that is kept, and TCP as
+  /// the only transport.
   public var visibility = NodeVisibility.everybody
-  /// Which keys are let in. Default: any. A blocked one, and a stranger with a known device's name, is refused under
+  /// Which keys are let in. Default: any. A blocked key, and a stranger with a known device's name, are refused under
   /// every policy.
   public var trust = TrustPolicy.firstUse
-  /// The program of which the rights of known peers count, as in `piconet trust allow PEER push:images`: 1 to 127
+  /// The program in which the rights of known peers count, as in `piconet trust allow PEER push:images`: 1 to 127
   /// bytes. Default: the session id.
   public var program: String {
     get { givenProgram ?? sessionID }
@@ -88,62 +89,69 @@ public struct NodeConfiguration: Sendable {
   }
   private var givenProgram: String?
   /// Asked before an invitation of ours makes a peer a member that the policy wants a person to confirm: true if both
-  /// screens show this code. Without it such a peer is refused. When the invitation ends meanwhile, the answer is
-  /// nobody's.
+  /// screens show this code. Without it such a peer is refused. If the invitation ends meanwhile, the answer is
+  /// ignored.
   public var confirm: (@Sendable (ProvenMember, _ code: String) async -> Bool)?
-  /// Invitations of peers that are not known yet, of which `Node.invitations` tells at once; others wait until one of
-  /// these is answered. While others wait, one stands for 60 s at most. 1 to 1,024; default 8.
+  /// How many invitations from unknown peers `Node.invitations` delivers at a time; others wait until one of these is
+  /// answered. While others wait, each stands for at most 60 s. 1 to 1,024; default 8.
   public var openInvitations = 8
-  /// Members, oneself included. Default 8. An invitation reserves no place, its acceptance does, on both sides: whoever
-  /// accepts one of which the inviter's last place is taken meanwhile is told `full`, and nobody is a member by it.
+  /// Members, including this node. Default 8. An invitation reserves no place; its acceptance does, on both sides: a
+  /// peer that accepts after the inviter's last place has been taken is told `full`, and neither side has a new member.
   public var capacity = 8
-  /// After how long a member that has nothing open but what it is to send, and of which nothing moves, gives way, with
-  /// `idle`, to somebody else who is accepted while the session is full. Where nobody is idle, the least busy stranger
-  /// of an address that has a quarter of the places, and two more than the newcomer's, gives way at once. nil, the
-  /// default: no member ever does.
+  /// How long a member must be idle (nothing open except what it still has to send, and nothing moving) before it gives
+  /// way, with `idle`, to somebody who is accepted while the session is full. Where nobody is idle, the least busy
+  /// stranger from an address that holds a quarter of the places, and two more than the newcomer's address does, gives
+  /// way at once. nil, the default: no member ever does.
   public var idleMemberTimeout: Duration?
   /// Whether a member may remove another one for the whole group (`Session.remove`). Default: any member may, as with
-  /// GKSession; without it this node leaves nobody because another one wants it.
+  /// GKSession; if false, this node never leaves a member because another one asks for it.
   public var allowsRemoval = true
-  /// Whether unreliable messages are delivered even where a newer one has come before. Default: no, late ones are
+  /// Whether unreliable messages are delivered even when a newer one has come before them. Default: no, late ones are
   /// dropped.
   public var deliversLateMessages = false
   /// The longest message in bytes, sent or received. Default 95 KiB; the smaller limit of two peers counts.
   public var messageLimit = 95 * 1024
+  /// In how many channels one member may send messages, channel 0 among them; 1 to 64. Each that nobody reads may hold
+  /// 128 KiB and one message for each member. Default 64.
+  public var channelLimit = MessageChannel.count
+  /// Which channel's messages go first where several have some: those of high priority before all others, those of low
+  /// priority behind them, and never so many at once that others wait long. Default: `normal`, each in its turn.
+  public var channelPriorities: ChannelPriorities = [:]
   /// Streams that one member may have open to us at once, 1 to 16,384. Default 64.
   public var streamLimit = 64
-  /// How long a member that can't be reached stays one: from when it was last heard, silence and the search for another
-  /// way to it together. 0: it leaves with its connection. 2 s to 24 hours otherwise; default 20 s.
+  /// How long a member that can't be reached stays one, counted from when it was last heard: silence and the search for
+  /// another way to it together. 0: it leaves with its connection. 2 s to 24 hours otherwise; default 20 s.
   /// `Node.setDisconnectTimeout` changes it.
   public var disconnectTimeout: Duration = .seconds(20)
-  /// Whether members move by themselves to a transport that is earlier in `transports`, when one leads to them. Default
-  /// true.
+  /// Whether members move by themselves to a transport that comes earlier in `transports`, when one leads to them.
+  /// Default true.
   public var movesBetweenTransports = true
   /// The transports that may be used, in order of preference; what is not named is neither dialled nor listened on.
-  /// Default: a common IP network, then L2CAP, RFCOMM and LE. Those that this machine lacks are left out by themselves.
+  /// Default: a common IP network, then L2CAP, RFCOMM and LE. Those that this machine lacks are left out automatically.
   public var transports: [TransportKind] = [.tcp, .l2cap, .rfcomm, .le]
   /// The settings of the transports over Bluetooth. On a host that was made before: the host's.
   public var bluetooth: BluetoothSettings {
     get { device.host.bluetooth }
     set { device.bluetooth = newValue }
   }
-  /// Where TCP listens, such as `0.0.0.0:4000` or `[::1]:0`; nil: all addresses, a port that the system chooses.
+  /// Where TCP listens, such as `0.0.0.0:4000` or `[::1]:0`; nil: all addresses, a port that the system chooses. A node
+  /// that only searches listens there while it has members, if it can.
   public var listen: String?
   /// The network interfaces for discovery, by name, such as `lo`; nil: all. On a host that was made before: the host's.
   public var interfaces: Set<String>? {
     get { device.host.interfaces }
     set { device.interfaces = .some(newValue) }
   }
-  /// What was set of the device.
+  /// What was set for the device.
   var device = DeviceSettings()
-  /// Whether peers are looked for and told of at all. Without it only `invite(at:)` reaches others.
+  /// Whether there is any discovery at all. Without it only `invite(at:)` reaches others.
   public var discovers = true
 
   /// Records what the node takes and does; nil: nothing is recorded.
   public var trace: TraceSettings?
 
-  /// Transports and discoveries beside the real ones, and in place of those over Bluetooth of the same kind: tests run
-  /// the same sessions over a simulated one, and over adapters of another machine.
+  /// Transports and discoveries in addition to the real ones; over Bluetooth they replace those of the same kind. With
+  /// them tests run the same sessions over a simulated transport, and over another machine's adapters.
   var additional: (@Sendable (EventLoop) -> AdditionalParts)?
   /// How long handshakes and farewells may take; tests are less patient.
   var patience = Patience()
@@ -152,14 +160,14 @@ public struct NodeConfiguration: Sendable {
   struct AdditionalParts {
     var transports: [any Transport]
     var discoveries: [any Discovery]
-    /// Calls its argument on the loop when nothing of them is left; nil: nothing has to be waited for.
+    /// Calls its argument on the loop when nothing of them is left; nil: there is nothing to wait for.
     var shutDown: ((@escaping () -> Void) -> Void)?
   }
 
   struct Patience: Sendable {
     /// For TLS, and for our own handshake after it.
     var handshake: Duration = .seconds(10)
-    /// For what was sent before a farewell to go, and the remote side to confirm.
+    /// For what was sent before a farewell to go out, and for the remote side to confirm.
     var leave: Duration = .seconds(5)
   }
 
@@ -189,6 +197,8 @@ public struct NodeConfiguration: Sendable {
     configuration.transports = transports
     configuration.messageLimit = messageLimit
     configuration.messageWindow = max(configuration.messageWindow, 2 * (messageLimit + WireLimits.messageCost))
+    configuration.channelLimit = channelLimit
+    configuration.channelPriorities = channelPriorities
     configuration.streamLimit = streamLimit
     configuration.disconnectTimeout = disconnectTimeout
     configuration.movesBetweenTransports = movesBetweenTransports

@@ -2,11 +2,12 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetWire
 
-/// What the loop tells; each concept has the rest of it beside its types.
+/// What the loop reports; the rest is with the types of each concept.
 extension NodeCore {
   func happened(_ event: Event) {
     switch event {
-    case .messagesReceived(let node, let batch, let mode): received(batch, from: node, mode)
+    case .messagesReceived(let node, let batch, let mode, let channel):
+      received(batch, from: node, mode, in: channel)
     case .peerFound(let summary), .peerChanged(let summary):
       judge.saw(summary.node, as: summary.name)
       peers.update { $0[summary.node] = summary }

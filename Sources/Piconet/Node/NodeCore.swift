@@ -7,13 +7,13 @@ import Synchronization
 /// What node, session, members, invitations and offers share: the way to the loop, and what the loop has told.
 final class NodeCore: NodeObserver, @unchecked Sendable {
   // Sendable is right: constants, values behind mutexes, and `inputs`, which any thread may push to; `judge` and
-  // `security` are used on the loop only, where the observer's methods are called, too.
+  // `security` are used only on the loop, where the observer's methods are also called.
   let id: NodeID
   let configuration: NodeConfiguration
   let loop: EventLoop
   let executor: LoopTaskExecutor
   let worker: WorkerThread
-  /// Has the codes that are typed.
+  /// Holds the codes that are typed.
   let prover: TypedCodeProver
   /// Confined to the loop.
   let judge: KnownPeersJudge
@@ -24,7 +24,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
 
   let peers = Watched<[NodeID: PeerSummary]>([:])
   let log: SessionLog
-  // The engine's limits bound it: what has ended is taken back.
+  // The engine's limits bound it: invitations that have ended are removed.
   let invitations = EventQueue<Invitation>(limit: .max)
   let stateChanges = EventQueue<PeerStateChange>(limit: 4096)
   let refusals = EventQueue<RefusedPeer>(limit: 64)
@@ -39,8 +39,8 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     var streams = OpenStreams()
   }
 
-  /// Guards all that the loop and other threads both change, but for what each queue, stream and transfer guards for
-  /// itself. Nobody is called under it.
+  /// Guards all that both the loop and other threads change, except what each queue, stream and transfer guards for
+  /// itself. No callback runs under it.
   private let state = Mutex(State())
   /// `shutDown` is complete.
   private let isFinished = Outcome<Void>()
@@ -64,7 +64,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     self.security = security
   }
 
-  /// Any thread. For a short look or change: `body` calls nobody.
+  /// Any thread. For a short look or change: `body` makes no callbacks.
   func withState<Value>(_ body: (inout State) -> Value) -> Value { state.withLock { body(&$0) } }
 
   // MARK: Towards the loop
@@ -79,7 +79,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
 
   // MARK: What is known
 
-  /// Nothing is done any more.
+  /// The node does nothing any more.
   var isClosed: Bool { withState { $0.isClosed } }
 
   func standing(of peer: PeerID) async -> KnownPeersJudge.Standing {
@@ -105,7 +105,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   func endSending() {
     let (members, streams) = withState { ($0.members.all, Array($0.streams.outgoing.values)) }
     let error = PiconetError(.shuttingDown, blame: .us)
-    for member in members { member.budget.end(error) }
+    for member in members { member.budgets.end(error) }
     for stream in streams { stream.stop(error) }
   }
 
@@ -114,7 +114,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   /// Returns early when the calling task is cancelled.
   func waitUntilFinishedOrCancelled() async { _ = await isFinished.waitUnlessCancelled() }
 
-  /// Nobody waits for ever: what is still open ends with `shuttingDown`.
+  /// Nobody waits forever: what is still open ends with `shuttingDown`.
   func end() {
     let ending = Ending(.shuttingDown, .us)
     let error = PiconetError(ending, peer: nil)
@@ -133,7 +133,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     for invitation in open.invitations { invitation.finish() }
     for stream in streams.outgoing.values { stream.stop(error) }
     for buffer in streams.incoming.values { buffer.end(.lost(error)) }
-    // What nobody has taken is over, too, and would hold on to the node.
+    // Invitations that nobody has taken are over, too, and would keep the node alive.
     invitations.remove { _ in true }
     log.removeOffers { _ in true }
     log.removeStreams { _ in true }

@@ -22,7 +22,7 @@ final class NodeShell: @unchecked Sendable {
 
   /// On a host of its own, which ends with it.
   static func startAlone(_ configuration: NodeConfiguration) async throws(PiconetError) -> NodeShell {
-    // Before a key is made and threads are started for nothing.
+    // Before a key is made and threads are started in vain.
     _ = try Plan(configuration)
     let host = try await HostShell.start(configuration.device.host)
     do throws(PiconetError) {
@@ -114,7 +114,7 @@ final class NodeShell: @unchecked Sendable {
     let inputs = BatchMailbox<NodeInput>(loop: threads.loop, limit: .max)
     core = NodeCore(
       id: id, configuration: configuration, messageWindow: plan.engine.messageWindow, loop: threads.loop,
-      worker: threads.worker, prover: prover, judge: judge, inputs: inputs, security: security)
+      worker: threads.disk.worker, prover: prover, judge: judge, inputs: inputs, security: security)
     var engine = SessionEngine(identity: LocalIdentity(node: id), configuration: plan.engine, seed: random.next())
     if let settings = configuration.trace {
       engine.startRecording(limit: settings.limit, redacted: settings.isRedacted)
@@ -123,7 +123,7 @@ final class NodeShell: @unchecked Sendable {
     limits.securingTimeout = configuration.patience.handshake
     limits.closingTimeout = configuration.patience.leave
     driver = NodeDriver(
-      loop: threads.loop, worker: threads.worker, engine: engine, transports: wiring.transports,
+      loop: threads.loop, disk: threads.disk, engine: engine, transports: wiring.transports,
       discoveries: wiring.discoveries, security: security, trust: judge, observer: core, inputs: inputs,
       buffers: host.buffers, radioPlan: host.radioPlan, limits: limits, trace: trace)
   }
@@ -170,11 +170,11 @@ final class NodeShell: @unchecked Sendable {
 
   // MARK: Availability
 
-  /// What the node is to others while nothing connects them.
+  /// How the node appears to others that are not connected to it.
   struct Presence: Sendable {
     var mode: SessionMode
     var isAvailable = false
-    /// What is advertised beside who it is.
+    /// What is advertised besides its id.
     var name: String
     var info: [String: String]
     var advertises: Bool { isAvailable && mode != .client }
@@ -193,6 +193,16 @@ final class NodeShell: @unchecked Sendable {
       }
       return apply(after, after: before)
     }
+    try check(failures)
+  }
+
+  /// Listens for a peer that is expected.
+  func listenForExpected() async throws(PiconetError) {
+    try check(await host.threads.loop.perform { [self] in driver?.listenForExpected() })
+  }
+
+  /// - Parameter failures: why transports can't listen; nil where the node has stopped.
+  private func check(_ failures: [TransportKind: LinkFailure]?) throws(PiconetError) {
     guard let failures else { throw PiconetError(.shuttingDown, blame: .us) }
     if let failure = failures[.tcp] {
       throw PiconetError(
@@ -200,7 +210,7 @@ final class NodeShell: @unchecked Sendable {
         underlying: failure)
     }
     if !failures.isEmpty, failures.count == configuration.transports.count {
-      // Nothing is left that others could reach us by.
+      // There is nothing left by which others could reach us.
       let reasons = configuration.transports.compactMap { kind in failures[kind].map { "\(kind): \($0)" } }
       throw PiconetError(.unreachable, blame: .us, detail: "can't listen: \(reasons.joined(separator: "; "))")
     }
@@ -236,7 +246,7 @@ final class NodeShell: @unchecked Sendable {
     ])
   }
 
-  /// Changes what is advertised; where nothing is, it will be the next time.
+  /// Changes what is advertised; if nothing is at the moment, from the next time on.
   func setAdvertised(_ change: @escaping @Sendable (inout Presence) -> Void) async throws(PiconetError) {
     let isRunning = await host.threads.loop.perform { [self] () -> Bool in
       guard driver != nil else { return false }
@@ -256,7 +266,7 @@ final class NodeShell: @unchecked Sendable {
 
   // MARK: The end
 
-  /// Leaves everybody in good order, and ends everything. Whoever comes second waits for the first.
+  /// Leaves everybody in good order, and ends everything. A second call waits for the first.
   func stop() async {
     guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return await hasStopped.wait() }
     core.endSending()
@@ -265,12 +275,12 @@ final class NodeShell: @unchecked Sendable {
     await closeWiring()
     core.end()
     trace?.close()
-    await host.threads.worker.finishSubmitted()
+    await host.threads.disk.finishSubmitted()
     await host.left(self)
     hasStopped.end(())
   }
 
-  /// The node was dropped: stops, unless that has begun already.
+  /// The node was dropped: stops it, unless that has begun already.
   func beginStopping() {
     if !isStopping.load(ordering: .acquiring) { Task { [self] in await stop() } }
   }

@@ -3,21 +3,21 @@ import PiconetRuntime
 import PiconetWire
 
 /// Something that the loop is asked for, with the kind of answer that it gives. The functions below are the only way to
-/// one, and each pairs a command with its reply: nobody can wait for another one's.
+/// one, and each pairs a command with its reply: nobody can wait for the reply to another one.
 struct Request<Answer: Sendable>: Sendable {
   /// What becomes of it when the task that waits is cancelled.
   enum Cancellation: Sendable {
     /// The task waits all the same.
     case none
-    /// This command ends it, whose reply then comes.
+    /// This command ends it; the reply to the request then comes.
     case by(@Sendable (CommandID) -> Command)
-    /// As that, but the task does not even wait for the reply: what comes of the request is nobody's.
+    /// As `by`, but the task does not wait even for that reply: whatever comes of the request is dropped.
     case leaving(@Sendable (CommandID) -> Command)
   }
 
-  /// What is handed over under this number. `answer` is for what is asked of the driver; the engine replies.
+  /// What is handed over under this number. `answer` is for questions to the driver; the engine replies by number.
   let input: @Sendable (CommandID, _ answer: @escaping @Sendable (Answer) -> Void) -> NodeInput
-  /// What a reply says; nil if it is none to this request.
+  /// The answer in a reply; nil if it is not a reply to this request.
   private let answer: @Sendable (Reply) -> Answer?
   var cancellation = Cancellation.none
   /// Who is told of its progress, if it is an invitation.
@@ -38,13 +38,13 @@ struct Request<Answer: Sendable>: Sendable {
   func result(of reply: Reply) -> Result<Answer, Ending> {
     if case .failed(let ending) = reply { return .failure(ending) }
     if let answer = answer(reply) { return .success(answer) }
-    // The one place where the engine's word is checked.
+    // The one place where the kind of the engine's reply is checked.
     assertionFailure("\(reply) is no reply to this request")
     return .failure(Ending(.internalError, .us, "the engine has replied to another command"))
   }
 }
 
-/// Who wants to hear of an invitation of ours; called on the loop.
+/// Callbacks about an invitation of ours; called on the loop.
 struct Inviting: Sendable {
   /// The peer is proven and has been asked.
   var proven: (@Sendable (ProvenMember) -> Void)?
@@ -52,7 +52,7 @@ struct Inviting: Sendable {
   var code: (@Sendable (ProvenMember, String) -> Void)?
 }
 
-// MARK: What is only done
+// MARK: Without a result
 
 extension Request where Answer == Void {
   private init(_ command: Command) { self.init(command, Self.isDone) }
@@ -63,6 +63,8 @@ extension Request where Answer == Void {
   static func setDisconnectTimeout(_ timeout: Duration) -> Self { Self(.setDisconnectTimeout(timeout)) }
   static func setName(_ name: String) -> Self { Self(.setName(name)) }
   static func shutDown() -> Self { Self(.shutDown) }
+  static func expect(_ peer: PeerID, for duration: Duration) -> Self { Self(.expect(peer, for: duration)) }
+  static func stopExpecting(_ peer: PeerID) -> Self { Self(.stopExpecting(peer)) }
 
   static func decline(invitationOf node: NodeID, _ reason: Reason) -> Self {
     Self(.answerInvitation(node, accept: false, reason))
@@ -91,12 +93,12 @@ extension Request where Answer == Void {
   }
 }
 
-// MARK: What brings something
+// MARK: With a result
 
-// The member is looked up when the reply comes, on the loop, where it is one for certain: by the time that the caller
-// runs it may have left, and come back as another one.
+// The member is looked up when the reply comes, on the loop, where it certainly is one: by the time that the caller
+// runs it may have left and come back as another one.
 extension Request where Answer == Member {
-  /// Brings who has accepted.
+  /// Yields the peer that has accepted.
   static func invite(
     _ target: InvitationTarget, context: [UInt8], timeout: Duration, code: TypedCodeID?, _ inviting: Inviting,
     from core: NodeCore
@@ -109,23 +111,25 @@ extension Request where Answer == Member {
     return request
   }
 
-  /// Brings who has invited.
+  /// Yields the peer that has invited.
   static func accept(invitationOf node: NodeID, by core: NodeCore) -> Self {
-    Self(.answerInvitation(node, accept: true, .left)) { reply in
+    var request = Self(.answerInvitation(node, accept: true, .left)) { reply in
       if case .done = reply { core.member(node) } else { nil }
     }
+    request.cancellation = .by { .cancelInvitation($0) }
+    return request
   }
 }
 
 extension Request where Answer == String {
-  /// Brings the short code.
+  /// Yields the short code.
   static func showCode(_ node: NodeID) -> Self {
     Self(.showCode(node)) { reply in if case .code(let code) = reply { code } else { nil } }
   }
 }
 
 extension Request where Answer == Duration {
-  /// Brings the round trip.
+  /// Yields the round trip.
   static func ping(_ node: NodeID, timeout: Duration) -> Self {
     var request = Self(.ping(node, timeout: timeout)) { reply in
       if case .roundTrip(let duration) = reply { duration } else { nil }
@@ -136,20 +140,20 @@ extension Request where Answer == Duration {
 }
 
 extension Request where Answer == AssociationStatistics? {
-  /// Brings how the connection to a peer is; nil if there is none.
+  /// Yields the statistics of the connection to a peer; nil if there is none.
   static func inspect(_ node: NodeID) -> Self { Self(input: { .inspect(node, answer: $1) }, { _ in nil }) }
 }
 
 /// What the remote side has made of a resource.
 struct StoredResource: Sendable {
-  /// The remote side's word.
+  /// As the remote side says.
   var name: [UInt8]
   /// It had this very content before.
   var wasThere: Bool
 }
 
 extension Request where Answer == StoredResource {
-  /// Brings what has become of it on the remote side.
+  /// Yields what has become of it on the remote side.
   static func offer(
     _ transfer: TransferID, to node: NodeID, _ offer: ResourceOffer, from source: any ResourceSource
   ) -> Self {

@@ -1,22 +1,26 @@
 import PiconetEngine
 import PiconetWire
 
-/// Messages as they came from one member in one go.
+/// Messages that came together from one member in one channel.
 struct MessageBatch: Sendable {
   let sender: Membership
   let messages: [Bytes]
   let mode: DeliveryMode
-  /// What they cost of the window that the sender has.
+  let channel: MessageChannel
+  /// What they cost of the sender's window.
   let cost: Int
   /// Its place in the session's log.
   var number: UInt64 = 0
-  /// How many of them were read when the last reader had gone.
+  /// How many of them had been read when the last reader went.
   var position = 0
 
-  init(from sender: Membership, _ messages: [Bytes], _ mode: DeliveryMode, cost: Int) {
+  init(
+    from sender: Membership, _ messages: [Bytes], _ mode: DeliveryMode, in channel: MessageChannel = 0, cost: Int
+  ) {
     self.sender = sender
     self.messages = messages
     self.mode = mode
+    self.channel = channel
     self.cost = cost
   }
 }

@@ -4,34 +4,39 @@ import PiconetWire
 
 /// A message from a member of the session.
 public struct Message: Sendable, Hashable {
-  /// The content: none to `ProvenMember.messageLimit` bytes of the peer's choice. It shares storage with messages that
-  /// came with it: copy it (`Array(message.bytes)`) to keep it for long. As a slice it does not begin at index 0, so
-  /// that `bytes[0]` traps; `bytes.first` and a copy's indices are safe.
+  /// The content: from nothing up to `ProvenMember.messageLimit` bytes of the peer's choice. It shares storage with
+  /// messages that came with it: copy it (`Array(message.bytes)`) to keep it for long. As a slice it does not begin at
+  /// index 0, so that `bytes[0]` traps; `bytes.first` and a copy's indices are safe.
   public let bytes: ArraySlice<UInt8>
   /// Who sent it, as a member. A peer that has left and come back is another member.
   public let member: Member
-  /// As it was sent.
+  /// The mode in which it was sent.
   public let mode: DeliveryMode
+  /// The channel in which it was sent; 0 if no other was named, and for unreliable messages.
+  public let channel: MessageChannel
 
   /// Who sent it, proven by TLS.
   public var sender: NodeID { member.id }
 }
 
-/// The messages of the session: of one sender in the order sent. Each reader gets all of them; what nobody has read
-/// waits for the next reader. Ends with the node. `Session.events` has them together with joining and leaving.
+/// The messages of the session, in all channels or in one. Those of one sender in one channel come in the order sent.
+/// Each reader gets all of them; what nobody has read waits for the next reader. Ends with the node. `Session.events`
+/// has them together with joining and leaving.
 ///
-/// Reading is what lets senders go on: a session that nobody reads, or that one of its readers does not go on with,
-/// stops its senders at the message window. Of unreliable messages that wait those above the window are dropped, and so
-/// are the oldest that former members have left behind when all that waits costs more than two windows for each member
-/// that the session has room for.
+/// Reading is what lets senders go on: if nobody reads, or one of the readers stops, senders stop at the message
+/// window, in each channel by itself, so that a channel that nobody reads stops no other. Unreliable messages that wait
+/// are dropped above one window for each sender. What former members have left behind is dropped, oldest first, once
+/// all that waits costs more than two windows for each member that the session has room for.
 public struct Messages: AsyncSequence, Sendable {
   public typealias Element = Message
   let core: NodeCore
+  /// Nil for all channels.
+  var channel: MessageChannel?
 
   public struct AsyncIterator: AsyncIteratorProtocol {
     let reader: SessionReader
 
-    // Twice the same, not one by the other: each async function on the way that names its isolation is a change of
+    // Written out twice, not one in terms of the other: each async function on the way that names its isolation changes
     // executors, if only to the one that it is on.
     public mutating func next() async -> Message? {
       while true {
@@ -54,5 +59,7 @@ public struct Messages: AsyncSequence, Sendable {
     }
   }
 
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: SessionReader(core, .messages)) }
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(reader: SessionReader(core, .messages, in: channel))
+  }
 }

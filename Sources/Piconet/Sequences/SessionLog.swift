@@ -2,16 +2,16 @@ import PiconetEngine
 import PiconetWire
 import Synchronization
 
-/// What happens in the session, in order, handed from the loop to tasks: to each reader all that is of its kinds.
+/// What happens in the session, in order, handed from the loop to tasks: each reader gets all that is of its kinds.
 ///
-/// Bounded whatever members do. Changes of the membership: the oldest goes. Reliable messages: by the credit that
-/// reading gives back; unreliable ones by dropping what is above a window for each member. What members have left
-/// behind unread, who may join and leave without end, goes, oldest first, when all messages together are above the
+/// Bounded, whatever members do. Changes of the membership: the oldest goes. Reliable messages: senders get credit back
+/// only for what was read. Unreliable messages: those above a window for each member are dropped. Unread messages of
+/// former members, since peers may join and leave without end: the oldest go once all messages together are above the
 /// limit. Offers and streams: by the engine's limits, since what has ended is taken back.
 ///
 /// It keeps memberships, not members: those keep the node's core, which keeps this log.
 final class SessionLog: Sendable {
-  /// What a reader is to be told of.
+  /// What a reader wants to be told of.
   struct Kinds: OptionSet, Sendable {
     let rawValue: UInt8
     static let changes = Kinds(rawValue: 1)
@@ -34,10 +34,10 @@ final class SessionLog: Sendable {
     let kind: Kind
   }
 
-  /// Small, since every message passes as one.
+  /// Small, since every batch of messages passes as one.
   enum Entry: Sendable {
     indirect case change(Change)
-    /// The reader has it until it asks for the next one.
+    /// The reader holds it until it asks for the next one.
     case messages(MessageBatch)
     indirect case offer(IncomingOffer)
     case stream(IncomingStream)
@@ -47,22 +47,28 @@ final class SessionLog: Sendable {
   struct Reader: Sendable {
     var id = ReaderID()
     let kinds: Kinds
+    /// The channel whose messages it reads; nil for all.
+    var channel: MessageChannel?
+
+    func takes(_ batch: MessageBatch) -> Bool {
+      kinds.contains(.messages) && (channel == nil || channel == batch.channel)
+    }
   }
 
   private struct State: AwaitedState {
     var changes = EventRow<Change>()
-    var messages = EventRow<MessageBatch>()
+    var messages = MessageRows()
     var offers = EventRow<IncomingOffer>()
     var streams = EventRow<IncomingStream>()
     var lastNumber: UInt64 = 0
-    /// Of all messages.
+    /// The cost of all messages that are kept.
     var cost = 0
-    /// What each membership has waiting of unreliable ones.
+    /// The cost of each membership's unreliable messages that are kept.
     var unreliable: [ObjectIdentifier: Int] = [:]
     var isFinished = false
     var waiters = Waiters<Reader, Entry?>()
 
-    // Nobody takes anything from anybody.
+    // No reader takes anything from another.
     static var servesInTurns: Bool { false }
 
     mutating func nextNumber() -> UInt64 {
@@ -70,11 +76,11 @@ final class SessionLog: Sendable {
       return lastNumber
     }
 
-    /// The oldest of what the reader has not passed.
+    /// The oldest entry that the reader has not passed.
     mutating func answer(to reader: Reader) -> Entry?? {
       var oldest = UInt64.max
       var entry: Entry?
-      if reader.kinds.contains(.messages), let (number, batch) = messages.next(for: reader.id) {
+      if reader.kinds.contains(.messages), let (number, batch) = messages.next(for: reader) {
         if reader.kinds == .messages { return .some(.messages(batch)) }
         oldest = number
         entry = .messages(batch)
@@ -102,12 +108,12 @@ final class SessionLog: Sendable {
     }
 
     mutating func keep(_ batch: MessageBatch) {
-      messages.append(batch, number: batch.number)
+      messages.append(batch)
       cost += batch.cost
       if batch.mode == .unreliable { unreliable[ObjectIdentifier(batch.sender), default: 0] += batch.cost }
     }
 
-    /// It is not kept any more.
+    /// The batch is not kept any more.
     mutating func gone(_ batch: MessageBatch) {
       cost -= batch.cost
       guard batch.mode == .unreliable else { return }
@@ -117,15 +123,13 @@ final class SessionLog: Sendable {
     }
 
     mutating func dropLeftBehind(above limit: Int) {
-      var excess = cost - limit
-      var dropped: [MessageBatch] = []
-      messages.removeAll { batch in
-        guard excess > 0, batch.sender.isOver else { return false }
-        excess -= batch.cost
-        dropped.append(batch)
-        return true
+      guard cost > limit else { return }
+      var dropped: Set<UInt64> = []
+      for batch in messages.elements.sorted(by: { $0.number < $1.number }) where batch.sender.isOver && cost > limit {
+        dropped.insert(batch.number)
+        gone(batch)
       }
-      for batch in dropped { gone(batch) }
+      messages.removeAll { dropped.contains($0.number) }
     }
   }
 
@@ -133,7 +137,7 @@ final class SessionLog: Sendable {
   private let window: Int
   private let messageLimit: Int
 
-  /// How many changes of the membership wait at most.
+  /// The most changes of the membership that wait.
   static let changeLimit = 4_096
 
   /// - Parameters:
@@ -165,8 +169,8 @@ final class SessionLog: Sendable {
       batch.number = state.nextNumber()
       state.keep(batch)
       if state.cost > messageLimit { state.dropLeftBehind(above: messageLimit) }
-      // The usual case: one waits, who has passed all that it reads.
-      if let waiting = state.waiters.onlyNeed, waiting.kinds.contains(.messages) { return state.waiters.takeFirst() }
+      // The usual case: one task waits, which has passed everything that it reads.
+      if let waiting = state.waiters.onlyNeed, waiting.takes(batch) { return state.waiters.takeFirst() }
       others = state.serve()
       return nil
     }
@@ -202,50 +206,50 @@ final class SessionLog: Sendable {
   func attach(_ reader: Reader) {
     state.withLock { state in
       if reader.kinds.contains(.changes) { state.changes.attach(reader.id) }
-      if reader.kinds.contains(.messages) { state.messages.attach(reader.id) }
+      if reader.kinds.contains(.messages) { state.messages.attach(reader) }
       if reader.kinds.contains(.offers) { state.offers.attach(reader.id) }
       if reader.kinds.contains(.streams) { state.streams.attach(reader.id) }
     }
   }
 
   /// - Parameters:
-  ///   - batch: what it has.
-  ///   - position: how many messages of that it has read.
-  /// - Returns: batches that everybody has read now.
+  ///   - batch: what the reader holds.
+  ///   - position: how many messages of the batch it has read.
+  /// - Returns: batches that every reader has read now.
   func detach(_ reader: Reader, holding batch: MessageBatch? = nil, at position: Int = 0) -> [MessageBatch] {
     state.withLock { state in
       state.changes.detach(reader.id)
       state.offers.detach(reader.id)
       state.streams.detach(reader.id)
-      if let batch { state.messages.leave(reader.id, batch.number) { $0.position = position } }
+      if let batch { state.messages.leave(reader.id, batch, at: position) }
       let read = state.messages.detach(reader.id)
       for batch in read { state.gone(batch) }
       return read
     }
   }
 
-  /// What is there for the reader now, if there is something.
-  /// - Parameter batch: what it has had, and read.
-  /// - Returns: also whether everybody has read that now.
+  /// What there is for the reader now, if anything.
+  /// - Parameter batch: what it held, and has read.
+  /// - Returns: also whether every reader has read that now.
   func next(for reader: Reader, after batch: MessageBatch?) -> (isRead: Bool, entry: Entry?) {
     state.withLock { state in
       var isRead = false
       if let batch {
-        isRead = state.messages.pass(reader.id, batch.number)
+        isRead = state.messages.pass(reader.id, batch)
         if isRead { state.gone(batch) }
       }
-      // For a cancelled task it stays.
+      // If the task is cancelled, the entry stays for the next time.
       return (isRead, Task.isCancelled ? nil : state.answer(to: reader) ?? nil)
     }
   }
 
-  /// The next one for the reader; nil at the end, and when the task is cancelled.
+  /// The next entry for the reader; nil at the end, and when the task is cancelled.
   @inline(__always)
   func next(for reader: Reader) async -> Entry? { await state.wait(for: reader, ifCancelled: .some(nil)) }
 
   // MARK: For tests
 
-  /// Of all messages that wait.
+  /// The cost of all messages that wait.
   var cost: Int { state.withLock { $0.cost } }
 
   var hasReliable: Bool { state.withLock { $0.messages.elements.contains { $0.mode == .reliable } } }

@@ -5,21 +5,22 @@ import PiconetWire
 final class SessionReader {
   let core: NodeCore
   let reader: SessionLog.Reader
-  // Not checked for overlapping accesses at each message: an iterator is one task's at a time, and nothing that is
+  // Not checked for overlapping accesses at each message: one task at a time has an iterator, and nothing that is
   // called here comes back.
   @exclusivity(unchecked) private var batch: MessageBatch?
-  /// Those of the batch, and how many of them were read: looked at once, not for each message.
+  /// The messages of the batch, and how many of them were read: taken out of it once, not for each message.
   @exclusivity(unchecked) private var messages: [Bytes] = []
   @exclusivity(unchecked) private var position = 0
   @exclusivity(unchecked) private var member: Member?
 
-  init(_ core: NodeCore, _ kinds: SessionLog.Kinds) {
+  /// - Parameter channel: nil for messages of all channels.
+  init(_ core: NodeCore, _ kinds: SessionLog.Kinds, in channel: MessageChannel? = nil) {
     self.core = core
-    reader = SessionLog.Reader(kinds: kinds)
+    reader = SessionLog.Reader(kinds: kinds, channel: channel)
     core.log.attach(reader)
   }
 
-  /// What it has not read waits for the others, and for the next one if it was the last.
+  /// What it has not read waits for the others, or for the next reader if it was the last.
   deinit {
     for batch in core.log.detach(reader, holding: batch, at: position) { core.consumed(batch) }
   }
@@ -31,14 +32,15 @@ final class SessionReader {
     self.batch = batch
   }
 
-  /// The next one of the batch that it has taken.
+  /// The next message of the batch that it has taken.
   func nextMessage() -> Message? {
     guard position < messages.count, let member else { return nil }
     defer { position += 1 }
-    return Message(bytes: messages[position], member: member, mode: batch?.mode ?? .reliable)
+    return Message(
+      bytes: messages[position], member: member, mode: batch?.mode ?? .reliable, channel: batch?.channel ?? 0)
   }
 
-  /// What there is now behind what it has read, if there is something.
+  /// What comes now after what it has read, if anything.
   func nextEntry() -> SessionLog.Entry? {
     let read = batch
     let (isRead, entry) = core.log.next(for: reader, after: read)
@@ -50,7 +52,7 @@ final class SessionReader {
   }
 }
 
-/// A view of the session's log that has one kind of it.
+/// A view of the session's log that shows one kind of entry.
 struct SessionView<Element: Sendable>: EventSource {
   let core: NodeCore
   let kinds: SessionLog.Kinds

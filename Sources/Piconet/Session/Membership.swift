@@ -1,23 +1,23 @@
 import PiconetEngine
 import Synchronization
 
-/// One membership of a peer, from when both sides have accepted until it is over: all that this side keeps of it. Who
-/// comes back after that has another one.
+/// One membership of a peer, from when both sides have accepted until it is over: all that this side keeps of it. A
+/// peer that comes back after that has another one.
 final class Membership: Sendable {
   let proven: ProvenMember
   /// What may be queued to the member.
-  let budget: SendBudget
+  let budgets: MessageBudgets
   private let hasEnded = Atomic<Bool>(false)
   /// Guards what the member is reached over now; nothing while it is suspended.
   private let carrier: Mutex<TransportKind?>
 
-  init(_ proven: ProvenMember, budget: SendBudget) {
+  init(_ proven: ProvenMember, budgets: MessageBudgets) {
     self.proven = proven
-    self.budget = budget
+    self.budgets = budgets
     carrier = Mutex(proven.transport)
   }
 
-  /// It becomes so on the loop.
+  /// Set on the loop.
   var isOver: Bool { hasEnded.load(ordering: .acquiring) }
 
   /// Nil while it is suspended, and when it is over.
@@ -25,9 +25,9 @@ final class Membership: Sendable {
 
   func isReached(over transport: TransportKind?) { carrier.withLock { $0 = transport } }
 
-  /// Everybody who waits to send, or sends from now on, gets the reason.
+  /// Whoever waits to send, or sends from now on, gets the reason.
   func end(_ error: PiconetError) {
     hasEnded.store(true, ordering: .releasing)
-    budget.end(error)
+    budgets.end(error)
   }
 }

@@ -13,7 +13,7 @@ extension NodeCore {
     withState { $0.members[id] }.map { Member(membership: $0, core: self) }
   }
 
-  /// How the connection to a member is; nil if it has left.
+  /// The statistics of the connection to a member; nil if it has left.
   func statistics(of member: Member) async -> AssociationStatistics? {
     guard case .success(let statistics) = await answer(to: .inspect(member.id), of: member) else { return nil }
     return statistics
@@ -23,22 +23,24 @@ extension NodeCore {
 
   // MARK: What the loop tells
 
-  func received(_ batch: [Bytes], from node: NodeID, _ mode: DeliveryMode) {
+  func received(_ batch: [Bytes], from node: NodeID, _ mode: DeliveryMode, in channel: MessageChannel) {
     let cost = batch.reduce(0) { $0 + $1.count + WireLimits.messageCost }
     guard let membership = withState({ $0.members[node] }) else { return }
-    log.push(MessageBatch(from: membership, batch, mode, cost: cost))
+    log.push(MessageBatch(from: membership, batch, mode, in: channel, cost: cost))
   }
 
   /// A reader has read all of these messages.
   func consumed(_ batch: MessageBatch) {
     guard batch.mode == .reliable, !batch.sender.isOver else { return }
-    submit(.fact(.messagesConsumed(batch.sender.proven.id, byteCount: batch.cost)))
+    submit(.fact(.messagesConsumed(batch.sender.proven.id, byteCount: batch.cost, in: batch.channel)))
   }
 
-  func messagesTaken(_ node: NodeID, cost: Int) { withState { $0.members[node] }?.budget.giveBack(cost) }
+  func messagesTaken(_ node: NodeID, cost: Int, in channel: MessageChannel) {
+    withState { $0.members[node] }?.budgets[channel].giveBack(cost)
+  }
 
   func connected(_ peer: ProvenPeer) {
-    let membership = Membership(proven(peer), budget: SendBudget(limit: messageWindow))
+    let membership = Membership(proven(peer), budgets: MessageBudgets(limit: messageWindow))
     let invitation = withState { state in
       state.members.joined(membership)
       return state.invitations.take(peer.node)
@@ -56,7 +58,7 @@ extension NodeCore {
     let error = PiconetError(ending, peer: node)
     guard let membership = withState({ $0.members.left(node) }) else { return }
     membership.end(error)
-    // Those that nobody has taken go with the member.
+    // Streams that nobody has taken go with the member.
     log.removeStreams { $0.member.membership === membership }
     log.push(membership, .left(error))
   }

@@ -7,41 +7,44 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   public let id: NodeID
   /// What people call the device; the peer's own words: escape it before showing it on a terminal.
   public let name: String
-  /// What the link went over when the member joined; `Member.transport` tells it of now.
+  /// What the link went over when the member joined; `Member.transport` has the present one.
   public let transport: TransportKind
   /// The far end of that link, as the transport writes it.
   public let remoteAddress: String
-  /// That address without its port or channel, which is another one for each link.
+  /// That address without its port or channel, which differs from link to link.
   public let remoteHost: String
-  /// The certificates of it that were verified, in DER, that of its key first. Where this node asks for authorities
+  /// Its certificates that were verified, in DER, that of its key first. If this node asks for authorities
   /// (`NodeConfiguration.certificateAuthorities`) they are the path to one of them, each issued by the next; the
-  /// authority's own is left out unless the peer has shown it, and so is all that it has shown beside that path. Else
-  /// there is one, which the key itself has signed, and what else is in that are the peer's own words.
+  /// authority's own is left out unless the peer has shown it, and so is whatever the peer has shown beside that path.
+  /// Otherwise there is one, which the key itself has signed; everything in it but the key is the peer's own words.
   public let certificates: [[UInt8]]
   /// The first of `certificates`; empty where there is none.
   public var certificate: [UInt8] { certificates.first ?? [] }
-  /// The six digits that both screens have shown before the peer became a member, such as `042 917`; nil before that,
-  /// and where nobody was asked.
+  /// The six digits that both screens showed before the peer became a member, such as `042 917`; nil before that, and
+  /// where nobody was asked.
   public let shortCode: String?
   /// Whether the trust policy knew the peer before.
   public let isKnown: Bool
-  /// What a person has said of the key here; nil for a stranger's, and for that of this device.
+  /// What a person has said here about the key; nil for a stranger's, and for this device's own.
   public let known: KnownPeer?
-  /// What the key may in this node's program: by the table, because the policy has pinned it, or as this device's own.
+  /// What the key may do in this node's program: by the table, because the policy has pinned it, or as this device's
+  /// own.
   public let rights: Set<PeerRight.Action>
-  /// Whether the peer has proven that it has the code which was typed, and became a member by that (`Node.setCode`).
+  /// Whether the peer became a member by proving that it has the typed code (`Node.setCode`).
   public let hasProvenCode: Bool
-  /// What the peer's own invitation says, its `context`, whether it was that or ours which made the peer a member: two
-  /// that invite each other at the same time have each other's. Nil before the peer is a member, and where it has not
-  /// invited this node. Not to be trusted before the peer is.
+  /// The `context` of the peer's own invitation, whether that or ours made the peer a member: two nodes that invite
+  /// each other at the same time have each other's. Nil before the peer is a member, and if it has not invited this
+  /// node. Not to be trusted before the peer is.
   public let invitationContext: [UInt8]?
-  /// What the peer's program says to whoever it connects to (`NodeConfiguration.greeting`): here with its invitation,
-  /// and with its acceptance of ours. Not to be trusted before the peer is.
+  /// What the peer's program says to everybody it connects to (`NodeConfiguration.greeting`): it comes with its
+  /// invitation, or with its acceptance of ours. Not to be trusted before the peer is.
   public let greeting: [UInt8]
   /// The longest message in bytes that both sides take.
   public let messageLimit: Int
   /// The longest unreliable message in bytes that both sides take: it goes in one frame. 16,373 by default.
   public let unreliableLimit: Int
+  /// In how many channels it takes messages, channel 0 among them.
+  public let channelLimit: Int
 
   init(_ peer: ProvenPeer, _ standing: KnownPeersJudge.Standing, certificates: [[UInt8]] = []) {
     self.certificates = certificates
@@ -59,6 +62,7 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
     greeting = peer.greeting
     messageLimit = peer.messageLimit
     unreliableLimit = peer.unreliableLimit
+    channelLimit = peer.channelLimit
   }
 
   /// What a person here calls it: a known device's petname, whatever it calls itself now; a stranger's own words.

@@ -12,10 +12,11 @@ public struct Session: Sendable {
   /// The member that this peer is now; nil if it is none.
   public subscript(_ peer: NodeID) -> Member? { core.member(peer) }
 
-  /// All that happens in the session, in one order. What follows are views of it, each of one kind.
+  /// Everything that happens in the session, in one order. The sequences below are views of it, each of one kind.
   public var events: SessionEvents { SessionEvents(core: core) }
 
-  /// Who joins and leaves, each told once, in order. At most 4,096 changes wait for a reader; then the oldest go.
+  /// Who joins and leaves, each told once, in order. At most 4,096 changes wait for a reader; beyond that the oldest
+  /// go.
   public var membership: EventSequence<MembershipChange> {
     view(.changes) { entry, core in
       guard case .change(let change) = entry else { return nil }
@@ -26,13 +27,17 @@ public struct Session: Sendable {
   /// Messages from all members.
   public var messages: Messages { Messages(core: core) }
 
+  /// Messages from all members in one channel: reading these holds up no other channel, and is held up by none.
+  /// Messages of a channel that nobody reads, here or in `messages` or `events`, wait.
+  public func messages(in channel: MessageChannel) -> Messages { Messages(core: core, channel: channel) }
+
   /// Resources that members offer; each has to be answered. One that ends before a reader has come to it is taken back.
   public var offers: EventSequence<IncomingOffer> {
     view(.offers) { entry, _ in if case .offer(let offer) = entry { offer } else { nil } }
   }
 
-  /// Streams that members open to us. One that ends before a reader has come to it is taken back. Whoever does not want
-  /// one cancels it, or drops it.
+  /// Streams that members open to us. One that ends before a reader has come to it is taken back. A program that does
+  /// not want a stream cancels it, or drops it.
   public var streams: EventSequence<IncomingStream> {
     view(.streams) { entry, _ in if case .stream(let stream) = entry { stream } else { nil } }
   }
@@ -44,8 +49,9 @@ public struct Session: Sendable {
   }
 
   /// Sends one message to all members as they are now. It goes to each as `Member.send` says; the content is shared,
-  /// not copied, and a member that takes it late does not hold back the others. One that leaves meanwhile is no error.
-  /// - Throws: `messageTooLarge` with both numbers if it is above the limit of any of them, before a byte leaves to
+  /// not copied, and a member that takes it late does not hold back the others. If a member leaves meanwhile, that is
+  /// no error.
+  /// - Throws: `messageTooLarge` with both numbers if it is above the limit of any of them, before a byte leaves for
   ///   anybody; `cancelled`.
   public func send(
     _ bytes: some Sequence<UInt8>, mode: DeliveryMode = .reliable
@@ -53,80 +59,101 @@ public struct Session: Sendable {
     try await send(Array(bytes)[...], to: members, areNamed: false, mode)
   }
 
-  /// Sends one message to these members, likewise.
-  /// - Throws: `messageTooLarge` with both numbers if it is above the limit of any of them, before a byte leaves to
-  ///   anybody; otherwise the first member's error, and the others still get the message.
+  /// Sends one message in a channel to all members as they are now, to each as `Member.send(_:in:)` says. If a member
+  /// leaves meanwhile, that is no error.
+  /// - Throws: `messageTooLarge`, or `notSupported` if any of them takes no messages in this channel, before a byte
+  ///   leaves for anybody; `cancelled`.
+  public func send(_ bytes: some Sequence<UInt8>, in channel: MessageChannel) async throws(PiconetError) {
+    try await send(Array(bytes)[...], to: members, areNamed: false, .reliable, in: channel)
+  }
+
+  /// Sends one message to these members, to each as `Member.send` says.
+  /// - Throws: `messageTooLarge` with both numbers if it is above the limit of any of them, before a byte leaves for
+  ///   anybody; otherwise the error of one of them, and the others still get the message.
   public func send(
     _ bytes: some Sequence<UInt8>, to members: [Member], mode: DeliveryMode = .reliable
   ) async throws(PiconetError) {
     try await send(Array(bytes)[...], to: members, areNamed: true, mode)
   }
 
-  /// - Parameter areNamed: one that has left is an error.
+  /// Sends one message in a channel to these members, to each as `Member.send(_:in:)` says.
+  /// - Throws: `messageTooLarge`, or `notSupported` if any of them takes no messages in this channel, before a byte
+  ///   leaves for anybody; otherwise the error of one of them, and the others still get the message.
+  public func send(
+    _ bytes: some Sequence<UInt8>, to members: [Member], in channel: MessageChannel
+  ) async throws(PiconetError) {
+    try await send(Array(bytes)[...], to: members, areNamed: true, .reliable, in: channel)
+  }
+
+  /// - Parameter areNamed: whether it is an error if one of them has left.
   private func send(
-    _ slice: ArraySlice<UInt8>, to receivers: [Member], areNamed: Bool, _ mode: DeliveryMode
+    _ slice: ArraySlice<UInt8>, to receivers: [Member], areNamed: Bool, _ mode: DeliveryMode,
+    in channel: MessageChannel = 0
   ) async throws(PiconetError) {
     for member in receivers {
-      if let error = member.refusal(of: slice.count, mode) { throw error }
+      if let error = member.refusal(of: slice.count, mode, in: channel) { throw error }
     }
     let cost = slice.count + WireLimits.messageCost
     var taken: [NodeInput] = []
     var waiting: [Member] = []
     var failure: PiconetError?
     for member in receivers {
-      switch member.budget.claim(cost, mode) {
-      case .taken: taken.append(.fact(.messageQueued(member.id, slice, mode)))
+      switch member.budgets[channel].claim(cost, mode) {
+      case .taken: taken.append(.fact(.messageQueued(member.id, slice, mode, in: channel)))
       case .dropped: break
       case .mustWait: waiting.append(member)
       case .ended(let error): if areNamed { failure = failure ?? error }
       }
     }
     for input in taken { core.submit(input) }
-    if let error = await send(slice, toWaiting: waiting), areNamed || error.code == .cancelled {
-      failure = failure ?? error
-    }
+    if let error = await send(slice, toWaiting: waiting, areNamed: areNamed, in: channel) { failure = failure ?? error }
     if let failure { throw failure }
   }
 
-  /// - Returns: the error of the first of these members that has one.
-  private func send(_ slice: ArraySlice<UInt8>, toWaiting members: [Member]) async -> PiconetError? {
+  /// - Returns: the error of the first member in this list that has one; of members that are not named, none because
+  ///   they have left.
+  private func send(
+    _ slice: ArraySlice<UInt8>, toWaiting members: [Member], areNamed: Bool, in channel: MessageChannel
+  ) async -> PiconetError? {
     switch members.count {
     case 0: return nil
-    case 1: return await Self.send(slice, to: members[0])
+    case 1: return await Self.send(slice, to: members[0], isNamed: areNamed, in: channel)
     default:
       return await withTaskGroup(of: (Int, PiconetError?).self) { group in
         for (index, member) in members.enumerated() {
-          group.addTask { (index, await Self.send(slice, to: member)) }
+          group.addTask { (index, await Self.send(slice, to: member, isNamed: areNamed, in: channel)) }
         }
         return await group.reduce(into: [Int: PiconetError]()) { $0[$1.0] = $1.1 }.min { $0.key < $1.key }?.value
       }
     }
   }
 
-  private static func send(_ slice: ArraySlice<UInt8>, to member: Member) async -> PiconetError? {
+  private static func send(
+    _ slice: ArraySlice<UInt8>, to member: Member, isNamed: Bool, in channel: MessageChannel
+  ) async -> PiconetError? {
     do throws(PiconetError) {
-      try await member.send(slice)
+      try await member.send(slice, .reliable, in: channel)
       return nil
     } catch {
-      return error
+      return isNamed || error.code == .cancelled || member.budgets.ending == nil ? error : nil
     }
   }
 
-  /// Removes a member for the whole group: it is disconnected here and by every other member of ours that allows it
-  /// (`NodeConfiguration.allowsRemoval`), with the code `removed` and our id as `removedBy` on all sides. Returns when
+  /// Removes a member for the whole group: it is disconnected here, and by every other member of ours that allows it
+  /// (`NodeConfiguration.allowsRemoval`), with the code `removed` and our id as `removedBy` on all sides. Returns once
   /// it is gone here. It may be invited again.
-  /// - Throws: `notConnected` if it is no member any more, or is leaving.
+  /// - Throws: `notConnected` if it is not a member any more, or is leaving.
   public func remove(_ member: Member) async throws(PiconetError) {
     var error = PiconetError(.removed, peer: member.id, blame: .us)
     error.removedBy = core.id
-    // Whoever waits to send, or sends from now on, gets it.
-    member.budget.end(error)
+    // Tasks that wait to send, or send from now on, get this error.
+    member.budgets.end(error)
     if case .failure(let ending) = await core.answer(to: .remove(member.id), of: member) {
       throw PiconetError(ending, peer: member.id)
     }
   }
 
-  /// Leaves all members at once, each as `Member.disconnect` does. The node stays as available as it is.
+  /// Leaves all members at the same time, each as `Member.disconnect` does. The node stays as available as it is.
   public func disconnectAll() async {
     await withTaskGroup(of: Void.self) { group in
       for member in members { group.addTask { await member.disconnect() } }

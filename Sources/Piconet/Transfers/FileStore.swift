@@ -5,13 +5,14 @@ import Synchronization
 
 /// A file in a directory as the store of a transfer.
 ///
-/// Where a file of that name and size is there, it is read first, and the offer taken as if it were the very same. The
-/// digest that the sender states of its own decides: then nothing was sent, or the store begins anew and the transfer
-/// with it.
+/// If a file of that name and size exists, it is read first, and the offer is taken as if its content were the very
+/// same. The digest that the sender states of its own file decides: either nothing had to be sent, or the store begins
+/// again, and the transfer with it.
 final class FileStore: ResourceStore, @unchecked Sendable {
-  // Sendable is right: the files are touched by the disk thread only; what others see is constant or behind mutexes.
+  // Sendable is right: the files are touched by one call of the port at a time; what others see is constant or behind
+  // mutexes.
 
-  /// What the sender offers, and what is to become of it.
+  /// What the sender offers, and what should become of it.
   struct Wish: Sendable {
     var rawName: [UInt8]
     var rawFolder: [UInt8]
@@ -24,7 +25,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   }
 
   private enum Content {
-    /// What is there may be all that is wanted.
+    /// An existing file may be all that is wanted.
     case present(PresentContent)
     case incoming(IncomingFile)
     case ended
@@ -45,7 +46,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   private var start: [UInt8] = []
   private var isContentKnown: Bool
   private static let startCount = 4096
-  /// Bytes that are compared before others get at the disk.
+  /// Bytes that are compared before other transfers get a turn at the disk.
   static let comparedAtOnce: UInt64 = 32 << 20
   private let shown: Mutex<Shown>
 
@@ -69,7 +70,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     content = .ended
     shown = Mutex(Shown())
     try directory.check(limitOf: name, size: wish.size)
-    // What has no key is of a sender that may not be able to read it twice.
+    // An offer without a key comes from a sender that may not be able to read it twice.
     if wish.key != nil,
       let present = try PresentContent(in: directory, folder: folder, name: name, size: wish.size)
     {
@@ -100,13 +101,13 @@ final class FileStore: ResourceStore, @unchecked Sendable {
 
   /// Bytes that need not be sent.
   var offset: UInt64 { shown.withLock { $0.offset } }
-  /// They are all, if what is there is what is offered.
+  /// The offset covers everything, provided that the existing file is what is offered.
   var claimsAll: Bool { shown.withLock { $0.claimsAll } }
   /// `compare` has more to do.
   var isComparing: Bool { shown.withLock { $0.isComparing } }
 
   /// Compares a part, on the disk thread.
-  /// - Returns: the bytes that are compared.
+  /// - Returns: how many bytes have been compared.
   func compare() -> UInt64 {
     guard case .present(let present) = content else { return 0 }
     if present.step(Self.comparedAtOnce) { shown.withLock { $0.isComparing = false } }
@@ -152,14 +153,13 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   }
 
   private func settle(_ present: PresentContent, _ digest: SHA256Digest) throws(FileFailure) -> ResourceCommit {
-    guard let same = present.match(digest) else {
+    // Noted, so that another file of this sender does not take its place.
+    guard let same = present.match(digest, noting: { _ = wish.mayReplace(folder.path(of: name)) }) else {
       try begin()
       return .restarted(offset: offset)
     }
     try present.settle()
     if let key = wish.key { directory.forgetKept(under: key) }
-    // Another file of this sender is not to take its place.
-    _ = wish.mayReplace(folder.path(of: name))
     content = .ended
     let path = present.path(of: same)
     return .present(name: received(same, path.absolute, path.relative, digest, wasThere: true))

@@ -2,19 +2,26 @@ import PiconetWire
 
 /// Frames of one association, both ways.
 extension Association {
-  /// Takes a frame of the remote side's, in the order of their numbers. Those about membership may concern other nodes:
-  /// they are the engine's, as are those of the link.
-  func receive(_ frame: Frame, _ turn: Turn) throws(Breach) {
+  /// Takes a frame of the remote side's, in the order of their numbers. Those of the link are not meant for it.
+  /// - Returns: what is left to the engine.
+  func receive(_ frame: Frame, _ turn: Turn) throws(Breach) -> FrameRequest? {
     switch frame {
     case .message(let bytes): try receivedMessage(bytes, turn)
     case .fragment(let bytes): try receivedFragment(bytes)
+    case .channelMessage(let channel, let bytes): try receivedMessage(bytes, in: channel, turn)
+    case .channelFragment(let channel, let bytes): try receivedFragment(bytes, in: channel, turn)
     case .unreliableMessage(let number, let bytes): try receivedUnreliable(number, bytes, turn)
     case .messageCredit(let limit):
       outbox.credit(limit)
       turn.flush(link)
+    case .channelCredit(let channel, let limit):
+      outgoingChannels.credit(limit, in: channel)
+      turn.flush(link)
     case .acknowledge(let received): try receivedAcknowledgement(received, turn)
+    case .listening(let ports): receivedListening(ports)
 
-    // The sender's frames about a stream: the number is the remote side's. Then the receiver's: it is ours.
+    // The sender's frames about a stream: the number is the remote side's. Then the receiver's frames: the number is
+    // ours.
     case .openStream(let number, let name): try receivedOpen(number, name, turn)
     case .streamData(let number, let bytes): try receivedData(number, bytes, turn)
     case .endStream(let number): try receivedEnd(ofStream: number, turn)
@@ -24,23 +31,29 @@ extension Association {
       try receivedStop(number, Ending(reason, .peer, detail), turn)
     case .streamDone(let number): try receivedDone(number, turn)
 
-    case .offer, .chunk, .position, .end, .abandon, .senderPaused, .acceptOffer, .declineOffer, .transferCredit,
-      .stored,
+    case .offer(let number, let offer):
+      defer { turn.flush(link) }
+      return try admitsOffer(number, turn) ? .offer(number, offer, self) : nil
+    case .chunk, .position, .end, .abandon, .senderPaused, .acceptOffer, .declineOffer, .transferCredit, .stored,
       .present, .restart, .comparing, .refuse, .receiverPaused:
       defer { turn.flush(link) }
       try receiveAboutTransfer(frame, turn)
 
     case .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer,
-      .codeConfirm, .leave, .removeMember, .removed, .hello, .associate, .associated, .close, .ping, .pong,
-      .unknownOptional:
-      break
+      .codeConfirm:
+      return .invitation(frame, self)
+    case .removeMember(let subject, _): return try receivedRemoval(of: subject, turn).map { .removal($0, for: node) }
+    case .removed(let member): try receivedRemoved(member)
+    case .leave(let reason, let detail): return .leave(reason, detail, self)
+
+    case .hello, .associate, .associated, .close, .ping, .pong, .unknownOptional: break
     }
+    return nil
   }
 
   private func receiveAboutTransfer(_ frame: Frame, _ turn: Turn) throws(Breach) {
     switch frame {
     // The sender's frames: the number is the remote side's.
-    case .offer(let number, let offer): receivedOffer(number, offer, turn)
     case .chunk(let number, let bytes): try receivedChunk(number, bytes, turn)
     case .position(let number, let offset): try receivedPosition(number, offset)
     case .end(let number, let size, let digest): try receivedEnd(number, size, digest, turn)
@@ -60,10 +73,11 @@ extension Association {
     case .refuse(let number, let reason, let detail): try receivedRefuse(number, reason, detail, turn)
     case .receiverPaused(let number, let isPaused): receivedReceiverPaused(number, isPaused, turn)
 
-    case .message, .fragment, .unreliableMessage, .messageCredit, .acknowledge, .openStream, .streamData, .endStream,
+    case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
+      .acknowledge, .listening, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone, .invite, .accept, .decline, .withdraw, .codeNonce,
       .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .hello,
-      .associate, .associated, .close, .ping, .pong, .unknownOptional:
+      .associate, .associated, .close, .ping, .pong, .offer, .unknownOptional:
       break
     }
   }
@@ -71,30 +85,30 @@ extension Association {
   /// Counts what the kernel has taken, whatever it is.
   func count(sentBytes count: Int) { counts.sent.bytes &+= UInt64(truncatingIfNeeded: count) }
 
-  /// Counts a frame of the link's own.
+  /// Counts a frame that the link itself sends.
   func count(sent frame: Frame) { counts.sent.count(frame) }
 
   /// Counts what has come over the link, whatever it is.
   func count(receivedBytes count: Int) { counts.received.bytes &+= UInt64(truncatingIfNeeded: count) }
 
-  /// Counts a frame of the remote side's, before it is looked at.
+  /// Counts a frame of the remote side, before it is looked at.
   func count(received frame: Frame, _ turn: Turn) {
     counts.received.count(frame)
     if frame.isSequenced, sequenced.countReceived(bulk: frame.bulkCount) { turn.flush(link) }
   }
 
-  /// The same, and takes it, for what there is most of.
+  /// Counts a message in channel 0 and takes it: the short way for the most frequent frame.
   func receivedCounted(message bytes: Bytes, _ turn: Turn) throws(Breach) {
     counts.received.messages.add(bytes: TrafficCount.frameCount(bytes.count))
     if sequenced.countReceived(bulk: bytes.count) { turn.flush(link) }
     try receivedMessage(bytes, turn)
   }
 
-  /// Queues a control frame on the active link; a sequenced one counts, and is kept until it is acknowledged. While
+  /// Queues a control frame on the active link. A sequenced frame counts, and is kept until it is acknowledged. While
   /// there is no link the others are dropped: what they say is said again when there is one.
   func send(_ frame: Frame, _ turn: Turn) {
     if isOver { return }
-    // Words for people are what can be spared first.
+    // Words for people are the first thing to be spared.
     let encoded = FrameEncoder.encode(isCrowded ? frame.withoutDetail : frame)
     if frame.isSequenced {
       sequenced.append(control: encoded[...])
@@ -115,7 +129,7 @@ extension Association {
   private func receivedAcknowledgement(_ received: UInt64, _ turn: Turn) throws(Breach) {
     guard received <= sequenced.sent else { throw Breach("acknowledges frames that were not sent") }
     sequenced.acknowledge(upTo: received)
-    // Messages may have waited for the room.
+    // Messages may have waited for this room.
     if waitsForAcknowledgement { turn.flush(link) }
   }
 }

@@ -4,11 +4,12 @@ import PiconetWire
 extension Association {
   // MARK: Out
 
-  /// - Returns: false where the association takes no more messages: it ends.
-  func queue(_ message: Bytes, _ mode: DeliveryMode, _ turn: Turn) -> Bool {
-    guard takes(message) else { return false }
+  /// - Returns: false if the association takes no such message, or no more because it ends.
+  func queue(_ message: Bytes, _ mode: DeliveryMode, in channel: MessageChannel, _ turn: Turn) -> Bool {
+    guard takes(message, in: channel) else { return false }
     switch mode {
-    case .reliable: outbox.append(message)
+    case .reliable where channel == 0: outbox.append(message)
+    case .reliable: outgoingChannels.append(message, in: channel)
     case .unreliable:
       turn.add(.messagesTaken(node, byteCount: Outbox.cost(of: message)))
       queueUnreliable(message)
@@ -18,13 +19,18 @@ extension Association {
   }
 
   /// Whether the message may be queued: sent to a member that we are not leaving, within the limit of both sides.
-  private func takes(_ message: Bytes) -> Bool {
-    isMember && leaving == nil && message.count <= peer.messageLimit
+  private func takes(_ message: Bytes, in channel: MessageChannel) -> Bool {
+    isMember && leaving == nil && message.count <= peer.messageLimit && channel.number < outgoingChannels.limit
   }
 
   /// The application has taken messages of this cost.
-  func messagesConsumed(_ cost: Int, _ turn: Turn) {
-    if inbox.consume(cost, messageLimit: configuration.messageLimit) != nil { turn.flush(link) }
+  func messagesConsumed(_ cost: Int, in channel: MessageChannel, _ turn: Turn) {
+    let limit = configuration.messageLimit
+    let isCreditDue =
+      channel == 0
+      ? inbox.consume(cost, messageLimit: limit) != nil
+      : incomingChannels.consume(cost, in: channel, messageLimit: limit)
+    if isCreditDue { turn.flush(link) }
   }
 
   // MARK: In
@@ -48,6 +54,26 @@ extension Association {
     }
   }
 
+  func receivedMessage(_ bytes: Bytes, in channel: MessageChannel, _ turn: Turn) throws(Breach) {
+    guard isMember else { return try checkIsDropped() }
+    do throws(InboxBreach) {
+      let message = try incomingChannels.message(bytes, in: channel, messageLimit: configuration.messageLimit)
+      turn.arrived(message, from: node, in: channel)
+    } catch {
+      throw breach(error)
+    }
+  }
+
+  func receivedFragment(_ bytes: Bytes, in channel: MessageChannel, _ turn: Turn) throws(Breach) {
+    guard isMember else { return try checkIsDropped() }
+    do throws(InboxBreach) {
+      try incomingChannels.fragment(bytes, in: channel, messageLimit: configuration.messageLimit)
+    } catch {
+      throw breach(error)
+    }
+    if incomingChannels.hasCredits { turn.flush(link) }
+  }
+
   private func checkIsDropped() throws(Breach) {
     if !dropsMemberFrames { throw Breach("a message before the invitation was accepted") }
   }
@@ -55,6 +81,8 @@ extension Association {
   private func breach(_ breach: InboxBreach) -> Breach {
     switch breach {
     case .credit: Breach("more messages than the credit allows", .limitExceeded)
+    case .channel(let channel):
+      Breach("a message in channel \(channel); \(configuration.channelLimit) channels are open to it", .limitExceeded)
     case .messageLimit: Breach("a message above the limit of \(configuration.messageLimit) bytes", .limitExceeded)
     }
   }

@@ -1,16 +1,16 @@
 import PiconetWire
 
-/// Frames on their way out: control before messages before streams before bulk, never more than the window with the
-/// driver.
+/// Frames on their way out: control before messages before streams before bulk, never more than the driver's window
+/// holds.
 extension Association {
   func transmit(on link: Link, _ turn: Turn) {
-    // While the remote side takes nothing, control frames wait here, where they are counted: it may be the remote side
-    // that asks for ever more of them.
+    // While the remote side takes nothing, control frames wait here, where they are counted: the remote side may be the
+    // one that asks for more and more of them.
     var room = link.transmitWindow - link.outstanding
     guard room > 0 else { return transmitUnreliable(on: link, turn) }
     let waiting = self.waiting
     var bytes: [UInt8] = []
-    // Before frames that want answers: the remote side knows then which of its own have come. Nothing goes before
+    // Before frames that want answers: the remote side then knows which of its own have come. But nothing goes before
     // `associated`.
     let isFirst = !link.hasCarried
     if waiting.contains(.acknowledgement), !isFirst { sequenced.appendAcknowledgement(into: &bytes) }
@@ -25,7 +25,10 @@ extension Association {
     }
     room -= bytes.count
 
-    if waiting.contains(.credit) { inbox.appendCredit(into: &bytes) }
+    if waiting.contains(.credit) {
+      if inbox.isCreditDue { inbox.appendCredit(into: &bytes) }
+      if incomingChannels.hasCredits { incomingChannels.appendCredits(into: &bytes) }
+    }
     if waiting.contains(.streamCredits) { streams.appendCredits(into: &bytes) }
     if waiting.contains(.backlog) { room -= sequenced.frameBacklog(into: &bytes, room: room) }
     if !sequenced.isResending { room -= transmitLanes(waiting, on: link, room: room, into: &bytes, turn) }
@@ -39,7 +42,7 @@ extension Association {
     if waiting.contains(.goodbye) { leaveWhenSent(on: link, turn) }
   }
 
-  /// Messages, and streams behind them.
+  /// Messages, then streams.
   /// - Returns: bytes of their frames.
   private func transmitLanes(
     _ waiting: WaitingTraffic, on link: Link, room: Int, into bytes: inout [UInt8], _ turn: Turn
@@ -48,18 +51,34 @@ extension Association {
     var frames: UInt64 = 0
     let room = min(room, keeping.own - sequenced.unacknowledged.byteCount)
     if waiting.contains(.messages), room > 0 {
-      bytes.reserveCapacity(min(room, outbox.queuedCost) + start)
-      let framed = outbox.frame(into: &bytes, room: room, frameLimit: frameLimit)
-      counts.sent.messages.add(frames: framed.frames, bytes: bytes.count - start)
-      if framed.cost > 0 { turn.add(.messagesTaken(node, byteCount: framed.cost)) }
-      frames = framed.frames
+      frames = transmitMessages(on: link, room: room, into: &bytes, turn)
+      counts.sent.messages.add(frames: frames, bytes: bytes.count - start)
     }
     let left = min(room, link.bulkWindow - link.outstanding) - (bytes.count - start)
     if waiting.contains(.streams), left > 0 { frames += transmitStreams(on: link, room: left, into: &bytes, turn) }
     if frames > 0 { moved(turn.now) }
-    // Only now: a slice that is held while its array grows has the array copied.
+    // Only now: if a slice were held while its array grows, the array would be copied.
     sequenced.append(bytes[start...], count: frames, bufferCount: bytes.capacity)
     return bytes.count - start
+  }
+
+  /// - Returns: how many frames.
+  private func transmitMessages(on link: Link, room: Int, into bytes: inout [UInt8], _ turn: Turn) -> UInt64 {
+    let start = bytes.count
+    guard !outgoingChannels.isEmpty else {
+      bytes.reserveCapacity(min(room, outbox.queuedCost) + start)
+      let framed = outbox.frame(into: &bytes, room: room, frameLimit: frameLimit)
+      if framed.cost > 0 { turn.add(.messagesTaken(node, byteCount: framed.cost)) }
+      return framed.frames
+    }
+    bytes.reserveCapacity(min(room, outbox.queuedCost + outgoingChannels.queuedCost) + start)
+    let bulkRoom = max(0, min(room, link.bulkWindow - link.outstanding))
+    let framed = outgoingChannels.frame(
+      beside: &outbox, into: &bytes,
+      OutgoingChannels.Room(
+        end: start + room, bulkEnd: start + bulkRoom, frameLimit: frameLimit, bulkFrameLimit: link.bulkFrameLimit))
+    for (channel, cost) in framed.taken { turn.add(.messagesTaken(node, byteCount: cost, in: channel)) }
+    return framed.frames
   }
 
   /// - Returns: how many frames.
@@ -74,7 +93,7 @@ extension Association {
 
   /// Once the messages before it are on their way, the leave goes; the remote side closes the link when it has it.
   private func leaveWhenSent(on link: Link, _ turn: Turn) {
-    guard let leaving, outbox.isEmpty, !streams.hasUnsentEnds else { return }
+    guard let leaving, outbox.isEmpty, outgoingChannels.isEmpty, !streams.hasUnsentEnds else { return }
     leavingIsTold()
     let bytes = FrameEncoder.encode(.leave(leaving.reason, detail: ""))
     sequenced.append(control: bytes[...])

@@ -35,8 +35,9 @@ final class Association {
   private var disconnectTimeout: Duration { didSet { watch.changed() } }
   /// Another link is looked for: because there is none, or for a better one.
   private var search: LinkSearch? { didSet { watch.changed() } }
-  /// Where we have dialled the peer.
-  private var dialled: [TransportAddress] = [] { didSet { watch.changed() } }
+  private var addresses: PeerAddresses { didSet { watch.changed() } }
+  /// The remote side knows of ports of ours.
+  var hasToldPorts = false
   /// At least one link has been taken over: chunks may begin anywhere that a `position` says.
   private(set) var hasResumed = false
 
@@ -59,13 +60,16 @@ final class Association {
   // Messages.
   @exclusivity(unchecked) var outbox: Outbox
   @exclusivity(unchecked) var inbox: Inbox
+  /// Those of channels other than 0, which the two before have.
+  @exclusivity(unchecked) var outgoingChannels: OutgoingChannels
+  @exclusivity(unchecked) var incomingChannels: IncomingChannels
   /// Numbers and counts of unreliable ones.
   var unreliable = UnreliableTraffic()
   @exclusivity(unchecked) var streams: StreamTable
   @exclusivity(unchecked) var transfers = AssociationTransfers()
   /// The bounds of what is kept until it is acknowledged.
   let keeping: KeepingLimits
-  /// Told by what `nextDeadline` looks at.
+  /// Told when something changes that `nextDeadline` looks at.
   private let watch: DeadlineWatch
 
   struct Leaving: Sendable {
@@ -95,6 +99,7 @@ final class Association {
       node: node, name: hello.name, traits: traits, association: id, isKnown: link.judgement == .known,
       messageLimit: messageLimit, unreliableLimit: min(messageLimit, frameLimit - UnreliableTraffic.numberCount))
     peer.greeting = hello.greeting
+    peer.channelLimit = Int(clamping: hello.limits.channels)
     // Our windows are made for frames of our own limit: a longer one, legal for the remote side, might never fit into
     // them.
     var limits = hello.limits
@@ -109,9 +114,14 @@ final class Association {
     sequenced = SequencedFrames(isDurable: isDurable)
     outbox = Outbox(limit: limits.messageWindow)
     inbox = Inbox(window: UInt64(configuration.messageWindow(on: traits)))
+    outgoingChannels = OutgoingChannels(
+      limit: limits.channels, window: limits.channelWindow, priorities: configuration.channelPriorities)
+    incomingChannels = IncomingChannels(
+      limit: configuration.channelLimit, window: UInt64(configuration.channelWindow(on: traits)))
     streams = StreamTable(
       limit: hello.capabilities.contains(.streams) ? limits.streams : nil, outgoingWindow: limits.streamWindow,
       incomingWindow: UInt64(configuration.firstStreamWindow(on: traits)))
+    addresses = PeerAddresses(linkedOver: traits, transports: configuration.transports)
     invitations = Invitations(configuration, watch, provesCodes: capabilities.contains(.typedCodes), at: now)
     keeping = KeepingLimits(configuration)
   }
@@ -119,16 +129,9 @@ final class Association {
   /// The active link; nil while there is none.
   var activeLink: Link? { link?.association === self ? link : nil }
 
-  /// The remote side takes itself for a member by an invitation that we had withdrawn, and we are leaving it: what a
-  /// member may send comes rightly, and is nobody's.
+  /// The remote side believes that it is a member, by an invitation that we had withdrawn, and we are leaving it:
+  /// frames that only a member may send break no rule, and are dropped.
   var dropsMemberFrames: Bool { !isMember && leaving != nil }
-
-  /// Whether a frame counts that only a member may send.
-  func speaksAsMember() throws(Breach) -> Bool {
-    if isMember { return true }
-    guard dropsMemberFrames else { throw Breach("a removal by one that is no member") }
-    return false
-  }
 
   /// The longest frame body that we may send.
   var frameLimit: Int { Int(clamping: min(limits.frame, UInt64(WireLimits.largestFrame))) }
@@ -209,6 +212,7 @@ extension Association {
     if agreement.isProven { peer.isProven = true }
     turn.deliver(.connected(peer))
     if let suspension { turn.deliver(.suspended(node, suspension.cause)) }
+    tellListening(turn)
     agreement.own?.succeed(node, turn)
     if let command = agreement.accepting { turn.reply(command, .done) }
   }
@@ -226,12 +230,22 @@ extension Association {
     endTraffic(Ending(ending.reason, ending.blame), turn)
   }
 
+  /// Leaves by a wish of our own; the command is answered at the end.
+  /// - Returns: false where there is no link, and nobody to tell. The remote side learns it when it finds us, or by
+  ///   time.
+  func leave(_ ending: Ending, command: CommandID?, _ turn: Turn) -> Bool {
+    if suspension != nil { return false }
+    beginLeaving(ending, command: command, turn)
+    negotiate(.leaving(ending.reason), turn)
+    return true
+  }
+
   func leavingIsTold() { leaving?.isTold = true }
 
   /// The leave that follows is the wish of another member.
   func receivedRemoved(_ member: MemberName) throws(Breach) {
     guard try speaksAsMember() else { return }
-    removedBy = NodeID(peer: member.peer, incarnation: member.incarnation)
+    removedBy = NodeID(member)
   }
 
   /// What the application has under way with the remote side ends now.
@@ -240,20 +254,6 @@ extension Association {
     refuseTransfers(ending, turn)
     resetStreams(ending, turn)
     stopStreams(ending, turn)
-  }
-
-  /// What the remote side is told when it comes back for the association after its end; nil where nothing is.
-  func farewell(after ending: Ending, _ now: Instant) -> Farewells.Farewell? {
-    guard isDurable, isMember, ending.blame != .peer else { return nil }
-    let reason: Reason
-    switch ReasonClass(ending.reason) {
-    case .left: reason = .left
-    case .removed: reason = .removed
-    case .lost, .broken, .refused: return nil
-    }
-    // The silence that its hello told is half of its timeout.
-    let patience = Duration.milliseconds(2 * Int64(clamping: min(limits.silence, 43_200_000)))
-    return Farewells.Farewell(association: id, reason: reason, until: now + patience)
   }
 
   /// It is in no table any more, and all that it carried ends.
@@ -288,6 +288,9 @@ extension Association {
 // MARK: - Another link
 
 extension Association {
+  /// How it ends here once the remote side knows of it no more.
+  static let lostThere = Ending(.linkFailed, .link, "the other side lost the connection")
+
   /// In answer to a new association. That to a resumed one comes before the link is active.
   /// - Parameter node: our own, which has asked if it is the smaller one.
   func receivedAssociated(_ count: UInt64, at node: NodeID) throws(Breach) {
@@ -295,14 +298,18 @@ extension Association {
     remoteBegun = count
   }
 
-  /// In answer to a resumed one.
-  func confirmed(begun count: UInt64) { remoteBegun = count }
+  /// In answer to a resumed one, of which the remote side has received so many frames.
+  func confirmed(begun count: UInt64, _ received: UInt64, on link: Link) {
+    remoteBegun = count
+    if received == 0, let limits = link.hello?.limits { agree(on: link, limits) }
+  }
 
   /// Something came or went that is of use to somebody.
   func moved(_ now: Instant) { lastMoved = now }
 
   /// Why we can't invite its node; nil where we can.
   var refusalOfInvitation: Ending? {
+    if invitations.own != nil { return Ending(.inProgress, .us) }
     if isMember { return Ending(.alreadyConnected, .us) }
     return leaving == nil ? nil : Ending(.inProgress, .us, "we are leaving this peer")
   }
@@ -316,9 +323,11 @@ extension Association {
 
   /// The remote side has received nothing yet, and perhaps begun with the hellos of this link rather than with those of
   /// the one on which we have: what either of them may mean is taken, and no more is sent than both allow.
-  func agree(on link: Link, _ limits: PeerLimits) {
+  private func agree(on link: Link, _ limits: PeerLimits) {
     let window = UInt64(configuration.firstStreamWindow(on: link.opening.traits))
     streams.agree(outgoingWindow: limits.streamWindow, incomingWindow: window)
+    outgoingChannels.agree(window: limits.channelWindow)
+    incomingChannels.agree(window: UInt64(configuration.channelWindow(on: link.opening.traits)))
     if !isMember { outbox.restrict(to: limits.messageWindow) }
   }
 
@@ -378,11 +387,13 @@ extension Association {
     negotiate(.linkLost, turn)
     sequenced.detach()
     inbox.restateCredit(isLinked: false)
+    incomingChannels.restateCredits(isLinked: false)
     dropChunksUnderWay()
   }
 
   /// Its link is gone, and it goes on without one.
   func suspend(on former: Link, _ cause: Ending, _ turn: Turn) {
+    detach(turn)
     if suspension != nil { return }
     suspension = Suspension(cause: cause, lastHeard: former.lastReceived, since: turn.now)
     if isMember { turn.deliver(.suspended(node, cause)) }
@@ -397,11 +408,13 @@ extension Association {
     judgement = link.judgement
     endSearch(turn)
     peer.traits = link.opening.traits
+    self.addresses.linked(over: link.opening.traits)
     dialled(at: addresses)
     inbox.resize(UInt64(configuration.messageWindow(on: link.opening.traits)))
     sendAgain(above: received)
     restateTransfers(turn)
     turn.flush(link)
+    tellListening(turn)
     if isMember { turn.deliver(.resumed(node, link.opening.traits)) }
   }
 
@@ -409,16 +422,13 @@ extension Association {
     let repeated = sequenced.resume(remoteHas: received)
     counts.retransmitted.add(frames: repeated.frames, bytes: Int(repeated.bytes))
     inbox.restateCredit(isLinked: true)
+    incomingChannels.restateCredits(isLinked: true)
     streams.restateCredits()
     transfers.holdOffersBack()
   }
 
   /// We have dialled the peer at these addresses, and somebody's link has come of it.
-  func dialled(at addresses: [TransportAddress]) { dialled = Self.merged(dialled, addresses) }
-
-  private static func merged(_ first: [TransportAddress], _ second: [TransportAddress]) -> [TransportAddress] {
-    first + second.filter { !first.contains($0) }
-  }
+  func dialled(at addresses: [TransportAddress]) { self.addresses.dialled(at: addresses) }
 
   // MARK: Time
 
@@ -535,11 +545,16 @@ extension Association {
   }
 
   private func isNowhere(_ surroundings: Surroundings) -> Bool {
-    let kinds = Set(knownAddresses(surroundings).map(\.kind))
+    let kinds = Set(addresses.seen(surroundings.addresses(of: node)).map(\.kind))
     return !kinds.isEmpty && kinds.isSubset(of: search?.goneKinds ?? [])
   }
 
   // MARK: Addresses
+
+  /// A stranger has nobody dialled, whatever it waits for.
+  func receivedListening(_ ports: [ListeningPort]) {
+    if isMember { addresses.told(ports) }
+  }
 
   /// The discovery table has learned something of the peer: it may be what a search waits for.
   private func sighted(_ surroundings: Surroundings, _ turn: Turn) {
@@ -551,9 +566,8 @@ extension Association {
     search?.sighted(searchTerms, turn)
   }
 
-  /// Where the peer was dialled, and where it is seen now.
   private func knownAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
-    Self.merged(surroundings.addresses(of: node), dialled).filter { configuration.transports.contains($0.kind) }
+    addresses.known(surroundings.addresses(of: node))
   }
 
   /// The place of a transport in the order of preference: the smaller, the better.

@@ -1,19 +1,71 @@
 import PiconetWire
 
-/// The associations of one node, and what is asked of all of them together.
+/// The associations of one node, those that are and what is known of those that were, and what is asked of all of them
+/// together.
 struct AssociationTable {
   private var associations: InlineFirstDictionary<NodeID, Association> = [:]
+  private var farewells = Farewells()
+  /// Begun per peer.
+  private var begun = BegunCounts()
+  /// How many there may be.
+  private let limit: Int
+
+  init(limit: Int) { self.limit = limit }
 
   subscript(node: NodeID) -> Association? { associations[node] }
   var isEmpty: Bool { associations.isEmpty }
   var count: Int { associations.count }
+  var isFull: Bool { count >= limit }
   /// In no order.
   var values: [Association] { associations.values }
   /// In the order of their nodes.
   var inOrder: [Association] { associations.values.sorted { $0.node < $1.node } }
 
-  mutating func append(_ association: Association) { associations[association.node] = association }
-  mutating func remove(_ association: Association) { associations[association.node] = nil }
+  /// Adds one that begins.
+  mutating func append(_ association: Association) {
+    associations[association.node] = association
+    begun.increment(association.node.peer)
+  }
+
+  /// Takes out one that ends.
+  /// - Parameter farewell: what its node is told if it comes back for it.
+  mutating func remove(_ association: Association, saying farewell: Farewells.Farewell?, at now: Instant) {
+    associations[association.node] = nil
+    if let farewell { farewells.note(farewell, to: association.node, limit: limit, at: now) }
+  }
+
+  // MARK: Those that were
+
+  /// How many were begun with a peer.
+  func begunCount(with peer: PeerID) -> UInt64 { begun[peer] }
+
+  /// The same, as a hello of ours on this link says it. The link may look for one node of a key while we have an
+  /// association with another node of that key: if the latter answers, our count must not tell it that we have lost the
+  /// association.
+  func begunCount(statedOn link: Link) -> UInt64 {
+    let looksPast = link.searchedFor.map { hasOther(than: $0) } ?? false
+    return looksPast ? 0 : begun[link.opening.peer]
+  }
+
+  /// Why the association that a node still holds is over; nil where nothing is known.
+  func farewell(to node: NodeID, holding held: AssociationID?, at now: Instant) -> Reason? {
+    farewells.reason(for: node, holding: held, at: now)
+  }
+
+  /// The same, for one that is certainly over.
+  func reasonGone(_ node: NodeID, holding held: AssociationID?, at now: Instant) -> Reason {
+    farewell(to: node, holding: held, at: now) ?? .noSuchAssociation
+  }
+
+  // MARK: Time
+
+  /// Those that have something due, in the order of their nodes.
+  func due(at now: Instant, _ surroundings: Surroundings) -> [Association] {
+    inOrder.filter { association in association.nextDeadline(surroundings).map { $0 <= now } ?? false }
+  }
+
+  /// Without an array: a driver asks once a round.
+  func contains(where fits: (Association) -> Bool) -> Bool { associations.contains(where: fits) }
 
   // MARK: Invitations
 
@@ -25,10 +77,13 @@ struct AssociationTable {
     values.first { $0.invitations.own?.command == command }
   }
 
-  /// The commands of all of them.
+  /// The one whose invitation this command has accepted, and that has not admitted us yet.
+  func accepting(by command: CommandID) -> Association? { values.first { $0.invitations.isAccepted(by: command) } }
+
+  /// The commands of all invitations of ours.
   var inviting: [CommandID] { values.compactMap { $0.invitations.own?.command } }
 
-  /// Those whose time is up, in the order of the commands.
+  /// The associations whose invitation's time is up, in the order of the commands.
   func invitationsDue(at now: Instant) -> [Association] {
     let due = values.compactMap { association in
       association.invitations.own.map { (association: association, own: $0) }
@@ -51,8 +106,8 @@ struct AssociationTable {
 
   // MARK: Handshakes
 
-  /// The association that a hello of ours on this link can hold. A dialling side does not know the remote side's
-  /// incarnation yet: an association with any of them may be the one.
+  /// The association that a hello of ours on this link can name as held. A dialling side does not know the remote
+  /// side's incarnation yet: an association with any of them may be the one.
   func held(for link: Link) -> Association? {
     let held = values.filter { association in
       guard association.isDurable else { return false }
@@ -63,10 +118,10 @@ struct AssociationTable {
   }
 
   /// Whether there is one with another node of the same key.
-  func hasOther(than node: NodeID) -> Bool { values.contains { $0.node.peer == node.peer && $0.node != node } }
+  private func hasOther(than node: NodeID) -> Bool { values.contains { $0.node.peer == node.peer && $0.node != node } }
 
-  /// Resources that come from former runs of the sender, which count as suspended for a while yet, and are the one
-  /// that it offers.
+  /// Incoming resources of the sender's former runs, which stay suspended for a while, that are the very one it offers
+  /// now.
   func formerTransfers(of sender: NodeID, _ offer: ResourceOffer) -> [(
     association: Association, transfer: TransferReceiver
   )] {
@@ -99,7 +154,7 @@ extension AssociationTable {
     }
   }
 
-  /// The member of which nothing has moved for longest, and for as long as this.
+  /// The member of which nothing has moved for longest; nil if none has been idle for this long.
   private func idleMember(for timeout: Duration, _ now: Instant) -> Association? {
     let idle = values.filter { association in
       association.isMember && association.leaving == nil && association.hasNothingOpen
@@ -108,11 +163,12 @@ extension AssociationTable {
     return idle.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
   }
 
-  /// A drop now and then makes nobody idle. So where an address has a quarter of the places or more, and two more than
-  /// whoever wants in, the one of its strangers of which nothing has moved for longest; nil where no address has.
+  /// A drop now and then makes nobody idle. So if an address has a quarter of the places or more, and at least two more
+  /// than the newcomer's, one of its strangers goes: the one of which nothing has moved for longest. Nil if no address
+  /// has so many.
   private func crowdingMember(for newcomer: NodeID, capacity: Int) -> Association? {
-    // A place that is kept counts like a member's: who accepts our word and never comes would hold it, and throw
-    // others out, for nothing.
+    // A place that is kept counts like a member's: otherwise whoever accepts our word and never comes would hold it,
+    // and have others thrown out, for nothing.
     let placed = values.filter { ($0.isMember && $0.leaving == nil) || $0.holdsPlace }
     let counts = Dictionary(grouping: placed, by: \.peer.traits.remoteHost).mapValues(\.count)
     let own = self[newcomer].flatMap { counts[$0.peer.traits.remoteHost] } ?? 0
@@ -121,22 +177,23 @@ extension AssociationTable {
       $0.judgement != .known && counts[$0.peer.traits.remoteHost, default: 0] >= crowded
         && ($0.isMember || $0.invitations.own == nil)
     }
-    // Whoever is no member yet goes before one.
+    // A node that is no member yet goes before one that is.
     let pending = strangers.filter { !$0.isMember }
     return (pending.isEmpty ? strangers : pending).min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
   }
 }
 
 extension Association {
-  /// Nothing is under way that somebody waits for, but for resources that come.
+  /// Nothing is under way that somebody waits for, other than resources that come.
   fileprivate var hasNothingOpen: Bool {
-    transfers.outgoing.isEmpty && outbox.isEmpty && streams.outgoing.isEmpty && streams.incoming.isEmpty
+    transfers.outgoing.isEmpty && outbox.isEmpty && outgoingChannels.isEmpty && streams.outgoing.isEmpty
+      && streams.incoming.isEmpty
   }
 
-  /// Every resource that comes from it waits for its next bytes, and for nothing of ours.
+  /// Every resource that comes from it waits for the next bytes, and for nothing of ours.
   fileprivate var isOwedWhatIsOpen: Bool {
     if transfers.incoming.isEmpty { return true }
-    // What can't be reached for the moment may come back and go on.
+    // A peer that can't be reached for the moment may come back and go on.
     return suspension == nil && transfers.incoming.values.allSatisfy(\.waitsForSender)
   }
 }
@@ -144,15 +201,15 @@ extension Association {
 // MARK: - Strangers
 
 extension AssociationTable {
-  /// Associations of one key beyond how many a stranger may have: the oldest.
+  /// The oldest association of a key that has as many strangers as it may; nil if it has fewer.
   func beyondKey(_ peer: PeerID, _ attempts: borrowing InvitationAttempts) -> Association? {
     let ofKey = strangers(attempts).filter { $0.node.peer == peer }
     guard ofKey.count >= KeepingLimits.strangersOfKey else { return nil }
     return ofKey.min { ($0.begunAt, $0.node) < ($1.begunAt, $1.node) }
   }
 
-  /// Who gives way to another association where there are as many as there may be: one that nobody uses, or else one
-  /// whose invitation waits, of the host that has most.
+  /// The association that gives way to another when there are as many as there may be: one that nobody uses, or else
+  /// one whose invitation waits, of the host that has most.
   func strangerGivingWay(_ attempts: borrowing InvitationAttempts) -> Association? {
     let strangers = strangers(attempts)
     let idle = strangers.filter(\.isUnused)
@@ -161,7 +218,7 @@ extension AssociationTable {
     }
   }
 
-  /// Those that are there because the remote side wants it: nobody is a member, leaving, or invited by us.
+  /// Associations that are there because the remote side wants them: nobody is a member, leaving, or invited by us.
   private func strangers(_ attempts: borrowing InvitationAttempts) -> [Association] {
     var strangers: [Association] = []
     for association in values
@@ -175,6 +232,6 @@ extension AssociationTable {
 }
 
 extension KeepingLimits {
-  /// Associations that one key may have with us by several incarnations without being a member or invited.
+  /// Associations that one key may have with us, by several incarnations, without being a member or invited.
   static let strangersOfKey = 4
 }

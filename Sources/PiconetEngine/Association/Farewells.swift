@@ -1,20 +1,20 @@
 import PiconetWire
 
-/// Members that we have left or removed, and that may not know it, because there was no link or the goodbye was lost
-/// with it: who comes back for such an association is told why it is over.
+/// Members that we have left or removed and that may not know it, because there was no link or the goodbye was lost
+/// with it: one that comes back for such an association is told why it is over.
 struct Farewells: Sendable {
   struct Farewell: Sendable {
     let association: AssociationID
     let reason: Reason
-    /// When the remote side has given up by itself.
+    /// When the remote side will have given up by itself.
     let until: Instant
   }
 
   private var said: [NodeID: Farewell] = [:]
 
-  /// A member that is left while it has no link can be told only when it comes back; so can one that our goodbye has
-  /// not reached.
-  /// - Parameter limit: with more the one goes that ends first.
+  /// Keeps a farewell for a node that is left while it has no link, or that our goodbye has not reached: it can be told
+  /// only when it comes back.
+  /// - Parameter limit: the most that are kept; beyond it the one that ends first is dropped.
   mutating func note(_ farewell: Farewell, to node: NodeID, limit: Int, at now: Instant) {
     said[node] = farewell
     guard said.count > limit else { return }
@@ -28,5 +28,21 @@ struct Farewells: Sendable {
   func reason(for node: NodeID, holding association: AssociationID?, at now: Instant) -> Reason? {
     guard let farewell = said[node], farewell.association == association, farewell.until > now else { return nil }
     return farewell.reason
+  }
+}
+
+extension Association {
+  /// What the remote side is told when it comes back for the association after its end; nil where nothing is.
+  func farewell(after ending: Ending, _ now: Instant) -> Farewells.Farewell? {
+    guard isDurable, isMember, ending.blame != .peer else { return nil }
+    let reason: Reason
+    switch ReasonClass(ending.reason) {
+    case .left: reason = .left
+    case .removed: reason = .removed
+    case .lost, .broken, .refused: return nil
+    }
+    // The silence that its hello told is half of its timeout.
+    let patience = Duration.milliseconds(2 * Int64(clamping: min(limits.silence, 43_200_000)))
+    return Farewells.Farewell(association: id, reason: reason, until: now + patience)
   }
 }

@@ -1,12 +1,15 @@
 import PiconetWire
 
 extension Frame {
-  /// The bytes of a sequenced frame that may be large: they bring an acknowledgement about earlier than the number of
+  /// The bytes of a sequenced frame that may be large: they make an acknowledgement due earlier than the number of
   /// frames does.
   var bulkCount: Int {
     switch self {
-    case .message(let bytes), .fragment(let bytes), .streamData(_, let bytes): bytes.count
-    case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .unreliableMessage,
+    case .message(let bytes), .fragment(let bytes), .channelMessage(_, let bytes), .channelFragment(_, let bytes),
+      .streamData(_, let bytes):
+      bytes.count
+    case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .channelCredit,
+      .listening, .unreliableMessage,
       .codeNonce, .codeReveal, .chunk, .position, .transferCredit, .end, .streamCredit, .invite, .accept, .decline,
       .withdraw, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .offer,
       .acceptOffer, .declineOffer, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused,

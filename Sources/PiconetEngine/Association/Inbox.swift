@@ -1,8 +1,11 @@
 import PiconetWire
 
-/// Reliable messages on their way in: fragments become messages, credit grows as the application takes them.
+/// Reliable messages of one channel on their way in: fragments become messages, credit grows as the application takes
+/// them.
 struct Inbox: Sendable {
   private var window: UInt64
+  /// The parts of an incomplete message count as taken: the window may then be smaller than a message.
+  private let countsParts: Bool
   private var fragments: [UInt8] = []
   private var isFragmented = false
   /// Cost of all that came in since the association began.
@@ -10,27 +13,31 @@ struct Inbox: Sendable {
   /// Cost of all that the application took.
   private var consumed: UInt64 = 0
   /// What the remote side may send in all; it knows unless `isCreditDue`.
-  private var granted: UInt64
-  /// The next flush tells the remote side its credit.
+  private(set) var granted: UInt64
+  /// The next flush tells the remote side its credit. For channel 0 alone: `IncomingChannels` notes what is due itself.
   private(set) var isCreditDue = false
 
-  init(window: UInt64) {
+  init(window: UInt64, countsParts: Bool = false) {
     self.window = window
+    self.countsParts = countsParts
     granted = window
   }
 
   /// From now on so much may wait for the application, because the link is another one. Credit that was given stays
-  /// given: a smaller window is reached when it is used up.
+  /// given: a smaller window takes effect once that is used up.
   mutating func resize(_ window: UInt64) {
     self.window = window
     granted = max(granted, consumed + window)
   }
 
-  mutating func fragment(_ bytes: Bytes, messageLimit: Int) throws(InboxBreach) {
+  /// - Returns: a new limit, which the remote side is to be told.
+  @discardableResult
+  mutating func fragment(_ bytes: Bytes, messageLimit: Int) throws(InboxBreach) -> UInt64? {
     try use(bytes.count)
     guard fragments.count + bytes.count <= messageLimit else { throw InboxBreach.messageLimit }
     fragments.append(contentsOf: bytes)
     isFragmented = true
+    return countsParts ? grant(isShort: false) : nil
   }
 
   mutating func message(_ bytes: Bytes, messageLimit: Int) throws(InboxBreach) -> Bytes {
@@ -50,13 +57,17 @@ struct Inbox: Sendable {
     guard used <= granted else { throw InboxBreach.credit }
   }
 
-  /// The application took messages of this cost. Credit grows once that is worth a frame, or where what is left may not
-  /// hold the next message: its fragments alone would give no credit back.
+  /// The application has taken messages of this cost. Credit grows once that is worth a frame, or if what is left may
+  /// not hold the next message, whose fragments alone would give no credit back.
   /// - Returns: a new limit, which the remote side is to be told.
   mutating func consume(_ cost: Int, messageLimit: Int) -> UInt64? {
     consumed = min(consumed + UInt64(max(0, cost)), used)
-    let limit = consumed + window
-    let isShort = granted - min(used, granted) < UInt64(messageLimit + WireLimits.messageCost)
+    let isShort = !countsParts && credit < UInt64(messageLimit + WireLimits.messageCost)
+    return grant(isShort: isShort)
+  }
+
+  private mutating func grant(isShort: Bool) -> UInt64? {
+    let limit = consumed + window + (countsParts ? UInt64(fragments.count) : 0)
     guard limit > granted, isShort || limit - granted >= window / 4 else { return nil }
     granted = limit
     isCreditDue = true
@@ -76,10 +87,12 @@ struct Inbox: Sendable {
   var bufferedCount: Int { fragments.count }
 }
 
-/// How a remote side broke its word about messages.
+/// How a remote side broke the rules for messages.
 enum InboxBreach: Error, Equatable {
   /// More than the credit allows.
   case credit
   /// A message above the limit.
   case messageLimit
+  /// In a channel that our hello does not state.
+  case channel(MessageChannel)
 }

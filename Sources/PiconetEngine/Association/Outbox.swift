@@ -1,9 +1,10 @@
 import PiconetWire
 
-/// Reliable messages on their way out: queued, cut into frames, held back by the remote side's credit.
+/// Reliable messages of one channel on their way out: queued, cut into frames, held back by the remote side's credit.
 struct Outbox: Sendable {
+  let channel: MessageChannel
   private var queue = FirstInFirstOut<Bytes>()
-  /// What of the first message was framed already.
+  /// How much of the first message has been framed already.
   private var firstOffset = 0
   /// Cost of all that was framed since the association began; never above `limit`.
   private(set) var used: UInt64 = 0
@@ -12,17 +13,20 @@ struct Outbox: Sendable {
   /// Cost of what is queued.
   private(set) var queuedCost = 0
 
-  init(limit: UInt64) { self.limit = limit }
+  init(in channel: MessageChannel = 0, limit: UInt64) {
+    self.channel = channel
+    self.limit = limit
+  }
 
   var isEmpty: Bool { queue.isEmpty }
 
   /// What may still go before there is more credit.
   var credit: UInt64 { limit - min(used, limit) }
 
-  /// More credit; one that is overtaken by another says nothing.
+  /// More credit; a limit below the present one changes nothing.
   mutating func credit(_ limit: UInt64) { self.limit = max(self.limit, limit) }
 
-  /// What the remote side may mean by its hello is less, and it has received nothing yet.
+  /// The remote side's hello may mean a smaller credit, and nothing has reached it yet.
   mutating func restrict(to limit: UInt64) { self.limit = min(self.limit, limit) }
 
   static func cost(of message: Bytes) -> Int { message.count + WireLimits.messageCost }
@@ -32,34 +36,59 @@ struct Outbox: Sendable {
     queuedCost += Self.cost(of: message)
   }
 
+  /// Whether the first message is begun, or longer than this.
+  func isFirstLong(above limit: Int) -> Bool { firstOffset > 0 || (queue.first?.count ?? 0) > limit }
+
   /// Frames what credit and `room` allow.
   /// - Returns: sequenced frames written, and the cost of the messages that have left the queue.
   mutating func frame(into bytes: inout [UInt8], room: Int, frameLimit: Int) -> (frames: UInt64, cost: Int) {
     var frames: UInt64 = 0
     var cost = 0
     let end = bytes.count + room
-    while let message = queue.first {
-      let left = message.count - firstOffset
-      let isLast = left <= frameLimit
-      let count = isLast ? left : frameLimit
-      let credit = UInt64(count + (isLast ? WireLimits.messageCost : 0))
-      // A frame is begun only where it fits whole; room for the largest frame is below every window.
-      guard used + credit <= limit, bytes.count + count + 5 <= end else { break }
-      FrameEncoder.appendHeader(
-        type: isLast ? FrameType.message : FrameType.fragment, bodyCount: count, to: &bytes)
-      let start = message.startIndex + firstOffset
-      bytes.append(contentsOf: message[start..<(start + count)])
-      used += credit
+    while let taken = framePart(into: &bytes, end: end, frameLimit: frameLimit) {
       frames += 1
-      if isLast {
-        _ = queue.popFirst()
-        firstOffset = 0
-        cost += Self.cost(of: message)
-      } else {
-        firstOffset += count
-      }
+      cost += taken
     }
-    queuedCost -= cost
     return (frames, cost)
+  }
+
+  /// Frames the first message, or the next part of it, if credit and room allow.
+  /// - Parameter end: how long `bytes` may become.
+  /// - Returns: the cost of the message if it has left the queue, 0 if more of it follows; nil if nothing may go.
+  @inline(__always)
+  mutating func framePart(into bytes: inout [UInt8], end: Int, frameLimit: Int) -> Int? {
+    guard let message = queue.first else { return nil }
+    let left = message.count - firstOffset
+    let isLast = left <= frameLimit
+    let count = isLast ? left : frameLimit
+    let credit = UInt64(count + (isLast ? WireLimits.messageCost : 0))
+    // A frame is begun only if it fits whole; every window has room for the largest.
+    guard used + credit <= limit, bytes.count + count + headerLimit <= end else { return nil }
+    appendHeader(isLast: isLast, count, to: &bytes)
+    let start = message.startIndex + firstOffset
+    bytes.append(contentsOf: message[start..<(start + count)])
+    used += credit
+    guard isLast else {
+      firstOffset += count
+      return 0
+    }
+    _ = queue.popFirst()
+    firstOffset = 0
+    let cost = Self.cost(of: message)
+    queuedCost -= cost
+    return cost
+  }
+
+  /// The most bytes that a part's header takes.
+  private var headerLimit: Int { channel == 0 ? 5 : 5 + FrameEncoder.channelCount }
+
+  @inline(__always)
+  private func appendHeader(isLast: Bool, _ count: Int, to bytes: inout [UInt8]) {
+    if channel == 0 {
+      FrameEncoder.appendHeader(type: isLast ? FrameType.message : FrameType.fragment, bodyCount: count, to: &bytes)
+    } else {
+      let type = isLast ? FrameType.channelMessage : FrameType.channelFragment
+      FrameEncoder.appendHeader(of: type, in: channel, payloadCount: count, to: &bytes)
+    }
   }
 }

@@ -11,12 +11,13 @@ extension SessionEngine {
       case .resume: return resume(former, on: link, turn)
       case .wait: return
       case .refuse: return refuse(link, .duplicateLink, "", turn)
-      case .begin: end(former, Self.lostThere, turn)
+      case .begin: end(former, Association.lostThere, turn)
       }
     }
-    if link.searchedFor != nil { return refuse(link, reasonGone(remote, hello.held?.id, turn.now), "", turn) }
-    if !link.isDialler, farewells.reason(for: remote, holding: hello.held?.id, at: turn.now) != nil {
-      return refuse(link, reasonGone(remote, hello.held?.id, turn.now), "", turn)
+    let held = hello.held?.id
+    let hasParted = !link.isDialler && associations.farewell(to: remote, holding: held, at: turn.now) != nil
+    if link.searchedFor != nil || hasParted {
+      return refuse(link, associations.reasonGone(remote, holding: held, at: turn.now), "", turn)
     }
     guard mayBegin(with: remote, on: link, turn) else { return }
     let id = AssociationID(high: turn.random.next(), low: turn.random.next())
@@ -28,18 +29,20 @@ extension SessionEngine {
   mutating func receivedAssociate(_ id: AssociationID, _ received: UInt64, on link: Link, _ turn: Turn) {
     guard let remote = link.node else { return }
     guard remote < node else {
-      return breach(link, .protocolBroken, "associate from the node with the larger id", turn)
+      return breach(link, Breach("associate from the node with the larger id"), turn)
     }
     let former = associations[remote]
     if let former, former.id == id { return takeOver(former, received, on: link, turn) }
-    guard received == 0, farewells.reason(for: remote, holding: id, at: turn.now) == nil else {
-      return refuse(link, reasonGone(remote, id, turn.now), "", turn)
+    guard received == 0, associations.farewell(to: remote, holding: id, at: turn.now) == nil else {
+      return refuse(link, associations.reasonGone(remote, holding: id, at: turn.now), "", turn)
     }
-    if let former { end(former, Self.lostThere, turn) }
+    if let former { end(former, Association.lostThere, turn) }
     // We had nothing else to say to it.
-    if link.searchedFor != nil { return refuse(link, reasonGone(remote, link.hello?.held?.id, turn.now), "", turn) }
+    if link.searchedFor != nil {
+      return refuse(link, associations.reasonGone(remote, holding: link.hello?.held?.id, at: turn.now), "", turn)
+    }
     guard mayBegin(with: remote, on: link, turn) else { return }
-    link.queue(.associated(received: 0, begun: begun[remote.peer] + 1))
+    link.queue(.associated(received: 0, begun: associations.begunCount(with: remote.peer) + 1))
     turn.flush(link)
     begin(id, on: link, turn)
   }
@@ -59,11 +62,10 @@ extension SessionEngine {
 
   private mutating func begin(_ id: AssociationID, on link: Link, _ turn: Turn) {
     guard let remote = link.node, let hello = link.hello else { return }
-    begun.increment(remote.peer)
     let association = Association(id: id, node: remote, on: link, hello, configuration, watch, at: turn.now)
     associations.append(association)
     link.activate(association)
-    association.dialled(at: addressesDialled(for: link))
+    association.dialled(at: attempts.addressesDialled(for: link))
     associationBegan(association, turn)
   }
 
@@ -73,11 +75,9 @@ extension SessionEngine {
     if association.isOver { return }
     // The end of the link leads back here.
     if let link = association.link { return end(link, ending, told: told, turn) }
-    associations.remove(association)
     let ending = association.ending(of: ending, seenBy: node)
-    if shutdown == nil, let farewell = association.farewell(after: ending, turn.now) {
-      farewells.note(farewell, to: association.node, limit: configuration.associationLimit, at: turn.now)
-    }
+    let farewell = shutdown == nil ? association.farewell(after: ending, turn.now) : nil
+    associations.remove(association, saying: farewell, at: turn.now)
     association.end(ending, turn)
   }
 }

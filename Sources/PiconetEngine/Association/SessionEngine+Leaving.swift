@@ -3,21 +3,13 @@ import PiconetWire
 /// Goodbyes: what was sent before them still goes, nothing new begins, and the remote side closes the link when it has
 /// them.
 extension SessionEngine {
-  mutating func leave(
-    _ id: CommandID?, _ remote: NodeID, _ reason: Reason, by: NodeID? = nil, _ turn: Turn
-  ) {
-    guard let association = associations[remote], association.leaving == nil else {
-      if let id { turn.reply(id, .done) }
-      return
+  mutating func leave(_ id: CommandID?, _ remote: NodeID, _ reason: Reason, by: NodeID? = nil, _ turn: Turn) {
+    if let association = associations[remote], association.leaving == nil {
+      let ending = Ending(reason, .us, by: by)
+      if association.leave(ending, command: id, turn) { return }
+      end(association, ending, turn)
     }
-    if association.suspension != nil {
-      // There is nobody to tell. The remote side learns it when it finds us, or by time.
-      end(association, Ending(reason, .us, by: by), turn)
-      if let id { turn.reply(id, .done) }
-      return
-    }
-    association.beginLeaving(Ending(reason, .us, by: by), command: id, turn)
-    association.negotiate(.leaving(reason), turn)
+    if let id { turn.reply(id, .done) }
   }
 
   mutating func receivedLeave(

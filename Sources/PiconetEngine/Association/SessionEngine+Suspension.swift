@@ -2,34 +2,22 @@ import PiconetWire
 
 /// Associations that outlive their links: suspended with the loss of one, resumed upon another.
 extension SessionEngine {
-  static let lostThere = Ending(.linkFailed, .link, "the other side lost the connection")
-
-  /// Whether an association goes on without its link.
-  func outlives(_ association: Association, _ ending: Ending) -> Bool {
-    shutdown == nil && association.outlives(ending)
-  }
-
   /// Whether somebody may dial us for an association: as long as it is so, a node that hides goes on listening.
   public var expectsMembers: Bool {
     configuration.disconnectTimeout > .zero && shutdown == nil
-      && associations.values.contains { $0.isDurable && !$0.isUnused }
+      && associations.contains { $0.isDurable && !$0.isUnused }
   }
 
+  /// How many memberships have begun.
+  public var membershipsBegun: UInt64 { turn.membershipCount }
+
   /// The association's link is gone.
-  mutating func suspend(
-    _ association: Association, on link: Link, _ cause: Ending, _ turn: Turn
-  ) {
-    association.detach(turn)
+  mutating func suspend(_ association: Association, on link: Link, _ cause: Ending, _ turn: Turn) {
     association.suspend(on: link, cause, turn)
     // A link that the remote side has opened meanwhile may do.
     if node < association.node, let other = links.ready(to: association.node).first { ready(other, turn) }
     guard associations[association.node] === association, association.suspension != nil else { return }
     search(.linkLost(wasDialler: link.isDialler), for: association.node, turn)
-  }
-
-  /// Why an association that the remote side holds is over.
-  func reasonGone(_ remote: NodeID, _ held: AssociationID?, _ now: Instant) -> Reason {
-    farewells.reason(for: remote, holding: held, at: now) ?? .noSuchAssociation
   }
 
   // MARK: The smaller node, which decides
@@ -51,9 +39,7 @@ extension SessionEngine {
   }
 
   /// Asks the remote side to go on upon this link.
-  mutating func resume(
-    _ association: Association, on link: Link, _ turn: Turn
-  ) {
+  mutating func resume(_ association: Association, on link: Link, _ turn: Turn) {
     leave(linkOf: association, for: link, turn)
     link.askToResume(association, turn)
   }
@@ -62,10 +48,9 @@ extension SessionEngine {
   mutating func receivedAssociated(_ received: UInt64, _ begun: UInt64, on link: Link, _ turn: Turn) {
     guard link.phase == .resuming, let remote = link.node, let association = associations[remote] else { return }
     // With another count it has begun anew with what we take for old.
-    guard association.remoteBegun ?? begun == begun else { return end(association, Self.lostThere, turn) }
+    guard association.remoteBegun ?? begun == begun else { return end(association, Association.lostThere, turn) }
     guard resumes(association, received, on: link, turn) else { return }
-    association.confirmed(begun: begun)
-    if received == 0, let limits = link.hello?.limits { association.agree(on: link, limits) }
+    association.confirmed(begun: begun, received, on: link)
     activate(association, on: link, received, turn)
     for other in links.ready(to: remote) { refuse(other, .duplicateLink, "", turn) }
   }
@@ -73,53 +58,44 @@ extension SessionEngine {
   // MARK: The larger node
 
   /// The remote side wants to go on upon this link with an association that we have.
-  mutating func takeOver(
-    _ association: Association, _ received: UInt64, on link: Link, _ turn: Turn
-  ) {
+  mutating func takeOver(_ association: Association, _ received: UInt64, on link: Link, _ turn: Turn) {
     guard resumes(association, received, on: link, turn) else { return }
     leave(linkOf: association, for: link, turn)
-    link.queue(.associated(received: association.sequenced.received, begun: begun[association.node.peer]))
+    let begun = associations.begunCount(with: association.node.peer)
+    link.queue(.associated(received: association.sequenced.received, begun: begun))
     activate(association, on: link, received, turn)
   }
 
   // MARK: Both
 
   /// Whether the association can go on where the remote side has so many of our frames; where it can't, it is over.
-  private mutating func resumes(
-    _ association: Association, _ received: UInt64, on link: Link, _ turn: Turn
-  ) -> Bool {
+  private mutating func resumes(_ association: Association, _ received: UInt64, on link: Link, _ turn: Turn) -> Bool {
     do throws(Breach) {
       if try association.resumes(at: received) { return true }
-      end(association, Self.lostThere, turn)
+      end(association, Association.lostThere, turn)
       refuse(link, .noSuchAssociation, "", turn)
     } catch {
-      breach(link, error.reason, error.detail, turn)
+      breach(link, error, turn)
       end(association, Ending(error.reason, .peer), turn)
     }
     return false
   }
 
   /// The association has another link from now on; what still comes on the former one does not count.
-  private mutating func leave(
-    linkOf association: Association, for link: Link, _ turn: Turn
-  ) {
+  private mutating func leave(linkOf association: Association, for link: Link, _ turn: Turn) {
     if let former = association.take(link), former !== link { end(former, Ending(.duplicateLink, .nobody), turn) }
     association.detach(turn)
   }
 
-  private mutating func activate(
-    _ association: Association, on link: Link, _ received: UInt64, _ turn: Turn
-  ) {
-    association.resume(on: link, remoteHas: received, dialled: addressesDialled(for: link), turn)
+  private mutating func activate(_ association: Association, on link: Link, _ received: UInt64, _ turn: Turn) {
+    association.resume(on: link, remoteHas: received, dialled: attempts.addressesDialled(for: link), turn)
     search(.linked, for: association.node, turn)
     associationBegan(association, turn)
   }
 
   // MARK: Time
 
-  mutating func setDisconnectTimeout(
-    _ id: CommandID, _ timeout: Duration, _ turn: Turn
-  ) {
+  mutating func setDisconnectTimeout(_ id: CommandID, _ timeout: Duration, _ turn: Turn) {
     guard EngineConfiguration.isDisconnectTimeout(timeout) else {
       turn.reply(id, .failed(Ending(.limitExceeded, .us, EngineConfiguration.disconnectTimeoutRule)))
       return

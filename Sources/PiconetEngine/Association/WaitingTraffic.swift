@@ -1,6 +1,6 @@
-/// What of an association waits for its link, beside what the link has already, in the order in which it goes.
-/// `transmit` looks for nothing else, so that what is missing here never goes at all, rather than only until something
-/// else is there to take it along.
+/// The kinds of traffic of an association that wait for its link, beside what the link has already, in the order in
+/// which they go. `transmit` looks for nothing else: a kind that is missing here never goes at all, rather than only
+/// until something else takes it along.
 struct WaitingTraffic: OptionSet {
   let rawValue: UInt16
 
@@ -22,14 +22,14 @@ struct WaitingTraffic: OptionSet {
 }
 
 extension Association {
-  /// What `transmit` frames when there is room: where nothing waits, more room is no reason for a flush.
+  /// What `transmit` sends when there is room: if nothing waits, more room is no reason for a flush.
   var waiting: WaitingTraffic {
     var waiting: WaitingTraffic = []
     if sequenced.isAcknowledgementDue { waiting.insert(.acknowledgement) }
-    if inbox.isCreditDue { waiting.insert(.credit) }
+    if inbox.isCreditDue || incomingChannels.hasCredits { waiting.insert(.credit) }
     if streams.hasCredits { waiting.insert(.streamCredits) }
     if sequenced.isResending { waiting.insert(.backlog) }
-    if !outbox.isEmpty { waiting.insert(.messages) }
+    if !outbox.isEmpty || !outgoingChannels.isEmpty { waiting.insert(.messages) }
     if streams.hasTurns { waiting.insert(.streams) }
     if !transfers.pausesDue.isEmpty { waiting.insert(.pauses) }
     if transfers.areOffersHeldBack { waiting.insert(.offers) }

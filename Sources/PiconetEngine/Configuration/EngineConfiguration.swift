@@ -6,16 +6,23 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var scope: String
   /// What people call this device. 1 to 63 bytes of UTF-8.
   public var name: String
-  /// What our application says to whoever we connect to, before anybody is asked; at most `WireLimits.greeting` bytes.
-  /// Default: nothing.
+  /// What our application says to every peer we connect to, before anybody is asked; at most `WireLimits.greeting`
+  /// bytes. Default: nothing.
   public var greeting: [UInt8] = []
-  /// Members of the session, oneself included. Default 8, as Multipeer Connectivity; 2 to 1024.
+  /// Members of the session, including this node. Default 8, as in Multipeer Connectivity; 2 to 1024.
   public var capacity = 8
   /// The longest message in bytes, sent or received. Default 95 KiB, as GKSession.
   public var messageLimit = 95 * 1024
-  /// Bytes of reliable messages that a peer may send ahead of the application; also the budget of our own queue to
-  /// a peer. Memory a peer costs at most about three times this. Default 1 MiB.
+  /// Bytes of reliable messages that a peer may send ahead of the application; also the budget of our own queue to a
+  /// peer. A peer costs at most about three times this in memory. Default 1 MiB.
   public var messageWindow = 1 << 20
+  /// In how many channels a peer may send messages, channel 0 among them. Default 64; 1 to 64.
+  public var channelLimit = MessageChannel.count
+  /// Bytes of messages that a peer may send ahead of the application in each channel but channel 0, beside the one
+  /// message that is not complete. Default 128 KiB.
+  public var channelWindow = 128 << 10
+  /// In which order channels with messages to send have their turn.
+  public var channelPriorities: ChannelPriorities = [:]
   /// The longest body of one frame in bytes. Default 16,381: a whole frame is then one full TLS record.
   public var frameLimit = 16_381
   /// Transfers that one peer may have open towards us at once. Default 64.
@@ -33,54 +40,54 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var streamLimit = 64
   /// Bytes of one stream that its sender may send ahead of the application. Default 1 MiB.
   public var streamWindow = 1 << 20
-  /// Bytes that may come of a stream that nobody reads. Default 64 KiB.
+  /// Bytes of a stream that may come while nobody reads it. Default 64 KiB.
   public var firstStreamWindow = 64 << 10
-  /// Bytes of all streams of one peer that may wait for the application: with many streams each gets its share, at
+  /// Bytes of all of one peer's streams that may wait for the application: with many streams each gets its share, at
   /// least `firstStreamWindow`. Default 4 MiB.
   public var streamMemory = 4 << 20
   /// Bytes handed to a link and not yet with the kernel, at most. Default 256 KiB.
   public var transmitWindow = 256 << 10
-  /// How long an association outlives its links, from when the peer was last heard: silence and the search for another
-  /// way together. 0: it ends with its link. Default 20 s, as GKSession.
+  /// How long an association outlives its links, counted from when the peer was last heard: silence and the search for
+  /// another way together. 0: it ends with its link. Default 20 s, as GKSession.
   public var disconnectTimeout: Duration = .seconds(20)
-  /// From an open link to its association. Default 10 s.
+  /// The time from an open link to its association. Default 10 s.
   public var handshakeTimeout: Duration = .seconds(10)
   /// An association without members or invitation ends after this, and earlier when its place is needed. Default 90 s:
   /// a person on the other side may compare short codes meanwhile.
   public var idleTimeout: Duration = .seconds(90)
-  /// How long what was sent before a `leave` may take to go, and the remote side to confirm. Default 5 s.
+  /// How long it may take until what was sent before a `leave` has gone, and the remote side has confirmed. Default 5
+  /// s.
   public var leaveTimeout: Duration = .seconds(5)
-  /// Links that have no association yet, at most. The oldest goes first. Default 128.
+  /// The most links without an association. The oldest goes first. Default 128.
   public var handshakeLimit = 128
-  /// Associations at most, members or not. Default 256.
+  /// The most associations, members or not. Default 256.
   public var associationLimit = 256
-  /// After how long a member that has nothing open but what it is to send, and of which nothing moves, gives way to
-  /// somebody else who wants in where the session is full. With it strangers of an address that has a quarter of the
+  /// How long a member must be idle (nothing open except what it still has to send, and nothing moving) before it gives
+  /// way to somebody who wants to join a full session. If set, strangers from an address that holds a quarter of the
   /// places give way as well. Default 0: no member ever does.
   public var idleMemberTimeout: Duration = .zero
-  /// Invitations of peers that are not known yet, of which the application is told at once; others wait until it has
-  /// answered. Default 8; 1 to 1024.
+  /// How many invitations from unknown peers the application is told of at a time; others wait until it has answered.
+  /// Default 8; 1 to 1024.
   public var openInvitations = 8
-  /// Whether a member may remove another one from the whole group. Default: any may, as with GKSession.
+  /// Whether a member may remove another one from the whole group. Default: any may, as in GKSession.
   public var allowsRemoval = true
-  /// Whether unreliable messages are delivered even behind newer ones. Default: no.
+  /// Whether unreliable messages are delivered even after newer ones. Default: no.
   public var deliversLateMessages = false
-  /// Peers in the discovery table at most. Default 1024.
+  /// The most peers in the discovery table. Default 1024.
   public var sightingLimit = 1024
   /// Transports in order of preference.
   public var transports: [TransportKind] = [.tcp, .l2cap, .rfcomm, .le]
   /// The head start of a transport over the next one. Default 800 ms.
   public var transportHeadStart: Duration = .milliseconds(800)
-  /// Whether an association moves by itself to a transport that is better in the order of `transports`, when one leads
-  /// to the peer. Default true.
+  /// Whether an association moves by itself to a transport that comes earlier in `transports`, when one leads to the
+  /// peer. Default true.
   public var movesBetweenTransports = true
 
-  /// No window is larger: sums of them stay far from what an `Int` holds. 1 GiB.
+  /// No window is larger, so sums of them stay far below what an `Int` holds. 1 GiB.
   public static let largestWindow = 1 << 30
 
-  /// The silence after which a link is taken for dead: half of the disconnect timeout, so that the other half is left
-  /// for the search for another way; all of it where the remote side does not resume. 10 s where an association ends
-  /// with its link.
+  /// The silence after which a link counts as dead: half of the disconnect timeout, which leaves the other half for the
+  /// search for another way; all of it if the remote side does not resume. 10 s if an association ends with its link.
   func silence(isDurable: Bool) -> Duration { Self.silence(isDurable: isDurable, within: disconnectTimeout) }
 
   static func silence(isDurable: Bool, within disconnectTimeout: Duration) -> Duration {
@@ -88,31 +95,31 @@ public struct EngineConfiguration: Sendable, Hashable {
     return isDurable ? disconnectTimeout / 2 : disconnectTimeout
   }
 
-  /// Bytes sent to one peer and not acknowledged, kept for another link: beyond this nothing goes of our own accord, no
-  /// message, stream, offer or hint; answers do. Room for the message window and as much again, and always for what a
-  /// remote side may leave without an acknowledgement, and for what is written at once, which is kept until the last of
-  /// it is acknowledged.
+  /// Bytes sent to one peer and not acknowledged, kept for another link: beyond this we send nothing of our own accord,
+  /// no message, stream, offer or hint, only answers. There is room for the message window and as much again, and
+  /// always for what a remote side may leave unacknowledged, and for what is written at once, which is kept until all
+  /// of it is acknowledged.
   public var unacknowledgedLimit: Int {
     max(2 * messageWindow, 64 * (WireLimits.controlFrame + Unacknowledged.batchCost) + (64 << 10) + 2 * frameLimit)
       + transmitWindow
   }
 
-  /// Every other setting has its default.
+  /// Makes a configuration in which every other setting has its default.
   public init(scope: String, name: String) {
     self.scope = scope
     self.name = name
   }
 
-  /// Whether an engine takes this disconnect timeout: half of it is the silence that our hello states, which has a
-  /// least value.
+  /// Whether an engine accepts this disconnect timeout: half of it is the silence that our hello states, which has a
+  /// minimum.
   public static func isDisconnectTimeout(_ timeout: Duration) -> Bool {
     timeout == .zero || (timeout >= .seconds(2) && timeout <= .seconds(86_400))
   }
 
-  /// What `isDisconnectTimeout` holds a timeout to, for people.
+  /// The rule that `isDisconnectTimeout` checks, for people.
   static let disconnectTimeoutRule = "the disconnect timeout is 0, or 2 s to 24 hours"
 
-  /// What no discovery source tells of as it is.
+  /// Characters that no discovery source shows as they are.
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
@@ -120,7 +127,7 @@ public struct EngineConfiguration: Sendable, Hashable {
     }
   }
 
-  /// What a device may be called.
+  /// Checks what a device may be called.
   static func check(name: String) throws(InvalidConfiguration) {
     guard (1...63).contains(name.utf8.count) else { throw InvalidConfiguration(rule: "a name has 1 to 63 bytes") }
     if name.unicodeScalars.contains(where: isControl) {
@@ -143,6 +150,11 @@ public struct EngineConfiguration: Sendable, Hashable {
       messageWindow >= messageLimit + WireLimits.messageCost,
       "the message window holds a message of \(messageLimit) bytes")
     try check(messageWindow <= Self.largestWindow, "the message window is at most 1 GiB")
+    try check(
+      (1...MessageChannel.count).contains(channelLimit), "there are 1 to \(MessageChannel.count) channels for messages")
+    try check(
+      (WireLimits.channelWindow...Self.largestWindow).contains(channelWindow),
+      "the window of a channel is \(WireLimits.channelWindow) bytes to 1 GiB")
     try check(
       (WireLimits.smallestFrame...WireLimits.largestFrame).contains(frameLimit),
       "the frame limit is \(WireLimits.smallestFrame) to \(WireLimits.largestFrame) bytes")

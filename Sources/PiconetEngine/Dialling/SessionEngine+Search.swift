@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Dials and links of attempts and searches, and what discovery tells them.
+/// Dials and links of attempts and searches, and what they learn from discovery.
 extension SessionEngine {
   var surroundings: Surroundings {
     Surroundings(budgets: turn.budgets, discovery: discovery)
@@ -9,7 +9,7 @@ extension SessionEngine {
   mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, _ turn: Turn) {
     guard let (purpose, kind) = turn.dials.end(dial) else { return }
     switch purpose {
-    case .invitation(let command): dialFailed(of: command, kind, failure, turn)
+    case .invitation(let command): goOn(attempts.dialFailed(command, kind, failure, ways, turn), turn)
     case .search(let remote): search(.dialFailed(kind, failure), for: remote, turn)
     }
   }
@@ -22,7 +22,7 @@ extension SessionEngine {
       return false
     }
     switch purpose {
-    case .invitation(let command): return claim(link, for: command, kind, turn)
+    case .invitation(let command): return attempts.linkOpened(link, for: command, kind, ways, turn)
     case .search(let remote):
       if associations[remote]?.claim(link, turn) == true { return true }
       turn.add(.closeLink(link.id, flush: false))
@@ -31,18 +31,10 @@ extension SessionEngine {
     }
   }
 
-  /// Tells the search for a link to this node of something, which may be the end of its association.
+  /// Tells the search for a link to this node what has happened, which may end its association.
   mutating func search(_ fact: SearchFact, for remote: NodeID, _ turn: Turn) {
     guard let association = associations[remote], let ending = association.search(fact, surroundings, turn)
     else { return }
     end(association, ending, turn)
-  }
-
-  /// The addresses of the attempt that has made this link, of all its transports: whoever gave them meant one device.
-  func addressesDialled(for link: Link) -> [TransportAddress] {
-    guard link.isDialler else { return [] }
-    let attempted = attempts.addresses(dialledFor: link.id)
-    return attempted.isEmpty && link.searchedFor == nil
-      ? [TransportAddress(kind: link.opening.traits.kind, text: link.opening.traits.remoteAddress)] : attempted
   }
 }

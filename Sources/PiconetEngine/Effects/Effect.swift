@@ -1,18 +1,19 @@
 import PiconetWire
 
-/// What is to be done. Effects are imperative, plain values, and ordered: the order of two `transmit`s on one link is
-/// meaning.
+/// What is to be done. Effects are imperative, plain values, and ordered: the order of two `transmit`s on one link
+/// matters.
 ///
-/// Rare and large ones are `indirect`, for the reason of `Fact`.
+/// Rare and large ones are `indirect`, for the reason given at `Fact`.
 public enum Effect: Sendable, Hashable {
   /// Dials addresses of one transport; answered by `linkOpened` or `dialFailed`.
   case dial(DialID, TransportKind, [TransportAddress])
   /// Answered by `dialFailed` unless the link is open already.
   case cancelDial(DialID)
   case transmit(LinkID, Bytes)
-  /// Closes the link, after what is still to be transmitted where `flush` is true. No fact about the link follows.
+  /// Closes the link; if `flush` is true, after what is still to be transmitted. No fact about the link follows.
   case closeLink(LinkID, flush: Bool)
-  /// Answered by `trustJudged`. Whoever we have dialled has been seen under a name; who dials us need not have been.
+  /// Answered by `trustJudged`. A peer that we dialled has been seen under a name; one that dials us need not have
+  /// been.
   indirect case judgeTrust(LinkID, NodeID, name: String, isDialled: Bool)
   /// Draws a nonce for a short code; answered by `nonceDrawn`.
   case drawNonce(CodeID)
@@ -32,12 +33,12 @@ public enum Effect: Sendable, Hashable {
   case commitStore(TransferID, size: UInt64, ResourceDigest)
   /// Throws away what was stored.
   case discardStore(TransferID)
-  /// Nothing more comes, and nobody has given the resource up: what was stored may wait for the same offer to come
+  /// Nothing more comes, but nobody has given the resource up: what was stored may wait for the same offer to come
   /// again.
   case keepStore(TransferID)
-  /// Messages of this cost (their bytes, and `WireLimits.messageCost` for each) left the queue: so much may be queued
-  /// again.
-  case messagesTaken(NodeID, byteCount: Int)
+  /// Messages of this cost (their bytes, and `WireLimits.messageCost` for each) left the channel's queue: as much may
+  /// be queued again.
+  case messagesTaken(NodeID, byteCount: Int, in: MessageChannel = 0)
   /// So many bytes left the queue of an outgoing stream: as many may be written again.
   case streamTaken(StreamID, byteCount: Int)
   case deliver(Event)

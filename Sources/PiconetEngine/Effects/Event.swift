@@ -7,7 +7,7 @@ public struct PeerSummary: Sendable, Hashable {
   public var info: [String: String]
   /// Best first.
   public var addresses: [TransportAddress]
-  /// In dBm, by the source that hears it best; nil where nobody tells.
+  /// In dBm, from the source that hears it best; nil if none tells.
   public var signalStrength: Int?
 
   public init(
@@ -21,13 +21,13 @@ public struct PeerSummary: Sendable, Hashable {
   }
 }
 
-/// What the application is told. Rare and large ones are `indirect`, for the reason of `Fact`.
+/// What the application is told. Rare and large ones are `indirect`, for the reason given at `Fact`.
 public enum Event: Sendable, Hashable {
   indirect case peerFound(PeerSummary)
   indirect case peerChanged(PeerSummary)
   case peerLost(NodeID)
-  /// A peer invites us; to be answered before `expires`. Where `comparesCodes`, a person compares the short codes on
-  /// the inviter's side, or has to on ours: it can be accepted once its code was shown.
+  /// A peer invites us; to be answered before `expires`. If `comparesCodes`, a person compares the short codes on the
+  /// inviter's side, or has to on ours: it can be accepted once its code has been shown.
   indirect case invitationReceived(ProvenPeer, context: [UInt8], expires: Instant, comparesCodes: Bool)
   /// The invitation ended unanswered: withdrawn, expired, or its association is gone.
   indirect case invitationEnded(NodeID, Ending)
@@ -37,13 +37,13 @@ public enum Event: Sendable, Hashable {
   /// The peer that an invitation of ours has reached shows this short code, and our screen should, too; the command is
   /// that of the invitation.
   indirect case codeShown(CommandID, ProvenPeer, code: String)
-  /// A peer has tried the code that is or was set: it was wrong, broke off, or was too late. `left` tries are left;
-  /// with 0 the code is over, and strangers can't invite this node before it has another.
+  /// A peer has tried the code that is or was set: it was wrong, broke off, or was too late. `left` tries are left; at
+  /// 0 the code is spent, and strangers can't invite this node before it has another.
   indirect case codeFailed(ProvenPeer, TypedCodeID, left: Int, Ending)
   /// An invitation of ours reached the peer and waits for its answer; the command is that of the invitation.
   indirect case invitationSent(CommandID, ProvenPeer)
-  /// The trust policy has refused a peer that came to us, for this reason; its name is its own word. Not told of every
-  /// one: `suppressed` came before it, since the last that was told.
+  /// The trust policy has refused a peer that came to us, for this reason; its name is its own word. Not every one is
+  /// reported: `suppressed` others came since the last one that was.
   indirect case peerRefused(NodeID, name: String, LinkTraits, Ending, suppressed: Int)
   /// The peer is a member of the session now.
   indirect case connected(ProvenPeer)
@@ -52,27 +52,29 @@ public enum Event: Sendable, Hashable {
   indirect case suspended(NodeID, Ending)
   /// The member is reached over another link than before: after a suspension, or because the association has moved.
   indirect case resumed(NodeID, LinkTraits)
-  case messagesReceived(NodeID, [Bytes], DeliveryMode)
-  /// A peer stands with us as follows now; told after what brought it about. See `PeerCondition.mayFollow` for the
+  /// Of one channel, in its order; of unreliable ones the channel says nothing.
+  case messagesReceived(NodeID, [Bytes], DeliveryMode, in: MessageChannel = 0)
+  /// How a peer stands with us from now on; reported after what brought it about. See `PeerCondition.mayFollow` for the
   /// order.
   indirect case stateChanged(NodeID, name: String, PeerCondition)
-  /// A member opens a stream to us: its bytes come as far as `firstStreamWindow`, and further as `streamConsumed` tells
-  /// that they were read.
+  /// A member opens a stream to us: up to `firstStreamWindow` bytes come, and more as `streamConsumed` says that they
+  /// were read.
   indirect case streamOpened(StreamID, from: NodeID, name: String)
   case streamReceived(StreamID, Bytes)
-  /// An incoming stream ended, also when we have cancelled it ourselves; told once, but that `cancelled` may follow
-  /// `finished` where the sender gives up a stream that was not read to its end.
+  /// An incoming stream ended, even if we cancelled it ourselves; reported once, except that `cancelled` may follow
+  /// `finished` if the sender gives up a stream that was not read to its end.
   indirect case streamEnded(StreamID, StreamEnd)
   /// An outgoing stream takes nothing more: given up, by either side, or its association is over.
   indirect case streamStopped(StreamID, Ending)
   indirect case offerReceived(TransferID, from: NodeID, ResourceOffer)
   /// The remote side has stored this much of an outgoing transfer.
   case transferProgressed(TransferID, stored: UInt64)
-  /// An outgoing offer was accepted; `offset` bytes are there already.
+  /// An outgoing offer was accepted; the remote side has `offset` bytes already.
   case transferAccepted(TransferID, offset: UInt64)
-  /// Before an outgoing transfer is accepted: so much of what the remote side has is compared with it.
+  /// Before an outgoing transfer is accepted: how many bytes of what it already has the remote side has compared with
+  /// it.
   case transferCompared(TransferID, byteCount: UInt64)
-  /// The remote side lets a transfer rest, or go on; each change is told.
+  /// The remote side pauses a transfer, or lets it go on; each change is reported.
   case transferPaused(TransferID, Bool)
   /// An incoming transfer ended: nil if it is stored.
   indirect case transferEnded(TransferID, Ending?)

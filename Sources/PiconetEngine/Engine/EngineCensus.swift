@@ -1,6 +1,6 @@
 /// What an engine holds.
 extension SessionEngine {
-  /// What the engine holds: after `shutDown` all is zero.
+  /// What the engine holds: after `shutDown` everything is zero.
   public var census: EngineCensus {
     EngineCensus(
       links: links.count, dials: turn.dials.count, associations: associations.count,
@@ -8,8 +8,10 @@ extension SessionEngine {
       transfersIncoming: associations.values.reduce(0) { $0 + $1.transfers.incoming.count },
       transfersOutgoing: associations.values.reduce(0) { $0 + $1.transfers.outgoing.count },
       streams: associations.values.reduce(0) { $0 + $1.streams.incoming.count + $1.streams.outgoing.count },
-      attempts: attemptCount, sightings: discovery.count,
-      queuedBytes: associations.values.reduce(0) { $0 + $1.outbox.queuedCost + $1.streams.queuedCount }
+      attempts: attempts.count + associations.invitationCount, sightings: discovery.count,
+      queuedBytes: associations.values.reduce(0) {
+        $0 + $1.outbox.queuedCost + $1.outgoingChannels.queuedCost + $1.streams.queuedCount
+      }
         + links.values.reduce(0) { $0 + $1.control.count },
       keptBytes: associations.values.reduce(0) { $0 + $1.sequenced.unacknowledged.byteCount },
       retainedBytes: associations.values.reduce(0) { $0 + $1.retainedBytes }
@@ -31,11 +33,11 @@ public struct EngineCensus: Sendable, Hashable {
   public var attempts: Int
   public var sightings: Int
   public var queuedBytes: Int
-  /// What was sent and not acknowledged.
+  /// Bytes that were sent and not acknowledged.
   public var keptBytes: Int
   /// What peers make it hold, in bytes: all that is not acknowledged, answers that wait, parts of frames and messages,
-  /// what is open. Not what the application has queued itself.
+  /// and what is open. Excludes what the application itself has queued.
   public var retainedBytes: Int
-  /// The earliest of all that waits for time, asked one by one: the engine's own `nextDeadline` is never later.
+  /// The earliest deadline of all owners, asked one by one: the engine's own `nextDeadline` is never later.
   public var nextDeadline: Instant?
 }

@@ -8,22 +8,24 @@ extension Association {
       Self.transferCost + transfer.offer.name.count + transfer.offer.metadata.count + transfer.offer.identity.count
     }
     // What is sent again are slices of what is kept.
-    let kept = sequenced.unacknowledged.byteCount + sequenced.waitingCount + inbox.bufferedCount
+    let kept =
+      sequenced.unacknowledged.byteCount + sequenced.waitingCount + inbox.bufferedCount
+      + incomingChannels.bufferedCount
     return kept + streams.incoming.count * Self.streamCost + invitations.unansweredCount * 16 + offers.reduce(0, +)
   }
 
-  /// What the tables hold for an open stream or transfer, about.
+  /// Roughly what the tables hold for an open stream or transfer.
   private static let streamCost = 128
   private static let transferCost = 256
 }
 
 extension Link {
-  var retainedBytes: Int { control.count + unreliable.count + outstanding + decoder.bufferedCount }
+  var retainedBytes: Int { control.count + unreliable.count + outstanding + bufferedCount }
 }
 
 extension EngineConfiguration {
-  /// The most that a peer which is no member can make an engine hold, in bytes, over one link: answers that are not
-  /// acknowledged, answers that wait, what is on its way to the kernel and what has come and was not decoded. Eight
+  /// The most that a peer that is not a member can make an engine hold, in bytes, over one link: unacknowledged
+  /// answers, answers that wait, what is on its way to the kernel, and what has come and was not decoded. Eight
   /// invitations of ours come on top.
   public var strangerMemory: Int {
     let frame = max(frameLimit, WireLimits.controlFrame) + 9
@@ -31,10 +33,10 @@ extension EngineConfiguration {
     return answers + 4 * KeepingLimits.strangerControl + Link.pausedLimit + 2 * frame
   }
 
-  /// The same of a member: what is kept for it (`keptLimit`), a message in parts, control frames, and what is open.
+  /// The same for a member: what is kept for it (`keptLimit`), a message in parts, control frames, and what is open.
   public var memberMemory: Int {
     let frame = max(frameLimit, WireLimits.controlFrame) + 9
-    return keptLimit + messageLimit + 2 * Link.controlLimit + 2 * transmitWindow + 4 * frame
+    return keptLimit + channelLimit * messageLimit + 2 * Link.controlLimit + 2 * transmitWindow + 4 * frame
       + transferLimit * (WireLimits.controlFrame + 256) + streamLimit * 128
   }
 }

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Room for another link, association or member: where there is none, somebody gives way, or nobody gets in.
+/// Room for another link, association or member: if there is none, somebody gives way, or the newcomer does not get in.
 extension SessionEngine {
   /// Links that never get to an association must not keep others out.
   mutating func makeRoomForHandshake(_ turn: Turn) {
@@ -8,14 +8,14 @@ extension SessionEngine {
     end(link, Ending(.limitExceeded, .us, "too many links in their handshake"), turn)
   }
 
-  /// Associations of strangers must not keep others out: a key has few of them.
+  /// Associations of strangers must not keep others out: each key may have only a few.
   /// - Returns: whether there is room.
   mutating func makeRoomForAssociation(with remote: NodeID, _ turn: Turn) -> Bool {
     if let oldest = associations.beyondKey(remote.peer, attempts) {
       let words = "more than \(KeepingLimits.strangersOfKey) associations with one key"
       end(oldest, Ending(.limitExceeded, .us, words), turn)
     }
-    guard associations.count >= configuration.associationLimit else { return true }
+    guard associations.isFull else { return true }
     guard let stranger = associations.strangerGivingWay(attempts) else { return false }
     end(stranger, Ending(.idle, .us, "too many associations"), turn)
     return true
@@ -30,7 +30,7 @@ extension SessionEngine {
     !isFull || associations.givingWay(to: newcomer, configuration, now) != nil
   }
 
-  /// Somebody is to become a member: where the session is full, another one goes.
+  /// Makes room for somebody who is to become a member: if the session is full, another member goes.
   /// - Returns: whether there is room.
   mutating func makeRoomForMember(_ newcomer: NodeID, _ turn: Turn) -> Bool {
     guard isFull, associations[newcomer]?.holdsPlace != true else { return true }

@@ -9,7 +9,10 @@ extension SessionEngine {
 
   mutating func shutDown(_ command: CommandID, _ turn: Turn) {
     shutdown = Shutdown(command: command)
-    withdrawInvitations(Ending(.shuttingDown, .us), turn)
+    expected = ExpectedPeers()
+    for command in (attempts.commands + associations.inviting).sorted() {
+      withdraw(command, Ending(.shuttingDown, .us), turn)
+    }
     for association in associations.inOrder {
       if association.suspension != nil || association.link?.phase == .resuming {
         end(association, Ending(.shuttingDown, .us), turn)

@@ -1,8 +1,30 @@
 import PiconetWire
 
-/// What the application says of a transfer or stream that is open, to the association that it belongs to: found by the
-/// number that the application has for it. It may have ended meanwhile, which an event has told.
+/// Passes what the application says about an open transfer or stream to the association that it belongs to, which is
+/// found by the application's number. It may have ended meanwhile, which an event has told.
 extension Turn {
+  func take(_ command: Command, _ id: CommandID) {
+    switch command {
+    case .acceptOffer(let transfer, let offset): acceptOffer(id, transfer, offset: offset)
+    case .declineOffer(let transfer, let reason, let detail): declineOffer(id, transfer, reason, detail)
+    case .cancelTransfer(let transfer, let reason):
+      places.association(of: transfer)?.cancelTransfer(transfer, reason, self)
+      reply(id, .done)
+    case .tellCompared(let transfer, let count):
+      places.association(of: transfer)?.tellCompared(transfer, count, self)
+      reply(id, .done)
+    case .pauseTransfer(let transfer, let isPaused):
+      places.association(of: transfer)?.pauseTransfer(transfer, isPaused, self)
+      reply(id, .done)
+    case .finishStream(let stream): finishStream(id, stream)
+    case .cancelStream(let stream, let reason, let detail): cancelStream(id, stream, Ending(reason, .us, detail))
+
+    case .invite, .setCode, .cancelInvitation, .showCode, .answerInvitation, .confirm, .ping, .cancelPing, .leave,
+      .remove, .offer, .setDisconnectTimeout, .setName, .expect, .stopExpecting, .openStream, .shutDown:
+      break
+    }
+  }
+
   // MARK: Streams
 
   func streamWritten(_ id: StreamID, _ bytes: Bytes) {
@@ -15,26 +37,27 @@ extension Turn {
     association.streamConsumed(number, count, self)
   }
 
-  func finishStream(_ command: CommandID, _ id: StreamID) {
+  private func finishStream(_ command: CommandID, _ id: StreamID) {
     if let (association, number) = places.place(of: id), association.finishStream(command, number, self) { return }
     reply(command, .failed(Ending(.noSuchAssociation, .us, "the stream has ended")))
   }
 
-  func cancelStream(_ command: CommandID, _ id: StreamID, _ ending: Ending) {
+  private func cancelStream(_ command: CommandID, _ id: StreamID, _ ending: Ending) {
     if let (association, number) = places.place(of: id) { association.cancelStream(id, number, ending, self) }
     reply(command, .done)
   }
 
   // MARK: Offers
 
-  func acceptOffer(_ command: CommandID, _ id: TransferID, offset: UInt64) {
+  private func acceptOffer(_ command: CommandID, _ id: TransferID, offset: UInt64) {
     if places.association(of: id)?.acceptOffer(command, id, offset: offset, self) == true { return }
-    // The link may have gone while the store was being opened: what it has of an earlier transfer waits for the next.
+    // The association may have ended while the store was being opened: what the store has of an earlier transfer waits
+    // for the next one.
     add(.keepStore(id))
     reply(command, .failed(Self.offerEnded))
   }
 
-  func declineOffer(_ command: CommandID, _ id: TransferID, _ reason: Reason, _ detail: String) {
+  private func declineOffer(_ command: CommandID, _ id: TransferID, _ reason: Reason, _ detail: String) {
     if places.association(of: id)?.declineOffer(command, id, reason, detail, self) == true { return }
     reply(command, .failed(Self.offerEnded))
   }

@@ -2,21 +2,21 @@ import PiconetWire
 
 /// One turn of the engine: from a fact to its effects, or from a batch of facts to a flush. It carries what every
 /// machine needs and none owns: the time, the effects so far, the links that have something to transmit, what the
-/// application knows of each peer, dials under way and random numbers.
+/// application knows about each peer, dials under way and random numbers.
 ///
-/// An engine has one, lends it to its machines, and nothing keeps it: an object, because a value that is moved into
+/// An engine has one and lends it to its machines; nothing else keeps it. It is an object, because moving a value into
 /// each fact and back costs 500 instructions a fact. Its parts are not checked for exclusive access at run time, for
-/// the reason of `Association`.
+/// the reason given at `Association`.
 final class Turn {
-  /// Whose engine it is.
+  /// The node whose engine it is.
   let node: NodeID
   /// When the fact came.
   @exclusivity(unchecked) private(set) var now = Instant(nanoseconds: 0)
-  /// For the driver, in the order in which they are done.
+  /// For the driver, in the order in which they must be done.
   @exclusivity(unchecked) private(set) var effects: [Effect] = []
   /// Links with something to transmit, looked at by the next flush.
   @exclusivity(unchecked) private(set) var links = LinksToFlush()
-  /// Peers for which more is kept than may be: their associations end with the fact that made it so.
+  /// Peers for which more is kept than allowed: their associations end with the fact that caused it.
   @exclusivity(unchecked) var crowded: Set<NodeID> = []
   var conditions = PeerConditions()
   var places = OpenPlaces()
@@ -27,12 +27,15 @@ final class Turn {
   private(set) var membershipCount: UInt64 = 0
   var dials = DialTable()
   var random: SeededRandom
-  /// Messages of one association that came with one fact, and are delivered at once.
-  @exclusivity(unchecked) private var arrived: (node: NodeID, messages: [Bytes])?
+  /// Messages in one channel of one association that came with one fact, and are delivered at once.
+  @exclusivity(unchecked) private var arrived: (node: NodeID, channel: MessageChannel, messages: [Bytes])?
   /// Bytes of the read that they are slices of.
   @exclusivity(unchecked) var readCount = 0
 
-  /// Told by what `nextDeadline` looks at.
+  /// Where we listen.
+  var listeningPorts: [ListeningPort] = []
+
+  /// Told of changes to what `nextDeadline` depends on.
   private let watch: DeadlineWatch
 
   init(_ node: NodeID, seed: UInt64, _ budgets: InvitationBudgets, _ watch: DeadlineWatch) {
@@ -42,7 +45,7 @@ final class Turn {
     self.watch = watch
   }
 
-  /// Begins at a fact or a flush. The effects are the caller's: they are appended to, not copied.
+  /// Begins with a fact or a flush. The effects are the caller's array: it is appended to, not copied.
   func begin(at now: Instant, _ effects: inout [Effect]) {
     self.now = now
     swap(&self.effects, &effects)
@@ -78,14 +81,14 @@ final class Turn {
 
   // MARK: What the application is told
 
-  /// Delivers an event behind the messages that came before it, and the changes of peers' states that it means.
+  /// Delivers an event, after the messages that came before it, and then the changes of peers' states that it implies.
   func deliver(_ event: Event) {
     deliverArrived()
     effects.append(.deliver(event))
     tell(conditions.fold(event))
   }
 
-  /// Changes of peers' states, behind what brought them about.
+  /// Reports changes of peers' states, after what brought them about.
   func tell(_ changes: [Event]) {
     for change in changes { effects.append(.deliver(change)) }
   }
@@ -97,29 +100,29 @@ final class Turn {
   }
 
   /// A message has come. It waits for others of the same fact.
-  func arrived(_ message: Bytes, from node: NodeID) {
-    if arrived?.node == node {
-      arrived?.messages.append(message)
+  func arrived(_ message: Bytes, from node: NodeID, in channel: MessageChannel = 0) {
+    if let arrived, arrived.node == node, arrived.channel == channel {
+      self.arrived?.messages.append(message)
     } else {
       deliverArrived()
-      arrived = (node, [message])
+      arrived = (node, channel, [message])
     }
   }
 
   func deliverArrived() {
-    guard case (let node, var messages)? = arrived else { return }
+    guard case (let node, let channel, var messages)? = arrived else { return }
     arrived = nil
-    // They are slices of what was read, and may wait for the application: a few short ones among frames that are
-    // skipped would keep all of it alive for the credit of a few bytes.
+    // They are slices of what was read, and may wait for the application: a few short ones among skipped frames would
+    // keep the whole read alive at the price of a few bytes of credit.
     if messages.count * 64 < readCount, messages.reduce(1_024, { $0 + 4 * $1.count }) < readCount {
       messages = messages.map { Array($0)[...] }
     }
-    effects.append(.deliver(.messagesReceived(node, messages, .reliable)))
+    effects.append(.deliver(.messagesReceived(node, messages, .reliable, in: channel)))
   }
 
   // MARK: Links
 
-  /// The link, if there is one, is looked at by the next flush.
+  /// The next flush looks at the link, if there is one.
   func flush(_ link: Link?) {
     if let link { links.insert(link.id) }
   }
@@ -127,9 +130,9 @@ final class Turn {
   /// The link is gone.
   func forget(_ link: Link) { links.remove(link.id) }
 
-  /// The only link that is to be looked at, taken out; nil where there is none, or several.
+  /// Takes out the only link to look at; nil if there is none, or several.
   func takeOnlyLink() -> LinkID? { links.takeOnly() }
 
-  /// All of them, in the order of their numbers.
+  /// Takes out all of them, in the order of their numbers.
   func takeLinks() -> [LinkID] { links.takeAll() }
 }

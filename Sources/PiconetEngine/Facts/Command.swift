@@ -3,7 +3,7 @@ import PiconetWire
 /// Whom to invite.
 public enum InvitationTarget: Sendable, Hashable {
   /// A peer in sight.
-  /// - Parameter transports: those by which it may be dialled; nil: all of the configuration.
+  /// - Parameter transports: those by which it may be dialled; nil: all those of the configuration.
   case node(NodeID, over: [TransportKind]? = nil)
   /// Whoever answers at these addresses; `expected` (a pinned key) refuses anybody else.
   case addresses([TransportAddress], expected: PeerID?)
@@ -13,34 +13,35 @@ public enum InvitationTarget: Sendable, Hashable {
 public enum DeliveryMode: Sendable, Hashable, CaseIterable {
   /// In the order sent, exactly once, or the association ends with a reason.
   case reliable
-  /// At most once, never queued behind anything: dropped, and counted, when the link can't take it now, and when a
-  /// newer one is there already. At most 1,000 bytes are recommended: most transports carry them in one packet.
+  /// At most once, never queued behind anything: dropped, and counted, if the link can't take it now, or if a newer one
+  /// has arrived already. At most 1,000 bytes are recommended: most transports carry them in one packet.
   case unreliable
 }
 
-/// What the application asks for. Each is answered by exactly one `reply` effect, but for `send` and `consumed`.
+/// What the application asks for. Each is answered by exactly one `reply` effect.
 public enum Command: Sendable, Hashable {
   /// Invites a peer and waits for its answer, at most `timeout`. With a code the two prove to each other that they have
   /// the same one, and no person is asked.
   case invite(InvitationTarget, context: [UInt8], timeout: Duration, code: TypedCodeID? = nil)
-  /// Takes a code with which this node can be invited, or none; strangers can't invite it otherwise. Each has three
-  /// wrong tries.
+  /// Sets the code by which this node can be invited, or none; while there is one, strangers can't invite it in any
+  /// other way. Each code has three wrong tries.
   case setCode(TypedCodeID?)
-  /// Ends an invitation of ours that nobody has answered yet; the invitation's own command is then answered.
+  /// Ends an invitation of ours that nobody has answered yet, or the acceptance of a peer's invitation that has made
+  /// nobody a member yet. It is named by its command, which is then answered.
   case cancelInvitation(CommandID)
   /// The question that an invitation puts is on the screen: answered with its short code, once the inviter has revealed
   /// its part.
   case showCode(NodeID)
-  /// Answers an invitation that an event told of. One that compares codes, or whose inviter has to be compared by our
-  /// own policy, can be accepted only once its code was shown.
+  /// Answers an invitation that an event reported. If it compares codes, or our own policy demands that for its
+  /// inviter, it can be accepted only once its code has been shown.
   case answerInvitation(NodeID, accept: Bool, Reason)
-  /// Says whether the person confirmed a peer that `confirmationNeeded` told of.
+  /// Says whether the person confirmed the peer in `confirmationNeeded`.
   case confirm(NodeID, Bool, Reason)
-  /// Measures the round trip to a member; answered by `roundTrip`, or by why there is none within `timeout`. At most
-  /// `PingTable.limit` to a peer may be under way.
+  /// Measures the round trip to a member; answered by `roundTrip`, or by the reason why there is none within `timeout`.
+  /// At most `PingTable.limit` to a peer may be under way.
   case ping(NodeID, timeout: Duration)
-  /// Waits no longer for a ping of ours; the ping's own command is then answered. What the remote side still says to it
-  /// is nobody's.
+  /// Waits no longer for a ping of ours; the ping's own command is then answered. A later answer from the remote side
+  /// is ignored.
   case cancelPing(CommandID)
   /// Leaves a peer once what was sent before is on its way.
   case leave(NodeID, Reason)
@@ -48,23 +49,30 @@ public enum Command: Sendable, Hashable {
   case remove(NodeID)
   /// Offers a resource; the reply comes when it is stored on the remote side, or has failed.
   case offer(TransferID, to: NodeID, ResourceOffer)
-  /// Takes an incoming offer whose store is open; `offset` bytes of it are there already.
+  /// Takes an incoming offer whose store is open and has `offset` bytes of it already.
   case acceptOffer(TransferID, offset: UInt64)
   case declineOffer(TransferID, Reason, detail: String)
-  /// Before an offer is answered: so many bytes of what may be the same are compared, for the sender to know that it is
-  /// not forgotten.
+  /// Before an offer is answered: how many bytes of a file that may be the same have been compared, so that the sender
+  /// knows it is not forgotten.
   case tellCompared(TransferID, byteCount: UInt64)
   /// Gives a transfer up, in either direction.
   case cancelTransfer(TransferID, Reason)
-  /// Changes the disconnect timeout, for what is connected too: 0, or 2 s to 24 hours.
+  /// Changes the disconnect timeout, also for present associations: 0, or 2 s to 24 hours.
   case setDisconnectTimeout(Duration)
-  /// What this device is called from now on. Handshakes of links say it; peers that have a link know the former one.
+  /// Sets what this device is called from now on. Handshakes of new links say it; peers that have a link know the
+  /// former name.
   case setName(String)
-  /// Lets a transfer rest, or go on, in either direction: as a sender nothing is sent, as a receiver no credit is
-  /// given.
+  /// While strangers may not come in, lets this key in for so long (`ExpectedPeers.isDuration`), as often as it comes:
+  /// its links are taken, and its invitations are asked about as those of anybody. At most
+  /// `ExpectedPeers.limit` keys; one that is expected already has the new time.
+  case expect(PeerID, for: Duration)
+  /// Takes that back; what the peer has already stays.
+  case stopExpecting(PeerID)
+  /// Pauses a transfer, or lets it go on, in either direction: a paused sender sends nothing, a paused receiver gives
+  /// no credit.
   case pauseTransfer(TransferID, Bool)
-  /// Opens a stream, with a name of at most `WireLimits.streamName` bytes; it may be written at once. Fails where the
-  /// remote side takes no streams or no more of them.
+  /// Opens a stream, with a name of at most `WireLimits.streamName` bytes; it may be written at once. Fails if the
+  /// remote side takes no streams, or no more of them.
   case openStream(StreamID, to: NodeID, name: String)
   /// Ends a stream of ours behind what was written; the reply comes when the remote side's application has read all, or
   /// won't.

@@ -40,17 +40,18 @@ public enum TrustJudgement: Sendable, Hashable {
 
 /// What happened. Facts are in the past tense.
 ///
-/// The rare ones that are large are `indirect`: every fact takes the room of the largest one, and is moved with each
+/// Rare, large ones are `indirect`: every fact takes as much room as the largest one, and one is moved with each
 /// message.
 public enum Fact: Sendable, Hashable {
   indirect case commanded(CommandID, Command)
-  /// A message to send; it was admitted within the peer's budget (`messagesTaken` gives budget back).
-  case messageQueued(NodeID, Bytes, DeliveryMode)
+  /// A message to send; it was admitted within the channel's budget (`messagesTaken` gives budget back). Unreliable
+  /// ones have no channel.
+  case messageQueued(NodeID, Bytes, DeliveryMode, in: MessageChannel = 0)
   /// The application took reliable messages of this cost (their bytes, and `WireLimits.messageCost` for each).
-  case messagesConsumed(NodeID, byteCount: Int)
+  case messagesConsumed(NodeID, byteCount: Int, in: MessageChannel = 0)
   /// Bytes for a stream of ours; they were admitted within the stream's budget (`streamTaken` gives budget back).
   case streamWritten(StreamID, Bytes)
-  /// The application has read so many bytes of a stream of others; 0 for one that has ended without a byte.
+  /// The application has read so many bytes of an incoming stream; 0 for one that has ended without a byte.
   case streamConsumed(StreamID, byteCount: Int)
   indirect case discoveryReported(source: String, DiscoveryReport)
   /// A discovery source has ended: what only it saw is lost.
@@ -60,7 +61,7 @@ public enum Fact: Sendable, Hashable {
   case received(LinkID, Bytes)
   /// This many bytes of what was to be transmitted are with the kernel now.
   case transmitted(LinkID, byteCount: Int)
-  /// How much bulk the link takes now, so that what comes next goes before the rest is soon on its way.
+  /// How much bulk the link takes now, so that a message that comes next is soon on its way.
   case linkPaced(LinkID, BulkPace)
   indirect case linkClosed(LinkID, LinkEnd)
   indirect case trustJudged(LinkID, TrustJudgement)
@@ -78,15 +79,18 @@ public enum Fact: Sendable, Hashable {
   /// The store holds the first `upTo` bytes.
   case chunkStored(TransferID, upTo: UInt64)
   /// The resource is verified and has its final name.
-  /// - Parameter wasThere: so it was before; nothing was stored.
+  /// - Parameter wasThere: it was there before; nothing was stored.
   case committed(TransferID, name: [UInt8], wasThere: Bool = false)
-  /// What the store took for the whole resource is something else, as the digest shows: it begins anew, with `offset`
+  /// The digest shows that what the store took for the whole resource is something else: it begins again, with `offset`
   /// bytes.
   case storeRestarted(TransferID, offset: UInt64)
   case storeFailed(TransferID, Reason, detail: String)
-  /// Whether strangers may come in by links of theirs; otherwise members alone may, who look for a way to us. An engine
-  /// begins open.
+  /// Whether strangers may come in by links of theirs; otherwise only those may who look for a way to us as members, or
+  /// are expected. An engine begins open.
   case availabilityChanged(Bool)
+  /// Where the driver listens now, over all transports (`ListeningPort.list`); members are told. An engine begins with
+  /// nothing.
+  case listeningChanged([ListeningPort])
   /// Time has passed; nothing else.
   case deadlineReached
 }

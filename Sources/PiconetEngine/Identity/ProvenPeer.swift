@@ -5,24 +5,26 @@ public struct ProvenPeer: Sendable, Hashable {
   public var node: NodeID
   public var name: String
   public var traits: LinkTraits
-  /// What both sides share, by the name that both know.
+  /// The name by which both sides know what they share.
   public var association: AssociationID
   /// The short code that was on both screens before the peer became a member; nil before that, and where nobody was
   /// asked.
   public var code: String?
   /// Whether the trust policy knew the peer before.
   public var isKnown: Bool
-  /// Whether the peer has proven that it has the code which was typed, and so become a member.
+  /// Whether the peer became a member by proving that it has the typed code.
   public var isProven = false
-  /// What the peer's own invitation said to the application, whether it was that or ours which made the peer a member;
-  /// nil before that, and where the peer has not invited us.
+  /// What the peer's own invitation said to the application, whether that or ours made the peer a member; nil before
+  /// that, and if the peer has not invited us.
   public var invitationContext: [UInt8]?
-  /// What its application says to whoever it connects to; its own words.
+  /// What its application says to everybody it connects to; its own words.
   public var greeting: [UInt8] = []
   /// The longest message in bytes that both sides take.
   public var messageLimit: Int
   /// The longest unreliable message in bytes that both sides take: it goes in one frame.
   public var unreliableLimit: Int
+  /// In how many channels it takes messages, channel 0 among them.
+  public var channelLimit = 1
 
   /// - Parameter unreliableLimit: nil: as long as reliable ones.
   public init(

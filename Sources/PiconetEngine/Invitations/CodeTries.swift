@@ -1,45 +1,45 @@
 import PiconetWire
 
-/// How often somebody who is not known may ask and be compared with: pauses after refusals, and an end after wrong
-/// codes.
+/// How often an unknown peer may ask, and have codes compared: there are pauses after refusals, and wrong codes end it.
 ///
-/// A value: facts and times go in. Who is asked about is a key and an address; each has an account of its own, so that
+/// A value: facts and times go in. A peer is a key and an address; each of these has an account of its own, so that
 /// neither new keys nor new addresses alone give more tries, and what all of them do together is limited for the
 /// device.
 struct CodeTries: Sendable {
   struct Limits: Hashable, Sendable {
-    /// Wrong codes of one key, or one address, after which it is refused for `blockTime`.
+    /// After so many wrong codes a key or an address is refused for `blockTime`.
     var wrongCodes = 3
-    /// Wrong codes of all strangers together within `blockTime`, after which no code is compared with anybody unknown.
+    /// After so many wrong codes of all strangers together within `blockTime`, no code is compared with anybody
+    /// unknown.
     var wrongCodesOfAll = 10
     var blockTime = Duration.seconds(3_600)
-    /// After the first refusal; doubles with each further one.
+    /// The pause after the first refusal; it doubles with each further one.
     var firstPause = Duration.seconds(1)
     var longestPause = Duration.seconds(300)
-    /// Refusals of one address that cost no pause: several devices may be behind it.
+    /// Refusals that cost an address no pause: several devices may be behind it.
     var freeOfAddress = 3
-    /// Keys and addresses that are remembered; those beyond share one account.
+    /// How many keys and addresses are remembered; those beyond share one account.
     var subjects = 1_024
   }
 
   enum Subject: Hashable, Sendable {
     case key(PeerID)
     case address(String)
-    /// All for whom there is no account of their own.
+    /// Everybody without an account of their own.
     case others
   }
 
   private struct Account {
     var refusals = 0
-    /// Until when nobody is asked about it.
+    /// Until when no person is asked about it.
     var pauseEnds: Instant?
-    /// When codes were wrong, oldest first; no more than the limit.
+    /// When its codes were wrong, oldest first; no more entries than the limit.
     var wrong: [Instant] = []
-    /// Since when nothing has happened.
+    /// When something last happened.
     var last: Instant
   }
 
-  /// Why somebody is not asked about.
+  /// Why no person is asked about a peer.
   enum Refusal: Hashable, Sendable {
     case pause(Duration)
     case wrongCodes(Duration)
@@ -65,14 +65,14 @@ struct CodeTries: Sendable {
 
   var limits = Limits()
   private var accounts: [Subject: Account] = [:]
-  /// Exchanges that are no wrong codes yet, and will be if they break off.
+  /// Exchanges that are not wrong codes yet, but will be if they break off.
   private var underWay: [CodeID: (key: PeerID, address: String)] = [:]
   private(set) var wrongOfAll: [Instant] = []
 
   var count: Int { accounts.count }
 
-  /// Why nobody is asked about this key at this address now; nil: somebody may be.
-  /// - Parameter comparesCodes: a person compares codes, here or there: what limits codes holds as well.
+  /// Why no person is asked about this key at this address now; nil: a person may be asked.
+  /// - Parameter comparesCodes: a person compares codes, here or there: the limits for codes apply as well.
   func refusal(_ key: PeerID, at address: String, comparesCodes: Bool = true, _ now: Instant) -> Refusal? {
     let refusal = comparesCodes ? refusalOfCode(key, at: address, now) : blocked(key, at: address, now)
     if let refusal { return refusal }
@@ -92,7 +92,7 @@ struct CodeTries: Sendable {
     return wrong.count + underWay.count >= limits.wrongCodesOfAll ? .underWayOfAll : nil
   }
 
-  /// How many codes may be wrong before it is blocked.
+  /// How many more codes may be wrong before it is blocked.
   private func triesLeft(_ subject: Subject, _ now: Instant) -> Int {
     limits.wrongCodes - (accounts[subject]?.wrong.count { now < $0 + limits.blockTime } ?? 0)
   }
@@ -101,7 +101,8 @@ struct CodeTries: Sendable {
     underWay.values.count { subjects($0.key, $0.address).contains(subject) }
   }
 
-  /// The part of it that holds for invitations of our own, too: we compare no more codes with who has had wrong ones.
+  /// The part of `refusal` that also holds for our own invitations: we compare no more codes with a peer that has had
+  /// wrong ones.
   func blocked(_ key: PeerID, at address: String, _ now: Instant) -> Refusal? {
     let ends = subjects(key, address).compactMap { subject -> Instant? in
       guard let wrong = accounts[subject]?.wrong, wrong.count >= limits.wrongCodes else { return nil }
@@ -119,7 +120,7 @@ struct CodeTries: Sendable {
   /// An exchange for a code begins, which is a wrong one if it breaks off.
   mutating func began(_ id: CodeID, _ key: PeerID, at address: String) { underWay[id] = (key, address) }
 
-  /// It is over, however it ended: what was wrong about it is told beside.
+  /// The exchange is over, however it ended: whether it was wrong is told separately.
   mutating func ended(_ id: CodeID) { underWay[id] = nil }
 
   /// A code was wrong, or its attempt broke off after a nonce was given.
@@ -128,13 +129,16 @@ struct CodeTries: Sendable {
     var isBlocked = false
     for subject in open(key, address, now) {
       pause(subject, now)
-      accounts[subject]?.wrong.removeAll { $0 + limits.blockTime <= now }
-      accounts[subject]?.wrong.append(now)
-      if let count = accounts[subject]?.wrong.count, count >= limits.wrongCodes {
+      guard var account = accounts[subject] else { continue }
+      account.wrong.removeAll { $0 + limits.blockTime <= now }
+      account.wrong.append(now)
+      let count = account.wrong.count
+      if count >= limits.wrongCodes {
         isBlocked = isBlocked || count == limits.wrongCodes
         // As many as the rule needs.
-        accounts[subject]?.wrong.removeFirst(count - limits.wrongCodes)
+        account.wrong.removeFirst(count - limits.wrongCodes)
       }
+      accounts[subject] = account
     }
     wrongOfAll.removeAll { $0 + limits.blockTime <= now }
     wrongOfAll.append(now)
@@ -142,8 +146,8 @@ struct CodeTries: Sendable {
     return isBlocked
   }
 
-  /// The same code was on both screens: the key has no faults any more. Its address keeps its own, which others may
-  /// have made.
+  /// The same code was on both screens: the key's record is cleared. Its address keeps its record, to which others may
+  /// have contributed.
   mutating func matched(_ key: PeerID) { accounts[.key(key)] = nil }
 
   private mutating func pause(_ subject: Subject, _ now: Instant) {
@@ -158,7 +162,7 @@ struct CodeTries: Sendable {
     accounts[subject] = account
   }
 
-  /// The accounts that stand for it.
+  /// The accounts that apply to a key at an address.
   private func subjects(_ key: PeerID, _ address: String) -> [Subject] {
     [.key(key), .address(address)].map { accounts[$0] == nil && isFull ? .others : $0 }
   }
@@ -171,7 +175,7 @@ struct CodeTries: Sendable {
     for wanted in [Subject.key(key), .address(address)] {
       let subject = accounts[wanted] == nil && isFull ? .others : wanted
       if opened.contains(subject) { continue }
-      // Who comes back after so long begins anew.
+      // Whoever comes back after so long begins with a clean record.
       if let account = accounts[subject], account.last + limits.blockTime <= now { accounts[subject] = nil }
       accounts[subject, default: Account(last: now)].last = now
       opened.append(subject)
@@ -179,13 +183,13 @@ struct CodeTries: Sendable {
     return opened
   }
 
-  /// Who has been quiet for as long as a block lasts is as one who never came.
+  /// Forgets accounts that have been quiet for as long as a block lasts.
   private mutating func forgetRested(_ now: Instant) {
     accounts = accounts.filter { now < $0.value.last + limits.blockTime }
   }
 }
 
 extension Duration {
-  /// Whole seconds, rounded up: what is left is never nothing.
+  /// Whole seconds, rounded up, so that a remaining time never shows as 0.
   fileprivate var inSeconds: Int64 { (wholeNanoseconds + 999_999_999) / 1_000_000_000 }
 }

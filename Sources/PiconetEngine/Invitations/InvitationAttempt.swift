@@ -6,19 +6,19 @@ struct InvitationAttempt: Sendable {
   enum Phase: Equatable, Sendable {
     /// Transports race.
     case dialling
-    /// A link is in its handshake; nil: a link of the node, whichever is used.
+    /// Waits for a link's handshake; nil: for any link of the node, whichever comes to be used.
     case linking(LinkID?)
   }
 
   let command: CommandID
-  /// The node to invite: from the start, or as soon as a hello has told.
+  /// The node to invite: known from the start, or as soon as a hello has told.
   var node: NodeID?
   /// The key that must answer.
   let expectedPeer: PeerID?
   let context: [UInt8]
   /// The code that a person has typed for it.
   let code: TypedCodeID?
-  /// Memberships of this run that were begun before it (`Turn.membershipCount`).
+  /// How many memberships had begun in this run before it (`Turn.membershipCount`).
   let formerMemberships: UInt64
   let deadline: Instant
   var race: ConnectRace
@@ -26,10 +26,10 @@ struct InvitationAttempt: Sendable {
   /// Another key has answered at one of the addresses: how the attempt ends if no other address leads to the peer.
   var wrongKey: Ending?
 
-  /// Invitations of ours that may be under way at once.
+  /// How many invitations of ours may be under way at once.
   static let limit = 256
 
-  /// How it ends where no transport has led to the peer.
+  /// How it ends if no transport has led to the peer.
   var unreachable: Ending {
     if let wrongKey { return wrongKey }
     let words =
@@ -37,7 +37,13 @@ struct InvitationAttempt: Sendable {
     return Ending(.unreachable, .link, words)
   }
 
-  /// - Returns: nil where the key may be the one that was wanted.
+  /// How it ends if its time is up.
+  var timedOut: Ending {
+    let failures = phase == .dialling ? race.failuresInTime : race.failures
+    return Ending(.timedOut, .peer, ConnectRace.describe(failures), failures: failures)
+  }
+
+  /// - Returns: nil if the key may be the one that was wanted.
   func wrongKey(_ found: PeerID) -> Ending? {
     guard let expectedPeer, expectedPeer != found else { return nil }
     let words = "expected \(expectedPeer.shortDescription), but \(found.shortDescription) answers there"

@@ -5,13 +5,18 @@ import PiconetWire
 struct InvitationAttempts: Sendable {
   /// In the order in which they were begun.
   private var attempts: [InvitationAttempt] = []
+  private let preference: [TransportKind]
+  private let headStart: Duration
 
-  /// What the engine has to go on with, which knows links and associations.
-  enum Step: Equatable, Sendable {
-    /// No transport leads to the peer. Where its node is known, a link that it has dialled may.
-    case raceLost(CommandID, NodeID?)
-    /// There is an association with the node: the attempt goes on there.
-    case met(CommandID, NodeID)
+  init(_ configuration: EngineConfiguration) {
+    preference = configuration.transports
+    headStart = configuration.transportHeadStart
+  }
+
+  /// An attempt has led to an association, on which its invitation goes on.
+  struct Arrival {
+    let invitation: OutgoingInvitation
+    let association: Association
   }
 
   var count: Int { attempts.count }
@@ -19,12 +24,12 @@ struct InvitationAttempts: Sendable {
 
   func contains(node: NodeID) -> Bool { attempts.contains { $0.node == node } }
 
-  /// Where the transports of an attempt lead.
-  func addresses(of command: CommandID) -> [TransportAddress] { self[command]?.race.addresses ?? [] }
-
-  /// Where the attempt leads that waits for this link, and by which transports.
-  func addresses(dialledFor link: LinkID) -> [TransportAddress] {
-    attempts.filter { $0.phase == .linking(link) }.flatMap(\.race.addresses)
+  /// The addresses, over all transports, of the attempt that made this link: whoever gave them meant one device.
+  func addressesDialled(for link: Link) -> [TransportAddress] {
+    guard link.isDialler else { return [] }
+    let attempted = attempts.filter { $0.phase == .linking(link.id) }.flatMap(\.race.addresses)
+    return attempted.isEmpty && link.searchedFor == nil
+      ? [TransportAddress(kind: link.opening.traits.kind, text: link.opening.traits.remoteAddress)] : attempted
   }
 
   /// When something is due if nothing happens before.
@@ -35,61 +40,91 @@ struct InvitationAttempts: Sendable {
     }.min()
   }
 
-  private subscript(command: CommandID) -> InvitationAttempt? { attempts.first { $0.command == command } }
-
   private func index(of command: CommandID) -> Int? { attempts.firstIndex { $0.command == command } }
+
+  private func index(waitingFor link: Link) -> Int? { attempts.firstIndex { $0.phase == .linking(link.id) } }
+
+  // MARK: The beginning
+
+  /// Why another one can't begin; nil if it can.
+  /// - Parameter full: how it ends for lack of a place in the session; nil if there is one.
+  func refusal(
+    of destination: InvitationDestination, _ context: [UInt8], full: Ending?, _ ways: Ways, _ turn: Turn
+  ) -> Ending? {
+    if context.count > WireLimits.context {
+      return Ending(.limitExceeded, .us, "the context has \(context.count) bytes; the limit is \(WireLimits.context)")
+    }
+    if count + ways.associations.invitationCount >= InvitationAttempt.limit {
+      return Ending(.limitExceeded, .us, "\(InvitationAttempt.limit) invitations are under way")
+    }
+    if let full { return full }
+    guard let remote = destination.node else { return destination.unreachable }
+    if remote == turn.node { return Ending(.selfConnection, .us) }
+    if contains(node: remote) { return Ending(.inProgress, .us) }
+    if let association = ways.associations[remote] { return association.refusalOfInvitation }
+    return destination.unreachable
+  }
+
+  /// Begins with a race of transports, unless there is an association with the node.
+  mutating func begin(
+    _ command: CommandID, _ destination: InvitationDestination, _ context: [UInt8], _ timeout: Duration,
+    _ code: TypedCodeID?, _ ways: Ways, _ turn: Turn
+  ) -> Arrival? {
+    attempts.append(
+      InvitationAttempt(
+        command: command, node: destination.node, expectedPeer: destination.expectedPeer, context: context, code: code,
+        formerMemberships: turn.membershipCount, deadline: turn.now + timeout,
+        race: ConnectRace(addresses: destination.addresses, preference: preference, headStart: headStart)))
+    if let node = destination.node {
+      turn.tell(turn.conditions.attemptBegan(node, name: nil))
+      if let association = ways.associations[node] { return handOver(command, to: association, turn) }
+    }
+    dial(command, ways, turn)
+    return nil
+  }
 
   // MARK: Dialling
 
-  mutating func begin(_ attempt: InvitationAttempt, _ turn: Turn) {
-    attempts.append(attempt)
-    if let node = attempt.node { turn.tell(turn.conditions.attemptBegan(node, name: nil)) }
-  }
-
-  /// Dials what has its turn now.
-  mutating func dial(_ command: CommandID, _ turn: Turn) -> Step? {
-    guard let index = index(of: command), attempts[index].phase == .dialling else { return nil }
+  /// Dials the transports whose turn it is.
+  private mutating func dial(_ command: CommandID, _ ways: Ways, _ turn: Turn) {
+    guard let index = index(of: command), attempts[index].phase == .dialling else { return }
     while let (kind, addresses) = attempts[index].race.next(at: turn.now) {
       turn.dial(kind, addresses, for: .invitation(command))
     }
-    return attempts[index].race.isLost ? .raceLost(command, attempts[index].node) : nil
-  }
-
-  /// The answer to `raceLost`.
-  /// - Parameter hasLink: the peer has dialled us meanwhile; its link may do.
-  mutating func raceLost(_ command: CommandID, hasLink: Bool, _ turn: Turn) {
-    guard let index = index(of: command) else { return }
-    if hasLink {
+    guard attempts[index].race.isLost else { return }
+    if let node = attempts[index].node, ways.links.contains(node: node) {
+      // The peer has dialled us meanwhile, and its link will do.
       attempts[index].phase = .linking(nil)
     } else {
       fail(command, attempts[index].unreachable, turn)
     }
   }
 
-  /// - Parameter holder: the node to which a link of ours keeps the address busy.
   mutating func dialFailed(
-    _ command: CommandID, _ kind: TransportKind, _ failure: LinkFailure, holder: NodeID?, _ turn: Turn
-  ) -> Step? {
+    _ command: CommandID, _ kind: TransportKind, _ failure: LinkFailure, _ ways: Ways, _ turn: Turn
+  ) -> Arrival? {
     guard let index = index(of: command) else { return nil }
     attempts[index].race.failed(kind, failure)
-    if let holder, attempts[index].phase == .dialling {
-      guard let wrongKey = attempts[index].wrongKey(holder.peer) else { return .met(command, holder) }
+    // Where a device takes only one connection per channel, as with RFCOMM, a link of ours keeps the address busy.
+    if failure.code == .busy, attempts[index].phase == .dialling,
+      let holder = ways.associations.dialled(kind, at: attempts[index].race.addresses)
+    {
+      let wrongKey = attempts[index].wrongKey(holder.node.peer)
+      if wrongKey == nil { return handOver(command, to: holder, turn) }
       attempts[index].wrongKey = wrongKey
     }
-    return dial(command, turn)
+    dial(command, ways, turn)
+    return nil
   }
 
-  /// What becomes of a link that a dial has opened.
-  enum Claim: Equatable, Sendable {
-    case wanted
-    /// It is closed: nobody waits for it any more, or it leads to somebody else.
-    case unwanted(Step?)
-  }
-
-  mutating func linkOpened(_ link: Link, for command: CommandID, _ kind: TransportKind, _ turn: Turn) -> Claim {
+  /// A dial has opened a link.
+  /// - Returns: false if nobody waits for it any more, or it leads to somebody else; it is closed then.
+  mutating func linkOpened(
+    _ link: Link, for command: CommandID, _ kind: TransportKind, _ ways: Ways, _ turn: Turn
+  ) -> Bool {
     guard let index = index(of: command) else {
       turn.add(.closeLink(link.id, flush: false))
-      return .unwanted(nil)
+      return false
     }
     if let wrongKey = attempts[index].wrongKey(link.opening.peer) {
       turn.add(.closeLink(link.id, flush: false))
@@ -97,56 +132,55 @@ struct InvitationAttempts: Sendable {
       let address = link.opening.traits.remoteAddress
       attempts[index].race.answeredByStranger(
         kind, at: address, LinkFailure(.authentication, "\(address): \(wrongKey.detail)"))
-      return .unwanted(dial(command, turn))
+      dial(command, ways, turn)
+      return false
     }
     turn.cancelDials(for: .invitation(command))
     if attempts[index].phase == .dialling { attempts[index].phase = .linking(link.id) }
-    return .wanted
+    return true
   }
 
   // MARK: Linking
 
-  /// What may lead to a node beside a link that has ended.
-  enum Rest: Sendable {
-    case association, link, nothing
-  }
-
-  /// Attempts that wait for this link, and where they lead.
-  func waiting(for link: LinkID) -> [(command: CommandID, node: NodeID?)] {
-    attempts.filter { $0.phase == .linking(link) }.map { ($0.command, $0.node) }
-  }
-
-  /// The link is gone that an attempt waited for.
-  mutating func linkEnded(
-    _ command: CommandID, to node: NodeID?, _ rest: Rest, _ ending: Ending, _ turn: Turn
-  ) -> Step? {
-    guard let index = index(of: command) else { return nil }
-    if rest == .association, let node { return .met(command, node) }
-    if rest == .link || ending.reason == .duplicateLink {
+  /// A link is gone. An attempt that waited for it goes on if something else may still bring the node.
+  mutating func linkEnded(_ link: Link, _ ending: Ending, _ ways: Ways, _ turn: Turn) -> Arrival? {
+    guard let index = index(waitingFor: link) else { return nil }
+    let node = link.node ?? attempts[index].node
+    if let association = node.flatMap({ ways.associations[$0] }) {
+      return handOver(attempts[index].command, to: association, turn)
+    }
+    if ending.reason == .duplicateLink || node.map({ ways.links.contains(node: $0) }) ?? false {
       if let node { meet(index, node, name: nil, turn) }
       attempts[index].phase = .linking(nil)
     } else {
-      fail(command, ending, turn)
+      fail(attempts[index].command, ending, turn)
     }
     return nil
   }
 
-  /// The last link of a node is gone, which attempts waited for.
-  mutating func lastLinkEnded(to node: NodeID, _ ending: Ending, _ turn: Turn) {
+  /// Attempts that wait for any link of a node fail with the last one.
+  mutating func failWithLast(_ link: Link, _ ending: Ending, _ ways: Ways, _ turn: Turn) {
+    guard let node = link.node, ending.reason != .duplicateLink, ways.associations[node] == nil,
+      !ways.links.contains(node: node)
+    else { return }
     for attempt in attempts where attempt.phase == .linking(nil) && attempt.node == node {
       fail(attempt.command, ending, turn)
     }
   }
 
-  /// The remote side of a link is known, and may be the node of an association by another link.
-  /// - Returns: attempts by address that wait for the link.
-  mutating func answered(_ link: LinkID, by node: NodeID, name: String, _ turn: Turn) -> [CommandID] {
-    let indices = attempts.indices.filter { attempts[$0].phase == .linking(link) && attempts[$0].node == nil }
-    for index in indices { meet(index, node, name: name, turn) }
-    return indices.map { attempts[$0].command }
+  /// A hello has shown to whom a link that we dialled leads: if both sides have an association over another link, an
+  /// attempt by address goes on with that, before the peer's own invitation is answered.
+  mutating func answered(_ link: Link, _ ways: Ways, _ turn: Turn) -> Arrival? {
+    guard let node = link.node, let hello = link.hello, let index = index(waitingFor: link),
+      attempts[index].node == nil
+    else { return nil }
+    meet(index, node, name: hello.name, turn)
+    guard let association = ways.associations[node], hello.held?.id == association.id, association.activeLink != nil
+    else { return nil }
+    return handOver(attempts[index].command, to: association, turn)
   }
 
-  /// The node that an attempt by address leads to is known.
+  /// The node that an attempt by address leads to is now known.
   private mutating func meet(_ index: Int, _ node: NodeID, name: String?, _ turn: Turn) {
     let former = attempts[index].node
     attempts[index].node = node
@@ -157,41 +191,45 @@ struct InvitationAttempts: Sendable {
 
   // MARK: The end
 
-  /// An association with the peer has begun, on this link.
-  /// - Returns: the invitation that goes on with it.
-  mutating func associationBegan(_ peer: ProvenPeer, on link: LinkID, _ turn: Turn) -> OutgoingInvitation? {
-    for index in attempts.indices where attempts[index].phase == .linking(link) {
-      meet(index, peer.node, name: peer.name, turn)
-    }
-    return attempts.first { $0.node == peer.node }.flatMap { handOver($0.command, to: peer, turn) }
+  /// An association has begun, or goes on: whoever waits for its link or its node goes on with it.
+  mutating func associationBegan(_ association: Association, _ turn: Turn) -> Arrival? {
+    guard let link = association.link else { return nil }
+    if let index = index(waitingFor: link) { meet(index, association.node, name: association.peer.name, turn) }
+    return attempts.first { $0.node == association.node }.flatMap { handOver($0.command, to: association, turn) }
   }
 
-  /// The attempt goes on with an association.
-  mutating func handOver(_ command: CommandID, to peer: ProvenPeer, _ turn: Turn) -> OutgoingInvitation? {
+  private mutating func handOver(_ command: CommandID, to association: Association, _ turn: Turn) -> Arrival? {
     guard let index = index(of: command) else { return nil }
-    meet(index, peer.node, name: peer.name, turn)
+    meet(index, association.node, name: association.peer.name, turn)
     turn.cancelDials(for: .invitation(command))
-    return OutgoingInvitation(attempts.remove(at: index))
+    return Arrival(invitation: OutgoingInvitation(attempts.remove(at: index)), association: association)
   }
 
-  /// Two attempts by address have met at one node: those that did not go on are answered.
+  /// Attempts by address have met at one node: answers those that did not go on.
   mutating func failOthers(to node: NodeID, _ turn: Turn) {
     for attempt in attempts where attempt.node == node { fail(attempt.command, Ending(.inProgress, .us), turn) }
   }
 
-  /// Ends an attempt: by the caller, or by time.
-  /// - Returns: the link whose handshake it waited for.
-  mutating func withdraw(_ command: CommandID, _ ending: Ending, _ turn: Turn) -> LinkID? {
-    let phase = self[command]?.phase
+  /// Ends an attempt because the caller wants it or its time is up.
+  /// - Returns: the link that is of no use without it.
+  mutating func withdraw(_ command: CommandID, _ ending: Ending, _ ways: Ways, _ turn: Turn) -> Link? {
+    guard let index = index(of: command) else { return nil }
+    let phase = attempts[index].phase
     fail(command, ending, turn)
-    return if case .linking(let link?) = phase { link } else { nil }
+    guard case .linking(let id?) = phase, let link = ways.links[id], link.phase != .active else { return nil }
+    return link
   }
 
-  /// How an attempt ends whose time is up; nil where it is not.
-  func ending(of command: CommandID, at now: Instant) -> Ending? {
-    guard let attempt = self[command], attempt.deadline <= now else { return nil }
-    let failures = attempt.phase == .dialling ? attempt.race.failuresInTime : attempt.race.failures
-    return Ending(.timedOut, .peer, ConnectRace.describe(failures), failures: failures)
+  /// Time has passed for an attempt: the next transports are dialled, or it ends.
+  /// - Returns: the link that is of no use without it, and why.
+  mutating func timePassed(_ command: CommandID, _ ways: Ways, _ turn: Turn) -> (link: Link, ending: Ending)? {
+    guard let index = index(of: command) else { return nil }
+    guard attempts[index].deadline <= turn.now else {
+      dial(command, ways, turn)
+      return nil
+    }
+    let ending = attempts[index].timedOut
+    return withdraw(command, ending, ways, turn).map { ($0, ending) }
   }
 
   private mutating func fail(_ command: CommandID, _ ending: Ending, _ turn: Turn) {

@@ -2,14 +2,16 @@ import PiconetWire
 
 /// Whom an invitation is for, and where discovery sees it.
 struct InvitationDestination {
-  /// Nil where it is known by its addresses alone.
+  /// Nil if it is known only by its addresses.
   let node: NodeID?
   /// The key that must answer.
   let expectedPeer: PeerID?
   let addresses: [TransportAddress]
-  /// How an attempt ends that has to dial, and can't; nil where it can.
+  /// How an attempt ends if it has to dial and can't; nil if it can.
   let unreachable: Ending?
+}
 
+extension InvitationDestination {
   init(_ target: InvitationTarget, _ discovery: DiscoveryTable) {
     switch target {
     case .node(let node, let transports):

@@ -1,23 +1,25 @@
 import PiconetWire
 
-/// What invitations between two nodes are told.
+/// What `Invitations` between two nodes are told.
 enum InvitationFact: Sendable {
   // MARK: Ours
 
   /// An attempt of ours goes on here.
   case invited(OutgoingInvitation)
-  /// Ours ends before its answer.
+  /// Ours ends before it is answered.
   case withdrawn(Ending)
   /// Its time is up.
   case timedOut
 
   // MARK: The application's answers
 
-  /// It is told of the peer's invitation now.
+  /// The application is told of the peer's invitation now.
   case asked
   case accepted(CommandID)
   case declined(CommandID, Reason)
-  /// The question is on the screen, and the code is to be shown.
+  /// It takes back its acceptance before anybody is a member.
+  case acceptanceCancelled
+  /// The question is on the screen, and the code should be shown.
   case showing(CommandID)
   /// A person has compared the codes.
   case compared(CommandID, isSame: Bool, Reason)
@@ -31,7 +33,7 @@ enum InvitationFact: Sendable {
   // MARK: The remote side
 
   /// A frame about invitations.
-  /// - Parameter hasRoom: it can become a member.
+  /// - Parameter hasRoom: whether the peer can become a member.
   case received(Frame, hasRoom: Bool)
 
   // MARK: The session
@@ -42,7 +44,7 @@ enum InvitationFact: Sendable {
   case displaced
   /// We are leaving, and take no invitation with us.
   case leaving(Reason)
-  /// The link is gone to which codes and proofs are bound.
+  /// The link to which codes and proofs are bound is gone.
   case linkLost
   /// The association is over.
   case associationEnded(Ending)

@@ -1,11 +1,11 @@
 import PiconetWire
 
-/// Invitations of the peer, from their frame to our answer.
+/// Invitations from the peer, from their frame to our answer.
 extension Invitations {
-  /// What both kinds of invitation have to pass first, before it is asked whether there is a place.
-  /// - Returns: false where it has been declined.
+  /// The checks that both kinds of invitation have to pass before a place is asked for.
+  /// - Returns: false if it has been declined.
   mutating func admits(_ remote: Remote) throws(Breach) -> Bool {
-    // The peer may not know yet that it is a member, or that we leave.
+    // The peer may not know yet that it is a member, or that we are leaving.
     guard !remote.isLeaving else {
       send(.decline(.left, detail: ""))
       return false
@@ -17,7 +17,7 @@ extension Invitations {
     return true
   }
 
-  /// An invitation that is not opened.
+  /// Declines an invitation that is not opened.
   mutating func decline(_ ending: Ending, _ now: Instant) {
     send(.decline(ending.reason, detail: ending.detail))
     idle(now)
@@ -26,7 +26,7 @@ extension Invitations {
   mutating func received(_ invite: Invite, _ remote: Remote, _ turn: Turn) throws(Breach) -> MembershipRequest? {
     let own = state.own
     if needsCode(remote, turn) || own?.code != nil {
-      // Without a proof nothing stands for one: neither an invitation of ours nor theirs.
+      // Without a proof nothing can replace one, neither our invitation nor theirs.
       decline(Ending(.codeNeeded, .us), turn.now)
       return nil
     }
@@ -61,7 +61,7 @@ extension Invitations {
   }
 
   /// Both invite at once. Where no code has to be compared, each takes the other's invitation as the answer to its own.
-  /// Otherwise that of the smaller node counts, and the other one is its acceptance, once the code was compared.
+  /// Otherwise that of the smaller node counts, and the other one is its acceptance, once the code has been compared.
   private mutating func crossed(
     _ own: OutgoingInvitation, _ invite: Invite, _ remote: Remote, _ turn: Turn
   ) throws(Breach) -> MembershipRequest? {
@@ -70,19 +70,19 @@ extension Invitations {
     }
     open(invite, until: turn.now + IncomingInvitation.longestTime)
     switch own.phase {
-    case .drawing:
-      // The peer is to see what ours says, too.
-      state.cross()
+    case .drawing(let id):
+      // The peer should see what ours says, too.
+      state.cross(own, drawing: id)
       return nil
     case .invited: return decideCrossing(remote, turn)
     case .crossing, .sharing, .proving, .proven, .answering:
-      state.yield()
+      state.yield(own)
       return answerByOwn(remote, turn)
     }
   }
 
-  /// The peer's is declined for want of a place: ours, which it may take for accepted, ends with it. Where codes are
-  /// compared, the smaller node's counts alone, and it is asked for a place again when it is accepted.
+  /// The peer's is declined for lack of a place: ours, which the peer may take for accepted, ends with it. Where codes
+  /// are compared, only the smaller node's counts, and a place is asked for again when that is accepted.
   mutating func withdrawCrossedByFull(_ invite: Invite, _ remote: Remote, _ turn: Turn) {
     guard let own = state.own, own.phase == .invited, own.code == nil, let sent = state.lastSent else { return }
     if sent.terms.union(invite.terms).contains(.comparesCodes), turn.node < remote.node { return }
@@ -91,22 +91,22 @@ extension Invitations {
 
   /// Both sides' invitations are sent.
   mutating func decideCrossing(_ remote: Remote, _ turn: Turn) -> MembershipRequest? {
-    guard let incoming = state.incoming, let sent = state.lastSent else { return nil }
+    guard let own = state.own, let incoming = state.incoming, let sent = state.lastSent else { return nil }
     if !sent.terms.union(incoming.terms).contains(.comparesCodes) { return .place(.accepting(.crossing)) }
     if turn.node < remote.node {
       send(.decline(.inProgress, detail: ""))
-      state.crossed(incoming.context)
+      state.crossed(own, incoming.context)
       closeInvitation(Ending(.inProgress, .us, "our own invitation is the one that counts"), remote, turn)
       return nil
     }
-    state.yield()
+    state.yield(own)
     return answerByOwn(remote, turn)
   }
 
   /// Ours is the acceptance of the peer's, which is here.
   mutating func answerByOwn(_ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     guard comparesCodes(remote) else { return .place(.accepting(.ownInvitation)) }
-    if let code = state.exchange?.code { return showToInviting(code, remote, turn) }
+    if let exchange = state.exchange, exchange.code != nil { return showToInviting(exchange, remote, turn) }
     if state.exchange == nil { beginExchange(showing: [], remote, turn) }
     return nil
   }
@@ -122,10 +122,10 @@ extension Invitations {
 
   // MARK: The application
 
-  /// It is told of the peer's invitation.
+  /// Tells the application of the peer's invitation.
   mutating func ask(_ remote: Remote, _ turn: Turn) {
     guard let incoming = state.incoming else { return }
-    state.delivered()
+    state.delivered(incoming)
     turn.deliver(
       .invitationReceived(
         remote.peer, context: incoming.context, expires: incoming.expires, comparesCodes: comparesCodes(remote)))
@@ -143,11 +143,18 @@ extension Invitations {
       return nil
     }
     guard !comparesCodes(remote) || state.exchange?.code != nil else {
-      // It stands, and can be accepted once the code was shown.
+      // It stands, and can be accepted once the code has been shown.
       turn.reply(command, .failed(Ending(.identity, .us, "the code has to be shown and compared first")))
       return nil
     }
     return .place(.accepting(.command(command)))
+  }
+
+  /// The inviter may have admitted us already, so it is told that we leave.
+  mutating func cancelAcceptance(_ remote: Remote, _ turn: Turn) {
+    let ending = Ending(.cancelled, .us)
+    if state.isBesideAcceptance { failInvitation(ending, remote, turn) }
+    breakOff(ending, remote, turn)
   }
 
   mutating func decline(_ command: CommandID, _ reason: Reason, _ remote: Remote, _ turn: Turn) {
@@ -162,7 +169,7 @@ extension Invitations {
     if state.isAnswering { withdrawInvitation(ending, remote, turn) }
   }
 
-  /// The application would accept, and there is no place.
+  /// The application accepts, but there is no place.
   mutating func declineFull(_ command: CommandID, _ remote: Remote, _ turn: Turn) {
     let full = full
     _ = declineOpen(full, remote, turn)
@@ -182,7 +189,7 @@ extension Invitations {
 
   static let noInvitation = Ending(.noSuchAssociation, .us, "no invitation of this peer waits for an answer")
 
-  /// The inviter has a place for us, and its person, if one compares, has seen the same code.
+  /// The inviter has a place for us, and the person there, if one compares, has seen the same code.
   mutating func receivedAdmission(_ remote: Remote) throws(Breach) -> MembershipRequest? {
     // We may leave because the attempt broke off.
     guard try state.takeAdmission(), !remote.isLeaving else { return nil }
@@ -214,7 +221,7 @@ extension Invitations {
     if !stands { failInvitation(ending, remote, turn) }
   }
 
-  /// Ends the peer's invitation from this side, before or behind our `accept`.
+  /// Ends the peer's invitation from this side, before or after our `accept`.
   mutating func breakOff(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
     guard let incoming = state.incoming else { return }
     if incoming.acceptance == nil {
@@ -252,7 +259,7 @@ extension Invitations {
     return min(ends, revealEnds)
   }
 
-  /// Whoever has accepted waits a little longer than the inviter, whose person may compare yet.
+  /// After our `accept` we wait a little longer than the inviter, where a person may still be comparing.
   private func timeEnds(
     of incoming: IncomingInvitation, _ remote: NodeID, _ budgets: InvitationBudgets
   ) -> Instant {

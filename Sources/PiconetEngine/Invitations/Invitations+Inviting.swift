@@ -1,11 +1,11 @@
 import PiconetWire
 
-/// Invitations of ours, from the association that an attempt has found to their answer.
+/// Invitations of ours, from when an attempt has found an association until they are answered.
 extension Invitations {
   /// An attempt of ours goes on here.
   mutating func invite(_ invitation: OutgoingInvitation, _ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     if remote.isMember, invitation.code == nil, remote.membershipNumber > invitation.formerMemberships {
-      // Who has invited us while our own was on its way: both sides have what they wanted.
+      // The peer invited us while our own invitation was on its way: both sides have what they wanted.
       invitation.succeed(remote.node, turn)
       return nil
     }
@@ -22,12 +22,12 @@ extension Invitations {
       return nil
     }
     if incoming.acceptance != nil {
-      // We have accepted, and wait to be admitted: what comes of that comes of ours.
+      // We have accepted, and wait to be admitted: ours ends as that does.
       state.begin(invitation, .answering)
       return nil
     }
     if state.isTry {
-      // Its code is under way, and another invitation would have another one.
+      // Its code is under way, and another invitation would have another code.
       state.begin(invitation, .answering)
       return answerByOwn(remote, turn)
     }
@@ -52,8 +52,8 @@ extension Invitations {
     let isCrossing = state.isCrossing
     let obstacle = nonce == nil ? Self.noRandomBytes : isFull ? full : tooManyUnanswered
     if isCrossing, obstacle != nil || state.isTry {
-      // It answers without saying anything of its own.
-      state.yield()
+      // Ours is the answer, and says nothing of its own.
+      state.yield(own)
       return answerByOwn(remote, turn)
     }
     guard let nonce, obstacle == nil else {
@@ -62,8 +62,7 @@ extension Invitations {
       return nil
     }
     let terms: InvitationTerms = remote.judgement == .ask ? .comparesCodes : []
-    state.nonceDrawn(nonce)
-    state.sent(terms)
+    state.sent(own, terms, nonce: nonce)
     let invite = Invite(
       timeout: own.timeLeft(turn.now), terms: terms, commitment: nonce.commitment, context: own.context[...])
     send(.invite(invite))
@@ -83,7 +82,7 @@ extension Invitations {
     guard let sent = state.takeAnswered() else { throw Breach("accepts what was not asked") }
     let isCompared = sent.terms.contains(.comparesCodes)
     guard let command = sent.command else {
-      // Withdrawn meanwhile, which the peer will see: nobody is a member before we admit it.
+      // We have withdrawn it meanwhile, as the peer will see: it is not a member before we admit it.
       idle(turn.now)
       return nil
     }
@@ -97,7 +96,7 @@ extension Invitations {
       guard let exchange = state.exchange else {
         throw Breach("accepts without the code that has to be compared")
       }
-      state.remoteIsDone()
+      state.remoteIsDone(exchange)
       if !exchange.isConfirmed { return nil }
     }
     return .place(.accepted)
@@ -111,20 +110,21 @@ extension Invitations {
     endExchange(ending, remote, turn)
     idle(turn.now)
     if state.own?.command == command { failInvitation(ending, remote, turn) }
-    // Who can't take ours takes its own back, too.
+    // A peer that can't take ours takes its own back, too.
     if state.hasCrossed { closeInvitation(ending, remote, turn) }
   }
 
   // MARK: Ends
 
-  /// Ends ours before its answer: by the caller, by time, or because what it was the answer to is over.
+  /// Ends ours before it is answered: because the caller wants it, its time is up, or what it was the answer to is
+  /// over.
   mutating func withdrawInvitation(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
     guard let own = state.own else { return }
     // The peer's, which the application has accepted, stands.
     if state.isBesideAcceptance { return failInvitation(ending, remote, turn) }
     let ending = ending.reason == .timedOut && state.isTry ? Self.brokenOff(ending) : ending
-    // Where it was accepted and nobody is admitted yet, it has its answer. One that has crossed may have made the peer
-    // a member, so that both leave.
+    // If it was accepted and nobody has been admitted yet, it has its answer. One that has crossed may have made the
+    // peer a member, so both leave.
     if state.withdraw(own.command) || own.phase == .invited || own.phase == .proven, !state.hasCrossed {
       send(.withdraw(ending.reason))
     }

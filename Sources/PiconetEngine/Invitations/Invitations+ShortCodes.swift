@@ -15,7 +15,7 @@ extension Invitations {
     if let exchange = state.exchange, exchange.id == id, exchange.phase == .drawing,
       state.incoming != nil
     {
-      give(nonce, remote, turn)
+      give(nonce, for: exchange, remote, turn)
     }
     return nil
   }
@@ -23,15 +23,15 @@ extension Invitations {
   // MARK: The invited side
 
   /// The inviter gets our nonce, and owes its own.
-  private mutating func give(_ nonce: CodeNonce?, _ remote: Remote, _ turn: Turn) {
+  private mutating func give(_ nonce: CodeNonce?, for exchange: CodeExchange, _ remote: Remote, _ turn: Turn) {
     guard let nonce, remote.link != nil else {
       let ending = nonce == nil ? Self.noRandomBytes : Self.noLink
       endExchange(ending, remote, turn)
-      // A question may be put on the screen again; an invitation of ours is over.
+      // A question may be put on the screen again, but an invitation of ours is over.
       if state.isAnswering { withdrawInvitation(ending, remote, turn) }
       return
     }
-    state.gave(nonce.bytes, until: turn.now + CodeExchange.revealTime)
+    state.gave(nonce.bytes, for: exchange, until: turn.now + CodeExchange.revealTime)
     send(.codeNonce(nonce.bytes))
   }
 
@@ -39,12 +39,12 @@ extension Invitations {
   mutating func showCode(_ command: CommandID, _ remote: Remote, _ turn: Turn) {
     guard openInvitation != nil else { return turn.reply(command, .failed(Self.noInvitation)) }
     if let exchange = state.exchange {
-      if let code = exchange.code { turn.reply(command, .code(code)) } else { state.show(to: command) }
+      if let code = exchange.code { turn.reply(command, .code(code)) } else { state.show(exchange, to: command) }
       return
     }
     guard remote.link != nil else { return turn.reply(command, .failed(Self.noLink)) }
     if remote.judgement != .known, let words = turn.budgets.refusalOfCode(remote.peer, turn.now) {
-      // Others have begun since it was let before the application.
+      // Other exchanges have begun since the application was told of it.
       let ending = Ending(.limitExceeded, .us, words)
       turn.reply(command, .failed(ending))
       return breakOff(ending, remote, turn)
@@ -73,7 +73,7 @@ extension Invitations {
 
   mutating func receivedNonce(_ nonce: [UInt8], _ remote: Remote, _ turn: Turn) throws(Breach) {
     guard let first = state.beginAnswer(byCode: false) else { throw Breach("a nonce for no code") }
-    // Withdrawn: the peer will know when it has seen that.
+    // Withdrawn, as the peer will soon see.
     guard let command = first.command, !remote.isLeaving, let link = remote.link else { return }
     guard let own = state.own, own.command == command, own.phase == .invited, let ownNonce = own.nonce,
       state.exchange == nil, !state.hasCrossed
@@ -97,8 +97,10 @@ extension Invitations {
   {
     guard let exchange = state.exchange, exchange.id == id, exchange.phase == .deriving else { return nil }
     guard let code else { throw Breach("the revealed nonce is not the one that was committed to", .identity) }
-    for command in state.derived(code) { turn.reply(command, .code(code)) }
-    guard exchange.isInviter else { return state.isAnswering ? showToInviting(code, remote, turn) : nil }
+    for command in state.derived(code, of: exchange) { turn.reply(command, .code(code)) }
+    guard exchange.isInviter else {
+      return state.isAnswering ? state.exchange.flatMap { showToInviting($0, remote, turn) } : nil
+    }
     guard let own = state.own, own.phase == .invited else { return nil }
     turn.deliver(.codeShown(own.command, remote.peer, code: code))
     if exchange.isCompared { turn.deliver(.confirmationNeeded(remote.peer, code: code)) }
@@ -106,11 +108,11 @@ extension Invitations {
   }
 
   /// Our invitation is the acceptance of the peer's, and the code is known.
-  mutating func showToInviting(_ code: String, _ remote: Remote, _ turn: Turn) -> MembershipRequest? {
-    guard let own = state.own else { return nil }
+  mutating func showToInviting(_ exchange: CodeExchange, _ remote: Remote, _ turn: Turn) -> MembershipRequest? {
+    guard let own = state.own, let code = exchange.code else { return nil }
     turn.deliver(.codeShown(own.command, remote.peer, code: code))
     guard remote.judgement == .ask else { return acceptByOwn() }
-    state.compare()
+    state.compare(exchange)
     turn.deliver(.confirmationNeeded(remote.peer, code: code))
     return nil
   }
@@ -120,7 +122,7 @@ extension Invitations {
     return .place(.accepting(.ownInvitation))
   }
 
-  /// A person of ours has compared, or would not.
+  /// A person on our side has compared the codes, or declined to.
   mutating func confirm(_ command: CommandID, isSame: Bool, _ reason: Reason, _ remote: Remote, _ turn: Turn)
     -> MembershipRequest?
   {
@@ -136,7 +138,7 @@ extension Invitations {
       return nil
     }
     if exchange.isInviter { return .place(.confirming) }
-    state.confirmed()
+    state.confirmed(exchange)
     return acceptByOwn()
   }
 
@@ -144,7 +146,7 @@ extension Invitations {
 
   // MARK: What is no membership
 
-  /// The exchange is over, and nobody is a member by it: once a nonce was given, that was one try.
+  /// The exchange is over without membership: once a nonce was given, that was one try.
   /// - Returns: whether it was one.
   @discardableResult
   mutating func endExchange(_ ending: Ending, _ remote: Remote, _ turn: Turn) -> Bool {
@@ -160,7 +162,7 @@ extension Invitations {
     return true
   }
 
-  /// How an attempt ends whose code was under way, or on the screen.
+  /// How an attempt ends while its code was under way, or on the screen.
   static func brokenOff(_ ending: Ending) -> Ending {
     let words = "the attempt broke off before both sides had compared the code"
     return switch ending.reason.known {

@@ -1,9 +1,9 @@
 import PiconetWire
 
 /// Invitations by a code that a person has typed. The order on the wire is the inviter's share, the invited's share and
-/// confirmation, the inviter's confirmation, and `accept`; whoever is not the device that shows the code has one guess
-/// for each. The invited side counts a try before anything is answered by which the inviter could see whether it was
-/// right, and gives it back for a right code alone.
+/// confirmation, the inviter's confirmation, and `accept`; a device that doesn't know the code has one guess for each.
+/// The invited side counts a try before it answers anything from which the inviter could see whether it was right, and
+/// gives it back only for a right code.
 extension Invitations {
   // MARK: The inviter
 
@@ -17,7 +17,7 @@ extension Invitations {
     }
     guard let link = remote.link else { return invitation.fail(Self.noLink, to: remote.node, turn) }
     if state.proof != nil {
-      // It proves our code just now: that invitation is the one that counts.
+      // The peer is just proving our code: that invitation is the one that counts.
       return state.begin(invitation, .answering)
     }
     if let incoming = state.incoming {
@@ -37,7 +37,7 @@ extension Invitations {
       failInvitation(full, remote, turn)
       return idle(turn.now)
     }
-    state.sent([])
+    state.sent(own, [])
     let invite = InviteByCode(timeout: own.timeLeft(turn.now), share: share, context: own.context[...])
     send(.inviteByCode(invite))
     turn.deliver(.invitationSent(own.command, remote.peer))
@@ -45,13 +45,13 @@ extension Invitations {
 
   mutating func received(_ answer: CodeAnswer, _ remote: Remote, _ turn: Turn) throws(Breach) {
     guard let first = state.beginAnswer(byCode: true) else { throw Breach("answers no invitation by code") }
-    // Withdrawn: the peer will know when it has seen that.
+    // Withdrawn, as the peer will soon see.
     guard let command = first.command, !remote.isLeaving else { return }
     guard let own = state.own, own.command == command, own.phase == .invited else {
       throw Breach("answers an invitation that its own has replaced")
     }
     guard let proof = own.proof else { return }
-    state.answered(left: answer.left)
+    state.answered(own, left: answer.left)
     turn.add(.proveCode(proof, .check(share: answer.share, confirmation: answer.confirmation)))
   }
 
@@ -62,7 +62,7 @@ extension Invitations {
   ) {
     guard case .proving(let left) = own.phase, let code = own.code else { return }
     if let confirmation {
-      state.proven()
+      state.proven(own)
       return send(.codeConfirm(confirmation))
     }
     turn.budgets.wasWrong(code)
@@ -87,8 +87,8 @@ extension Invitations {
         throw Breach("an invitation beside the one that it has begun to answer")
       }
       if own.phase == .invited, own.code != nil, turn.node < remote.node {
-        // Of two that prove codes to each other the smaller node's counts.
-        state.crossed(Array(invite.context))
+        // If both prove codes to each other, the smaller node's invitation counts.
+        state.crossed(own, Array(invite.context))
         return send(.decline(.inProgress, detail: ""))
       }
     }
@@ -101,7 +101,7 @@ extension Invitations {
   private mutating func begin(
     _ begun: TypedCodeTries.Try, _ invite: InviteByCode, on link: LinkID, _ remote: Remote, _ turn: Turn
   ) {
-    state.yield()
+    if let own = state.own { state.yield(own) }
     let proof = CodeProof(
       id: turn.takeCodeID(), one: begun, until: turn.now + CodeProof.time, context: Array(invite.context))
     state.begin(proof)
@@ -111,7 +111,7 @@ extension Invitations {
 
   private mutating func answerMade(share: [UInt8], confirmation: [UInt8], of proof: CodeProof) {
     guard proof.phase == .answering else { return }
-    state.answerMade()
+    state.answerMade(proof)
     send(.codeAnswer(CodeAnswer(share: share, confirmation: confirmation, left: UInt64(proof.one.left))))
   }
 
@@ -135,7 +135,7 @@ extension Invitations {
     return .place(.proven(context: proof.context))
   }
 
-  /// The peer has proven our code, and there is no place.
+  /// The peer has proven our code, but there is no place.
   mutating func declineProven(_ remote: Remote, _ turn: Turn) {
     let full = full
     send(.decline(.full, detail: full.detail))
@@ -145,7 +145,7 @@ extension Invitations {
   }
 
   /// The inviter was wrong, broke off or is too late: the try stays counted, and the invitation is over.
-  /// - Parameter isAnswered: the inviter is told by a `decline`; false where nothing reaches it any more.
+  /// - Parameter isAnswered: the inviter is told by a `decline`; false if nothing can reach it any more.
   mutating func endProof(_ ending: Ending, isAnswered: Bool = true, _ remote: Remote, _ turn: Turn) {
     guard let proof = state.takeProof() else { return }
     turn.add(.proveCode(proof.id, .end))
@@ -158,14 +158,14 @@ extension Invitations {
     idle(turn.now)
   }
 
-  /// An invitation of ours waited for what comes of the peer's. It stands if the peer may yet answer it.
+  /// An invitation of ours waited for what comes of the peer's. It stands if the peer may still answer it.
   private mutating func endAnswering(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
     if state.isAnswering, !state.standsAlone() { failInvitation(ending, remote, turn) }
   }
 
   // MARK: Both sides
 
-  /// What the driver has found by a step of a proof; one that is over finds nothing more.
+  /// Takes what the driver found in a step of a proof; for a proof that is over it means nothing.
   /// - Parameter isFull: the session has no place for another member.
   mutating func codeProven(
     _ id: CodeID, _ finding: TypedCodeFinding, isFull: Bool, _ remote: Remote, _ turn: Turn

@@ -1,9 +1,9 @@
 import PiconetWire
 
-/// How two nodes become members of one session: an invitation of each, the codes that are compared or proven, and every
-/// end without membership. A machine: facts go in, and what its association has to do comes out.
+/// How two nodes become members of one session: an invitation from each, the codes that are compared or proven, and
+/// every end without membership. A machine: facts go in, and what its association has to do comes out.
 struct Invitations {
-  /// What an invitation goes by of the remote side, lent for one fact.
+  /// What an invitation needs to know about the remote side, lent for one fact.
   struct Remote {
     let peer: ProvenPeer
     /// What the trust policy has said on the last link.
@@ -21,14 +21,14 @@ struct Invitations {
   /// What the association has to do.
   enum Step: Sendable {
     case send(Frame)
-    /// Both sides differ, or may, about what they are: leaving makes them agree.
+    /// The two sides disagree, or may, about whether they are members: leaving makes them agree.
     case leave(Ending)
     case join(Agreement)
   }
 
   /// How the node has become a member.
   struct Agreement: Sendable {
-    /// What its own invitation has said to the application.
+    /// What its own invitation says to the application.
     let context: [UInt8]?
     /// The short code that was on both screens.
     let code: String?
@@ -36,24 +36,24 @@ struct Invitations {
     let isProven: Bool
     /// Ours, which has succeeded.
     let own: OutgoingInvitation?
-    /// What has accepted the peer's.
+    /// The command that accepted the peer's.
     let accepting: CommandID?
   }
 
-  /// How an invitation ends for which there is no place.
+  /// How an invitation ends if there is no place.
   let full: Ending
   let leaveTimeout: Duration
-  /// How long an inviter may take to admit who has accepted, where nobody compares anything and the link was lost
-  /// meanwhile: the association may go on upon another one. Else it answers at once.
+  /// How long an inviter may take to admit a peer that has accepted, if nobody compares anything and the link was lost
+  /// meanwhile: the association may go on over another one. Otherwise it answers at once.
   let admissionTime: Duration
-  /// The remote side takes typed codes.
+  /// Whether the remote side takes typed codes.
   let provesCodes: Bool
   var state = InvitationState() { didSet { watch.changed() } }
   /// Since when nobody has been a member or invited.
   private(set) var idleSince: Instant { didSet { watch.changed() } }
   /// What this fact has led to so far.
   private var steps: [Step] = []
-  /// Told by what `nextDeadline` looks at.
+  /// Told of changes to what `nextDeadline` depends on.
   private let watch: DeadlineWatch
 
   init(_ configuration: EngineConfiguration, _ watch: DeadlineWatch, provesCodes: Bool, at now: Instant) {
@@ -68,7 +68,7 @@ struct Invitations {
 
   // MARK: Facts
 
-  /// - Returns: what the association has to do, in this order, and then the engine.
+  /// - Returns: what the association has to do, in this order, and after that the engine.
   mutating func handle(
     _ fact: InvitationFact, _ remote: Remote, _ turn: Turn
   ) -> (steps: [Step], request: MembershipRequest?) {
@@ -91,6 +91,7 @@ struct Invitations {
     case .asked: ask(remote, turn)
     case .accepted(let command): return accept(command, remote, turn)
     case .declined(let command, let reason): decline(command, reason, remote, turn)
+    case .acceptanceCancelled: cancelAcceptance(remote, turn)
     case .showing(let command): showCode(command, remote, turn)
     case .compared(let command, let isSame, let reason):
       return confirm(command, isSame: isSame, reason, remote, turn)
@@ -120,7 +121,7 @@ struct Invitations {
     case .invite(let invite):
       guard try admits(remote) else { return nil }
       if hasRoom { return try received(invite, remote, turn) }
-      // Nothing was tried: for how long the association has been idle stays as it was.
+      // Nothing was tried, so the idle time of the association goes on.
       send(.decline(.full, detail: full.detail))
       withdrawCrossedByFull(invite, remote, turn)
     case .inviteByCode(let invite):
@@ -136,7 +137,8 @@ struct Invitations {
     case .codeNonce(let nonce): try receivedNonce(nonce, remote, turn)
     case .codeAnswer(let answer): try received(answer, remote, turn)
 
-    case .message, .fragment, .unreliableMessage, .messageCredit, .acknowledge, .leave, .removeMember, .removed,
+    case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
+      .acknowledge, .listening, .leave, .removeMember, .removed,
       .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present, .restart,
       .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone, .hello, .associate, .associated, .close, .ping, .pong,
@@ -152,7 +154,7 @@ struct Invitations {
 
   mutating func leave(_ ending: Ending) { steps.append(.leave(ending)) }
 
-  /// Nobody may be invited any more: from now on the association is idle.
+  /// Notes that the association is idle from now on if nobody is invited any more.
   mutating func idle(_ now: Instant) {
     if state.isIdle { idleSince = now }
   }
@@ -161,16 +163,19 @@ struct Invitations {
 
   /// Ours.
   var own: OutgoingInvitation? { state.own }
-  /// Nobody is invited, but by what we have withdrawn.
+  /// Whether nobody is invited, except by what we have withdrawn.
   var isIdle: Bool { state.isIdle }
-  /// The peer may count on what we have said.
+  /// Whether the peer may rely on a place that we have promised.
   var holdsPlace: Bool { state.holdsPlace }
-  /// A short code is under way, or on the screen.
+  /// Whether a short code is under way, or on the screen.
   var isComparing: Bool { state.exchange != nil }
   /// Invitations of ours that have no answer yet.
   var unansweredCount: Int { state.unansweredCount }
 
-  /// The driver has been asked for something by this number, and its answer counts.
+  /// Whether the peer's was accepted by this command, which has no reply yet.
+  func isAccepted(by command: CommandID) -> Bool { state.incoming?.acceptance?.command == command }
+
+  /// Whether the driver was asked for something under this number, and its answer still counts.
   func awaits(_ id: CodeID) -> Bool { state.awaits(id) }
 
   // MARK: Membership
@@ -183,14 +188,15 @@ struct Invitations {
       send(.accept)
       state.acceptedProven(context, expires: turn.now + leaveTimeout)
     case .confirming:
-      state.confirmed()
-      if state.exchange?.isRemoteDone == true { admit(remote, turn) }
+      guard let exchange = state.exchange else { return }
+      state.confirmed(exchange)
+      if exchange.isRemoteDone { admit(remote, turn) }
     case .accepted: admit(remote, turn)
     case .admitted: becomeMember(remote, turn)
     }
   }
 
-  /// There is no place for the node: nobody is a member, and it is told.
+  /// There is no place for the node: nobody becomes a member, and the node is told.
   private mutating func findNoPlace(_ entry: MembershipRequest.Entry, _ remote: Remote, _ turn: Turn) {
     switch entry {
     case .accepting(.command(let command)): declineFull(command, remote, turn)
@@ -200,28 +206,29 @@ struct Invitations {
       closeInvitation(full, remote, turn)
       withdrawInvitation(full, remote, turn)
     case .proven, .accepting(.code): declineProven(remote, turn)
-    // Whoever has accepted waits for our word.
+    // The peer has accepted, and waits for our word.
     case .confirming, .accepted, .admitted: withdrawInvitation(full, remote, turn)
     }
   }
 
   private mutating func accept(as acceptance: IncomingInvitation.Acceptance, _ remote: Remote, _ turn: Turn) {
+    guard let incoming = state.incoming else { return }
     send(.accept)
-    state.accepted(acceptance, until: turn.now + leaveTimeout)
+    state.accepted(incoming, acceptance, until: turn.now + leaveTimeout)
     // Ours, which would have crossed it, waits for what comes of this one.
-    if state.isCrossing { state.yield() }
-    // It is not before the application any more, and shows no code that it does not show yet.
+    if let own = state.own, state.isCrossing { state.yield(own) }
+    // It is no longer before the application, and if it does not show its code yet, it never will.
     turn.budgets.removeQuestion(of: remote.node)
     if state.exchange?.code == nil, let exchange = state.takeExchange() { endShowing(of: exchange, turn) }
   }
 
-  /// The exchange is over, and was no try.
+  /// The exchange is over, and was not a try.
   private func endShowing(of exchange: CodeExchange, _ turn: Turn) {
     turn.budgets.ended(exchange.id)
     for command in exchange.showing { turn.reply(command, .failed(Ending(.cancelled, .us, "answered already"))) }
   }
 
-  /// Who has accepted our invitation is a member, and so are we there.
+  /// The peer that accepted our invitation is a member here, and we are one there.
   private mutating func admit(_ remote: Remote, _ turn: Turn) {
     send(.admit)
     becomeMember(remote, turn)
@@ -244,7 +251,7 @@ struct Invitations {
 
   // MARK: Ends
 
-  /// We are leaving, for this reason, and take no invitation with us.
+  /// We are leaving for this reason, and all invitations end.
   private mutating func drop(_ reason: Reason, _ remote: Remote, _ turn: Turn) {
     endProof(Ending(reason, .us), remote, turn)
     guard let incoming = state.incoming else { return }
@@ -252,7 +259,7 @@ struct Invitations {
     closeInvitation(Ending(reason, .us), remote, turn)
   }
 
-  /// What was tried over the link is over, whatever the association does.
+  /// Whatever was tried over the link is over, no matter what the association does.
   private mutating func linkLost(_ remote: Remote, _ turn: Turn) {
     state.awaitAdmission(until: turn.now + admissionTime)
     if state.isTry {
@@ -303,6 +310,6 @@ struct Invitations {
 }
 
 extension EngineConfiguration {
-  /// How an invitation ends for which there is no place.
+  /// How an invitation ends if there is no place.
   var full: Ending { Ending(.full, .us, "the session has \(capacity) members") }
 }

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// What it means to us that a link ends, by what the remote side or the driver says.
+/// What the end of a link means to us, by what the remote side or the driver says.
 extension Reason {
   /// Whose fault it is that the remote side closes with this reason.
   var blameOfClose: Blame {
@@ -17,7 +17,10 @@ extension Reason {
     }
   }
 
-  /// A link is closed so that was to carry on an association which is over.
+  /// Whose fault it is that we refuse a link with this reason, where nobody broke a rule.
+  var blameOfRefusal: Blame { self == .selfConnection ? .us : self == .duplicateLink ? .nobody : .peer }
+
+  /// Whether a link closed with this reason was to carry on an association that is over.
   var endsSuspended: Bool {
     switch known {
     case .noSuchAssociation, .identity, .left, .removed, .shuttingDown: true
@@ -30,12 +33,23 @@ extension Reason {
     }
   }
 
-  /// One side closes so a link that is dead, or that it does not use; with any other reason the association ends, too.
+  /// Whether this reason ends only the link, because it is dead or not used; with any other the association ends, too.
   var endsOnlyLink: Bool { self == .timedOut || self == .linkFailed || self == .duplicateLink }
 }
 
+extension Ending {
+  /// How a link ends that the remote side closes, and the association with its node.
+  init(byClose reason: Reason, _ detail: String, of association: Association?) {
+    self = reason == .noSuchAssociation ? Association.lostThere : Ending(reason, reason.blameOfClose, detail)
+    if reason == .removed, let association {
+      // A peer that removes us on another member's behalf has said so before; a late goodbye does not say.
+      by = association.removedBy ?? (association.suspension == nil ? association.node : nil)
+    }
+  }
+}
+
 extension LinkEnd {
-  /// How the link has ended that the driver has lost.
+  /// How a link that the driver has lost has ended.
   var ending: Ending {
     switch self {
     case .ended: Ending(.linkFailed, .peer, "the other side closed the connection")

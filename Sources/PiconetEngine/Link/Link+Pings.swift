@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Pings that the application asks for: each ends with a round trip, or with why there is none.
+/// Pings that the application asks for: each ends with a round trip, or with the reason why there is none.
 extension Link {
   func ping(by command: CommandID, _ timeout: Duration, _ turn: Turn) {
     guard !pings.isFull else {
@@ -39,7 +39,7 @@ extension Link {
 }
 
 extension Association {
-  /// Over the link that leads to the member now.
+  /// Pings over the link that leads to the member now.
   func ping(by command: CommandID, _ timeout: Duration, _ turn: Turn) {
     guard isMember else { return turn.reply(command, .failed(Self.notConnected)) }
     guard let activeLink else {
@@ -47,7 +47,4 @@ extension Association {
     }
     activeLink.ping(by: command, timeout, turn)
   }
-
-  /// How a command ends that is for members alone.
-  static let notConnected = Ending(.noSuchAssociation, .us, "not connected to this peer")
 }

@@ -1,20 +1,22 @@
 import PiconetWire
 
-/// One secured link of one engine, which alone has it: an object, because copying it for each look at it costs more
-/// than the message that it carries. Its handshake, which frames are legal on it, its liveness, and what waits to be
-/// transmitted.
+/// One secured link: its handshake, which frames are legal on it, its liveness, and what waits to be transmitted. Only
+/// its engine has it; it is an object, because copying it for each look would cost more than the message that it
+/// carries.
 ///
-/// What every message passes is not checked for exclusive access at run time, for the reason of `Association`.
+/// What every message passes through is not checked for exclusive access at run time, for the reason given at
+/// `Association`.
 final class Link {
   /// What has happened so far. The dialling side speaks first.
   enum Phase: Equatable, Sendable {
     /// The remote side's hello has not come.
     case awaitingHello
-    /// The driver judges whether the peer is trusted. Nothing is decoded meanwhile.
+    /// The driver is judging whether the peer is trusted. Nothing is decoded meanwhile.
     case awaitingTrust
     /// Everything is known; the peer with the smaller id decides whether this link is used.
     case ready
-    /// An association goes on here: we have sent `associate` with its name, and the remote side's count has not come.
+    /// An association is to go on here: we have sent `associate` with its name, and the remote side's count has not
+    /// come.
     case resuming
     /// The active link of the association with its node.
     case active
@@ -24,9 +26,9 @@ final class Link {
   let opening: LinkOpening
   let openedAt: Instant
   private(set) var phase: Phase = .awaitingHello { didSet { watch.changed() } }
-  @exclusivity(unchecked) var decoder: FrameDecoder
+  @exclusivity(unchecked) private var decoder: FrameDecoder
 
-  /// The remote side, once its hello came.
+  /// The remote side, once its hello has come.
   private(set) var node: NodeID?
   private(set) var hello: Hello?
   private(set) var judgement: TrustJudgement?
@@ -36,9 +38,9 @@ final class Link {
   /// When the last ping went out that nothing has answered yet.
   private var pingedAt: Instant?
   private let handshakeEnds: Instant
-  /// The engine's, of which silence may take a part.
+  /// The engine's; silence may last for a part of it.
   private var disconnectTimeout: Duration { didSet { watch.changed() } }
-  /// Told by what `nextDeadline` looks at, but for traffic, which only puts it off.
+  /// Told of changes to what `nextDeadline` depends on, except for traffic, which only puts it off.
   private let watch: DeadlineWatch
 
   /// Pings that wait for their answers.
@@ -46,33 +48,33 @@ final class Link {
 
   /// The association whose active link this is.
   @exclusivity(unchecked) private(set) var association: Association? { didSet { watch.changed() } }
-  /// Something of the association has gone over this link.
+  /// Whether anything of the association has gone over this link.
   private(set) var hasCarried = false
   /// The member for whose association we have dialled this link, rather than for an invitation.
   private(set) var searchedFor: NodeID?
-  /// The remote side holds the association over this link, too: the active one is asked for a sign of life.
+  /// Set while the remote side wants to go on over this link and the active one is asked for a sign of life.
   private(set) var probe: Probe? { didSet { watch.changed() } }
 
   struct Probe {
     let token: UInt64
-    /// When this link takes the place of one that is silent.
+    /// When this link replaces the active one, if that stays silent.
     let ends: Instant
   }
-  /// The engine has let it go: nothing that still comes from it counts.
+  /// Whether the engine has let it go: then nothing that still comes from it counts.
   private(set) var isForgotten = false
 
-  /// Encoded frames that go before everything else.
+  /// Encoded control frames, which go before everything else.
   @exclusivity(unchecked) var control: [UInt8] = []
-  /// Encoded unreliable messages that go with the next flush, or not at all, and how many they are.
+  /// Encoded unreliable messages that go with the next flush or not at all, and how many there are.
   var unreliable: [UInt8] = []
   var unreliableCount = 0
   /// Bytes handed to the driver and not yet with the kernel.
   var outstanding = 0
 
-  /// The most of them for a member.
+  /// The limit of `outstanding` for a member.
   let largestWindow: Int
 
-  /// How much bulk may be among them; nil: as much as of anything else.
+  /// How much of `outstanding` may be bulk; nil: as much as of anything else.
   var bulkPace: BulkPace?
   /// Bulk frames are cut short on a slow path: a message waits for the rest of one of them.
   var bulkFrameLimit: Int {
@@ -80,16 +82,16 @@ final class Link {
   }
 
   var isDialler: Bool { opening.dial != nil }
-  /// The driver has to answer before the next frame is looked at.
+  /// Whether the driver has to answer before the next frame is looked at.
   var isDecodingPaused: Bool { phase == .awaitingTrust }
 
-  /// Control frames that may wait for a link that takes none; more is the remote side's doing (pings, offers).
+  /// Bytes of control frames that may wait for a link that takes none; more is the remote side's doing (pings, offers).
   static let controlLimit = 256 << 10
   /// No offer is made while more control frames than this wait: offers are the longest of them, and the only ones of
   /// which we may have many ourselves.
   static let offerLimit = 64 << 10
-  /// No ping of the application is sent while more than this waits: the frames of those that were given up are still
-  /// there, and the remote side is not to answer for them.
+  /// No ping of the application is sent while more than this waits: frames of pings that were given up still wait, and
+  /// must not count against the remote side.
   static let pingLimit = 128 << 10
   /// Bytes that may come in while decoding is paused: `associate`, an invitation and some pings, and what is read at
   /// once.
@@ -119,7 +121,8 @@ final class Link {
     case .associate: phase == .ready
     case .associated: phase == .resuming || phase == .active
     case .unknownOptional: phase != .awaitingHello
-    case .message, .fragment, .unreliableMessage, .messageCredit, .acknowledge, .invite, .accept, .decline, .withdraw,
+    case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
+      .acknowledge, .listening, .invite, .accept, .decline, .withdraw,
       .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
       .removed, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
       .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
@@ -143,8 +146,8 @@ final class Link {
     turn.flush(self)
   }
 
-  /// Takes the remote side's hello: everything else goes by it.
-  /// - Returns: why the link can't be used, and in which words; nil where it can.
+  /// Takes the remote side's hello, on which everything else depends.
+  /// - Returns: why the link can't be used, as a reason and in words; nil if it can.
   func received(_ hello: Hello, at node: NodeID, _ scope: String) -> (reason: Reason, words: String)? {
     guard hello.versions.overlaps(Hello.supportedVersions) else {
       return (.version, "versions \(hello.versions) and \(Hello.supportedVersions)")
@@ -157,16 +160,16 @@ final class Link {
     return nil
   }
 
-  /// The driver judges whether the peer is trusted.
+  /// The driver is asked whether the peer is trusted.
   func awaitTrust() { phase = .awaitingTrust }
 
-  /// It is trusted.
+  /// The peer is trusted.
   func judged(_ judgement: TrustJudgement) {
     self.judgement = judgement
     phase = .ready
   }
 
-  /// A search has dialled it.
+  /// A search has dialled this link.
   func search(for node: NodeID) { searchedFor = node }
 
   /// The association begins or goes on here.
@@ -175,16 +178,16 @@ final class Link {
     self.association = association
   }
 
-  /// The first bytes of the association go.
+  /// The first bytes of the association go out.
   func carry() { hasCarried = true }
 
-  /// The engine lets it go.
+  /// The engine lets the link go.
   func forget() {
     isForgotten = true
     association = nil
   }
 
-  /// The association is to go on here: the remote side is asked.
+  /// Asks the remote side to go on with the association here.
   func askToResume(_ association: Association, _ turn: Turn) {
     probe = nil
     phase = .resuming
@@ -192,7 +195,7 @@ final class Link {
     turn.flush(self)
   }
 
-  /// This link takes the place of the active one if that gives no sign of life.
+  /// This link will replace the active one if that gives no sign of life.
   func waitForSign(of active: Link, until ends: Instant, _ turn: Turn) {
     let token = active.pings.begin(nil, at: turn.now)
     probe = Probe(token: token, ends: ends)
@@ -216,7 +219,7 @@ final class Link {
 
   func setDisconnectTimeout(_ timeout: Duration) { disconnectTimeout = timeout }
 
-  /// When something has to happen if nothing does: the end of the handshake, a ping, or the end of patience.
+  /// When something must be done if nothing happens before: the end of the handshake, a ping, or the end of patience.
   var nextDeadline: Instant {
     let own =
       phase == .active
@@ -244,20 +247,43 @@ final class Link {
     return nextPing <= soon ? .ping : nil
   }
 
+  /// What time has brought that the engine has to act on.
+  enum Expiry {
+    case over(Ending)
+    /// The active link, for whose sign of life this one has waited, has given none.
+    case silentProbe
+  }
+
+  /// Something may be due, or a ping soon, which goes out now.
+  func deadlineReached(soon: Instant, _ turn: Turn) -> Expiry? {
+    switch due(at: turn.now, soon: soon) {
+    case .handshake: return .over(Ending(.timedOut, .peer, "the handshake was not completed in time"))
+    case .probe: return .silentProbe
+    case .silence(let duration):
+      let seconds = duration.wholeNanoseconds / 1_000_000_000
+      return .over(Ending(.timedOut, .link, "nothing was heard for \(seconds) s"))
+    case .ping:
+      ping(turn.now)
+      turn.flush(self)
+    case nil: break
+    }
+    return nil
+  }
+
   /// A ping of the heartbeat.
   func ping(_ now: Instant) {
     queue(.ping(pings.begin(nil, at: now)))
     pingedAt = now
-    // Counted as sent although the link may not take it now: a ping a quarter of the timeout is enough.
+    // Counted as sent although the link may not take it now: one ping per quarter of the timeout is enough.
     lastSent = now
   }
 
-  /// The silence after which this link is dead.
+  /// The silence after which this link counts as dead.
   private var patience: Duration {
     EngineConfiguration.silence(isDurable: association?.isDurable == true, within: disconnectTimeout)
   }
 
-  /// The remote side must hear of us well within its patience, and we want to hear of it within ours.
+  /// The remote side must hear from us well within its patience, and we want to hear from it within ours.
   private var nextPing: Instant {
     let stated = hello?.limits.silence ?? PeerLimits().silence
     let legal = min(max(stated, WireLimits.silence.lowerBound), WireLimits.silence.upperBound)
@@ -266,5 +292,80 @@ final class Link {
     let toBeHeard = lastSent + theirs
     let toHear = max(lastReceived, pingedAt ?? lastReceived) + ours
     return min(toBeHeard, toHear)
+  }
+}
+
+// MARK: - Reception
+
+extension Link {
+  /// Bytes have come.
+  func received(_ bytes: Bytes, _ turn: Turn) {
+    heard(turn.now)
+    decoder.push(bytes)
+    guard let association else { return }
+    association.count(receivedBytes: bytes.count)
+    turn.readCount = bytes.count
+  }
+
+  /// Takes what has come up to the first frame that the engine is needed for, to the last whole one, or until the
+  /// driver has to answer first.
+  func takeReceived(_ turn: Turn) throws(Breach) -> FrameRequest? {
+    while let frame = try nextFrame() {
+      // Messages are the most frequent frames: they skip everything that can't concern them.
+      if case .message(let bytes) = frame, let association {
+        try association.receivedCounted(message: bytes, turn)
+      } else if let request = try take(frame, turn) {
+        return request
+      }
+    }
+    if !isForgotten { try checkLimits() }
+    return nil
+  }
+
+  /// The next frame; nil where no whole one is left, the link is gone, or the driver has to answer first.
+  private func nextFrame() throws(Breach) -> Frame? {
+    if isDecodingPaused || isForgotten { return nil }
+    do throws(WireError) {
+      return try decoder.next()
+    } catch {
+      throw Breach("\(error)")
+    }
+  }
+
+  private func take(_ frame: Frame, _ turn: Turn) throws(Breach) -> FrameRequest? {
+    guard isLegal(frame) else { throw Breach("frame 0x\([frame.type].hexadecimal) at the wrong time") }
+    association?.count(received: frame, turn)
+    switch frame {
+    case .hello(let hello): return .hello(hello)
+    case .associate(let id, let received): return .associate(id, received: received)
+    case .associated(let received, let begun):
+      guard let association else { return .associated(received: received, begun: begun) }
+      try association.receivedAssociated(begun, at: turn.node)
+    case .close(let reason, let detail): return .close(reason, detail)
+    case .ping(let token): answer(ping: token, turn)
+    case .pong(let token): return .pong(token)
+    case .unknownOptional: break
+
+    case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
+      .acknowledge, .listening, .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode,
+      .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .offer, .acceptOffer, .declineOffer, .chunk,
+      .position,
+      .transferCredit, .end, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused,
+      .openStream, .streamData, .endStream, .resetStream, .streamCredit, .stopStream, .streamDone:
+      // They are legal only on the active link of an association.
+      return try association?.receive(frame, turn)
+    }
+    return nil
+  }
+
+  /// Bytes of which no whole frame was taken yet.
+  var bufferedCount: Int { decoder.bufferedCount }
+
+  /// What may wait on either side of the link.
+  private func checkLimits() throws(Breach) {
+    if isDecodingPaused, bufferedCount > Self.pausedLimit {
+      throw Breach("too many bytes during the handshake", .limitExceeded)
+    }
+    if control.count > controlLimit { throw Breach("asks for more answers than it takes", .limitExceeded) }
   }
 }

@@ -1,17 +1,26 @@
-/// Which refusals of peers are told: a few at once, then one now and then, however many come with however many keys.
+import PiconetWire
+
+/// Which refusals of peers are reported: a few at once, then one now and then, however many come and with however many
+/// keys.
 struct RefusalBudget: Sendable {
-  /// Told without a pause.
+  /// How many are reported without a pause.
   static let burst = 8
-  /// After which one more may be told.
+  /// After this time one more may be reported.
   static let interval = Duration.seconds(10)
 
   private var left = burst
-  /// When `left` was last made more.
+  /// When `left` last grew.
   private var refilled: Instant?
   private var suppressed = 0
 
+  /// Tells the application of a peer that has come by this link and was refused, if it is told of another one.
+  mutating func report(_ link: Link, _ ending: Ending, _ turn: Turn) {
+    guard let node = link.node, let hello = link.hello, let suppressed = take(at: turn.now) else { return }
+    turn.deliver(.peerRefused(node, name: hello.name, link.opening.traits, ending, suppressed: suppressed))
+  }
+
   /// Another refusal.
-  /// - Returns: how many since the last told one were not told; nil: this one isn't, either.
+  /// - Returns: how many went unreported since the last report; nil: this one goes unreported, too.
   mutating func take(at now: Instant) -> Int? {
     while let last = refilled, left < Self.burst, last + Self.interval <= now {
       left += 1

@@ -19,14 +19,11 @@ extension SessionEngine {
   }
 
   private func sendHello(on link: Link, _ turn: Turn) {
-    // The link looks for one node of a key while we have an association with another one: if that answers, our count
-    // must not tell it that we have lost the association.
-    let looksPast = link.searchedFor.map { associations.hasOther(than: $0) } ?? false
-    let begun = looksPast ? 0 : begun[link.opening.peer]
+    let begun = associations.begunCount(statedOn: link)
     link.sendHello(as: node, begun: begun, holding: associations.held(for: link), configuration, turn)
   }
 
-  /// Links that have said hello keep the name with which they did.
+  /// Links that have said hello keep the name that they gave in it.
   mutating func setName(_ id: CommandID, _ name: String, _ turn: Turn) {
     do throws(InvalidConfiguration) {
       try EngineConfiguration.check(name: name)
@@ -42,13 +39,18 @@ extension SessionEngine {
       return refuse(link, refusal.reason, refusal.words, turn)
     }
     guard let remote = link.node else { return }
-    // Our own hello, which holds nothing any more, would tell that we have lost the association.
-    if !link.isDialler, let reason = farewells.reason(for: remote, holding: hello.held?.id, at: turn.now) {
+    // Our own hello, which no longer holds anything, would say that we have lost the association.
+    if !link.isDialler, let reason = associations.farewell(to: remote, holding: hello.held?.id, at: turn.now) {
       return refuse(link, reason, "", turn)
     }
     guard admits(remote, on: link) else {
-      // Who holds an association has come for that one, and must learn that it is over.
-      return refuse(link, hello.held.map { reasonGone(remote, $0.id, turn.now) } ?? .notAvailable, "", turn)
+      if let unused = associations[remote] {
+        end(unused, Ending(.notAvailable, .us), told: "", turn)
+        return refuse(link, .notAvailable, "", turn)
+      }
+      // A peer that holds an association has come for that one, and must learn that it is over.
+      let gone = hello.held.map { associations.reasonGone(remote, holding: $0.id, at: turn.now) }
+      return refuse(link, gone ?? .notAvailable, "", turn)
     }
     if let wanted = link.searchedFor, wanted != remote {
       search(.otherAnswered(over: link.opening.traits.kind), for: wanted, turn)
@@ -59,15 +61,22 @@ extension SessionEngine {
     turn.add(.judgeTrust(link.id, remote, name: hello.name, isDialled: link.isDialler))
   }
 
-  /// Whether the node may come in by this link: anybody while we are open; otherwise whom we have dialled or invite,
-  /// and who has an association with us.
+  /// Whether the node may come in by this link: anybody while we are open; otherwise whom we have dialled, invite or
+  /// expect, and who has an association with us that is used.
   private func admits(_ remote: NodeID, on link: Link) -> Bool {
-    associations[remote] != nil || admitsStranger(remote, on: link)
+    associations[remote].map { !$0.isUnused } ?? false || admitsStranger(remote, on: link)
+  }
+
+  /// Whether an invitation may come by this association: one that began while we were open, or expected the node, and
+  /// of which nothing came, is no way in any more.
+  func admitsInvitation(_ frame: Frame, by association: Association, on link: Link) -> Bool {
+    guard frame.type == FrameType.invite || frame.type == FrameType.inviteByCode else { return true }
+    return !association.isUnused || admitsStranger(association.node, on: link)
   }
 
   /// The same for a node that has no association with us.
   func admitsStranger(_ remote: NodeID, on link: Link) -> Bool {
-    isOpen || link.isDialler || invites(remote)
+    isOpen || link.isDialler || invites(remote) || expected.contains(remote.peer, at: turn.now)
   }
 
   mutating func judged(_ link: Link, _ judgement: TrustJudgement, _ turn: Turn) {
@@ -76,20 +85,16 @@ extension SessionEngine {
       return refused(link, Ending(reason, .peer, detail), told: told, turn)
     }
     link.judged(judgement)
-    if let remote = link.node, let hello = link.hello { answered(by: remote, hello, on: link, turn) }
+    goOn(attempts.answered(link, ways, turn), turn)
     ready(link, turn)
     decode(link, turn)
   }
 
   private mutating func refused(_ link: Link, _ ending: Ending, told: String?, _ turn: Turn) {
     end(link, ending, told: told, turn)
-    guard let remote = link.node else { return }
-    // Of a peer that we have dialled the attempt's own end tells.
-    if !link.isDialler, let suppressed = refusals.take(at: turn.now) {
-      let name = link.hello?.name ?? ""
-      turn.deliver(.peerRefused(remote, name: name, link.opening.traits, ending, suppressed: suppressed))
-    }
-    // Whoever is not let in any more has no association either.
-    if let association = associations[remote] { end(association, ending, told: told, turn) }
+    // For a peer that we dialled, the end of the attempt tells.
+    if !link.isDialler { refusals.report(link, ending, turn) }
+    // A peer that is no longer let in has no association either.
+    if let remote = link.node, let association = associations[remote] { end(association, ending, told: told, turn) }
   }
 }

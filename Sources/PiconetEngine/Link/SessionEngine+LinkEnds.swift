@@ -1,15 +1,11 @@
 import PiconetWire
 
-/// The end of a link: told by the remote side, found by the driver, or ours.
+/// The end of a link: announced by the remote side, found by the driver, or decided by us.
 extension SessionEngine {
   mutating func receivedClose(_ reason: Reason, _ detail: String, on link: Link, _ turn: Turn) {
     turn.add(.closeLink(link.id, flush: false))
     let remote = link.node ?? link.searchedFor
-    var ending = reason == .noSuchAssociation ? Self.lostThere : Ending(reason, reason.blameOfClose, detail)
-    if reason == .removed, let remote, let association = associations[remote] {
-      // Who removes for another member has said so before; a goodbye that is said late does not tell.
-      ending.by = association.removedBy ?? (association.suspension == nil ? remote : nil)
-    }
+    let ending = Ending(byClose: reason, detail, of: remote.flatMap { associations[$0] })
     forget(link, ending, isOnlyLink: reason.endsOnlyLink, turn)
     // The remote side has no association with us any more, or does not want one: no other link will bring it back.
     if reason.endsSuspended, let remote, let association = associations[remote], association.suspension != nil {
@@ -21,18 +17,17 @@ extension SessionEngine {
     forget(link, end.ending, isOnlyLink: true, turn)
   }
 
-  /// We end the link in good order and tell the remote side why; nobody broke a rule.
+  /// Ends the link in good order and tells the remote side why; nobody broke a rule.
   mutating func refuse(_ link: Link, _ reason: Reason, _ detail: String, _ turn: Turn) {
-    let blame: Blame = reason == .selfConnection ? .us : reason == .duplicateLink ? .nobody : .peer
-    end(link, Ending(reason, blame, detail), turn)
+    end(link, Ending(reason, reason.blameOfRefusal, detail), turn)
   }
 
   /// The remote side broke a rule: the link ends, and its association with it.
-  mutating func breach(_ link: Link, _ reason: Reason, _ detail: String, _ turn: Turn) {
-    end(link, Ending(reason, .peer, detail), turn)
+  mutating func breach(_ link: Link, _ breach: Breach, _ turn: Turn) {
+    end(link, Ending(breach.reason, .peer, breach.detail), turn)
   }
 
-  /// Tells the remote side the reason, closes the link and forgets it. One that has ended stays so.
+  /// Tells the remote side the reason, closes the link and forgets it. No effect on a link that has ended.
   /// - Parameters:
   ///   - told: what the remote side is told instead of the ending's own words.
   ///   - isOnlyLink: an association on it goes on without it.
@@ -44,7 +39,7 @@ extension SessionEngine {
     forget(link, ending, isOnlyLink: isOnlyLink, turn)
   }
 
-  /// Forgets the link and ends what lived by it.
+  /// Forgets the link and ends what depended on it.
   /// - Parameter isOnlyLink: an association on it goes on without it, if it can.
   mutating func forget(_ link: Link, _ ending: Ending, isOnlyLink: Bool = false, _ turn: Turn) {
     if link.isForgotten { return }
@@ -53,7 +48,7 @@ extension SessionEngine {
     turn.forget(link)
     if let remote = link.node, let association = associations[remote], association.link === link {
       _ = association.take(nil)
-      if isOnlyLink, outlives(association, ending) {
+      if isOnlyLink, shutdown == nil, association.outlives(ending) {
         suspend(association, on: link, ending, turn)
       } else {
         end(association, ending, turn)

@@ -12,6 +12,20 @@ public struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
     self.text = text
   }
 
+  /// Of somebody who listens at this port of a device.
+  /// - Parameter host: as `LinkTraits.remoteHost` has it.
+  /// - Returns: nil for a kind without ports.
+  init?(_ kind: TransportKind, host: String, port: UInt16) {
+    switch kind {
+    case .tcp: self.init(kind: kind, text: "\(host):\(port)")
+    case .rfcomm: self.init(kind: kind, text: "\(host)/\(port)")
+    case .l2cap, .le:
+      let digits = String(port, radix: 16)
+      self.init(kind: kind, text: "\(host)/0x" + String(repeating: "0", count: 4 - digits.count) + digits)
+    case .relay, .simulated: return nil
+    }
+  }
+
   public var description: String { "\(kind.rawValue) \(text)" }
 }
 
@@ -20,25 +34,25 @@ public protocol Transport: AnyObject {
   var kind: TransportKind { get }
   /// Dials all addresses (of this kind), raced as the transport knows best, and calls `completion` exactly once, on the
   /// loop, never from within this call. The failure of every address is in the error's detail.
-  /// - Returns: what cancels the dial: the completion then gets `.cancelled`.
+  /// - Returns: an object that cancels the dial: the completion then gets `.cancelled`.
   func dial(
     _ addresses: [TransportAddress], completion: @escaping (Result<any LinkEndpoint, LinkFailure>) -> Void
   ) -> any DialCancellation
   /// Listens, and hands every accepted link over, until `stopListening`.
   /// - Throws: why it can't listen.
   func listen(_ accepted: @escaping (any LinkEndpoint) -> Void) throws(LinkFailure)
-  /// What a dialler names beside the device: TCP's port, L2CAP's PSM, RFCOMM's channel; nil while not listening.
+  /// What a dialler names besides the device: TCP's port, L2CAP's PSM, RFCOMM's channel; nil while not listening.
   var listeningPort: UInt16? { get }
   /// The addresses under which we can be dialled while listening.
   var listeningAddresses: [TransportAddress] { get }
   func stopListening()
-  /// `changed` is called on the loop when what `listeningPort` says has changed by itself, or listening may work now
-  /// where it failed before: an adapter came or went. A transport that knows no such change ignores it.
+  /// `changed` is called on the loop when `listeningPort` has changed by itself, or listening may work now after it
+  /// failed: an adapter came or went. A transport without such changes ignores it.
   func setListeningHandler(_ changed: @escaping () -> Void)
 }
 
 extension Transport {
-  /// What it listens on never changes by itself.
+  /// For transports whose port never changes by itself.
   public func setListeningHandler(_ changed: @escaping () -> Void) {}
 }
 

@@ -11,10 +11,21 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   case le
   /// Through another member. Reserved: nothing dials over it yet.
   case relay
-  /// The simulator's links; never of a real node.
+  /// The simulator's links; never those of a real node.
   case simulated
 
-  /// It goes over the Bluetooth radio, which scans and other links share.
+  /// Its number in `listening`; nil for one that nobody listens on.
+  var listeningNumber: UInt8? {
+    switch self {
+    case .tcp: 1
+    case .l2cap: 2
+    case .rfcomm: 3
+    case .le: 4
+    case .relay, .simulated: nil
+    }
+  }
+
+  /// Whether it goes over the Bluetooth radio, which it shares with scans and other links.
   public var usesBluetooth: Bool {
     switch self {
     case .l2cap, .rfcomm, .le: true
@@ -22,7 +33,7 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Over BR/EDR the peer's system may ask its user before it lets us in.
+  /// Whether the peer's system may ask its user before it lets us in, as over BR/EDR.
   public var mayAskUser: Bool {
     switch self {
     case .l2cap, .rfcomm: true

@@ -1,5 +1,5 @@
 /// A dictionary whose first entry is found without hashing: nearly always there is one link, to one member, and each
-/// message looks for them several times. Further entries cost what they cost in a dictionary.
+/// message looks them up several times. Further entries cost what they cost in a dictionary.
 public struct InlineFirstDictionary<Key: Hashable, Value>: ExpressibleByDictionaryLiteral {
   @usableFromInline var firstKey: Key?
   @usableFromInline var firstValue: Value?
@@ -45,6 +45,11 @@ public struct InlineFirstDictionary<Key: Hashable, Value>: ExpressibleByDictiona
 
   public var isEmpty: Bool { firstKey == nil }
   public var count: Int { (firstKey == nil ? 0 : 1) + others.count }
+  public func contains(where fits: (Value) throws -> Bool) rethrows -> Bool {
+    if let firstValue, try fits(firstValue) { return true }
+    return try others.values.contains(where: fits)
+  }
+
   /// In no order.
   public var keys: [Key] { (firstKey.map { [$0] } ?? []) + others.keys }
   /// In no order.

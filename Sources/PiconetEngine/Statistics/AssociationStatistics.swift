@@ -6,9 +6,9 @@ public struct AssociationStatistics: Sendable, Hashable {
   public var link: LinkTraits?
   /// Since the association began.
   public var age: Duration
-  /// Of the active link; nil until a ping of it was answered.
+  /// Of the active link; nil until a ping over it has been answered.
   public var roundTrip: RoundTripEstimate?
-  /// What went to the peer.
+  /// What was sent to the peer.
   public var sent: TrafficCount
   /// What came from it.
   public var received: TrafficCount
@@ -22,13 +22,13 @@ public struct AssociationStatistics: Sendable, Hashable {
   public var queuedBytes: Int
   /// Control frames that wait for the link, and bytes that are on their way to the kernel.
   public var linkBytes: Int
-  /// How much of reliable messages the remote side takes now, in the same measure as `queuedBytes`.
+  /// How much more the remote side accepts now in reliable messages of channel 0, measured as `queuedBytes` is.
   public var sendCredit: UInt64
-  /// How much of them the remote side may send now.
+  /// How much more in reliable messages of channel 0 the remote side may send now.
   public var receiveCredit: UInt64
   /// Sequenced frames that the remote side has not acknowledged.
   public var unacknowledgedFrames: UInt64
-  /// What is kept of them, in bytes, for another link.
+  /// Bytes kept of them, to be sent again on another link.
   public var unacknowledgedBytes: Int
 
   /// What the connection goes over; nil while no link leads to the peer.
@@ -36,7 +36,7 @@ public struct AssociationStatistics: Sendable, Hashable {
 }
 
 extension SessionEngine {
-  /// A look at the connection to a peer; nil where there is none.
+  /// A snapshot of the connection to a peer; nil if there is none.
   public func statistics(of remote: NodeID, at now: Instant) -> AssociationStatistics? {
     guard let association = associations[remote] else { return nil }
     let link = association.link
@@ -45,7 +45,8 @@ extension SessionEngine {
       link: link?.opening.traits, age: now - association.begunAt, roundTrip: link?.pings.roundTrip, sent: counts.sent,
       received: counts.received, retransmitted: counts.retransmitted,
       unreliableDropped: association.unreliable.counts.dropped,
-      unreliableLate: association.unreliable.counts.late, queuedBytes: association.outbox.queuedCost,
+      unreliableLate: association.unreliable.counts.late,
+      queuedBytes: association.outbox.queuedCost + association.outgoingChannels.queuedCost,
       linkBytes: link.map { $0.control.count + $0.outstanding } ?? 0,
       sendCredit: association.outbox.credit,
       receiveCredit: association.inbox.credit,

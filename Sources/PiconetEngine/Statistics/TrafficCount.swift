@@ -17,14 +17,14 @@ public struct LaneCount: Sendable, Hashable {
     self.bytes &+= UInt64(truncatingIfNeeded: bytes)
   }
 
-  /// Frames that were counted did not go after all.
+  /// Takes back frames that were counted but did not go after all.
   mutating func takeBack(frames: UInt64, bytes: Int) {
     self.frames &-= frames
     self.bytes &-= UInt64(truncatingIfNeeded: bytes)
   }
 }
 
-/// What went one way between two nodes since they are associated.
+/// What has gone one way between two nodes since their association began.
 public struct TrafficCount: Sendable, Hashable {
   /// All bytes of the association's links, before encryption: those that the kernel has taken, or that have come.
   public var bytes: UInt64 = 0
@@ -51,13 +51,16 @@ public struct TrafficCount: Sendable, Hashable {
   mutating func count(_ frame: Frame) {
     switch frame {
     case .message(let body), .fragment(let body): messages.add(bytes: Self.frameCount(body.count))
+    case .channelMessage(_, let body), .channelFragment(_, let body):
+      messages.add(bytes: Self.frameCount(body.count + FrameEncoder.channelCount))
     case .unreliableMessage(let number, let body):
       unreliable.add(bytes: Self.frameCount(body.count + VariableInteger.byteCount(of: number)))
     case .chunk(let transfer, let body):
       chunks.add(bytes: Self.frameCount(body.count + VariableInteger.byteCount(of: transfer)))
     case .streamData(let stream, let body):
       streams.add(bytes: Self.frameCount(body.count + VariableInteger.byteCount(of: stream)))
-    case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .codeNonce,
+    case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .channelCredit,
+      .listening, .codeNonce,
       .codeReveal, .position, .transferCredit, .end, .streamCredit, .invite, .accept, .decline, .withdraw,
       .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .offer,
       .acceptOffer, .declineOffer, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused,
@@ -66,13 +69,13 @@ public struct TrafficCount: Sendable, Hashable {
     }
   }
 
-  /// The bytes of a frame with a body of so many.
+  /// The bytes of a frame whose body has so many.
   static func frameCount(_ body: Int) -> Int {
     1 + VariableInteger.byteCount(of: UInt64(truncatingIfNeeded: body)) + body
   }
 }
 
-/// What an association counts of itself: plain additions, no look at a clock.
+/// What an association counts about itself: plain additions, no look at a clock.
 struct AssociationCounts: Sendable, Hashable {
   var sent = TrafficCount()
   var received = TrafficCount()

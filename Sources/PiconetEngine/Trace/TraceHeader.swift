@@ -3,14 +3,14 @@ import PiconetWire
 /// What an engine was made of: with it, the same facts give the same effects.
 public struct TraceHeader: Sendable, Hashable {
   /// The version of the format that is written. It grows with every change of what a trace holds.
-  public static let version: UInt64 = 11
+  public static let version: UInt64 = 12
   /// The first bytes of every trace.
   static let mark = Array("piconet trace\n".utf8)
 
   public var identity: LocalIdentity
   public var configuration: EngineConfiguration
   public var seed: UInt64
-  /// Contents of messages and files were replaced by zeros.
+  /// Whether contents of messages and files were replaced by zeros.
   public var isRedacted: Bool
 
   public init(identity: LocalIdentity, configuration: EngineConfiguration, seed: UInt64, isRedacted: Bool = false) {

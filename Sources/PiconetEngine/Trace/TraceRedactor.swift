@@ -4,14 +4,15 @@ import PiconetWire
 /// to whom, when, how much, names, addresses, contexts of invitations, metadata and digests of files stay: without them
 /// it would be another run.
 ///
-/// The engine looks at no content, so a redacted trace replays into the effects that are in it.
+/// The engine looks at no content, so replaying a redacted trace gives the effects that are in it.
 struct TraceRedactor: Sendable {
   private var incoming: [LinkID: FrameRedactor] = [:]
   private var outgoing: [LinkID: FrameRedactor] = [:]
 
   mutating func redacted(_ fact: Fact) -> Fact {
     switch fact {
-    case .messageQueued(let node, let message, let mode): return .messageQueued(node, Self.zeros(message), mode)
+    case .messageQueued(let node, let message, let mode, let channel):
+      return .messageQueued(node, Self.zeros(message), mode, in: channel)
     case .streamWritten(let stream, let bytes): return .streamWritten(stream, Self.zeros(bytes))
     case .received(let link, let bytes):
       return .received(link, incoming[link, default: FrameRedactor()].redacted(bytes))
@@ -21,10 +22,11 @@ struct TraceRedactor: Sendable {
     case .linkClosed(let link, _):
       forget(link)
       return fact
-    // One that carries contents goes above.
+    // Cases that carry contents belong above.
     case .messagesConsumed, .streamConsumed, .commanded, .discoveryReported, .discoveryEnded, .dialFailed, .linkOpened,
       .transmitted, .linkPaced, .trustJudged, .nonceDrawn, .codeDerived, .codeProven, .sourceFinished, .sourceFailed,
-      .chunkStored, .committed, .storeRestarted, .storeFailed, .availabilityChanged, .deadlineReached:
+      .chunkStored, .committed, .storeRestarted, .storeFailed, .availabilityChanged, .listeningChanged,
+      .deadlineReached:
       return fact
     }
   }
@@ -38,7 +40,7 @@ struct TraceRedactor: Sendable {
     case .closeLink(let link, _):
       forget(link)
       return effect
-    // One that carries contents goes above.
+    // Cases that carry contents belong above.
     case .dial, .cancelDial, .judgeTrust, .drawNonce, .deriveCode, .proveCode, .readChunks, .finishSource, .closeSource,
       .commitStore, .discardStore, .keepStore, .messagesTaken, .streamTaken, .reply, .finished:
       return effect
@@ -47,9 +49,10 @@ struct TraceRedactor: Sendable {
 
   private static func redacted(_ event: Event) -> Event {
     switch event {
-    case .messagesReceived(let node, let messages, let mode): .messagesReceived(node, messages.map(zeros), mode)
+    case .messagesReceived(let node, let messages, let mode, let channel):
+      .messagesReceived(node, messages.map(zeros), mode, in: channel)
     case .streamReceived(let stream, let bytes): .streamReceived(stream, zeros(bytes))
-    // One that carries contents goes above.
+    // Cases that carry contents belong above.
     case .peerFound, .peerChanged, .peerLost, .invitationReceived, .invitationEnded, .confirmationNeeded, .codeShown,
       .codeFailed, .invitationSent, .peerRefused, .connected, .disconnected, .suspended, .resumed, .stateChanged,
       .streamOpened, .streamEnded, .streamStopped, .offerReceived, .transferProgressed, .transferAccepted,
@@ -72,10 +75,10 @@ struct FrameRedactor: Sendable {
     case type
     /// The length of the body: its bytes so far.
     case length([UInt8])
-    /// A number before the content: that of a transfer or a stream.
+    /// A number before the content: that of a transfer, a stream or a channel.
     case number([UInt8], rest: UInt64)
     case body(rest: UInt64)
-    /// The bytes follow no format any more; the engine has closed the link over them.
+    /// The bytes no longer follow the format; the engine has closed the link because of them.
     case lost
   }
 
@@ -84,7 +87,10 @@ struct FrameRedactor: Sendable {
 
   /// Frames whose whole body is content, and frames with a number before it.
   private static let contents: Set<UInt8> = [FrameType.message, FrameType.fragment]
-  private static let numbered: Set<UInt8> = [FrameType.chunk, FrameType.unreliableMessage, FrameType.streamData]
+  private static let numbered: Set<UInt8> = [
+    FrameType.channelMessage, FrameType.channelFragment, FrameType.chunk, FrameType.unreliableMessage,
+    FrameType.streamData,
+  ]
 
   mutating func redacted(_ bytes: Bytes) -> Bytes {
     var result = Array(bytes)
@@ -107,7 +113,7 @@ struct FrameRedactor: Sendable {
 
   private mutating func enterBody(_ rest: UInt64) { place = rest == 0 ? .type : .body(rest: rest) }
 
-  /// - Returns: false for what is to be blanked.
+  /// - Returns: false for a byte that must be blanked.
   private mutating func take(_ byte: UInt8) -> Bool {
     switch place {
     case .type:

@@ -1,11 +1,11 @@
 import PiconetWire
 
-/// Transfers of the remote side: offered to the application, stored as they come, ended by one event.
+/// Transfers from the remote side: offered to the application, stored as they come, ended by one event.
 extension Association {
   // MARK: The remote side's frames
 
   /// Whether an offer may stand.
-  /// - Returns: false where we are leaving, and it was declined.
+  /// - Returns: false if we are leaving, and it was declined.
   func admitsOffer(_ number: UInt64, _ turn: Turn) throws(Breach) -> Bool {
     guard isMember || dropsMemberFrames else { throw Breach("an offer before the invitation was accepted") }
     guard transfers.incoming[number] == nil else { throw Breach("transfer \(number) is open already") }
@@ -44,7 +44,7 @@ extension Association {
     guard received <= transfer.limit else { throw Breach("more chunks than the credit allows") }
     transfer.received = received
     transfers.countChunk()
-    // A short one would keep all that was read with it until the disk has it.
+    // A short slice would keep everything that was read with it alive until the disk has it.
     turn.add(.storeChunk(transfer.id, bytes.count < 512 ? Array(bytes)[...] : bytes))
   }
 
@@ -67,11 +67,11 @@ extension Association {
   }
 
   func receivedAbandon(_ number: UInt64, _ ending: Ending, _ turn: Turn) {
-    // The transfer was stored or declined while the sender gave it up: both know how it ended.
+    // The transfer was stored or declined while the sender gave it up: both sides know how it ended.
     guard let transfer = transfers.incoming[number] else { return }
     switch transfer.phase {
     case .refused: forget(transfer, turn)
-    // The store decides, as it would have a moment earlier; the sender takes whichever answer comes.
+    // The store decides, as it would have a moment earlier; the sender accepts whichever answer comes.
     case .committing: transfer.isAbandoned = true
     case .offered, .receiving:
       forget(transfer, turn)
@@ -114,18 +114,18 @@ extension Association {
 
   // MARK: Credit
 
-  /// What one transfer may have under way: its share of the memory for all of them, and of what its link holds unread.
-  /// At least a frame, or it would not go on.
+  /// How much one transfer may have under way: its share of the memory for all of them, and of what its link holds
+  /// unread. At least a frame, or it would never go on.
   func transferWindow(_ turn: Turn) -> UInt64 {
     let share = configuration.transferMemory / max(1, turn.places.incomingTransferCount)
     let window = min(configuration.transferWindow, max(configuration.smallestTransferWindow, share))
     guard let limit = peer.traits.unreadLimit else { return UInt64(window) }
-    // Streams have a quarter.
+    // Streams, if there are any, have a quarter.
     let part = limit / (streams.incoming.isEmpty ? 2 : 4)
     return UInt64(min(window, max(configuration.frameLimit, part / max(1, transfers.incoming.count))))
   }
 
-  /// Tells the sender how much more it may send, where that is worth a frame.
+  /// Tells the sender how much more it may send, if that is worth a frame.
   func grantCredit(_ transfer: TransferReceiver, _ turn: Turn) {
     guard let limit = transfer.grant(window: transferWindow(turn)) else { return }
     send(.transferCredit(transfer: transfer.number, stored: transfer.stored, limit: limit), turn)
@@ -153,8 +153,8 @@ extension Association {
 
   // MARK: The end
 
-  /// We give an incoming transfer up; its number stays ours until the sender confirms.
-  private func refuse(_ transfer: TransferReceiver, _ ending: Ending, _ turn: Turn) {
+  /// We give an incoming transfer up; its number stays taken until the sender confirms.
+  func refuse(_ transfer: TransferReceiver, _ ending: Ending, _ turn: Turn) {
     let mayGoOn = transfer.mayGoOn(after: ending)
     if transfer.isAbandoned { forget(transfer, turn) } else { transfer.phase = .refused }
     send(.refuse(transfer: transfer.number, ending.reason, detail: ending.detail), turn)
@@ -162,18 +162,18 @@ extension Association {
     turn.deliver(.transferEnded(transfer.id, ending))
   }
 
-  /// We are leaving: what the store has not begun to commit is given up now, however long the farewell takes.
+  /// We are leaving: transfers whose commit has not begun are given up now, however long the farewell takes.
   func refuseTransfers(_ ending: Ending, _ turn: Turn) {
     for transfer in transfers.incomingInOrder where transfer.phase == .offered || transfer.phase == .receiving {
       refuse(transfer, ending, turn)
     }
   }
 
-  /// Another run of the sender offers the same: what is stored of it is let go, for that offer to go on with.
+  /// Another run of the sender offers the same: releases what is stored of it, so that that offer can go on with it.
   func releaseStore(of transfer: TransferReceiver, _ turn: Turn) {
     transfer.phase = .refused
     let detail = "another run of the sender offers it"
-    // For a former run that lives all the same, and comes back.
+    // In case the former run is still alive, and comes back.
     send(.refuse(transfer: transfer.number, .cancelled, detail: detail), turn)
     turn.add(.keepStore(transfer.id))
     turn.deliver(.transferEnded(transfer.id, Ending(.restarted, .peer, detail)))
@@ -189,7 +189,7 @@ extension Association {
     turn.deliver(.transferEnded(transfer.id, ending))
   }
 
-  /// The association is over, and its transfers with it. What is stored is kept for the same offer where nobody has
+  /// The association is over, and its transfers with it. What is stored is kept for the same offer unless somebody has
   /// given it up.
   func dropTransfers(_ ending: Ending, _ turn: Turn) {
     for transfer in transfers.outgoingInOrder {

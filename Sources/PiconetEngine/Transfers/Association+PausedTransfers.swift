@@ -1,9 +1,9 @@
 import PiconetWire
 
-/// Pausing, from either side: a paused sender sends no chunk and no end, a paused receiver gives no more credit. Each
-/// side has its own switch, and a transfer goes on once both are off. The other side is told for its screen.
+/// Pausing, from either side: a paused sender sends no chunk and no end; a paused receiver gives no more credit. Each
+/// side has its own switch, and a transfer goes on once both are off. The other side is told so that it can show it.
 extension Association {
-  /// What has ended is neither paused nor goes on: its end was told.
+  /// A transfer that has ended is neither paused nor resumed: its end was reported.
   func pauseTransfer(_ id: TransferID, _ isPaused: Bool, _ turn: Turn) {
     if let transfer = transfers.outgoing[id] {
       pause(transfer, isPaused, turn)
@@ -13,11 +13,11 @@ extension Association {
   }
 
   private func pause(_ transfer: TransferSender, _ isPaused: Bool, _ turn: Turn) {
-    // What has ended may have to begin anew.
-    guard transfer.isPaused != isPaused, transfer.phase != .abandoned, transfer.phase != .ended || transfer.mayRestart
-    else { return }
+    guard transfer.isPaused != isPaused, transfer.phase != .abandoned else { return }
     transfer.isPaused = isPaused
-    // An offer that waits for its turn is told of when it goes.
+    // All of it is out: there is nothing to pause, unless the link is lost, or it has to begin again.
+    if transfer.phase == .ended, !transfer.mayRestart { return }
+    // For an offer that still waits, the pause is told when the offer goes.
     if transfer.number != nil { tellPause(transfer.id, turn) }
     guard !isPaused else { return }
     read(transfer, turn)
@@ -31,9 +31,9 @@ extension Association {
     if !isPaused, transfer.phase == .receiving { grantCredit(transfer, turn) }
   }
 
-  /// Tells the remote side how it stands, now or once it has acknowledged more: however often it changes meanwhile, it
-  /// is one frame then.
-  private func tellPause(_ id: TransferID, _ turn: Turn) {
+  /// Tells the remote side whether the transfer is paused, now or once it has acknowledged more: however often that
+  /// changes meanwhile, it is one frame.
+  func tellPause(_ id: TransferID, _ turn: Turn) {
     transfers.owePause(of: id)
     if !isCrowded { sendPauses(turn) }
   }
@@ -52,7 +52,7 @@ extension Association {
 
   // MARK: The remote side's hints
 
-  /// About a transfer of the remote side. It may be over here while the hint was on its way: then there is nobody to
+  /// About a transfer of the remote side. It may have ended here while the hint was on its way: then there is nobody to
   /// tell.
   func receivedSenderPaused(_ number: UInt64, _ isPaused: Bool, _ turn: Turn) {
     guard let transfer = transfers.incoming[number], transfer.phase != .refused, transfer.isPausedThere != isPaused

@@ -1,20 +1,22 @@
 import PiconetWire
 
-/// What the receiver has already: it reads a file of the offered name and size before it answers, takes the offer as if
-/// it had all of it, and the sender's digest of the whole tells whether that is so. Where it is not the transfer begins
-/// anew.
+/// Content that the receiver has already: it reads a file of the offered name and size before it answers, and accepts
+/// the offer as if it had all of it; the sender's digest of the whole then shows whether that is so. If not, the
+/// transfer begins again.
 extension Association {
   // MARK: The receiver's side
 
-  /// The application has compared so many bytes of what it has.
+  /// The application has compared so many bytes of its file.
   func tellCompared(_ id: TransferID, _ byteCount: UInt64, _ turn: Turn) {
     guard let transfer = transfers.incomingIDs[id], transfer.phase == .offered else { return }
     send(.comparing(transfer: transfer.number, compared: min(byteCount, transfer.offer.size)), turn)
   }
 
-  /// The answer to a commit: the store has what is needed of it all the same.
+  /// The answer to a commit: the store holds something else, and the transfer begins again at `offset`.
   func storeRestarted(_ id: TransferID, offset: UInt64, _ turn: Turn) {
     guard let transfer = transfers.incomingIDs[id], transfer.phase == .committing, transfer.mayRestart else { return }
+    // The sender has given it up meanwhile, and waits for an answer, not for a restart.
+    if transfer.isAbandoned { return refuse(transfer, Ending(.cancelled, .peer), turn) }
     let offset = min(offset, transfer.offer.size)
     let limit = transfer.isPaused ? offset : min(transfer.offer.size, offset + transferWindow(turn))
     transfer.restart(from: offset, limit: limit)
@@ -23,11 +25,11 @@ extension Association {
 
   // MARK: The sender's side
 
-  /// A hint, which may be late: then it is without effect.
+  /// A hint, which may be late: then it has no effect.
   func receivedComparing(_ number: UInt64, _ byteCount: UInt64, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number], transfer.phase == .offered else { return }
     guard byteCount <= transfer.offer.size else { throw Breach("compares more than was offered") }
-    // Only what goes on is a sign that an answer will come.
+    // Only progress is a sign that an answer will come.
     guard byteCount > transfer.compared else { return }
     transfer.compared = byteCount
     turn.deliver(.transferCompared(transfer.id, byteCount: byteCount))
@@ -45,7 +47,7 @@ extension Association {
     transfer.begin(at: offset, limit: limit)
     transfer.isFinishing = false
     transfer.digest = nil
-    // It says from where itself, on whatever link it comes.
+    // The restart itself says from where to go on, whichever link it comes over.
     transfer.awaitsPosition = false
     transfers.turns.append(transfer.id)
     turn.deliver(.transferAccepted(transfer.id, offset: offset))

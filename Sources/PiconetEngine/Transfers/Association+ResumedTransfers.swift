@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Transfers upon another link: chunks are not sequenced, the receiver states what it has, and the sender goes on from
-/// there.
+/// Transfers over another link: chunks are not sequenced, so the receiver states what it has, and the sender goes on
+/// from there.
 extension Association {
   /// The link is gone, and with it what was read for it.
   func dropChunksUnderWay() {
@@ -22,6 +22,8 @@ extension Association {
   /// The remote side has stated what it has: we go on from there, and read again what was lost with the link.
   func goOn(_ transfer: TransferSender, from offset: UInt64, _ turn: Turn) {
     guard let number = transfer.number else { return }
+    // Not told before, because all of it was out.
+    if transfer.phase == .ended, transfer.isPaused { tellPause(transfer.id, turn) }
     transfer.awaitsPosition = false
     transfer.phase = .sending
     transfer.readOffset = offset

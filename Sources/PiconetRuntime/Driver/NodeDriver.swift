@@ -1,26 +1,26 @@
 import PiconetEngine
 import PiconetWire
 
-/// Owns the engine on its loop: feeds it facts, does what its effects say, in their order, without suspending.
+/// Owns the engine on its loop: feeds it facts, and carries out its effects in their order, without suspending.
 ///
-/// Confined to the loop. Other threads hand over `NodeInput` through a mailbox. Whoever makes a driver closes it: its
-/// timers, transports and discoveries hold it until then.
+/// Confined to the loop. Other threads hand over `NodeInput` through a mailbox. Whoever makes a driver must close it:
+/// its timers, transports and discoveries hold it until then.
 public final class NodeDriver: RoundHandler {
   let loop: EventLoop
-  let worker: WorkerThread
-  // What each message passes is not checked for overlapping accesses: it is the loop's thread's own, the engine and the
-  // rows below call nothing, and what is called in between (links, the observer) comes back here through `process`,
-  // outside any access. One struct that a round borrows can't be had, for that very reason.
+  let disk: DiskThreads
+  // What each message passes through is not checked for overlapping accesses: only the loop's thread uses it, the
+  // engine and the arrays below call nothing, and what is called in between (links, the observer) comes back here
+  // through `process`, outside any access. For that very reason it can't be one struct that a round borrows.
   @exclusivity(unchecked) var engine: SessionEngine
-  private let transports: [any Transport]
-  private let discoveries: [any Discovery]
+  let transports: [any Transport]
+  let discoveries: [any Discovery]
   private let security: any LinkSecurity
   private let trust: any TrustJudge
   private let observer: any NodeObserver
   private let inputs: BatchMailbox<NodeInput>
   private var timer: LoopTimer?
   @exclusivity(unchecked) private var armed: Instant?
-  /// When the links were last looked at for those that rest.
+  /// When all links were last checked for ones at rest.
   private var lookedForRest: Instant?
 
   private var nextLink: UInt64 = 1
@@ -43,14 +43,14 @@ public final class NodeDriver: RoundHandler {
   @exclusivity(unchecked) private var isWorking = false
   /// The time of this round, read once.
   @exclusivity(unchecked) private var roundTime: Instant?
-  @exclusivity(unchecked) private var isEnding = false
+  @exclusivity(unchecked) private(set) var isEnding = false
   private var isFinished = false
-  /// Nil where no transport shares its radio with a discovery.
+  /// Nil if no transport shares its radio with a discovery.
   let radio: RadioWatch?
-  /// For whom it listens.
-  private enum Listening { case nobody, members, everybody }
-  @exclusivity(unchecked) private var listening = Listening.nobody
-  private var advertisement: Advertisement?
+  @exclusivity(unchecked) var listening = Listening.nobody
+  /// The memberships that there were when it was looked at last whether to listen for members.
+  @exclusivity(unchecked) var seenMemberships: UInt64 = 0
+  var advertisement: Advertisement?
 
   let buffers: LinkBuffers
 
@@ -60,9 +60,9 @@ public final class NodeDriver: RoundHandler {
   /// Rounds of sealing and writing before other work has its turn.
   private static let flushesPerRound = 16
 
-  /// - Parameter inputs: what it takes from now on; `close` closes it.
+  /// - Parameter inputs: where it takes inputs from; `close` closes it.
   public init(
-    loop: EventLoop, worker: WorkerThread, engine: consuming SessionEngine, transports: [any Transport],
+    loop: EventLoop, disk: DiskThreads, engine: consuming SessionEngine, transports: [any Transport],
     discoveries: [any Discovery], security: any LinkSecurity, trust: any TrustJudge, observer: any NodeObserver,
     inputs: BatchMailbox<NodeInput>, buffers: LinkBuffers, radioPlan: RadioPlan, limits: LinkLimits = LinkLimits(),
     trace: TraceFile? = nil
@@ -72,7 +72,7 @@ public final class NodeDriver: RoundHandler {
     self.limits = limits
     self.trace = trace
     self.loop = loop
-    self.worker = worker
+    self.disk = disk
     self.engine = engine
     self.transports = transports
     self.discoveries = discoveries
@@ -99,8 +99,7 @@ public final class NodeDriver: RoundHandler {
     loop.addRoundHandler(self)
   }
 
-  /// With many peers there is a deadline every few milliseconds, and a look at each link would be the most of what it
-  /// costs.
+  /// With many peers there is a deadline every few milliseconds, and looking at each link would be most of its cost.
   private func lookForRestingLinks() {
     let now = now
     guard lookedForRest.map({ $0 + BufferUse.interval <= now }) ?? true else { return }
@@ -115,7 +114,7 @@ public final class NodeDriver: RoundHandler {
     take(emptying: &inputs)
   }
 
-  /// - Parameter inputs: its elements are moved out, not copied; it is good for nothing afterwards.
+  /// - Parameter inputs: its elements are moved out, not copied; it must not be used afterwards.
   public func take(emptying inputs: inout [NodeInput]) {
     if isEnding { return }
     let now = now
@@ -125,7 +124,7 @@ public final class NodeDriver: RoundHandler {
 
   private func take(_ input: consuming NodeInput, at now: Instant) {
     switch consume input {
-    // The engine takes a whole batch before its effects are done: one flush, one record, one write.
+    // The engine takes a whole batch before its effects are carried out: one flush, one record, one write.
     case .fact(let fact): engine.handle(fact, at: now, into: &effects)
     case .facts(let facts): for fact in facts { engine.handle(fact, at: now, into: &effects) }
     case .offer(let command, let transfer, let node, let offer, let source):
@@ -148,71 +147,9 @@ public final class NodeDriver: RoundHandler {
     }
   }
 
-  /// Listens for everybody, on every transport.
-  /// - Returns: why some can't.
-  public func listen() -> [TransportKind: LinkFailure] {
-    listening = .everybody
-    process(.availabilityChanged(true))
-    return listenOnAll()
-  }
+  // MARK: The end
 
-  /// Listens for members only, as long as there are any that may have lost their links, where it listens at all: at the
-  /// same addresses, which are all that they know. Strangers are refused.
-  public func hide() {
-    guard listening == .everybody else { return }
-    listening = .members
-    process(.availabilityChanged(false))
-    stopListeningWithoutMembers()
-  }
-
-  private func stopListeningWithoutMembers() {
-    if listening == .members, !engine.expectsMembers { stopListening() }
-  }
-
-  private func listenOnAll() -> [TransportKind: LinkFailure] {
-    var failures: [TransportKind: LinkFailure] = [:]
-    for transport in transports where transport.listeningPort == nil {
-      do throws(LinkFailure) {
-        try transport.listen { [self] endpoint in accepted(endpoint) }
-      } catch {
-        failures[transport.kind] = error
-      }
-    }
-    return failures
-  }
-
-  /// Where each transport listens.
-  public var listeningPorts: [TransportKind: UInt16] {
-    var ports: [TransportKind: UInt16] = [:]
-    for transport in transports { ports[transport.kind] = transport.listeningPort }
-    return ports
-  }
-
-  private func stopListening() {
-    listening = .nobody
-    for transport in transports { transport.stopListening() }
-  }
-
-  private func advertise(_ advertisement: Advertisement?) {
-    self.advertisement = advertisement
-    for discovery in discoveries { discovery.advertise(advertisement) }
-  }
-
-  /// An adapter came or went: what could not listen may do so now, and others must learn the new ports.
-  private func listeningChanged() {
-    guard !isEnding, listening != .nobody else { return }
-    _ = listenOnAll()
-    guard var advertisement, advertisement.ports != listeningPorts else { return }
-    advertisement.ports = listeningPorts
-    advertise(advertisement)
-  }
-
-  /// Where everybody may dial.
-  public var listeningAddresses: [TransportAddress] {
-    listening == .everybody ? transports.flatMap { $0.listeningAddresses } : []
-  }
-
-  /// Ends all that is left: links, discoveries, timers. What comes later is nobody's.
+  /// Ends all that is left: links, discoveries, timers. What comes later is dropped.
   public func close() {
     isEnding = true
     inputs.close()
@@ -227,7 +164,7 @@ public final class NodeDriver: RoundHandler {
     stopListening()
     for runner in runners.values.sorted(by: { $0.id < $1.id }) { runner.abort() }
     for (runner, _) in closing { runner.abort() }
-    for store in stores.values { store.discard(on: worker) }
+    for store in stores.values { store.discard(on: disk) }
     stores = [:]
     for source in sources.values { close(source) }
     sources = [:]
@@ -251,13 +188,13 @@ public final class NodeDriver: RoundHandler {
     work()
   }
 
-  /// As `process`, where `work` follows anyway.
+  /// As `process`, for when `work` follows anyway.
   private func note(_ fact: Fact) {
     if isEnding { return }
     if isWorking || !facts.isEmpty || !effects.isEmpty {
       facts.append(fact)
     } else {
-      // Nothing is before it: it need not wait in a row.
+      // Nothing is before it, so it need not be queued.
       engine.handle(fact, at: now, into: &effects)
     }
   }
@@ -278,7 +215,7 @@ public final class NodeDriver: RoundHandler {
     var batch: [Fact] = []
     swap(&batch, &facts)
     batch.drain { engine.handle($0, at: now, into: &effects) }
-    // Back, so that it keeps its room.
+    // Swapped back, so that the array keeps its room.
     if facts.isEmpty { swap(&batch, &facts) }
   }
 
@@ -290,7 +227,7 @@ public final class NodeDriver: RoundHandler {
     if effects.isEmpty { swap(&batch, &effects) }
   }
 
-  /// Once a round: what all facts of the round want sent goes out in as few records and writes as possible.
+  /// Once a round: everything that the round's facts want sent goes out in as few records and writes as possible.
   public func roundHasEnded() {
     guard !isEnding else { return }
     var turns = Self.flushesPerRound
@@ -306,7 +243,7 @@ public final class NodeDriver: RoundHandler {
       turns -= 1
     } while turns > 0
     if turns == 0 { loop.executeLater {} }
-    stopListeningWithoutMembers()
+    followExpectations()
     armTimer()
     if trace != nil { passTraceOn() }
     roundTime = nil
@@ -315,13 +252,13 @@ public final class NodeDriver: RoundHandler {
   private func write(_ runner: LinkRunner) {
     runner.mustWrite = false
     let count = runner.writeOut()
-    // Together, or what has just gone to the kernel would count twice.
+    // Both together, or what has just gone to the kernel would count twice.
     if let pace = runner.newPace() { note(.linkPaced(runner.id, pace)) }
     if count > 0, runner.phase == .open { note(.transmitted(runner.id, byteCount: count)) }
     work()
   }
 
-  /// What was recorded in this round goes to the file: after a crash all but the last round is there.
+  /// What was recorded in this round goes to the file: a crash loses only the last round.
   private func passTraceOn() {
     guard let trace, engine.recordedCount > 0 else { return }
     if !trace.append(engine.takeRecording()) { engine.endRecording(.tooFast) }
@@ -340,7 +277,7 @@ public final class NodeDriver: RoundHandler {
     switch consume effect {
     case .transmit(let link, let bytes): runners[link]?.seal(bytes)
     case .deliver(let event): observer.happened(event)
-    case .messagesTaken(let node, let cost): observer.messagesTaken(node, cost: cost)
+    case .messagesTaken(let node, let cost, let channel): observer.messagesTaken(node, cost: cost, in: channel)
     case .streamTaken(let stream, let count): observer.streamTaken(stream, count: count)
     case .storeChunk(let transfer, let bytes):
       stores[transfer]?.append(bytes)
@@ -364,8 +301,8 @@ public final class NodeDriver: RoundHandler {
     case .commitStore(let transfer, let size, let digest):
       stores[transfer]?.commit(size: size, digest)
       busyStores.insert(transfer)
-    case .discardStore(let transfer): stores.removeValue(forKey: transfer)?.discard(on: worker)
-    case .keepStore(let transfer): stores.removeValue(forKey: transfer)?.keep(on: worker)
+    case .discardStore(let transfer): stores.removeValue(forKey: transfer)?.discard(on: disk)
+    case .keepStore(let transfer): stores.removeValue(forKey: transfer)?.keep(on: disk)
     case .finished:
       isFinished = true
       tellIfFinished()
@@ -395,7 +332,7 @@ public final class NodeDriver: RoundHandler {
   }
 
   private func close(_ source: any ResourceSource) {
-    if source.arrives { _ = worker.submit { source.close() } }
+    if source.arrives { _ = disk.worker.submit { source.close() } }
   }
 
   private func readNow(
@@ -418,9 +355,9 @@ public final class NodeDriver: RoundHandler {
     }
   }
 
-  /// - Parameter work: gives nil if there is more to do, which waits for its turn again.
+  /// - Parameter work: gives nil if there is more to do; it then waits for another turn.
   private func submit(_ transfer: TransferID, _ work: @escaping @Sendable () throws(ResourceFailure) -> Fact?) {
-    let isTaken = worker.submit(answering: loop) { () -> Fact? in
+    let isTaken = disk.worker.submit(answering: loop) { () -> Fact? in
       do throws(ResourceFailure) {
         return try work()
       } catch {
@@ -439,7 +376,7 @@ public final class NodeDriver: RoundHandler {
   }
 
   private func proceed(_ transfer: TransferID) {
-    stores[transfer]?.proceed(on: worker, loop: loop) { [self] runner, fact in
+    stores[transfer]?.proceed(on: disk, loop: loop) { [self] runner, fact in
       if isEnding { return }
       switch fact {
       case .chunkStored(_, let upTo): observer.storeProgressed(transfer, stored: upTo)
@@ -483,9 +420,9 @@ public final class NodeDriver: RoundHandler {
     radio?.dialEnded(dial)
   }
 
-  private func accepted(_ endpoint: any LinkEndpoint) {
+  func accepted(_ endpoint: any LinkEndpoint) {
     guard !isEnding else { return endpoint.close(abort: true) }
-    // Connections that never speak must not keep others out: the oldest goes. Our own dials are not theirs to push out.
+    // Connections that never speak must not keep others out: the oldest goes. They must not push out our own dials.
     let waiting = securing.filter { $0.dial == nil }
     if waiting.count >= limits.securing { waiting.first?.abort() }
     secure(endpoint, dial: nil)
@@ -531,7 +468,7 @@ public final class NodeDriver: RoundHandler {
 
   func received(_ bytes: Bytes, on runner: LinkRunner) { process(.received(runner.id, bytes)) }
 
-  /// The link is over, and not by our doing.
+  /// The link has ended, and not by our doing.
   func linkEnded(_ runner: LinkRunner, _ end: LinkEnd, wasOpen: Bool) {
     if wasOpen {
       process(.linkClosed(runner.id, end))
@@ -549,7 +486,7 @@ public final class NodeDriver: RoundHandler {
   private func close(_ link: LinkID, flush: Bool) {
     guard let runner = runners.removeValue(forKey: link) else { return }
     if flush {
-      // Who reads nothing more must not make us keep what it was to read.
+      // A peer that reads nothing more must not make us keep what it was to read.
       if closing.count >= limits.closing { closing.first?.runner.abort() }
       closing.append((runner, loop.now + limits.closingTimeout))
       if closing.count == 1 { closingTimer?.set(after: limits.closingTimeout) }

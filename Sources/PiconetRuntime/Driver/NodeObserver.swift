@@ -1,17 +1,17 @@
 import PiconetEngine
 import PiconetWire
 
-/// Who is told what the engine says; called on the loop, in order.
+/// Told what the engine says; called on the loop, in order.
 public protocol NodeObserver: AnyObject {
   func happened(_ event: Event)
   func replied(_ command: CommandID, _ reply: Reply)
-  /// Messages of this cost have left the queue to the node.
-  func messagesTaken(_ node: NodeID, cost: Int)
+  /// Messages of this cost have left the channel's queue to the node.
+  func messagesTaken(_ node: NodeID, cost: Int, in channel: MessageChannel)
   /// So many bytes have left the queue of an outgoing stream.
   func streamTaken(_ stream: StreamID, count: Int)
   /// An incoming transfer has this many bytes on disk.
   func storeProgressed(_ transfer: TransferID, stored: UInt64)
-  /// All is over after `shutDown`: nothing follows.
+  /// Everything has ended after `shutDown`: nothing follows.
   func finished()
 }
 
@@ -25,7 +25,7 @@ public enum NodeInput: Sendable {
   indirect case acceptOffer(CommandID, TransferID, any ResourceStore, offset: UInt64)
   indirect case advertise(Advertisement?)
   case search(scope: String?)
-  /// Asks how the connection to a peer is; `answer` is called on the loop, with nil where there is none.
+  /// Asks for the statistics of the connection to a peer; `answer` is called on the loop, with nil if there is none.
   indirect case inspect(NodeID, answer: @Sendable (AssociationStatistics?) -> Void)
   /// Another input, if a condition holds when the loop comes to it; otherwise `refused` is called there.
   indirect case conditional(NodeInput, @Sendable () -> Bool, refused: @Sendable () -> Void)

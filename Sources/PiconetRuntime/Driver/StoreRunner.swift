@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetWire
 
-/// Writes one incoming transfer on the disk thread: one job at a time, each with all chunks that came meanwhile.
-/// Confined to the loop.
+/// Writes one incoming transfer: one job at a time, each with all chunks that came meanwhile, on the disk thread; the
+/// commit on one of several threads, alongside those of other transfers. Confined to the loop.
 final class StoreRunner {
   private enum Step {
     case receiving
@@ -12,6 +12,7 @@ final class StoreRunner {
 
   let id: TransferID
   private let store: any ResourceStore
+  private let use = StoreUse()
   private var step = Step.receiving
   private var waiting: [Bytes] = []
   private var isBusy = false
@@ -24,7 +25,7 @@ final class StoreRunner {
   }
 
   func append(_ bytes: Bytes) {
-    // A chunk may be one byte, and what holds it takes a hundred: small ones are glued.
+    // A chunk may be one byte in an array that takes a hundred: small ones are joined.
     if bytes.count < Self.smallChunk, let last = waiting.last, last.count < Self.smallChunk {
       waiting[waiting.count - 1].append(contentsOf: bytes)
     } else {
@@ -36,15 +37,15 @@ final class StoreRunner {
 
   func commit(size: UInt64, _ digest: ResourceDigest) { step = .committing(size: size, digest) }
 
-  /// The store has begun anew.
+  /// The store has begun again.
   func restart(offset: UInt64) {
     step = .receiving
     stored = offset
   }
 
-  /// Gives the disk thread its next job, if it has none of this transfer.
-  /// - Parameter report: called on the loop with what is to be told to the engine.
-  func proceed(on worker: WorkerThread, loop: EventLoop, report: @escaping (StoreRunner, Fact) -> Void) {
+  /// Gives the disk its next job, if it has none of this transfer.
+  /// - Parameter report: called on the loop with a fact for the engine.
+  func proceed(on disk: DiskThreads, loop: EventLoop, report: @escaping (StoreRunner, Fact) -> Void) {
     guard !isBusy else { return }
     if case .ended = step { return }
     let store = store
@@ -53,20 +54,36 @@ final class StoreRunner {
       let chunks = waiting
       waiting = []
       let upTo = stored + chunks.reduce(0) { $0 + UInt64($1.count) }
-      submit(to: worker, loop, report) { () throws(ResourceFailure) in
+      submit(report) { () throws(ResourceFailure) in
         for chunk in chunks { try Self.write(chunk, to: store) }
         return .chunkStored(id, upTo: upTo)
+      } to: { work, then in
+        disk.worker.submit(answering: loop, work, then: then)
       }
       stored = upTo
     } else if case .committing(let size, let digest) = step {
       step = .ended
-      submit(to: worker, loop, report) { () throws(ResourceFailure) in
-        switch try store.commit(size: size, digest: digest) {
-        case .stored(let name): .committed(id, name: name)
-        case .present(let name): .committed(id, name: name, wasThere: true)
-        case .restarted(let offset): .storeRestarted(id, offset: offset)
-        }
+      let use = use
+      use.beginCommit()
+      submit(report) { () throws(ResourceFailure) in
+        let commit = try use.commit { () throws(ResourceFailure) in try store.commit(size: size, digest: digest) }
+        return Self.fact(id, commit)
+      } to: { work, then in
+        // If no thread is available the disk thread does it.
+        let isTaken =
+          disk.committers.submit(answering: loop, work, then: then)
+          || disk.worker.submit(answering: loop, work, then: then)
+        if !isTaken { use.endCommit() }
+        return isTaken
       }
+    }
+  }
+
+  private static func fact(_ id: TransferID, _ commit: ResourceCommit) -> Fact {
+    switch commit {
+    case .stored(let name): .committed(id, name: name)
+    case .present(let name): .committed(id, name: name, wasThere: true)
+    case .restarted(let offset): .storeRestarted(id, offset: offset)
     }
   }
 
@@ -84,43 +101,45 @@ final class StoreRunner {
   }
 
   private func submit(
-    to worker: WorkerThread, _ loop: EventLoop, _ report: @escaping (StoreRunner, Fact) -> Void,
-    _ work: @escaping @Sendable () throws(ResourceFailure) -> Fact
+    _ report: @escaping (StoreRunner, Fact) -> Void,
+    _ work: @escaping @Sendable () throws(ResourceFailure) -> Fact,
+    to submit: (_ work: @escaping @Sendable () -> Fact, _ then: @escaping (Fact) -> Void) -> Bool
   ) {
     isBusy = true
     let id = id
-    let isTaken = worker.submit(answering: loop) { () -> Fact in
-      do throws(ResourceFailure) {
-        return try work()
-      } catch {
-        return .storeFailed(id, error.reason, detail: error.detail)
-      }
-    } then: { fact in
-      self.isBusy = false
-      report(self, fact)
-    }
+    let isTaken = submit(
+      {
+        do throws(ResourceFailure) {
+          return try work()
+        } catch {
+          return .storeFailed(id, error.reason, detail: error.detail)
+        }
+      },
+      { fact in
+        self.isBusy = false
+        report(self, fact)
+      })
     if !isTaken {
       isBusy = false
       report(self, .storeFailed(id, .internalError, detail: "too much waits for the disk"))
     }
   }
 
-  /// Throws away what was written, after what the disk thread is at. Where that takes no more jobs the store's own end
-  /// does it: the disk thread may be using the store at this moment.
-  func discard(on worker: WorkerThread) {
+  /// Throws away what was written, once the disk is done with its present job.
+  func discard(on disk: DiskThreads) {
     step = .ended
     waiting = []
     let store = store
-    _ = worker.submit { store.discard() }
+    use.end(on: disk.worker) { store.discard() }
   }
 
   /// Writes what came, and lets the store keep it for the same offer.
-  func keep(on worker: WorkerThread) {
+  func keep(on disk: DiskThreads) {
     step = .ended
     let chunks = waiting
     waiting = []
     let store = store
-    _ = worker.submit {
+    use.end(on: disk.worker) {
       do throws(ResourceFailure) {
         for chunk in chunks { try Self.write(chunk, to: store) }
       } catch {

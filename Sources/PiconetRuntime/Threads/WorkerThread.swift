@@ -1,6 +1,6 @@
-/// One thread for calls that block (disks, name look-ups), in the order in which they were given to it. Its queue is
-/// bounded, and whoever submits never waits.
-public final class WorkerThread: Sendable {
+/// One thread for calls that block (disks, name look-ups), in the order in which they were submitted. Its queue is
+/// bounded, and submitting never waits.
+public final class WorkerThread: BlockingThreads {
   private struct State {
     var queue: [@Sendable () -> Void] = []
     var isStopping = false
@@ -32,19 +32,6 @@ public final class WorkerThread: Sendable {
     return isTaken
   }
 
-  /// On `loop`. Runs `work` on the worker, then `then` with its value on `loop`.
-  /// - Returns: false if the queue is full or the worker is stopping: neither will run.
-  public func submit<Value: Sendable>(
-    answering loop: EventLoop, _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
-  ) -> Bool {
-    precondition(loop.isOnLoop, "answers go to the loop that asks")
-    let answer = LoopConfined(then)
-    return submit {
-      let value = work()
-      loop.execute { answer.value(value) }
-    }
-  }
-
   /// Any thread. Waits until all that was submitted before has run, whatever the limit.
   public func finishSubmitted() async {
     await withCheckedContinuation { continuation in
@@ -52,7 +39,7 @@ public final class WorkerThread: Sendable {
         if !state.isStopping { state.queue.append { continuation.resume() } }
         return !state.isStopping
       }
-      // What a worker that is stopping still has to run, `stop` waits for.
+      // If the worker is stopping, `stop` waits for what it still has to run.
       if isTaken { state.notify() } else { continuation.resume() }
     }
   }
@@ -81,11 +68,4 @@ public final class WorkerThread: Sendable {
       if batch.isEmpty && isStopping { return }
     }
   }
-}
-
-/// Carries a value of a loop through other threads, which do not touch it.
-struct LoopConfined<Value>: @unchecked Sendable {
-  // Sendable is right: made on a loop and used on the same loop only.
-  let value: Value
-  init(_ value: Value) { self.value = value }
 }

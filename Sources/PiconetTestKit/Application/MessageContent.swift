@@ -1,14 +1,15 @@
 import PiconetWire
 
-/// Bytes of messages and files that tell where they belong, so that any mistake about them shows.
+/// Bytes of messages and files that show where they belong, so that any mix-up is noticed.
 enum MessageContent {
-  /// A message shorter than this has no header: its place in the order and its size tell what it is.
+  /// A message shorter than this has no header: it is known by its place in the order and its size.
   static let headerCount = 20
 
   struct Header: Equatable {
     var from: Int
     var to: Int
-    /// Which connected time of the sender with the receiver it was sent in.
+    var channel: MessageChannel
+    /// During which of the sender's connections with the receiver it was sent.
     var epoch: Int
     var isReliable: Bool
     var number: Int
@@ -22,7 +23,7 @@ enum MessageContent {
       bytes.append(UInt8(truncatingIfNeeded: header.from))
       bytes.append(UInt8(truncatingIfNeeded: header.to))
       bytes.append(header.isReliable ? 1 : 2)
-      bytes.append(0xA5)
+      bytes.append(0x80 | header.channel.number)
       for word in [header.epoch, header.number, header.size, header.epoch ^ header.number ^ header.size ^ 0x5A5A] {
         for shift in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
       }
@@ -36,8 +37,10 @@ enum MessageContent {
     guard bytes.count >= headerCount else { return nil }
     let fields = Array(bytes.prefix(headerCount))
     func word(_ at: Int) -> Int { fields[at..<(at + 4)].reduce(0) { $0 << 8 | Int($1) } }
+    guard fields[3] & 0xC0 == 0x80, let channel = MessageChannel(Int(fields[3] & 0x3F)) else { return nil }
     return Header(
-      from: Int(fields[0]), to: Int(fields[1]), epoch: word(4), isReliable: fields[2] == 1, number: word(8),
+      from: Int(fields[0]), to: Int(fields[1]), channel: channel, epoch: word(4), isReliable: fields[2] == 1,
+      number: word(8),
       size: word(12))
   }
 
@@ -55,7 +58,7 @@ enum MessageContent {
     return bytes
   }
 
-  /// Bytes of a stream: at each offset the same whatever the pieces.
+  /// Bytes of a stream: the same at each offset, however they are cut into pieces.
   static func streamBytes(_ number: Int, from offset: Int, count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count)

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What applications do of their own.
+/// What applications do of their own accord.
 extension World {
   func persona(_ node: SimulatedNode) -> Persona { scenario.personas[node.index] }
 
@@ -21,6 +21,10 @@ extension World {
   /// Sightings and invitations of a node that has just started.
   func beginApplication(of node: SimulatedNode) {
     if persona(node).setsCode { plan(.setCode, of: node, in: 0) }
+    if persona(node).hides, !isCalm { setHidden(true, node) }
+    for expectation in persona(node).expectations {
+      plan(.expect(target: expectation.target, length: expectation.length), of: node, in: expectation.at)
+    }
     for invitation in persona(node).invitations {
       let at = node.life == 0 ? invitation.at : applicationDice.milliseconds(1...400)
       plan(
@@ -34,14 +38,17 @@ extension World {
     switch step {
     case .invite(let target, let byAddress, let timeout): invite(target, byAddress, timeout, node)
     case .cancelInvitation(let id): command(.cancelInvitation(id), of: node)
+    case .expect(let target, let length): expect(target, length, node)
+    case .stopExpecting(let target): command(.stopExpecting(nodes[target].peer), of: node)
     case .answer(let peer, let accept):
       if !accept { causes.declined += 1 }
-      command(.answerInvitation(peer, accept: accept, accept ? .left : .declined), of: node)
+      let id = command(.answerInvitation(peer, accept: accept, accept ? .left : .declined), of: node)
+      if accept { planCancellation(of: id, node) }
     case .showCode(let peer): node.application.showing[command(.showCode(peer), of: node)] = peer
     case .confirm(let peer, let isConfirmed): command(.confirm(peer, isConfirmed, .codeMismatch), of: node)
     case .setCode: setCode(node)
     case .send(let peer, let count): send(to: peer, count, node)
-    case .consume(let peer): consume(peer, node)
+    case .consume(let peer, let channel): consume(peer, in: channel, node)
     case .offer(let peer): offer(to: peer, node)
     case .acceptOffer(let transfer): acceptOffer(transfer, node)
     case .declineOffer(let transfer): command(.declineOffer(transfer, .notWanted, detail: ""), of: node)
@@ -77,29 +84,53 @@ extension World {
     let code = typedCode(for: target, node)
     let id = command(
       .invite(goal, context: Array("hello".utf8), timeout: .nanoseconds(Int64(timeout)), code: code), of: node)
-    if applicationDice.chance(persona(node).cancelInvitationChance) {
-      plan(.cancelInvitation(id), of: node, in: applicationDice.milliseconds(0...applicationDice.pick([20, 100, 300])))
+    planCancellation(of: id, node)
+  }
+
+  private func expect(_ target: Int, _ length: UInt64, _ node: SimulatedNode) {
+    if isCalm { return }
+    command(.expect(nodes[target].peer, for: .nanoseconds(Int64(length))), of: node)
+    if applicationDice.chance(persona(node).stopExpectingChance) {
+      plan(.stopExpecting(target: target), of: node, in: applicationDice.word() % length)
     }
+  }
+
+  private func planCancellation(of invitation: CommandID, _ node: SimulatedNode) {
+    guard applicationDice.chance(persona(node).cancelInvitationChance) else { return }
+    let delay = applicationDice.milliseconds(0...applicationDice.pick([20, 100, 300]))
+    plan(.cancelInvitation(invitation), of: node, in: delay)
   }
 
   private func send(to peer: NodeID, _ count: Int, _ node: SimulatedNode) {
     guard let limit = node.application.messageLimits[peer] else { return }
-    let budget = scenario.configurations[node.index].messageWindow
+    let configuration = scenario.configurations[node.index]
     for _ in 0..<count {
       var size = applicationDice.skewed(0...limit)
       let mode: DeliveryMode = applicationDice.chance(persona(node).unreliableChance) ? .unreliable : .reliable
       if mode == .unreliable { size = max(size, MessageContent.headerCount) }
+      let channel = mode == .reliable ? channel(to: peer, node) : 0
+      let key = ChannelKey(peer: peer, channel: channel)
       let cost = size + WireLimits.messageCost
-      guard size <= limit, node.application.queuedCost[peer, default: 0] + cost <= budget else { continue }
-      node.application.queuedCost[peer, default: 0] += cost
-      post(.message(peer, size: size, mode), to: node)
+      guard size <= limit, node.application.queuedCost[key, default: 0] + cost <= configuration.messageWindow else {
+        continue
+      }
+      node.application.queuedCost[key, default: 0] += cost
+      post(.message(peer, size: size, mode, in: channel), to: node)
     }
   }
 
-  private func consume(_ peer: NodeID, _ node: SimulatedNode) {
-    guard let cost = node.application.unconsumed[peer], cost > 0 else { return }
-    node.application.unconsumed[peer] = 0
-    post(.fact(.messagesConsumed(peer, byteCount: cost)), to: node)
+  /// One of those that the peer takes.
+  private func channel(to peer: NodeID, _ node: SimulatedNode) -> MessageChannel {
+    if scenario.channels.count == 1 { return 0 }
+    let channel = applicationDice.pick(scenario.channels)
+    return channel.number < node.application.channelLimits[peer, default: 1] ? channel : 0
+  }
+
+  private func consume(_ peer: NodeID, in channel: MessageChannel, _ node: SimulatedNode) {
+    let key = ChannelKey(peer: peer, channel: channel)
+    guard let cost = node.application.unconsumed[key], cost > 0 else { return }
+    node.application.unconsumed[key] = 0
+    post(.fact(.messagesConsumed(peer, byteCount: cost, in: channel)), to: node)
   }
 
   private func offer(to peer: NodeID, _ node: SimulatedNode) {
@@ -137,7 +168,7 @@ extension World {
     }
   }
 
-  /// Every rest has an end, whatever becomes of the transfer meanwhile.
+  /// Every pause has an end, whatever becomes of the transfer meanwhile.
   private func planPauses(of transfer: TransferID, _ node: SimulatedNode) {
     while applicationDice.chance(persona(node).pauseChance) {
       let start = applicationDice.milliseconds(0...applicationDice.pick([5, 100]))
@@ -146,8 +177,10 @@ extension World {
     }
   }
 
-  /// Whoever was slow makes up for it, so that everything can come to an end.
+  /// An application that was slow catches up, so that everything can come to an end.
   func wakeApplication(of node: SimulatedNode) {
-    for peer in node.application.members { plan(.consume(peer), of: node, in: 0) }
+    for peer in node.application.members {
+      for channel in scenario.channels { plan(.consume(peer, channel), of: node, in: 0) }
+    }
   }
 }

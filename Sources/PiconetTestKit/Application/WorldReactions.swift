@@ -17,10 +17,11 @@ extension World {
         let isConfirmed = applicationDice.chance(persona(node).confirmChance)
         plan(.confirm(peer.node, isConfirmed), of: node, in: applicationDice.milliseconds(0...300))
       }
-    case .connected(let peer): memberCame(peer, node)
+    case .connected(let peer): becameMember(peer, node)
     case .disconnected(let peer, _): memberWent(peer, node)
     case .suspended, .resumed, .peerRefused: break
-    case .messagesReceived(let peer, let messages, let mode): took(messages, mode, from: peer, node)
+    case .messagesReceived(let peer, let messages, let mode, let channel):
+      took(messages, mode, from: peer, in: channel, node)
     case .offerReceived(let transfer, let from, let offer): answerOffer(transfer, from, offer, node)
     case .transferProgressed, .transferCompared, .transferAccepted, .transferPaused, .stateChanged: break
     case .streamOpened(let stream, let from, let name): streamOpened(stream, name, from: from, node)
@@ -43,11 +44,11 @@ extension World {
     }
   }
 
-  private func memberCame(_ peer: ProvenPeer, _ node: SimulatedNode) {
+  private func becameMember(_ peer: ProvenPeer, _ node: SimulatedNode) {
     node.application.members.append(peer.node)
     node.application.messageLimits[peer.node] = peer.messageLimit
-    node.application.queuedCost[peer.node] = 0
-    node.application.unconsumed[peer.node] = 0
+    node.application.channelLimits[peer.node] = peer.channelLimit
+    node.application.forgetMessages(of: peer.node)
     if isCalm || isHostile(indices[peer.node.peer] ?? 0) { return sendToHostile(peer, node) }
     let persona = persona(node)
     for _ in 0..<applicationDice.number(persona.bursts) {
@@ -74,7 +75,7 @@ extension World {
     applicationDice.chance(40) ? 0 : applicationDice.milliseconds(0...persona.spread)
   }
 
-  /// A hostile member gets something to break, too.
+  /// A hostile member gets something to break as well.
   private func sendToHostile(_ peer: ProvenPeer, _ node: SimulatedNode) {
     if isCalm { return }
     plan(.send(peer.node, count: 3), of: node, in: applicationDice.milliseconds(0...50))
@@ -85,8 +86,8 @@ extension World {
   private func memberWent(_ peer: NodeID, _ node: SimulatedNode) {
     node.application.members.removeAll { $0 == peer }
     node.application.messageLimits[peer] = nil
-    node.application.queuedCost[peer] = nil
-    node.application.unconsumed[peer] = nil
+    node.application.channelLimits[peer] = nil
+    node.application.forgetMessages(of: peer)
     node.application.read = node.application.read.filter { $0.value.peer != peer }
     guard !isCalm, let target = indices[peer.peer], applicationDice.chance(persona(node).inviteAgainChance) else {
       return
@@ -96,13 +97,20 @@ extension World {
       in: applicationDice.milliseconds(1...500))
   }
 
-  private func took(_ messages: [Bytes], _ mode: DeliveryMode, from peer: NodeID, _ node: SimulatedNode) {
-    guard mode == .reliable, node.application.unconsumed[peer] != nil else { return }
-    node.application.unconsumed[peer, default: 0] += messages.reduce(0) { $0 + $1.count + WireLimits.messageCost }
-    switch persona(node).consumption {
-    case .atOnce: plan(.consume(peer), of: node, in: 0)
-    case .delayed(let most): plan(.consume(peer), of: node, in: isCalm ? 0 : applicationDice.word() % max(1, most))
-    case .late: if isCalm { plan(.consume(peer), of: node, in: 0) }
+  private func took(
+    _ messages: [Bytes], _ mode: DeliveryMode, from peer: NodeID, in channel: MessageChannel, _ node: SimulatedNode
+  ) {
+    guard mode == .reliable, node.application.messageLimits[peer] != nil else { return }
+    node.application.unconsumed[ChannelKey(peer: peer, channel: channel), default: 0] += messages.reduce(0) {
+      $0 + $1.count + WireLimits.messageCost
+    }
+    let persona = persona(node)
+    if persona.unreadChannel == channel, !isCalm { return }
+    let consume = ApplicationStep.consume(peer, channel)
+    switch persona.consumption {
+    case .atOnce: plan(consume, of: node, in: 0)
+    case .delayed(let most): plan(consume, of: node, in: isCalm ? 0 : applicationDice.word() % max(1, most))
+    case .late: if isCalm { plan(consume, of: node, in: 0) }
     }
   }
 
@@ -121,7 +129,7 @@ extension World {
     }
   }
 
-  /// The number of what an honest node offers; its offer must have come as it was made.
+  /// The number of what an honest node offers; its offer must have arrived as it was made.
   private func content(of offer: ResourceOffer, _ from: NodeID) -> Int? {
     guard let index = indices[from.peer], !isHostile(index) else { return nil }
     let number = offer.metadata.reduce(0) { $0 << 8 | Int($1) }

@@ -19,13 +19,13 @@ struct SimulatedProof {
   }
 }
 
-/// What a node has of codes that are typed.
+/// What a node knows about typed codes.
 struct TypedCodeState {
   /// The code with which it can be invited.
   var own: TypedCodeID?
   var digits: [TypedCodeID: Int] = [:]
   var proofs: [CodeID: SimulatedProof] = [:]
-  /// The code behind each proof of the invited side, and how many of a code's tries were answered and were not right.
+  /// The code behind each proof of the invited side, and how many tries of a code were answered and were wrong.
   var tried: [CodeID: TypedCodeID] = [:]
   var unproven: [TypedCodeID: Int] = [:]
   /// Who has proven a code to this node.
@@ -40,8 +40,8 @@ struct TypedCodeState {
   }
 }
 
-/// Codes that are typed: what applications do with them, what the driver computes, and that nobody has more tries than
-/// three.
+/// Codes that are typed: what applications do with them, what the driver computes, and the check that nobody gets more
+/// than three tries.
 extension World {
   static let typedDigits = 0...9_999
 
@@ -52,7 +52,7 @@ extension World {
     command(.setCode(code), of: node)
   }
 
-  /// The code that somebody types for another node: mostly the right one.
+  /// The code that somebody types for another node: usually the right one.
   func typedCode(for target: Int, _ node: SimulatedNode) -> TypedCodeID? {
     guard persona(node).typesCodeChance > 0, applicationDice.chance(persona(node).typesCodeChance) else { return nil }
     let right = isHostile(target) ? nil : nodes[target].codes.own.flatMap { nodes[target].codes.digits[$0] }
@@ -62,7 +62,7 @@ extension World {
 
   func codeFailed(_ code: TypedCodeID, left: Int, _ node: SimulatedNode) {
     statistics.wrongCodes += 1
-    // What ends an old code is no news for the next.
+    // The end of an old code says nothing about the next one.
     guard left == 0, node.codes.own == code, !persona(node).keepsOverCode else { return }
     plan(.setCode, of: node, in: applicationDice.milliseconds(1...200))
   }
@@ -112,13 +112,13 @@ extension World {
   ) -> SimulatedProof? {
     guard let digits = node.codes.digits[code], let (number, side) = node.links[link] else { return nil }
     let end = connections[number].ends[1 - side].node
-    let far = isHostile(end) ? hostile(end).node.peer : nodes[end].peer
+    let remote = isHostile(end) ? hostile(end).node.peer : nodes[end].peer
     return SimulatedProof(
-      digits: digits, connection: number, isInviter: isInviter, inviter: isInviter ? node.peer : far,
-      invited: isInviter ? far : node.peer, share: [4] + networkDice.bytes(InviteByCode.shareCount - 1))
+      digits: digits, connection: number, isInviter: isInviter, inviter: isInviter ? node.peer : remote,
+      invited: isInviter ? remote : node.peer, share: [4] + networkDice.bytes(InviteByCode.shareCount - 1))
   }
 
-  /// Nobody is taken for proven who has not proven.
+  /// Nobody counts as proven without having proven a code.
   func checkProof(of peer: ProvenPeer, _ node: SimulatedNode) {
     guard peer.isProven else { return }
     statistics.provenCodes += 1

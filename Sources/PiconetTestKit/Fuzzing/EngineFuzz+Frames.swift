@@ -30,7 +30,7 @@ extension EngineFuzz {
     send(bytes, on: link)
   }
 
-  /// Much of the same.
+  /// The same thing many times.
   func flood() {
     guard let link = pickLink(), let peer = links[link]?.peer else { return }
     let frame = frame(of: peer)
@@ -48,6 +48,8 @@ extension EngineFuzz {
       message: hostileLimit(), frame: max(UInt64(WireLimits.smallestFrame), hostileLimit()),
       messageWindow: hostileLimit(), transfers: input.hostileNumber(),
       silence: min(max(input.hostileNumber(), WireLimits.silence.lowerBound), WireLimits.silence.upperBound))
+    hello.limits.channels = UInt64(input.number(below: MessageChannel.count) + 1)
+    hello.limits.channelWindow = max(UInt64(WireLimits.channelWindow), hostileLimit())
     hello.associationsBegun = input.hostileNumber()
     if input.isTrue() { hello.held = HeldAssociation(id: pickAssociation(), received: input.hostileNumber()) }
     return hello
@@ -64,11 +66,14 @@ extension EngineFuzz {
     return number < associations.count ? associations[number] : AssociationID(high: UInt64(number), low: 1)
   }
 
-  /// The engine, one of the others, or nobody; never the honest peer, which a member has the right to have removed.
+  /// The engine, one of the others, or nobody; never the honest peer, since any member has the right to have it
+  /// removed.
   private func pickMember() -> MemberName {
     let named = input.pick([node, Self.hostileNode(0), Self.hostileNode(3), Self.node(77)])
     return MemberName(peer: named.peer, incarnation: named.incarnation)
   }
+
+  private func pickChannel() -> MessageChannel { input.pick([1, 2, 62, 63]) }
 
   private func reason() -> Reason { Reason(rawValue: UInt16(input.byte())) }
 
@@ -78,7 +83,7 @@ extension EngineFuzz {
       return [UInt8](repeating: fuzz.input.byte(), count: count)[...]
     }
     let transfer = UInt64(input.number(below: 6))
-    switch input.number(below: 48) {
+    switch input.number(below: 52) {
     case 0: return .hello(hello(of: peer))
     case 1: return .codeReveal([UInt8](repeating: input.byte(), count: Invite.nonceCount))
     case 2: return .associate(pickAssociation(), received: input.hostileNumber())
@@ -146,6 +151,9 @@ extension EngineFuzz {
           share: [UInt8](repeating: input.byte(), count: InviteByCode.shareCount),
           confirmation: [UInt8](repeating: input.byte(), count: InviteByCode.confirmationCount),
           left: input.hostileNumber()))
+    case 47: return .channelMessage(pickChannel(), contents(self))
+    case 48, 49: return .channelFragment(pickChannel(), contents(self) + [1])
+    case 50: return .channelCredit(pickChannel(), limit: input.hostileNumber())
     case 46: return .codeConfirm([UInt8](repeating: input.byte(), count: InviteByCode.confirmationCount))
     default:
       let byte = input.byte()
@@ -155,6 +163,9 @@ extension EngineFuzz {
         let (one, other) = (input.hostileNumber(), input.hostileNumber())
         return .restart(transfer: transfer, offset: min(one, other), limit: max(one, other))
       case 3: return .comparing(transfer: transfer, compared: input.hostileNumber())
+      case 4:
+        let ports = 1...UInt8(input.byte() % 8 + 1)
+        return .listening(ports.map { ListeningPort(transport: $0, port: UInt16(input.byte()) * 257 | 1) })
       default: return .unknownOptional(type: byte | FrameType.optionalBit)
       }
     }

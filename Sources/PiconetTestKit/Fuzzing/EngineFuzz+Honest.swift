@@ -4,9 +4,9 @@ import PiconetWire
 /// The engine's dealings with the honest peer.
 extension EngineFuzz {
   func connectHonestPeer() {
-    func opening(_ far: NodeID, dial: DialID?) -> LinkOpening {
+    func opening(_ remote: NodeID, dial: DialID?) -> LinkOpening {
       LinkOpening(
-        dial: dial, peer: far.peer, traits: LinkTraits(kind: .tcp, remoteAddress: "honest"))
+        dial: dial, peer: remote.peer, traits: LinkTraits(kind: .tcp, remoteAddress: "honest"))
     }
     let invite = Command.invite(
       .addresses([TransportAddress(kind: .tcp, text: "honest")], expected: node.peer), context: [],
@@ -41,7 +41,7 @@ extension EngineFuzz {
     settle()
   }
 
-  /// Does what the honest engine says, and hands over what is on its way to it.
+  /// Performs what the honest engine asks for, and hands it what is on its way to it.
   func exchangeWithHonestPeer() {
     var rounds = 0
     while !honest.arriving.isEmpty || !honest.effects.isEmpty, finding == nil {
@@ -80,7 +80,7 @@ extension EngineFuzz {
       honest.take(.committed(id, name: [66]), at: now)
     case .deliver(.connected): honest.isMember = true
     case .deliver(.disconnected(_, let ending)): if !isEnding { broken("the honest peer is told: \(ending)") }
-    case .deliver(.messagesReceived(_, let messages, _)):
+    case .deliver(.messagesReceived(_, let messages, _, _)):
       for message in messages {
         if HonestPeer.number(of: message) != honest.gotBack { broken("message \(honest.gotBack) to the honest peer") }
         honest.gotBack += 1
@@ -102,7 +102,7 @@ extension EngineFuzz {
     }
   }
 
-  /// What the honest peer has begun comes to its end, now that nobody disturbs it.
+  /// What the honest peer has begun comes to its end, now that nobody interferes.
   func finishHonestPeer() {
     for _ in 0..<200 where finding == nil && honest.verdict != nil {
       serveHonestPeer()
@@ -112,7 +112,7 @@ extension EngineFuzz {
     if let wrong = honest.verdict { broken(wrong) }
   }
 
-  /// The disks answer for what is the honest peer's, and the application takes its messages.
+  /// The disks answer for the honest peer's transfers, and the application takes its messages.
   func serveHonestPeer() {
     if honest.unconsumed > 0 {
       take(.messagesConsumed(honest.node, byteCount: honest.unconsumed))
@@ -134,7 +134,7 @@ extension EngineFuzz {
 }
 
 extension HonestPeer {
-  /// Sends a message to the engine, as far as its own queue is not full.
+  /// Sends a message to the engine, unless its own queue is full.
   func sends(_ size: Int, _ fuzz: EngineFuzz) {
     let queued = engine.statistics(of: fuzz.node, at: fuzz.now)?.queuedBytes ?? 0
     guard queued < EngineFuzz.configuration.messageWindow / 2 else { return }

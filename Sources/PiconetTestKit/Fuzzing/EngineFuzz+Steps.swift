@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What a byte of the fuzzer makes happen.
+/// What each byte from the fuzzer causes.
 extension EngineFuzz {
   func step() {
     switch input.number(below: 32) {
@@ -123,15 +123,17 @@ extension EngineFuzz {
     case 15: useStream()
     case 13: command(.remove(pickNode()))
     case 14: command(.pauseTransfer(pickTransfer(), input.isTrue()))
-    case 12: take(.messagesConsumed(pickNode(), byteCount: input.number(below: 256) * 64))
+    case 12: take(.messagesConsumed(pickNode(), byteCount: input.number(below: 256) * 64, in: input.pick([0, 1, 63])))
     default:
       let mode: DeliveryMode = input.isTrue() ? .reliable : .unreliable
       let size = Int(input.byte()) * 16
-      // As the application's budget does: no more than a window waits for one peer.
+      // As the application's budget ensures: no more than one window waits for a peer.
       let node = pickNode()
       let queued = engine.statistics(of: node, at: now)?.queuedBytes ?? 0
       guard queued + size < Self.configuration.messageWindow else { return }
-      take(.messageQueued(node, [UInt8](repeating: 1, count: size)[...], mode))
+      // The honest peer counts what comes in channel 0.
+      let channel: MessageChannel = mode == .reliable && node != honest.node ? input.pick([0, 0, 1, 63]) : 0
+      take(.messageQueued(node, [UInt8](repeating: 1, count: size)[...], mode, in: channel))
     }
   }
 
@@ -168,7 +170,7 @@ extension EngineFuzz {
     if let fact = Self.answer(to: effect, fails: fails) { take(fact) }
   }
 
-  /// What a disk says that does what it is asked, or fails.
+  /// The answer of a disk that does what it is asked, or fails.
   static func answer(to effect: Effect, fails: Bool) -> Fact? {
     switch effect {
     case .readChunks(let id, let number, let offset, let count, let frameCount):
@@ -202,7 +204,7 @@ extension EngineFuzz {
 
   // MARK: Time
 
-  /// Time passes for both engines, in steps that leave them the time to speak.
+  /// Time passes for both engines, in steps short enough for them to keep talking.
   func wait(milliseconds: Int) {
     let end = now + .milliseconds(milliseconds)
     var rounds = 0
@@ -216,7 +218,7 @@ extension EngineFuzz {
       if next >= end { break }
       if rounds > 3_000 { return broken("deadlines stay due") }
     }
-    // What a later fact makes due is due from then on: an invitation lets a search go on whose pause is over.
+    // What a later fact makes due is due from then on: an invitation, say, resumes a search whose pause is over.
     if let deadline = engine.nextDeadline, deadline + .seconds(1) < now { broken("a deadline was missed") }
   }
 }

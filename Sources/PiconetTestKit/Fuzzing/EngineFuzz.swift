@@ -1,17 +1,17 @@
 import PiconetEngine
 import PiconetWire
 
-/// One engine between an honest peer, which is an engine as well, and hostile ones, whose frames a fuzzer chooses; so
-/// does it with the times, the commands, the disks and the answers of the trust judge.
+/// One engine between an honest peer, which is an engine as well, and hostile ones, whose frames a fuzzer chooses. It
+/// also chooses the times, the commands, what the disks do, and the answers of the trust judge.
 ///
 /// What must hold: no trap; every table within its limit; nothing comes to an end without a reply; the honest peer
 /// stays connected, and its messages and files arrive as they were sent, whatever the others do.
 final class EngineFuzz {
-  /// A link of the engine to somebody hostile.
+  /// A link from the engine to a hostile peer.
   struct HostileLink {
     let id: LinkID
     let peer: Int
-    /// The driver tells what is with the kernel only when it is asked to.
+    /// The driver reports what the kernel has taken only when it is asked to.
     var isSlow = false
     var outstanding = 0
     /// Frames that the engine has sent.
@@ -35,12 +35,12 @@ final class EngineFuzz {
   var sources: Set<TransferID> = []
   var stores: Set<TransferID> = []
   var nextStream: UInt64 = 1
-  /// What was written to streams and not taken, and what came of others and was not read.
+  /// What was written to streams and not taken, and what came in on others' streams and was not read.
   var streamQueued: [StreamID: Int] = [:]
   var streamUnread: [StreamID: Int] = [:]
-  /// What sources and stores were asked and have not answered.
+  /// What sources and stores were asked for and have not answered.
   var asked: [Effect] = []
-  /// Names that frames of others have used: of associations, of members.
+  /// Names of associations and members that others' frames have used.
   var associations: [AssociationID] = []
   var members: Set<NodeID> = []
   var isFinished = false
@@ -75,7 +75,7 @@ final class EngineFuzz {
     self.input = input
   }
 
-  /// Of the hostile peers two have smaller ids than everybody, two larger ones.
+  /// Two of the hostile peers have smaller ids than everybody else, two have larger ones.
   static func node(_ number: UInt8) -> NodeID { nodes[Int(number)] }
   static func hostileNode(_ index: Int) -> NodeID { hostileNodes[index % hostileCount] }
 
@@ -121,7 +121,7 @@ final class EngineFuzz {
     return id
   }
 
-  /// Does what the effects say until nothing is left, and lets the honest peer have its part.
+  /// Performs effects until none are left, and lets the honest peer do its part.
   func settle() {
     var rounds = 0
     engine.flush(at: now, into: &effects)
@@ -173,7 +173,7 @@ final class EngineFuzz {
     }
   }
 
-  /// A hostile peer may know the code as well as not.
+  /// A hostile peer may or may not know the code.
   private func find(_ step: TypedCodeStep) -> TypedCodeFinding? {
     let share = [UInt8](repeating: 4, count: InviteByCode.shareCount)
     let confirmation = [UInt8](repeating: 5, count: InviteByCode.confirmationCount)
@@ -232,7 +232,7 @@ final class EngineFuzz {
     case .disconnected(let node, let ending):
       if members.remove(node) == nil { broken("disconnected from a stranger") }
       if node == honest.node, !isEnding { broken("the honest peer is lost: \(ending)") }
-    case .messagesReceived(let node, let messages, _):
+    case .messagesReceived(let node, let messages, _, _):
       if !members.contains(node) { broken("messages of a stranger") }
       if node == honest.node {
         for message in messages { honest.arrived(message, self) }

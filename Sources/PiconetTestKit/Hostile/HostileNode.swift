@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// A node that is no engine: it speaks frames over links as it pleases.
+/// A node without an engine: it sends whatever frames it likes over its links.
 final class HostileNode {
   /// What it does once it is let in, or before.
   enum Attack: CaseIterable {
@@ -9,6 +9,7 @@ final class HostileNode {
     case wrongReveal, noReveal, revealTwice, nonceAtOnce, nonceTwice, crossing, confirmsAlone, codeChurn
     case guessesCode, abortsCode, leavesCode, reflectsCode, replaysShare, unfitShare, confirmsUnasked
     case monkey, foreignTransfers, beyondCredit, wrongSize, wrongDigest
+    case channelFragments, channelAboveLimit, channelsBeyondCredit, channelNotOpen
     case fragmentFlood, messageAboveLimit, messagesBeyondCredit, optionalFlood, pingFlood
     case offerFlood, sameNumber, hugeOffer, creditOverflow, foreignAssociation, associateTwice
     case inviteTwice, leaveAndTalk, acknowledgeTooMuch, unknownRequired, reservedRange
@@ -17,13 +18,13 @@ final class HostileNode {
     case streamFlood, streamsBeyondCredit, streamsOutOfOrder, foreignStreams, streamCreditOverflow, streamChurn
     case invitationChurn, offerChurn, removalFlood, deafResume
 
-    /// Those on codes that are typed.
+    /// Attacks on typed codes.
     static let onTypedCodes: [Attack] = [
       .guessesCode, .abortsCode, .leavesCode, .reflectsCode, .replaysShare, .unfitShare, .confirmsUnasked,
     ]
   }
 
-  /// One connection of its.
+  /// One of its connections.
   struct Session {
     let connection: Int
     let side: Int
@@ -31,15 +32,15 @@ final class HostileNode {
     var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
     let nonce: [UInt8]
     /// The remote side, once its hello came.
-    var far: NodeID?
+    var remote: NodeID?
     var isAssociated = false
     var isMember = false
     var rounds = 0
     var isOver = false
-    /// The association that this link has, or that it is to go on with.
+    /// The association that this link has, or that it should resume.
     var association: AssociationID?
     var isResuming = false
-    /// Offers of the remote side, and how far it takes ours.
+    /// The remote side's offers, and how far it accepts ours.
     var offers: [(number: UInt64, size: UInt64)] = []
     /// Streams of the remote side.
     var streams: [UInt64] = []
@@ -50,7 +51,7 @@ final class HostileNode {
   let node: NodeID
   var dice: Dice
   var sessions: [Session] = []
-  /// What the next connection of ours goes on with.
+  /// The session that our next connection resumes.
   var resuming: Session?
 
   init(index: Int, node: NodeID, dice: Dice) {

@@ -3,11 +3,13 @@ import PiconetWire
 
 /// What a hostile node does once it is in.
 extension World {
+  private static func channel(_ number: Int) -> MessageChannel { MessageChannel(number) ?? 1 }
+
   /// One round of an attack.
   /// - Returns: false if there is nothing more to do.
   func attack(_ node: HostileNode, _ number: Int) -> Bool {
     let session = node.sessions[number]
-    // Floods of what costs nothing have no end.
+    // Floods that cost nothing go on much longer.
     let most = Self.floods.contains(session.attack) ? 60 : 12
     guard session.isAssociated, session.rounds < most else {
       return session.rounds < most && session.attack != .silence
@@ -40,7 +42,7 @@ extension World {
       if session.rounds > 1 { comeBack(node, number) }
     case .monkey: for _ in 0..<node.dice.number(1...6) { say(monkeyFrame(node)) }
     case .foreignTransfers:
-      // Numbers that other peers' transfers have.
+      // Numbers of other peers' transfers.
       let foreign = UInt64(node.dice.number(0...3))
       let frames: [Frame] = [
         .chunk(transfer: foreign, payload), .stored(transfer: foreign, name: Array("x".utf8)),
@@ -69,6 +71,13 @@ extension World {
         say(.chunk(transfer: accepted.number, node.dice.bytes(100)[...]))
         say(end(accepted.number, size: 100, node))
       }
+    case .channelFragments:
+      // In each channel a message that never ends, as far as credit goes.
+      for number in 1..<MessageChannel.count { say(.channelFragment(Self.channel(number), payload)) }
+    case .channelAboveLimit: for _ in 0..<130 { say(.channelFragment(7, node.dice.bytes(900)[...])) }
+    case .channelsBeyondCredit: for _ in 0..<200 { say(.channelMessage(7, payload)) }
+    case .channelNotOpen:
+      say(.channelCredit(9, limit: 0), .channelCredit(63, limit: VariableInteger.max), .channelMessage(63, payload))
     case .fragmentFlood: for _ in 0..<40 { say(.fragment(payload)) }
     case .messageAboveLimit: for _ in 0..<130 { say(.fragment(node.dice.bytes(900)[...])) }
     case .messagesBeyondCredit: for _ in 0..<60 { say(.message(payload)) }
@@ -141,7 +150,7 @@ extension World {
     let large = node.dice.pick([0, 1, 100, 10_000, VariableInteger.max])
     let bytes = node.dice.bytes(node.dice.number(1...200))[...]
     let reason = Reason(rawValue: UInt16(node.dice.number(0...70)))
-    switch node.dice.number(0...45) {
+    switch node.dice.number(0...49) {
     case 0: return .codeReveal(node.dice.bytes(32))
     case 40: return .codeConfirm(node.dice.bytes(InviteByCode.confirmationCount))
     case 41: return .codeNonce(node.dice.bytes(32))
@@ -190,6 +199,13 @@ extension World {
     case 36: return .streamCredit(stream: small, limit: large)
     case 37: return .present(transfer: small, name: [])
     case 38: return .restart(transfer: small, offset: min(small, large), limit: large)
+    case 46: return .channelMessage(Self.channel(node.dice.number(1...63)), bytes)
+    case 47: return .channelFragment(Self.channel(node.dice.number(1...63)), bytes)
+    case 49:
+      return .listening([
+        ListeningPort(transport: 1, port: 7), ListeningPort(transport: 3, port: UInt16(1 + small % 30)),
+      ])
+    case 48: return .channelCredit(Self.channel(node.dice.number(1...63)), limit: large)
     case 39: return .comparing(transfer: small, compared: large)
     default: return .refuse(transfer: small, reason, detail: "")
     }

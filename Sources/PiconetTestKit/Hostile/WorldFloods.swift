@@ -1,10 +1,10 @@
 import PiconetEngine
 import PiconetWire
 
-/// A hostile node that makes work which is given up again, never acknowledges, and may read nothing: what it is
-/// answered must not pile up.
+/// A hostile node that starts work and gives it up again, never acknowledges, and may read nothing: the answers to it
+/// must not pile up.
 extension World {
-  /// What goes on for long.
+  /// Attacks that go on for long.
   static let floods: Set<HostileNode.Attack> = [
     .optionalFlood, .pingFlood, .invitationChurn, .offerChurn, .streamChurn, .removalFlood, .deafResume,
   ]
@@ -28,8 +28,8 @@ extension World {
       let offer = ResourceOffer(name: Array("churn".utf8), size: 1_000)
       return [.offer(transfer: 0, offer), .abandon(transfer: 0, .cancelled, detail: "again")]
     case .removalFlood:
-      guard let far = session.far else { return [] }
-      let name = MemberName(peer: far.peer, incarnation: Incarnation(rawValue: node.dice.word()))
+      guard let remote = session.remote else { return [] }
+      let name = MemberName(peer: remote.peer, incarnation: Incarnation(rawValue: node.dice.word()))
       return [.removed(by: name), .removeMember(subject: name, .removed)]
     default:
       return [.openStream(stream: 0, name: "deaf"), .resetStream(stream: 0, .cancelled, detail: "again")]

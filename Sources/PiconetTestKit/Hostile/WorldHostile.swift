@@ -9,7 +9,7 @@ extension World {
     for _ in 0..<hostileDice.number(1...4) { enter(.hostile(node: index), in: hostileDice.milliseconds(0...1_200)) }
   }
 
-  /// It dials somebody, or goes on with what it does on its links.
+  /// It dials somebody, or carries on with its attacks on the links it has.
   func hostileActs(_ index: Int) {
     let node = hostile(index)
     var isBusy = false
@@ -84,7 +84,7 @@ extension World {
     case .inviteByCode(let invite): answer(invite, node, number)
     case .codeAnswer(let answer): answerCode(answer, node, number)
     case .accept:
-      // As the rules want it, mostly.
+      // Mostly by the rules.
       if node.dice.chance(80) { send(.admit, node, number) }
       node.sessions[number].isMember = true
     case .admit: node.sessions[number].isMember = true
@@ -99,7 +99,7 @@ extension World {
   private func hostileTook(_ hello: Hello, _ node: HostileNode, _ number: Int) {
     let session = node.sessions[number]
     let peer = nodes[connections[session.connection].ends[1 - session.side].node].peer
-    node.sessions[number].far = NodeID(peer: peer, incarnation: hello.incarnation)
+    node.sessions[number].remote = NodeID(peer: peer, incarnation: hello.incarnation)
     if session.attack == .beforeHello, session.side == 0 {
       for _ in 0..<3 { send(monkeyFrame(node), node, number) }
     }
@@ -125,7 +125,8 @@ extension World {
         transfers: node.dice.pick([0, 1, VariableInteger.max]),
         silence: node.dice.pick([0, 20_000, VariableInteger.max]),
         streams: node.dice.pick([0, 1, VariableInteger.max]),
-        streamWindow: node.dice.pick([0, 1_000, VariableInteger.max])),
+        streamWindow: node.dice.pick([0, 1_000, VariableInteger.max]), channels: node.dice.pick([1, 2, 64]),
+        channelWindow: node.dice.pick([1_024, VariableInteger.max])),
       associationsBegun: node.dice.pick([0, 0, 1, VariableInteger.max]),
       held: node.dice.chance(15)
         ? HeldAssociation(id: AssociationID(high: node.dice.word(), low: 1), received: node.dice.word() >> 3) : nil)
@@ -137,7 +138,7 @@ extension World {
   }
 
   private func beginAssociation(_ node: HostileNode, _ number: Int) {
-    guard let far = node.sessions[number].far, node.node < far else { return }
+    guard let remote = node.sessions[number].remote, node.node < remote else { return }
     let session = node.sessions[number]
     if session.attack == .beforeAssociate { for _ in 0..<3 { send(monkeyFrame(node), node, number) } }
     if session.isResuming, let association = session.association {
@@ -150,7 +151,7 @@ extension World {
     associated(node, number)
   }
 
-  /// How many frames of an association it says to have: far too many, fewer than before, or anything.
+  /// How many frames of an association it claims to have: far too many, fewer than before, or any number.
   private func claim(_ attack: HostileNode.Attack, _ node: HostileNode) -> UInt64 {
     switch attack {
     case .resumeAhead: node.dice.pick([50, 1_000, 1 << 40, VariableInteger.max])
@@ -180,7 +181,7 @@ extension World {
     guard !node.sessions[number].isAssociated else { return }
     node.sessions[number].isAssociated = true
     switch node.sessions[number].attack {
-    // Who churns invitations has none open.
+    // A node that churns invitations has none open.
     case .beforeMember, .invitationChurn: return
     case let attack where HostileNode.Attack.onTypedCodes.contains(attack): hostileInvitesByCode(node, number)
     default: if node.dice.chance(80) { hostileInvites(node, number) }

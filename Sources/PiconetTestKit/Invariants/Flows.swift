@@ -1,11 +1,12 @@
 import PiconetEngine
 import PiconetWire
 
-/// Messages from one node to another, over all times in which they were connected: what was sent, what came.
+/// Messages from one node to another, over all their connections: what was sent, what arrived.
 struct Flows {
   struct Key: Hashable {
     let from: NodeID
     let to: NodeID
+    var channel: MessageChannel = 0
   }
 
   struct Sending {
@@ -15,7 +16,7 @@ struct Flows {
   }
 
   struct Receiving {
-    /// Which of the sender's times this one is, once a message has told.
+    /// Which of the sender's epochs this one is, once a message has shown it.
     var sending: Int?
     var reliable: [Int] = []
     /// The newest unreliable message.
@@ -28,27 +29,30 @@ struct Flows {
   /// In the order in which they began, so that no dictionary's order reaches a finding.
   private(set) var keys: [Key] = []
 
-  mutating func connected(_ node: NodeID, with peer: NodeID) {
-    let out = Key(from: node, to: peer)
-    keys.append(out)
-    sendings[out, default: []].append(Sending())
-    receivings[Key(from: peer, to: node), default: []].append(Receiving())
+  mutating func connected(_ node: NodeID, with peer: NodeID, in channels: [MessageChannel]) {
+    for channel in channels {
+      let out = Key(from: node, to: peer, channel: channel)
+      keys.append(out)
+      sendings[out, default: []].append(Sending())
+      receivings[Key(from: peer, to: node, channel: channel), default: []].append(Receiving())
+    }
   }
 
   mutating func disconnected(_ node: NodeID, from peer: NodeID) {
-    close(Key(from: node, to: peer), Key(from: peer, to: node))
+    for key in keys where key.from == node && key.to == peer { close(key) }
   }
 
   mutating func crashed(_ node: NodeID) {
-    for key in keys where key.from == node { close(key, Key(from: key.to, to: node)) }
+    for key in keys where key.from == node { close(key) }
   }
 
-  private mutating func close(_ out: Key, _ back: Key) {
+  private mutating func close(_ out: Key) {
+    let back = Key(from: out.to, to: out.from, channel: out.channel)
     if let last = sendings[out]?.indices.last { sendings[out]?[last].isOpen = false }
     if let last = receivings[back]?.indices.last { receivings[back]?[last].isOpen = false }
   }
 
-  /// The time and the number of the next message; nil while the two are not connected.
+  /// The epoch and the number of the next message; nil while the two are not connected.
   mutating func take(_ key: Key, size: Int, isReliable: Bool) -> (epoch: Int, number: Int)? {
     guard let last = sendings[key]?.indices.last, sendings[key]?[last].isOpen == true else { return nil }
     if isReliable {
@@ -69,7 +73,8 @@ struct Flows {
     guard let header = MessageContent.header(of: bytes) else {
       return isReliable ? nil : "an unreliable message of \(bytes.count) bytes was not sent"
     }
-    guard header.size == bytes.count, header.from == from, header.to == to, header.isReliable == isReliable,
+    guard header.size == bytes.count, header.from == from, header.to == to, header.channel == key.channel,
+      header.isReliable == isReliable,
       ByteComparison.areEqual(bytes, MessageContent.bytes(header)[...])
     else { return "a message that was not sent so: \(header), \(bytes.count) bytes" }
     let bound = receivings[key]?[current].sending
@@ -88,7 +93,7 @@ struct Flows {
     return header.number > newest ? nil : "unreliable message \(header.number) after \(newest)"
   }
 
-  /// Compares all that came with all that was sent.
+  /// Compares everything that arrived with everything that was sent.
   /// - Parameter isQuiet: everybody is connected and nothing is under way: what is open must be complete.
   func compare(isQuiet: Bool) -> String? {
     for key in keys {
@@ -106,7 +111,7 @@ struct Flows {
     return nil
   }
 
-  /// Messages sent between connected nodes of which none came at all.
+  /// Messages sent between connected nodes, when not one of them arrived.
   func lostAltogether() -> String? {
     for key in keys {
       guard let sending = sendings[key]?.last, sending.isOpen, !sending.reliable.isEmpty,

@@ -1,15 +1,21 @@
 import PiconetEngine
 import PiconetWire
 
-/// What one life of a node has said and been told, for the invariants.
+/// What a node has said and been told during one of its lives, for the invariants.
 struct NodeRecord {
   /// Commands that have no reply yet.
   var pending: [CommandID: Command] = [:]
-  /// Links that the engine was told of and has not closed or seen closed.
+  /// Links that the engine knows about and has neither closed nor seen closed.
   var links: Set<LinkID> = []
-  /// Bytes transmitted by effect and not by fact.
+  /// Bytes that an effect has transmitted and no fact has confirmed yet.
   var outstanding: [LinkID: Int] = [:]
   var dials: Set<DialID> = []
+  /// The engine was told that strangers may come in.
+  var isOpen = true
+  /// Whom it expects, and until when.
+  var expected: [PeerID: Instant] = [:]
+  /// Links that others have dialled.
+  var accepted: [LinkID: PeerID] = [:]
   /// Members, and the association that each came by.
   var members: [NodeID: AssociationID] = [:]
   var memberSince: [NodeID: UInt64] = [:]
@@ -18,31 +24,31 @@ struct NodeRecord {
   var resumedLinks: Set<LinkID> = []
   /// Members whose link is gone.
   var suspended: Set<NodeID> = []
-  /// The last state that was told of each peer.
+  /// The last state reported for each peer.
   var conditions: [NodeID: PeerCondition] = [:]
   /// Invitations of others that nothing has ended yet.
   var invitations: Set<NodeID> = []
-  /// Peers whose code a person of ours was to compare.
+  /// Peers whose code a person on our side was asked to compare.
   var compared: Set<NodeID> = []
   /// Invitations of ours that have reached their peers.
   var sentInvitations: Set<CommandID> = []
   /// Our offers: the number of their content.
   var offered: [TransferID: Int] = [:]
-  /// The numbers on the wire of those that were read from.
+  /// The wire numbers of those that have been read from.
   var numbers: [TransferID: UInt64] = [:]
-  /// Our offers that the application lets rest.
+  /// Our offers that the application has paused.
   var resting: Set<TransferID> = []
-  /// Transfers that the remote side lets rest, as it says.
+  /// Transfers that the remote side says it has paused.
   var restingThere: Set<TransferID> = []
   /// Incoming offers that have no outcome yet, and who made them.
   var incoming: [TransferID: NodeID] = [:]
   /// Reliable messages delivered and not consumed, by cost.
-  var unconsumed: [NodeID: Int] = [:]
+  var unconsumed: [ChannelKey: Int] = [:]
   /// Streams of ours that nothing has ended yet: the numbers of their truths.
   var written: [StreamID: Int] = [:]
   /// Streams of others.
   var read: [StreamID: ReadStream] = [:]
-  /// Of a planted fault: messages that wait for the next one.
+  /// For a planted fault: messages that wait for the next one.
   var heldBack: [NodeID: [Bytes]] = [:]
   var finishedCount = 0
   var spins = 0
@@ -56,7 +62,7 @@ struct NodeRecord {
     /// The engine was told that somebody reads it.
     var wasRead = false
     var isEnded = false
-    /// Ended otherwise than with all its bytes.
+    /// Ended without all its bytes.
     var isVoid = false
   }
 }

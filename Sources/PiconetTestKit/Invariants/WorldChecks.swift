@@ -3,8 +3,8 @@ import PiconetWire
 
 /// What is checked after each fact, at quiet, and when all is over.
 extension World {
-  /// Control frames that wait for room go together once there is any: answers, credits, offers. The engine ends a link
-  /// on which more of them wait than this.
+  /// Control frames (answers, credits, offers) that wait for room go out together once there is any. The engine ends a
+  /// link on which more of them wait than this.
   var controlSlack: Int { 256 << 10 }
 
   /// Effects beyond a constant must be paid for with bytes that came in, or with things that end.
@@ -12,7 +12,7 @@ extension World {
     let things =
       node.record.pending.count + node.record.links.count + node.record.incoming.count
       + node.record.read.count + node.record.written.count
-    // What has come while the driver judged is looked at then: at most this.
+    // What arrived while the driver was judging is looked at then: at most this much.
     if case .trustJudged = fact { return 64 + 8 * things + 2 * (64 << 10) }
     guard case .received(_, let bytes) = fact else { return 64 + 8 * things }
     return 64 + 8 * things + 2 * bytes.count
@@ -44,7 +44,8 @@ extension World {
     if census.retainedBytes > bound {
       finding("n\(node.index) holds \(census.retainedBytes) bytes for its peers: \(census)")
     }
-    let perPeer = configuration.messageWindow + controlSlack + 2 * configuration.messageLimit
+    let perPeer =
+      scenario.channels.count * (configuration.messageWindow + 2 * configuration.messageLimit) + controlSlack
     if census.keptBytes > (configuration.unacknowledgedLimit + controlSlack) * census.associations {
       finding("n\(node.index) keeps \(census.keptBytes) bytes that are not acknowledged")
     }
@@ -71,20 +72,20 @@ extension World {
     findings.isAny = false
     checkQuiet()
     findings.areDropped = false
-    // A link may be dead, and nobody knows it yet.
+    // A link may be dead without anybody knowing it yet.
     return !findings.isAny
       && connections.allSatisfy { $0.isOver || ($0.isOpen && $0.pipes.allSatisfy { !$0.isDead }) }
   }
 
-  /// Trouble is over for long: all that was begun has ended, and both sides agree.
+  /// Trouble has long been over: all that was begun has ended, and both sides agree.
   func checkQuiet() {
     let honest = nodes.prefix(scenario.engineCount)
     for node in honest {
       for peer in node.record.members.keys.sorted() {
         guard let index = indices[peer.peer], !isHostile(index) else { continue }
-        let far = nodes[index]
-        if far.node != peer { return finding("n\(node.index) is connected with a former life of n\(index)") }
-        guard let theirs = far.record.members[node.node] else {
+        let remote = nodes[index]
+        if remote.node != peer { return finding("n\(node.index) is connected with a former life of n\(index)") }
+        guard let theirs = remote.record.members[node.node] else {
           return finding("n\(node.index) is connected with n\(index), but not the other way round")
         }
         if theirs != node.record.members[peer] { finding("n\(node.index) and n\(index) have different associations") }
@@ -104,7 +105,7 @@ extension World {
     for id in node.record.pending.keys.sorted() {
       switch node.record.pending[id] {
       case .offer(let transfer, let peer, _):
-        // An offer that nobody answers stays open, and whatever waits behind it.
+        // An offer that nobody answers stays open, and so does whatever waits behind it.
         let isHostilePeer = indices[peer.peer].map { isHostile($0) } ?? true
         let isIgnored = nodes.contains { !$0.application.ignoredOffers.isEmpty }
         if !isIgnored && !isHostilePeer { finding("offer \(transfer.rawValue) of n\(node.index) does not end") }

@@ -11,8 +11,8 @@ extension World {
       if !isNew { finding("n\(node.index) is connected twice with \(name(peer.node))") }
       node.record.connectedCount += 1
       node.record.invitations.remove(peer.node)
-      node.record.unconsumed[peer.node] = 0
-      flows.connected(node.node, with: peer.node)
+      node.record.unconsumed = node.record.unconsumed.filter { $0.key.peer != peer.node }
+      flows.connected(node.node, with: peer.node, in: scenario.channels)
       checkProof(of: peer, node)
       statistics.connected += 1
       if node.record.members.count >= scenario.configurations[node.index].capacity {
@@ -53,7 +53,8 @@ extension World {
     case .invitationSent(let command, _):
       if node.record.pending[command] == nil { finding("n\(node.index) has sent an invitation that has its answer") }
       if !node.record.sentInvitations.insert(command).inserted { finding("n\(node.index) sends an invitation twice") }
-    case .messagesReceived(let peer, let messages, let mode): observe(messages, mode, from: peer, node)
+    case .messagesReceived(let peer, let messages, let mode, let channel):
+      observe(messages, mode, from: peer, in: channel, node)
     case .offerReceived(let transfer, let peer, _): observeOffer(transfer, peer, node)
     case .transferEnded(let transfer, let ending): observeEnd(of: transfer, ending, node)
     case .transferProgressed(let transfer, _), .transferAccepted(let transfer, _), .transferCompared(let transfer, _):
@@ -68,7 +69,7 @@ extension World {
     }
   }
 
-  /// Whose code was compared has a place from then on.
+  /// A peer whose code was compared has a place from then on.
   private func checkPlace(_ ending: Ending, of peer: NodeID, at node: SimulatedNode) {
     guard ending.reason == .full, let index = indices[peer.peer], !isHostile(index) else { return }
     if nodes[index].node == peer, nodes[index].record.compared.contains(node.node) {
@@ -78,7 +79,9 @@ extension World {
 
   func name(_ node: NodeID) -> String { names[node] ?? "\(node)" }
 
-  private func observe(_ messages: [Bytes], _ mode: DeliveryMode, from peer: NodeID, _ node: SimulatedNode) {
+  private func observe(
+    _ messages: [Bytes], _ mode: DeliveryMode, from peer: NodeID, in channel: MessageChannel, _ node: SimulatedNode
+  ) {
     let configuration = scenario.configurations[node.index]
     guard node.record.members[peer] != nil else {
       return finding("n\(node.index) gets a message of \(name(peer)), which is not connected")
@@ -86,8 +89,12 @@ extension World {
     let isReliable = mode == .reliable
     if isReliable {
       let cost = messages.reduce(0) { $0 + $1.count + WireLimits.messageCost }
-      node.record.unconsumed[peer, default: 0] += cost
-      if node.record.unconsumed[peer, default: 0] > configuration.messageWindow {
+      node.record.unconsumed[ChannelKey(peer: peer, channel: channel), default: 0] += cost
+      let window =
+        channel == 0
+        ? configuration.messageWindow
+        : configuration.channelWindow + configuration.messageLimit + WireLimits.messageCost
+      if node.record.unconsumed[ChannelKey(peer: peer, channel: channel), default: 0] > window {
         finding("n\(node.index) holds more messages of \(name(peer)) than the window")
       }
     }
@@ -95,10 +102,10 @@ extension World {
       finding("a message of \(message.count) bytes, above the limit")
     }
     guard let from = indices[peer.peer], !isHostile(from) else { return }
-    let key = Flows.Key(from: peer, to: node.node)
+    let key = Flows.Key(from: peer, to: node.node, channel: channel)
     var messages = messages
     if scenario.faults.contains(.unreliableSwapped), !isReliable {
-      // Each waits for the next one, and comes behind it.
+      // Each waits for the next one, and is delivered after it.
       guard let held = node.record.heldBack.removeValue(forKey: peer) else {
         node.record.heldBack[peer] = messages
         return
@@ -115,14 +122,16 @@ extension World {
     }
   }
 
-  func makeMessage(from node: SimulatedNode, to peer: NodeID, size: Int, _ mode: DeliveryMode) -> Bytes {
-    let key = Flows.Key(from: node.node, to: peer)
+  func makeMessage(
+    from node: SimulatedNode, to peer: NodeID, size: Int, _ mode: DeliveryMode, in channel: MessageChannel
+  ) -> Bytes {
+    let key = Flows.Key(from: node.node, to: peer, channel: channel)
     // What is queued for a peer that is gone must reach nobody: no receiver knows this time.
     let (epoch, number) = flows.take(key, size: size, isReliable: mode == .reliable) ?? (9_999, 0)
     return MessageContent.bytes(
       MessageContent.Header(
-        from: node.index, to: indices[peer.peer] ?? 0, epoch: epoch, isReliable: mode == .reliable, number: number,
-        size: size))[...]
+        from: node.index, to: indices[peer.peer] ?? 0, channel: channel, epoch: epoch, isReliable: mode == .reliable,
+        number: number, size: size))[...]
   }
 
   private func observeOffer(_ transfer: TransferID, _ peer: NodeID, _ node: SimulatedNode) {

@@ -1,13 +1,17 @@
 import PiconetEngine
 import PiconetWire
 
-/// What is checked with every fact and every effect, in the order in which the engine sees and says them.
+/// What is checked with every fact and every effect, in the order in which the engine sees or issues them.
 extension World {
   func willHandle(_ fact: Fact, _ node: SimulatedNode) {
     switch fact {
-    case .linkOpened(let link, _): node.record.links.insert(link)
+    case .linkOpened(let link, let opening):
+      node.record.links.insert(link)
+      if opening.dial == nil { node.record.accepted[link] = opening.peer }
+    case .availabilityChanged(let isOpen): node.record.isOpen = isOpen
     case .linkClosed(let link, _):
       node.record.links.remove(link)
+      node.record.accepted[link] = nil
       node.record.outstanding[link] = nil
     case .transmitted(let link, let count): node.record.outstanding[link]? -= count
     case .dialFailed(let dial, _): node.record.dials.remove(dial)
@@ -17,7 +21,8 @@ extension World {
     case .streamConsumed(let stream, let count):
       node.record.read[stream]?.unread -= count
       node.record.read[stream]?.wasRead = true
-    case .messagesConsumed(let peer, let cost): node.record.unconsumed[peer]? -= cost
+    case .messagesConsumed(let peer, let cost, let channel):
+      node.record.unconsumed[ChannelKey(peer: peer, channel: channel)]? -= cost
     default: break
     }
     if case .linkOpened(_, let opening) = fact, let dial = opening.dial { node.record.dials.remove(dial) }
@@ -37,8 +42,11 @@ extension World {
     case .closeLink(let link, _):
       if node.record.links.remove(link) == nil { finding("n\(node.index) closes link \(link.rawValue), which is gone") }
       node.record.outstanding[link] = nil
-    case .judgeTrust(let link, _, _, _), .deriveCode(_, let link, _):
-      if !node.record.links.contains(link) { finding("n\(node.index) asks about link \(link.rawValue), which is gone") }
+      node.record.accepted[link] = nil
+    case .judgeTrust(let link, let remote, _, let isDialled):
+      checkLink(link, node)
+      if !isDialled { checkAdmission(of: remote, node) }
+    case .deriveCode(_, let link, _): checkLink(link, node)
     case .dial(let dial, _, _): node.record.dials.insert(dial)
     case .cancelDial(let dial):
       if node.record.dials.remove(dial) == nil { finding("n\(node.index) cancels a dial that is over") }
@@ -55,12 +63,17 @@ extension World {
     }
   }
 
+  private func checkLink(_ link: LinkID, _ node: SimulatedNode) {
+    if !node.record.links.contains(link) { finding("n\(node.index) asks about link \(link.rawValue), which is gone") }
+  }
+
   private func observeTransmit(_ link: LinkID, _ bytes: Bytes, _ node: SimulatedNode) {
     guard node.record.links.contains(link) else {
       return finding("n\(node.index) transmits on link \(link.rawValue), which is gone")
     }
     if !node.record.resting.isEmpty { checkResting(bytes, on: link, node) }
     if bytes.isEmpty { finding("n\(node.index) transmits nothing") }
+    if !node.record.isOpen { checkRefusal(bytes, on: link, node) }
     if scenario.hostileCount > 0, bytes.count < 400 { overhear(bytes, on: link, node) }
     let outstanding = node.record.outstanding[link, default: 0] + bytes.count
     node.record.outstanding[link] = outstanding
@@ -107,12 +120,14 @@ extension World {
     case (.answerInvitation(let peer, _, _), .failed(let ending)):
       if ending.reason == .full { node.record.invitations.remove(peer) }
     case (.showCode, .code): statistics.codes += 1
+    case (.expect(let peer, let duration), .done): node.record.expected[peer] = instant + duration
+    case (.stopExpecting(let peer), .done): node.record.expected[peer] = nil
     case (.invite, .failed(let ending)):
       checkHonest(ending, nil, node)
       checkAttempt(ending, node)
     case (.offer, .failed(let ending)): checkHonest(ending, nil, node)
     case (.ping(_, let timeout), .roundTrip(let duration)):
-      // A paused process finds out late, but by the order of its facts an answer never comes after the end of patience.
+      // A paused process finds out late, but in the order of its facts an answer never comes after the time limit.
       if duration < .zero || duration > timeout + .milliseconds(1) + longestPause {
         finding("n\(node.index): a ping of at most \(timeout) took \(duration)")
       }
@@ -130,9 +145,9 @@ extension World {
     if !storedContents.contains(content) { finding("n\(node.index) takes a file for stored that is not") }
   }
 
-  /// Without trouble no association ends by it.
+  /// Where there is no trouble, none ends an association.
   ///
-  /// Whatever a hostile node does is no trouble: honest ones do not lose one another by it.
+  /// Nothing that a hostile node does counts as trouble: honest nodes don't lose one another because of it.
   func checkFair(_ ending: Ending, _ peer: NodeID, _ node: SimulatedNode) {
     guard scenario.isFair, let index = indices[peer.peer], !isHostile(index) else { return }
     // Leaving has a time limit, which a slow link may not keep.
@@ -144,7 +159,7 @@ extension World {
     case .broken: break
     // A link is given up for another one that is there already.
     case .lost: if mayLeave || ending.reason == .duplicateLink { return }
-    // Somebody's wish; any member may ask for the removal of others.
+    // Somebody asked for it; any member may ask for the removal of others.
     case .left, .removed, .refused: return
     }
     finding("n\(node.index) loses a peer in fair weather: \(ending)")
@@ -161,13 +176,13 @@ extension World {
     }
   }
 
-  /// Whoever asks again and again is not listened to for a while, however honest.
+  /// A node that asks again and again is ignored for a while, however honest it is.
   private static func isOfManyQuestions(_ ending: Ending) -> Bool {
     ["asked again too soon", "too many codes", "too many wait", "3 codes"].contains { ending.detail.hasPrefix($0) }
   }
 }
 
 extension WireLimits {
-  /// What the window may be crossed by: one frame is begun where there is any room at all.
+  /// By how much the window may be exceeded: a frame is begun wherever there is any room at all.
   static let largestFrameOverhead = 16_384 + 8
 }

@@ -3,15 +3,25 @@ import PiconetWire
 
 /// Dials, from the effect to two open links.
 extension World {
-  /// Addresses are `n` and the number of a node, over every transport there is; any other leads nowhere.
+  /// Where a node listens, over every transport of the scenario.
   func addresses(of index: Int) -> [TransportAddress] {
-    scenario.transports.map { TransportAddress(kind: $0, text: "n\(index)") }
+    scenario.transports.map { TransportAddress(kind: $0, text: Self.address($0, of: index, port: Self.port)) }
   }
 
+  static let port: UInt16 = 7
+
+  /// `n` and the number of a node, and a port as the transport writes it.
+  private static func address(_ kind: TransportKind, of index: Int, port: UInt16) -> String {
+    switch kind {
+    case .l2cap, .le: "n\(index)/0x000\(port)"
+    case .rfcomm: "n\(index)/\(port)"
+    case .tcp, .relay, .simulated: "n\(index):\(port)"
+    }
+  }
+
+  /// Any other address leads nowhere.
   private func target(_ address: TransportAddress) -> Int? {
-    guard address.text.hasPrefix("n"), let index = Int(address.text.dropFirst()), index < scenario.nodeCount
-    else { return nil }
-    return index
+    (0..<scenario.nodeCount).first { Self.address(address.kind, of: $0, port: Self.port) == address.text }
   }
 
   func startDial(_ dial: DialID, _ kind: TransportKind, _ addresses: [TransportAddress], by node: SimulatedNode) {
@@ -51,18 +61,20 @@ extension World {
     guard dialler.life == pending.life, dialler.isAlive || isHostile(pending.node) else { return }
     switch outcome {
     case .failed(let failure): post(.fact(.dialFailed(pending.dial, failure)), to: dialler)
-    case .answered(let far):
-      let isParted = outages.contains(pending.kind) || (partition.map { $0[far] != $0[pending.node] } ?? false)
-      guard isHostile(far) || (nodes[far].listens && nodes[far].isAlive && !nodes[far].isFinished), !isParted else {
+    case .answered(let remote):
+      let isParted = outages.contains(pending.kind) || (partition.map { $0[remote] != $0[pending.node] } ?? false)
+      guard isHostile(remote) || (nodes[remote].listens && nodes[remote].isAlive && !nodes[remote].isFinished),
+        !isParted
+      else {
         return post(.fact(.dialFailed(pending.dial, LinkFailure(isParted ? .unreachable : .refused))), to: dialler)
       }
-      let connection = connect(pending.node, far, over: pending.kind)
+      let connection = connect(pending.node, remote, over: pending.kind)
       open(connection, 0, dial: pending.dial)
       enterAccepted(connection)
     }
   }
 
-  /// The dialling side finishes the handshake first; its bytes can't overtake its last flight.
+  /// The dialling side finishes the handshake first; its bytes can't overtake the last flight of its handshake.
   func enterAccepted(_ connection: Connection) {
     let delay = connection.pipes[0].conditions.latency
     connection.pipes[0].lastArrival = now + delay
@@ -93,10 +105,11 @@ extension World {
     open(connection, 1, dial: nil)
   }
 
-  /// Over L2CAP as in its basic mode, which holds little.
-  private func traits(of kind: TransportKind, to far: Int) -> LinkTraits {
+  /// L2CAP behaves as in its basic mode, which holds little.
+  private func traits(of kind: TransportKind, to remote: Int, port: UInt16) -> LinkTraits {
     LinkTraits(
-      kind: kind, remoteAddress: "n\(far)", transmitWindow: kind == .l2cap ? 20_000 : nil,
+      kind: kind, remoteAddress: Self.address(kind, of: remote, port: port),
+      transmitWindow: kind == .l2cap ? 20_000 : nil,
       unreadLimit: kind == .l2cap ? 50_000 : nil)
   }
 
@@ -109,8 +122,10 @@ extension World {
     node.nextLink += 1
     connection.ends[side].link = link
     node.links[link] = (connection.number, side)
-    let far = connection.ends[1 - side].node
-    let opening = LinkOpening(dial: dial, peer: nodes[far].peer, traits: traits(of: connection.kind, to: far))
+    let remote = connection.ends[1 - side].node
+    // Who has dialled has another port, at which nobody answers.
+    let traits = traits(of: connection.kind, to: remote, port: dial == nil ? 9 : Self.port)
+    let opening = LinkOpening(dial: dial, peer: nodes[remote].peer, traits: traits)
     post(.fact(.linkOpened(link, opening)), to: node)
   }
 }

@@ -44,11 +44,11 @@ extension World {
     if isParted(connection) { return }
     if pipe.stalledUntil > now || (pipe.nextArrival ?? 0) > now { return enterArrival(connection, side) }
     guard let cargo = connection.pipes[side].popArrived() else { return }
-    let far = 1 - side
+    let remote = 1 - side
     switch cargo {
-    case .bytes(let bytes): receive(bytes, connection, far)
-    case .end: lose(connection, far, .ended)
-    case .reset: lose(connection, far, .failed(LinkFailure(.reset)))
+    case .bytes(let bytes): receive(bytes, connection, remote)
+    case .end: lose(connection, remote, .ended)
+    case .reset: lose(connection, remote, .failed(LinkFailure(.reset)))
     }
     pump(connection, side)
   }
@@ -90,7 +90,7 @@ extension World {
     pump(connection, side)
   }
 
-  /// The engine of `side` is done with the connection.
+  /// The engine of `side` has finished with the connection.
   func close(_ connection: Connection, _ side: Int, flush: Bool) {
     guard connection.ends[side].state == .open else { return }
     note(.network("close", connection.number, side, flush ? 1 : 0))
@@ -132,7 +132,7 @@ extension World {
     return partition[connection.ends[0].node] != partition[connection.ends[1].node]
   }
 
-  /// What a planted fault makes of bytes; without one, what they are.
+  /// What a planted fault turns the bytes into; without one, they stay as they are.
   private func damaged(_ bytes: Bytes, _ connection: Connection, _ side: Int) -> [Bytes] {
     guard !scenario.faults.isEmpty, faultDice.chance(5) else { return [bytes] }
     if scenario.faults.contains(.linkDropsByte), bytes.count > 1 { return [bytes.dropLast()] }

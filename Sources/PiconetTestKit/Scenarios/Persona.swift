@@ -1,3 +1,5 @@
+import PiconetWire
+
 /// How the application of one node behaves. Chances are out of a hundred; times are virtual nanoseconds.
 struct Persona: Sendable {
   struct PlannedInvitation: Sendable {
@@ -7,16 +9,27 @@ struct Persona: Sendable {
     var timeout: UInt64
   }
 
+  struct PlannedExpectation: Sendable {
+    var at: UInt64
+    var target: Int
+    var length: UInt64
+  }
+
   enum Consumption: Sendable {
     case atOnce
     case delayed(UInt64)
-    /// Nothing is taken before the end of the active time.
+    /// Nothing is consumed before the end of the active time.
     case late
   }
 
   var invitations: [PlannedInvitation] = []
+  /// Nobody is to find it: it listens for those alone that it expects, and for members.
+  var hides = false
+  var expectations: [PlannedExpectation] = []
+  /// An expectation is taken back.
+  var stopExpectingChance = 0
   var acceptChance = 100
-  /// Of what is not accepted; the rest is ignored.
+  /// Among those not accepted; the rest are ignored.
   var declineChance = 50
   var answerDelay: UInt64 = 1_000_000
   var confirmChance = 100
@@ -24,10 +37,10 @@ struct Persona: Sendable {
   var askChance = 0
   var refuseChance = 0
   var cancelInvitationChance = 0
-  /// It can be invited by a code alone; and it types codes for those that it invites.
+  /// It sets a code with which it can be invited, and types codes for the nodes that it invites.
   var setsCode = false
   var typesCodeChance = 0
-  /// It does not set another code when one is over.
+  /// It doesn't set another code when one is over.
   var keepsOverCode = false
   var leaveChance = 0
   /// A member is removed for all.
@@ -40,18 +53,20 @@ struct Persona: Sendable {
   var spread = 500
   var unreliableChance = 20
   var consumption = Consumption.atOnce
+  /// Nothing is taken in this channel before the end of the active time, whatever becomes of the others.
+  var unreadChannel: MessageChannel?
 
   var offers = 0...0
   var largestFile = 64 << 10
-  /// Otherwise every size is as likely as the next.
+  /// Otherwise all sizes are equally likely.
   var prefersSmallFiles = true
   var acceptOfferChance = 100
-  /// Of what is not accepted; the rest is ignored.
+  /// Among those not accepted; the rest are ignored.
   var declineOfferChance = 70
-  /// An accepted offer goes on from a prefix that is there already.
+  /// An accepted offer resumes after a prefix that exists already.
   var resumeChance = 20
   var cancelTransferChance = 0
-  /// A transfer rests for a while, in either direction.
+  /// A transfer is paused for a while, in either direction.
   var pauseChance = 0
 
   var streams = 0...0
@@ -60,7 +75,7 @@ struct Persona: Sendable {
   var cancelStreamChance = 0
 }
 
-/// What the disk of one node is like.
+/// How the disk of one node behaves.
 struct DiskConditions: Sendable {
   /// A read takes up to this long.
   var readDelay: UInt64 = 0
@@ -74,7 +89,7 @@ struct DiskConditions: Sendable {
   var sourceTroubleChance = 0
 }
 
-/// What discovery is like.
+/// How discovery behaves.
 struct DiscoveryConditions: Sendable {
   var sources = 1
   /// Sightings come within this time after a start.

@@ -1,17 +1,18 @@
 import PiconetEngine
+import PiconetWire
 
-/// All that a run is made of, drawn from its seed before the run begins.
+/// Everything that makes up a run, drawn from its seed before the run begins.
 struct Scenario {
   var nodeCount = 2
-  /// Nodes at the end of the table that are hostile, not engines.
+  /// How many nodes at the end of the table are hostile and have no engine.
   var hostileCount = 0
   /// Out of a hundred attacks, those on codes that are typed beside what else is drawn.
   var typedCodeAttackChance = 0
-  /// Hostile nodes dial until there were so many connections.
+  /// Hostile nodes dial until there have been this many connections.
   var hostileConnections = 25
-  /// They rest for so many virtual milliseconds at most between two acts.
+  /// The most virtual milliseconds for which they pause between two acts.
   var hostilePause = 100
-  /// How long applications and trouble are at work.
+  /// How long applications are active and trouble occurs.
   var activeTime: UInt64 = 2_000_000_000
   var configurations: [EngineConfiguration] = []
   var personas: [Persona] = []
@@ -25,16 +26,18 @@ struct Scenario {
   var fairLinks = false
   var dialFailChance = 0
   var dialHangChance = 0
-  /// A side that closes throws away what it has not read, and with it what it had sent (RFC 2525, section 2.17).
+  /// A side that closes discards what it has not read, and with it what it had sent (RFC 2525, section 2.17).
   var lossyCloseChance = 0
   var faults: Set<PlantedFault> = []
+  /// In which applications send; always with channel 0.
+  var channels: [MessageChannel] = [0]
 
-  /// By which every node can be reached, best first.
+  /// The transports over which every node can be reached, best first.
   var transports: [TransportKind] = [.tcp]
 
   var engineCount: Int { nodeCount - hostileCount }
 
-  /// Nothing is in the way of honest nodes.
+  /// Nothing hinders honest nodes.
   var isFair: Bool { weather.isEmpty && dialFailChance == 0 && dialHangChance == 0 }
 
   /// The longest time after which nothing started before may still be undecided.

@@ -19,8 +19,22 @@ extension Scenario {
     case .mixed: scenario.drawMixed(&dice)
     case .hostile: scenario.drawHostile(&dice)
     case .codes: scenario.drawCodes(&dice)
+    case .hidden: scenario.drawHidden(&dice)
     }
+    scenario.drawChannels(&dice)
     return scenario
+  }
+
+  /// Half of all seeds use no channel but channel 0.
+  private mutating func drawChannels(_ dice: inout Dice) {
+    guard dice.chance(50) else { return }
+    channels = dice.pick([[0, 1], [0, 1, 2, 63], [0, 7, 8]])
+    for index in configurations.indices {
+      configurations[index].channelLimit = dice.pick([1, 3, 64, 64])
+      configurations[index].channelWindow = dice.pick([1_024, 1_500, 20_000, 128 << 10])
+      for channel in channels { configurations[index].channelPriorities[channel] = dice.pick([.high, .normal, .low]) }
+    }
+    for index in personas.indices where dice.chance(30) { personas[index].unreadChannel = dice.pick(channels) }
   }
 
   private mutating func populate(_ count: Int, _ dice: inout Dice, _ persona: (Int, inout Dice) -> Persona) {
@@ -32,7 +46,7 @@ extension Scenario {
     }
   }
 
-  /// Small limits are met more often than large ones.
+  /// Small limits are reached more often than large ones.
   private static func configuration(_ index: Int, _ dice: inout Dice) -> EngineConfiguration {
     var configuration = EngineConfiguration(scope: "simulation", name: "n\(index)")
     configuration.frameLimit = dice.pick([1_024, 1_500, 4_096, 16_381])
@@ -224,7 +238,7 @@ extension Scenario {
     }
   }
 
-  /// Members that stay, and send one another much; what is between them does not.
+  /// Members that stay and send one another a lot, over links that don't stay.
   private mutating func drawLossy(_ dice: inout Dice) {
     let count = dice.pick([2, 2, 2, 3, 3, dice.number(4...8)])
     drawTransports(70, &dice)
@@ -276,7 +290,7 @@ extension Scenario {
 
   private mutating func drawCodes(_ dice: inout Dice) {
     let honest = dice.number(2...3)
-    // By many, and for longer than the pauses after three wrong tries.
+    // By many nodes, and for longer than the pauses after three wrong tries.
     let isSearched = dice.chance(5)
     let hostile = isSearched ? 5 : dice.pick([0, 1, 1])
     populate(honest + hostile, &dice) { index, dice in
@@ -304,6 +318,34 @@ extension Scenario {
     if isSearched { (activeTime, hostileConnections, hostilePause) = (9_000_000_000, 200, 500) }
     lossyCloseChance = dice.pick([0, 50])
     for _ in 0..<dice.pick([0, 0, 3]) { weather.append((dice.milliseconds(1...1_800), .cut)) }
+  }
+
+  private mutating func drawHidden(_ dice: inout Dice) {
+    let honest = dice.number(2...4)
+    let hostile = dice.pick([0, 1])
+    populate(honest + hostile, &dice) { index, dice in
+      var persona = Self.sociable(index, of: honest, &dice)
+      persona.hides = dice.chance(80)
+      persona.refuseChance = 0
+      let others = (0..<(honest + hostile)).filter { $0 != index }
+      for _ in 0..<dice.number(1...4) {
+        persona.invitations.append(Self.invitation(dice.pick(others), within: 0...1_800, &dice))
+        persona.expectations.append(
+          Persona.PlannedExpectation(
+            at: dice.milliseconds(0...1_500), target: dice.pick(others),
+            length: dice.milliseconds(1...dice.pick([5, 100, 2_000]))))
+      }
+      persona.stopExpectingChance = dice.pick([0, 30])
+      return persona
+    }
+    hostileCount = hostile
+    lossyCloseChance = dice.pick([0, 50])
+    dialFailChance = dice.pick([0, 20])
+    for _ in 0..<dice.pick([0, 0, 4]) { weather.append((dice.milliseconds(1...1_800), .cut)) }
+    if dice.chance(30) {
+      let crash = Weather.crash(node: dice.number(0...(honest - 1)), restartAfter: dice.milliseconds(0...300))
+      weather.append((dice.milliseconds(5...1_500), crash))
+    }
   }
 
   private mutating func drawRestart(_ dice: inout Dice) {

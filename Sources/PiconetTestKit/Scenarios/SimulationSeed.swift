@@ -1,4 +1,4 @@
-/// One run: which scenarios, and the number from which everything follows. Written `family:number`.
+/// One run: the family of its scenario, and the number from which everything follows. Written `family:number`.
 public struct SimulationSeed: Sendable, Hashable, CustomStringConvertible {
   public let family: ScenarioFamily
   public let number: UInt64
@@ -18,7 +18,7 @@ public struct SimulationSeed: Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { "\(family.rawValue):\(number)" }
 
-  /// A word that differs between families for the same number.
+  /// A 64-bit word that differs between families for the same number.
   var word: UInt64 {
     var word = number &* 0x9E37_79B9_7F4A_7C15
     for byte in family.rawValue.utf8 { word = (word ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
@@ -48,7 +48,10 @@ public enum ScenarioFamily: String, Sendable, CaseIterable {
   case mixed
   /// Two or three honest nodes and one that breaks every rule.
   case hostile
-  /// Nodes that are invited by codes which people type, rightly or wrongly, all at once; losses of links; often
-  /// somebody who knows no code.
+  /// Nodes invited by codes that people type, rightly or wrongly, all at once; lost links; often somebody who knows no
+  /// code.
   case codes
+  /// Nodes that hide and expect one another for short times and long ones; losses of links and crashes; often somebody
+  /// who dials and is not expected.
+  case hidden
 }

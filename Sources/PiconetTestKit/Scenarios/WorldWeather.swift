@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// Trouble: what is cut, stalled, parted, paused, crashed.
+/// Trouble: connections cut and stalled, nodes partitioned, paused and crashed.
 extension World {
   func strike(_ weather: Weather) {
     note(.world("\(weather)"))
@@ -43,8 +43,17 @@ extension World {
   func setHidden(_ isHidden: Bool, _ node: SimulatedNode) {
     guard node.isAlive, node.isHidden != isHidden else { return }
     node.isHidden = isHidden
-    if !isHidden { node.listens = true }
+    followListening(node)
     post(.fact(.availabilityChanged(!isHidden)), to: node)
+  }
+
+  /// A node that hides listens while somebody may dial it whom it lets in, as a driver does.
+  func followListening(_ node: SimulatedNode) {
+    node.listens = !node.isHidden || node.engine.expectsLinks
+    guard node.saysListening != node.listens, node.isAlive, !node.isFinished else { return }
+    node.saysListening = node.listens
+    let ports = node.listens ? scenario.transports.map { ($0, Self.port) } : []
+    post(.fact(.listeningChanged(ListeningPort.list(Dictionary(uniqueKeysWithValues: ports)))), to: node)
   }
 
   private func drawConnection() -> Connection? {
@@ -82,13 +91,13 @@ extension World {
     for connection in connections where connection.kind == kind && connection.isOpen { cut(connection, told: [0, 1]) }
   }
 
-  /// What was on its way goes on: the pipes of the partition looked at their arrivals in vain.
+  /// What was on its way continues: the parted pipes tried their arrivals in vain.
   func healPartition(_ left: [Int]? = nil) {
     partition = left
     for connection in connections where !connection.isOver { resume(connection) }
   }
 
-  /// What was said over the connection may not have come.
+  /// What was said over the connection may be lost.
   func troubled(_ connection: Connection, for length: UInt64 = 0) {
     for end in connection.ends { causes.trouble(of: end.node, until: now + length) }
   }

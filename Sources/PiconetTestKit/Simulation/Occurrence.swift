@@ -7,7 +7,7 @@ enum Occurrence {
   case turn(node: Int, life: Int)
   case timer(node: Int, life: Int)
   case fact(node: Int, life: Int, Fact)
-  /// The head of a pipe's flight arrives.
+  /// The first piece in flight in a pipe arrives.
   case arrival(connection: Int, side: Int)
   case dialDone(index: Int, DialOutcome)
   case accepted(connection: Int)
@@ -23,6 +23,8 @@ enum Occurrence {
 enum ApplicationStep {
   case invite(target: Int, byAddress: Bool, timeout: UInt64)
   case cancelInvitation(CommandID)
+  case expect(target: Int, length: UInt64)
+  case stopExpecting(target: Int)
   case answer(NodeID, accept: Bool)
   /// The question is on the screen; then it is accepted.
   case showCode(NodeID)
@@ -30,7 +32,7 @@ enum ApplicationStep {
   /// Takes a new code with which it can be invited.
   case setCode
   case send(NodeID, count: Int)
-  case consume(NodeID)
+  case consume(NodeID, MessageChannel)
   case offer(NodeID)
   case acceptOffer(TransferID)
   case declineOffer(TransferID)
@@ -60,7 +62,7 @@ enum Weather {
   case crash(node: Int, restartAfter: UInt64)
   case restart(node: Int)
   case refuseDials(UInt64)
-  /// A node hides, and shows itself again: it listens for its members at most.
+  /// A node hides, then shows itself again: meanwhile it listens for its members at most.
   case hide(UInt64)
   case show(node: Int)
 }

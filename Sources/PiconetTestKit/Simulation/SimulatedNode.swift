@@ -4,8 +4,8 @@ import PiconetWire
 /// What waits for a node's loop.
 enum Mail {
   case fact(Fact)
-  /// A message whose content is made when the engine takes it: only then it is known which association it belongs to.
-  case message(NodeID, size: Int, DeliveryMode)
+  /// A message whose content is made when the engine takes it: only then is its association known.
+  case message(NodeID, size: Int, DeliveryMode, in: MessageChannel)
 }
 
 /// One node with everything around its engine: the driver's tables, the disk, the application.
@@ -17,7 +17,7 @@ final class SimulatedNode {
   var engine: SessionEngine
   /// False while crashed.
   var isAlive = true
-  /// The engine has said that nothing of it is left.
+  /// The engine has reported that it has finished.
   var isFinished = false
 
   var mailbox: [Mail] = []
@@ -25,10 +25,12 @@ final class SimulatedNode {
   var pausedUntil: UInt64 = 0
   var isHidden = false
   var listens = true
+  /// What its engine was told of that.
+  var saysListening = false
   /// The time of the earliest timer entered.
   var timerAt: UInt64?
 
-  /// Links that the engine may be told of.
+  /// Links that facts for the engine may be about.
   var links: [LinkID: (connection: Int, side: Int)] = [:]
   var dials: [DialID: Int] = [:]
   var nextLink: UInt64 = 1
@@ -54,7 +56,7 @@ final class SimulatedNode {
     record = NodeRecord()
   }
 
-  /// A crash takes all but the disk and what is remembered.
+  /// A crash destroys everything but the disk and the remembered peers.
   func begin(node: NodeID, engine: consuming SessionEngine) {
     life += 1
     self.node = node
@@ -66,6 +68,7 @@ final class SimulatedNode {
     pausedUntil = 0
     isHidden = false
     listens = true
+    saysListening = false
     timerAt = nil
     links = [:]
     dials = [:]
@@ -83,13 +86,15 @@ struct ApplicationState {
   var members: [NodeID] = []
   /// The longest message that each member takes.
   var messageLimits: [NodeID: Int] = [:]
-  /// Cost of queued messages that were not taken yet, by peer.
-  var queuedCost: [NodeID: Int] = [:]
-  /// What was delivered and not consumed, by peer.
-  var unconsumed: [NodeID: Int] = [:]
+  /// How many channels each member takes.
+  var channelLimits: [NodeID: Int] = [:]
+  /// Cost of queued messages that were not taken yet.
+  var queuedCost: [ChannelKey: Int] = [:]
+  /// What was delivered and not consumed.
+  var unconsumed: [ChannelKey: Int] = [:]
   /// Questions on the screen that wait for their codes.
   var showing: [CommandID: NodeID] = [:]
-  /// Offers that came in: who sent which of their offers.
+  /// Incoming offers: who sent which.
   var incoming: [TransferID: IncomingOffer] = [:]
   /// Offers that the application leaves unanswered.
   var ignoredOffers: Set<TransferID> = []
@@ -97,6 +102,11 @@ struct ApplicationState {
   var written: [StreamID: WrittenStream] = [:]
   var read: [StreamID: ReadStream] = [:]
   var isShuttingDown = false
+
+  mutating func forgetMessages(of peer: NodeID) {
+    queuedCost = queuedCost.filter { $0.key.peer != peer }
+    unconsumed = unconsumed.filter { $0.key.peer != peer }
+  }
 }
 
 /// An offer as the receiving application sees it.

@@ -1,4 +1,4 @@
-/// What happened in a run: shows that scenarios do what they are for.
+/// What happened in a run: shows that scenarios serve their purpose.
 public struct SimulationStatistics: Sendable, Hashable {
   public var occurrences = 0
   public var dials = 0
@@ -15,17 +15,22 @@ public struct SimulationStatistics: Sendable, Hashable {
   public var offers = 0
   /// Offers that ended as stored.
   public var stored = 0
-  /// Streams that came in, bytes of them, and those that were read to their end.
+  /// Incoming streams, their bytes, and how many were read to their end.
   public var streams = 0
   public var streamBytes = 0
   public var streamsDone = 0
   public var crashes = 0
-  /// Members whose link was lost, and who were reached over another one: after that, or by moving.
+  /// Members whose link was lost, and members reached over another link, whether after a loss or by moving.
   public var suspended = 0
   public var resumed = 0
   public var moved = 0
   /// Members that applications wanted removed for all.
   public var removals = 0
+  /// Links of others that a node let in while it hid, since it expected them, and those that it refused.
+  public var expectedLinks = 0
+  public var hiddenRefusals = 0
+  /// Links of members that such a node let in.
+  public var membersBack = 0
   /// Attacks of the hostile node.
   public var attacks = 0
   /// The most bytes beyond the transmit window that waited for one link.
@@ -52,6 +57,9 @@ public struct SimulationStatistics: Sendable, Hashable {
     left.resumed += right.resumed
     left.moved += right.moved
     left.removals += right.removals
+    left.expectedLinks += right.expectedLinks
+    left.hiddenRefusals += right.hiddenRefusals
+    left.membersBack += right.membersBack
     left.attacks += right.attacks
     left.largestOutstanding = max(left.largestOutstanding, right.largestOutstanding)
   }

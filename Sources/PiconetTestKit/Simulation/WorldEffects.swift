@@ -36,8 +36,9 @@ extension World {
     case .commitStore(let transfer, let size, let digest): commitStore(transfer, size, digest, of: node)
     case .discardStore(let transfer): discardStore(transfer, of: node)
     case .keepStore(let transfer): keepStore(transfer, of: node)
-    case .messagesTaken(let peer, let count):
-      node.application.queuedCost[peer] = max(0, (node.application.queuedCost[peer] ?? 0) - count)
+    case .messagesTaken(let peer, let count, let channel):
+      let key = ChannelKey(peer: peer, channel: channel)
+      node.application.queuedCost[key] = max(0, (node.application.queuedCost[key] ?? 0) - count)
     case .streamTaken(let stream, let count): streamTaken(stream, count, node)
     case .deliver(let event):
       // People of this world remember whom they have let in.
@@ -58,7 +59,7 @@ extension World {
     }
   }
 
-  /// Fixed for each pair of nodes, but for what was remembered since.
+  /// Fixed for each pair of nodes, except for what has been remembered since.
   private func judgement(of peer: PeerID, by node: SimulatedNode) -> TrustJudgement {
     if node.rememberedPeers.contains(peer) { return .known }
     let persona = scenario.personas[node.index]

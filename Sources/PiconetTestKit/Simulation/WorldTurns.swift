@@ -59,17 +59,18 @@ extension World {
     node.engine.flush(at: instant, into: &effects)
     observe(effects[start...], node)
     checkCensus(node)
-    if node.isHidden, node.listens { node.listens = node.engine.expectsMembers }
+    followListening(node)
     perform(effects, of: node)
     checkSpin(node)
     arm(node, notBefore: 0)
   }
 
-  /// What the engine is told; nil where the mail is about something that is over.
+  /// The fact for the engine; nil if the mail is about something that is over.
   private func fact(of mail: Mail, for node: SimulatedNode) -> Fact? {
     switch mail {
-    case .message(let peer, let size, let mode):
-      return .messageQueued(peer, makeMessage(from: node, to: peer, size: size, mode), mode)
+    case .message(let peer, let size, let mode, let channel):
+      return .messageQueued(
+        peer, makeMessage(from: node, to: peer, size: size, mode, in: channel), mode, in: channel)
     case .fact(let fact):
       switch fact {
       case .received(let link, _), .transmitted(let link, _), .trustJudged(let link, _):

@@ -1,7 +1,7 @@
 import PiconetWire
 
 extension TranscriptWording {
-  /// The frames of bytes that begin at a frame; what can't be read so is told by its count.
+  /// The frames in bytes that begin at a frame boundary; what can't be read as frames is given as a count of bytes.
   func frames(_ bytes: Bytes) -> String {
     var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
     decoder.push(bytes)
@@ -23,6 +23,8 @@ extension TranscriptWording {
     case .codeReveal: "codeReveal"
     case .message(let bytes): "message(\(bytes.count))"
     case .fragment(let bytes): "fragment(\(bytes.count))"
+    case .channelMessage(let channel, let bytes): "channelMessage(\(channel), \(bytes.count))"
+    case .channelFragment(let channel, let bytes): "channelFragment(\(channel), \(bytes.count))"
     case .unreliableMessage(let number, let bytes): "unreliable(\(number), \(bytes.count))"
     case .chunk(let transfer, let bytes): "chunk(\(transfer), \(bytes.count))"
     case .streamData(let stream, let bytes): "streamData(\(stream), \(bytes.count))"

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// Facts and effects as a line each: nodes by their short names, bytes by the frames in them or by their count.
+/// Facts and effects, one line each: nodes by their short names, bytes by the frames in them or by their count.
 struct TranscriptWording {
   /// `n2.1` for the second life of the third node.
   let names: [NodeID: String]
@@ -20,8 +20,10 @@ struct TranscriptWording {
   private func describe(_ fact: Fact) -> String {
     switch fact {
     case .commanded(let id, let command): "command \(id.rawValue): \(describe(command))"
-    case .messageQueued(let node, let bytes, let mode): "messageQueued \(name(node)) \(size(bytes)) \(mode)"
-    case .messagesConsumed(let node, let count): "messagesConsumed \(name(node)) \(count)"
+    case .messageQueued(let node, let bytes, let mode, let channel):
+      "messageQueued \(name(node)) \(size(bytes)) \(mode)\(words(channel))"
+    case .messagesConsumed(let node, let count, let channel):
+      "messagesConsumed \(name(node)) \(count)\(words(channel))"
     case .discoveryReported(let source, .seen(let sighting)):
       "seen by \(source): \(name(NodeID(peer: sighting.peer, incarnation: sighting.incarnation))) at "
         + sighting.addresses.map(\.description).joined(separator: ", ")
@@ -50,8 +52,11 @@ struct TranscriptWording {
     case .streamWritten(let stream, let bytes): "streamWritten \(describe(stream)) \(size(bytes))"
     case .streamConsumed(let stream, let count): "streamConsumed \(describe(stream)) \(count)"
     case .discoveryEnded, .deadlineReached, .availabilityChanged: "\(fact)"
+    case .listeningChanged(let ports): "listeningChanged \(ports.count)"
     }
   }
+
+  private func words(_ channel: MessageChannel) -> String { channel == 0 ? "" : " in channel \(channel)" }
 
   private func describe(_ effect: Effect) -> String {
     switch effect {
@@ -72,7 +77,8 @@ struct TranscriptWording {
     case .commitStore(let transfer, let size, _): "commitStore \(describe(transfer)) \(size) bytes"
     case .discardStore(let transfer): "discardStore \(describe(transfer))"
     case .keepStore(let transfer): "keepStore \(describe(transfer))"
-    case .messagesTaken(let node, let count): "messagesTaken \(name(node)) \(count)"
+    case .messagesTaken(let node, let count, let channel):
+      "messagesTaken \(name(node)) \(count)\(words(channel))"
     case .streamTaken(let stream, let count): "streamTaken \(describe(stream)) \(count)"
     case .deliver(let event): "deliver \(describe(event))"
     case .reply(let id, .connected(let node)): "reply \(id.rawValue): connected \(name(node))"
@@ -125,6 +131,8 @@ struct TranscriptWording {
     case .cancelTransfer(let transfer, let reason): "cancelTransfer \(describe(transfer)) \(reason)"
     case .setDisconnectTimeout(let timeout): "setDisconnectTimeout \(timeout)"
     case .setName(let name): "setName \(name)"
+    case .expect(let peer, let duration): "expect \(peer.shortDescription) for \(duration.inWords)"
+    case .stopExpecting(let peer): "stopExpecting \(peer.shortDescription)"
     case .ping(let node, let timeout): "ping \(name(node)) within \(timeout)"
     case .cancelPing(let id): "cancelPing \(id.rawValue)"
     case .tellCompared(let transfer, let count): "tellCompared \(describe(transfer)) \(count)"
@@ -157,8 +165,8 @@ struct TranscriptWording {
     case .peerRefused(let node, _, let traits, let ending, let suppressed):
       "peerRefused \(name(node)) over \(traits.kind.rawValue), \(suppressed) suppressed: \(ending.blame) \(ending)"
     case .stateChanged(let node, _, let condition): "stateChanged \(name(node)) \(condition)"
-    case .messagesReceived(let node, let messages, let mode):
-      "messagesReceived \(name(node)) \(messages.map(\.count)) \(mode)"
+    case .messagesReceived(let node, let messages, let mode, let channel):
+      "messagesReceived \(name(node)) \(messages.map(\.count)) \(mode)\(words(channel))"
     case .streamOpened(let stream, let node, let name):
       "streamOpened \(describe(stream)) \(name.debugDescription) from \(self.name(node))"
     case .streamReceived(let stream, let bytes): "streamReceived \(describe(stream)) \(size(bytes))"

@@ -3,10 +3,10 @@
 public enum Frame: Equatable, Sendable {
   // The link.
   indirect case hello(Hello)
-  /// The peer with the smaller id makes this link the active one of the association; `received` sequenced frames have
+  /// The node with the smaller id makes this link the active one of the association; `received` sequenced frames have
   /// arrived there so far (0: a new association).
   case associate(AssociationID, received: UInt64)
-  /// The answer: how many sequenced frames have arrived here, and how many associations were begun with the other side.
+  /// The answer: how many sequenced frames have arrived here, and how many associations have begun with the other side.
   case associated(received: UInt64, begun: UInt64)
   /// Ends the link, not the association.
   case close(Reason, detail: String)
@@ -26,9 +26,14 @@ public enum Frame: Equatable, Sendable {
   case codeNonce([UInt8])
   /// The answer: the inviter's nonce, which its invitation committed to.
   case codeReveal([UInt8])
+  /// Where the sender can be dialled, at the address from which its links come: all of it, each time. A hint, which a
+  /// receiver may skip.
+  case listening([ListeningPort])
+  /// As `messageCredit`, of the messages in one channel; never of channel 0.
+  case channelCredit(MessageChannel, limit: UInt64)
   /// The next bytes of a transfer: where they belong follows from the order on the link.
   case chunk(transfer: UInt64, Bytes)
-  /// The next chunk of the transfer begins here: stated when chunks don't go on where the last one on this link ended.
+  /// The next chunk of the transfer begins here: sent when chunks don't go on where the last one on this link ended.
   case position(transfer: UInt64, offset: UInt64)
   /// The receiver has stored the transfer up to one offset and takes bytes up to another.
   case transferCredit(transfer: UInt64, stored: UInt64, limit: UInt64)
@@ -42,18 +47,22 @@ public enum Frame: Equatable, Sendable {
   case message(Bytes)
   /// A part of a reliable message; more follow.
   case fragment(Bytes)
-  /// The inviter waits for an answer this many milliseconds.
+  /// As `message`, in a channel other than 0.
+  case channelMessage(MessageChannel, Bytes)
+  /// As `fragment`, in a channel other than 0.
+  case channelFragment(MessageChannel, Bytes)
+  /// An invitation without a typed code.
   case invite(Invite)
   case accept
   case decline(Reason, detail: String)
   case withdraw(Reason)
-  /// The inviter has a place for who has accepted, and nothing has to be compared any more: both are members.
+  /// The inviter has a place for the node that has accepted, and nothing has to be compared any more: both are members.
   case admit
   /// An invitation that proves a typed code.
   indirect case inviteByCode(InviteByCode)
-  /// The invited's part of the proof.
+  /// The invited side's part of the proof.
   indirect case codeAnswer(CodeAnswer)
-  /// cA of SPAKE2: by it the invited knows that the inviter has the same code.
+  /// cA of SPAKE2: it tells the invited side that the inviter has the same code.
   case codeConfirm([UInt8])
   /// The association ends.
   case leave(Reason, detail: String)
@@ -69,19 +78,20 @@ public enum Frame: Equatable, Sendable {
   case stored(transfer: UInt64, name: [UInt8])
   /// The receiver had this very content already, under this name.
   case present(transfer: UInt64, name: [UInt8])
-  /// What the receiver has, and took for the resource, is something else: it has bytes up to `offset`, and takes bytes
-  /// up to `limit`.
+  /// What the receiver had taken for the resource is something else: it has bytes up to `offset`, and takes bytes up to
+  /// `limit`.
   case restart(transfer: UInt64, offset: UInt64, limit: UInt64)
-  /// The receiver reads what it has, to compare it with the offer, and has read so much: a hint, which a receiver may
-  /// skip.
+  /// The receiver is comparing what it has with the offer, and has read so much of it: a hint, which a receiver may
+  /// leave out.
   case comparing(transfer: UInt64, compared: UInt64)
   /// The sender of the transfer gives up.
   case abandon(transfer: UInt64, Reason, detail: String)
   /// The receiver of the transfer gives up.
   case refuse(transfer: UInt64, Reason, detail: String)
-  /// The sender of the transfer lets it rest, or goes on: a hint for people; who does not know the frame skips it.
+  /// The sender of the transfer lets it rest, or goes on: a hint for people, skipped by a peer that does not know the
+  /// frame.
   case senderPaused(transfer: UInt64, Bool)
-  /// The receiver of the transfer lets it rest, or goes on: a hint likewise.
+  /// The receiver of the transfer lets it rest, or goes on: a hint as well.
   case receiverPaused(transfer: UInt64, Bool)
   /// The sender opens a stream of bytes to the receiver.
   case openStream(stream: UInt64, name: String)
@@ -93,10 +103,10 @@ public enum Frame: Equatable, Sendable {
   case resetStream(stream: UInt64, Reason, detail: String)
   /// The receiver gives the stream up.
   case stopStream(stream: UInt64, Reason, detail: String)
-  /// The receiver's application has read all up to the end.
+  /// The receiver's application has read everything up to the end.
   case streamDone(stream: UInt64)
 
-  /// A frame of an optional type that this version does not know: skipped (and counted where sequenced).
+  /// A frame of an optional type that this version does not know: skipped, and counted if it is sequenced.
   case unknownOptional(type: UInt8)
 
   /// The type byte.
@@ -113,6 +123,8 @@ public enum Frame: Equatable, Sendable {
     case .unreliableMessage: FrameType.unreliableMessage
     case .codeNonce: FrameType.codeNonce
     case .codeReveal: FrameType.codeReveal
+    case .listening: FrameType.listening
+    case .channelCredit: FrameType.channelCredit
     case .chunk: FrameType.chunk
     case .position: FrameType.position
     case .transferCredit: FrameType.transferCredit
@@ -120,6 +132,8 @@ public enum Frame: Equatable, Sendable {
     case .streamCredit: FrameType.streamCredit
     case .message: FrameType.message
     case .fragment: FrameType.fragment
+    case .channelMessage: FrameType.channelMessage
+    case .channelFragment: FrameType.channelFragment
     case .invite: FrameType.invite
     case .accept: FrameType.accept
     case .decline: FrameType.decline

@@ -1,4 +1,4 @@
-/// The body of a frame to its fields.
+/// Turns the body of a frame into its fields.
 enum FrameBody {
   static func decode(type: UInt8, _ body: Bytes) throws(WireError) -> Frame {
     switch type {
@@ -16,6 +16,14 @@ enum FrameBody {
       let stream = try streamNumber(&reader)
       guard !reader.isAtEnd else { throw reader.malformed("no bytes") }
       return .streamData(stream: stream, reader.rest)
+    case FrameType.channelMessage:
+      var reader = ByteReader(body, type: type)
+      return .channelMessage(try channel(&reader), reader.rest)
+    case FrameType.channelFragment:
+      var reader = ByteReader(body, type: type)
+      let channel = try channel(&reader)
+      guard !reader.isAtEnd else { throw reader.malformed("no bytes") }
+      return .channelFragment(channel, reader.rest)
     case FrameType.unreliableMessage:
       var reader = ByteReader(body, type: type)
       return .unreliableMessage(number: try reader.integer("number"), reader.rest)
@@ -41,7 +49,9 @@ enum FrameBody {
     case FrameType.ping: frame = .ping(try reader.integer("token"))
     case FrameType.pong: frame = .pong(try reader.integer("token"))
     case FrameType.acknowledge: frame = .acknowledge(received: try reader.integer("received"))
+    case FrameType.channelCredit: frame = .channelCredit(try channel(&reader), limit: try reader.integer("limit"))
     case FrameType.messageCredit: frame = .messageCredit(limit: try reader.integer("limit"))
+    case FrameType.listening: return .listening(try listeningPorts(&reader))
     case FrameType.invite:
       let timeout = try reader.integer("timeout")
       let terms = InvitationTerms(rawValue: try reader.integer("terms"))
@@ -172,6 +182,30 @@ enum FrameBody {
       throw reader.malformed("peer is cut off")
     }
     return MemberName(peer: peer, incarnation: Incarnation(rawValue: try HelloCodec.word(&reader, "incarnation")))
+  }
+
+  /// In the order of the transports, each at most once.
+  private static func listeningPorts(_ reader: inout ByteReader) throws(WireError) -> [ListeningPort] {
+    var ports: [ListeningPort] = []
+    while !reader.isAtEnd {
+      guard ports.count < WireLimits.listeningPorts else {
+        throw reader.malformed("more than \(WireLimits.listeningPorts) ports")
+      }
+      let transport = try reader.byte("transport")
+      if let last = ports.last, last.transport >= transport { throw reader.malformed("transports out of order") }
+      guard let port = UInt16(exactly: try reader.integer("port", atMost: UInt64(UInt16.max))), port > 0 else {
+        throw reader.malformed("port 0")
+      }
+      ports.append(ListeningPort(transport: transport, port: port))
+    }
+    return ports
+  }
+
+  /// Channel 0 has frames of its own, without a number.
+  private static func channel(_ reader: inout ByteReader) throws(WireError) -> MessageChannel {
+    let number = try reader.integer("channel", atMost: UInt64(MessageChannel.count - 1))
+    guard number > 0, let channel = MessageChannel(Int(number)) else { throw reader.malformed("channel 0") }
+    return channel
   }
 
   private static func transferNumber(_ reader: inout ByteReader) throws(WireError) -> UInt64 {

@@ -1,6 +1,6 @@
-/// Frames to bytes.
+/// Turns frames into bytes.
 public enum FrameEncoder {
-  /// Appends one frame. Fields above their limits are the caller's fault: text is cut at a character, bytes are kept.
+  /// Appends one frame. The caller answers for fields above their limits: text is cut at a character, bytes are kept.
   public static func append(_ frame: Frame, to bytes: inout [UInt8]) {
     switch frame {
     case .message(let payload): append(FrameType.message, payload, to: &bytes)
@@ -11,12 +11,25 @@ public enum FrameEncoder {
     case .streamData(let stream, let payload):
       appendStreamHeader(stream: stream, payloadCount: payload.count, to: &bytes)
       bytes.append(contentsOf: payload)
+    case .channelMessage(let channel, let payload):
+      appendHeader(of: FrameType.channelMessage, in: channel, payloadCount: payload.count, to: &bytes)
+      bytes.append(contentsOf: payload)
+    case .channelFragment(let channel, let payload):
+      appendHeader(of: FrameType.channelFragment, in: channel, payloadCount: payload.count, to: &bytes)
+      bytes.append(contentsOf: payload)
     case .unreliableMessage(let number, let payload):
       appendHeader(
         type: FrameType.unreliableMessage, bodyCount: VariableInteger.byteCount(of: number) + payload.count, to: &bytes)
       VariableInteger.append(number, to: &bytes)
       bytes.append(contentsOf: payload)
-    default: appendControl(frame, to: &bytes)
+    case .messageCredit, .channelCredit, .acknowledge, .listening, .offer, .acceptOffer, .declineOffer, .position,
+      .transferCredit,
+      .end, .stored,
+      .present, .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .endStream,
+      .resetStream, .streamCredit, .stopStream, .streamDone, .invite, .accept, .decline, .withdraw, .codeNonce,
+      .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .hello,
+      .associate, .associated, .close, .ping, .pong, .unknownOptional:
+      appendControl(frame, to: &bytes)
     }
   }
 
@@ -25,7 +38,8 @@ public enum FrameEncoder {
     bytes.append(contentsOf: payload)
   }
 
-  /// The body is written in place behind a length of one byte, which nearly always fits; a longer one pushes it on.
+  /// The body is written in place behind a length of one byte, which nearly always suffices; a longer length pushes it
+  /// on.
   private static func appendControl(_ frame: Frame, to bytes: inout [UInt8]) {
     bytes.append(frame.type)
     let lengthIndex = bytes.count
@@ -54,7 +68,7 @@ public enum FrameEncoder {
     VariableInteger.append(UInt64(bodyCount), to: &bytes)
   }
 
-  /// What stands before the payload of a chunk: at most 7 bytes.
+  /// Appends what stands before the payload of a chunk: at most 7 bytes.
   public static func appendChunkHeader(transfer: UInt64, payloadCount: Int, to bytes: inout [UInt8]) {
     appendHeader(
       type: FrameType.chunk, bodyCount: VariableInteger.byteCount(of: transfer) + payloadCount, to: &bytes)
@@ -67,12 +81,24 @@ public enum FrameEncoder {
     return 1 + VariableInteger.byteCount(of: UInt64(number + payloadCount)) + number
   }
 
-  /// What stands before the payload of a frame of stream data: at most 7 bytes.
+  /// Appends what stands before the payload of a frame of stream data: at most 7 bytes.
   public static func appendStreamHeader(stream: UInt64, payloadCount: Int, to bytes: inout [UInt8]) {
     appendHeader(
       type: FrameType.streamData, bodyCount: VariableInteger.byteCount(of: stream) + payloadCount, to: &bytes)
     VariableInteger.append(stream, to: &bytes)
   }
+
+  /// Appends what stands before the part of a message in a channel other than 0: at most 6 bytes.
+  public static func appendHeader(
+    of type: UInt8, in channel: MessageChannel, payloadCount: Int, to bytes: inout [UInt8]
+  ) {
+    appendHeader(type: type, bodyCount: channelCount + payloadCount, to: &bytes)
+    // An integer below 64 is one byte.
+    bytes.append(channel.number)
+  }
+
+  /// How many bytes a channel's number takes.
+  public static let channelCount = 1
 
   private static func appendBody(of frame: Frame, to body: inout [UInt8]) {
     switch frame {
@@ -91,6 +117,14 @@ public enum FrameEncoder {
     case .ping(let token), .pong(let token): VariableInteger.append(token, to: &body)
     case .acknowledge(let received): VariableInteger.append(received, to: &body)
     case .messageCredit(let limit): VariableInteger.append(limit, to: &body)
+    case .channelCredit(let channel, let limit):
+      body.append(channel.number)
+      VariableInteger.append(limit, to: &body)
+    case .listening(let ports):
+      for port in ports {
+        body.append(port.transport)
+        VariableInteger.append(UInt64(port.port), to: &body)
+      }
     case .position(let transfer, let offset), .comparing(let transfer, let offset):
       VariableInteger.append(transfer, to: &body)
       VariableInteger.append(offset, to: &body)
@@ -144,7 +178,9 @@ public enum FrameEncoder {
     case .resetStream(let stream, let reason, let detail), .stopStream(let stream, let reason, let detail):
       VariableInteger.append(stream, to: &body)
       appendReason(reason, detail, to: &body)
-    case .message, .fragment, .unreliableMessage, .chunk, .streamData, .unknownOptional: break
+    case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .chunk, .streamData,
+      .unknownOptional:
+      break
     }
   }
 

@@ -5,10 +5,12 @@ struct FrameHeader {
   let bodyCount: Int
   var frameCount: Int { headerCount + bodyCount }
 
-  /// How long a body of this type may be whatever limit the hello states.
+  /// How long a body of this type may be, whatever limit the hello states.
   private static func exemption(of type: UInt8) -> Int {
     switch type {
-    case FrameType.message, FrameType.fragment, FrameType.unreliableMessage, FrameType.chunk, FrameType.streamData: 0
+    case FrameType.message, FrameType.fragment, FrameType.channelMessage, FrameType.channelFragment,
+      FrameType.unreliableMessage, FrameType.chunk, FrameType.streamData:
+      0
     default: WireLimits.controlFrame
     }
   }

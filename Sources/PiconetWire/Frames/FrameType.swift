@@ -1,5 +1,5 @@
-/// The first byte of a frame. Bit 7: optional, a receiver that does not know the type skips the frame; without it, it
-/// ends the link. Bit 6: sequenced, the frame counts in the association's sequence numbers and is sent again after a
+/// The first byte of a frame. Bit 7, optional: a receiver that does not know the type skips the frame; without the bit
+/// it ends the link. Bit 6, sequenced: the frame counts in the association's sequence numbers and is sent again after a
 /// resume.
 public enum FrameType {
   public static let optionalBit: UInt8 = 0x80
@@ -16,13 +16,14 @@ public enum FrameType {
   public static let ping: UInt8 = 0x06
   public static let pong: UInt8 = 0x07
 
-  // The association, not sequenced: each restates a whole fact, so that losing one with its link does no harm; or it
-  // means something on its link only.
+  // The association, not sequenced: each restates a whole fact, so that losing one with its link does no harm, or means
+  // something on its link only.
   public static let acknowledge: UInt8 = 0x08
   public static let messageCredit: UInt8 = 0x09
   public static let unreliableMessage: UInt8 = 0x0A
   public static let codeNonce: UInt8 = 0x0B
   public static let codeReveal: UInt8 = 0x0C
+  public static let channelCredit: UInt8 = 0x0D
   public static let chunk: UInt8 = 0x10
   public static let position: UInt8 = 0x11
   public static let transferCredit: UInt8 = 0x12
@@ -30,6 +31,7 @@ public enum FrameType {
   public static let streamCredit: UInt8 = 0x20
 
   // The association, not sequenced, and optional.
+  public static let listening: UInt8 = 0x8E
   public static let comparing: UInt8 = 0x94
 
   // The association, sequenced.
@@ -41,6 +43,8 @@ public enum FrameType {
   public static let withdraw: UInt8 = 0x45
   public static let leave: UInt8 = 0x46
   public static let admit: UInt8 = 0x47
+  public static let channelMessage: UInt8 = 0x48
+  public static let channelFragment: UInt8 = 0x49
   public static let inviteByCode: UInt8 = 0x4A
   public static let codeAnswer: UInt8 = 0x4B
   public static let codeConfirm: UInt8 = 0x4C
@@ -65,8 +69,8 @@ public enum FrameType {
   public static let senderPaused: UInt8 = 0xD0
   public static let receiverPaused: UInt8 = 0xD1
 
-  /// Numbers that version 1 keeps free for what is planned: more of streams, relaying, group membership. Meeting one is
-  /// meeting an unknown required frame.
+  /// Numbers that version 1 keeps free for what is planned: more of streams, relaying, group membership. To this
+  /// version they are unknown required frames.
   public static let reservedForStreams: [ClosedRange<UInt8>] = [0x21...0x2F, 0x66...0x6F]
   public static let reservedForRelay: [ClosedRange<UInt8>] = [0x30...0x37]
   public static let reservedForMembership: [ClosedRange<UInt8>] = [0x72...0x77]
@@ -76,18 +80,21 @@ public enum FrameType {
     ("hello", hello), ("associate", associate),
     ("associated", associated), ("close", close), ("ping", ping),
     ("pong", pong), ("acknowledge", acknowledge), ("messageCredit", messageCredit),
-    ("unreliableMessage", unreliableMessage), ("codeNonce", codeNonce), ("codeReveal", codeReveal), ("chunk", chunk),
+    ("unreliableMessage", unreliableMessage), ("codeNonce", codeNonce), ("codeReveal", codeReveal),
+    ("channelCredit", channelCredit), ("chunk", chunk),
     ("position", position),
     ("transferCredit", transferCredit), ("end", end), ("streamCredit", streamCredit),
     ("message", message), ("fragment", fragment), ("invite", invite),
     ("accept", accept), ("decline", decline), ("withdraw", withdraw),
-    ("leave", leave), ("admit", admit), ("inviteByCode", inviteByCode),
+    ("leave", leave), ("admit", admit), ("channelMessage", channelMessage), ("channelFragment", channelFragment),
+    ("inviteByCode", inviteByCode),
     ("codeAnswer", codeAnswer), ("codeConfirm", codeConfirm), ("offer", offer), ("acceptOffer", acceptOffer),
     ("declineOffer", declineOffer), ("stored", stored), ("abandon", abandon),
     ("refuse", refuse), ("present", present), ("restart", restart), ("openStream", openStream),
     ("streamData", streamData),
     ("endStream", endStream), ("resetStream", resetStream), ("stopStream", stopStream),
-    ("streamDone", streamDone), ("removeMember", removeMember), ("removed", removed), ("comparing", comparing),
+    ("streamDone", streamDone), ("removeMember", removeMember), ("removed", removed), ("listening", listening),
+    ("comparing", comparing),
     ("senderPaused", senderPaused), ("receiverPaused", receiverPaused),
   ]
 }

@@ -1,31 +1,36 @@
-/// The limits of fields, in bytes unless it says otherwise. Negotiated limits are in `PeerLimits`.
+/// The limits of fields, in bytes unless stated otherwise. Negotiated limits are in `PeerLimits`.
 public enum WireLimits {
   /// No hello may state a smaller limit for a frame's body.
   public static let smallestFrame = 1024
-  /// Every frame but messages and chunks may have so long a body whatever the limit: no peer can state one with which
-  /// it could not be invited or offered something. The longest is an invitation by code with its context.
+  /// Every frame except messages, chunks and stream data may have a body this long, whatever the limit: no peer can
+  /// state a limit that keeps it from being invited or offered something. The longest is an invitation by code with its
+  /// context.
   public static let controlFrame = 8272
   /// The longest body that the length field of version 1 may announce at all.
   public static let largestFrame = 1 << 20
-  /// The display name of a peer: what Multipeer Connectivity allows (63), and room for an id behind it.
+  /// The display name of a peer: the 63 bytes that Multipeer Connectivity allows, and room for an id behind it.
   public static let name = 127
   public static let scope = 127
-  /// What a hello says to the application.
+  /// What a hello tells the application.
   public static let greeting = 1_024
-  /// What a reliable message costs of the message window beside its bytes, so that empty messages are bounded too.
+  /// What a reliable message costs of the message window on top of its bytes, so that empty messages are bounded too.
   public static let messageCost = 32
+  /// The smallest window of a channel other than 0 that a hello may state.
+  public static let channelWindow = 1_024
   /// Context data of an invitation.
   public static let context = 8192
   /// Invitations of one side, withdrawn ones too, that have no answer yet.
   public static let unansweredInvitations = 8
   /// Words for people behind a reason.
   public static let detail = 255
-  /// The raw name of a resource; longer than any file system takes, so that the refusal can name its reason.
+  /// The raw name of a resource. Longer than any file system takes, so that a refusal can name its reason.
   public static let resourceName = 1024
   /// The folders of a resource, slashes included.
   public static let resourceFolder = 2_048
-  /// The path under which a receiver has stored a resource: folders and name, with the numbers that they may have got.
+  /// The path under which a receiver has stored a resource: folders and name, with numbers that may have been added.
   public static let storedPath = 4_096
+  /// Transports of a `listening`.
+  public static let listeningPorts = 8
   public static let mediaType = 127
   /// All metadata of a resource together.
   public static let metadata = 4096
@@ -39,7 +44,7 @@ public enum WireLimits {
   public static let streamNumbers: UInt64 = 1 << 14
   /// Parameters in a hello, and fields in an offer.
   public static let parameters = 64
-  /// The silence that a hello may state, in milliseconds: a peer can neither make us ping more than a few times in a
+  /// The silence that a hello may state, in milliseconds: a peer can neither make us ping more than a few times a
   /// second nor overflow a deadline.
   public static let silence: ClosedRange<UInt64> = 1_000...86_400_000
 }

@@ -12,7 +12,7 @@ public struct Hello: Equatable, Sendable {
   /// How many associations the sender has begun with the receiver since it started. It tells a hello that crossed an
   /// `associated` from a hello of a peer that has lost the association since.
   public var associationsBegun: UInt64
-  /// What the sender's application says to whoever it connects to; at most `WireLimits.greeting` bytes.
+  /// What the sender's application says to everybody it connects to; at most `WireLimits.greeting` bytes.
   public var greeting: [UInt8]
   /// The association that the sender still holds and wants to go on with over this link.
   public var held: HeldAssociation?
@@ -36,7 +36,7 @@ public struct Hello: Equatable, Sendable {
   public static let supportedVersions: ClosedRange<UInt8> = 1...1
 }
 
-/// What a node can do beyond what its version demands; unknown bits are kept and mean nothing.
+/// What a node can do beyond what its version requires; unknown bits are kept and mean nothing.
 public struct Capabilities: OptionSet, Hashable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -48,16 +48,16 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
   public static let relay = Capabilities(rawValue: 1 << 2)
   /// Understands `removeMember` and `removed`.
   public static let removal = Capabilities(rawValue: 1 << 3)
-  /// Understands `inviteByCode` and what belongs to it.
+  /// Understands `inviteByCode` and the frames that belong to it.
   public static let typedCodes = Capabilities(rawValue: 1 << 4)
 }
 
-/// The limits that the sender of a hello states for what it receives. Of two sides' limits the smaller counts.
-/// The default values are part of the format: they hold for what a hello leaves out.
+/// The limits that the sender of a hello states for what it receives. The smaller of the two sides' limits counts. The
+/// default values are part of the format: they hold for what a hello leaves out.
 public struct PeerLimits: Hashable, Sendable {
   /// The longest message in bytes.
   public var message: UInt64
-  /// The longest body of a message frame or a chunk in bytes, at least `WireLimits.smallestFrame`; more than
+  /// The longest body of a message frame or a chunk in bytes, at least `WireLimits.smallestFrame`; any value above
   /// `WireLimits.largestFrame` means that.
   public var frame: UInt64
   /// How many bytes of reliable messages may be under way before the first `messageCredit`.
@@ -68,13 +68,17 @@ public struct PeerLimits: Hashable, Sendable {
   public var streams: UInt64
   /// How many bytes of each stream may come before its first `streamCredit`.
   public var streamWindow: UInt64
-  /// The longest silence in milliseconds after which the sender takes the other side for gone; within
-  /// `WireLimits.silence`.
+  /// In how many channels one peer may send messages, channel 0 among them.
+  public var channels: UInt64
+  /// As `messageWindow`, of each channel but channel 0, before its first `channelCredit`.
+  public var channelWindow: UInt64
+  /// The silence in milliseconds after which the sender takes the other side for gone; within `WireLimits.silence`.
   public var silence: UInt64
 
   public init(
     message: UInt64 = 95 * 1024, frame: UInt64 = 16_381, messageWindow: UInt64 = 1 << 20, transfers: UInt64 = 64,
-    silence: UInt64 = 20_000, streams: UInt64 = 64, streamWindow: UInt64 = 1 << 16
+    silence: UInt64 = 20_000, streams: UInt64 = 64, streamWindow: UInt64 = 1 << 16, channels: UInt64 = 1,
+    channelWindow: UInt64 = 1 << 16
   ) {
     self.message = message
     self.frame = frame
@@ -83,6 +87,8 @@ public struct PeerLimits: Hashable, Sendable {
     self.silence = silence
     self.streams = streams
     self.streamWindow = streamWindow
+    self.channels = channels
+    self.channelWindow = channelWindow
   }
 }
 

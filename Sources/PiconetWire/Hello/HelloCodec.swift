@@ -1,5 +1,6 @@
 /// The body of a hello: lowest and highest version, then parameters in ascending order of their ids, each an id, a
-/// length and a value. Unknown parameters are skipped. Only the two versions have the same meaning in every version.
+/// length and a value. Unknown parameters are skipped. Only the two version numbers have the same meaning in every
+/// version.
 enum HelloCodec {
   enum Parameter {
     static let scope: UInt64 = 1
@@ -16,6 +17,8 @@ enum HelloCodec {
     static let streamLimit: UInt64 = 14
     static let streamWindow: UInt64 = 15
     static let greeting: UInt64 = 16
+    static let channels: UInt64 = 17
+    static let channelWindow: UInt64 = 18
   }
 
   static func append(_ hello: Hello, to body: inout [UInt8]) {
@@ -43,6 +46,10 @@ enum HelloCodec {
     appendInteger(Parameter.streamLimit, hello.limits.streams, to: &body)
     appendInteger(Parameter.streamWindow, hello.limits.streamWindow, to: &body)
     if !hello.greeting.isEmpty { appendParameter(Parameter.greeting, hello.greeting, to: &body) }
+    if hello.limits.channels > 1 {
+      appendInteger(Parameter.channels, hello.limits.channels, to: &body)
+      appendInteger(Parameter.channelWindow, hello.limits.channelWindow, to: &body)
+    }
   }
 
   private static func appendParameter(_ id: UInt64, _ value: [UInt8], to body: inout [UInt8]) {
@@ -63,7 +70,7 @@ enum HelloCodec {
     let highest = try reader.byte("highest version")
     guard lowest <= highest else { throw reader.malformed("versions \(lowest) to \(highest)") }
     var hello = Hello(versions: lowest...highest, incarnation: Incarnation(rawValue: 0), name: "", scope: "")
-    // What follows in a hello of other versions is not ours to judge: the link ends for the want of a common version.
+    // The rest of a hello of other versions is not ours to judge: the link ends for lack of a common version.
     guard hello.versions.overlaps(Hello.supportedVersions) else { return hello }
     var required: Set<UInt64> = [Parameter.scope, Parameter.name, Parameter.incarnation]
     var parameters = FieldReader(reader, kind: "parameter")
@@ -95,6 +102,16 @@ enum HelloCodec {
     case Parameter.transferLimit: hello.limits.transfers = try reader.integer("transfer limit")
     case Parameter.streamLimit: hello.limits.streams = try reader.integer("stream limit")
     case Parameter.streamWindow: hello.limits.streamWindow = try reader.integer("stream window")
+    case Parameter.channels:
+      hello.limits.channels = try reader.integer("channels")
+      guard (1...UInt64(MessageChannel.count)).contains(hello.limits.channels) else {
+        throw reader.malformed("\(hello.limits.channels) channels, not 1 to \(MessageChannel.count)")
+      }
+    case Parameter.channelWindow:
+      hello.limits.channelWindow = try reader.integer("channel window")
+      guard hello.limits.channelWindow >= UInt64(WireLimits.channelWindow) else {
+        throw reader.malformed("channel window \(hello.limits.channelWindow), below \(WireLimits.channelWindow)")
+      }
     case Parameter.greeting: hello.greeting = try reader.remainingBytes("greeting", atMost: WireLimits.greeting)
     case Parameter.silence:
       hello.limits.silence = try reader.integer("silence")

@@ -44,6 +44,22 @@ func answerInvitations(of node: Node, ask: @Sendable (_ question: String) async 
   }
 }
 
+/// Accepts everybody who comes, several at once.
+func acceptEverybody(on node: Node) async {
+  await withDiscardingTaskGroup { group in
+    for await invitation in node.invitations { group.addTask { _ = try? await invitation.accept() } }
+  }
+}
+
+/// Makes a member of everybody of the session who comes in sight, until the node stops or the task is cancelled.
+func meetEverybody(on node: Node) async {
+  await withDiscardingTaskGroup { group in
+    group.addTask { await acceptEverybody(on: node) }
+    // From the article about links that break: it invites anew when an attempt has failed, and not too often.
+    group.addTask { await keepConnected(from: node) { _ in true } }
+  }
+}
+
 /// Notes what a person has just confirmed: this key may send to us from now on, and we to it, without a question.
 func remember(_ member: Member, of node: Node) async throws(PiconetError) {
   try await node.remember(member.proven, confirmed: .code, rights: [.push, .send])
@@ -59,7 +75,7 @@ func invite(
       // It may have forgotten us. Then its user is asked alone, and needs to see the code here.
       if peer.isKnown { show("\(printable(peer.petname)) compares the code \(code).") }
     })
-  // Whoever has no right to be sent to by now is here because our user has said yes.
+  // A device that may not be sent to yet is here because our user has just said yes.
   if !member.proven.rights.contains(.send) { try await remember(member, of: node) }
   return member
 }
@@ -71,15 +87,21 @@ func join(_ peer: Peer, from node: Node, proposing rules: String) async throws(P
   return (member, theirs)
 }
 
-/// For the device without a screen: a new code, to be printed or spoken. Who proves it becomes a member, and nobody
-/// else who is not known.
+/// Lets one device in for ten minutes, seen by nobody, and says where it can come to.
+func awaitGuest(_ guest: PeerID, on node: Node) async throws(PiconetError) -> [TransportAddress] {
+  try await node.expect(guest, for: .seconds(600))
+  return await node.listeningAddresses
+}
+
+/// For the device without a screen: a new code, to be printed or spoken. Of devices that are not known, only one that
+/// proves it becomes a member.
 func showNewCode(of node: Node) async throws(PiconetError) -> String {
   let code = try TypedCode.made()
   try await node.setCode(code)
   return code.grouped
 }
 
-/// For the other one.
+/// For the other device.
 func invite(_ peer: Peer, typed: String, from node: Node) async throws(PiconetError) -> Member {
   guard let code = TypedCode(typed) else {
     throw PiconetError(.invalidArgument, blame: .us, detail: "a code has 6 to 16 digits")

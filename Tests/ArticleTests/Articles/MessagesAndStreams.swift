@@ -2,7 +2,7 @@ import Piconet
 
 /// What the players of a game tell each other. The first byte says which it is.
 enum Move: Equatable {
-  /// Where a pointer is: many a second, and only the newest counts.
+  /// Where a pointer is: many per second, of which only the newest counts.
   case pointer(x: UInt16, y: UInt16)
   /// Where a stone was put: each counts.
   case stone(column: UInt8, row: UInt8)
@@ -29,11 +29,27 @@ enum Move: Equatable {
 /// Tells all members of a move.
 func tell(_ move: Move, to session: Session) async throws(PiconetError) {
   switch move {
-  // Dropped where the connection is busy, and never late: the next one says more.
+  // Dropped if the connection is busy, and never late: the next one says more.
   case .pointer: try await session.send(move.bytes, mode: .unreliable)
   // Arrives, in order and once, or the member leaves the session.
   case .stone: try await session.send(move.bytes)
   }
+}
+
+/// A drawing program sends pictures now and then, and strokes all the time.
+enum DrawingChannel {
+  static let strokes: MessageChannel = 1
+  static let pictures: MessageChannel = 2
+}
+
+/// A stroke is on all screens at once, however many pictures are on their way.
+func show(_ stroke: [UInt8], in session: Session) async throws(PiconetError) {
+  try await session.send(stroke, in: DrawingChannel.strokes)
+}
+
+/// Loads the pictures one by one, in its own time: strokes go on meanwhile.
+func loadPictures(in session: Session, _ load: (ArraySlice<UInt8>) async -> Void) async {
+  for await picture in session.messages(in: DrawingChannel.pictures) { await load(picture.bytes) }
 }
 
 /// Hands on every move of the others, until the node stops or the task is cancelled.

@@ -1,3 +1,5 @@
+import Dispatch
+import Glibc
 import Piconet
 
 /// Shows who is here, who is out of reach, and who has gone, until the node stops.
@@ -38,20 +40,42 @@ func advice(for error: PiconetError) -> String {
   }
 }
 
-/// Invites a device again whenever it is in sight and no member, until the task is cancelled or the node stops.
-func keepConnected(to device: PeerID, from node: Node) async {
-  var pause = Duration.seconds(1)
-  // After each end, of an invitation or of a membership, a device in sight is `available` anew.
-  for await change in node.states {
-    guard change.peer.peer == device, case .available = change.state,
-      let peer = node.currentPeers.first(where: { $0.id == change.peer })
-    else { continue }
-    do {
-      _ = try await node.invite(peer)
-      pause = .seconds(1)
-    } catch {
-      try? await Task.sleep(for: pause)
-      pause = min(pause * 2, .seconds(60))
+/// Invites whoever is wanted when he is in sight and no member, until the task is cancelled or the node stops.
+func keepConnected(from node: Node, to isWanted: (NodeID) -> Bool) async {
+  await withDiscardingTaskGroup { group in
+    var pauses: [NodeID: Duration] = [:]
+    for await change in node.states where isWanted(change.peer) {
+      switch change.state {
+      case .connected, .unavailable: pauses[change.peer] = nil
+      case .available:
+        let pause = pauses[change.peer] ?? .zero
+        pauses[change.peer] = min(max(pause * 2, .seconds(1)), .seconds(60))
+        // A task of its own: one that does not answer keeps no other waiting.
+        group.addTask {
+          guard (try? await Task.sleep(for: pause)) != nil, let peer = node.peer(change.peer) else { return }
+          _ = try? await node.invite(peer)
+        }
+      default: break
+      }
     }
   }
+}
+
+/// Runs a node until `body` returns, or until Ctrl-C or `kill`. Everybody is left in good order either way.
+func runUntilInterrupted(
+  _ configuration: NodeConfiguration, by signals: [Int32] = [SIGINT, SIGTERM],
+  _ body: @escaping @Sendable (Node) async throws -> Void
+) async throws {
+  let program = Task { try await Node.run(configuration) { node in try await body(node) } }
+  let sources = signals.map { number in
+    // What it would do by itself is to end the process.
+    signal(number, SIG_IGN)
+    let source = DispatchSource.makeSignalSource(signal: number)
+    // Without `@Sendable` a closure written in `main` belongs to the main actor, and traps on another thread.
+    source.setEventHandler { @Sendable in program.cancel() }
+    source.resume()
+    return source
+  }
+  defer { for source in sources { source.cancel() } }
+  try await program.value
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A message bus of our own on a unix socket, by dbus-daemon.
+/// A message bus of our own on a Unix socket, run by dbus-daemon.
 final class PrivateBus {
   static let program = "/usr/bin/dbus-daemon"
   static var isAvailable: Bool { access(program, X_OK) == 0 }
@@ -26,11 +26,25 @@ final class PrivateBus {
     var arguments = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
     guard posix_spawn(&process, Self.program, nil, nil, &arguments, environ) == 0 else { throw Failure() }
+    // The socket's name is there with bind(2); a connection before listen(2) is refused.
     for _ in 0..<500 {
-      if access("\(folder)/bus", F_OK) == 0 { return }
+      if takesConnections { return }
       usleep(10_000)
     }
     throw Failure()
+  }
+
+  private var takesConnections: Bool {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(descriptor) }
+    var place = sockaddr_un()
+    place.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &place.sun_path) { $0.copyBytes(from: "\(folder)/bus".utf8) }
+    return withUnsafePointer(to: &place) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
   }
 
   func stop() {

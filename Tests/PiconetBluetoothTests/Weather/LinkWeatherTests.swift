@@ -55,7 +55,7 @@ extension BluetoothTransportTests {
         let address = try #require(await net.perform { $0.listener.listeningAddresses.first })
         try VirtualAdapters.mute()
         #expect(failure(of: await net.dialAndCancel(address))?.code == .cancelled)
-        // Longer than an answer is waited for over no link.
+        // Longer than the wait for an answer without a link.
         let absent = BluetoothPlace(
           device: BluetoothAddress(rawValue: 0x0011_2233_4455), port: kind == .le ? 0x80 : 0x1001)
         for _ in 0..<2 {
@@ -63,8 +63,8 @@ extension BluetoothTransportTests {
           #expect(self.failure(of: await net.dial(place)) != nil)
         }
         try VirtualAdapters.unmute()
-        // bluetoothd may have removed the device, whom it can't reach, and the link with it: over LE the next one has
-        // to be advertised for.
+        // bluetoothd may have removed the device that it can't reach, and the link with it: over LE the next link needs
+        // an advertisement.
         try VirtualAdapters.makeReachable()
         let failure = self.failure(of: await net.dial(address))
         #expect(failure == nil, "\(String(describing: failure))\n\(VirtualAdapters.state())")
@@ -107,7 +107,7 @@ extension BluetoothTransportTests {
         #expect(code(of: ends.1) == .reset, "its own side: \(String(describing: ends.1))")
         let meanwhile = failure(of: await net.dial(address))
         #expect(meanwhile?.code == (kind == .le ? .timedOut : .hostDown), "\(String(describing: meanwhile))")
-        // While a socket of it is open the kernel keeps the adapter's number, and gives it another one when it is back.
+        // While a socket of the adapter is open the kernel keeps its number, and gives it another one when it is back.
         await net.close(dialled)
         await net.close(accepted)
         try await VirtualAdapters.plugIn(1)
@@ -206,7 +206,7 @@ extension BluetoothTransportTests {
       }
     }
 
-    /// Two that connect to one another over LE at the same time: Linux forgets the attempt of the one that was slower.
+    /// Two that connect to each other over LE at the same time: Linux forgets the attempt of the slower one.
     @Test(arguments: [false, true]) func aConnectOverLEIsNotStrandedByTheOneThatComesIn(isCancelled: Bool) async throws
     {
       try await withWeather(.le) { net in
@@ -216,10 +216,10 @@ extension BluetoothTransportTests {
         try VirtualAdapters.fault("cut", VirtualAdapters.number(0), VirtualAdapters.number(1))
         try await linksBecome { $0 == 0 }
         let first = await net.beginDial(address)
-        // The peer can't be reached that way, and reaches us.
+        // We can't reach the peer that way, but it reaches us.
         try await linksBecome { $0 & piconet_link_le_pending.rawValue != 0 }
-        try VirtualAdapters.advertise(VirtualAdapters.names[0])
-        try VirtualAdapters.connectLE(from: 1, to: 0)
+        let calling = Task { try await callAgain() }
+        defer { calling.cancel() }
         var dial = first
         if isCancelled {
           try await linksBecome { $0 & piconet_link_le.rawValue != 0 }
@@ -227,7 +227,6 @@ extension BluetoothTransportTests {
           #expect(failure(of: await first.result)?.code == .cancelled)
           dial = await net.beginDial(address)
         }
-        let calling = Task { try await callAgain() }
         let failure = failure(of: await dial.result)
         calling.cancel()
         #expect(failure == nil, "\(String(describing: failure))\n\(VirtualAdapters.state())")
@@ -235,21 +234,21 @@ extension BluetoothTransportTests {
       }
     }
 
-    /// The peer calls us again whenever Linux has ended its link, after 2 s in which nobody used it: on a slow machine
-    /// the dial may need longer.
+    /// The peer calls us, and again as long as no link has come of its calls, or Linux has ended its link after 2 s
+    /// without use: on a slow machine the dial may need longer.
     private func callAgain() async throws {
       while true {
         if try links() == piconet_link_le_pending.rawValue {
           try VirtualAdapters.advertise(VirtualAdapters.names[0])
           try VirtualAdapters.connectLE(from: 1, to: 0)
         }
-        // Nothing tells of a link's end here but the kernel's list.
+        // Only the kernel's list shows the end of a link here.
         try Task.checkCancellation()
         await Task.yield()
       }
     }
 
-    /// Weather that tests can afford to wait for, and good weather afterwards.
+    /// Runs a test with timeouts that it can afford to wait for, and makes the weather good afterwards.
     private func withWeather(
       _ kind: SocketKind, _ change: (inout BluetoothTransportConfiguration) -> Void = { _ in },
       _ body: (BluetoothNet) async throws -> Void
@@ -265,7 +264,7 @@ extension BluetoothTransportTests {
       try result.get()
     }
 
-    /// Waits for the kinds of links that the first adapter has to the second.
+    /// Waits until the kinds of links from the first adapter to the second are the wanted ones.
     private func linksBecome(_ areWanted: (UInt32) -> Bool) async throws {
       let clock = ContinuousClock()
       let deadline = clock.now + .seconds(10)

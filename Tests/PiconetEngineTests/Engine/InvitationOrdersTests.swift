@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetEngine
 
-/// Invitations, answers and withdrawals of two sides in every order, over a link that keeps its own.
+/// Invitations, answers and withdrawals of two sides in every order, over a link that keeps the order of each side.
 @Suite("Invitations in every order")
 struct InvitationOrdersTests {
   /// i(nvite), w(ithdraw the last), a(ccept), d(ecline), x: wait until all invitations have expired.
@@ -26,12 +26,12 @@ struct InvitationOrdersTests {
   }
 
   private func world(_ letters: [[Character]]) -> TwoSided {
-    // What "x" waits for is longer than any silence that a link survives, and each side waits for itself.
+    // "x" waits longer than any silence that a link survives, and each side waits by itself.
     let mortal = configuration { $0.disconnectTimeout = .zero }
     let two = TwoSided(mortal, mortal).associated()
     for index in 0...1 {
       two.scripts[index] = letters[index].enumerated().map { perform($1, $0, two, index) }
-      // It says something as soon as it may.
+      // A side says something as soon as it may.
       two.reactions[index] = { _, event in
         guard case .connected(let peer) = event else { return nil }
         return .messageQueued(peer.node, bytes(3), .reliable)
@@ -49,11 +49,13 @@ struct InvitationOrdersTests {
     for index in 0...1 {
       let side = two.sides[index]
       for (place, letter) in letters[index].enumerated() where letter != "x" {
-        let isWaiting = side.engine.isInviting(by: CommandID(rawValue: UInt64(place)))
+        let command = CommandID(rawValue: UInt64(place))
+        let isWaiting =
+          side.engine.attempts.commands.contains(command) || side.engine.associations.inviting(by: command) != nil
         let replies = side.log.replies(to: UInt64(place))
         guard replies.count == (isWaiting ? 0 : 1) else { return "\(index): \(letter) has the replies \(replies)" }
       }
-      // What is told to the application makes sense in its order.
+      // What the application is told makes sense in the order in which it is told.
       var isMember = false
       var isInvited = false
       for effect in side.log.effects {

@@ -10,7 +10,7 @@ struct InvitationTests {
     return ending
   }
 
-  /// An association, and our invitation with the id 1 is with the remote side.
+  /// An association with our invitation, which has the id 1 and is with the remote side.
   private func inviting(_ configuration: EngineConfiguration = configuration()) -> OneSided {
     let one = OneSided(configuration).associated()
     #expect(
@@ -19,7 +19,7 @@ struct InvitationTests {
     return one
   }
 
-  /// The remote side's invitation waits for our answer.
+  /// An association with the remote side's invitation, which waits for our answer.
   private func invited(timeout: UInt64 = 10_000, _ configuration: EngineConfiguration = configuration()) -> OneSided {
     let one = OneSided(configuration).associated()
     one.receive(.invite(Invite(timeout: timeout, commitment: someCommitment, context: [4])))
@@ -201,6 +201,22 @@ struct InvitationTests {
     }
   }
 
+  @Test("an acceptance can be cancelled until the inviter admits us, which is told then; afterwards that does nothing")
+  func cancelledAcceptance() {
+    for isAdmitted in [false, true] {
+      let one = invited()
+      one.side.command(.answerInvitation(one.far, accept: true, .declined), id: 3)
+      if isAdmitted { one.receive(.admit) }
+      let outcome = one.side.command(.cancelInvitation(CommandID(rawValue: 3)), id: 4)
+      #expect(outcome.replies(to: 4) == [.done])
+      #expect(outcome.replies(to: 3) == (isAdmitted ? [] : [.failed(Ending(.cancelled, .us))]))
+      #expect(outcome.frames == (isAdmitted ? [] : [.leave(.cancelled, detail: "")]))
+      #expect(one.side.members == (isAdmitted ? [one.far] : []))
+      // The inviter's `admit` may have crossed our answer: nobody becomes a member by it.
+      if !isAdmitted { #expect(one.receive(.admit).closeReason == nil && one.side.members == []) }
+    }
+  }
+
   @Test("a full session declines an invitation that crosses its own, and takes its own back, which might be accepted")
   func crossedByFull() {
     let one = OneSided(configuration { $0.capacity = 2 }).associated()
@@ -272,7 +288,7 @@ struct InvitationTests {
     #expect(end?.failures.map(\.failure.code) == [.refused, .timedOut, .timedOut])
   }
 
-  /// A link to this address is open, and the key there is of this peer.
+  /// A link to this address is open, and the key there is this peer's.
   private func opened(_ address: String, _ peer: PeerID, dial: UInt64) -> Fact {
     .linkOpened(
       LinkID(rawValue: dial),

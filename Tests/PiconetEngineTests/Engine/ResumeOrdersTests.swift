@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetEngine
 
-/// A link that dies at every moment of what two members say, and every order of what follows.
+/// A link that dies at every moment of what two members say, followed by everything in every order.
 @Suite("Resuming in every order")
 struct ResumeOrdersTests {
   /// Two members; each sends messages, and the link is lost at some moment.
@@ -23,7 +23,7 @@ struct ResumeOrdersTests {
     rest(two)
     let came = two.sides.map { side in
       side.log.events.flatMap { event -> [Bytes] in
-        if case .messagesReceived(_, let messages, _) = event { messages } else { [] }
+        if case .messagesReceived(_, let messages, _, _) = event { messages } else { [] }
       }
     }
     for index in 0...1 where came[index] != (0..<messages[1 - index]).map({ bytes(3, of: UInt8($0)) }) {
@@ -32,7 +32,7 @@ struct ResumeOrdersTests {
     return linkFault(two)
   }
 
-  /// Whoever has to ask or to wait does so: a side that was not told takes ten seconds to notice.
+  /// A side that has to ask or to wait does so: one that was not told takes ten seconds to notice.
   private func rest(_ two: TwoSided) {
     for _ in 0..<7 {
       for side in two.sides { side.wait(.seconds(2)) }
@@ -132,7 +132,7 @@ struct ResumeOrdersTests {
     }
   }
 
-  /// A file of two chunks; its sender lets it rest and go on where that is asked for.
+  /// A file of two chunks; its sender lets it rest and go on if asked to.
   private func transferWorld(sender: Int, told: [Int], rests: Bool) -> TwoSided {
     let small = configuration {
       $0.frameLimit = 1_024

@@ -4,7 +4,7 @@ import Testing
 @testable import PiconetEngine
 
 extension SessionEngine {
-  /// Sequenced frames that a peer was sent.
+  /// How many sequenced frames were sent to a peer.
   fileprivate func sentFrames(to far: NodeID) -> UInt64 { associations[far]?.sequenced.sent ?? 0 }
 }
 
@@ -21,10 +21,10 @@ struct UnreadLimitTests {
     return nil
   }
 
-  @Test("the message window that our hello states is half of what the link holds")
+  @Test("the message window that our hello states is three eighths of what the link holds")
   func messageWindow() {
     #expect(statedWindow(one(unreadLimit: nil)) == 1 << 20)
-    #expect(statedWindow(one(unreadLimit: 400_000)) == 200_000)
+    #expect(statedWindow(one(unreadLimit: 400_000)) == 150_000)
     #expect(statedWindow(one(unreadLimit: 4 << 20)) == 1 << 20)
   }
 
@@ -33,7 +33,7 @@ struct UnreadLimitTests {
     #expect(statedWindow(one(unreadLimit: 1_000)) == UInt64(95 * 1024 + WireLimits.messageCost))
   }
 
-  /// An engine with a member over one link, which it loses for another one, and what that link's first flush says.
+  /// An engine with a member over one link, which it loses, and which it has over another one now.
   private func moved(from first: Int?, to second: Int?) -> OneSided {
     let one = one(unreadLimit: first) { $0.messageLimit = 1_000 }.connected { $0.capabilities = [.resume, .streams] }
     one.side.take(.linkClosed(one.link, .failed(LinkFailure(.reset))))
@@ -62,19 +62,19 @@ struct UnreadLimitTests {
   func smallerWindow() {
     let one = moved(from: nil, to: 40_000)
     let link = LinkID(rawValue: 2)
-    // What was given counts still: a mebibyte.
+    // Credit that was given stays: a mebibyte.
     let message = bytes(1_000 - WireLimits.messageCost)
     let before = (1 << 20) / 1_000
     for _ in 0..<before { one.side.take(.received(link, FrameEncoder.encode(.message(message))[...])) }
     #expect(one.side.members == [one.far])
     #expect(messageCredits(one.side.take(.messagesConsumed(one.far, byteCount: 500_000))).isEmpty)
     let limits = messageCredits(one.side.take(.messagesConsumed(one.far, byteCount: 1_000 * before - 500_000)))
-    #expect(limits == [UInt64(1_000 * before + 20_000)])
-    // From here on never more than half of what the link holds waits unread.
+    #expect(limits == [UInt64(1_000 * before + 15_000)])
+    // From here on never more than three eighths of what the link holds waits unread.
     var sent = UInt64(1_000 * before)
     for _ in 0..<20 {
       let credit = one.side.engine.statistics(of: one.far, at: one.side.now)?.receiveCredit ?? 0
-      #expect(credit <= 20_000 && credit >= 1_000)
+      #expect(credit <= 15_000 && credit >= 1_000)
       for _ in 0..<(credit / 1_000) {
         one.side.take(.received(link, FrameEncoder.encode(.message(message))[...]))
         sent += 1_000
@@ -86,7 +86,7 @@ struct UnreadLimitTests {
 
   @Test("an association that the remote side has begun upon its second link alone takes the windows of either")
   func begunOnTheSecond() {
-    // We, who decide, began on a link that holds little, and the remote side never heard of it.
+    // We decide. We began on a link that holds little, and the remote side never heard of it.
     let one = OneSided(isSmaller: true, configuration { $0.messageLimit = 1_000 })
     one.traits.unreadLimit = 40_000
     let capabilities: Capabilities = [.resume, .streams]
@@ -107,7 +107,7 @@ struct UnreadLimitTests {
     one.side.command(.answerInvitation(one.far, accept: true, .declined))
     one.side.take(.received(link, FrameEncoder.encode(.admit)[...]))
     #expect(one.side.members == [one.far])
-    // Our hello there allowed 64 KiB of each stream, the remote side's 300 bytes.
+    // Our hello on that link allowed 64 KiB of each stream, the remote side's 300 bytes.
     for frame in [.openStream(stream: 0, name: ""), .streamData(stream: 0, bytes(16_000))] as [Frame] {
       one.side.take(.received(link, FrameEncoder.encode(frame)[...]))
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Two that keep to the rules, with more under way than may be kept")
 struct CrowdedTests {
-  /// The first one may keep little; the second one takes much.
+  /// Two members: the first one may keep little, the second one takes much.
   private func world(_ random: inout SeededRandom) -> TwoSided {
     let small = configuration {
       $0.messageLimit = 4_000
@@ -58,7 +58,7 @@ struct CrowdedTests {
       let detail = String(repeating: "n", count: 255)
       return .commanded(CommandID(rawValue: 1), .declineOffer(id, .notWanted, detail: detail))
     case .streamReceived(let id, let bytes): return .streamConsumed(id, byteCount: bytes.count)
-    case .messagesReceived(let far, let messages, .reliable):
+    case .messagesReceived(let far, let messages, .reliable, _):
       return .messagesConsumed(far, byteCount: messages.reduce(0) { $0 + $1.count + WireLimits.messageCost })
     default: return nil
     }
@@ -69,7 +69,7 @@ struct CrowdedTests {
     var random = SeededRandom(seed: seed)
     let two = world(&random)
     var most = 0
-    // What the second one says is late, its acknowledgements too.
+    // What the second one says comes late, including its acknowledgements.
     while let choice = two.choices.filter({ $0.side == 1 || $0.source == 0 }).randomElement(using: &random) {
       two.perform(choice)
       most = max(most, two.sides[0].census.keptBytes)
@@ -84,7 +84,7 @@ struct CrowdedTests {
       #expect(side.census.keptBytes < 100_000)
     }
     let arrived = two.sides[1].log.events.reduce(0) { sum, event in
-      if case .messagesReceived(_, let messages, .reliable) = event { return sum + messages.count }
+      if case .messagesReceived(_, let messages, .reliable, _) = event { return sum + messages.count }
       return sum
     }
     #expect(arrived > 300)

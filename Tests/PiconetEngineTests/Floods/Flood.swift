@@ -2,7 +2,7 @@ import PiconetWire
 
 @testable import PiconetEngine
 
-/// An engine that is flooded with one type of frame by a remote side which acknowledges nothing.
+/// An engine that is flooded with one type of frame by a remote side that acknowledges nothing.
 final class Flood {
   let one: OneSided
   let configuration: EngineConfiguration
@@ -14,7 +14,7 @@ final class Flood {
   private var openStreams: [UInt64] = []
   private var openOffers: [UInt64] = []
   private var outstanding = 0
-  /// The most that was held after any round.
+  /// The most bytes that were held after any round.
   private(set) var most = 0
 
   /// - Parameter reads: whether the remote side takes what we send.
@@ -42,7 +42,7 @@ final class Flood {
   /// What the link was closed with.
   private(set) var reason: Reason?
 
-  /// So many rounds, or until the association is over.
+  /// Plays so many rounds, or fewer if the association is over.
   func run(_ type: UInt8, rounds: Int) {
     for _ in 0..<rounds where !isOver {
       application(type)
@@ -60,7 +60,7 @@ final class Flood {
     }
   }
 
-  /// Our application sends until nothing goes any more.
+  /// Our application sends until nothing more goes.
   func fill() {
     receive(.messageCredit(limit: 1 << 40))
     var isFull = false
@@ -142,7 +142,7 @@ final class Flood {
 
   private var other: MemberName { MemberName(peer: peer(77), incarnation: Incarnation(rawValue: round)) }
 
-  /// What the remote side says in one turn, with as little beside frames of the type as makes them legal.
+  /// What the remote side says in one turn: frames of the type, and as little else as makes them legal.
   private func frames(_ type: UInt8) -> [Frame] {
     let number = round % 60
     let payload = bytes(900)
@@ -194,6 +194,8 @@ final class Flood {
     case FrameType.stored: return ours { .stored(transfer: $0, name: Array(text.utf8)) }
     case FrameType.present: return ours { .present(transfer: $0, name: Array(text.utf8)) }
     case FrameType.restart: return ours { .restart(transfer: $0, offset: 0, limit: 0) }
+    case FrameType.listening:
+      return [.listening((1...8).map { ListeningPort(transport: $0, port: UInt16(truncatingIfNeeded: round) | 1) })]
     case FrameType.comparing: return ours { .comparing(transfer: $0, compared: round) }
     case FrameType.refuse: return ours { .refuse(transfer: $0, .notWanted, detail: text) }
     case FrameType.transferCredit:
@@ -215,7 +217,7 @@ final class Flood {
     }
   }
 
-  /// About one of our transfers. A stranger invents it.
+  /// A frame about one of our transfers; a peer that is no member invents one.
   private func ours(_ answer: (UInt64) -> Frame) -> [Frame] {
     if !isMember { return [answer(0)] }
     return openOffers.popLast().map { [answer($0)] } ?? []

@@ -3,8 +3,8 @@ import Testing
 
 @testable import PiconetEngine
 
-/// Each row of the table "What bounds each frame" of Documentation/wire-format.md, by a flood of that frame without an
-/// acknowledgement.
+/// Shows each row of the table "What bounds each frame" in Documentation/wire-format.md by a flood of that frame
+/// without an acknowledgement.
 @Suite("A flood of one type of frame")
 struct FloodTests {
   private static let types = FrameType.all.map(\.type) + [0xA3, 0xFF]
@@ -21,10 +21,11 @@ struct FloodTests {
     let flood = Flood(isMember: false, reads: reads)
     flood.run(type, rounds: 100)
     #expect(flood.most <= flood.bound, "0x\(String(type, radix: 16)): \(flood.most) bytes")
-    // Of all that needs no membership, what provokes no answer and is not kept goes on.
+    // Of the frames that need no membership, those that provoke no answer and are not kept go on.
     let goesOn: Set<UInt8> = [
       FrameType.pong, FrameType.acknowledge, FrameType.messageCredit, FrameType.withdraw, FrameType.abandon,
-      FrameType.resetStream, FrameType.senderPaused, FrameType.receiverPaused, FrameType.comparing, 0xA3, 0xFF,
+      FrameType.resetStream, FrameType.senderPaused, FrameType.receiverPaused, FrameType.comparing, FrameType.listening,
+      0xA3, 0xFF,
     ]
     if flood.isOver {
       #expect(flood.reason == nil || [.protocolBroken, .limitExceeded].contains(flood.reason))
@@ -111,12 +112,12 @@ struct FloodTests {
       let outcome = flood.one.side.take(.received(flood.one.link, read[...]))
       let kept = outcome.effects.compactMap { effect -> Bytes? in
         switch effect {
-        case .deliver(.messagesReceived(_, let messages, _)): messages.first
+        case .deliver(.messagesReceived(_, let messages, _, _)): messages.first
         case .storeChunk(_, let bytes): bytes
         default: nil
         }
       }
-      // A slice of what was read has its place there.
+      // A slice of a larger buffer would not begin at 0.
       #expect(kept.map(\.startIndex) == [0], "\(frame)")
     }
   }
@@ -125,7 +126,7 @@ struct FloodTests {
   func nothingIsCopied() throws {
     let flood = Flood(isMember: true, reads: true)
     let outcome = flood.receive(.pong(1), .message(bytes(900)), .message(bytes(900)))
-    guard case .deliver(.messagesReceived(_, let messages, _))? = outcome.effects.first else {
+    guard case .deliver(.messagesReceived(_, let messages, _, _))? = outcome.effects.first else {
       Issue.record("no message")
       return
     }

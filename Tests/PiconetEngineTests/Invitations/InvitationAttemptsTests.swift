@@ -8,30 +8,31 @@ struct InvitationAttemptsTests {
   private let turn = Turn(node(9), seed: 1, InvitationBudgets(openQuestions: 8), DeadlineWatch())
   private let first = CommandID(rawValue: 1)
 
+  /// A table with attempts by the commands 1 to `count`, each of which dials.
   private func attempts(
     _ addresses: [TransportAddress] = [tcp("1")], to node: NodeID? = nil, expected: PeerID? = nil, count: UInt64 = 1
   ) -> InvitationAttempts {
-    var attempts = InvitationAttempts()
+    var attempts = InvitationAttempts(configuration { $0.transports = [.tcp] })
     for command in 1...count {
-      attempts.begin(
-        InvitationAttempt(
-          command: CommandID(rawValue: command), node: node, expectedPeer: expected, context: [], code: nil,
-          formerMemberships: 0, deadline: seconds(30),
-          race: ConnectRace(addresses: addresses, preference: [.tcp], headStart: .seconds(1))),
-        turn)
+      let destination = InvitationDestination(
+        node: node, expectedPeer: expected, addresses: addresses, unreachable: nil)
+      let arrival = attempts.begin(
+        CommandID(rawValue: command), destination, [], .seconds(30), nil, ways(), turn)
+      #expect(arrival == nil)
     }
     return attempts
+  }
+
+  private func ways(_ links: [Link] = [], _ associations: [Association] = []) -> Ways {
+    var (linkTable, associationTable) = (LinkTable(), AssociationTable(limit: 8))
+    for link in links { linkTable.append(link) }
+    for association in associations { associationTable.append(association) }
+    return Ways(links: linkTable, associations: associationTable)
   }
 
   private func link(_ id: UInt64 = 1, to peer: PeerID) -> Link {
     let opening = LinkOpening(dial: nil, peer: peer, traits: LinkTraits(kind: .tcp, remoteAddress: "1"))
     return Link(id: LinkID(rawValue: id), opening: opening, at: seconds(0), configuration(), DeadlineWatch())
-  }
-
-  private func proven(_ node: NodeID) -> ProvenPeer {
-    ProvenPeer(
-      node: node, name: "", traits: someTraits, association: AssociationID(high: 1, low: 2), isKnown: true,
-      messageLimit: 1000)
   }
 
   private func ending(_ command: UInt64 = 1) -> Ending? {
@@ -42,14 +43,17 @@ struct InvitationAttemptsTests {
   @Test("a lost race ends with every failure, unless the peer has dialled us meanwhile", arguments: [false, true])
   func raceLost(hasLink: Bool) {
     var attempts = attempts(to: node(2))
-    let dialled = attempts.dial(first, turn)
-    #expect(dialled == nil && turn.dials.count == 1)
-    let step = attempts.dialFailed(first, .tcp, LinkFailure(.refused), holder: nil, turn)
-    #expect(step == .raceLost(first, node(2)))
-    attempts.raceLost(first, hasLink: hasLink, turn)
+    #expect(turn.dials.count == 1)
+    let link = PiconetEngineTests.link(
+      reached: .ready, Hello(incarnation: Incarnation(rawValue: 2), name: "", scope: ""), from: 2, at: seconds(0),
+      configuration())
+    let arrival = attempts.dialFailed(first, .tcp, LinkFailure(.refused), ways(hasLink ? [link] : []), turn)
+    #expect(arrival == nil)
     #expect(attempts.contains(node: node(2)) == hasLink && (ending() == nil) == hasLink)
     if hasLink {
-      attempts.lastLinkEnded(to: node(2), Ending(.timedOut, .peer), turn)
+      attempts.failWithLast(link, Ending(.timedOut, .peer), ways([link]), turn)
+      #expect(ending() == nil)
+      attempts.failWithLast(link, Ending(.timedOut, .peer), ways(), turn)
       #expect(ending()?.reason == .timedOut)
     } else {
       #expect(ending()?.reason == .unreachable)
@@ -60,48 +64,61 @@ struct InvitationAttemptsTests {
   @Test("another key at the only address closes the link, and ends the attempt for that reason")
   func wrongKey() {
     var attempts = attempts(expected: peer(2))
-    _ = attempts.dial(first, turn)
-    let claim = attempts.linkOpened(link(to: peer(3)), for: first, .tcp, turn)
-    #expect(claim == .unwanted(.raceLost(first, nil)))
+    let isWanted = attempts.linkOpened(link(to: peer(3)), for: first, .tcp, ways(), turn)
+    #expect(!isWanted)
     #expect(turn.effects.contains(.closeLink(LinkID(rawValue: 1), flush: false)))
-    attempts.raceLost(first, hasLink: false, turn)
     #expect(ending()?.reason == .identity)
   }
 
   @Test("a link that nobody waits for is closed")
   func nobodyWaits() {
-    var attempts = InvitationAttempts()
-    let claim = attempts.linkOpened(link(to: peer(3)), for: first, .tcp, turn)
-    #expect(claim == .unwanted(nil))
+    var attempts = InvitationAttempts(configuration())
+    let isWanted = attempts.linkOpened(link(to: peer(3)), for: first, .tcp, ways(), turn)
+    #expect(!isWanted)
     #expect(turn.effects == [.closeLink(LinkID(rawValue: 1), flush: false)])
   }
 
-  @Test("of two attempts that meet at one node the first goes on with the association, and the other is answered")
-  func met() {
+  @Test("of two attempts that meet at one node the first goes on with the association, and so may the other")
+  func met() throws {
     var attempts = attempts(count: 2)
-    for command in attempts.commands {
-      _ = attempts.dial(command, turn)
-      let id = command.rawValue
-      let claim = attempts.linkOpened(link(id, to: peer(2)), for: command, .tcp, turn)
-      #expect(claim == .wanted)
+    let links = [link(1, to: peer(2)), link(2, to: peer(2))]
+    for (command, link) in zip(attempts.commands, links) {
+      let isWanted = attempts.linkOpened(link, for: command, .tcp, ways(), turn)
+      #expect(isWanted)
     }
+    let hello = Hello(incarnation: Incarnation(rawValue: 2), name: "", scope: "")
+    for link in links { #expect(link.received(hello, at: node(9), "") == nil) }
+    let association = Association(
+      id: AssociationID(high: 1, low: 2), node: node(2), on: links[0], hello, configuration(), DeadlineWatch(),
+      at: seconds(0))
+    let arrival = attempts.associationBegan(association, turn)
+    #expect(arrival?.invitation.command == first && attempts.commands == [CommandID(rawValue: 2)])
     // The other's link ends beside the association.
-    let outgoing = attempts.associationBegan(proven(node(2)), on: LinkID(rawValue: 1), turn)
-    #expect(outgoing?.command == first && attempts.commands == [CommandID(rawValue: 2)])
-    let step = attempts.linkEnded(
-      CommandID(rawValue: 2), to: node(2), .association, Ending(.duplicateLink, .nobody), turn)
-    #expect(step == .met(CommandID(rawValue: 2), node(2)))
-    #expect(ending(1) == nil && ending(2) == nil)
+    let other = attempts.linkEnded(links[1], Ending(.duplicateLink, .nobody), ways([links[0]], [association]), turn)
+    #expect(other?.invitation.command == CommandID(rawValue: 2) && other?.association === association)
+    #expect(ending(1) == nil && ending(2) == nil && attempts.count == 0)
   }
 
-  @Test("time that is up names the transports that have not answered, and the link in its handshake is given back")
+  @Test("time that is up names the transports that have not answered")
   func timeIsUp() {
     var attempts = attempts()
-    _ = attempts.dial(first, turn)
-    #expect(attempts.nextDeadline == seconds(30) && attempts.ending(of: first, at: seconds(29)) == nil)
-    #expect(attempts.ending(of: first, at: seconds(30))?.failures.map(\.failure.code) == [.timedOut])
-    _ = attempts.linkOpened(link(7, to: peer(2)), for: first, .tcp, turn)
-    let link = attempts.withdraw(first, Ending(.timedOut, .peer), turn)
-    #expect(link == LinkID(rawValue: 7) && attempts.count == 0 && attempts.nextDeadline == nil && turn.dials.count == 0)
+    #expect(attempts.nextDeadline == seconds(30))
+    var link = attempts.timePassed(first, ways(), turn)?.link
+    #expect(link == nil && attempts.count == 1)
+    var effects: [Effect] = []
+    turn.begin(at: seconds(30), &effects)
+    link = attempts.timePassed(first, ways(), turn)?.link
+    #expect(link == nil && attempts.count == 0 && turn.dials.count == 0)
+    #expect(ending()?.reason == .timedOut && ending()?.failures.map(\.failure.code) == [.timedOut])
+  }
+
+  @Test("who gives an attempt up gets the link in its handshake back")
+  func withdrawn() {
+    var attempts = attempts()
+    let link = link(7, to: peer(2))
+    _ = attempts.linkOpened(link, for: first, .tcp, ways(), turn)
+    let useless = attempts.withdraw(first, Ending(.cancelled, .us), ways([link]), turn)
+    #expect(useless === link && attempts.count == 0 && attempts.nextDeadline == nil && turn.dials.count == 0)
+    #expect(ending()?.reason == .cancelled)
   }
 }

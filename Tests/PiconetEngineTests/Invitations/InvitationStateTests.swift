@@ -21,8 +21,9 @@ struct InvitationStateTests {
   private func asked() -> InvitationState {
     var invitations = InvitationState()
     invitations.begin(incoming)
-    invitations.begin(CodeExchange(id: CodeID(rawValue: 1), isInviter: false, phase: .drawing))
-    invitations.gave(someNonce, until: seconds(2))
+    let exchange = CodeExchange(id: CodeID(rawValue: 1), isInviter: false, phase: .drawing)
+    invitations.begin(exchange)
+    invitations.gave(someNonce, for: exchange, until: seconds(2))
     return invitations
   }
 
@@ -31,7 +32,7 @@ struct InvitationStateTests {
     var invitations = InvitationState()
     for command in 1...UInt64(2) {
       invitations.begin(outgoing(command), .sharing)
-      invitations.sent([])
+      invitations.sent(outgoing(command), [])
       #expect(!invitations.isIdle)
       let isWithdrawn = command == 1 && invitations.withdraw(CommandID(rawValue: 1))
       #expect(isWithdrawn == (command == 1))
@@ -48,7 +49,7 @@ struct InvitationStateTests {
     var invitations = InvitationState()
     let early = invitations.beginAnswer(byCode: false)
     invitations.begin(outgoing(1), .sharing)
-    invitations.sent([])
+    invitations.sent(outgoing(1), [])
     let byCode = invitations.beginAnswer(byCode: true)
     let first = invitations.beginAnswer(byCode: false)
     let second = invitations.beginAnswer(byCode: false)
@@ -74,17 +75,17 @@ struct InvitationStateTests {
   func admissions() throws {
     var invitations = asked()
     #expect(throws: Breach.self) { try invitations.takeAdmission() }
-    invitations.accepted(.command(CommandID(rawValue: 1)), until: seconds(20))
+    invitations.accepted(incoming, .command(CommandID(rawValue: 1)), until: seconds(20))
     let isInTime = try invitations.takeAdmission()
     #expect(isInTime)
     #expect(throws: Breach.self) { try invitations.takeAdmission() }
     var late = asked()
-    late.accepted(.ownInvitation, until: seconds(20))
+    late.accepted(incoming, .ownInvitation, until: seconds(20))
     _ = late.takeIncoming()
     let isLate = try !late.takeAdmission()
     #expect(isLate)
     var crossing = asked()
-    crossing.accepted(.crossing, until: seconds(20))
+    crossing.accepted(incoming, .crossing, until: seconds(20))
     #expect(throws: Breach.self) { try crossing.takeAdmission() }
     #expect(crossing.hasCrossed && crossing.holdsPlace)
   }
@@ -94,13 +95,13 @@ struct InvitationStateTests {
     var sent = InvitationState()
     sent.begin(outgoing(1), .drawing(CodeID(rawValue: 1)))
     let unsent = sent.standsAlone()
-    sent.sent([])
-    sent.yield()
+    sent.sent(outgoing(1), [])
+    sent.yield(outgoing(1))
     #expect(sent.isAnswering)
     let unanswered = sent.standsAlone()
     #expect(!sent.isAnswering)
     _ = sent.takeAnswered()
-    sent.yield()
+    sent.yield(outgoing(1))
     let answered = sent.standsAlone()
     #expect([unsent, unanswered, answered] == [false, true, false] && sent.isAnswering)
   }

@@ -28,7 +28,7 @@ struct TraceCodingTests {
         let back: Value = try Self.read(bytes)
         #expect(back == value)
         tags.insert(bytes[0])
-        // No record that was cut off is taken for a whole one.
+        // A record that was cut off is never taken for a whole one.
         #expect(throws: TraceError.self) { try Self.read(Array(bytes.dropLast()), as: Value.self) }
       }
     }
@@ -81,8 +81,11 @@ struct TraceCodingTests {
     settings.idleMemberTimeout = .seconds(22)
     settings.openInvitations = 23
     settings.greeting = [24]
+    settings.channelLimit = 25
+    settings.channelWindow = 26_026
+    settings.channelPriorities = [1: .high, 63: .low]
     #expect(try Self.read(Self.bytes(settings)) == settings)
-    #expect(Mirror(reflecting: settings).children.count == 31, "a new setting belongs into EngineConfiguration+Trace")
+    #expect(Mirror(reflecting: settings).children.count == 34, "a new setting belongs into EngineConfiguration+Trace")
   }
 
   @Test("numbers of 64 bits, and none of more")

@@ -2,7 +2,7 @@ import PiconetWire
 
 @testable import PiconetEngine
 
-/// Values of every kind that a trace holds, drawn from a seed. A new case of an enumeration belongs into its list here.
+/// Values of every kind that a trace holds, drawn from a seed. A new case of an enumeration belongs in its list here.
 struct TraceSamples {
   var random: SeededRandom
 
@@ -100,6 +100,7 @@ struct TraceSamples {
       .ping(node(), timeout: duration()), .cancelPing(command()), .remove(node()), .pauseTransfer(transfer(), isTrue()),
       .tellCompared(transfer(), byteCount: number()),
       .setDisconnectTimeout(duration()), .setName(text()), .showCode(node()),
+      .expect(peer(), for: duration()), .stopExpecting(peer()),
       .setCode(optional(TypedCodeID(rawValue: number()))),
       .invite(pick(targets()), context: bytes(), timeout: duration(), code: TypedCodeID(rawValue: number())),
       .openStream(stream(), to: node(), name: text()), .finishStream(stream()),
@@ -145,6 +146,7 @@ struct TraceSamples {
       .linkPaced(link(), BulkPace(room: count(), bound: count())),
       .streamWritten(stream(), bytes()[...]), .streamConsumed(stream(), byteCount: count()),
       .availabilityChanged(isTrue()),
+      .listeningChanged([ListeningPort(transport: 1, port: UInt16(truncatingIfNeeded: number()))]),
     ]
   }
   mutating func events() -> [Event] {

@@ -47,6 +47,32 @@ struct PausingTests {
     #expect(outcome.frames.last == .end(transfer: 0, size: 100_000, someDigest))
   }
 
+  @Test("paused when all of it is out, it rests if the link is lost and has to be sent again")
+  func pausedAfterTheEnd() throws {
+    let one = OneSided().connected { $0.capabilities = .resume }
+    one.side.command(.offer(ours, to: one.far, ResourceOffer(name: [1], size: 10)), id: 5)
+    #expect(chunks(one.receive(.acceptOffer(transfer: 0, offset: 0, limit: 10))) == 1)
+    #expect(one.side.command(.pauseTransfer(ours, true)).frames == [])
+    one.side.take(.linkClosed(one.link, .failed(LinkFailure(.reset))))
+    let association = try #require(one.side.engine.associations[one.far])
+    let link = LinkID(rawValue: 2)
+    one.side.take(.linkOpened(link, one.opening()))
+    func receive(_ frames: Frame...) -> Outcome {
+      one.side.take(.received(link, frames.flatMap { FrameEncoder.encode($0) }[...]))
+    }
+    let received = association.sequenced.sent
+    let hello = one.hello {
+      $0.capabilities = .resume
+      $0.held = HeldAssociation(id: association.id, received: received)
+    }
+    _ = receive(hello, .associate(association.id, received: received))
+    let frames = receive(.transferCredit(transfer: 0, stored: 0, limit: 10)).frames
+    #expect(frames == [.senderPaused(transfer: 0, true), .position(transfer: 0, offset: 0)])
+    let outcome = one.side.command(.pauseTransfer(ours, false))
+    #expect(outcome.frames.first == .senderPaused(transfer: 0, false) && chunks(outcome) == 1)
+    #expect(outcome.frames.last == .end(transfer: 0, size: 10, someDigest))
+  }
+
   @Test("an offer that waits for its turn is told as paused when it goes")
   func waiting() {
     let one = OneSided().connected { $0.limits.transfers = 1 }
@@ -159,7 +185,7 @@ struct PausingTests {
     #expect(end { $0.receive(.abandon(transfer: 3, .cancelled, detail: "")) } == [.discardStore(theirs)])
     #expect(end { $0.receive(.leave(.left, detail: "")) } == [.discardStore(theirs)])
     #expect(end { $0.side.command(.cancelTransfer(theirs, .cancelled)) } == [.discardStore(theirs)])
-    // A process that ends has given nothing up, on either side.
+    // The end of a process gives nothing up, on either side.
     #expect(end { $0.side.command(.shutDown) } == [.keepStore(theirs)])
     #expect(end { $0.side.command(.cancelTransfer(theirs, .shuttingDown)) } == [.keepStore(theirs)])
     #expect(end { $0.receive(.abandon(transfer: 3, .shuttingDown, detail: "")) } == [.keepStore(theirs)])

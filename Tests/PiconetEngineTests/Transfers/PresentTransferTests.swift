@@ -56,6 +56,21 @@ struct PresentTransferTests {
       "\(again.effects)")
   }
 
+  @Test("what the sender has given up while it was compared is refused, not begun anew, and is over on both sides")
+  func abandoned() {
+    let receiver = claiming()
+    #expect(receiver.receive(.abandon(transfer: 0, .cancelled, detail: "")).frames == [])
+    let outcome = receiver.side.take(.storeRestarted(theirs, offset: 10))
+    #expect(outcome.frames == [.refuse(transfer: 0, .cancelled, detail: "")])
+    #expect(outcome.events == [.transferEnded(theirs, Ending(.cancelled, .peer))])
+    #expect(receiver.side.census.transfersIncoming == 0)
+    let sender = claimed()
+    #expect(
+      sender.side.command(.cancelTransfer(ours, .cancelled)).frames == [.abandon(transfer: 0, .cancelled, detail: "")])
+    sender.receive(.refuse(transfer: 0, .cancelled, detail: ""))
+    #expect(sender.side.census.transfersOutgoing == 0)
+  }
+
   @Test("a receiver restarts once, and not what it did not claim to have")
   func restartRules() {
     let twice = claimed()
@@ -73,7 +88,7 @@ struct PresentTransferTests {
       beyond.receive(.restart(transfer: 0, offset: Self.size + 1, limit: Self.size + 1)).closeReason == .protocolBroken)
     let unknown = claimed()
     #expect(unknown.receive(.restart(transfer: 9, offset: 0, limit: 1)).closeReason == .protocolBroken)
-    // A store of ours that wants to do it twice, or has claimed nothing, is not heard.
+    // A store of ours that restarts a second time is not heard.
     let store = claiming()
     store.side.take(.storeRestarted(theirs, offset: 0))
     #expect(store.side.take(.storeRestarted(theirs, offset: 0)).frames == [])

@@ -10,8 +10,9 @@ enum SmallDisk {
   static let byteCount: UInt64 = 64 << 10
 
   private static let newMountNamespace: CInt = 0x0002_0000
+  private static let ownDescriptors: CInt = 0x0000_0400
 
-  /// Whether this process may mount. Prints why if not.
+  /// Whether this process may mount. Prints the reason if not.
   static let isAvailable: Bool = {
     do {
       return try run { _ in true }
@@ -27,11 +28,11 @@ enum SmallDisk {
     var description: String { "\(step): \(String(cString: strerror(number)))" }
   }
 
-  /// Runs `body` with the path of the disk. Expectations belong outside: this is not the test's task.
+  /// Runs `body` with the path of the disk. Expectations belong outside: inside, this is not the test's task.
   static func run<T: Sendable>(readOnly: Bool = false, _ body: @escaping @Sendable (String) throws -> T) throws -> T {
     let folder = try TemporaryDirectory()
     let box = Mailbox<T>()
-    // The thread gets the path only: the folder can't be removed from where something is mounted on it.
+    // The thread gets only the path: the folder can't be removed while something is mounted on it.
     let thread = Thread { [path = folder.path] in
       box.put(
         Result {
@@ -44,7 +45,9 @@ enum SmallDisk {
   }
 
   private static func mountPrivately(at path: String, readOnly: Bool) throws {
-    guard unshare(newMountNamespace) == 0 else { throw Unavailable(step: "unshare", number: errno) }
+    // It has descriptors of its own, too: a program that another test starts has copies of all others until its
+    // execve(2), and space is not free while a file is open.
+    guard unshare(newMountNamespace | ownDescriptors) == 0 else { throw Unavailable(step: "unshare", number: errno) }
     let privately = UInt(MS_REC) | UInt(MS_PRIVATE)
     guard mount(nil, "/", nil, privately, nil) == 0 else { throw Unavailable(step: "mount /", number: errno) }
     let flags = readOnly ? UInt(MS_RDONLY) : 0
@@ -54,7 +57,7 @@ enum SmallDisk {
   }
 
   private final class Mailbox<T: Sendable>: @unchecked Sendable {
-    // The semaphore orders the one write before the one read.
+    // The semaphore puts the one write before the one read.
     private var value: Result<T, any Error>?
     private let semaphore = DispatchSemaphore(value: 0)
 

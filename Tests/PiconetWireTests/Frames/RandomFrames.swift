@@ -15,7 +15,7 @@ struct SeededDice: RandomNumberGenerator {
   }
 }
 
-/// Draws legal frames, with a liking for the edges of sizes.
+/// Draws legal frames, with a preference for sizes at the limits.
 struct RandomFrames {
   var dice: SeededDice
 
@@ -63,11 +63,14 @@ struct RandomFrames {
         message: integer(),
         frame: UInt64.random(in: UInt64(WireLimits.smallestFrame)...UInt64(WireLimits.largestFrame), using: &dice),
         messageWindow: integer(), transfers: integer(), silence: UInt64.random(in: WireLimits.silence, using: &dice),
-        streams: integer(), streamWindow: integer()),
+        streams: integer(), streamWindow: integer(), channels: UInt64.random(in: 2...64, using: &dice),
+        channelWindow: UInt64.random(in: UInt64(WireLimits.channelWindow)...UInt64(1 << 40), using: &dice)),
       associationsBegun: integer(),
       held: Bool.random(using: &dice) ? HeldAssociation(id: association(), received: integer()) : nil,
       greeting: bytes(0...WireLimits.greeting))
   }
+
+  private mutating func channel() -> MessageChannel { MessageChannel(Int.random(in: 1...63, using: &dice))! }
 
   mutating func offer() -> ResourceOffer {
     ResourceOffer(
@@ -109,6 +112,9 @@ struct RandomFrames {
       return .end(transfer: transfer(), size: integer(), digest)
     case .message: return .message(bytes(0...2000)[...])
     case .fragment: return .fragment(bytes(1...2000)[...])
+    case .channelMessage: return .channelMessage(channel(), bytes(0...2000)[...])
+    case .channelFragment: return .channelFragment(channel(), bytes(1...2000)[...])
+    case .channelCredit: return .channelCredit(channel(), limit: integer())
     case .invite:
       return .invite(
         Invite(
@@ -130,6 +136,10 @@ struct RandomFrames {
     case .restart:
       let (offset, limit) = offsets()
       return .restart(transfer: transfer(), offset: offset, limit: limit)
+    case .listening:
+      let transports = Set((0..<WireLimits.listeningPorts).map { _ in UInt8.random(in: 0 ... .max, using: &dice) })
+      return .listening(
+        transports.sorted().map { ListeningPort(transport: $0, port: .random(in: 1 ... .max, using: &dice)) })
     case .comparing: return .comparing(transfer: transfer(), compared: integer())
     case .abandon: return .abandon(transfer: transfer(), reason(), detail: text(WireLimits.detail))
     case .refuse: return .refuse(transfer: transfer(), reason(), detail: text(WireLimits.detail))

@@ -1,13 +1,14 @@
 import PiconetWire
 
-/// One name per case of `Frame`: the switch stops compiling when a frame is added, and the tests over `allCases` fail
-/// until it has a golden vector and a random generator.
+/// One name for each case of `Frame`: the switch stops compiling when a frame is added, and the tests over `allCases`
+/// fail until it has a golden vector and a random generator.
 enum FrameCase: CaseIterable {
   case hello, associate, associated, close, ping, pong
   case acknowledge, messageCredit, unreliableMessage, codeNonce, codeReveal, chunk, position, transferCredit, end
+  case channelMessage, channelFragment, channelCredit
   case message, fragment, invite, accept, decline, withdraw, leave, admit, removeMember, removed
   case inviteByCode, codeAnswer, codeConfirm
-  case offer, acceptOffer, declineOffer, stored, present, restart, comparing, abandon, refuse, senderPaused,
+  case offer, acceptOffer, declineOffer, stored, present, restart, comparing, listening, abandon, refuse, senderPaused,
     receiverPaused
   case streamCredit, openStream, streamData, endStream, resetStream, stopStream, streamDone, unknownOptional
 
@@ -35,6 +36,9 @@ enum FrameCase: CaseIterable {
       case .end: .end
       case .message: .message
       case .fragment: .fragment
+      case .channelMessage: .channelMessage
+      case .channelFragment: .channelFragment
+      case .channelCredit: .channelCredit
       case .invite: .invite
       case .accept: .accept
       case .decline: .decline
@@ -49,6 +53,7 @@ enum FrameCase: CaseIterable {
       case .present: .present
       case .restart: .restart
       case .comparing: .comparing
+      case .listening: .listening
       case .abandon: .abandon
       case .refuse: .refuse
       case .senderPaused: .senderPaused

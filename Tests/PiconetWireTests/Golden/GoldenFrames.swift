@@ -5,15 +5,14 @@ enum GoldenFrames {
   static func bytes(_ range: ClosedRange<UInt8>) -> [UInt8] { Array(range) }
   static func text(_ text: String) -> Bytes { Array(text.utf8)[...] }
 
-  /// Of the document's example of a code.
+  /// The commitment in the document's example of a code.
   static let commitment = [UInt8](
     hexadecimal: "7aabc28fc496914b0420898caff0c2cdb1a97dbb0c791ebf153b7115be23a77c")!
   static let association = AssociationID(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF)
   static let member = MemberName(peer: PeerID(bytes: bytes(0x20...0x3F))!, incarnation: incarnation)
   static let incarnation = Incarnation(rawValue: 0x0123_4567_89AB_CDEF)
 
-  /// Frames whose only encoding is the vector.
-  /// A value of the document's example of a typed code.
+  /// A value in the document's example of a typed code.
   private static func typed(_ name: String) -> [UInt8] {
     let values = [
       "pA":
@@ -26,6 +25,7 @@ enum GoldenFrames {
     return values[name].flatMap { [UInt8](hexadecimal: $0) } ?? []
   }
 
+  /// Frames whose only encoding is the vector.
   static let exact: [String: Frame] = [
     "hello-dialler": .hello(
       Hello(
@@ -43,6 +43,10 @@ enum GoldenFrames {
       Hello(
         incarnation: incarnation, name: "Ada", scope: "photos", capabilities: [.resume, .streams],
         greeting: [0xCA, 0xFE])),
+    "hello-channels": .hello(
+      Hello(
+        incarnation: incarnation, name: "Ada", scope: "photos", capabilities: [.resume, .streams],
+        limits: PeerLimits(channels: 64, channelWindow: 131_072))),
     "codeNonce": .codeNonce(bytes(0x20...0x3F)),
     "codeReveal": .codeReveal(bytes(0...31)),
     "admit": .admit,
@@ -60,6 +64,10 @@ enum GoldenFrames {
     "message": .message(text("hello")),
     "message-of-64": .message(bytes(0...63)[...]),
     "fragment": .fragment(text("part")),
+    "channelMessage-empty": .channelMessage(1, []),
+    "channelMessage": .channelMessage(63, text("hello")),
+    "channelFragment": .channelFragment(7, text("part")),
+    "channelCredit": .channelCredit(7, limit: 131_072),
     "invite": .invite(Invite(timeout: 30_000, commitment: commitment, context: [0xCA, 0xFE])),
     "invite-compared": .invite(Invite(timeout: 0, terms: .comparesCodes, commitment: commitment)),
     "inviteByCode": .inviteByCode(InviteByCode(timeout: 30_000, share: typed("pA"), context: [0xCA, 0xFE])),
@@ -90,6 +98,11 @@ enum GoldenFrames {
     "stored": .stored(transfer: 5, name: Array("beach-2.jpg".utf8)),
     "present": .present(transfer: 5, name: Array("holiday/beach.jpg".utf8)),
     "restart": .restart(transfer: 5, offset: 0, limit: 2 << 20),
+    "listening": .listening([
+      ListeningPort(transport: 1, port: 49_152), ListeningPort(transport: 2, port: 0x1005),
+      ListeningPort(transport: 3, port: 3),
+    ]),
+    "listening-nowhere": .listening([]),
     "comparing": .comparing(transfer: 5, compared: 64 << 20),
     "offer-in-folder": .offer(
       transfer: 5, ResourceOffer(name: Array("beach.jpg".utf8), size: 3, folder: Array("holiday/2026".utf8))),
@@ -112,7 +125,7 @@ enum GoldenFrames {
     "unknownOptional-sequenced": .unknownOptional(type: 0xFF),
   ]
 
-  /// Frames that we read but would write otherwise: parts are left out, or unknown to us.
+  /// Frames that we read but would write differently: parts are left out, or unknown to us.
   static let readOnly: [String: Frame] = [
     "hello-least": .hello(Hello(incarnation: incarnation, name: "Ada", scope: "photos")),
     "hello-unknown-parameter": .hello(Hello(incarnation: incarnation, name: "Ada", scope: "photos")),

@@ -5,7 +5,7 @@ extension Command: TraceCoded {
   private enum Tag: UInt8 {
     case invite, cancelInvitation, answerInvitation, confirm, leave, offer, acceptOffer, declineOffer, cancelTransfer
     case shutDown, ping, remove, pauseTransfer, openStream, finishStream, cancelStream, setDisconnectTimeout
-    case cancelPing, tellCompared, showCode, setCode, setName
+    case cancelPing, tellCompared, showCode, setCode, setName, expect, stopExpecting
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -32,6 +32,8 @@ extension Command: TraceCoded {
     case .showCode(let node): bytes(Tag.showCode, node)
     case .setCode(let code): bytes(Tag.setCode, code)
     case .setName(let name): bytes(Tag.setName, name)
+    case .expect(let peer, let duration): bytes(Tag.expect, peer, duration)
+    case .stopExpecting(let peer): bytes(Tag.stopExpecting, peer)
     }
   }
 
@@ -53,6 +55,8 @@ extension Command: TraceCoded {
     case .showCode: .showCode(try reader())
     case .setCode: .setCode(try reader())
     case .setName: .setName(try reader())
+    case .expect: .expect(try reader(), for: try reader())
+    case .stopExpecting: .stopExpecting(try reader())
     case .remove: .remove(try reader())
     case .pauseTransfer: .pauseTransfer(try reader(), try reader())
     case .setDisconnectTimeout: .setDisconnectTimeout(try reader())

@@ -25,7 +25,7 @@ extension Effect: TraceCoded {
     case .storeChunk(let id, let chunk): bytes(Tag.storeChunk, id, chunk)
     case .commitStore(let id, let size, let digest): bytes(Tag.commitStore, id, size, digest)
     case .discardStore(let id): bytes(Tag.discardStore, id)
-    case .messagesTaken(let node, let count): bytes(Tag.messagesTaken, node, count)
+    case .messagesTaken(let node, let count, let channel): bytes(Tag.messagesTaken, node, count, channel)
     case .deliver(let event): bytes(Tag.deliver, event)
     case .reply(let command, let reply): bytes(Tag.reply, command, reply)
     case .finished: bytes(Tag.finished)
@@ -53,7 +53,7 @@ extension Effect: TraceCoded {
     case .storeChunk: .storeChunk(try reader(), try reader())
     case .commitStore: .commitStore(try reader(), size: try reader(), try reader())
     case .discardStore: .discardStore(try reader())
-    case .messagesTaken: .messagesTaken(try reader(), byteCount: try reader())
+    case .messagesTaken: .messagesTaken(try reader(), byteCount: try reader(), in: try reader())
     case .deliver: .deliver(try reader())
     case .reply: .reply(try reader(), try reader())
     case .finished: .finished

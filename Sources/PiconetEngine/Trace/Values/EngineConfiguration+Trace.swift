@@ -1,7 +1,6 @@
 import PiconetWire
 
-// A new setting stands in `write` and in `read` at the same place; a test compares their number with that of the
-// settings.
+// A new setting goes into `write` and `read` at the same place; a test compares their number with that of the settings.
 extension EngineConfiguration: TraceCoded {
   func write(to bytes: inout TraceBytes) {
     bytes(scope, name, capacity, messageLimit, messageWindow, frameLimit, transferLimit, transferWindow)
@@ -10,6 +9,7 @@ extension EngineConfiguration: TraceCoded {
     bytes(handshakeLimit, associationLimit, sightingLimit, transports, transportHeadStart)
     bytes(allowsRemoval, deliversLateMessages, streamLimit, streamWindow, firstStreamWindow, streamMemory)
     bytes(movesBetweenTransports, idleMemberTimeout, openInvitations, greeting)
+    bytes(channelLimit, channelWindow, channelPriorities)
   }
 
   static func read(from reader: inout TraceReader) throws(TraceError) -> EngineConfiguration {
@@ -43,6 +43,9 @@ extension EngineConfiguration: TraceCoded {
     settings.idleMemberTimeout = try reader()
     settings.openInvitations = try reader()
     settings.greeting = try reader()
+    settings.channelLimit = try reader()
+    settings.channelWindow = try reader()
+    settings.channelPriorities = try reader()
     return settings
   }
 }

@@ -23,7 +23,8 @@ extension Event: TraceCoded {
     case .invitationSent(let command, let peer): bytes(Tag.invitationSent, command, peer)
     case .connected(let peer): bytes(Tag.connected, peer)
     case .disconnected(let node, let ending): bytes(Tag.disconnected, node, ending)
-    case .messagesReceived(let node, let messages, let mode): bytes(Tag.messagesReceived, node, messages, mode)
+    case .messagesReceived(let node, let messages, let mode, let channel):
+      bytes(Tag.messagesReceived, node, messages, mode, channel)
     case .offerReceived(let id, let node, let offer): bytes(Tag.offerReceived, id, node, offer)
     case .transferProgressed(let id, let stored): bytes(Tag.transferProgressed, id, stored)
     case .transferAccepted(let id, let offset): bytes(Tag.transferAccepted, id, offset)
@@ -57,7 +58,7 @@ extension Event: TraceCoded {
     case .invitationSent: .invitationSent(try reader(), try reader())
     case .connected: .connected(try reader())
     case .disconnected: .disconnected(try reader(), try reader())
-    case .messagesReceived: .messagesReceived(try reader(), try reader(), try reader())
+    case .messagesReceived: .messagesReceived(try reader(), try reader(), try reader(), in: try reader())
     case .offerReceived: .offerReceived(try reader(), from: try reader(), try reader())
     case .transferProgressed: .transferProgressed(try reader(), stored: try reader())
     case .transferAccepted: .transferAccepted(try reader(), offset: try reader())

@@ -7,13 +7,15 @@ extension Fact: TraceCoded {
     case transmitted, linkClosed, trustJudged, codeDerived, chunksRead, sourceFinished, sourceFailed, chunkStored
     case committed, storeFailed, deadlineReached, linkPaced
     case streamWritten, streamConsumed, availabilityChanged, storeRestarted, nonceDrawn, codeProven
+    case listeningChanged
   }
 
   func write(to bytes: inout TraceBytes) {
     switch self {
     case .commanded(let id, let command): bytes(Tag.commanded, id, command)
-    case .messageQueued(let node, let message, let mode): bytes(Tag.messageQueued, node, message, mode)
-    case .messagesConsumed(let node, let count): bytes(Tag.messagesConsumed, node, count)
+    case .messageQueued(let node, let message, let mode, let channel):
+      bytes(Tag.messageQueued, node, message, mode, channel)
+    case .messagesConsumed(let node, let count, let channel): bytes(Tag.messagesConsumed, node, count, channel)
     case .discoveryReported(let source, let report): bytes(Tag.discoveryReported, source, report)
     case .discoveryEnded(let source): bytes(Tag.discoveryEnded, source)
     case .dialFailed(let dial, let failure): bytes(Tag.dialFailed, dial, failure)
@@ -37,14 +39,15 @@ extension Fact: TraceCoded {
     case .streamWritten(let id, let written): bytes(Tag.streamWritten, id, written)
     case .streamConsumed(let id, let count): bytes(Tag.streamConsumed, id, count)
     case .availabilityChanged(let isOpen): bytes(Tag.availabilityChanged, isOpen)
+    case .listeningChanged(let ports): bytes(Tag.listeningChanged, ports)
     }
   }
 
   static func read(from reader: inout TraceReader) throws(TraceError) -> Fact {
     switch try reader.tag(Tag.self) {
     case .commanded: .commanded(try reader(), try reader())
-    case .messageQueued: .messageQueued(try reader(), try reader(), try reader())
-    case .messagesConsumed: .messagesConsumed(try reader(), byteCount: try reader())
+    case .messageQueued: .messageQueued(try reader(), try reader(), try reader(), in: try reader())
+    case .messagesConsumed: .messagesConsumed(try reader(), byteCount: try reader(), in: try reader())
     case .discoveryReported: .discoveryReported(source: try reader(), try reader())
     case .discoveryEnded: .discoveryEnded(source: try reader())
     case .dialFailed: .dialFailed(try reader(), try reader())
@@ -68,6 +71,7 @@ extension Fact: TraceCoded {
     case .streamWritten: .streamWritten(try reader(), try reader())
     case .streamConsumed: .streamConsumed(try reader(), byteCount: try reader())
     case .availabilityChanged: .availabilityChanged(try reader())
+    case .listeningChanged: .listeningChanged(try reader())
     }
   }
 }

@@ -36,10 +36,10 @@ extension ProvenPeer: TraceCoded {
   func write(to bytes: inout TraceBytes) {
     bytes(
       node, name, traits, association, code, isKnown, messageLimit, unreliableLimit, isProven, invitationContext,
-      greeting)
+      greeting, channelLimit)
   }
   static func read(from reader: inout TraceReader) throws(TraceError) -> ProvenPeer {
-    // Not the optional one that the initializer takes.
+    // Not the optional that the initializer takes.
     func number() throws(TraceError) -> Int { try reader() }
     var peer = ProvenPeer(
       node: try reader(), name: try reader(), traits: try reader(), association: try reader(), code: try reader(),
@@ -47,6 +47,7 @@ extension ProvenPeer: TraceCoded {
     peer.isProven = try reader()
     peer.invitationContext = try reader()
     peer.greeting = try reader()
+    peer.channelLimit = try reader()
     return peer
   }
 }

@@ -1,0 +1,67 @@
+import PiconetWire
+
+/// Messages that wait for readers: a row for each channel in which some have come, so that readers of one channel hold
+/// up no other. A part of the log's state, under its lock.
+struct MessageRows: Sendable {
+  private var first = EventRow<MessageBatch>()
+  private var others: [(channel: MessageChannel, row: EventRow<MessageBatch>)] = []
+  private var readersOfAll: [ReaderID] = []
+
+  /// The batches of all rows, in the order of their channels' first messages.
+  var elements: [MessageBatch] { others.reduce(into: Array(first.elements)) { $0 += $1.row.elements } }
+
+  mutating func append(_ batch: MessageBatch) {
+    withRow(of: batch.channel) { $0.append(batch, number: batch.number) }
+  }
+
+  mutating func attach(_ reader: SessionLog.Reader) {
+    if let channel = reader.channel { return withRow(of: channel) { $0.attach(reader.id) } }
+    readersOfAll.append(reader.id)
+    first.attach(reader.id)
+    for index in others.indices { others[index].row.attach(reader.id) }
+  }
+
+  /// The oldest batch that the reader has not passed, and its number. Rows that it does not read have nothing for it.
+  func next(for reader: SessionLog.Reader) -> (number: UInt64, batch: MessageBatch)? {
+    var oldest = first.next(for: reader.id)
+    for other in others {
+      if let next = other.row.next(for: reader.id), next.number < oldest?.number ?? .max { oldest = next }
+    }
+    return oldest.map { ($0.number, $0.element) }
+  }
+
+  /// The reader is done with what `next` has given.
+  /// - Returns: whether every reader is done with it now.
+  mutating func pass(_ reader: ReaderID, _ batch: MessageBatch) -> Bool {
+    withRow(of: batch.channel) { $0.pass(reader, batch.number) }
+  }
+
+  /// The reader has read so many messages of a batch that it holds; whoever comes after the last reader goes on there.
+  mutating func leave(_ reader: ReaderID, _ batch: MessageBatch, at position: Int) {
+    withRow(of: batch.channel) { $0.leave(reader, batch.number) { $0.position = position } }
+  }
+
+  /// The reader has gone.
+  /// - Returns: what all others had passed already.
+  mutating func detach(_ reader: ReaderID) -> [MessageBatch] {
+    readersOfAll.removeAll { $0 == reader }
+    return others.indices.reduce(into: first.detach(reader)) { $0 += others[$1].row.detach(reader) }
+  }
+
+  /// Takes back what not every reader has read.
+  mutating func removeAll(where isMeant: (MessageBatch) -> Bool) {
+    first.removeAll(where: isMeant)
+    for index in others.indices { others[index].row.removeAll(where: isMeant) }
+  }
+
+  private mutating func withRow<Value>(
+    of channel: MessageChannel, _ body: (inout EventRow<MessageBatch>) -> Value
+  ) -> Value {
+    if channel == 0 { return body(&first) }
+    if let index = others.firstIndex(where: { $0.channel == channel }) { return body(&others[index].row) }
+    var row = EventRow<MessageBatch>()
+    for reader in readersOfAll { row.attach(reader) }
+    defer { others.append((channel, row)) }
+    return body(&row)
+  }
+}

@@ -1,0 +1,49 @@
+import PiconetEngine
+import PiconetWire
+import Synchronization
+
+/// What may be queued to one member, in each channel for itself: one whose messages wait for the member holds up none
+/// of the others.
+final class MessageBudgets: Sendable {
+  private struct Others {
+    var budgets: [MessageChannel: SendBudget] = [:]
+    var ending: PiconetError?
+  }
+
+  /// That of channel 0.
+  let first: SendBudget
+  private let limit: Int
+  private let others = Mutex(Others())
+
+  /// - Parameter limit: of each.
+  init(limit: Int) {
+    self.limit = limit
+    first = SendBudget(limit: limit)
+  }
+
+  subscript(_ channel: MessageChannel) -> SendBudget {
+    if channel == 0 { return first }
+    return others.withLock { others in
+      if let budget = others.budgets[channel] { return budget }
+      let budget = SendBudget(limit: limit)
+      if let ending = others.ending { budget.end(ending) }
+      others.budgets[channel] = budget
+      return budget
+    }
+  }
+
+  /// The member is gone: everybody who waits or comes later gets the reason.
+  func end(_ ending: PiconetError) {
+    first.end(ending)
+    let begun = others.withLock { others in
+      others.ending = others.ending ?? ending
+      return Array(others.budgets.values)
+    }
+    for budget in begun { budget.end(ending) }
+  }
+
+  var ending: PiconetError? { first.ending }
+
+  /// Unreliable messages that did not even get to the loop: they have no channel.
+  var droppedCount: UInt64 { first.droppedCount }
+}

@@ -1,0 +1,42 @@
+import PiconetWire
+
+/// The removal of one member at the wish of another.
+extension Association {
+  /// A member that is not on its way out: only such a one is asked to remove another, and can be removed.
+  var isStaying: Bool { isMember && leaving == nil }
+
+  /// Asks the member to disconnect another one.
+  func askToRemove(_ subject: NodeID, _ turn: Turn) {
+    guard isStaying, capabilities.contains(.removal) else { return }
+    send(.removeMember(subject: subject.memberName, .removed), turn)
+  }
+
+  /// Tells the member, before the goodbye, that another one wants it removed.
+  func tellRemoved(by member: NodeID, _ turn: Turn) {
+    if capabilities.contains(.removal) { send(.removed(by: member.memberName), turn) }
+  }
+
+  /// The member asks us to disconnect another one.
+  /// - Returns: that one; nil if the wish does not count.
+  func receivedRemoval(of subject: MemberName, _ turn: Turn) throws(Breach) -> NodeID? {
+    guard try speaksAsMember() else { return nil }
+    let subject = NodeID(subject)
+    guard subject != turn.node, subject != node else { throw Breach("removes itself, or whom it asks to") }
+    // A member on its way out has no say any more: if two remove each other, the first is heard.
+    return configuration.allowsRemoval && leaving == nil ? subject : nil
+  }
+
+  /// Whether a frame counts that only a member may send.
+  func speaksAsMember() throws(Breach) -> Bool {
+    if isMember { return true }
+    guard dropsMemberFrames else { throw Breach("a removal by one that is no member") }
+    return false
+  }
+}
+
+extension NodeID {
+  /// As a frame names it.
+  fileprivate var memberName: MemberName { MemberName(peer: peer, incarnation: incarnation) }
+
+  init(_ name: MemberName) { self.init(peer: name.peer, incarnation: name.incarnation) }
+}

@@ -1,0 +1,11 @@
+import PiconetWire
+
+extension Association {
+  /// Tells a member where we listen, unless it knows of nothing and there is nothing.
+  func tellListening(_ turn: Turn) {
+    guard isMember, leaving == nil, hasToldPorts || !turn.listeningPorts.isEmpty else { return }
+    // Without a link nothing is told, and what was told before is taken back on the next one.
+    if activeLink != nil { hasToldPorts = !turn.listeningPorts.isEmpty }
+    send(.listening(turn.listeningPorts), turn)
+  }
+}

@@ -1,0 +1,63 @@
+import PiconetWire
+
+/// Messages on their way in, in the channels other than 0: each has an inbox once something has come.
+struct IncomingChannels: Sendable {
+  /// How many channels our hello states.
+  private let limit: Int
+  private var window: UInt64
+  private var inboxes: [MessageChannel: Inbox] = [:]
+  /// Limits that the remote side is to be told; the last one of a channel says all.
+  private var creditsDue: [MessageChannel: UInt64] = [:]
+
+  init(limit: Int, window: UInt64) {
+    self.limit = limit
+    self.window = window
+  }
+
+  /// Whether the next flush tells the remote side some credit.
+  var hasCredits: Bool { !creditsDue.isEmpty }
+
+  /// Bytes of messages that are not complete.
+  var bufferedCount: Int { inboxes.values.reduce(0) { $0 + $1.bufferedCount } }
+
+  /// Takes what either of two hellos may have stated.
+  mutating func agree(window: UInt64) { self.window = max(self.window, window) }
+
+  mutating func fragment(_ bytes: Bytes, in channel: MessageChannel, messageLimit: Int) throws(InboxBreach) {
+    try check(channel)
+    let new = Inbox(window: window, countsParts: true)
+    if let credit = try inboxes[channel, default: new].fragment(bytes, messageLimit: messageLimit) {
+      creditsDue[channel] = credit
+    }
+  }
+
+  mutating func message(_ bytes: Bytes, in channel: MessageChannel, messageLimit: Int) throws(InboxBreach) -> Bytes {
+    try check(channel)
+    let new = Inbox(window: window, countsParts: true)
+    return try inboxes[channel, default: new].message(bytes, messageLimit: messageLimit)
+  }
+
+  private func check(_ channel: MessageChannel) throws(InboxBreach) {
+    guard channel.number < limit else { throw InboxBreach.channel(channel) }
+  }
+
+  /// The application has taken messages of this cost.
+  /// - Returns: whether the remote side is to be told of it.
+  mutating func consume(_ cost: Int, in channel: MessageChannel, messageLimit: Int) -> Bool {
+    guard let credit = inboxes[channel]?.consume(cost, messageLimit: messageLimit) else { return false }
+    creditsDue[channel] = credit
+    return true
+  }
+
+  mutating func appendCredits(into bytes: inout [UInt8]) {
+    for channel in creditsDue.keys.sorted() {
+      if let limit = creditsDue[channel] { FrameEncoder.append(.channelCredit(channel, limit: limit), to: &bytes) }
+    }
+    creditsDue = [:]
+  }
+
+  /// There is another link, on which the credit of each channel is told anew; or none, and nothing is told.
+  mutating func restateCredits(isLinked: Bool) {
+    creditsDue = isLinked ? inboxes.mapValues(\.granted) : [:]
+  }
+}

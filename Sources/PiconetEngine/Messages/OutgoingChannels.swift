@@ -1,0 +1,115 @@
+import PiconetWire
+
+/// Messages on their way out in the channels other than 0, and whose turn it is, channel 0 among them.
+struct OutgoingChannels: Sendable {
+  /// How many channels the remote side takes.
+  let limit: UInt64
+  private let priorities: ChannelPriorities
+  /// The credit of each channel before its first `channelCredit`.
+  private var window: UInt64
+  private var outboxes: [MessageChannel: Outbox] = [:]
+  /// The channels with messages, in the order of their numbers.
+  private var waiting: [MessageChannel] = []
+  /// The channel that had the last turn.
+  private var last: MessageChannel = 0
+
+  /// How far frames may go, as lengths of the buffer that they are written to, and their longest bodies.
+  struct Room {
+    /// For whole messages.
+    let end: Int
+    /// For parts of long messages, and for channels of low priority.
+    let bulkEnd: Int
+    let frameLimit: Int
+    let bulkFrameLimit: Int
+  }
+
+  /// What was framed.
+  struct Framed {
+    var frames: UInt64 = 0
+    /// The cost of messages that have left the queue of their channel.
+    var taken: [(channel: MessageChannel, cost: Int)] = []
+
+    mutating func add(_ cost: Int, in channel: MessageChannel) {
+      frames += 1
+      if cost == 0 { return }
+      if let index = taken.firstIndex(where: { $0.channel == channel }) {
+        taken[index].cost += cost
+      } else {
+        taken.append((channel, cost))
+      }
+    }
+  }
+
+  init(limit: UInt64, window: UInt64, priorities: ChannelPriorities) {
+    self.limit = limit
+    self.window = window
+    self.priorities = priorities
+  }
+
+  /// No channel but 0 has anything to send; what channel 0 has waits elsewhere.
+  var isEmpty: Bool { waiting.isEmpty }
+
+  /// The cost of what is queued.
+  var queuedCost: Int { outboxes.values.reduce(0) { $0 + $1.queuedCost } }
+
+  /// Takes what either of two hellos may mean: no more is sent than both allow.
+  mutating func agree(window: UInt64) { self.window = min(self.window, window) }
+
+  /// - Parameter channel: not 0, and below `limit`.
+  mutating func append(_ message: Bytes, in channel: MessageChannel) {
+    outboxes[channel, default: Outbox(in: channel, limit: window)].append(message)
+    guard !waiting.contains(channel) else { return }
+    waiting.insert(channel, at: waiting.firstIndex { $0 > channel } ?? waiting.endIndex)
+  }
+
+  /// More credit; ignored for a channel in which nothing was sent.
+  mutating func credit(_ limit: UInt64, in channel: MessageChannel) { outboxes[channel]?.credit(limit) }
+
+  // MARK: Turns
+
+  /// Frames what credit and room allow, a frame of each channel in its turn, those of the highest priority first.
+  mutating func frame(beside first: inout Outbox, into bytes: inout [UInt8], _ room: Room) -> Framed {
+    var framed = Framed()
+    for priority in ChannelPriority.allCases {
+      var turns = turns(of: priority, isFirstWaiting: !first.isEmpty)
+      while !turns.isEmpty {
+        // A channel that can't go on now can't in this flush.
+        turns.removeAll { channel in
+          guard let cost = framePart(of: channel, beside: &first, into: &bytes, priority, room) else { return true }
+          framed.add(cost, in: channel)
+          last = channel
+          return false
+        }
+      }
+    }
+    waiting.removeAll { outboxes[$0]?.isEmpty != false }
+    return framed
+  }
+
+  /// The channels of this priority with messages, in order, beginning behind the one that had the last turn.
+  private func turns(of priority: ChannelPriority, isFirstWaiting: Bool) -> [MessageChannel] {
+    let all = (isFirstWaiting ? [0] : []) + waiting
+    let ours = all.filter { priorities[$0] == priority }
+    let start = ours.firstIndex { $0 > last } ?? 0
+    return Array(ours[start...] + ours[..<start])
+  }
+
+  /// - Returns: the cost of the message whose last part it was, 0 for an earlier part; nil if nothing may go.
+  private mutating func framePart(
+    of channel: MessageChannel, beside first: inout Outbox, into bytes: inout [UInt8], _ priority: ChannelPriority,
+    _ room: Room
+  ) -> Int? {
+    let end = priority == .low ? room.bulkEnd : room.end
+    if channel == 0 { return first.framePart(into: &bytes, end: end, frameLimit: room.frameLimit) }
+    let limit = partLimit(room)
+    let isLong = outboxes[channel]?.isFirstLong(above: limit) ?? false
+    return outboxes[channel]?.framePart(into: &bytes, end: isLong ? room.bulkEnd : end, frameLimit: limit)
+  }
+
+  /// The longest part: short enough that others wait little for it, and that credit for the next is sure to come
+  /// (section 6 of the wire format).
+  private func partLimit(_ room: Room) -> Int {
+    let body = min(room.frameLimit, room.bulkFrameLimit) - FrameEncoder.channelCount
+    return max(1, min(body, Int(clamping: window / 2)))
+  }
+}

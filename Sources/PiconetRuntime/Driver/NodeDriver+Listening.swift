@@ -1,0 +1,105 @@
+import PiconetEngine
+import PiconetWire
+
+/// For whom a driver listens, and what is advertised of that.
+extension NodeDriver {
+  enum Listening { case nobody, expected, everybody }
+
+  /// Listens for everybody, on every transport.
+  /// - Returns: why some can't.
+  public func listen() -> [TransportKind: LinkFailure] {
+    listening = .everybody
+    process(.availabilityChanged(true))
+    return listenOnAll()
+  }
+
+  /// Listens for those alone who are expected: members that may have lost their links, at the same addresses, which are
+  /// all that they know, and peers by their keys. As long as there are any; strangers are refused.
+  public func hide() {
+    guard listening == .everybody else { return }
+    beginToExpect()
+    stopListeningUnlessExpecting()
+  }
+
+  private func beginToExpect() {
+    listening = .expected
+    // Also where nobody was let in before: an engine begins open.
+    process(.availabilityChanged(false))
+  }
+
+  private func stopListeningUnlessExpecting() {
+    if listening == .expected, !engine.expectsLinks { stopListening() }
+  }
+
+  /// Once a round: listens as long as somebody may dial who is expected. Who has no members, and never had, need not be
+  /// asked for them.
+  func followExpectations() {
+    stopListeningUnlessExpecting()
+    let begun = engine.membershipsBegun
+    // Members that have begun while none could come back may do so once the disconnect timeout is longer.
+    guard listening == .nobody, begun != seenMemberships, engine.expectsMembers else { return }
+    seenMemberships = begun
+    beginToExpect()
+    // Who can't listen has dialled its members, and does so again.
+    _ = listenOnAll()
+  }
+
+  /// Listens where a peer is expected and nobody is listened for, so that it can come.
+  /// - Returns: why some transports can't.
+  public func listenForExpected() -> [TransportKind: LinkFailure] {
+    if listening == .nobody, engine.expectsPeers { beginToExpect() }
+    return listening == .nobody ? [:] : listenOnAll()
+  }
+
+  private func listenOnAll() -> [TransportKind: LinkFailure] {
+    var failures: [TransportKind: LinkFailure] = [:]
+    for transport in transports where transport.listeningPort == nil {
+      do throws(LinkFailure) {
+        try transport.listen { [self] endpoint in accepted(endpoint) }
+      } catch {
+        failures[transport.kind] = error
+      }
+    }
+    tellListening()
+    return failures
+  }
+
+  /// Members dial us there when a link is lost.
+  private func tellListening() {
+    process(.listeningChanged(ListeningPort.list(listeningPorts)))
+    // The round may be over, and with it its flush.
+    loop.executeLater {}
+  }
+
+  /// Where each transport listens.
+  public var listeningPorts: [TransportKind: UInt16] {
+    var ports: [TransportKind: UInt16] = [:]
+    for transport in transports { ports[transport.kind] = transport.listeningPort }
+    return ports
+  }
+
+  func stopListening() {
+    listening = .nobody
+    for transport in transports { transport.stopListening() }
+    tellListening()
+  }
+
+  func advertise(_ advertisement: Advertisement?) {
+    self.advertisement = advertisement
+    for discovery in discoveries { discovery.advertise(advertisement) }
+  }
+
+  /// An adapter came or went: what could not listen may do so now, and others must learn the new ports.
+  func listeningChanged() {
+    guard !isEnding, listening != .nobody else { return }
+    _ = listenOnAll()
+    guard var advertisement, advertisement.ports != listeningPorts else { return }
+    advertisement.ports = listeningPorts
+    advertise(advertisement)
+  }
+
+  /// Where everybody may dial, or peers that are expected by their keys.
+  public var listeningAddresses: [TransportAddress] {
+    listening == .everybody || engine.expectsPeers ? transports.flatMap { $0.listeningAddresses } : []
+  }
+}

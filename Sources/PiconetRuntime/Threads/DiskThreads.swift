@@ -1,0 +1,25 @@
+/// The threads that disks may block.
+public struct DiskThreads: Sendable {
+  /// Reads, writes and hashes, in the order in which it is asked to.
+  public let worker: WorkerThread
+  /// For commits, each of which waits for the disk more than once: several at a time share these waits, since a file
+  /// system makes durable together what is requested together.
+  public let committers: WorkerPool
+
+  public init(worker: WorkerThread, committers: WorkerPool) {
+    self.worker = worker
+    self.committers = committers
+  }
+
+  /// Any thread. Waits until all that was submitted before has run.
+  public func finishSubmitted() async {
+    await worker.finishSubmitted()
+    await committers.finishSubmitted()
+  }
+
+  /// Any thread but these. Runs what waits, and waits until all of them have ended.
+  public func stop() {
+    committers.stop()
+    worker.stop()
+  }
+}

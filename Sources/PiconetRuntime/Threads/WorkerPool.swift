@@ -1,0 +1,114 @@
+/// Threads for calls that block and may run concurrently, in no order. A thread starts when work waits and there are
+/// fewer than `width`, and ends when nothing waits: an idle pool has none. The queue is bounded, and submitting never
+/// waits.
+public final class WorkerPool: BlockingThreads {
+  private struct State {
+    var queue: [(number: UInt64, work: @Sendable () -> Void)] = []
+    /// The numbers of what waits or runs.
+    var unfinished: Set<UInt64> = []
+    var next: UInt64 = 0
+    var threads: [Int: NamedThread] = [:]
+    var nextThread = 0
+    /// Threads that have nothing more to do and have not been joined yet.
+    var ended: [NamedThread] = []
+    var waiters: [(before: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
+    var isStopping = false
+
+    /// - Returns: those whose wait is over with this job.
+    mutating func finished(_ number: UInt64) -> [CheckedContinuation<Void, Never>] {
+      unfinished.remove(number)
+      guard !waiters.isEmpty else { return [] }
+      let first = unfinished.min() ?? .max
+      let done = waiters.filter { $0.before <= first }
+      waiters.removeAll { $0.before <= first }
+      return done.map(\.continuation)
+    }
+  }
+
+  /// The most threads.
+  public let width: Int
+  /// The most jobs that wait.
+  public let limit: Int
+  private let name: String
+  private let state = Monitor(State())
+
+  /// Starts no thread.
+  /// - Parameters:
+  ///   - name: of each thread.
+  ///   - width: the most threads, at least 1.
+  ///   - limit: the most jobs that may wait.
+  public init(name: String, width: Int, limit: Int = 1024) {
+    precondition(width > 0, "somebody has to do the work")
+    self.name = name
+    self.width = width
+    self.limit = limit
+  }
+
+  /// Any thread. Runs `work` on one of the pool's threads.
+  /// - Returns: false if the queue is full, no thread can be started, or the pool is stopping: `work` will not run.
+  public func submit(_ work: @escaping @Sendable () -> Void) -> Bool {
+    let (isTaken, ended) = state.withLock { state -> (Bool, [NamedThread]) in
+      guard !state.isStopping, state.queue.count < limit else { return (false, []) }
+      // One for each unfinished job: a busy thread may be busy for long.
+      if state.threads.count < min(width, state.unfinished.count + 1), !start(&state), state.threads.isEmpty {
+        return (false, [])
+      }
+      state.unfinished.insert(state.next)
+      state.queue.append((state.next, work))
+      state.next += 1
+      defer { state.ended = [] }
+      return (true, state.ended)
+    }
+    for thread in ended { thread.join() }
+    return isTaken
+  }
+
+  /// Any thread. Waits until all that was submitted before has run.
+  public func finishSubmitted() async {
+    await withCheckedContinuation { continuation in
+      let isFinished = state.withLock { state in
+        if !state.unfinished.isEmpty { state.waiters.append((state.next, continuation)) }
+        return state.unfinished.isEmpty
+      }
+      if isFinished { continuation.resume() }
+    }
+  }
+
+  /// Any thread but the pool's. Runs what waits, and waits for the end of all threads. Idempotent.
+  public func stop() {
+    state.withLock { $0.isStopping = true }
+    let ended = state.withLock(
+      when: { $0.threads.isEmpty },
+      do: { state -> [NamedThread] in
+        defer { state.ended = [] }
+        return state.ended
+      })
+    for thread in ended { thread.join() }
+  }
+
+  private func start(_ state: inout State) -> Bool {
+    let number = state.nextThread
+    // The new thread waits for the lock, which we hold.
+    guard let thread = try? NamedThread(name: name, { self.run(number) }) else { return false }
+    state.nextThread += 1
+    state.threads[number] = thread
+    return true
+  }
+
+  private func run(_ thread: Int) {
+    while let (number, work) = take(for: thread) {
+      work()
+      for waiter in state.withLock({ $0.finished(number) }) { waiter.resume() }
+    }
+    state.notify()
+  }
+
+  /// What to do next; nil: nothing waits, and the thread is over.
+  private func take(for thread: Int) -> (UInt64, @Sendable () -> Void)? {
+    state.withLock { state in
+      if !state.queue.isEmpty { return state.queue.removeFirst() }
+      if let own = state.threads.removeValue(forKey: thread) { state.ended.append(own) }
+      return nil
+    }
+  }
+}

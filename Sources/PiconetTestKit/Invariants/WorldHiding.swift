@@ -1,0 +1,42 @@
+import PiconetEngine
+import PiconetWire
+
+/// What is checked of nodes that hide: who is let in, and who is refused.
+extension World {
+  /// A link of the other side is let in, as far as the trust policy goes.
+  func checkAdmission(of remote: NodeID, _ node: SimulatedNode) {
+    guard !node.record.isOpen else { return }
+    let isExpected = expects(remote.peer, node)
+    if isExpected { statistics.expectedLinks += 1 }
+    if !isExpected, node.engine.statistics(of: remote, at: instant) != nil { statistics.membersBack += 1 }
+    if isExpected || node.engine.statistics(of: remote, at: instant) != nil || invites(remote, node) { return }
+    finding("n\(node.index) hides, does not expect \(name(remote)), and lets it in")
+  }
+
+  /// Whoever is expected is not told that nobody is there for it.
+  func checkRefusal(_ bytes: Bytes, on link: LinkID, _ node: SimulatedNode) {
+    guard let peer = node.record.accepted[link], bytes.count < 400 else { return }
+    var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
+    decoder.push(bytes)
+    while let frame = try? decoder.next() {
+      guard case .close(.notAvailable, _) = frame else { continue }
+      statistics.hiddenRefusals += 1
+      if expects(peer, node) { finding("n\(node.index) expects \(peer.shortDescription), and refuses it") }
+    }
+  }
+
+  private func expects(_ peer: PeerID, _ node: SimulatedNode) -> Bool {
+    node.record.expected[peer].map { instant < $0 } ?? false
+  }
+
+  private func invites(_ remote: NodeID, _ node: SimulatedNode) -> Bool {
+    node.record.pending.values.contains { command in
+      switch command {
+      case .invite(.node(remote, _), _, _, _): true
+      case .invite(.addresses(let addresses, _), _, _, _):
+        indices[remote.peer].map { addresses.contains(where: self.addresses(of: $0).contains) } ?? false
+      default: false
+      }
+    }
+  }
+}
