@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -14,23 +15,27 @@ int piconet_terminal_size(int fd, uint16_t *columns, uint16_t *rows) {
   return 0;
 }
 
-/* C, because a handler may touch nothing that is initialised lazily, as globals of Swift are. */
+/* In C, because a handler may touch nothing that is initialized lazily, as Swift globals are. */
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE};
 enum { ending_signal_count = sizeof ending_signals / sizeof *ending_signals };
 
 static struct sigaction former_actions[ending_signal_count];
 static struct termios former_state;
-static int input, output;
+static int input, output, has_other_screen;
 static volatile int claimed, raw, exit_handler_set;
+
+static void say(const char *sequence) {
+  ssize_t ignored = write(output, sequence, strlen(sequence));
+  (void)ignored;
+}
 
 void piconet_terminal_restore(void) {
   /* Only one of the thread, the handler and the exit handler gets to restore. */
   if (!__atomic_exchange_n(&raw, 0, __ATOMIC_ACQ_REL)) return;
   int saved_errno = errno;
   tcsetattr(input, TCSANOW, &former_state);
-  static const char show_cursor[] = "\033[?25h";
-  ssize_t ignored = write(output, show_cursor, sizeof show_cursor - 1);
-  (void)ignored;
+  say("\033[?7h\033[?25h");
+  if (has_other_screen) say("\033[?1049l");
   for (int i = 0; i < ending_signal_count; i++) sigaction(ending_signals[i], &former_actions[i], NULL);
   __atomic_store_n(&claimed, 0, __ATOMIC_RELEASE);
   errno = saved_errno;
@@ -48,7 +53,7 @@ static void restore_and_raise(int signal_number) {
   errno = saved_errno;
 }
 
-int piconet_terminal_raw(int fd, int output_fd) {
+int piconet_terminal_raw(int fd, int output_fd, int other_screen) {
   if (__atomic_exchange_n(&claimed, 1, __ATOMIC_ACQ_REL)) {
     errno = EBUSY;
     return -1;
@@ -59,6 +64,7 @@ int piconet_terminal_raw(int fd, int output_fd) {
 
   input = fd;
   output = output_fd;
+  has_other_screen = other_screen;
   for (int i = 0; i < ending_signal_count; i++) sigaction(ending_signals[i], NULL, &former_actions[i]);
   /* From here on a restore is complete, whenever it comes. */
   __atomic_store_n(&raw, 1, __ATOMIC_RELEASE);
@@ -79,9 +85,8 @@ int piconet_terminal_raw(int fd, int output_fd) {
     piconet_terminal_restore();
     return -1;
   }
-  static const char hide_cursor[] = "\033[?25l";
-  ssize_t ignored = write(output_fd, hide_cursor, sizeof hide_cursor - 1);
-  (void)ignored;
+  if (other_screen) say("\033[?1049h");
+  say("\033[?7l\033[?25l");
   return 0;
 
 failed:

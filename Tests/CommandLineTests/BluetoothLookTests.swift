@@ -108,6 +108,23 @@ struct BluetoothLookTests {
     #expect(look(.le, free).depends(facts))
   }
 
+  @Test("that there is no network is told of what is to go over one, and where no loopback was asked for")
+  func network() {
+    let free = ProgramEnvironment(variable: { _ in nil }, hostName: "h")
+    let chosen = ProgramEnvironment(variable: { $0 == "PICONET_INTERFACES" ? "eth7" : nil }, hostName: "h")
+    let lo = ProgramEnvironment(variable: { $0 == "PICONET_INTERFACES" ? "lo" : nil }, hostName: "h")
+    var facts = Self.good
+    let look = BluetoothLook(options: TransportOptions(), environment: free)
+    #expect(look.lack(facts) == "there is no network here to reach others over ('piconet doctor' says more)")
+    facts.interfaces.append(.init(name: "eth0"))
+    #expect(look.lack(facts) == nil)
+    facts.chosenInterfaces = ["eth7"]
+    let words = BluetoothLook(options: TransportOptions(), environment: chosen).lack(facts)
+    #expect(words == "there is no network here on eth7 to reach others over ('piconet doctor' says more)")
+    #expect(BluetoothLook(options: TransportOptions(), environment: lo).networkLack == nil)
+    #expect(BluetoothLook(options: TransportOptions(choice: .bluetooth), environment: chosen).networkLack == nil)
+  }
+
   @Test("what is seen twice in a row is told once, and so is that it has gone")
   func memory() {
     var memory = ObstacleMemory()

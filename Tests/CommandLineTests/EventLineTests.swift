@@ -65,7 +65,13 @@ private let examples: [Event] = [
       reason: "bluetooth",
       message: "peers can't find each other over Bluetooth: hci0 is blocked by software (airplane mode?): "
         + "rfkill unblock bluetooth ('piconet doctor' says more)")),
+  .warning(
+    .init(
+      reason: "network",
+      message: "there is no network here to reach others over ('piconet doctor' says more); looking goes on")),
   .finished(.init(stored: 5, present: 2, skipped: 0, failed: 1, bytes: 162_344, exitCode: .localFile)),
+  .finished(
+    .init(stored: 998, present: 0, skipped: 0, failed: 0, bytes: 2_994_000_000, leftOut: 12, exitCode: .stored)),
 ]
 
 @Suite("Event lines")
@@ -110,7 +116,7 @@ struct EventLineTests {
     }
   }
 
-  /// As documents write it.
+  /// The number as documents write it.
   private func text(_ number: Int) -> String {
     number.formatted(.number.locale(Locale(identifier: "en_US")).grouping(.automatic))
   }

@@ -37,7 +37,7 @@ private let imagesendHelp = """
                               send to the peer that is called NAME or has the
                               fingerprint PEER, or to all in sight; may be given
                               several times; without it, to the only peer in
-                              sight, or to the one you pick
+                              sight, or to those you pick
         --address=ADDRESS     connect to this address instead of searching, as in
                               192.0.2.7:4000, [::1]:4000 or, over Bluetooth,
                               00:11:22:33:44:55
@@ -70,8 +70,8 @@ private let imagesendHelp = """
         --follow-links        follow links to directories
         --json                write one event a line to standard output, as JSON
     -q, --quiet               say nothing but errors
-    -v, --verbose...          say more
-        --help                show this help and exit
+    -v, --verbose...          say more, and name each file, however many
+    -h, --help                show this help and exit
         --version             show the version and exit
 
   Exit status (of several files the worst):
@@ -87,9 +87,9 @@ private let imagesendHelp = """
                               the table of known peers can't be read
     7                         a peer's key changed or is not confirmed, or the
                               codes did not match
-    130                       interrupted by a signal before the end: 143 by
-                              SIGTERM, 129 by SIGHUP; imagerecv without --count
-                              that was storing nothing ends as its files did
+    130                       interrupted by a signal before the end, as
+                              imagerecv without --count always is: 143 by
+                              SIGTERM, 129 by SIGHUP
 
   Environment:
     PICONET_INTERFACES        use these network interfaces only, as in
@@ -159,8 +159,8 @@ private let imagerecvHelp = """
         --any                 take other files too, not only images
         --json                write one event a line to standard output, as JSON
     -q, --quiet               say nothing but errors
-    -v, --verbose...          say more
-        --help                show this help and exit
+    -v, --verbose...          say more, and name each file, however many
+    -h, --help                show this help and exit
         --version             show the version and exit
 
   Exit status (of several files the worst):
@@ -176,9 +176,9 @@ private let imagerecvHelp = """
                               the table of known peers can't be read
     7                         a peer's key changed or is not confirmed, or the
                               codes did not match
-    130                       interrupted by a signal before the end: 143 by
-                              SIGTERM, 129 by SIGHUP; imagerecv without --count
-                              that was storing nothing ends as its files did
+    130                       interrupted by a signal before the end, as
+                              imagerecv without --count always is: 143 by
+                              SIGTERM, 129 by SIGHUP
 
   Environment:
     PICONET_INTERFACES        use these network interfaces only, as in

@@ -2,14 +2,14 @@ import Testing
 
 @testable import PiconetCommandLine
 
-/// A table with every kind of option, apart from those of the tools.
+/// Settings with every kind of option, none of them the tools' own.
 private struct Sample: Equatable, Sendable {
   var output = ""
   var quiet = false
   var verbose = 0
   var color = ""
   var words: [String] = []
-  /// Nil: not given; empty: without an argument.
+  /// Nil: not given; empty: given without an argument.
   var code: String?
 }
 
@@ -34,6 +34,11 @@ private let sampleOptions = OptionTable<Sample>(
       .optional(name: "N", isValue: { $0.allSatisfy { (0x30...0x39).contains($0) } }) {
         (sample, value) throws(UnacceptableValue) in
         guard value?.text != "13" else { throw .because("unlucky") }
+        sample.code = value?.text ?? ""
+      }),
+    Option(
+      "at", short: "a", help: "where",
+      .optional(name: "N", isValue: { $0.allSatisfy { (0x30...0x39).contains($0) } }) { (sample, value) in
         sample.code = value?.text ?? ""
       }),
     Option("help", short: "h", help: "show this", .help),
@@ -77,6 +82,18 @@ struct OptionParserTests {
     #expect(message("--number=13", "x") == "invalid argument '13' for '--number': unlucky")
     #expect(message("--number", "13", "x") == "invalid argument '13' for '--number': unlucky")
     #expect(sampleOptions.helpText().contains("--number[=N]"))
+  }
+
+  @Test(
+    "the optional argument of a letter stands behind it or is the next word, where that is one; or its bundle goes on")
+  func optionalArgumentsOfLetters() throws {
+    #expect(try parse("-a7", "x") == Sample(words: ["x"], code: "7"))
+    #expect(try parse("-a", "7", "x") == Sample(words: ["x"], code: "7"))
+    #expect(try parse("-qa7", "x") == Sample(quiet: true, words: ["x"], code: "7"))
+    #expect(try parse("-aq", "x") == Sample(quiet: true, words: ["x"], code: ""))
+    #expect(try parse("-a", "x") == Sample(words: ["x"], code: ""))
+    #expect(try parse("x", "-a") == Sample(words: ["x"], code: ""))
+    #expect(message("-a7q", "x") == "invalid option -- '7'")
   }
 
   @Test("an argument follows as --name=value, --name value, -oVALUE or -o VALUE")
@@ -141,6 +158,19 @@ struct OptionParserTests {
       message("--color=never", "w")
         == "invalid argument 'never' for '--color'\nValid arguments are:\n  - 'ask'\n  - 'known'\n  - 'all'")
     #expect(message("-cx", "w")?.hasPrefix("invalid argument 'x' for '-c'\n") == true)
+  }
+
+  @Test("a slip of the keyboard is answered with the option that was meant")
+  func suggestions() {
+    #expect(message("--otuput=f", "w") == "unrecognized option '--otuput=f'; did you mean '--output'?")
+    #expect(message("--quit", "w") == "unrecognized option '--quit'; did you mean '--quiet'?")
+    #expect(message("--Verbose", "w") == "unrecognized option '--Verbose'; did you mean '--verbose'?")
+    #expect(message("--quiete", "w") == "unrecognized option '--quiete'; did you mean '--quiet'?")
+    #expect(message("-output=f", "w") == nil, "-o with the argument utput=f")
+    #expect(message("-number=3", "w") == "invalid option -- 'n'; did you mean '--number'?")
+    #expect(message("-verify", "w") == "invalid option -- 'e'; did you mean '--verify'?")
+    #expect(message("--colour-of-it", "w") == "unrecognized option '--colour-of-it'")
+    #expect(message("--" + String(repeating: "x", count: 100_000), "w")?.contains("mean") == false)
   }
 
   @Test("an error points to --help and can't command the terminal")

@@ -2,106 +2,146 @@ import Testing
 
 @testable import PiconetCommandLine
 
-private func peer(_ id: String, _ name: String, _ detail: String = "tcp") -> PeerPicker.Peer {
-  PeerPicker.Peer(id: id, name: name, detail: detail)
-}
-
 private func picker(_ names: String...) -> PeerPicker {
   var picker = PeerPicker()
-  for name in names { picker.appeared(peer("id-\(name)", name)) }
+  for name in names { picker.appeared(.init(id: "id-\(name)", name: name, digits: "9f86d081884c", standing: "new")) }
   return picker
 }
 
-private let usual = TerminalSize(columns: 80, rows: 24)
+extension PeerPicker {
+  fileprivate mutating func type(_ text: String) {
+    for scalar in text.unicodeScalars { press(scalar == " " ? .space : .letter(scalar)) }
+  }
+
+  fileprivate mutating func appeared(named name: String) {
+    appeared(Peer(id: "id-\(name)", name: name, digits: "9f86d081884c", standing: "new"))
+  }
+}
 
 @Suite("The list a peer is picked from")
 struct PeerPickerTests {
-  @Test("draws numbers, names, the start of the fingerprint and what is known")
-  func drawing() {
-    var picker = PeerPicker()
-    #expect(picker.lines(size: usual, unicode: true).first == "Looking for peers...")
-    picker.appeared(peer("9f86d081884c7d659a2f", "Living room", "tcp, known"))
-    picker.appeared(peer("0011223344556677", "写真\u{1B}[2J"))
-    picker.vanished(id: "0011223344556677")
-    #expect(
-      picker.lines(size: usual, unicode: true, styled: false) == [
-        "Send to:",
-        "> 1  Living room    9f86d081884c  tcp, known",
-        "  2  写真\\u{1b}[2J  001122334455  gone",
-        "number or arrows, Enter to send, q to quit",
-      ])
-    #expect(picker.lines(size: usual, unicode: true)[1].hasPrefix("\u{1B}[7m> 1"))
-    #expect(picker.lines(size: usual, unicode: true)[2].hasPrefix("\u{1B}[2m  2"))
-  }
-
-  @Test("a number keeps its meaning while peers come, go and return")
-  func stableNumbers() {
+  @Test("a row keeps its place while peers come, go and return")
+  func stableRows() {
     var picker = picker("a", "b", "c")
     picker.vanished(id: "id-b")
-    picker.appeared(peer("id-d", "d"))
+    picker.appeared(named: "d")
     #expect(picker.rows.map(\.peer.name) == ["a", "b", "c", "d"])
     #expect(picker.rows.map(\.isPresent) == [true, false, true, true])
-    picker.appeared(peer("id-b", "renamed"))
-    #expect(picker.rows[1] == PeerPicker.Row(peer: peer("id-b", "renamed"), isPresent: true))
+    picker.appeared(.init(id: "id-b", name: "renamed", digits: "", standing: "new"))
+    #expect(picker.rows.map(\.peer.name) == ["a", "renamed", "c", "d"])
+    #expect(picker.rows[1].isPresent)
   }
 
-  @Test("a digit marks and Enter picks; the mark stays with its peer")
-  func digits() {
-    var picker = picker("a", "b", "c")
-    picker.press(.digit(3))
-    #expect(picker.outcome == nil)
-    picker.vanished(id: "id-a")
+  @Test("the choice stays with its peer, whoever comes and goes, and Enter takes it")
+  func stableChoice() {
+    var picker = picker("b", "c")
+    picker.press(.down)
+    picker.appeared(named: "a")
+    picker.vanished(id: "id-b")
     picker.press(.enter)
-    #expect(picker.outcome == .picked(id: "id-c"))
+    #expect(picker.outcome == .picked(ids: ["id-c"]))
     picker.press(.quit)
-    #expect(picker.outcome == .picked(id: "id-c"))
+    #expect(picker.outcome == .picked(ids: ["id-c"]))
   }
 
-  @Test("two digits make one number where there are so many rows")
-  func twoDigits() {
-    var picker = PeerPicker()
-    for number in 1...12 { picker.appeared(peer("id-\(number)", "peer \(number)")) }
-    picker.press(.digit(1))
-    #expect(picker.selection == 0)
-    picker.press(.digit(2))
-    #expect(picker.selection == 11)
-    picker.press(.backspace)
-    #expect(picker.selection == 0)
-    // 13 is no row, so 3 begins a new number.
-    picker.press(.digit(3))
-    #expect(picker.selection == 2)
-    picker.press(.digit(0))
-    #expect(picker.selection == 2)
-    #expect(picker.notice == "there is no number 0")
+  @Test("another name of the chosen peer, which anybody may spread, hands the choice to nobody")
+  func renamedUnderTheFilter() {
+    var picker = picker("Mum", "Mummy")
+    picker.type("mu")
+    picker.appeared(.init(id: "id-Mum", name: "other", digits: "9f86d081884c", standing: "new"))
+    #expect(picker.selection == "id-Mum" && picker.visible.map(\.peer.name) == ["other", "Mummy"])
+    picker.type("m")
+    #expect(picker.selection == "id-Mummy" && picker.visible.map(\.peer.name) == ["Mummy"])
   }
 
-  @Test("arrows stop at the ends")
+  @Test("arrows and pages stop at the ends")
   func arrows() {
     var picker = picker("a", "b")
-    picker.press(.up)
-    #expect(picker.selection == 0)
-    for _ in 0..<3 { picker.press(.down) }
-    #expect(picker.selection == 1)
-    picker.press(.first)
-    #expect(picker.selection == 0)
-    picker.press(.last)
-    #expect(picker.selection == 1)
+    for (key, choice) in [
+      (.up, "a"), (.down, "b"), (.down, "b"), (.first, "a"), (.last, "b"), (.pageUp, "a"), (.pageDown, "b"),
+    ] as [(PickerKey, String)] {
+      picker.press(key)
+      #expect(picker.selection == "id-\(choice)")
+    }
   }
 
-  @Test("nobody can be picked who has gone, or before anybody is there")
+  @Test("what is typed hides all rows without it, in whatever letters, and is taken back")
+  func filter() {
+    var picker = picker("Kitchen", "Küche, oben", "Phone 1", "Phone 11", "Junk")
+    func seen() -> [String] { picker.visible.map(\.peer.name) }
+    picker.type("k")
+    #expect(seen() == ["Kitchen", "Küche, oben", "Junk"])
+    picker.type("U")
+    #expect(seen() == ["Küche, oben"] && picker.selection == "id-Küche, oben")
+    picker.press(.backspace)
+    #expect(seen().count == 3 && picker.selection == "id-Küche, oben")
+    picker.press(.clear)
+    #expect(picker.filter.isEmpty && seen().count == 5)
+    picker.type("phone11")
+    #expect(seen() == ["Phone 11"])
+    picker.press(.clear)
+    picker.type("jq1")
+    #expect(seen().isEmpty && picker.selection == nil)
+    picker.press(.enter)
+    #expect(picker.outcome == nil && picker.notice == "nobody is called so")
+    picker.appeared(named: "JQ1")
+    #expect(picker.selection == "id-JQ1")
+  }
+
+  @Test("the beginning of a fingerprint is found too, and a filter has the length of a name")
+  func filterLimits() {
+    var picker = picker("a")
+    picker.type("9f86")
+    #expect(picker.visible.count == 1)
+    picker.type(String(repeating: "é", count: 100))
+    #expect(picker.filter.utf8.count <= CommandLineLimits.nameBytes + 1)
+  }
+
+  @Test("Space marks several, also with a filter, and Enter takes those and no others")
+  func several() {
+    var picker = picker("a", "b", "c")
+    picker.type("c ")
+    picker.press(.clear)
+    picker.press(.first)
+    picker.press(.space)
+    picker.press(.down)
+    #expect(picker.marked == ["id-c", "id-a"])
+    picker.press(.space)
+    picker.press(.space)
+    picker.press(.enter)
+    #expect(picker.outcome == .picked(ids: ["id-c", "id-a"]))
+  }
+
+  @Test("where one is to be picked none is marked")
+  func one() {
+    var picker = PeerPicker(title: "Connect to", takesSeveral: false)
+    picker.appeared(named: "a")
+    picker.press(.space)
+    #expect(picker.marked.isEmpty)
+    picker.press(.enter)
+    #expect(picker.outcome == .picked(ids: ["id-a"]))
+  }
+
+  @Test("who has gone is not taken, and loses the mark at Enter, which says so")
   func gone() {
     var picker = PeerPicker()
     picker.press(.down)
     picker.press(.enter)
     #expect(picker.outcome == nil && picker.notice == "nobody is in sight yet")
-    picker.appeared(peer("id-a", "a"))
+    for name in ["a", "b"] { picker.appeared(named: name) }
     picker.vanished(id: "id-a")
     picker.press(.enter)
     #expect(picker.outcome == nil && picker.notice == "a has gone")
-    #expect(picker.lines(size: usual, unicode: true, styled: false).first == "Looking for peers...")
+    picker.press(.space)
+    #expect(picker.marked.isEmpty && picker.notice == "a has gone")
+    picker.press(.down)
+    picker.press(.space)
+    picker.vanished(id: "id-b")
+    picker.press(.enter)
+    #expect(picker.outcome == nil && picker.notice == "b has gone" && picker.marked.isEmpty)
   }
 
-  @Test("q ends it, Ctrl-C interrupts it")
+  @Test("Escape ends it, Ctrl-C interrupts it")
   func quitting() {
     var first = picker("a")
     first.press(.quit)
@@ -114,60 +154,10 @@ struct PeerPickerTests {
   @Test("a flood of peers fills the rows once and is counted after that, within a limit")
   func flood() {
     var picker = PeerPicker()
-    for number in 0..<5000 { picker.appeared(peer("id-\(number)", "x")) }
+    for number in 0..<5000 { picker.appeared(.init(id: "id-\(number)", name: "x", digits: "", standing: "new")) }
     #expect(picker.rows.count == CommandLineLimits.pickerRows)
     #expect(picker.unlisted.count == CommandLineLimits.pickerBacklog)
     picker.vanished(id: "id-200")
     #expect(picker.unlisted.count == CommandLineLimits.pickerBacklog - 1)
-  }
-
-  @Test("fits every terminal, with the marked row in view")
-  func fits() {
-    var picker = PeerPicker()
-    for number in 1...40 {
-      picker.appeared(peer("0123456789abcdef\(number)", "peer 写真 with a long name \(number)", "tcp, known"))
-    }
-    for selection in [0, 20, 39] {
-      picker.press(.first)
-      for _ in 0..<selection { picker.press(.down) }
-      for columns in [1, 10, 30, 80, 200] {
-        for rows in [1, 4, 10, 24, 60] {
-          let lines = picker.lines(size: TerminalSize(columns: columns, rows: rows), unicode: true, styled: false)
-          #expect(lines.allSatisfy { displayWidth($0) < max(2, columns) })
-          #expect(lines.count <= max(3, rows - 1))
-          #expect(lines.contains { $0.hasPrefix(columns > 10 ? "> " : ">") || columns < 3 })
-        }
-      }
-    }
-  }
-}
-
-@Suite("Keys of a terminal")
-struct PickerKeyTests {
-  private func keys(_ text: String, byteByByte: Bool) -> [PickerKey] {
-    var decoder = PickerKeyDecoder()
-    let bytes = Array(text.utf8)
-    let keys = byteByByte ? bytes.flatMap { decoder.decode([$0]) } : decoder.decode(bytes)
-    return keys + decoder.flush()
-  }
-
-  @Test(
-    "are understood whole and byte by byte", arguments: [false, true])
-  func keys(byteByByte: Bool) {
-    #expect(keys("1j\u{1B}[Bk\u{1B}OA\r", byteByByte: byteByByte) == [.digit(1), .down, .down, .up, .up, .enter])
-    #expect(keys("\u{1B}[H\u{1B}[4~\u{7F}", byteByByte: byteByByte) == [.first, .last, .backspace])
-    #expect(keys("q", byteByByte: byteByByte) == [.quit])
-    #expect(keys("\u{3}", byteByByte: byteByByte) == [.interrupt])
-    #expect(keys("\u{1B}", byteByByte: byteByByte) == [.quit])
-    #expect(keys("\u{1B}[1;5Cx\u{1B}[", byteByByte: byteByByte) == [])
-    #expect(keys("é写", byteByByte: byteByByte) == [])
-  }
-
-  @Test("an endless escape sequence is dropped")
-  func endless() {
-    var decoder = PickerKeyDecoder()
-    let keys = decoder.decode(Array("\u{1B}[".utf8) + Array(repeating: 0x31, count: 10_000))
-    #expect(keys.allSatisfy { $0 == .digit(1) })
-    #expect(!decoder.isWaiting)
   }
 }

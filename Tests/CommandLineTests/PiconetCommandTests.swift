@@ -23,10 +23,22 @@ struct PiconetCommandTests {
       #expect(PiconetProgram.start(Array(command.rawValue.utf8)) == .command(command))
       #expect(PiconetProgram.help.contains("  \(command.rawValue) "))
     }
-    #expect(PiconetProgram.start(Array("--help".utf8)) == .print(PiconetProgram.help))
+    for word in ["-h", "--help", "help"] {
+      #expect(PiconetProgram.start(Array(word.utf8)) == .print(PiconetProgram.help))
+    }
     #expect(PiconetProgram.start(nil) == .wrong(UsageError("missing command")))
-    let list = "\nCommands are:\n  - 'doctor'\n  - 'scan'\n  - 'ping'\n  - 'cat'\n  - 'trust'\n  - 'replay'"
-    #expect(PiconetProgram.start(Array("pong".utf8)) == .wrong(UsageError("unknown command 'pong'" + list)))
+    let list =
+      "\nCommands are:\n  - 'doctor'\n  - 'scan'\n  - 'ping'\n  - 'cat'\n  - 'trust'\n  - 'replay'"
+      + "\n  - 'manual'\n  - 'completion'"
+    #expect(PiconetProgram.start(Array("pang!".utf8)) == .wrong(UsageError("unknown command 'pang!'" + list)))
+    for (wrong, right) in [
+      ("pong", "ping"), ("pnig", "ping"), ("Scan", "scan"), ("trsut", "trust"), ("repaly", "replay"),
+    ] {
+      let message = "unknown command '\(wrong)'; did you mean '\(right)'?" + list
+      #expect(PiconetProgram.start(Array(wrong.utf8)) == .wrong(UsageError(message)))
+    }
+    let message = "unrecognized option '--hlep'; did you mean '--help'?" + list
+    #expect(PiconetProgram.start(Array("--hlep".utf8)) == .wrong(UsageError(message)))
     #expect(
       PiconetProgram.start(Array("--x\u{1B}".utf8)) == .wrong(UsageError("unrecognized option '--x\\u{1b}'" + list)))
   }
@@ -46,9 +58,16 @@ struct PiconetCommandTests {
         == PingArguments(link: link, count: 3, interval: .milliseconds(200), size: 1024))
     var listener = LinkArguments()
     listener.listens = true
-    listener.bind = HostAndPort(host: "", port: 4000)
     listener.accept = .all
-    #expect(try ping("-l", "--bind=:4000", "--accept=all") == PingArguments(link: listener))
+    #expect(try ping("-l", "--accept=all") == PingArguments(link: listener))
+    listener.listen = HostAndPort(host: "", port: 4000)
+    for words in [
+      ["--listen=:4000"], ["--listen", ":4000"], ["-l:4000"], ["-l", ":4000"], ["-l", ":4000", "--listen"],
+    ] {
+      let table = PiconetCommandLine.pingOptions
+      #expect(try parse(table, PingArguments(), words + ["--accept=all"]) == PingArguments(link: listener), "\(words)")
+    }
+    #expect(try ping("-lq")?.link.verbosity.isQuiet == true)
     #expect(try ping("--code")?.link.code == .open)
     #expect(try ping() == PingArguments())
     #expect(try ping("--size=0")?.size == 0)
@@ -67,17 +86,23 @@ struct PiconetCommandTests {
   }
 
   @Test("what contradicts itself is refused")
-  func contradictions() {
-    #expect(throws: UsageError("--listen waits for a peer and takes none to reach")) { try ping("--listen", "Kitchen") }
-    #expect(throws: UsageError("--bind says where --listen listens, which was not given")) {
-      try cat("--bind=:4000", "Kitchen")
+  func contradictions() throws {
+    for words in [["--listen", "Kitchen"], ["Kitchen", "-l"], ["--listen", "4000"], ["-l", "00:11:22:33:44:55"]] {
+      #expect(
+        throws: UsageError(
+          "--listen waits for a peer and takes none to reach; where to listen is given as in --listen=:4000")
+      ) { try parse(PiconetCommandLine.pingOptions, PingArguments(), words) }
+    }
+    #expect(throws: UsageError("invalid argument 'Kitchen' for '--listen': expected HOST:PORT")) {
+      try cat("--listen=Kitchen")
     }
     #expect(throws: UsageError("--code lets in who knows the code, and --accept all everybody: choose one")) {
       try cat("--listen", "--code", "--accept=all")
     }
-    #expect(throws: UsageError("'--bind' is for TCP and contradicts '--transport rfcomm'")) {
-      try cat("--listen", "--bind=:4000", "--transport=rfcomm")
+    #expect(throws: UsageError("'--listen=:4000' is for TCP and contradicts '--transport rfcomm'")) {
+      try cat("--listen=:4000", "--transport=rfcomm")
     }
+    #expect(try cat("--listen", "--transport=rfcomm")?.link.listens == true)
     #expect(
       throws: UsageError(
         "'--transport tcp' does not lead to 00:11:22:33:44:55, which is reached over: l2cap, rfcomm, le")
@@ -85,6 +110,22 @@ struct PiconetCommandTests {
     #expect(throws: UsageError("'--adapter hci0' and '--transport tcp' contradict: TCP uses no Bluetooth adapter")) {
       try scan("--transport=tcp", "--adapter=hci0")
     }
+  }
+
+  @Test("the commands of trust are those of its help, and a slip of the keyboard is told")
+  func trustCommands() {
+    for word in TrustCommand.words {
+      #expect(trustOptions.helpText().contains("\n  \(word)"))
+      do throws(UsageError) {
+        _ = try TrustCommand([LocalPath(word)])
+      } catch {
+        #expect(error.message.hasPrefix("usage: piconet trust \(word)"), "\(error.message)")
+      }
+    }
+    #expect(throws: UsageError("unknown command 'trust unblok'; did you mean 'unblock'?")) {
+      try TrustCommand(["unblok"])
+    }
+    #expect(throws: UsageError("unknown command 'trust everybody'")) { try TrustCommand(["everybody"]) }
   }
 
   @Test("values out of their limits are refused with the limit")
@@ -115,7 +156,8 @@ struct PiconetCommandTests {
   func width() {
     let texts = [
       PiconetProgram.help, PiconetCommandLine.pingOptions.helpText(), catOptions.helpText(),
-      PiconetCommandLine.scanOptions.helpText(), doctorOptions.helpText(),
+      PiconetCommandLine.scanOptions.helpText(), doctorOptions.helpText(), manualOptions.helpText(),
+      completionOptions.helpText(),
     ]
     for line in texts.joined(separator: "\n").split(separator: "\n", omittingEmptySubsequences: false) {
       #expect(line.count < 80, "\(line)")

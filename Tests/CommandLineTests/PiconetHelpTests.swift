@@ -17,19 +17,23 @@ struct PiconetHelpTests {
 
 private let piconetHelp = """
   Usage: piconet COMMAND [OPTION]...
-  See, measure and try what devices nearby are reached by.
+  See, measure and try what devices nearby are reached by. 'piconet COMMAND
+  --help' lists a command's options.
+
+  Options:
+    -h, --help                show this help and exit
+        --version             show the version and exit
 
   Commands:
-    doctor    say what keeps this machine from reaching others
-    scan      show the peers nearby as they come and go
-    ping      measure the round trip to a peer, or answer others
-    cat       carry bytes between two terminals, files or pipes
-    trust     show and change whom this device knows, and its own key
-    replay    run a recorded trace again and compare
-
-  'piconet COMMAND --help' lists a command's options.
-        --help              show this help and exit
-        --version           show the version and exit
+    doctor                    say what keeps this machine from reaching others
+    scan                      show the peers nearby as they come and go
+    ping                      measure the round trip to a peer, or answer others
+    cat                       carry bytes between two terminals, files or pipes
+    trust                     show and change whom this device knows, and its own
+                              key
+    replay                    run a recorded trace again and compare
+    manual                    write a manual page, as man reads it
+    completion                write what a shell completes command lines by
 
   """
 
@@ -43,7 +47,7 @@ private let doctorHelp = """
         --json                write one finding a line to standard output, as
                               JSON
     -q, --quiet               show problems and warnings only
-        --help                show this help and exit
+    -h, --help                show this help and exit
         --version             show the version and exit
 
   Exit status:
@@ -83,7 +87,7 @@ private let scanHelp = """
                               there is); hci0, or its address
         --json                write one event a line to standard output, as JSON
     -q, --quiet               no notes, only peers and errors
-        --help                show this help and exit
+    -h, --help                show this help and exit
         --version             show the version and exit
 
   Exit status:
@@ -123,9 +127,9 @@ private let pingHelp = """
                               10ms
     -s, --size=BYTES          send so many bytes with each (default 56, at most
                               90000)
-    -l, --listen              answer the pings of others until interrupted
-        --bind=HOST:PORT      with --listen: let TCP listen there (default: on
-                              every address, any free port), as in :4000
+    -l, --listen[=HOST:PORT]  answer the pings of others until interrupted; over
+                              TCP there (default: on every address, any free
+                              port), as in [::1]:4000 or :4000
         --accept=ask|known|all
                               with --listen: whom to accept: ask each time, known
                               peers that may push (see piconet trust), or all
@@ -152,13 +156,16 @@ private let pingHelp = """
                               there is); hci0, or its address
     -q, --quiet               say nothing but errors
     -v, --verbose...          say more
-        --help                show this help and exit
+    -h, --help                show this help and exit
         --version             show the version and exit
 
   Exit status:
-    0                         a ping came back, or --listen was interrupted
+    0                         a ping came back; without --count it goes on until
+                              interrupted, and ends as its pings did
     2 to 7                    as imagesend: wrong command line, no such peer,
                               refused, lost, local, identity
+    130                       interrupted by a signal before a peer was reached,
+                              or with --listen: 143 by SIGTERM, 129 by SIGHUP
 
   Environment:
     PICONET_INTERFACES        use these network interfaces only, as in
@@ -187,9 +194,9 @@ private let catHelp = """
   without either it is the only peer in sight, or the one you pick.
 
   Options:
-    -l, --listen              wait for one peer
-        --bind=HOST:PORT      with --listen: let TCP listen there (default: on
-                              every address, any free port), as in :4000
+    -l, --listen[=HOST:PORT]  wait for one peer; over TCP there (default: on
+                              every address, any free port), as in [::1]:4000 or
+                              :4000
         --accept=ask|known|all
                               with --listen: whom to accept: ask each time, known
                               peers that may push (see piconet trust), or all
@@ -216,7 +223,7 @@ private let catHelp = """
                               there is); hci0, or its address
     -q, --quiet               say nothing but errors
     -v, --verbose...          say more
-        --help                show this help and exit
+    -h, --help                show this help and exit
         --version             show the version and exit
 
   Ends:
@@ -229,7 +236,8 @@ private let catHelp = """
     0                         everything was carried, and both ends of input told
     2 to 7                    as imagesend: wrong command line, no such peer,
                               refused, lost, local, identity
-    130                       interrupted by a signal
+    130                       interrupted by a signal: 143 by SIGTERM, 129 by
+                              SIGHUP
 
   Environment:
     PICONET_INTERFACES        use these network interfaces only, as in

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("How much progress is told")
 struct ProgressBudgetTests {
-  /// The progress that a console writes in so many ticks, a tenth of a second apart, by file; of so many files, each of
-  /// which comes further by a byte between two ticks.
+  /// How often a console writes the progress of each file, in so many ticks a tenth of a second apart. Each file gets a
+  /// byte further between two ticks.
   private func told(of files: Int, isTrusted: Bool, isTold: Bool = true, ticks: Int) throws -> [String: Int] {
     let path = FileManager.default.temporaryDirectory.appending(path: "piconet-progress-\(UUID().uuidString)").path
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
@@ -17,7 +17,9 @@ struct ProgressBudgetTests {
       program: "test", json: true, verbosity: Verbosity(), output: StandardStream(descriptor: descriptor))
     let board = TransferBoard(console: console)
     let keys = (0..<files).map {
-      board.begin("\($0)", peer: "x", total: 1 << 20, isTrusted: isTrusted, isTold: isTold)
+      board.begin(
+        "\($0)", peer: TransferPeer(id: "x", fingerprint: "x", name: "x"), total: 1 << 20, isTrusted: isTrusted,
+        isTold: isTold)
     }
     let start = ContinuousClock.now
     for tick in 1...ticks {
@@ -38,7 +40,7 @@ struct ProgressBudgetTests {
   func trusted() throws {
     #expect(try told(of: 4, isTrusted: true, ticks: 100) == ["0": 100, "1": 100, "2": 100, "3": 100])
     let counts = try told(of: 100, isTrusted: true, ticks: 100)
-    // 40 at once, then 4 each tenth of a second.
+    // 40 at once, then 4 every tenth of a second.
     #expect(counts.count == 100)
     #expect(counts.values.allSatisfy { (4...5).contains($0) }, "\(counts)")
     #expect((430...440).contains(counts.values.reduce(0, +)))

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A pair of a terminal, as a program sees it, and what the person at it sees and types.
+/// A terminal's two ends: the program's, and that of the person who sees and types.
 final class PseudoTerminal: @unchecked Sendable {
   // Unchecked: both descriptors are constants, and the test awaits each call before the next, so `shown` has one user
   // at a time.
@@ -8,7 +8,7 @@ final class PseudoTerminal: @unchecked Sendable {
   let program: Int32
   private(set) var shown = ""
 
-  // ioctl_tty(2): TIOCSPTLCK and TIOCGPTN, which Swift does not import, as it does not posix_openpt(3).
+  // ioctl_tty(2): TIOCSPTLCK and TIOCGPTN, which Swift does not import, nor posix_openpt(3).
   private static let setLock: UInt = 0x4004_5431
   private static let getNumber: UInt = 0x8004_5430
 
@@ -19,7 +19,7 @@ final class PseudoTerminal: @unchecked Sendable {
     guard person >= 0, ioctl(person, Self.setLock, &unlocked) == 0, ioctl(person, Self.getNumber, &number) == 0
     else { return nil }
     program = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    // struct winsize, whose members are another module's in some orders of compiling.
+    // A struct winsize, whose members belong to another module in some orders of compiling.
     var size = [rows, columns, 0, 0]
     guard program >= 0, ioctl(person, UInt(TIOCSWINSZ), &size) == 0 else { return nil }
   }
@@ -29,9 +29,15 @@ final class PseudoTerminal: @unchecked Sendable {
     close(person)
   }
 
+  /// Does what a window does whose size changes.
+  func resize(columns: UInt16, rows: UInt16) {
+    var size = [rows, columns, 0, 0]
+    _ = ioctl(person, UInt(TIOCSWINSZ), &size)
+  }
+
   func type(_ keys: String) { _ = keys.withCString { write(person, $0, strlen($0)) } }
 
-  /// Reads until `text` was shown; false if that takes more than 10 seconds.
+  /// Reads until `text` was shown; false if that takes more than two minutes.
   func waits(for text: String) -> Bool {
     let deadline = ContinuousClock.now + .seconds(120)
     while !shown.contains(text) {

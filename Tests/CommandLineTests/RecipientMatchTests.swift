@@ -15,7 +15,53 @@ struct RecipientMatchTests {
   func name() {
     let peers = [peer("Küche", key, "1"), peer("Hall", otherKey, "2")]
     #expect(Recipient.named("Ku\u{308}che").matches(in: peers).map(\.id) == ["1"])
-    #expect(Recipient.named("küche").matches(in: peers).isEmpty)
+    #expect(Recipient.named("Kuche").matches(in: peers).isEmpty)
+  }
+
+  @Test("a name means the peer that is called so but for the case, the width, and the forms of spaces and apostrophes")
+  func letterCase() {
+    let peers = [peer("Living room", key, "1"), peer("Ada’s\u{A0}Straße", otherKey, "2")]
+    #expect(Recipient.named("living ROOM").matches(in: peers).map(\.id) == ["1"])
+    #expect(Recipient.named("ＬＩＶＩＮＧ　ＲＯＯＭ").matches(in: peers).map(\.id) == ["1"])
+    #expect(Recipient.named("ada's STRASSE").matches(in: peers).map(\.id) == ["2"])
+    #expect(Recipient.named("livingroom").matches(in: peers).isEmpty)
+  }
+
+  @Test("who is called so to the letter is meant before who is but for the case; of several of those all are")
+  func exactFirst() {
+    let (upper, lower) = (peer("Hall", key, "1"), peer("hall", otherKey, "2"))
+    #expect(Recipient.named("hall").matches(in: [upper, lower]).map(\.id) == ["2"])
+    #expect(Recipient.named("Hall").matches(in: [upper, lower]).map(\.id) == ["1"])
+    #expect(Recipient.named("HALL").matches(in: [upper, lower]).map(\.id) == ["1", "2"])
+    #expect(Recipient.named("HALL").differsInCase(from: [upper, lower], known: [:]))
+    #expect(!Recipient.named("hall").differsInCase(from: [lower], known: [:]))
+  }
+
+  @Test("a remembered name in other letters means its key; no stranger with these letters passes for it")
+  func rememberedInOtherLetters() {
+    let known = ["Mum": Set([key])]
+    let (mum, stranger) = (peer("Mum's phone", key, "1"), peer("mum", otherKey, "2"))
+    #expect(Recipient.named("mum").matches(in: [mum], known: known).map(\.id) == ["1"])
+    #expect(Recipient.named("mum").matches(in: [stranger], known: known).isEmpty)
+    #expect(Recipient.named("mum").impostors(in: [stranger], known: known).map(\.id) == ["2"])
+    #expect(Recipient.named("Mum").impostors(in: [stranger], known: known).map(\.id) == ["2"])
+    #expect(Recipient.named("Mum").matches(in: [mum, stranger], known: known).map(\.id) == ["1"])
+    // To the letter this is the stranger, and but for the case the known one: both match, and a person decides.
+    #expect(Recipient.named("mum").matches(in: [mum, stranger], known: known).map(\.id) == ["1", "2"])
+    // "MUM" is neither to the letter, so the known one comes first.
+    #expect(Recipient.named("MUM").matches(in: [mum, stranger], known: known).map(\.id) == ["1"])
+  }
+
+  @Test("a name that two devices have but for the case means each to the letter, though one is remembered with digits")
+  func rememberedWithDigits() {
+    let known = ["Kitchen": Set([key]), "kitchen (\(otherKey.prefix(12)))": Set([otherKey])]
+    let (upper, lower) = (peer("Kitchen", key, "1"), peer("kitchen", otherKey, "2"))
+    #expect(Recipient.named("Kitchen").matches(in: [upper, lower], known: known).map(\.id) == ["1"])
+    #expect(Recipient.named("kitchen").matches(in: [upper, lower], known: known).map(\.id) == ["2"])
+    #expect(Recipient.named("KITCHEN").matches(in: [upper, lower], known: known).count == 2)
+    #expect(Recipient.named("Kitchen").impostors(in: [lower], known: known).isEmpty)
+    let stranger = peer("kitchen", key.replacing("9f86", with: "0000"), "3")
+    #expect(Recipient.named("kitchen").matches(in: [stranger, lower], known: known).map(\.id) == ["2"])
   }
 
   @Test("two devices of one name are both meant, one device that was restarted only once")
@@ -42,7 +88,7 @@ struct RecipientMatchTests {
     #expect(
       Recipient.named("9F86D081884C").matches(in: [liar, peer("Bob", key, "1")], known: known).map(\.id) == ["1"])
     #expect(Recipient.named("9f86d081884c").matches(in: [liar], known: known).isEmpty)
-    // Two devices that one's petname and the other's digits stand for are several.
+    // If one device has the petname's key and the other is remembered under the digits, both are meant.
     let both = ["Bob": Set([key]), liar.name: Set([liar.fingerprint])]
     #expect(Recipient.named("9f86d081884c").matches(in: [liar, peer("Bob", key, "1")], known: both).count == 2)
   }

@@ -62,8 +62,8 @@ struct StandardStreamTests {
   func statusLine() {
     var ends: [Int32] = [0, 0]
     #expect(pipe(&ends) == 0)
-    var line = StatusLine(output: StandardStream(descriptor: ends[1]))
-    line.draw(ProgressBar(name: "a", done: 1, total: 2), at: .now)
+    var line = StatusLines(output: StandardStream(descriptor: ends[1]))
+    line.draw([ProgressBar(name: "a", done: 1, total: 2)], at: .now)
     line.say("done")
     close(ends[1])
     var buffer = [UInt8](repeating: 0, count: 100)

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Synchronization
 import Testing
@@ -28,8 +29,8 @@ struct TerminalTests {
     }
   }
 
-  /// If the text does not come, the list is ended too, so that the test fails instead of waiting for ever.
-  /// Waits on a thread of its own: one processor has one pool thread, and `choose` needs it to begin.
+  /// If the text does not come, the list is ended as well, so that the test fails instead of waiting for ever. Waits on
+  /// a thread of its own: a machine with one processor has one pool thread, and `choose` needs it to begin.
   private func shows(_ text: String) async -> Bool {
     let terminal = terminal
     if await onItsOwnThread({ terminal.waits(for: text) }) == true { return true }
@@ -43,16 +44,17 @@ struct TerminalTests {
     async let outcome = choose()
     #expect(await shows("Looking for peers..."))
     #expect(terminal.flags != before)
-    updates.post(.appeared(.init(id: "id-a", name: "Kitchen", detail: "tcp")))
-    #expect(await shows("1  Kitchen"))
-    updates.post(.appeared(.init(id: "id-b", name: "Attic", detail: "tcp")))
+    updates.post(.appeared(.init(id: "id-a", name: "Kitchen", digits: "0a", standing: "new")))
+    #expect(await shows(">  Kitchen"))
+    updates.post(.appeared(.init(id: "id-b", name: "Attic", digits: "0b", standing: "new")))
     updates.post(.vanished(id: "id-a"))
-    #expect(await shows("2  Attic"))
+    #expect(await shows("   Attic"))
     #expect(await shows("gone"))
     terminal.type("\u{1B}[B\r")
-    #expect(await outcome == .picked(id: "id-b"))
+    #expect(await outcome == .picked(ids: ["id-b"]))
     terminal.readAll()
-    #expect(terminal.shown.hasSuffix("\u{1B}[J\u{1B}[?25h"))
+    // Lines wrap again, the cursor is there, and so is the first screen.
+    #expect(terminal.shown.hasSuffix("\u{1B}[J\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"))
     #expect(terminal.flags == before)
   }
 
@@ -63,11 +65,44 @@ struct TerminalTests {
       terminal.readAll()
       terminal.forget()
       async let outcome = choose()
-      #expect(await shows("q to quit"))
+      #expect(await shows("Esc leaves"))
       terminal.type(keys)
       #expect(await outcome == expected)
       #expect(terminal.flags == before)
     }
+  }
+
+  @Test("after the window has got another size the list is drawn anew, upon nothing")
+  func resizing() async {
+    async let outcome = choose()
+    #expect(await shows("type to filter"))
+    updates.post(.appeared(.init(id: "id-a", name: "Kitchen", digits: "0a1b2c3d4e5f", standing: "new")))
+    #expect(await shows("0a1b2c3d4e5f"))
+    terminal.readAll()
+    terminal.forget()
+    terminal.resize(columns: 20, rows: 10)
+    #expect(await shows("Enter, Esc leaves"))
+    #expect(terminal.shown.hasPrefix("\u{1B}[H\u{1B}[2J"))
+    #expect(terminal.shown.contains(">  Kitchen  new") && !terminal.shown.contains("0a1b"))
+    terminal.type("\u{1B}")
+    #expect(await outcome == .quit)
+  }
+
+  @Test("a terminal without another screen gets the list below what is there, and taken away")
+  func oneScreen() async {
+    let plain = TerminalTraits(isTerminal: true) { ["TERM": "linux", "LANG": "C.UTF-8"][$0] }
+    let (updates, program) = (updates, terminal.program)
+    async let outcome = onItsOwnThread {
+      var picker = PeerPickerTerminal(
+        updates: updates, input: program, output: StandardStream(descriptor: program), traits: plain)
+      return picker.run()
+    }
+    #expect(await shows("Esc leaves"))
+    terminal.type("\u{1B}")
+    #expect(await outcome == .quit)
+    terminal.readAll()
+    #expect(!terminal.shown.contains("1049") && !terminal.shown.contains("\u{1B}[2J"))
+    #expect(terminal.shown.hasSuffix("\u{1B}[2A\r\u{1B}[J\u{1B}[?7h\u{1B}[?25h"))
   }
 
   @Test("a signal that would end the process gives the terminal back first, then has its former effect")
@@ -80,7 +115,7 @@ struct TerminalTests {
     let before = terminal.flags
 
     async let outcome = choose()
-    #expect(await shows("q to quit"))
+    #expect(await shows("Esc leaves"))
     #expect(terminal.flags != before)
     kill(getpid(), SIGHUP)
     #expect(await shows("\u{1B}[?25h"))
@@ -103,26 +138,38 @@ struct TerminalTests {
     close(ends[1])
 
     async let outcome = choose()
-    #expect(await shows("q to quit"))
+    #expect(await shows("Esc leaves"))
     #expect(await choose() == .failed(EBUSY))
-    terminal.type("q")
+    terminal.type("\u{4}")
     #expect(await outcome == .quit)
   }
 
   @Test("the status line is drawn over, at most 10 times a second, and cleared before other text")
   func statusLine() {
-    var line = StatusLine(output: StandardStream(descriptor: terminal.program), traits: traits)
+    var line = StatusLines(output: StandardStream(descriptor: terminal.program), traits: traits)
     let start = ContinuousClock.now
     for tick in 0..<100 {
-      line.draw(ProgressBar(name: "a", done: Int64(tick), total: 100), at: start + .milliseconds(tick * 10))
+      line.draw([ProgressBar(name: "a", done: Int64(tick), total: 100)], at: start + .milliseconds(tick * 10))
     }
     line.say("a: stored")
     line.clear()
     terminal.readAll()
-    let drawings = terminal.shown.split(separator: "\u{1B}[K")
-    #expect(drawings.count == 12)
-    #expect(drawings.dropLast(2).allSatisfy { $0.hasPrefix("\ra ") && displayWidth(String($0.dropFirst())) == 76 })
-    #expect(terminal.shown.hasSuffix("\r\u{1B}[Ka: stored\r\n"))
+    let drawings = terminal.shown.split(separator: "\u{1B}[J\r\u{1B}[?7h")
+    #expect(drawings.count == 11)
+    #expect(drawings.dropLast().allSatisfy { $0.hasPrefix("\u{1B}[?7l\ra ") && $0.hasSuffix("% of 100 B") })
+    #expect(terminal.shown.hasSuffix("\r\u{1B}[Ja: stored\r\n"))
+  }
+
+  @Test("of several status lines the cursor waits at the first, so that wrapped by a narrower window they still go")
+  func statusLines() {
+    var lines = StatusLines(output: StandardStream(descriptor: terminal.program), traits: traits)
+    lines.draw(
+      ["total", "a", "b"].map { ProgressBar(label: $0, files: .init(done: 1, total: 3), done: 1, total: 2) }, at: .now)
+    lines.clear()
+    terminal.readAll()
+    let drawn = terminal.shown.components(separatedBy: "\r\n")
+    #expect(drawn.count == 3 && drawn[0].hasPrefix("\u{1B}[?7l\rtotal  1 of 3 ") && drawn[0].hasSuffix("\u{1B}[K\r"))
+    #expect(drawn[2].hasSuffix("50% of 2 B\u{1B}[J\r\u{1B}[2A\u{1B}[?7h\r\u{1B}[J"))
   }
 
   @Test("the size is the terminal's, or the usual one where there is none")
@@ -150,10 +197,11 @@ struct PeerListUpdatesTests {
   func flood() throws {
     let updates = try #require(PeerListUpdates())
     for number in 0..<5000 { updates.post(.vanished(id: "\(number)")) }
-    updates.post(.appeared(.init(id: "7", name: "x", detail: "")))
+    let peer = PeerPicker.Peer(id: "7", name: "x", digits: "", standing: "new")
+    updates.post(.appeared(peer))
     let drained = updates.drain()
     #expect(drained.count == CommandLineLimits.pickerBacklog)
-    #expect(drained.last == .appeared(.init(id: "7", name: "x", detail: "")))
+    #expect(drained.last == .appeared(peer))
     #expect(!drained.contains(.vanished(id: "7")))
   }
 }

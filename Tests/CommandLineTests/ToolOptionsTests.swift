@@ -107,6 +107,16 @@ struct ToolOptionsTests {
     }
   }
 
+  @Test("every program has -h beside --help")
+  func shortHelp() {
+    let letters = [
+      imagesendOptions.letterOfHelp, imagerecvOptions.letterOfHelp, doctorOptions.letterOfHelp,
+      scanOptions.letterOfHelp,
+      pingOptions.letterOfHelp, catOptions.letterOfHelp, trustOptions.letterOfHelp, replayOptions.letterOfHelp,
+    ]
+    #expect(letters == Array(repeating: "h", count: 8))
+  }
+
   @Test("long names are unique and letters too")
   func unique() {
     let sendNames = imagesendOptions.options.map(\.long)
@@ -137,4 +147,8 @@ struct ExitCodeTests {
     #expect(ExitCode.worst([.identity, .linkLost]) == .identity)
     #expect(ExitCode.worst([.identity, .internalError, .stored]) == .internalError)
   }
+}
+
+extension OptionTable {
+  fileprivate var letterOfHelp: Character? { options.first { $0.long == "help" }?.short }
 }

@@ -7,12 +7,12 @@ import hello
 import short_code
 from fields import integer
 from frames import (
-    Accept, Acknowledge, Admit, Associate, Associated, CodeNonce, CodeReveal, Decline, Fragment, Frame, Invite, Leave, Message,
+    Accept, Acknowledge, Admit, Associate, Associated, CodeNonce, CodeReveal, Decline, Fragment, Frame, Invite, Leave, Listening, Message,
     MessageCredit, Ping, Pong)
 from link import PATIENCE, Link, Node
 from reasons import Reason
 
-# Acknowledged before the format asks for it.
+# Sent before the format asks for it.
 ACKNOWLEDGE_AFTER = 16
 MESSAGE_COST = 32
 
@@ -23,18 +23,20 @@ class Association:
     Frames are handed out in their order; `wait_for` keeps those that it was not asked for."""
 
     def __init__(self, link: Link, acknowledges: bool = True):
-        """Begins a new association on the link: as the smaller node at once, otherwise when the other side does."""
+        """Begins a new association on the link: at once as the smaller node, otherwise when the other side does."""
         self.link, self.node, self.peer = link, link.node, link.peer
         self.greeting = link.greeting
         self.acknowledges = acknowledges
         self.inbox: collections.deque[Frame] = collections.deque()
-        self.kept: collections.deque[Frame] = collections.deque()  # sent, and not acknowledged
+        self.kept: collections.deque[Frame] = collections.deque()  # sent and not acknowledged
         self.sent = self.acknowledged = 0
         self.received = self.told = 0
         self.spent, self.credit = 0, self.greeting.number(hello.MESSAGE_WINDOW)
         self.window = hello.whole_integer(self.node.parameters.get(hello.MESSAGE_WINDOW, integer(hello.DEFAULTS[hello.MESSAGE_WINDOW])))
         self.taken, self.given = 0, self.window
         self.is_member = False
+        # Where the other side listens, by transport; None until it has said so.
+        self.listening: dict[int, int] | None = None
         # Of the invitation that is open: our nonce where we invite, and the code once both nonces are known.
         self.nonce = b""
         self.code: str | None = None
@@ -58,11 +60,11 @@ class Association:
         self.begun = begun
 
     def held(self) -> dict[int, bytes]:
-        """Of a hello that comes for this association."""
+        """What a hello says that comes for this association."""
         return {hello.HELD: self.name + integer(self.received), hello.BEGUN: integer(self.begun)}
 
     def resume(self, link: Link) -> None:
-        """Goes on upon another link, whose hello of ours held this association."""
+        """Goes on over another link, on which our hello has named this association."""
         self.link = link
         if link.is_smaller:
             link.send(Associate(self.name, self.received))
@@ -102,7 +104,7 @@ class Association:
         self.link.send(*many, patience=patience)
 
     def receive(self, patience: float = PATIENCE) -> Frame:
-        """The next frame that concerns a test; credit, acknowledgements and pings are seen to."""
+        """The next frame that concerns a test; credit, acknowledgements and pings are dealt with."""
         if self.inbox:
             return self.inbox.popleft()
         return self.next_frame(patience)
@@ -115,7 +117,7 @@ class Association:
                 return found
 
     def sees_to(self, found: Frame) -> bool:
-        """True for what needs nobody else."""
+        """True if the frame is dealt with here, and concerns nobody else."""
         if found.is_sequenced:
             self.count(found)
         if isinstance(found, Ping):
@@ -123,9 +125,11 @@ class Association:
         elif isinstance(found, Acknowledge):
             self.drop_kept(found.received)
         elif isinstance(found, CodeNonce):
-            # It tells that the question is on the screen there.
+            # It says that the question is on the screen there.
             self.link.send(CodeReveal(self.nonce))
             self.code = self.code_of(self.node.identity.id, self.peer, self.nonce, found.nonce)
+        elif isinstance(found, Listening):
+            self.listening = found.ports
         elif isinstance(found, MessageCredit):
             self.credit = max(self.credit, found.limit)
         else:
@@ -165,7 +169,7 @@ class Association:
     # Messages
 
     def send_message(self, message: bytes, piece: int | None = None) -> None:
-        """In fragments where the other side's frame limit, or `piece`, asks for them; waits for credit."""
+        """Sends it in fragments if the other side's frame limit, or `piece`, requires that; waits for credit."""
         piece = piece or self.greeting.number(hello.FRAME_LIMIT)
         parts = [message[place:place + piece] for place in range(0, len(message), piece)] or [b""]
         for index, part in enumerate(parts):
@@ -194,12 +198,12 @@ class Association:
         return short_code.code(exported, inviter, invited, inviters_nonce, inviteds_nonce)
 
     def invitation(self, timeout: int = 60_000, context: bytes = b"", terms: int = 0) -> Invite:
-        """One with a commitment of its own; the question for it is answered as it comes."""
+        """An invitation with a commitment of its own; the nonce that answers it is dealt with as it comes."""
         self.nonce, self.code = os.urandom(32), None
         return Invite(timeout, terms, short_code.commitment(self.nonce), context)
 
     def invite(self, context: bytes = b"", timeout: int = 10_000, patience: float = PATIENCE) -> Frame:
-        """Invites, and gives the answer."""
+        """Invites, and returns the answer."""
         self.send(self.invitation(timeout, context))
         answer = self.wait_for(Accept, Decline, patience=patience)
         if isinstance(answer, Accept):
@@ -207,7 +211,7 @@ class Association:
         return answer
 
     def get_in(self, patience: float = PATIENCE) -> None:
-        """Waits until our invitation is accepted, and is a member."""
+        """Waits until our invitation is accepted, and becomes a member."""
         self.wait_for(Accept, patience=patience)
         self.admit()
 
@@ -229,7 +233,7 @@ class Association:
         self.is_member = True
 
     def ask(self, invitation: Invite, patience: float = PATIENCE) -> None:
-        """As if the question for it were on a screen here: gives our nonce for the inviter's, from which the code follows."""
+        """Acts as if its question were on a screen here: gives our nonce for the inviter's, and computes the code."""
         own = os.urandom(32)
         self.link.send(CodeNonce(own))
         reveal = self.wait_for(CodeReveal, patience=patience)
@@ -243,14 +247,14 @@ class Association:
         self.link.drop()
 
     def see_off(self, patience: float = PATIENCE) -> None:
-        """Waits for the other side's goodbye, and closes the link, as its receiver has to."""
+        """Waits for the other side's goodbye, and closes the link, as its receiver must."""
         self.wait_for(Leave, patience=patience)
         self.link.close()
 
 
 def joined(address: tuple[str, int], node: Node | None = None, **options) -> Association:
     """Dials, begins an association, and becomes a member.
-    - Raises: `AssertionError` where the invitation is declined."""
+    - Raises: `AssertionError` if the invitation is declined."""
     association = Association(Link.dial(address, node or Node(), **options))
     answer = association.invite()
     assert association.is_member, answer
@@ -258,7 +262,7 @@ def joined(address: tuple[str, int], node: Node | None = None, **options) -> Ass
 
 
 def resumed(association: Association, address: tuple[str, int]) -> None:
-    """Dials again for this association and goes on with it, as soon as the other side has missed the former link."""
+    """Dials again for this association and goes on with it, once the other side has missed the former link."""
     node = association.node
     before = dict(node.parameters)
     try:

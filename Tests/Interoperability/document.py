@@ -1,4 +1,4 @@
-"""The golden vectors of Documentation/wire-format.md, read out of it."""
+"""The golden vectors of Documentation/wire-format.md, read from it."""
 import pathlib
 import re
 
@@ -6,7 +6,7 @@ PATH = pathlib.Path(__file__).resolve().parents[2] / "Documentation/wire-format.
 
 
 def blocks(kind: str) -> list[dict[str, str]]:
-    """Each fenced block of this kind as names and values."""
+    """The names and values in each fenced block of this kind."""
     found = []
     for body in re.findall(rf"^```{kind}\n(.*?)^```$", PATH.read_text(), flags=re.MULTILINE | re.DOTALL):
         lines = [line.partition("#")[0] for line in body.splitlines()]
@@ -15,5 +15,5 @@ def blocks(kind: str) -> list[dict[str, str]]:
 
 
 def vectors(kind: str) -> dict[str, bytes]:
-    """All bytes of the blocks of this kind, by name."""
+    """The bytes in all blocks of this kind, by name."""
     return {name: bytes.fromhex(value) for block in blocks(kind) for name, value in block.items()}

@@ -1,4 +1,4 @@
-"""The results in the form of Swift Testing's stream of events, as Tools/TestRun reads it: one JSON object a line."""
+"""The results as Swift Testing's stream of events, which Tools/TestRun reads: one JSON object a line."""
 import json
 
 

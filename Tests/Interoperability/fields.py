@@ -11,7 +11,7 @@ class FormatError(Exception):
 
 
 class Incomplete(Exception):
-    """A frame of which more has to come."""
+    """A frame of which more has yet to come."""
 
 
 def integer(value: int) -> bytes:
@@ -30,7 +30,7 @@ class Reader:
     """Takes fields from the front of a body."""
 
     def __init__(self, data: bytes, is_whole: bool = True):
-        """`is_whole`: what is missing will not come."""
+        """`is_whole`: whether what is missing will never come."""
         self.data, self.place, self.is_whole = data, 0, is_whole
 
     @property
@@ -156,7 +156,7 @@ class Only(Field):
 
 
 class Counted(Field):
-    """Bytes behind their length."""
+    """Bytes after their length."""
 
     def __init__(self, most: int):
         self.most = most
@@ -171,8 +171,28 @@ class Counted(Field):
         return reader.take(count)
 
 
+class Ports(Field):
+    """All that is left: pairs of a transport and a port, in the order of the transports."""
+
+    def write(self, value: dict[int, int]) -> bytes:
+        return b"".join(bytes([transport]) + integer(port) for transport, port in sorted(value.items()))
+
+    def read(self, reader: Reader) -> dict[int, int]:
+        ports: dict[int, int] = {}
+        while reader.left:
+            transport, port = reader.byte(), reader.integer()
+            if ports and transport <= max(ports):
+                raise FormatError("transports out of order")
+            if not 1 <= port <= 65_535:
+                raise FormatError(f"port {port}")
+            ports[transport] = port
+        if len(ports) > 8:
+            raise FormatError("more than 8 ports")
+        return ports
+
+
 class Parameters(Field):
-    """Numbered values to the end of the body, ascending, of which unknown ones are skipped: of a hello and of an offer."""
+    """Numbered values to the end of a hello or an offer, in ascending order; unknown ones are skipped."""
 
     most = 64
 

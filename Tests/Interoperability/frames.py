@@ -1,9 +1,9 @@
-"""The frames of Documentation/wire-format.md, one class each, fields in the order in which they are written."""
+"""The frames of Documentation/wire-format.md, one class each, with its fields in their order."""
 import dataclasses
 from typing import Annotated, ClassVar, get_type_hints
 
 import fields
-from fields import Counted, Field, FormatError, Incomplete, Integer, Octets, Only, Parameters, Reader, Rest, TextRest, Word
+from fields import Counted, Field, FormatError, Incomplete, Integer, Octets, Only, Parameters, Ports, Reader, Rest, TextRest, Word
 
 OPTIONAL, SEQUENCED = 0x80, 0x40
 LEAST_FRAME_LIMIT, LARGEST_BODY = 8_272, 1_048_576
@@ -18,12 +18,13 @@ Confirmation = Annotated[bytes, Octets(32)]
 PeerId = Annotated[bytes, Octets(32)]
 Incarnation = Annotated[int, Word()]
 Flag = Annotated[int, Only(0, 1)]
+Channel = Annotated[int, Only(*range(1, 64))]
 SomeBytes = Annotated[bytes, Rest(least=1)]
 
 
 class Frame:
     TYPE: ClassVar[int]
-    # Those whose bodies keep to the receiver's frame limit, however small it is.
+    # Whether its body keeps to the receiver's frame limit, however small that is.
     KEEPS_TO_FRAME_LIMIT: ClassVar[bool] = False
 
     @classmethod
@@ -58,12 +59,12 @@ class Frame:
         return frame
 
     def check(self) -> None:
-        """Refuses what no single field tells."""
+        """Refuses what is wrong although each field by itself is legal."""
 
 
 @dataclasses.dataclass
 class Unknown(Frame):
-    """Of a type that this version does not know, and may skip."""
+    """A frame of a type that this version does not know, and may skip."""
     number: int
     data: bytes
 
@@ -102,8 +103,8 @@ def header(data: bytes, frame_limit: int) -> tuple[int, int, int]:
 
 
 def decode(data: bytes, frame_limit: int = LARGEST_BODY) -> tuple[Frame, int]:
-    """The first frame of these bytes, and how many they are.
-    - Raises: `Incomplete` where more has to come, `FormatError` where none can help."""
+    """The first frame in these bytes, and how many bytes it has.
+    - Raises: `Incomplete` if more has to come, `FormatError` if nothing can help."""
     number, place, count = header(data, frame_limit)
     if len(data) < place + count:
         raise Incomplete()
@@ -113,11 +114,11 @@ def decode(data: bytes, frame_limit: int = LARGEST_BODY) -> tuple[Frame, int]:
     return found, place + count
 
 
-# Frames of the link: section 4.
+# The link's frames: section 4.
 
 @frame(0x01)
 class Hello(Frame):
-    """Its parameters are read and made by `hello.py`."""
+    """`hello.py` reads and makes its parameters."""
     lowest: Annotated[int, Octets(1)]
     highest: Annotated[int, Octets(1)]
     parameters: Annotated[dict[int, bytes], Parameters()]
@@ -169,7 +170,7 @@ class Pong(Frame):
     token: Count
 
 
-# Of an association: sections 5 and 6.
+# The association's frames: sections 5 and 6.
 
 @frame(0x08)
 class Acknowledge(Frame):
@@ -179,6 +180,31 @@ class Acknowledge(Frame):
 @frame(0x09)
 class MessageCredit(Frame):
     limit: Count
+
+
+@frame(0x0D)
+class ChannelCredit(Frame):
+    channel: Channel
+    limit: Count
+
+
+@frame(0x8E)
+class Listening(Frame):
+    ports: Annotated[dict[int, int], Ports()]
+
+    TCP: ClassVar[int] = 1
+
+
+@frame(0x48, keeps_to_frame_limit=True)
+class ChannelMessage(Frame):
+    channel: Channel
+    part: Annotated[bytes, Rest()]
+
+
+@frame(0x49, keeps_to_frame_limit=True)
+class ChannelFragment(Frame):
+    channel: Channel
+    part: SomeBytes
 
 
 @frame(0x0A, keeps_to_frame_limit=True)
@@ -197,7 +223,7 @@ class Fragment(Frame):
     part: SomeBytes
 
 
-# Of a session: section 7.
+# The session's frames: section 7.
 
 @frame(0x42)
 class Invite(Frame):
@@ -278,7 +304,7 @@ class Removed(Frame):
     incarnation: Incarnation
 
 
-# Of transfers: section 8.
+# Frames about transfers: section 8.
 
 @frame(0x10, keeps_to_frame_limit=True)
 class Chunk(Frame):
@@ -406,7 +432,7 @@ class ReceiverPaused(Frame):
     is_paused: Flag
 
 
-# Of streams: section 9.
+# Frames about streams: section 9.
 
 @frame(0x20)
 class StreamCredit(Frame):

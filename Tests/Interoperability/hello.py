@@ -6,10 +6,10 @@ from fields import FormatError, Reader
 from frames import Hello
 
 SCOPE, NAME, INCARNATION, CAPABILITIES, MESSAGE_LIMIT, FRAME_LIMIT, MESSAGE_WINDOW, TRANSFER_LIMIT, SILENCE, BEGUN, HELD = range(1, 12)
-STREAM_LIMIT, STREAM_WINDOW, GREETING = 14, 15, 16
+STREAM_LIMIT, STREAM_WINDOW, GREETING, CHANNELS, CHANNEL_WINDOW = range(14, 19)
 RESUME, STREAMS, RELAY, REMOVAL, TYPED_CODES = 1, 2, 4, 8, 16
 DEFAULTS = {CAPABILITIES: 0, MESSAGE_LIMIT: 97_280, FRAME_LIMIT: 16_381, MESSAGE_WINDOW: 1_048_576, TRANSFER_LIMIT: 64, SILENCE: 20_000,
-            BEGUN: 0, STREAM_LIMIT: 64, STREAM_WINDOW: 65_536}
+            BEGUN: 0, STREAM_LIMIT: 64, STREAM_WINDOW: 65_536, CHANNELS: 1, CHANNEL_WINDOW: 65_536}
 
 
 def whole_integer(data: bytes) -> int:
@@ -32,6 +32,10 @@ def check(parameters: dict[int, bytes]) -> None:
         raise FormatError("the frame limit is below 1,024")
     if not 1_000 <= values.get(SILENCE, 1_000) <= 86_400_000:
         raise FormatError("the silence is out of its range")
+    if not 1 <= values.get(CHANNELS, 1) <= 64:
+        raise FormatError("the number of channels is out of its range")
+    if values.get(CHANNEL_WINDOW, 1_024) < 1_024:
+        raise FormatError("the channel window is below 1,024")
     if len(parameters.get(GREETING, b"")) > 1_024:
         raise FormatError("the greeting is longer than 1,024 bytes")
     if HELD in parameters:

@@ -13,7 +13,7 @@ PrivateKey = ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | rsa.RSAPri
 
 
 def id_of(certificate: x509.Certificate) -> bytes:
-    """The SHA-256 of the SubjectPublicKeyInfo."""
+    """The SHA-256 of the certificate's SubjectPublicKeyInfo."""
     info = certificate.public_key().public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
     return hashlib.sha256(info).digest()
 
@@ -23,7 +23,7 @@ class Identity:
 
     def __init__(self, key: PrivateKey | None = None, valid_for: datetime.timedelta = datetime.timedelta(days=3_650),
                  issuer: str = "piconet", extensions: list[x509.ExtensionType] = []):
-        """`extensions`: critical ones."""
+        """`extensions`: critical ones that the certificate has."""
         key = key or ec.generate_private_key(ec.SECP256R1())
         names = [x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("piconet", issuer)]
         end = datetime.datetime.now(datetime.timezone.utc) + valid_for
@@ -43,7 +43,7 @@ class Identity:
 
     @classmethod
     def below(cls, other: bytes) -> "Identity":
-        """One whose node is the smaller one."""
+        """An identity with a smaller id than this."""
         while True:
             identity = cls()
             if identity.id < other:
@@ -58,6 +58,6 @@ class Identity:
 
     @classmethod
     def of_state(cls, state: pathlib.Path) -> "Identity":
-        """The key of the programs whose state this is."""
+        """The key of the programs that use this state."""
         data = (state / "piconet/identity.pem").read_bytes()
         return cls(serialization.load_pem_private_key(data, None))

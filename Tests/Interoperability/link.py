@@ -8,16 +8,16 @@ import frames
 import hello
 import tls
 from fields import Incomplete, integer, word
-from frames import Close, Frame, Hello, Ping, Pong
+from frames import Close, Frame, Hello, Listening, Ping, Pong
 from hello import Greeting
 from identity import Identity
 
-# What a test waits for at most, where nothing else is said.
+# How long a test waits at most unless it says otherwise.
 PATIENCE = 10.0
 
 
 class LinkEnded(Exception):
-    """The other side has ended the link; `reason` is None where it has not said why."""
+    """The other side has ended the link; `reason` is None if it has not said why."""
 
     def __init__(self, reason: int | None, detail: str = ""):
         super().__init__(f"the link was ended: reason {reason} {detail!r}")
@@ -25,20 +25,20 @@ class LinkEnded(Exception):
 
 
 class Late(Exception):
-    """What was waited for has not come."""
+    """What a test waited for has not come."""
 
 
 @dataclasses.dataclass
 class Node:
-    """What we are to others: one identity, one start of it."""
+    """What others see of us: one identity, one start of it."""
     identity: Identity = dataclasses.field(default_factory=Identity)
     name: str = dataclasses.field(default_factory=lambda: f"Python {os.urandom(3).hex()}")
     scope: str = "interoperability"
     incarnation: int = dataclasses.field(default_factory=lambda: int.from_bytes(os.urandom(8), "big"))
     capabilities: int = hello.RESUME | hello.STREAMS | hello.REMOVAL | hello.TYPED_CODES
-    # Further parameters of the hello, or others in the place of ours.
+    # More parameters for the hello, or others in place of ours.
     parameters: dict[int, bytes] = dataclasses.field(default_factory=dict)
-    # Associations with each node since our start.
+    # How many associations have begun with each node since our start.
     begun: dict[bytes, int] = dataclasses.field(default_factory=dict)
 
     @property
@@ -51,7 +51,7 @@ class Node:
 
 
 class Link:
-    """One end of a connection after TLS. Waiting for frames has a limit each time."""
+    """One end of a connection, with TLS. Each wait for frames has a limit."""
 
     def __init__(self, connection: socket.socket, node: Node, is_dialler: bool, protocols: list[bytes] | None = None, compacts: bool = False):
         self.socket, self.node, self.is_dialler = connection, node, is_dialler
@@ -78,7 +78,7 @@ class Link:
 
     @classmethod
     def secured(cls, address: tuple[str, int], node: Node, source: str = "", **options) -> "Link":
-        """One with TLS alone."""
+        """A link that has only TLS."""
         connection = socket.create_connection(address, PATIENCE, (source, 0))
         link = cls(connection, node, True, **options)
         try:
@@ -179,7 +179,11 @@ class Link:
             self.read_some(until)
 
     def expect(self, kind: type, patience: float = PATIENCE):
+        """The next frame; where the other side listens is of no interest here."""
+        until = time.monotonic() + patience
         found = self.receive(patience)
+        while isinstance(found, Listening):
+            found = self.receive(max(0.001, until - time.monotonic()))
         if not isinstance(found, kind):
             raise AssertionError(f"{kind.__name__} was expected, and {found} came")
         return found
@@ -187,7 +191,7 @@ class Link:
     # Hellos
 
     def greet(self, patience: float = PATIENCE) -> None:
-        """Both hellos."""
+        """Exchanges both hellos."""
         own = Hello(1, 1, {**self.node.own_parameters(), **self.held()})
         if self.is_dialler:
             self.send(own)
@@ -201,14 +205,14 @@ class Link:
         return {hello.BEGUN: integer(begun)} if begun else {}
 
     def ping(self, token: int = 7, patience: float = PATIENCE) -> None:
-        """A round trip; what else comes is dropped."""
+        """Makes a round trip; what else comes is dropped."""
         self.send(Ping(token))
         until = time.monotonic() + patience
         while self.receive(max(0.01, until - time.monotonic())) != Pong(token):
             pass
 
     def end(self, patience: float = PATIENCE) -> LinkEnded:
-        """How the other side ends this link; what comes before is dropped."""
+        """Waits until the other side ends this link, and returns how; what comes before is dropped."""
         until = time.monotonic() + patience
         try:
             while True:
@@ -226,5 +230,5 @@ class Link:
         self.drop()
 
     def drop(self) -> None:
-        """Ends without a word, as if the process had died."""
+        """Ends without a goodbye, as if the process had died."""
         self.socket.close()

@@ -1,10 +1,10 @@
-"""What is said of a test beside its name."""
+"""What may be said of a test besides its name."""
 
 
 def fails_today(why: str, mender: str):
-    """A test of something that is known to be wrong: it has to fail until it is mended, and then to lose this mark.
+    """A test of something that is known to be wrong: it has to fail until that is mended, and must then lose this mark.
 
-    - mender: which part of the work mends it."""
+    - mender: the part of the work that mends it."""
     def mark(function):
         function.fails_today = f"{why} ({mender})"
         return function

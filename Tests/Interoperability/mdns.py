@@ -1,4 +1,4 @@
-"""Packets of Multicast DNS (RFC 6762, RFC 6763) for "Discovery over IP" in Documentation/wire-format.md, on the interface lo."""
+"""Packets of Multicast DNS (RFC 6762, RFC 6763) on lo, for "Discovery over IP" in Documentation/wire-format.md."""
 import dataclasses
 import socket
 import struct
@@ -35,13 +35,13 @@ def response(*records: Record) -> bytes:
 
 
 def query(*questions: tuple) -> bytes:
-    """Of (labels, type) each."""
+    """A packet that asks for each of these (labels, type)."""
     return struct.pack(">6H", 0, 0, len(questions), 0, 0, 0) + b"".join(
         name(labels) + struct.pack(">HH", kind, IN) for labels, kind in questions)
 
 
 def texts(node: Node, called: str | None = None) -> bytes:
-    """The TXT record's data: what a node says of itself, `called` in the place of its name."""
+    """The data of the TXT record: what a node says of itself, with `called` in place of its name."""
     pairs = ["v=1", "id=" + node.identity.fingerprint, f"inc={node.incarnation:016x}", "n=" + (called or node.name), "s=" + node.scope]
     return b"".join(bytes([len(pair.encode())]) + pair.encode() for pair in pairs)
 
@@ -59,7 +59,7 @@ def service(node: Node, port: int, label: str | None = None, seconds: int = 120,
 
 
 def read_name(packet: bytes, place: int) -> tuple[tuple[bytes, ...], int]:
-    """The labels, and where the name ends."""
+    """The labels of a name, and where it ends."""
     labels, after, jumps = [], None, 0
     while packet[place]:
         if packet[place] >= 0xC0:
@@ -75,7 +75,7 @@ def read_name(packet: bytes, place: int) -> tuple[tuple[bytes, ...], int]:
 
 
 def read(packet: bytes) -> tuple[list[tuple], list[Record]]:
-    """Questions as (labels, type), and all records; targets of PTR and SRV are written out."""
+    """The questions as (labels, type), and all records; the targets of PTR and SRV are written out."""
     _, _, questions, *counts = struct.unpack(">6H", packet[:12])
     place, asked, found = 12, [], []
     for _ in range(questions):
@@ -107,7 +107,7 @@ def pairs(data: bytes) -> dict[str, str]:
 
 
 class Neighbour:
-    """A socket of the group on lo."""
+    """A socket on lo in the group of Multicast DNS."""
 
     def __init__(self, source: str = LOOPBACK):
         """`source`: the address from which it sends."""
@@ -135,7 +135,7 @@ class Neighbour:
             raise Late("no packet has come") from error
 
     def find(self, called: str, patience: float = 10.0) -> tuple[dict[str, str], int]:
-        """Asks for the services and gives the text and the port of the one that is called so."""
+        """Asks for the services; returns the text and the port of the one with this name."""
         until, port, text = time.monotonic() + patience, {}, {}
         asked = 0.0
         while True:
@@ -159,7 +159,7 @@ class Neighbour:
 
 
 def advertise_while(neighbour: Neighbour, packets: list[bytes], is_over, patience: float = 15.0) -> None:
-    """Says these packets four times a second until it is over."""
+    """Sends these packets four times a second until `is_over`."""
     until = time.monotonic() + patience
     while not is_over():
         if time.monotonic() > until:

@@ -1,4 +1,4 @@
-"""How a device becomes a known one: by what a person does at the program, and by nothing else."""
+"""How a device becomes known: by what a person does at the program, and by nothing else."""
 import re
 import socket
 import time
@@ -25,14 +25,14 @@ def invited(receiver: Program, node: Node, **options) -> Association:
 
 
 def asked(receiver: Program, node: Node, **options) -> Association:
-    """Invites, and has seen to the nonces: the question is on the screen with its code."""
+    """Invites, and deals with the nonces: the question is then on the screen with its code."""
     association = invited(receiver, node, **options)
     wait_for_question(receiver, association)
     return association
 
 
 def until_code(association: Association):
-    """Sees to what comes until the code is known; what else comes before it is given."""
+    """Deals with what comes until the code is known; whatever else comes first is returned."""
     until = time.monotonic() + 10
     while association.code is None:
         try:
@@ -42,7 +42,7 @@ def until_code(association: Association):
 
 
 def wait_for_question(receiver: Program, association: Association) -> None:
-    """Until the question for this invitation is on the screen."""
+    """Waits until the question for this invitation is on the screen."""
     until = time.monotonic() + 10
     while association.code is None:
         try:
@@ -54,9 +54,9 @@ def wait_for_question(receiver: Program, association: Association) -> None:
 
 
 def called_by(place: Place, listener: socket.socket, *words, node: Node | None = None, **options) -> tuple[Program, Association]:
-    """imagesend dials us at the listener's address; its association, before its invitation is answered."""
+    """imagesend dials us at the listener's address; returns it and its association before it is answered."""
     node = node or Node()
-    # A first contact at an address, without a terminal, needs the key that has to be there.
+    # For a first contact at an address, without a terminal, it must be told which key has to be there.
     sender = place.sender(listener.getsockname(), "--fingerprint", node.identity.fingerprint, *words, **options)
     return sender, Association(Link.accept(listener, node))
 
@@ -73,13 +73,13 @@ def known_to_receiver(place: Place, node: Node, **options) -> None:
 
 
 def known_to_sender(place: Place, node: Node, state: str = "sender") -> None:
-    """A person gives this key its name, and it may be sent to."""
+    """A person names this key, and allows sending to it."""
     program = place.start("piconet", "trust", "add", node.name, node.identity.fingerprint, state=state)
     assert program.wait() == 0, program.error_text()
 
 
 def advertise(program: Program, packets: list[bytes]) -> None:
-    """Until the program has begun to connect."""
+    """Advertises until the program has begun to connect."""
     neighbour = mdns.Neighbour()
     seen = []
 

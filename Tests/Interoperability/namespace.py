@@ -1,4 +1,4 @@
-"""A network of its own for each test, with nothing but lo: what one test says to all, no other test hears."""
+"""A network for each test, with nothing but lo: no other test hears what one sends to everybody."""
 import ctypes
 import fcntl
 import os
@@ -12,7 +12,7 @@ IFF_UP, IFF_RUNNING = 0x1, 0x40
 
 def enter() -> None:
     """Moves this process into a network of its own.
-    - Raises: `OSError` where the machine does not let us."""
+    - Raises: `OSError` if the machine does not let us."""
     library = ctypes.CDLL(None, use_errno=True)
     user, group = os.geteuid(), os.getegid()
     flags = CLONE_NEWNET | (0 if user == 0 else CLONE_NEWUSER)

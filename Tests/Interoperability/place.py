@@ -1,4 +1,4 @@
-"""Where a test runs: a folder of its own, and the programs that it starts, which end with it."""
+"""Where a test runs: a folder, and the programs that it starts, which end with it."""
 import contextlib
 import functools
 import json
@@ -12,19 +12,19 @@ import time
 
 from link import Late
 
-# By these a program has not ended of itself, but has crashed.
+# A program that ends by one of these has crashed.
 CRASHES = {signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV, signal.SIGSYS}
 
 
 class Crashed(AssertionError):
-    """A program was ended by the kernel for what it did."""
+    """The kernel has ended a program for what it did."""
 
 
 class Program:
-    """One process of ours under test. What it says goes to files, so that it never waits for us to read."""
+    """One process of ours under test. What it writes goes to files, so that it never waits for us to read."""
 
     def __init__(self, words: list[str], folder: pathlib.Path, environment: dict[str, str], stdin, stdout, terminal: bool):
-        """`terminal`: its standard input and error are a terminal, of which `screen` is what it shows."""
+        """`terminal`: whether its standard input and error are a terminal; `screen` is what that shows."""
         self.name = pathlib.Path(words[0]).name
         self.log = folder / f"{self.name}-{len(list(folder.glob('*.log')))}.log"
         self.reader = open(self.log.with_suffix(".output"), "w+b", buffering=0)
@@ -38,8 +38,8 @@ class Program:
             self.process = subprocess.Popen(words, stdin=stdin, stdout=stdout or output, stderr=log_or_terminal, env=environment, cwd=folder)
             if terminal:
                 os.close(inner)
-        self.output = bytearray()  # of standard output, all of it
-        self.screen = bytearray()  # of the terminal
+        self.output = bytearray()  # all of standard output
+        self.screen = bytearray()  # all that the terminal has shown
         self.lines_read = 0
 
     @property
@@ -65,7 +65,7 @@ class Program:
             select.select([], [], [], 0.01)
 
     def new_events(self) -> list[dict]:
-        """Those that have come since the last that was asked for, without waiting."""
+        """The events that have come since the last one that was asked for, without waiting."""
         try:
             while self.read_more(time.monotonic()):
                 pass
@@ -94,7 +94,7 @@ class Program:
     # The terminal
 
     def look(self, seconds: float = 0.0) -> str:
-        """All that it has shown, after waiting so long for more."""
+        """Everything that it has shown, after waiting so long for more."""
         until = time.monotonic() + seconds
         while select.select([self.terminal], [], [], max(0.0, until - time.monotonic()))[0]:
             try:
@@ -104,7 +104,7 @@ class Program:
         return bytes(self.screen).decode(errors="replace")
 
     def see(self, text: str, patience: float = 10.0, after: int = 0) -> int:
-        """Waits until this is on the screen, behind a place of it; gives the place behind it."""
+        """Waits until this is on the screen, after a given place; returns the place after it."""
         until = time.monotonic() + patience
         while text not in (shown := self.look())[after:]:
             if time.monotonic() > until:
@@ -128,23 +128,23 @@ class Program:
 
     @property
     def node(self) -> bytes:
-        """The id of its node."""
+        """The id of the program's node."""
         return bytes.fromhex(self.listening["peer"])
 
     def memory(self) -> int:
-        """Bytes that it has in memory."""
+        """Bytes of memory that it has."""
         for line in pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) << 10
         raise AssertionError(f"{self.name} has ended")
 
     def processor_time(self) -> float:
-        """Seconds."""
+        """Seconds of processor time that it has used."""
         numbers = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
 
     def wait(self, patience: float = 15.0) -> int:
-        """Its exit status."""
+        """Waits for its exit status."""
         until = time.monotonic() + patience
         try:
             status = self.process.wait(max(0.001, until - time.monotonic()))
@@ -183,14 +183,14 @@ class Place:
         self.started: list[Program] = []
 
     def path(self, name: str) -> pathlib.Path:
-        """A folder of this test."""
+        """A folder of this test's, which is made if it is not there."""
         path = self.folder / name
         path.mkdir(exist_ok=True)
         return path
 
     def start(self, program: str, *words, state: str = "state", stdin=subprocess.DEVNULL, stdout=None,
               terminal: bool = False, before: tuple[str, ...] = ()) -> Program:
-        """Starts a program whose key and known peers are in `state`, by the words `before` it, which end in it."""
+        """Starts a program whose key and known peers are in `state`; `before` is a command that runs it."""
         environment = {**os.environ, "PICONET_INTERFACES": "lo", "XDG_STATE_HOME": str(self.path(state)), "HOME": str(self.folder),
                        "TMPDIR": str(self.path("temporary")), "LC_ALL": "C.UTF-8", "TERM": "xterm"}
         started = Program([*before, str(self.programs / program), *map(str, words)], self.folder, environment, stdin, stdout, terminal)
@@ -199,22 +199,22 @@ class Place:
 
     def receiver(self, *words, accept: str = "all", name: str = "Receiver", state: str = "receiver", directory: str = "received",
                  **options) -> Program:
-        """imagerecv on 127.0.0.1, of the session of `Node.scope`, once it listens."""
+        """imagerecv on 127.0.0.1, in the session of `Node.scope`, once it listens."""
         program = self.start("imagerecv", "--listen", "127.0.0.1:0", "--json", "--any", "--name", name, "--session", "interoperability",
                           "--accept", accept, "--directory", self.path(directory), *words, state=state, **options)
         assert program.listening, program.name
         return program
 
     def sender(self, address: tuple[str, int] | None, *words, state: str = "sender", name: str = "Sender", **options) -> Program:
-        """imagesend to an address, or to what its words say."""
+        """imagesend to an address, or to wherever its words say."""
         to = ["--address", f"{address[0]}:{address[1]}"] if address else []
         return self.start("imagesend", "--json", "--any", "--name", name, "--session", "interoperability", *to, *words, state=state,
                           **options)
 
     def listener(self, command: str, *words, state: str = "listener", **options) -> tuple[Program, tuple[str, int]]:
-        """`piconet cat --listen` or `piconet ping --listen`, and where it is, once it listens there."""
+        """`piconet cat --listen` or `piconet ping --listen`, and its address, once it listens there."""
         address = ("127.0.0.1", 4000)
-        program = self.start("piconet", command, "--listen", "--bind", "127.0.0.1:4000", "--accept", "all", "--name", "Listener",
+        program = self.start("piconet", command, "--listen=127.0.0.1:4000", "--accept", "all", "--name", "Listener",
                              "--session", "interoperability", *words, state=state, **options)
         until = time.monotonic() + 10
         while True:
@@ -228,7 +228,7 @@ class Place:
                 select.select([], [], [], 0.02)
 
     def node_of(self, state: str) -> bytes:
-        """The id of the node that programs with this state are."""
+        """The id of the node that the programs with this state have."""
         program = self.receiver(state=state, directory="unused")
         found = program.node
         program.end()
@@ -247,6 +247,6 @@ class Place:
             raise Crashed("\n".join(crashed))
 
     def report(self) -> str:
-        """What the programs have said."""
+        """What the programs have written."""
         return "\n".join(f"{program.name} (exit status {program.process.returncode}):\n" + (
             bytes(program.output).decode(errors="replace")[-800:] + program.error_text()[-800:]) for program in self.started)

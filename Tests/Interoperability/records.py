@@ -1,13 +1,13 @@
-"""Compact record headers: section 1 of Documentation/wire-format.md. What is here stands between OpenSSL and the socket."""
+"""Compact record headers: section 1 of Documentation/wire-format.md. This stands between OpenSSL and the socket."""
 APPLICATION_DATA = b"\x17\x03\x03"
 
 
 class RecordError(Exception):
-    """No record of TLS, or a compact header where none is legal."""
+    """Not a record of TLS, or a compact header where none is legal."""
 
 
 class Records:
-    """Takes a row of bytes apart into records, each with the header of TLS."""
+    """Takes bytes apart into records, each with a TLS header."""
 
     def __init__(self):
         self.waiting = bytearray()
@@ -38,7 +38,7 @@ class Records:
 
 
 def compacted(data: bytes) -> bytes:
-    """These whole records with compact headers."""
+    """Gives these whole records compact headers."""
     short, place = bytearray(), 0
     while place < len(data):
         count = int.from_bytes(data[place + 3:place + 5], "big")

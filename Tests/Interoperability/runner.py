@@ -1,4 +1,4 @@
-"""Runs each test in a process and a network of its own, several at a time, and says what came of them."""
+"""Runs each test in a process and a network of its own, several at a time, and reports how they ended."""
 import dataclasses
 import errno
 import importlib
@@ -22,8 +22,8 @@ from tls import HandshakeError
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMIT = 60.0  # seconds that a test may take
-TARGET = "InteroperabilityTests"  # as Tools/test calls it
-# What no mark excuses.
+TARGET = "InteroperabilityTests"  # the name that Tools/test gives it
+# A fault that no mark excuses.
 FAULT_OF_TEST = "the test is at fault"
 
 
@@ -62,7 +62,7 @@ def tests(pattern: str = "") -> list[Test]:
 
 
 def perform(test: Test, programs: pathlib.Path, folder: pathlib.Path) -> tuple[str, str]:
-    """In the process of the test: outcome and text."""
+    """Runs in the process of the test; returns outcome and text."""
     try:
         namespace.enter()
     except OSError as error:
@@ -72,11 +72,11 @@ def perform(test: Test, programs: pathlib.Path, folder: pathlib.Path) -> tuple[s
     place = Place(programs, folder)
     outcome, what = "passed", ""
     try:
-        # What needs no programs asks for none.
+        # A test that needs no programs takes no place.
         test.function(*([place] if inspect.signature(test.function).parameters else []))
     except Skipped as reason:
         outcome, what = "skipped", str(reason)
-    except Exception as error:  # whatever a test meets is its failure
+    except Exception as error:  # whatever goes wrong in a test is its failure
         lines = traceback.format_exception(error)
         outcome, what = "failed", f"{type(error).__name__}: {error}\n{''.join(lines[-8:])}"
         if not isinstance(error, (AssertionError, LinkEnded, Late, HandshakeError)):
@@ -89,7 +89,7 @@ def perform(test: Test, programs: pathlib.Path, folder: pathlib.Path) -> tuple[s
 
 
 class Lane:
-    """One test that runs."""
+    """One test that is running."""
 
     def __init__(self, test: Test, programs: pathlib.Path):
         self.test = test
@@ -125,7 +125,7 @@ class Lane:
             os.killpg(self.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-        except PermissionError:  # it has not come to its own group yet
+        except PermissionError:  # it has not moved to its own group yet
             os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
         os.close(self.reading)
@@ -149,7 +149,7 @@ class Lane:
 
 
 def run(chosen: list[Test], programs: pathlib.Path, lanes: int, tell) -> None:
-    """Runs all of them; `tell` hears of each when it is over."""
+    """Runs all of them; `tell` is called with each when it is over."""
     waiting, running = list(chosen), {}
     with selectors.DefaultSelector() as selector:
         try:

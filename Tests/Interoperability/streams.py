@@ -1,4 +1,4 @@
-"""Rows of bytes: section 9 of Documentation/wire-format.md."""
+"""Streams of bytes: section 9 of Documentation/wire-format.md."""
 import time
 
 import hello
@@ -18,7 +18,7 @@ class OutgoingStream:
         return frame.stream == self.number
 
     def write(self, data: bytes, patience: float = PATIENCE) -> None:
-        """All of it, as credit comes."""
+        """Writes all of it, as credit comes."""
         piece, place = self.association.greeting.number(hello.FRAME_LIMIT) - 2, 0
         while place < len(data):
             if self.sent >= self.limit:
@@ -30,7 +30,7 @@ class OutgoingStream:
             place += len(part)
 
     def end(self, patience: float = PATIENCE) -> None:
-        """Tells the end, and waits until all has been read."""
+        """Sends the end, and waits until everything has been read."""
         self.association.send(EndStream(self.number))
         self.association.wait_for(StreamDone, patience=patience, where=self.is_ours)
 
@@ -48,7 +48,7 @@ class IncomingStream:
         return frame.stream == self.number
 
     def read(self, patience: float = PATIENCE) -> bytes | None:
-        """The next bytes, or None at the end, which is acknowledged; None also where the sender gave up."""
+        """The next bytes, or None at the end, which is acknowledged; None also if the sender gave up."""
         frame = self.association.wait_for(StreamData, EndStream, ResetStream, patience=patience, where=self.is_ours)
         if isinstance(frame, StreamData):
             self.taken += len(frame.data)

@@ -21,7 +21,7 @@ def test_code_on_the_screen(place: Place):
     try:
         association.wait_for(Accept, patience=1)
     except Late:
-        pass  # the nonces have gone both ways meanwhile
+        pass  # meanwhile the nonces have gone both ways
     receiver.see(meetings.QUESTION)
     assert meetings.code_shown(receiver.look()) == association.code
     receiver.type("y\n")
@@ -51,7 +51,7 @@ def test_relay(place: Place):
 
 
 def crossed(place: Place, order, terms: int) -> None:
-    """imagesend, at a terminal, invites us; we cross that by an invitation of ours, and then say that we accept."""
+    """imagesend, at a terminal, invites us; we cross that with an invitation of ours, and then say that we accept."""
     identity = order(place.node_of("sender"))
     photo = place.path("photos") / "photo.jpg"
     photo.write_bytes(b"photo")
@@ -72,7 +72,7 @@ def crossed(place: Place, order, terms: int) -> None:
         except LinkEnded as ended:
             assert ended.reason == Reason.PROTOCOL_BROKEN, ended
         assert not any(isinstance(frame, Offer) for frame in came), came
-        # Where it has seen our nonce it was one try.
+        # If it has seen our nonce, that was one try.
         assert sender.wait() == (7 if association.link.is_smaller else 5), sender.look()
 
 
@@ -218,7 +218,7 @@ def test_withdrawn_question(place: Place):
     except Late:
         answer = None
     receiver.see(meetings.QUESTION, after=receiver.see("Second", after=behind))
-    receiver.type("y\n")  # sooner than anybody reads
+    receiver.type("y\n")  # sooner than anybody can read
     try:
         answer = answer or second.receive(1)
     except Late:

@@ -20,13 +20,13 @@ IDENTITY = b"of these very bytes"
 
 
 def partial(place: Place, data: bytes, node: Node, name: str = "photo.jpg") -> None:
-    """Leaves all of these bytes in the directory, without their end: the receiver is killed before that."""
+    """Leaves all of these bytes in the directory without their end: the receiver is killed before that."""
     receiver = place.receiver()
     outgoing = Outgoing(joined(receiver.address, node), data, name, identity=IDENTITY)
     assert outgoing.start() is None
     outgoing.send_until(len(data))
     outgoing.association.link.ping()
-    # Credit comes with what is on the disk: a second transfer of a byte is stored behind it.
+    # A second transfer, of one byte, is stored after these bytes: once it is, they are on the disk.
     assert transfers.send(outgoing.association, b"x", "marker.jpg", number=1).is_stored
     receiver.kill()
     os.unlink(place.folder / "received/marker.jpg")
@@ -120,7 +120,7 @@ def test_never_stored(place: Place):
 
 
 class Endless(http.server.BaseHTTPRequestHandler):
-    """Zeros for ever, with an announced size or without."""
+    """Zeros without end, with an announced size or without one."""
     given = 0
 
     def do_GET(self):
@@ -141,7 +141,7 @@ class Endless(http.server.BaseHTTPRequestHandler):
 
 
 def taken_of_a_url(place: Place, path: str) -> int:
-    """How many bytes are taken of it for a receiver that credits 1 MiB."""
+    """How many bytes are taken from this URL for a receiver that gives a credit of 1 MiB."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless) as web, socket.create_server(("127.0.0.1", 0)) as server:
         web.daemon_threads = True
         threading.Thread(target=web.serve_forever, daemon=True).start()
@@ -152,7 +152,7 @@ def taken_of_a_url(place: Place, path: str) -> int:
             incoming.accept(credit=MiB)
             incoming.read_until(MiB, patience=3)
         except (AssertionError, LinkEnded, Late):
-            pass  # what has no announced end may never be offered
+            pass  # a file without an announced end may never be offered
         sender.wait(15)
         web.shutdown()
     assert not os.listdir(place.path("temporary")), os.listdir(place.path("temporary"))
@@ -205,7 +205,7 @@ def test_known_content(place: Place):
     assert transfers.send(joined(receiver.address, node), data, "photo.jpg", identity=IDENTITY).is_stored
     outcome = transfers.send(joined(receiver.address, node), data, "photo.jpg", identity=IDENTITY)
     assert outcome.was_present and outcome.offset == len(data), outcome
-    # Whoever has another file of that size and name gets it again, whole.
+    # A node that has another file of that size and name stores it again, whole.
     third = os.urandom(100_000)
     outgoing = Outgoing(joined(receiver.address, node), third, "photo.jpg", identity=b"another")
     assert outgoing.start() is None

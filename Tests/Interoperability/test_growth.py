@@ -12,16 +12,16 @@ from place import Place, Program
 from reasons import Reason
 
 MiB = 1 << 20
-# Beyond what the program had after the handshake; a window and its buffers fit in.
+# On top of what the program had after the handshake; a window and its buffers fit in.
 SLACK = 24 * MiB
-ALL = 24 * MiB  # bytes that are sent at most
+ALL = 24 * MiB  # the most bytes that are sent
 LONGEST = 8.0  # seconds
 
 
 def flood(program: Program, link: Link, *pattern: Frame, reads: bool = False) -> bool:
-    """Sends these over and over, acknowledging nothing, until it is ended or all was sent; tells whether the program has put an end to it.
+    """Sends these over and over, acknowledging nothing, until the program ends the link, all was sent or time is up.
 
-    The program has to stay within its memory meanwhile."""
+    The program has to stay within its memory meanwhile. Returns whether it ended the link or stopped reading."""
     before = program.memory()
     once = b"".join(frame.encode() for frame in pattern)
     batch = once * max(1, 32_768 // len(once))
@@ -36,9 +36,9 @@ def flood(program: Program, link: Link, *pattern: Frame, reads: bool = False) ->
             grown = program.memory() - before
             assert grown < SLACK, f"{grown >> 20} MiB more in memory"
     except Late:
-        has_end = True  # it takes no more
+        has_end = True  # it takes nothing more
     except LinkEnded as ended:
-        # Its word may be lost: what it has not read of ours makes the kernel reset the connection.
+        # Its reason may be lost: what it has not read of ours makes the kernel reset the connection.
         assert ended.reason in (None, Reason.PROTOCOL_BROKEN, Reason.LIMIT_EXCEEDED), ended
         has_end = True
     program.check_alive()
@@ -57,7 +57,7 @@ def take(link: Link) -> None:
 
 
 def stranger(program: Program) -> Link:
-    """Whom --accept known would not let in: an association, and no member."""
+    """One whom --accept known would not let in: it has an association, and is no member."""
     return Association(Link.dial(program.address, Node())).link
 
 
@@ -102,7 +102,7 @@ def test_declined_offers(place: Place):
             member.wait_for(DeclineOffer)
         count += 16
     grown = receiver.memory() - before
-    # Each brings a kilobyte.
+    # Each of them brings a kilobyte.
     assert grown < 4 * MiB + 400 * count, f"{grown >> 10} KiB more in memory after {count} offers"
 
 

@@ -18,7 +18,7 @@ from link import Link, LinkEnded, Node
 from place import Place
 from reasons import Reason
 
-OTHER = x509.ObjectIdentifier("1.3.6.1.4.1.99999.1")  # which nobody knows
+OTHER = x509.ObjectIdentifier("1.3.6.1.4.1.99999.1")  # an extension that nobody knows
 
 
 def listener() -> socket.socket:
@@ -34,7 +34,7 @@ def photo(place: Place, name: str = "photo.jpg", data: bytes = b"photo" * 1_000)
 
 
 def ending(receiver, node: Node) -> int | None:
-    """With which reason the program ends a link of this node."""
+    """The reason with which the program ends a link of this node."""
     try:
         return Link.dial(receiver.address, node).end().reason
     except LinkEnded as ended:
@@ -63,7 +63,7 @@ def test_dialler_as_larger(place: Place):
 
 
 def accepted(place: Place, identity: Identity) -> Association:
-    """imagesend dials us; its association, before its invitation is answered."""
+    """imagesend dials us; returns its association, before its invitation is answered."""
     with listener() as server:
         return meetings.called_by(place, server, photo(place), node=Node(identity))[1]
 
@@ -128,7 +128,7 @@ def test_ping(place: Place):
 
 def test_compact_records():
     """compact record headers go between two of us who agree to them, and one who may write them need not"""
-    # The programs agree to them over Bluetooth alone.
+    # The programs agree to them only over Bluetooth.
     near, far = socket.socketpair()
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         dialler = Link(near, Node(), True, [tls.COMPACT, tls.PLAIN], compacts=True)
@@ -233,7 +233,7 @@ def test_resume(place: Place):
         node = Node(order(receiver.node))
         member = joined(receiver.address, node)
         member.link.drop()
-        # Sent when there is no link: it has to come by the next one.
+        # Sent when there is no link: it has to come over the next one.
         lost = frames.Unknown(0xFF, b"counts")
         member.sent += 1
         member.kept.append(lost)
@@ -262,7 +262,7 @@ def test_protocol(place: Place):
     for protocols in ([b"http/1.1"], []):
         link = Link(socket.create_connection(receiver.address), Node(), True, protocols)
         try:
-            # Our own side does not look at what was selected.
+            # Our own side does not check what was selected.
             while not link.channel.advance():
                 link.write(link.channel.outgoing())
                 link.read_some(time.monotonic() + 5)

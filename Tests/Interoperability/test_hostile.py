@@ -37,7 +37,7 @@ def mutated(dice: random.Random, data: bytes) -> bytes:
 
 
 def torment(dice: random.Random, link: Link, batches: int) -> None:
-    """Sends frames in no order, some of them broken, until the link is ended."""
+    """Sends frames in any order, some of them broken, until the link is ended."""
     choice = vectors()
     try:
         for _ in range(batches):
@@ -52,7 +52,7 @@ def torment(dice: random.Random, link: Link, batches: int) -> None:
 
 
 def stands(program: Program, before: int) -> None:
-    """It takes the next honest one, and has not grown."""
+    """Shows that the program serves the next honest node, and has not grown."""
     program.check_alive()
     member = joined(program.address)
     member.link.ping()
@@ -86,7 +86,7 @@ def test_frames_of_members(place: Place):
         try:
             member = joined(receiver.address)
         except (AssertionError, LinkEnded):
-            # All places are taken by those who died without a word.
+            # All places are taken by members that died without a goodbye.
             receiver.end()
             receiver = place.receiver()
             continue
@@ -109,7 +109,8 @@ def test_frames_to_a_sender(place: Place):
             if number % 2:
                 association.let_in()
             torment(dice, association.link, 30)
-        assert sender.wait(20) in (4, 5), (sender.process.returncode, sender.error_text())
+        # 7: it was asked to compare a code, and that came to nothing.
+        assert sender.wait(20) in (4, 5, 7), (sender.process.returncode, sender.error_text())
 
 
 def test_broken_handshakes(place: Place):
@@ -171,7 +172,7 @@ def test_kills(place: Place):
         assert not stored.exists() or stored.read_bytes() == data
         receiver = place.receiver(directory=directory)
         outcome = transfers.send(joined(receiver.address, node), data, "photo.jpg", identity=b"same")
-        # Where it died behind its last act, the file is there already.
+        # If it died after its last act, the file is there already.
         assert outcome.path == b"photo.jpg", outcome
         receiver.end()
         assert os.listdir(place.folder / directory) == ["photo.jpg"], os.listdir(place.folder / directory)

@@ -1,5 +1,8 @@
 """Invitations, removals and second links: sections 5 and 7 of the document."""
+import contextlib
 import os
+import select
+import signal
 import socket
 import time
 
@@ -8,7 +11,7 @@ import meetings
 import transfers
 from association import Association, joined, resumed
 from fields import integer
-from frames import Accept, Associate, Decline, Invite, Leave, Ping, Pong, RemoveMember, Withdraw
+from frames import Accept, Associate, Decline, Invite, Leave, Listening, Ping, Pong, RemoveMember, Withdraw
 from identity import Identity
 from link import Late, Link, LinkEnded, Node
 from place import Place
@@ -52,6 +55,49 @@ def test_crossing_invitations(place: Place):
         association.leave()
 
 
+def test_dialled_back(place: Place):
+    """a program that has dialled tells where it listens, and is reached there when the link is lost"""
+    photo = place.path("photos") / "photo.jpg"
+    photo.write_bytes(os.urandom(3_000_000))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender, association = meetings.called_by(place, server, photo)
+        association.let_in()
+    # From here on nobody answers any more where it has dialled.
+    incoming = transfers.Incoming(association)
+    incoming.accept()
+    incoming.read_until(1_000_000)
+    address = ("127.0.0.1", association.listening[Listening.TCP])
+    with contextlib.suppress(LinkEnded):
+        joined(address)
+        raise AssertionError("a stranger got in")
+    association.link.drop()
+    resumed(association, address)
+    incoming.go_on()
+    assert incoming.finish() == photo.read_bytes()
+    association.see_off()
+    assert sender.wait() == 0, sender.error_text()
+
+
+def test_told_elsewhere(place: Place):
+    """what a member says of where it listens is no reason to end its membership, whatever answers there"""
+    receiver = place.receiver()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        member = joined(receiver.address)
+        ports = {Listening.TCP: server.getsockname()[1], 3: 7, 200: 65_535}
+        member.send(Listening(ports))
+        outgoing = transfers.Outgoing(member, os.urandom(200_000), "photo.jpg")
+        outgoing.start()
+        outgoing.send_until(100_000)
+        member.link.drop()
+        # It looks for us, and finds somebody else.
+        assert select.select([server], [], [], 10)[0], receiver.error_text()
+        with contextlib.suppress(LinkEnded, OSError, Late):
+            Link.accept(server, Node()).receive(2)
+        resumed(member, receiver.address)
+        outgoing.go_on()
+        assert outgoing.finish().is_stored
+
+
 def test_declined(place: Place):
     """imagesend whose invitation is declined ends with 4"""
     photo = place.path("photos") / "photo.jpg"
@@ -84,7 +130,7 @@ def test_goodbye(place: Place):
     receiver.process.terminate()
     assert member.wait_for(Leave).reason in (Reason.LEFT, Reason.SHUTTING_DOWN)
     member.link.close()
-    assert receiver.wait() == 0
+    assert receiver.wait() == -signal.SIGTERM
 
 
 def test_removal(place: Place):
@@ -119,12 +165,12 @@ def test_second_link(place: Place):
     """a second link of a node whose first one lives is closed with reason 9, and the first goes on"""
     receiver = place.receiver()
     member = joined(receiver.address, Node(Identity.above(receiver.node)))
-    # Its hello holds the association: the smaller node asks the first link for a sign of life.
+    # Its hello names the association: the smaller node asks the first link for a sign of life.
     member.node.parameters = member.held()
     second = Link.dial(receiver.address, member.node)
     member.send(Pong(member.link.expect(Ping).token))
     assert second.end().reason == Reason.DUPLICATE_LINK
-    # It was sent before there was the association.
+    # This one was sent before there was an association.
     member.node.parameters, member.node.begun = {}, {}
     assert Link.dial(receiver.address, member.node).end().reason == Reason.DUPLICATE_LINK
     member.link.ping()
@@ -166,7 +212,7 @@ def test_association_of_another_key(place: Place):
         else:
             asked = link.expect(Associate)
             assert asked.association != member.name and asked.received == 0, asked
-        # As a new one it may have that name, which is its own then.
+        # For a new association it may use that name, which is then its own.
         thief.parameters, thief.begun = {}, {}
         link = Link.dial(receiver.address, thief)
         if link.is_smaller:

@@ -84,13 +84,13 @@ def test_abandon(place: Place):
 
 
 def interrupted(place: Place, data: bytes, count: int):
-    """A receiver with `count` bytes of these stored, and nobody to send the rest; and our node."""
+    """A receiver that has stored `count` bytes of these, with nobody to send the rest; and our node."""
     receiver, node = place.receiver(), Node()
     member = joined(receiver.address, node)
     outgoing = Outgoing(member, data, "photo.jpg", identity=IDENTITY)
     assert outgoing.start() is None
     outgoing.send_until(count)
-    # All of it is on the receiver's disk when it has gone in order.
+    # Everything is on the receiver's disk once it has gone in good order.
     member.link.ping()
     return receiver, node, member, outgoing
 

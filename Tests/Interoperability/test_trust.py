@@ -2,6 +2,7 @@
 import contextlib
 import os
 import re
+import select
 import socket
 import threading
 import time
@@ -18,7 +19,7 @@ from transfers import Incoming
 
 
 def sent_to_impostor(place: Place, name: str) -> None:
-    """imagesend looks for Bob, whom it knows; another key is advertised so, and calls itself `name` in its hello."""
+    """imagesend looks for Bob, whom it knows; another key is advertised as Bob, and its hello says `name`."""
     meetings.known_to_sender(place, Node(name="Bob"))
     impostor = Node(name=name)
     photo = place.path("photos") / "second.jpg"
@@ -48,7 +49,7 @@ def test_same_name_other_key(place: Place):
 
 @contextlib.contextmanager
 def sending_to_bob(place: Place, advertised: Node):
-    """From a script imagesend looks for Bob, and this node is advertised, at the port of the server that is given."""
+    """From a script imagesend looks for Bob, and this node is advertised at the port of the given server."""
     photo = place.path("photos") / "photo.jpg"
     photo.write_bytes(b"private")
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -84,13 +85,15 @@ def test_forgotten_before_the_handshake(place: Place):
     bob = Node(name="Bob")
     meetings.known_to_sender(place, bob)
     with sending_to_bob(place, bob) as (sender, server):
+        # If he were forgotten earlier, he would not be dialled at all.
+        assert select.select([server], [], [], 5)[0], sender.error_text()
         assert place.start("piconet", "trust", "forget", "Bob", state="sender").wait() == 0
         expect_nothing(server, bob)
         assert sender.wait() == 7 and "not among the remembered" in sender.error_text(), sender.error_text()
 
 
 def expect_nothing(server: socket.socket, node: Node) -> None:
-    """The link that imagesend opens ends before we are invited."""
+    """Shows that the link which imagesend opens ends before we are invited."""
     try:
         Association(Link.accept(server, node, patience=3)).let_in(patience=3)
     except (Late, LinkEnded, OSError):
@@ -108,7 +111,7 @@ def test_known_key_with_another_name(place: Place):
     receiver.event("connected")
     receiver.end()
     assert re.search("Connected to Printer .*Mum", receiver.error_text()), receiver.error_text()
-    # The real one is a stranger, and no impostor.
+    # The genuine one is a stranger, and no impostor.
     receiver = meetings.ask_receiver(place)
     meetings.asked(receiver, Node(name="Mum"))
 
@@ -168,7 +171,7 @@ def test_sent_to_may_not_push(place: Place):
 
 
 def full_table(place: Place, state: str) -> int:
-    """Fills the known peers with lines as the program writes them; gives their number."""
+    """Fills the known peers with lines as the program writes them; returns how many there are."""
     meetings.known_to_sender(place, Node(name="Bob"), state)
     path = place.folder / state / "piconet/known-peers"
     *head, line = path.read_text().splitlines()
@@ -200,7 +203,7 @@ def test_table_that_cannot_be_written(place: Place):
         meetings.known_to_sender(place, Node(name=f"Device {number}"), "full")
     path = place.folder / "full/piconet/known-peers"
     before = path.read_bytes()
-    # The shell lets no file be longer than 512 bytes, and the table is: writing fails as on a full disk.
+    # The shell allows no file longer than 512 bytes, and the table is longer: writing fails as on a full disk.
     limited = ("sh", "-c", 'trap "" XFSZ; ulimit -f 1; exec "$@"', "sh")
     for words in (("add", "Bob", "0f" * 32), ("rename", "Device 3", "Bob")):
         program = place.start("piconet", "trust", *words, state="full", before=limited)
@@ -278,7 +281,7 @@ def test_stalled_member(place: Place):
     assert stalled.start() is None
     stalled.send_until(1_000)
     assert transfers.send(joined(receiver.address), b"photo", "photo.jpg").is_stored
-    assert receiver.wait() == 5  # for the file that stood still
+    assert receiver.wait() == 5  # because of the file that stood still
     assert [name for name in os.listdir(place.folder / "received") if not name.startswith(".")] == ["photo.jpg"]
 
 
@@ -299,7 +302,7 @@ def test_dripping_member(place: Place):
     dripper.start()
     try:
         assert transfers.send(joined(receiver.address), b"photo", "photo.jpg").is_stored
-        assert receiver.wait() == 5  # for the file that dripped
+        assert receiver.wait() == 5  # because of the file that dripped
     finally:
         is_over.set()
         dripper.join()
@@ -356,7 +359,7 @@ def test_many_questions_of_a_known_device(place: Place):
 
 
 def hold_places(place: Place, receiver, hold) -> None:
-    """Strangers of one address take all places; `hold` does what keeps them, again and again, until another address gets in."""
+    """Strangers of one address take all places; `hold` is called to keep them, until another address gets in."""
     members = []
     for _ in range(24):
         try:

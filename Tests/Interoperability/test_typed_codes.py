@@ -20,7 +20,7 @@ def side(association: Association, code: str, invites: bool) -> typed_code.Side:
 
 
 def asked(receiver: Program, node: Node, code: str) -> tuple[Association, bytes, bytes, CodeAnswer]:
-    """Invites by a code; gives cA, and cB as it has to be, and the answer."""
+    """Invites by a code; returns cA, cB as it should be, and the answer."""
     association = Association(Link.dial(receiver.address, node))
     ours = side(association, code, invites=True)
     association.send(InviteByCode(10_000, ours.share))
@@ -39,7 +39,7 @@ def called(place: Place, server: socket.socket) -> tuple[Program, Association, I
 
 
 def answer(association: Association, invitation: InviteByCode, code: str) -> bytes:
-    """Answers as the side whose code this is, and gives cA as it has to be."""
+    """Answers as the side whose code this is; returns cA as it should be."""
     ours = side(association, code, invites=False)
     expected, confirmation = ours.confirmations(invitation.share)
     association.send(CodeAnswer(ours.share, confirmation, 2))
@@ -109,7 +109,7 @@ def test_three_tries(place: Place):
     receiver = place.receiver(f"--code={CODE}", accept="known")
     left = []
     while len(left) < 3:
-        # Of another key and address each, for which nobody has to wait; the pause for everybody is told by a decline.
+        # Each from another key and address, which nobody has to wait for; the pause for everybody is told by a decline.
         source = f"127.0.0.{2 + len(left)}"
         association = Association(Link.dial(receiver.address, Node(), source=source))
         association.send(InviteByCode(10_000, side(association, ANOTHER, invites=True).share))

@@ -1,4 +1,4 @@
-"""TLS 1.3 over memory: section 1 of Documentation/wire-format.md. Python's own ssl has neither an exporter nor a say in certificates."""
+"""TLS 1.3 in memory: section 1 of Documentation/wire-format.md. Python's own ssl lacks an exporter."""
 from OpenSSL import SSL
 
 import identity
@@ -8,19 +8,19 @@ PLAIN, COMPACT = b"piconet/1", b"piconet/1-compact"
 
 
 class HandshakeError(Exception):
-    """TLS did not come about, or broke."""
+    """There is no TLS, or it broke."""
 
 
 class Channel:
-    """Ciphertext to plaintext and back; the caller moves the bytes."""
+    """Turns ciphertext into plaintext and back; the caller moves the bytes."""
 
     def __init__(self, own: identity.Identity, is_dialler: bool, protocols: list[bytes], compacts: bool = False):
-        """`compacts`: writes compact headers where the other side has agreed to them."""
+        """`compacts`: whether it writes compact headers if the other side has agreed to them."""
         context = SSL.Context(SSL.TLS_METHOD)
         context.set_min_proto_version(SSL.TLS1_3_VERSION)
         context.use_privatekey(own.openssl_key)
         context.use_certificate(own.openssl_certificate)
-        # Any certificate will do: who it is follows from its key.
+        # Any certificate will do: its key says who it is.
         context.set_verify(SSL.VERIFY_PEER | SSL.VERIFY_FAIL_IF_NO_PEER_CERT, lambda *_: True)
         context.set_session_cache_mode(SSL.SESS_CACHE_OFF)
         if is_dialler:
@@ -85,7 +85,7 @@ class Channel:
         return records.compacted(data) if self.compacts and self.protocol == COMPACT else data
 
     def open(self) -> tuple[bytes, bool]:
-        """What has come, and whether the other side has said that no more will."""
+        """What has come, and whether the other side has said that no more will come."""
         data = bytearray()
         while True:
             try:

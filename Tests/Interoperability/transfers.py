@@ -1,4 +1,5 @@
 """Resources, sent and received: section 8 of Documentation/wire-format.md."""
+import collections
 import dataclasses
 import hashlib
 import time
@@ -14,7 +15,7 @@ from reasons import Reason
 @dataclasses.dataclass
 class Outcome:
     """How an offer of ours ended."""
-    path: bytes | None = None  # under which it is there now
+    path: bytes | None = None  # where it is now
     was_present: bool = False  # and was before
     reason: int | None = None
     detail: str = ""
@@ -45,7 +46,7 @@ class Outgoing:
         return frame.transfer == self.number
 
     def start(self, patience: float = PATIENCE) -> Outcome | None:
-        """Offers, and gives an outcome where the answer is one."""
+        """Makes the offer, and returns an outcome if the answer is one."""
         self.association.send(self.offer)
         answer = self.association.wait_for(AcceptOffer, DeclineOffer, patience=patience, where=self.is_ours)
         if isinstance(answer, DeclineOffer):
@@ -69,7 +70,7 @@ class Outgoing:
         return None
 
     def news(self, patience: float = PATIENCE) -> Outcome | None:
-        """Waits for what the receiver says next of this transfer."""
+        """Waits for what the receiver says next about this transfer."""
         frame = self.association.wait_for(TransferCredit, Stored, Present, Restart, Refuse, patience=patience, where=self.is_ours)
         if isinstance(frame, TransferCredit):
             self.limit = max(self.limit, frame.limit)
@@ -84,7 +85,7 @@ class Outgoing:
         return Outcome(reason=frame.reason, detail=frame.detail, offset=self.offset)
 
     def finish(self, patience: float = PATIENCE, digest: bytes | None = None) -> Outcome:
-        """All that is left, its digest, and what the receiver says to that."""
+        """Sends all that is left and its digest, and returns what the receiver says to that."""
         until = time.monotonic() + patience
         while True:
             outcome = self.send_until(len(self.data), patience)
@@ -96,7 +97,7 @@ class Outgoing:
                 return outcome
 
     def go_on(self) -> None:
-        """After a resume: from what the receiver has stored."""
+        """Goes on after a resume, from what the receiver has stored."""
         credit = self.association.wait_for(TransferCredit, where=self.is_ours)
         self.place, self.limit = credit.stored, credit.limit
         self.association.send(Position(self.number, self.place))
@@ -137,6 +138,16 @@ class Incoming:
         self.limit = min(self.size, self.offset + (self.CREDIT if credit is None else credit))
         self.association.send(AcceptOffer(self.number, self.offset, self.limit))
 
+    def go_on(self) -> None:
+        """After a resume: from what we have."""
+        self.association.send(TransferCredit(self.number, len(self.data), self.limit))
+        position = self.association.wait_for(Position, where=self.is_ours)
+        assert position.offset <= len(self.data), position
+        # What came before it came over the former link.
+        self.association.inbox = collections.deque(
+            frame for frame in self.association.inbox if not (isinstance(frame, Chunk) and self.is_ours(frame)))
+        del self.data[position.offset:]
+
     def read_until(self, stop: int, patience: float = PATIENCE) -> bool:
         """Reads chunks until there are so many bytes. False if the sender gave up."""
         while len(self.data) < stop:
@@ -152,7 +163,7 @@ class Incoming:
         return True
 
     def finish(self, patience: float = PATIENCE) -> bytes | None:
-        """The whole resource, verified and acknowledged with `stored`, or `present` where we had it; None if the sender gave up."""
+        """The whole resource, verified and answered with `stored` or `present`; None if the sender gave up."""
         while True:
             if not self.read_until(self.size, patience):
                 return None
@@ -166,7 +177,7 @@ class Incoming:
             if not had_all:
                 self.association.send(Refuse(self.number, Reason.DIGEST_MISMATCH))
                 return None
-            # What we had was another resource: all of it again.
+            # What we had was another resource: we need all of it again.
             self.data.clear()
             self.offset, self.limit = 0, min(self.size, self.CREDIT)
             self.association.send(Restart(self.number, 0, self.limit))

@@ -59,7 +59,7 @@ def encoded(point: Point) -> bytes:
 
 
 def factor(code: str, invited: bytes) -> int:
-    """w: of the code's digits, for the device with this id."""
+    """w: from the code's digits, for the device with this id."""
     wide = hashlib.scrypt(code.encode(), salt=b"piconet typed code\0" + invited, n=2**14, r=8, p=1, dklen=40)
     return int.from_bytes(wide, "big") % ORDER
 

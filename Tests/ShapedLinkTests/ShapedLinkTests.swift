@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The programs on two hosts with a bad cable between them. All tests at once: each has hosts of its own, and mostly
-/// waits.
+/// The programs on two hosts with a bad cable between them. All tests run at once: each has hosts of its own, and
+/// mostly waits.
 @Suite(
   "A slow, lossy or broken link between two hosts",
   .enabled(if: ShapedNetwork.lack == nil, "\(ShapedNetwork.lack ?? "")"))
@@ -58,7 +58,7 @@ struct ShapedLinkTests {
     let outcome = try await ShapedNetwork.run(
       link: "rate=2000 queue=30000",
       """
-      on b "$TOOLS/piconet" cat --listen --bind 10.78.0.2:4000 --accept all </dev/null >/run/out 2>/run/b & LISTENER=$!
+      on b "$TOOLS/piconet" cat --listen 10.78.0.2:4000 --accept all </dev/null >/run/out 2>/run/b & LISTENER=$!
       until_line /run/b istening
       for n in $(seq 1 60); do echo "line $n"; sleep 0.25; done | tee /run/sent |
         on a "$TOOLS/piconet" cat 10.78.0.2:4000 >/dev/null 2>/run/a & SENDER=$!
@@ -81,7 +81,7 @@ struct ShapedLinkTests {
     let outcome = try await ShapedNetwork.run(
       link: "rate=2000 queue=30000",
       """
-      on b "$TOOLS/piconet" ping --listen --bind 10.78.0.2:4000 --accept all </dev/null >/dev/null 2>/run/b & LISTENER=$!
+      on b "$TOOLS/piconet" ping --listen 10.78.0.2:4000 --accept all </dev/null >/dev/null 2>/run/b & LISTENER=$!
       until_line /run/b istening
       on a "$TOOLS/piconet" ping --count 60 --interval 0.25 --size 1000 10.78.0.2:4000 >/run/out 2>/run/a & SENDER=$!
       until_line /run/out 'seq=10 '
@@ -113,7 +113,7 @@ struct ShapedLinkTests {
     #expect(outcome.value("named") == "0")
   }
 
-  /// `PICONET_SLOW_TESTS=1`: the whole GiB at 1 MB/s, which takes 18 minutes.
+  /// With `PICONET_SLOW_TESTS=1` it is a whole GiB at 1 MB/s, which takes 18 minutes.
   @Test("a reader that takes little holds its writer back: both stay below 64 MiB")
   func slowReader() async throws {
     let isSlow = ProcessInfo.processInfo.environment["PICONET_SLOW_TESTS"] == "1"
@@ -122,7 +122,7 @@ struct ShapedLinkTests {
       link: "rate=0 queue=200000", seconds: isSlow ? 1_500 : 120,
       """
       mkfifo /run/slow
-      on b "$TOOLS/piconet" cat --listen --bind 10.78.0.2:4000 --accept all </dev/null >/run/slow 2>/run/b & LISTENER=$!
+      on b "$TOOLS/piconet" cat --listen 10.78.0.2:4000 --accept all </dev/null >/run/slow 2>/run/b & LISTENER=$!
       # \(rate) MB a second, and the bytes themselves.
       ( for _ in $(seq \(mebibytes / rate)); do head -c \(rate << 20); sleep 1; done; cat ) </run/slow | cksum >/run/sum &
       READER=$!

@@ -17,6 +17,32 @@ struct RefusalTests {
     }
   }
 
+  @Test("who is called nearly so is told while the search goes on, and when the time is up")
+  func nearlySo() async throws {
+    try await ToolScene.run { scene in
+      _ = try await scene.receiver(name: "Living room")
+      let sender = try scene.sender("--to", "livng room", "--timeout", "5", try scene.photo("a.jpg"))
+      #expect(await sender.shows("Looking for 'livng room'..."), "\(sender.error)")
+      #expect(
+        await sender.shows("'livng room' is not in sight yet; did you mean 'Living room'?"), "\(sender.error)")
+      #expect(await sender.end() == 3)
+      #expect(
+        sender.error.contains("was found within 5 s (did you mean 'Living room'?); in sight:\n  Living room ("),
+        "\(sender.error)")
+    }
+  }
+
+  @Test("where nobody is in sight it is asked whether a receiver runs there, and said who says more")
+  func isItRunning() async throws {
+    try await ToolScene.run { scene in
+      let sender = try scene.sender("--to", "Kitchen", "--timeout", "4", try scene.photo("a.jpg"))
+      #expect(await sender.shows("Nobody is in sight yet: is imagerecv running there"), "\(sender.error)")
+      #expect(await sender.end() == 3)
+      #expect(sender.error.contains("within 4 s; is imagerecv running there, on this network?"), "\(sender.error)")
+      #expect(sender.error.contains("'piconet doctor'"))
+    }
+  }
+
   @Test("nobody in sight at all ends with 3, and so does an address where nobody listens, which is named once")
   func nobody() async throws {
     try await ToolScene.run { scene in
@@ -42,14 +68,14 @@ struct RefusalTests {
         keys.append(try #require(receiver.fingerprint))
       }
       for arguments in [[], ["--to", "Kitchen"]] {
-        // Who sees the one a good while before the other, on a busy machine, means that one, which is a stranger.
+        // On a busy machine, a sender that sees one long before the other takes that one, which is a stranger.
         var sender = try scene.start("imagesend", arguments + [try scene.photo("a.jpg")], state: "sender")
         for _ in 1..<8 where await sender.end() == 7 {
           sender = try scene.start("imagesend", arguments + [try scene.photo("a.jpg")], state: "sender")
         }
         #expect(await sender.end() == 2)
         #expect(sender.error.components(separatedBy: "\n  Kitchen (").count == 3, "\(sender.error)")
-        // By whatever name they would get nothing from a script.
+        // Whatever they are called, a script would send them nothing.
         #expect(sender.error.contains("none of them is known here: give the fingerprint"), "\(sender.error)")
       }
       for (name, arguments) in [("b.jpg", ["--to", "Kitchen"]), ("c.jpg", [])] as [(String, [String])] {
@@ -85,7 +111,7 @@ struct RefusalTests {
       #expect(await strict.shows("\"declined\""))
       #expect(strict.events("declined").first?["reason"] as? String == "not-known")
       strict.send(signal: SIGTERM)
-      #expect(await strict.end() == 0)
+      #expect(await strict.end() == 143)
       let open = try await scene.receiver("--count", "1", accept: "all")
       let first = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
       #expect(await first.end() == 0, "\(first.error)")
@@ -94,14 +120,14 @@ struct RefusalTests {
       // Without a terminal `known` is the default.
       let again = try await scene.receiver("--count", "1", accept: nil)
       #expect(await again.shows("only known peers that may push are accepted"))
-      // A prompt that nobody sees is no way.
+      // A prompt that nobody sees is no help.
       for way in ["--code", "piconet trust add NAME F", "piconet trust allow NAME push", "piconet trust identity"] {
         #expect(await again.shows(way), "\(way): \(again.error)")
       }
       #expect(!again.error.contains("answer 'yes'"))
       let key = try await scene.fingerprint("sender")
       try await scene.trust("add", "Phone", key, state: "Kitchen")
-      // Known, and not one that may push; the receiver that runs follows what is said now.
+      // The sender is known, but may not push; the running receiver follows what `trust` changes.
       let mute = try scene.sender("--to", "Kitchen", try scene.photo("c.jpg"))
       #expect(await mute.end() == 4, "\(mute.error)")
       #expect(again.events("declined").map { $0["reason"] as? String } == ["not-allowed"])
@@ -128,8 +154,8 @@ struct RefusalTests {
       #expect(!wary.error.contains("\\n"), "for a person: \(wary.error)")
       #expect(wary.events("failed").first?["reason"] as? String == "identity")
       impostor.send(signal: SIGTERM)
-      #expect(await impostor.end() == 0)
-      // And the receiver knows the sender's name with another key.
+      #expect(await impostor.end() == 143)
+      // And the receiver knows the sender's name, with another key.
       let careful = try await scene.receiver(knownTo: ["stranger"])
       try await scene.trust("add", "Phone", try await scene.fingerprint("sender"), state: "Kitchen")
       let stranger = try scene.sender(
@@ -141,7 +167,8 @@ struct RefusalTests {
         careful.error.contains(
           "If you are sure that all is well, forget the old key: piconet trust forget "))
       careful.send(signal: SIGTERM)
-      #expect(await careful.end() == 0, "it is no failure of the receiver")
+      #expect(await careful.end() == 143)
+      #expect(careful.events("failed").isEmpty, "it is no failure of the receiver")
       let declined = try #require(careful.events("declined").first)
       #expect(declined["reason"] as? String == "identity")
       #expect((declined["message"] as? String)?.contains("is not the device that was remembered") == true)
@@ -202,8 +229,9 @@ struct RefusalTests {
       #expect(bold.events("stored").count == 1)
       #expect(bold.events("failed").first?["reason"] as? String == "not-wanted")
       receiver.send(signal: SIGTERM)
-      #expect(await receiver.end() == 4)
+      #expect(await receiver.end() == 143)
       #expect(receiver.events("failed").first?["reason"] as? String == "not-wanted")
+      #expect(receiver.events("failed").first?["exitCode"] as? Int == 4)
       #expect(try scene.received() == ["a.jpg", "b.jpg"])
     }
   }

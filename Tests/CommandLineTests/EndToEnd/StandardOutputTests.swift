@@ -4,8 +4,8 @@ import Testing
 
 @Suite("A standard output that takes nothing")
 struct StandardOutputTests {
-  /// Runs a command line of a shell with imagesend as `$0` and piconet as `$1`; gives the exit status and what stood on
-  /// standard error.
+  /// Runs a shell's command line with imagesend as `$0` and piconet as `$1`; gives the exit status and what was written
+  /// to standard error.
   private func run(_ words: String) throws -> (status: Int32, error: String) {
     let folder = try TemporaryFolder()
     let process = Process()
@@ -58,10 +58,11 @@ struct StandardOutputTests {
           state: "sender")
         #expect(await sender.end() == 6, "\(sender.error)")
         #expect(await receiver.end() == 0, "\(receiver.error)")
-        // What is drawn for each connection.
+        // What is shown for each connection.
         said.append(
           [receiver.error, sender.error].map { text in
             text.replacing(/127\.0\.0\.1:\d+/, with: "ADDRESS").replacing(/code \d+ \d+/, with: "CODE")
+              .replacing(/in \d+\.\d s/, with: "in TIME").replacing(/, \d+ .?B\/s/, with: "")
           })
       }
       #expect(said[0] == said[1])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PiconetCommandLine
 
-/// As in a script: nobody is there who could compare codes.
+/// As in a script: there is nobody who could compare codes.
 @Suite("Without a person at a terminal imagesend sends to those that are known, and to nobody else")
 struct StrangerTests {
   @Test("a stranger gets nothing by any of its names: 7 before it is dialled, with the ways to make it known")
@@ -27,7 +27,7 @@ struct StrangerTests {
           #expect(line.contains(way), "\(words): \(sender.error)")
         }
         #expect(line.count <= 3 * 80, "three lines of a terminal: \(line.count)")
-        // What a device says of itself is no fingerprint to be given back to the program.
+        // What a device says of itself is no fingerprint for the user to give back to the program.
         #expect(!sender.error.contains(key.prefix(16)))
         #expect(!sender.error.contains(FirstContact.prompt) && !sender.error.contains("Sending to"))
         #expect(sender.events("connecting").isEmpty)
@@ -73,7 +73,7 @@ struct StrangerTests {
       for (name, whom) in [("a.jpg", ["all"]), ("b.jpg", ["Kitchen", "Attic", "Cellar"])] {
         let words = ["--json"] + whom.flatMap { ["--to", $0] } + [try scene.photo(name)]
         var sender = try scene.start("imagesend", words, state: "sender")
-        // Who sees the one a good while before the others, on a busy machine, takes that one for all.
+        // On a busy machine, a sender that sees one long before the others takes that one for all.
         for _ in 1..<8 where await sender.end() != nil && sender.events("found").count < 3 {
           sender = try scene.start("imagesend", words, state: "sender")
         }
@@ -113,15 +113,32 @@ struct StrangerTests {
     }
   }
 
+  @Test("a stranger that has the name of a known device in other letters is not taken for it, however it is typed")
+  func otherLetters() async throws {
+    try await ToolScene.run { scene in
+      try scene.introduce("mum", as: "Mum", to: "sender")
+      let other = try await scene.receiver(name: "mum", state: "other", knownTo: [])
+      let key = try #require(other.fingerprint)
+      for name in ["mum", "MUM"] {
+        let sender = try scene.sender("--to", name, "--timeout", "2", try scene.photo("a.jpg"))
+        #expect(await sender.end() == 7, "\(sender.error)")
+        let who = "the 'mum' in sight (\(key.prefix(12))) is not the device that is known as 'Mum'"
+        #expect(sender.error.contains(who), "\(sender.error)")
+        #expect(!sender.error.contains("did you mean"), "\(sender.error)")
+      }
+      #expect(try scene.received().isEmpty)
+    }
+  }
+
   @Test("with --yes nobody is shown a list to pick from, as without a terminal: several in sight end with 2")
   func noList() async throws {
     try await ToolScene.run { scene in
       for name in ["Attic", "Cellar"] { _ = try await scene.receiver(name: name) }
-      // Who sees the one a good while before the other, on a busy machine, takes that one.
+      // On a busy machine, a sender that sees one long before the other takes that one.
       for attempt in 1...8 {
         let sender = try scene.start(
           "imagesend", ["--yes", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
-        try #require(await !sender.shows("Enter to send"), "a list is shown")
+        try #require(await !sender.shows("Enter sends"), "a list is shown")
         if await sender.end() == 0, attempt < 8 { continue }
         #expect(await sender.end() == 2, "\(sender.error)")
         #expect(sender.error.contains("choose with --to:"), "\(sender.error)")

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import Testing
 
-/// A running imagesend or imagerecv. What it writes is read all the time, so it never waits for us.
+/// One of our programs, running. What it writes is read all the time, so it never waits for us.
 final class ToolProcess: Sendable {
   /// What came out of one descriptor so far.
   private struct Stream {
@@ -14,8 +14,9 @@ final class ToolProcess: Sendable {
   private struct State {
     var output = Stream()
     var error = Stream()
-    /// As a shell counts: the code, or 128 and the signal.
+    /// As a shell counts: the exit code, or 128 and the signal.
     var status: Int32?
+    var endSignal: Int32?
     var peakMemory = 0
     var waiters: [CheckedContinuation<Void, Never>] = []
   }
@@ -27,17 +28,17 @@ final class ToolProcess: Sendable {
 
   private static let starting = NSLock()
 
-  /// How long anything is waited for. Long, since the machine may be busy; a test that fails takes it, a good one does
-  /// not.
+  /// How long anything is waited for. Long, since the machine may be busy: only a test that fails takes so long.
   static let patience = Duration.seconds(90)
 
   /// - Parameters:
-  ///   - onTerminal: standard input and standard error are a terminal; standard output is a pipe all the same.
+  ///   - onTerminal: standard input and standard error are a terminal; standard output is a pipe all the same, unless
+  ///     `outputOnTerminal`, which gives all three to `error`.
   ///   - input: a file to read; otherwise there is nothing to read.
   ///   - output: a file to write, instead of what `output` gives.
   init(
     _ tool: String, _ arguments: [String], environment: [String: String], onTerminal: Bool = false,
-    input inputPath: String? = nil, output outputPath: String? = nil
+    outputOnTerminal: Bool = false, input inputPath: String? = nil, output outputPath: String? = nil
   ) throws {
     Self.starting.lock()
     defer { Self.starting.unlock() }
@@ -54,6 +55,10 @@ final class ToolProcess: Sendable {
       error = (pair.person, pair.program)
       close(input)
       input = dup(pair.program)
+      if outputOnTerminal {
+        close(output.write)
+        output.write = dup(pair.program)
+      }
     } else {
       error = try Self.pipe()
     }
@@ -68,7 +73,7 @@ final class ToolProcess: Sendable {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // The test runner may block or ignore signals; the tool is to start as from a shell.
+    // The test runner may block or ignore signals; the tool should start as from a shell.
     var none = sigset_t()
     var all = sigset_t()
     sigemptyset(&none)
@@ -90,11 +95,15 @@ final class ToolProcess: Sendable {
     Thread.detachNewThread { [self] in
       var status: Int32 = 0
       while waitpid(pid, &status, 0) < 0, errno == EINTR {}
-      change { $0.status = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F }
+      let signal = status & 0x7F
+      change { state in
+        state.status = signal == 0 ? status >> 8 & 0xFF : 128 + signal
+        state.endSignal = signal == 0 ? nil : signal
+      }
     }
   }
 
-  /// Beside the test bundle, where the build puts both.
+  /// The programs are beside the test bundle, where the build puts both.
   static func path(of tool: String) -> String {
     let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     let beside = URL(filePath: program).deletingLastPathComponent().appending(path: tool).path
@@ -152,7 +161,7 @@ final class ToolProcess: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Waits until `condition` gives something; nil when that takes too long.
+  /// Waits until `condition` gives something; nil if that takes too long.
   private func wait<Value: Sendable>(
     atMost patience: Duration = patience, _ condition: @Sendable @escaping (borrowing Snapshot) -> Value?
   ) async -> Value? {
@@ -203,7 +212,15 @@ final class ToolProcess: Sendable {
     } ?? false
   }
 
-  /// Waits until a text stands on standard error behind another one; false if the process ends before.
+  /// Waits for the first of several texts on standard error; nil if the process ends without one.
+  func shows(oneOf texts: [String]) async -> String? {
+    await wait { snapshot -> String?? in
+      if let text = texts.first(where: snapshot.error.contains) { return text }
+      return snapshot.status == nil ? nil : .some(nil)
+    } ?? nil
+  }
+
+  /// Waits until a text comes after another one on standard error; false if the process ends first.
   func shows(_ text: String, behind other: String) async -> Bool {
     await wait { snapshot -> Bool? in
       if snapshot.error.components(separatedBy: other).dropFirst().contains(where: { $0.contains(text) }) {
@@ -213,12 +230,12 @@ final class ToolProcess: Sendable {
     } ?? false
   }
 
-  /// Waits until standard output is so; false if it never is.
+  /// Waits until this is true of standard output; false if it never is.
   func shows(_ isSo: @escaping @Sendable (_ output: String) -> Bool) async -> Bool {
     await wait { snapshot -> Bool? in isSo(snapshot.output) ? true : snapshot.status == nil ? nil : false } ?? false
   }
 
-  /// Waits for the end; nil if it does not come.
+  /// Waits for the end; nil if it does not come in time.
   func end(within patience: Duration = patience) async -> Int32? { await wait(atMost: patience) { $0.status } }
 
   func type(_ keys: String) {
@@ -227,9 +244,12 @@ final class ToolProcess: Sendable {
 
   func send(signal: Int32) { kill(pid, signal) }
 
+  /// The signal that has ended it; nil if it has exited by itself, or is running.
+  var endSignal: Int32? { state.withLock { $0.endSignal } }
+
   var isRunning: Bool { state.withLock { $0.status } == nil }
 
-  /// The most memory in KiB that it had at once, as far as was seen.
+  /// The most memory in KiB that it was seen to have at once.
   var peakMemory: Int {
     let now = peakMemoryNow()
     return state.withLock { max($0.peakMemory, now) }
@@ -250,7 +270,7 @@ final class ToolProcess: Sendable {
     }
   }
 
-  /// Of a receiver that tells its events: its own fingerprint.
+  /// For a receiver that tells its events: its own fingerprint.
   var fingerprint: String? { events("listening").first?["peer"] as? String }
 
   /// Asks it to end, if it is still there.

@@ -7,17 +7,17 @@ import Testing
 
 @testable import PiconetCommandLine
 
-/// Tools in a session of their own, with folders of their own, on loopback only.
+/// Tools in a session of their own, with folders of their own, only on loopback.
 final class ToolScene: Sendable {
   let folder: TemporaryFolder
-  /// Nobody else's peers are seen.
+  /// One that nobody else has, so that no other peers are seen.
   let session = "test-\(UUID().uuidString)"
-  /// Where receivers store.
+  /// Where receivers store their files.
   let into: String
   private let processes = Mutex<[ToolProcess]>([])
 
-  /// So many scenes at once, of two or three processes each: what a program is given seconds for should not have to
-  /// wait for the programs of thirty others.
+  /// So many scenes at once, of two or three processes each: a program that is given seconds for something should not
+  /// have to wait for the programs of thirty other scenes.
   private static let room = TaskGate(6)
 
   /// Runs a test and leaves no process behind.
@@ -62,8 +62,8 @@ final class ToolScene: Sendable {
     }
   }
 
-  /// What makes a program of root's that of a user without groups and capabilities, whom nothing but Debian's usual
-  /// policies lets at Bluetooth.
+  /// Turns a program of root's into that of a user without groups and capabilities, whom only Debian's usual policies
+  /// let use Bluetooth.
   private static let ordinaryUser = [
     "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--ambient-caps=-all",
     "--bounding-set=-all", "--no-new-privs",
@@ -77,14 +77,15 @@ final class ToolScene: Sendable {
   }
 
   /// - Parameters:
-  ///   - state: whose identity: each has a folder of its own.
-  ///   - isOrdinary: as the ordinary user, where the tests are root's; after `openToAll`.
-  ///   - bus: the address of D-Bus' system bus, of another host.
+  ///   - state: whose identity it has: each has a folder of its own.
+  ///   - isOrdinary: whether it runs as the ordinary user if the tests are root's; call `openToAll` first.
+  ///   - bus: the address of the D-Bus system bus of another host.
   func start(
-    _ tool: String, _ arguments: [String], state: String, onTerminal: Bool = false, input: String? = nil,
+    _ tool: String, _ arguments: [String], state: String, onTerminal: Bool = false, outputOnTerminal: Bool = false,
+    input: String? = nil,
     output: String? = nil, isLoopbackOnly: Bool = true, isOrdinary: Bool = false, bus: String? = nil
   ) throws -> ToolProcess {
-    // The options of `piconet` stand behind its command.
+    // The options of `piconet` come after its command.
     let command = tool == "piconet" ? arguments.prefix(1) : []
     let inSession = command.first == "trust" ? [] : ["--session", session]
     let words = command + inSession + arguments.dropFirst(command.count)
@@ -97,13 +98,14 @@ final class ToolScene: Sendable {
     let process = try ToolProcess(
       isOrdinary ? "/usr/bin/env" : tool,
       isOrdinary ? Self.ordinaryUser + [ToolProcess.path(of: tool)] + words : Array(words),
-      environment: environment, onTerminal: onTerminal, input: input, output: output)
+      environment: environment, onTerminal: onTerminal, outputOnTerminal: outputOnTerminal, input: input, output: output
+    )
     processes.withLock { $0.append(process) }
     return process
   }
 
   /// A receiver that listens.
-  /// - Parameter senders: the states of those that know it already, and may send to it without a person.
+  /// - Parameter senders: the states of the devices that it knows already, and that may send to it without a person.
   func receiver(
     _ arguments: String..., name: String = "Kitchen", accept: String? = "all", json: Bool = true,
     onTerminal: Bool = false, state: String? = nil, into: String? = nil, knownTo senders: [String] = ["sender"]
@@ -126,12 +128,12 @@ final class ToolScene: Sendable {
     return receiver
   }
 
-  /// A sender that is told with `--json`.
+  /// A sender that tells its events, with `--json`.
   func sender(_ arguments: String..., state: String = "sender") throws -> ToolProcess {
     try start("imagesend", ["--json"] + arguments, state: state)
   }
 
-  /// Makes one device known to another one, each by its state, as `piconet trust add` does.
+  /// Makes one device, given by its state, known to another one, as `piconet trust add` does.
   func introduce(_ state: String, as name: String, to other: String) throws {
     let key = try storage(state).fingerprint()
     let rights: Set = [PeerRight(.send, ProgramEnvironment.imagesProgram)]
@@ -144,8 +146,8 @@ final class ToolScene: Sendable {
     try .userState(stateHome: "\(folder.path)/state-\(state)", home: folder.path)
   }
 
-  /// What `piconet trust` says with these words.
-  /// - Parameter isOrdinary: the device is the ordinary user's, whose files nobody else writes.
+  /// What `piconet trust` says for these words.
+  /// - Parameter isOrdinary: whether the device is the ordinary user's, whose files nobody else writes.
   @discardableResult
   func trust(_ words: String..., state: String, isOrdinary: Bool = false) async throws -> String {
     let trust = try start("piconet", ["trust"] + words, state: state, isOrdinary: isOrdinary)
@@ -153,7 +155,7 @@ final class ToolScene: Sendable {
     return trust.output
   }
 
-  /// The fingerprint of the device with this state, which is made if there is none.
+  /// The fingerprint of the device with this state; the device is made if there is none.
   func fingerprint(_ state: String, isOrdinary: Bool = false) async throws -> String {
     let line = try await trust("identity", state: state, isOrdinary: isOrdinary)
     return try #require(line.split(separator: "\n").first.map(String.init))
@@ -162,7 +164,7 @@ final class ToolScene: Sendable {
   /// The file of known peers of the device with this state.
   func knownPeers(_ state: String) -> String { "\(folder.path)/state-\(state)/piconet/known-peers" }
 
-  /// A file with content that looks like no other, and like a JPEG to who looks at its beginning.
+  /// A file whose content no other has, and which begins like a JPEG.
   func photo(_ name: String, size: Int = 100_000) throws -> String {
     var random = SystemRandomNumberGenerator()
     var bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0]
@@ -171,7 +173,7 @@ final class ToolScene: Sendable {
     return "\(folder.path)/\(name)"
   }
 
-  /// A large file that takes no place on the disk: zeros after a JPEG's beginning.
+  /// A large file that takes no space on the disk: zeros after a JPEG's beginning.
   func sparse(_ name: String, size: Int64) throws -> String {
     let path = try photo(name, size: 16)
     try #require(truncate(path, off_t(size)) == 0)

@@ -4,12 +4,12 @@ import Piconet
 struct LinkArguments: Hashable, Sendable {
   /// nil: the only peer in sight, or the one that the person picks.
   var target: DialTarget?
-  /// Wait to be reached.
+  /// Whether to wait to be reached.
   var listens = false
   /// Where TCP listens; nil: every address, any free port.
-  var bind: HostAndPort?
+  var listen: HostAndPort?
   var accept: AcceptPolicy = .ask
-  /// That of the peer; with `listens` the one by which peers that are not known get in. nil: none.
+  /// The peer's code; with `listens` the one by which unknown peers get in. nil: none.
   var code: CodeOption?
   /// nil: the host's name.
   var name: String?
@@ -20,26 +20,25 @@ struct LinkArguments: Hashable, Sendable {
   var verbosity = Verbosity()
 
   func check() throws(UsageError) {
-    if listens, target != nil { throw UsageError("--listen waits for a peer and takes none to reach") }
-    if !listens, bind != nil { throw UsageError("--bind says where --listen listens, which was not given") }
+    if listens, target != nil {
+      throw UsageError(
+        "--listen waits for a peer and takes none to reach; where to listen is given as in --listen=:4000")
+    }
     if listens, code != nil, accept == .all {
       throw UsageError("--code lets in who knows the code, and --accept all everybody: choose one")
     }
     var place: DialPlace?
     if case .place(let given) = target { place = given }
-    try transport.check(address: place)
-    if bind != nil, transport.choice.isBluetoothOnly {
-      throw UsageError("'--bind' is for TCP and contradicts '--transport \(transport.choice.rawValue)'")
-    }
+    try transport.check(address: place, listen: listen)
   }
 }
 
-/// Whom the operand of `piconet ping` and `piconet cat` means.
+/// Who is meant by the operand of `piconet ping` and `piconet cat`.
 enum DialTarget: Hashable, Sendable {
   case place(DialPlace)
   case peer(Recipient)
 
-  /// What looks like an address is one; a peer with such a name goes by its fingerprint.
+  /// Whatever looks like an address is one; a peer with such a name has to be given by its fingerprint.
   init(_ argument: OptionArgument) throws(UsageError) {
     if let place = try? DialPlace(argument) {
       self = .place(place)
@@ -76,11 +75,13 @@ extension LinkCommandArguments {
 /// The options of `LinkArguments`.
 func linkOptions<Arguments: LinkCommandArguments>(listenHelp: String) -> [Option<Arguments>] {
   let options: [Option<Arguments>] = [
-    Option("listen", short: "l", help: listenHelp, .flag { $0.link.listens = true }),
     Option(
-      "bind", help: "with --listen: let TCP listen there (default: on every address, any free port), as in :4000",
-      .value(name: "HOST:PORT") { (arguments, value) throws(UnacceptableValue) in
-        arguments.link.bind = try HostAndPort(value, mayOmitHost: true, mayBeZero: true)
+      "listen", short: "l",
+      help: "\(listenHelp); over TCP there (default: on every address, any free port), as in [::1]:4000 or :4000",
+      .optional(name: "HOST:PORT", isValue: HostAndPort.isWhereToListen) {
+        (arguments, value) throws(UnacceptableValue) in
+        arguments.link.listens = true
+        if let value { arguments.link.listen = try HostAndPort(whereToListen: value) }
       }),
     Option(
       "accept",
@@ -115,7 +116,7 @@ func linkOptions<Arguments: LinkCommandArguments>(listenHelp: String) -> [Option
   let says: [Option<Arguments>] = [
     Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.link.verbosity.isQuiet = true }),
     Option("verbose", short: "v", repeatable: true, help: "say more", .flag { $0.link.verbosity.detail += 1 }),
-    Option("help", help: "show this help and exit", .help),
+    Option("help", short: "h", help: "show this help and exit", .help),
     Option("version", help: "show the version and exit", .version),
   ]
   return options + codes + transportOptions("what to go over") + says

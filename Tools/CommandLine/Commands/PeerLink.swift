@@ -1,15 +1,15 @@
 import Piconet
 
-/// A node for one link of `piconet ping` and `piconet cat`, and the way to its far end.
+/// A node for the single link of `piconet ping` and `piconet cat`, and how its other end is reached.
 struct PeerLink: Sendable {
   let arguments: LinkArguments
   let environment: ProgramEnvironment
   let console: Console
-  /// The command's own.
+  /// The command's own session.
   let usualSession: String
-  /// Of which rights of known peers count.
+  /// The program whose rights of known peers count.
   let program: String
-  /// What a peer that invites us wants, for the question.
+  /// What a peer that invites us wants, worded for the question.
   let purpose: String
 
   private var right: String { "push:\(program)" }
@@ -30,8 +30,8 @@ struct PeerLink: Sendable {
       configuration.program = program
       configuration.capacity = capacity
       configuration.openInvitations = CommandLineLimits.questions
-      if let bind = arguments.bind {
-        configuration.listen = bind.host.isEmpty ? "*:\(bind.port)" : bind.description
+      if let place = arguments.listen {
+        configuration.listen = place.host.isEmpty ? "*:\(place.port)" : place.description
       } else if environment.isLoopbackOnly {
         configuration.listen = "127.0.0.1:0"
       }
@@ -51,7 +51,7 @@ struct PeerLink: Sendable {
 
   // MARK: Reaching a peer
 
-  /// The peer that was named, once it has accepted; nil: it failed, which was told.
+  /// The peer that was named, once it has accepted; nil: it failed, which has been reported.
   func reach(_ node: Node) async -> Member? {
     do throws(TransferFailure) {
       let code = try await arguments.code?.wanted(console)
@@ -78,7 +78,8 @@ struct PeerLink: Sendable {
     let search = PeerSearch(node: node, console: console, session: session, naming: environment.naming)
     let choice = PeerChoice(
       search: search, console: console, timeout: arguments.timeout, session: session, bluetooth: bluetooth,
-      known: environment.naming.fingerprints, how: "as PEER", doing: "Connecting to")
+      known: environment.naming.fingerprints, how: "as PEER", doing: "Connecting to",
+      receiver: "piconet \(program) --listen", title: "Connect to")
     do throws(NoChoice) {
       guard case .peer(let recipient) = arguments.target else { return .peer(try await choice.only()) }
       guard let peer = try await choice.peers(for: recipient).first else {
@@ -92,7 +93,7 @@ struct PeerLink: Sendable {
 
   // MARK: Being reached
 
-  /// Listens, and says where; false: it can't, which was told.
+  /// Listens, and says where; false: it can't, which has been reported.
   func listen(_ node: Node) async -> Bool {
     if let codes = codes(node), await !codes.begin() { return false }
     do throws(PiconetError) {
@@ -113,7 +114,6 @@ struct PeerLink: Sendable {
         + (addresses.isEmpty ? "no address" : addresses.joined(separator: ", ")))
   }
 
-  /// Answers invitations until the task is cancelled.
   /// Whom it accepts besides those who prove the code.
   private var policy: AcceptPolicy { arguments.code == nil ? arguments.accept.possible(console, right: right) : .known }
 
@@ -121,8 +121,8 @@ struct PeerLink: Sendable {
     arguments.code.map { CodeDesk(node: node, console: console, option: $0, typedInto: "piconet \(program) --code") }
   }
 
-  /// Answers invitations until the task is cancelled, or a code that was given is over.
-  /// - Returns: whether the code is over, which was told.
+  /// Answers invitations until the task is cancelled, or a code that was given is spent.
+  /// - Returns: whether the code is spent, which has been reported.
   func answer(_ node: Node) async -> Bool {
     let policy = policy
     return await withTaskGroup(of: Bool.self) { ends in
@@ -156,7 +156,7 @@ struct PeerLink: Sendable {
     }
   }
 
-  /// - Parameter suppressed: how many before were not told; nil: this one isn't, either.
+  /// - Parameter suppressed: how many before went unreported; nil: this one does, too.
   func welcome(_ member: Member, in node: Node, suppressed: Int? = 0) async {
     let peer = member.proven
     if let suppressed { console.noteConnected(peer, environment.naming, suppressed: suppressed) }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// piconet: a command for each thing that is looked at or tried by hand.
+/// piconet: a command for each thing that a person looks at or tries by hand.
 public enum PiconetProgram {
   enum Command: String, CaseIterable {
-    case doctor, scan, ping, cat, trust, replay
+    case doctor, scan, ping, cat, trust, replay, manual, completion
 
     var summary: String {
       switch self {
@@ -13,6 +13,8 @@ public enum PiconetProgram {
       case .cat: "carry bytes between two terminals, files or pipes"
       case .trust: "show and change whom this device knows, and its own key"
       case .replay: "run a recorded trace again and compare"
+      case .manual: "write a manual page, as man reads it"
+      case .completion: "write what a shell completes command lines by"
       }
     }
   }
@@ -24,8 +26,16 @@ public enum PiconetProgram {
     case wrong(UsageError)
   }
 
-  /// The whole program.
+  /// The whole program; started under the name of another one, by way of a link, it is that program.
   public static func main() -> Never {
+    switch ProcessArguments.programName {
+    case "imagesend": ImageSendProgram.main()
+    case "imagerecv": ImageReceiveProgram.main()
+    default: mainOfPiconet()
+    }
+  }
+
+  private static func mainOfPiconet() -> Never {
     let words = ProcessArguments.words
     StandardStream.occupyClosed()
     var (output, error) = (StandardStream.output, StandardStream.error)
@@ -33,9 +43,7 @@ public enum PiconetProgram {
     case .command(let command): run(command, Array(words.dropFirst()))
     case .print(let text):
       StandardStream.ignoreBrokenPipes()
-      output.write(text)
-      output.complain(as: "piconet", to: &error)
-      exit(output.exitCode(after: .stored).rawValue)
+      PrintingProgram.print(text, of: "piconet", to: &output, &error)
     case .wrong(let problem):
       error.write(problem.text(program: "piconet"))
       exit(ExitCode.usage.rawValue)
@@ -46,32 +54,18 @@ public enum PiconetProgram {
     guard let first else { return .wrong(UsageError("missing command")) }
     let word = String(decoding: first, as: UTF8.self)
     switch word {
-    case "--help", "help": return .print(help)
+    case "-h", "--help", "help": return .print(help)
     case "--version": return .print(ProgramVersion.text(program: "piconet"))
-    default:
-      if let command = Command(rawValue: word) { return .command(command) }
-      let what = word.hasPrefix("-") ? "unrecognized option" : "unknown command"
-      let commands = Command.allCases.map { "  - '\($0.rawValue)'" }.joined(separator: "\n")
-      return .wrong(UsageError("\(what) '\(displaySafe(word))'\nCommands are:\n\(commands)"))
+    default: return Command(rawValue: word).map(Start.command) ?? .wrong(unknown(word))
     }
   }
 
-  static var help: String {
-    let commands = Command.allCases.map { command in
-      "  " + command.rawValue + String(repeating: " ", count: 10 - command.rawValue.count) + command.summary
-    }
-    return """
-      Usage: piconet COMMAND [OPTION]...
-      See, measure and try what devices nearby are reached by.
-
-      Commands:
-      \(commands.joined(separator: "\n"))
-
-      'piconet COMMAND --help' lists a command's options.
-            --help              show this help and exit
-            --version           show the version and exit
-
-      """
+  private static func unknown(_ word: String) -> UsageError {
+    let what = word.hasPrefix("-") ? "unrecognized option" : "unknown command"
+    let commands = Command.allCases.map(\.rawValue)
+    let nearest = NearestWord.to(word, of: word.hasPrefix("-") ? ["--help", "--version"] : commands)
+    let list = commands.map { "  - '\($0)'" }.joined(separator: "\n")
+    return UsageError("\(what) '\(displaySafe(word))'\(NearestWord.question(nearest))\nCommands are:\n\(list)")
   }
 
   private static func run(_ command: Command, _ words: [[UInt8]]) -> Never {
@@ -102,6 +96,8 @@ public enum PiconetProgram {
         replayOptions, initial: ReplayArguments(), words: words,
         console: { Console(program: "piconet replay", json: false, verbosity: $0.verbosity, countsFiles: false) }
       ) { await ReplayProgram(arguments: $0, console: $1).run() }
+    case .manual: PrintingProgram.main(manualOptions, initial: ManualArguments(), words, text: \.text)
+    case .completion: PrintingProgram.main(completionOptions, initial: CompletionArguments(), words, text: \.text)
     }
   }
 }

@@ -1,21 +1,23 @@
 import Piconet
 
-/// The answers to one asker, in the order of its pings and apart from those to others: who does not read its answers
-/// holds up nobody else.
+/// The answers to one asker in one channel, in the order of its pings and apart from all others: who does not read its
+/// answers holds up nobody else, and in another channel not even itself.
 final class PingAnswers: Sendable {
-  /// Answers that wait. What is asked beyond it is not answered: the asker counts it as lost.
+  /// The most answers that wait. Pings beyond that are not answered: the asker counts them as lost.
   static let limit = 32
 
   private let member: Member
+  private let channel: MessageChannel
   private let answers: AsyncStream<[UInt8]>
   private let queue: AsyncStream<[UInt8]>.Continuation
 
-  init(to member: Member) {
+  init(to member: Member, in channel: MessageChannel) {
     self.member = member
+    self.channel = channel
     (answers, queue) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.limit))
   }
 
-  /// False when nothing is sent any more: the member has left, and who asks under its name has joined anew.
+  /// False when nothing more is sent: the member has left, and whoever asks under its name has joined again.
   func take(_ bytes: [UInt8]) -> Bool {
     if case .terminated = queue.yield(bytes) { false } else { true }
   }
@@ -24,7 +26,7 @@ final class PingAnswers: Sendable {
   func run() async {
     for await bytes in answers {
       do throws(PiconetError) {
-        try await member.send(bytes)
+        try await member.send(bytes, in: channel)
       } catch {
         break
       }

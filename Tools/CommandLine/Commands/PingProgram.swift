@@ -29,7 +29,7 @@ struct PingProgram: Sendable {
     guard await link.listen(node) else { return }
     await withDiscardingTaskGroup { group in
       group.addTask {
-        // With the node the messages end, and the program with them.
+        // The node's end ends the messages, and with them the program.
         if await link.answer(node) { await node.stop() }
       }
       group.addTask {
@@ -47,24 +47,26 @@ struct PingProgram: Sendable {
           }
         }
       }
-      var answers: [NodeID: PingAnswers] = [:]
+      var answers: [NodeID: [MessageChannel: PingAnswers]] = [:]
       for await message in node.session.messages {
         guard var ping = PingMessage(message.bytes), ping.kind == .request else { continue }
         ping.kind = .reply
-        if answers[message.sender]?.take(ping.bytes) == true { continue }
+        if answers[message.sender]?[message.channel]?.take(ping.bytes) == true { continue }
         let members = node.session.members
-        for (id, old) in answers where id == message.sender || !members.contains(where: { $0.id == id }) {
-          old.end()
+        for (id, old) in answers where !members.contains(where: { $0.id == id }) {
+          for one in old.values { one.end() }
           answers[id] = nil
         }
+        answers[message.sender]?.removeValue(forKey: message.channel)?.end()
         guard let member = members.first(where: { $0.id == message.sender }) else { continue }
-        let new = PingAnswers(to: member)
-        answers[message.sender] = new
+        let new = PingAnswers(to: member, in: message.channel)
+        answers[message.sender, default: [:]][message.channel] = new
         _ = new.take(ping.bytes)
         group.addTask { await new.run() }
       }
       group.cancelAll()
     }
+    if Task.isCancelled { console.interrupted() }
   }
 
   // MARK: Asking
@@ -93,7 +95,7 @@ struct PingProgram: Sendable {
           if isComplete, hasSentAll.value { complete.finish() }
         }
       }
-      // One of the node's own, so that the figures have what the connection alone takes.
+      // A ping by the node itself, so that the figures include what the connection alone takes.
       group.addTask { _ = try? await node.session.ping(member, timeout: .seconds(1)) }
       group.addTask {
         let reach = ReachNotes(console: console, side: .sender)
@@ -142,7 +144,7 @@ struct PingProgram: Sendable {
       }
       left = left.map { $0 - 1 }
       if left == 0 { return }
-      // A sender that was held up does not catch up by a burst.
+      // A sender that was held up does not catch up with a burst.
       due = max(due + arguments.interval, .now)
       try? await ContinuousClock().sleep(until: due)
     }

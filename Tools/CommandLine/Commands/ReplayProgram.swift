@@ -16,7 +16,7 @@ let replayOptions = OptionTable<ReplayArguments>(
     """,
   options: [
     Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),
-    Option("help", help: "show this help and exit", .help),
+    Option("help", short: "h", help: "show this help and exit", .help),
     Option("version", help: "show the version and exit", .version),
   ],
   operands: .optional { (arguments, value) throws(UsageError) in arguments.path = LocalPath(value.text) },
@@ -32,6 +32,7 @@ let replayOptions = OptionTable<ReplayArguments>(
       title: "Examples",
       rows: [("PICONET_TRACE=redacted:/tmp/trace imagesend photo.jpg", ""), ("piconet replay /tmp/trace", "")]),
   ],
+  operandWords: .files,
   check: { (arguments) throws(UsageError) in
     if arguments.path.bytes.isEmpty { throw UsageError("missing file operand") }
   })

@@ -68,9 +68,14 @@ enum TrustCommand: Hashable, Sendable {
     case "renew":
       try count(0...0, "")
       self = .renew
-    default: throw UsageError("unknown command 'trust \(displaySafe(first.readable))'")
+    default:
+      let nearest = NearestWord.to(first.readable, of: Self.words)
+      throw UsageError("unknown command 'trust \(displaySafe(first.readable))'\(NearestWord.question(nearest))")
     }
   }
+
+  /// The first words of all of them.
+  static var words: [String] { trustCommands.map { String($0.term.prefix { $0 != " " }) } }
 
   private static func argument(_ word: LocalPath) -> OptionArgument { OptionArgument(bytes: word.bytes) }
 
@@ -123,7 +128,7 @@ struct PeerReference: Hashable, Sendable {
 
   init(_ word: LocalPath) { text = word.readable }
 
-  /// All that it may mean: a device may have been taken under a name that is another one's digits.
+  /// All peers that it may mean: a device may have been remembered under a name that equals another one's digits.
   func matches(in known: KnownPeers) -> [KnownPeer] {
     let digits = text.lowercased()
     let isLongEnough = digits.utf8.count >= SightedPeer.shortFingerprint

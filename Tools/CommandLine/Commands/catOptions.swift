@@ -32,7 +32,7 @@ let catOptions = OptionTable<CatArguments>(
       rows: [
         ("0", "everything was carried, and both ends of input told"),
         ("2 to 7", "as imagesend: wrong command line, no such peer, refused, lost, local, identity"),
-        ("130", "interrupted by a signal"),
+        ("130", "interrupted by a signal: 143 by SIGTERM, 129 by SIGHUP"),
       ]),
     environmentSection(),
     .init(

@@ -6,10 +6,10 @@ struct PingArguments: Hashable, LinkCommandArguments {
   /// nil: until interrupted.
   var count: Int?
   var interval: Duration = .seconds(1)
-  /// Bytes of each ping behind its header.
+  /// Bytes of each ping after its header.
   var size = 56
 
-  /// Below the 95 KiB that a message has.
+  /// Below the 95 KiB that a message may have.
   static let largestSize: Int64 = 90_000
 }
 
@@ -48,8 +48,9 @@ let pingOptions = OptionTable<PingArguments>(
     .init(
       title: "Exit status",
       rows: [
-        ("0", "a ping came back, or --listen was interrupted"),
+        ("0", "a ping came back; without --count it goes on until interrupted, and ends as its pings did"),
         ("2 to 7", "as imagesend: wrong command line, no such peer, refused, lost, local, identity"),
+        ("130", "interrupted by a signal before a peer was reached, or with --listen: 143 by SIGTERM, 129 by SIGHUP"),
       ]),
     environmentSection(),
     .init(

@@ -42,7 +42,7 @@ let scanOptions = OptionTable<ScanArguments>(
   ] + transportOptions("what to look over") + [
     Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
     Option("quiet", short: "q", help: "no notes, only peers and errors", .flag { $0.verbosity.isQuiet = true }),
-    Option("help", help: "show this help and exit", .help),
+    Option("help", short: "h", help: "show this help and exit", .help),
     Option("version", help: "show the version and exit", .version),
   ],
   operands: .none,

@@ -3,13 +3,30 @@ import Piconet
 /// What `piconet trust` was asked to do.
 struct TrustArguments: Hashable, Sendable {
   var words: [LocalPath] = []
-  /// Of `export` and `restore`; nil: the key is not encrypted.
+  /// For `export` and `restore`; nil: the key is not encrypted.
   var passphraseFile: LocalPath?
-  /// Whether an identity or a file may go for good.
+  /// Whether an identity or a file may be lost for good.
   var force = false
   var json = false
   var verbosity = Verbosity()
 }
+
+/// What `piconet trust` does, each with its arguments.
+let trustCommands: [CommandDescription.Section.Row] = [
+  ("list", "show the known peers (the default)"),
+  ("add NAME FINGERPRINT", "take this key for a device that you call NAME; it may be sent to"),
+  ("confirm PEER FINGERPRINT", "say that this is the fingerprint which that device shows"),
+  ("rename PEER NAME", "call it NAME from now on"),
+  ("allow PEER RIGHT...", "let it be sent to (send), let it send to us (push)"),
+  ("deny PEER RIGHT...", "take these rights away"),
+  ("block PEER|FINGERPRINT", "refuse the key before anybody is asked about it"),
+  ("unblock PEER", "do not; its rights do not come back"),
+  ("forget PEER", "make a stranger of it again"),
+  ("identity", "show the fingerprint of this device"),
+  ("export FILE", "write this device's key to FILE: whoever has it is this device"),
+  ("restore FILE", "make this device the one whose key was exported"),
+  ("renew", "make a new key: others have to get to know this device anew"),
+]
 
 /// The command line of `piconet trust`.
 let trustOptions = OptionTable<TrustArguments>(
@@ -31,28 +48,12 @@ let trustOptions = OptionTable<TrustArguments>(
     Option("json", help: "write one peer a line to standard output, as JSON", .flag { $0.json = true }),
     Option(
       "quiet", short: "q", help: "no notes, only what was asked for and errors", .flag { $0.verbosity.isQuiet = true }),
-    Option("help", help: "show this help and exit", .help),
+    Option("help", short: "h", help: "show this help and exit", .help),
     Option("version", help: "show the version and exit", .version),
   ],
   operands: .any { $0.words.append($1) },
   sections: [
-    .init(
-      title: "Commands",
-      rows: [
-        ("list", "show the known peers (the default)"),
-        ("add NAME FINGERPRINT", "take this key for a device that you call NAME; it may be sent to"),
-        ("confirm PEER FINGERPRINT", "say that this is the fingerprint which that device shows"),
-        ("rename PEER NAME", "call it NAME from now on"),
-        ("allow PEER RIGHT...", "let it be sent to (send), let it send to us (push)"),
-        ("deny PEER RIGHT...", "take these rights away"),
-        ("block PEER|FINGERPRINT", "refuse the key before anybody is asked about it"),
-        ("unblock PEER", "do not; its rights do not come back"),
-        ("forget PEER", "make a stranger of it again"),
-        ("identity", "show the fingerprint of this device"),
-        ("export FILE", "write this device's key to FILE: whoever has it is this device"),
-        ("restore FILE", "make this device the one whose key was exported"),
-        ("renew", "make a new key: others have to get to know this device anew"),
-      ]),
+    .init(title: "Commands", rows: trustCommands),
     .init(
       title: "Words",
       rows: [
@@ -74,4 +75,5 @@ let trustOptions = OptionTable<TrustArguments>(
         ("piconet trust export --passphrase-file secret.txt key.pem", ""),
       ]),
   ],
+  operandWords: .words(trustCommands.map { (String($0.term.prefix { $0 != " " }), $0.text) }),
   check: { (arguments) throws(UsageError) in _ = try TrustCommand(arguments.words) })

@@ -17,7 +17,7 @@ let doctorOptions = OptionTable<DoctorArguments>(
   options: [
     Option("json", help: "write one finding a line to standard output, as JSON", .flag { $0.json = true }),
     Option("quiet", short: "q", help: "show problems and warnings only", .flag { $0.isQuiet = true }),
-    Option("help", help: "show this help and exit", .help),
+    Option("help", short: "h", help: "show this help and exit", .help),
     Option("version", help: "show the version and exit", .version),
   ],
   operands: .none,
@@ -51,7 +51,7 @@ enum DoctorProgram {
     }
   }
 
-  /// 1 if there is a problem: the same number as an internal error has, as in other programs that examine something.
+  /// 1 if there is a problem: the same number as for an internal error, as in other programs that examine something.
   static func exitStatus(_ findings: [Finding]) -> Int32 { findings.contains { $0.severity == .problem } ? 1 : 0 }
 
   static func jsonLine(_ finding: Finding) -> String {
@@ -63,8 +63,8 @@ enum DoctorProgram {
     return object.line + "\n"
   }
 
-  /// A line for each, and one below with what to do. The kernel lets a network interface have nearly any name, escape
-  /// sequences too.
+  /// A line for each, and one below it with what to do. The kernel lets a network interface have nearly any name, even
+  /// escape sequences.
   static func humanText(_ findings: [Finding]) -> String {
     findings.map { finding in
       let start = padded(finding.severity.rawValue, 9) + padded(finding.area, 12)

@@ -5,6 +5,8 @@ extension FileWalk {
   struct Found {
     let size: Int64
     let kind: ImageKind?
+    /// What it is if it is not an image.
+    let otherwise: LeftOutFiles.Kind
     let identity: OfferedNames.Identity
   }
 
@@ -15,8 +17,8 @@ extension FileWalk {
     return status
   }
 
-  /// Reads the beginning of a regular file. The type is checked before it is opened, since to open a device may do
-  /// something; and after it, since the path may have come to mean something else. Opening never blocks.
+  /// Reads the beginning of a regular file. The type is checked before it is opened, since opening a device may do
+  /// something, and afterwards, since the path may have come to mean something else. Opening never blocks.
   static func inspect(_ path: LocalPath, _ before: stat) throws(GatheringFailure) -> Found {
     guard before.st_mode & S_IFMT == S_IFREG else { throw GatheringFailure(path: path, reason: .notARegularFile) }
     let descriptor = path.withCString { open($0, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) }
@@ -38,8 +40,9 @@ extension FileWalk {
       if count == 0 { break }
       filled += count
     }
+    let start = Array(header.prefix(filled))
     return Found(
-      size: Int64(status.st_size), kind: ImageKind(header: header.prefix(filled)),
+      size: Int64(status.st_size), kind: ImageKind(header: start), otherwise: LeftOutFiles.Kind(header: start),
       identity: OfferedNames.Identity(status))
   }
 }

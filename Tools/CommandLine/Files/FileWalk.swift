@@ -1,21 +1,21 @@
 import Glibc
 import Piconet
 
-/// Goes through the operands of a command line and gives one file after the other.
+/// Goes through the operands of a command line and produces one file after the other.
 ///
-/// A file stands for itself, and so does a URL. A directory stands for the images in it and below (for all its files
-/// with `--any`), sorted by name, without what is hidden. What is in it is offered below folders of the same names,
-/// `--flat` without them. Links to files are sent as their content; a link to a directory is followed if it was named
-/// itself, or with `followsLinks`, and then no directory is entered twice, so a loop ends. What can't be sent is a
-/// failure of its own and does not stop the rest.
+/// A file stands for itself, and so does a URL. A directory stands for the images in it and below (with `--any` for all
+/// its files), sorted by name, except hidden ones. Its contents are offered below folders of the same names, or with
+/// `--flat` without folders. Links to files are sent as their content; a link to a directory is followed if it was
+/// named itself, or with `followsLinks`, and then no directory is entered twice, so a loop ends. Something that can't
+/// be sent is a failure of its own and does not stop the rest.
 ///
-/// There is no limit on the number of files. In memory are the names of the directories on the way to the present one,
-/// and where files of several operands may meet, or with `isFlat`, a number for each name.
+/// There is no limit on the number of files. Memory holds the names in the directories on the way to the present one,
+/// and, if files of several operands may have the same name, or with `isFlat`, a number for each name.
 struct FileWalk: Sendable {
   struct Options: Hashable, Sendable {
-    /// Files that are no images too.
+    /// Whether files other than images are included.
     var any = false
-    /// Without folders.
+    /// Whether files are offered without folders.
     var isFlat = false
     var followsLinks = false
     var depth = CommandLineLimits.directoryDepth
@@ -26,7 +26,7 @@ struct FileWalk: Sendable {
     case failure(GatheringFailure)
     /// A link to a directory that is not followed.
     case link(LocalPath)
-    /// A file that is there for the second time.
+    /// A file that comes up for the second time.
     case twice(LocalPath)
   }
 
@@ -35,9 +35,9 @@ struct FileWalk: Sendable {
     let path: LocalPath
     let names: DirectoryNames
     var next = 0
-    /// What it is offered below.
+    /// The folder below which its contents are offered.
     let folder: [[UInt8]]
-    /// Names of folders in it that were repaired.
+    /// Repaired names of folders in it.
     var repaired: Set<[UInt8]> = []
   }
 
@@ -45,10 +45,12 @@ struct FileWalk: Sendable {
   private let operands: [LocalPath]
   private var nextOperand = 0
   private var levels: [Level] = []
-  /// Of the operand that is looked at.
+  /// Directories of the present operand that were entered.
   private var visited: Set<OfferedNames.Identity> = []
   private var isBarren = false
   private var offered = OfferedNames()
+  /// Files in directories so far that are not images.
+  private(set) var leftOut = LeftOutFiles()
 
   init(_ operands: [LocalPath], _ options: Options = Options()) {
     self.operands = operands
@@ -94,7 +96,7 @@ struct FileWalk: Sendable {
       visited = []
       isBarren = true
       let name = operand.lastComponent.bytes
-      // What is not the name of a folder stands for what is in it.
+      // A path that does not end with a folder's name stands for the folder's contents.
       let isPlace = name == [0x2E] || name == [0x2E, 0x2E] || name == [0x2F] || name.isEmpty
       return try enter(operand, status, folder: isPlace || options.isFlat ? [] : [AcceptableName(name).bytes])
     } catch {
@@ -123,9 +125,12 @@ struct FileWalk: Sendable {
         return try enter(path, status, folder: options.isFlat ? [] : level.folder + [folderName(name)])
       case S_IFREG:
         let found = try Self.inspect(path, status)
-        guard found.kind != nil || options.any else { return nil }
+        guard found.kind != nil || options.any else {
+          leftOut.add(found.otherwise)
+          return nil
+        }
         return step(path, found, folder: level.folder, siblings: level.names)
-      // Sockets and the like in a directory are nothing that anybody asked for.
+      // Nobody has asked for sockets and the like in a directory.
       default: return nil
       }
     } catch {
@@ -133,7 +138,7 @@ struct FileWalk: Sendable {
     }
   }
 
-  /// - Returns: nothing; what is in it follows.
+  /// - Returns: nothing; the contents follow.
   private mutating func enter(
     _ path: LocalPath, _ status: stat, folder: [[UInt8]]
   ) throws(GatheringFailure) -> Step? {
@@ -149,8 +154,8 @@ struct FileWalk: Sendable {
     return nil
   }
 
-  /// The name of a folder in the present one, repaired where receivers would not make it so: then none that another one
-  /// has.
+  /// The name of a folder in the present one, repaired if receivers would not make it as it is, so that it differs from
+  /// those of others.
   private mutating func folderName(_ name: [UInt8]) -> [UInt8] {
     let acceptable = AcceptableName(name)
     guard acceptable.refusal != nil else { return name }
@@ -173,7 +178,7 @@ struct FileWalk: Sendable {
     guard let folder = AcceptableFolder(folder) else {
       return .failure(GatheringFailure(path: path, reason: .tooDeep))
     }
-    // Files of one directory have different names already.
+    // Files in one directory have different names already.
     let mayMeet = options.isFlat || operands.count > 1 || name.refusal != nil
     let answer =
       mayMeet

@@ -4,24 +4,33 @@ enum CommandLineLimits {
   static let nameBytes = 63
   /// Bytes of a session's id.
   static let sessionBytes = 63
-  /// Files that are named on standard error when they were not tried; of others their number is told.
+  /// How many untried files are named on standard error; of the rest only the number is reported.
   static let untriedTold = 20
-  /// Directories below an operand.
+  /// Up to so many files, and failures, have lines of their own on a terminal with a progress bar; more are only
+  /// counted, unless `-v` is given.
+  static let fewFiles = 10
+  /// How many levels of directories below an operand.
   static let directoryDepth = 32
-  /// Rows of the list a person picks a peer from. Peers beyond are counted, not listed.
+  /// Rows in the list from which a person picks a peer. Peers beyond that are counted, not listed.
   static let pickerRows = 99
-  /// Changes of that list that wait to be drawn. Beyond it the newest is dropped: the list says so.
+  /// Changes of that list that wait to be drawn. Beyond that the newest is dropped, and the list says so.
   static let pickerBacklog = 1_024
-  /// Peers that are told as found.
+  /// Peers that are reported as found.
   static let sightings = 4_096
-  /// Peers that imagesend is connected to at once, and files under way to each: with them its memory is bounded.
+  /// Peers that imagesend is connected to at once, and files under way to each: these bound its memory.
   static let peersAtOnce = 4
   static let filesAtOnce = 4
-  /// Senders that imagerecv is connected to at once, and files that it stores of each at once.
+  /// More files may be under way if all of those to a peer together have no more bytes than this.
+  static let smallFilesAtOnce = 32
+  static let smallBytesAtOnce: Int64 = 8 << 20
+  /// Senders that imagerecv is connected to at once, and files from each that it stores at once.
   static let senders = 16
-  /// Questions of strangers that are put at once: a person reads one after the other.
+  /// Strangers' questions that are put at once: a person reads one after the other.
   static let questions = 1
   static let filesStoredAtOnce = 8
+  /// The same for files of which nothing is kept when they are interrupted: each needs one descriptor, a larger one
+  /// two.
+  static let smallFilesStoredAtOnce = 32
   /// Progress reports and redraws: 10 a second.
   static let progressInterval = Duration.milliseconds(100)
 }

@@ -1,7 +1,7 @@
-/// `HOST:PORT` as the command line takes it. An IPv6 address stands in brackets (RFC 3986, section 3.2.2), with its
-/// zone inside them: `[fe80::1%eth0]:4000`.
+/// `HOST:PORT` as the command line takes it. An IPv6 address is in brackets (RFC 3986, section 3.2.2), with its zone
+/// inside them: `[fe80::1%eth0]:4000`.
 struct HostAndPort: Hashable, Sendable, CustomStringConvertible {
-  /// A name or an address, without brackets. Empty only where `mayOmitHost` was set: every address of this machine.
+  /// A name or an address, without brackets. Empty only if `mayOmitHost` was set: every address of this machine.
   let host: String
   let port: UInt16
 
@@ -14,8 +14,8 @@ struct HostAndPort: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// - Parameters:
-  ///   - mayOmitHost: whether `:4000` is meant to be understood, as for listening.
-  ///   - mayBeZero: whether port 0 (any free port) is, as for listening.
+  ///   - mayOmitHost: whether `:4000` is accepted, as for listening.
+  ///   - mayBeZero: whether port 0 (any free port) is accepted, as for listening.
   init(
     _ argument: OptionArgument, mayOmitHost: Bool = false, mayBeZero: Bool = false
   ) throws(UnacceptableValue) {
@@ -39,6 +39,16 @@ struct HostAndPort: Hashable, Sendable, CustomStringConvertible {
       port > 0 || mayBeZero
     else { throw .because("the port must be a number from \(mayBeZero ? 0 : 1) to 65535") }
     self.init(host: String(host), port: port)
+  }
+
+  /// Where a program should listen: `:4000` means every address, and port 0 any free port.
+  init(whereToListen argument: OptionArgument) throws(UnacceptableValue) {
+    try self.init(argument, mayOmitHost: true, mayBeZero: true)
+  }
+
+  /// Whether a word after `--listen` says where, and is not an operand.
+  static func isWhereToListen(_ word: [UInt8]) -> Bool {
+    (try? HostAndPort(whereToListen: OptionArgument(bytes: word))) != nil
   }
 
   var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }

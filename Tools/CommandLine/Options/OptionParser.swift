@@ -1,7 +1,7 @@
-/// Reads a command line by the conventions of getopt_long(3).
+/// Parses a command line by the conventions of getopt_long(3).
 ///
 /// Long options may be abbreviated as long as the abbreviation is unambiguous; arguments follow as `--name=value`,
-/// `--name value`, `-oVALUE` or `-o VALUE`; short flags may be bundled; `--` ends the options. Operands may stand
+/// `--name value`, `-oVALUE` or `-o VALUE`; short flags may be bundled; `--` ends the options. Operands may come
 /// between options unless POSIXLY_CORRECT is set, in which case the first operand ends the options.
 struct OptionParser<Arguments: Sendable> {
   private let table: OptionTable<Arguments>
@@ -19,7 +19,7 @@ struct OptionParser<Arguments: Sendable> {
 
   /// - Parameters:
   ///   - words: the command line without the program's name.
-  ///   - initial: the arguments where no option was given.
+  ///   - initial: the arguments if no option is given.
   ///   - posixlyCorrect: whether POSIXLY_CORRECT is in the environment.
   static func parse(
     _ words: [[UInt8]], table: OptionTable<Arguments>, initial: Arguments, posixlyCorrect: Bool
@@ -58,7 +58,7 @@ struct OptionParser<Arguments: Sendable> {
     }
   }
 
-  /// `written` is what follows the two dashes, with its `=value`: getopt_long shows it so.
+  /// `written` is what follows the two dashes, with its `=value`, as getopt_long shows it.
   private mutating func takeLong(_ written: [UInt8]) throws(UsageError) -> String? {
     let equals = written.firstIndex(of: UInt8(ascii: "="))
     let name = String(decoding: written[..<(equals ?? written.endIndex)], as: UTF8.self)
@@ -72,7 +72,8 @@ struct OptionParser<Arguments: Sendable> {
     } else if let only = candidates.first {
       option = only
     } else {
-      throw UsageError("unrecognized option '--\(quotable(written))'")
+      let nearest = NearestWord.to(name, of: table.options.map(\.long)).map { "--\($0)" }
+      throw UsageError("unrecognized option '--\(quotable(written))'\(NearestWord.question(nearest))")
     }
 
     let attached = equals.map { Array(written[($0 + 1)...]) }
@@ -96,24 +97,44 @@ struct OptionParser<Arguments: Sendable> {
 
   /// `bundle` is what follows the dash.
   private mutating func takeShort(_ bundle: ArraySlice<UInt8>) throws(UsageError) -> String? {
-    // A letter that is not ASCII is shown whole, so the bundle is read by characters.
+    // A letter that is not ASCII is shown whole, so the bundle is read character by character.
     var rest = bundle
     while let byte = rest.popFirst() {
       guard byte < 0x80, let option = table.options.first(where: { $0.short?.asciiValue == byte }) else {
         let letter = String(decoding: [byte] + rest, as: UTF8.self).first.map(String.init) ?? ""
-        throw UsageError("invalid option -- '\(displaySafe(letter))'")
+        throw UsageError("invalid option -- '\(displaySafe(letter))'\(NearestWord.question(long(of: bundle)))")
       }
-      if case .value(_, let store) = option.action {
-        let letter = Character(Unicode.Scalar(byte))
+      let letter = Character(Unicode.Scalar(byte))
+      switch option.action {
+      case .value(_, let store):
         guard let value = rest.isEmpty ? pending.popFirst() : Array(rest) else {
           throw UsageError("option requires an argument -- '\(letter)'")
         }
         try apply(store, value, as: "-\(letter)")
         return nil
+      case .optional(_, let isValue, let store):
+        try applyIfGiven(store, takeValue(attached: &rest, isValue), as: "-\(letter)")
+      case .flag, .help, .version:
+        if let output = perform(option) { return output }
       }
-      if let output = perform(option) { return output }
     }
     return nil
+  }
+
+  /// The argument of a letter that need not have one: the rest of its bundle, or the next word if that is one.
+  private mutating func takeValue(
+    attached rest: inout ArraySlice<UInt8>, _ isValue: ([UInt8]) -> Bool
+  ) -> [UInt8]? {
+    if rest.isEmpty { return pending.first.map(isValue) == true ? pending.popFirst() : nil }
+    guard isValue(Array(rest)) else { return nil }
+    defer { rest = [] }
+    return Array(rest)
+  }
+
+  /// The long option that was written after a single dash, as in other programs.
+  private func long(of bundle: ArraySlice<UInt8>) -> String? {
+    let name = String(decoding: bundle.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
+    return table.options.contains { $0.long == name } ? "--\(name)" : nil
   }
 
   private mutating func perform(_ option: Option<Arguments>) -> String? {

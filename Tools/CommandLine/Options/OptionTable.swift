@@ -1,23 +1,17 @@
 /// The command line of one program, declared once.
 struct OptionTable<Arguments: Sendable>: Sendable {
-  /// What the program does with what is no option.
+  /// What the program does with words that are not options.
   enum Operands: Sendable {
     case none
     /// At least one; the word completes "missing ... operand".
     case required(word: String, @Sendable (inout Arguments, LocalPath) -> Void)
-    /// Any number, none too.
+    /// Any number, including none.
     case any(@Sendable (inout Arguments, LocalPath) -> Void)
-    /// None or one.
+    /// At most one.
     case optional(@Sendable (inout Arguments, OptionArgument) throws(UsageError) -> Void)
   }
 
-  /// A part of the help after the options: a heading and lines that are wrapped with a hanging indent.
-  struct Section: Sendable {
-    /// Left column and text; a row without text is printed as it stands.
-    typealias Row = (term: String, text: String)
-    let title: String
-    let rows: [Row]
-  }
+  typealias Section = CommandDescription.Section
 
   let program: String
   /// What follows "Usage: program ".
@@ -27,6 +21,8 @@ struct OptionTable<Arguments: Sendable>: Sendable {
   let options: [Option<Arguments>]
   let operands: Operands
   let sections: [Section]
+  /// What a shell offers for operands.
+  var operandWords: CompletedWords = .nothing
   /// Refuses options that contradict each other, once all are read.
   var check: (@Sendable (Arguments) throws(UsageError) -> Void)? = nil
 }

@@ -65,7 +65,7 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
       Option(
         "listen", help: "listen there (default: on every address, any free port), as in [::1]:4000 or :4000",
         .value(name: "HOST:PORT") { (arguments, value) throws(UnacceptableValue) in
-          arguments.listen = try HostAndPort(value, mayOmitHost: true, mayBeZero: true)
+          arguments.listen = try HostAndPort(whereToListen: value)
         }),
       Option(
         "max-size", help: "refuse files that are larger, as in 500000, 10M or 1GiB",
@@ -86,8 +86,10 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
       Option("any", help: "take other files too, not only images", .flag { $0.any = true }),
       Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
       Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),
-      Option("verbose", short: "v", repeatable: true, help: "say more", .flag { $0.verbosity.detail += 1 }),
-      Option("help", help: "show this help and exit", .help),
+      Option(
+        "verbose", short: "v", repeatable: true, help: "say more, and name each file, however many",
+        .flag { $0.verbosity.detail += 1 }),
+      Option("help", short: "h", help: "show this help and exit", .help),
       Option("version", help: "show the version and exit", .version),
     ],
   operands: .none,

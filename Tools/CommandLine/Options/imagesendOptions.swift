@@ -11,7 +11,7 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
       "to", repeatable: true,
       help: """
         send to the peer that is called NAME or has the fingerprint PEER, or to all in sight; may be given several \
-        times; without it, to the only peer in sight, or to the one you pick
+        times; without it, to the only peer in sight, or to those you pick
         """,
       .value(name: "NAME|PEER|all") { (arguments, value) throws(UnacceptableValue) in
         let recipient = try Recipient(value)
@@ -74,8 +74,10 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
       Option("follow-links", help: "follow links to directories", .flag { $0.followsLinks = true }),
       Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
       Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),
-      Option("verbose", short: "v", repeatable: true, help: "say more", .flag { $0.verbosity.detail += 1 }),
-      Option("help", help: "show this help and exit", .help),
+      Option(
+        "verbose", short: "v", repeatable: true, help: "say more, and name each file, however many",
+        .flag { $0.verbosity.detail += 1 }),
+      Option("help", short: "h", help: "show this help and exit", .help),
       Option("version", help: "show the version and exit", .version),
     ],
   operands: .required(word: "file") { $0.operands.append($1) },
@@ -92,17 +94,18 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
         ("imagesend --transport bluetooth --to Kitchen sunset.jpg", ""),
       ]),
   ],
+  operandWords: .files,
   check: { (arguments) throws(UsageError) in try arguments.check() })
 
 /// The exit codes, for either tool's help.
-func exitStatusSection<Arguments>() -> OptionTable<Arguments>.Section {
+func exitStatusSection() -> CommandDescription.Section {
   .init(
     title: "Exit status (of several files the worst)",
     rows: ExitCode.allCases.map { ("\($0.rawValue)", $0.summary) })
 }
 
 /// The environment, for either tool's help.
-func environmentSection<Arguments>() -> OptionTable<Arguments>.Section {
+func environmentSection() -> CommandDescription.Section {
   .init(
     title: "Environment",
     rows: [

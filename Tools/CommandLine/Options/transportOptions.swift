@@ -1,20 +1,20 @@
 import Piconet
 
-/// What every program says of how it reaches others.
+/// The options of every program for how it reaches others.
 struct TransportOptions: Hashable, Sendable {
   var choice = TransportChoice.auto
-  /// nil: whichever there is.
+  /// nil: any.
   var adapter: String?
 
-  /// Whether Bluetooth was asked for: what lacks is an error then.
+  /// Whether Bluetooth was asked for: then it is an error if something is missing.
   func asksForBluetooth(_ address: DialPlace? = nil) -> Bool {
     if case .bluetooth = address { return true }
     return choice.isBluetoothOnly || adapter != nil
   }
 
   /// - Parameters:
-  ///   - address: where to dial, if that was said.
-  ///   - listen: where TCP is to listen, if that was said.
+  ///   - address: where to dial, if that was given.
+  ///   - listen: where TCP should listen, if that was given.
   func check(address: DialPlace? = nil, listen: HostAndPort? = nil) throws(UsageError) {
     if let adapter, choice == .tcp {
       throw UsageError("'--adapter \(adapter)' and '--transport tcp' contradict: TCP uses no Bluetooth adapter")
@@ -23,12 +23,13 @@ struct TransportOptions: Hashable, Sendable {
       throw UsageError(
         "'--transport \(choice.rawValue)' does not lead to \(displaySafe(address.description))\(reason(address))")
     }
-    if listen != nil, choice.isBluetoothOnly {
-      throw UsageError("'--listen' is for TCP and contradicts '--transport \(choice.rawValue)'")
+    if let listen, choice.isBluetoothOnly {
+      throw UsageError("'--listen=\(listen)' is for TCP and contradicts '--transport \(choice.rawValue)'")
     }
   }
 
-  /// Why the transport does not lead there: its numbers, where one was given that is none of them, otherwise what does.
+  /// Why the transport does not lead there: the numbers that it allows, if another one was given; otherwise which
+  /// transport does.
   private func reason(_ address: DialPlace) -> String {
     if case .bluetooth(let text) = address, text.contains("/") {
       switch choice {
@@ -67,7 +68,7 @@ func transportOptions<Arguments: TransportArguments>(_ what: String) -> [Option<
 }
 
 extension OptionText {
-  /// `hci0` or the adapter's address; in the spelling that the kernel has.
+  /// `hci0` or the adapter's address, in the kernel's spelling.
   static func adapter(_ argument: OptionArgument) throws(UnacceptableValue) -> String {
     let text = argument.text
     if text.hasPrefix("hci"), let number = UInt16(text.dropFirst(3)), text == "hci\(number)" { return text }

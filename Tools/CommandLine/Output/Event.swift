@@ -1,7 +1,7 @@
-/// What `--json` reports, one object a line on standard output. The schema, with an example of each, is in EVENTS.md.
+/// What `--json` reports, one object per line on standard output. The schema, with an example of each, is in EVENTS.md.
 ///
 /// `peer` is always the fingerprint of the peer's key in 64 hexadecimal digits. In `found` and `connecting` it is what
-/// the peer says of itself; from `connected` on TLS has proven it.
+/// the peer claims; from `connected` on TLS has proven it.
 enum Event: Hashable, Sendable {
   /// imagerecv can be found and dialled.
   struct Listening: Hashable, Sendable {
@@ -9,9 +9,9 @@ enum Event: Hashable, Sendable {
     var peer: String
     var name: String
     var session: String
-    /// `host:port`, or a Bluetooth address, all of them.
+    /// All of them, as `host:port` or a Bluetooth address.
     var addresses: [String]
-    /// That listen.
+    /// The transports that listen.
     var transports: [String]
     /// Where files go.
     var directory: String
@@ -29,13 +29,13 @@ enum Event: Hashable, Sendable {
     var session: String?
     /// Where it was seen, the best of several: `host:port` or a Bluetooth address.
     var address: String?
-    /// By which it can be reached, best first.
+    /// The transports by which it can be reached, best first.
     var transports: [String] = []
-    /// In dBm, where Bluetooth tells.
+    /// In dBm, if Bluetooth tells.
     var signal: Int?
   }
 
-  /// A peer is not in sight any more.
+  /// A peer is no longer in sight.
   struct Lost: Hashable, Sendable {
     var peer: String
     var name: String
@@ -43,12 +43,12 @@ enum Event: Hashable, Sendable {
   }
 
   struct Connecting: Hashable, Sendable {
-    /// nil where only an address is known.
+    /// nil if only an address is known.
     var peer: String?
     var name: String?
-    /// Those that will be tried, in this order; at least one.
+    /// The transports that will be tried, in this order; at least one.
     var transports: [String]
-    /// Where the first of them dials.
+    /// The address that the first of them dials.
     var address: String?
   }
 
@@ -58,9 +58,9 @@ enum Event: Hashable, Sendable {
     var transport: String
     /// What TLS proved: SHA-256 of the peer's SubjectPublicKeyInfo, in 64 hexadecimal digits.
     var fingerprint: String
-    /// The short code that both sides have shown, where somebody was asked.
+    /// The short code that both sides have shown, if somebody was asked.
     var code: String?
-    /// imagerecv: others that were not told since the last that was, if there were any.
+    /// imagerecv: how many others went unreported since the last report, if any.
     var suppressed: Int64?
   }
 
@@ -70,11 +70,11 @@ enum Event: Hashable, Sendable {
     var name: String
     /// The short code that both sides show.
     var code: String
-    /// As of `Connected`.
+    /// As in `Connected`.
     var suppressed: Int64?
   }
 
-  /// imagerecv takes senders on which this code is typed, which it has made.
+  /// imagerecv accepts senders on which this code, which it has made, is typed.
   struct CodeSet: Hashable, Sendable {
     var code: String
   }
@@ -85,7 +85,7 @@ enum Event: Hashable, Sendable {
     var name: String
     var reason: String
     var message: String
-    /// Tries that are left over all senders.
+    /// Tries that are left, over all senders.
     var left: Int64
   }
 
@@ -97,7 +97,7 @@ enum Event: Hashable, Sendable {
     var reason: String
     /// A sentence for people.
     var message: String
-    /// As of `Connected`; what was resumed counts too.
+    /// As in `Connected`; resumptions count, too.
     var suppressed: Int64?
   }
 
@@ -106,7 +106,7 @@ enum Event: Hashable, Sendable {
     var peer: String
     var name: String
     var transport: String
-    /// As of `Suspended`.
+    /// As in `Suspended`.
     var suppressed: Int64?
   }
 
@@ -115,9 +115,9 @@ enum Event: Hashable, Sendable {
     var peer: String
     var name: String
     var reason: String
-    /// A sentence for people, where the key was refused.
+    /// A sentence for people, if the key was refused.
     var message: String?
-    /// Others that were turned away since the last that was told, if there were any.
+    /// How many others were turned away since the last report, if any.
     var suppressed: Int64?
   }
 
@@ -134,15 +134,15 @@ enum Event: Hashable, Sendable {
     var file: String
     var done: Int64
     var total: Int64
-    /// A file that may be the same is read, on either side: `done` is how much of it.
+    /// Whether a file that may be the same is being read, on either side: `done` is how much of it.
     var isComparing = false
-    /// Bytes a second, once it can be estimated.
+    /// Bytes per second, once that can be estimated.
     var rate: Int64?
     /// Whole seconds left, once they can be estimated.
     var remaining: Int64?
   }
 
-  /// Verified, synchronised to disk and under its final name.
+  /// Verified, synchronized to disk and under its final name.
   struct Stored: Hashable, Sendable {
     var peer: String
     var file: String
@@ -157,7 +157,7 @@ enum Event: Hashable, Sendable {
     var suppressed: Int64?
   }
 
-  /// The receiver has this very content already, as both sides' digests show; nothing was stored.
+  /// The receiver already has this very content, as both sides' digests show; nothing was stored.
   struct Present: Hashable, Sendable {
     var peer: String
     var file: String
@@ -181,14 +181,14 @@ enum Event: Hashable, Sendable {
 
   struct Failed: Hashable, Sendable {
     var peer: String?
-    /// nil where the failure concerns no single file.
+    /// nil if the failure does not concern a single file.
     var file: String?
     /// A word for programs.
     var reason: String
     /// A sentence for people.
     var message: String
     var exitCode: ExitCode
-    /// Others of this sender or its address that were not told since the last that was.
+    /// How many others from this sender or its address went unreported since the last report.
     var suppressed: Int64?
   }
 
@@ -198,7 +198,7 @@ enum Event: Hashable, Sendable {
     var reason: String
     /// A sentence for people.
     var message: String
-    /// The file that it is about, if it is about one.
+    /// The file that it is about, if any.
     var path: String?
     /// Counted from 1.
     var line: Int64?
@@ -207,19 +207,21 @@ enum Event: Hashable, Sendable {
   /// The last event.
   struct Finished: Hashable, Sendable {
     var stored: Int64
-    /// That were there already.
+    /// Files that were there already.
     var present: Int64 = 0
     var skipped: Int64
     var failed: Int64
-    /// Of the stored files.
+    /// The bytes of the stored files.
     var bytes: Int64
+    /// imagesend: how many files in directories are not images, if any.
+    var leftOut: Int64?
     var exitCode: ExitCode
   }
 
   case listening(Listening)
   case identity(Identity)
   case found(Found)
-  /// `piconet scan`: what was found is there otherwise.
+  /// `piconet scan`: something about a found peer has changed.
   case changed(Found)
   /// `piconet scan`.
   case lost(Lost)

@@ -137,6 +137,7 @@ enum EventLine {
       object.add("skipped", finished.skipped)
       object.add("failed", finished.failed)
       object.add("bytes", finished.bytes)
+      object.add("leftOut", ifKnown: finished.leftOut)
       object.add("exitCode", Int64(finished.exitCode.rawValue))
     }
     return object.line + "\n"

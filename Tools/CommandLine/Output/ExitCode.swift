@@ -35,7 +35,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
       "a local file: unreadable, no space, no permission; or a file was skipped for another of its name; or the table of known peers can't be read"
     case .identity: "a peer's key changed or is not confirmed, or the codes did not match"
     case .interrupted:
-      "interrupted by a signal before the end: 143 by SIGTERM, 129 by SIGHUP; imagerecv without --count that was storing nothing ends as its files did"
+      "interrupted by a signal before the end, as imagerecv without --count always is: 143 by SIGTERM, 129 by SIGHUP"
     }
   }
 

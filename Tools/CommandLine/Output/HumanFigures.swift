@@ -1,6 +1,6 @@
 /// Figures for people.
 enum HumanFigures {
-  /// `999 B`, `1.5 kB`, `12 MB`: powers of 1000 as the SI has them, two digits at least.
+  /// `999 B`, `1.5 kB`, `12 MB`: powers of 1000 as in the SI, with at least two digits.
   static func bytes(_ count: Int64) -> String {
     var value = Double(max(0, count))
     if value < 1000 { return "\(max(0, count)) B" }
@@ -29,6 +29,26 @@ enum HumanFigures {
     return milliseconds.truncatingRemainder(dividingBy: 1000) == 0
       ? "\(Int64(milliseconds / 1000)) s" : "\(milliseconds / 1000) s"
   }
+
+  /// `0.4 s`, `12 s`, `2:10`: how long something took.
+  static func elapsed(_ duration: Duration) -> String {
+    let tenths = Int64(max(.zero, duration) / .milliseconds(100))
+    if tenths < 100 { return "\(tenths / 10).\(tenths % 10) s" }
+    return tenths < 600 ? "\(tenths / 10) s" : time(duration)
+  }
+
+  /// `999`, `1,000`, `12,345,678`.
+  static func count(_ count: Int) -> String {
+    let digits = String(abs(count))
+    let grouped = digits.enumerated().reduce(into: count < 0 ? "-" : "") { text, digit in
+      if digit.offset > 0, (digits.count - digit.offset).isMultiple(of: 3) { text += "," }
+      text.append(digit.element)
+    }
+    return grouped
+  }
+
+  /// `1 file`, `1,000 files`.
+  static func files(_ count: Int) -> String { "\(self.count(count)) file\(count == 1 ? "" : "s")" }
 
   private static func padded(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

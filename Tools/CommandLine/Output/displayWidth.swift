@@ -1,5 +1,5 @@
-/// The columns of a terminal that `text` takes. Without wcwidth(3), whose answer depends on the locale that was set.
-/// East Asian wide and fullwidth characters (UAX #11) and emoji take two, marks and joiners none.
+/// The columns of a terminal that `text` takes. It does not use wcwidth(3), whose answer depends on the locale. East
+/// Asian wide and fullwidth characters (UAX #11) and emoji take two, marks and joiners none.
 func displayWidth(_ text: String) -> Int { text.reduce(0) { $0 + displayWidth(of: $1) } }
 
 /// The columns of one grapheme cluster: those of its widest scalar.
@@ -7,7 +7,7 @@ func displayWidth(of character: Character) -> Int {
   if let ascii = character.asciiValue { return ascii >= 0x20 && ascii < 0x7F ? 1 : 0 }
   var width = 0
   for scalar in character.unicodeScalars {
-    // U+FE0F asks for the picture of a character that otherwise is text.
+    // U+FE0F asks for the emoji form of a character that is otherwise text.
     width = max(width, scalar == "\u{FE0F}" ? 2 : displayWidth(of: scalar))
   }
   return width
@@ -30,8 +30,8 @@ private let wideRanges: [ClosedRange<UInt32>] = [
   0x20000...0x3FFFD,
 ]
 
-/// `text` in at most `columns` columns; what is cut out of its middle is replaced by an ellipsis, so that the extension
-/// of a file name stays.
+/// `text` in at most `columns` columns; it is cut in the middle, with an ellipsis, so that a file name's extension
+/// stays.
 func shortened(_ text: String, toColumns columns: Int, unicode: Bool = true) -> String {
   guard displayWidth(text) > columns else { return text }
   let ellipsis = unicode ? "…" : "..."
@@ -40,6 +40,28 @@ func shortened(_ text: String, toColumns columns: Int, unicode: Bool = true) -> 
   let tail = prefix(text.reversed(), columns: room / 2)
   let head = prefix(text, columns: room - tail.reduce(0) { $0 + displayWidth(of: $1) })
   return String(head) + ellipsis + String(tail.reversed())
+}
+
+/// `text` in lines of at most `columns` columns, broken at spaces; those after the first are indented. Text without
+/// spaces is left to the terminal.
+func wrapped(_ text: String, toColumns columns: Int) -> [String] {
+  let indent = String(text.prefix { $0 == " " })
+  var lines = [indent]
+  var used = indent.count
+  for word in text.dropFirst(indent.count).split(separator: " ", omittingEmptySubsequences: false) {
+    let width = displayWidth(String(word))
+    if used == indent.count, lines.count == 1 {
+      lines[0] += word
+    } else if used + 1 + width <= columns {
+      lines[lines.count - 1] += " " + word
+      used += 1
+    } else {
+      lines.append(indent + "  " + word)
+      used = indent.count + 2
+    }
+    used += width
+  }
+  return lines
 }
 
 private func prefix(_ characters: some Sequence<Character>, columns: Int) -> [Character] {

@@ -1,10 +1,10 @@
 import Piconet
 
-/// Looks what is in the way of Bluetooth, for a run that depends on it: Bluetooth was asked for, or there is no network
-/// that others could be reached over instead.
+/// Looks for what is in the way of Bluetooth, for a run that depends on it because Bluetooth was asked for, or because
+/// there is no network over which others could be reached instead.
 struct BluetoothLook: Sendable {
   private static let interval = Duration.seconds(3)
-  /// So many looks may pass before bluetoothd is asked again though nothing has changed that can be seen without it.
+  /// After so many looks bluetoothd is asked again even if nothing has changed that can be seen without it.
   private static let patience = 10
 
   let options: TransportOptions
@@ -21,15 +21,15 @@ struct BluetoothLook: Sendable {
     return obstacle ?? nil
   }
 
-  /// The obstacle behind what came of it.
+  /// A message about a failure, with the obstacle that explains it.
   func explained(_ message: String) async -> String {
     guard let obstacle = await obstacle() else { return message }
     return "\(message); \(obstacle)"
   }
 
-  /// Tells what comes in the way, and nil when nothing is any more, until the task is cancelled.
-  /// - Parameter addresses: where the program has told that it listens; where Bluetooth was asked for and is missing
-  ///   there, nil comes first, too, once nothing is in the way: an adapter is switched on by and by.
+  /// Reports what gets in the way, and nil when nothing is any more, until the task is cancelled.
+  /// - Parameter addresses: where the program has said that it listens; if Bluetooth was asked for but is missing
+  ///   there, nil may come first, once nothing is in the way: switching an adapter on takes a while.
   func follow(from addresses: [TransportAddress]? = nil, _ tell: (String?) async -> Void) async {
     let isMissing = options.asksForBluetooth() && addresses?.allSatisfy { $0.kind == .tcp } ?? false
     var memory = ObstacleMemory(told: isMissing ? "" : nil)
@@ -46,6 +46,24 @@ struct BluetoothLook: Sendable {
     }
   }
 
+  /// Why nobody can be found over a network at the moment; nil: there is one, or none should be used.
+  var networkLack: String? {
+    guard !environment.isLoopbackOnly, environment.transports(options).contains(.tcp) else { return nil }
+    return lack(DoctorFacts.glance(environment) { _ in false })
+  }
+
+  /// Whether Bluetooth may do if there is no network.
+  var hasRadio: Bool {
+    let isUsed = environment.transports(options).contains { [.l2cap, .rfcomm, .le].contains($0) }
+    return isUsed && !BluetoothHere.current.adapters.isEmpty
+  }
+
+  func lack(_ facts: DoctorFacts) -> String? {
+    guard !facts.hasNetwork else { return nil }
+    let chosen = facts.chosenInterfaces.map { " on \($0.joined(separator: ", "))" } ?? ""
+    return displaySafe("there is no network here\(chosen) to reach others over ('piconet doctor' says more)")
+  }
+
   func depends(_ facts: DoctorFacts) -> Bool {
     options.asksForBluetooth()
       || !facts.hasNetwork && environment.transports(options).contains { [.l2cap, .rfcomm, .le].contains($0) }
@@ -60,8 +78,8 @@ struct BluetoothLook: Sendable {
   }
 }
 
-/// What was told of obstacles. What is seen once may pass, as an adapter that is just being switched on: only what is
-/// seen twice in a row is told.
+/// What has been reported about obstacles. Something seen once may pass, like an adapter that is just being switched
+/// on: only what is seen twice in a row is reported.
 struct ObstacleMemory {
   struct Change: Hashable {
     /// nil: nothing is in the way any more.
@@ -72,7 +90,7 @@ struct ObstacleMemory {
   private var told: String?
   private(set) var isSettled = false
 
-  /// - Parameter told: what is known to be in the way before the first look.
+  /// - Parameter told: what is already known to be in the way before the first look.
   init(told: String? = nil) { self.told = told }
 
   mutating func see(_ obstacle: String?) -> Change? {
@@ -85,9 +103,9 @@ struct ObstacleMemory {
 }
 
 extension Console {
-  /// The run goes on: what is in the way may go.
-  func warn(of obstacle: String) {
-    tell(.warning(Event.Warning(reason: "bluetooth", message: obstacle)))
+  /// The run goes on: the obstacle may go away.
+  func warn(of obstacle: String, reason: String = "bluetooth") {
+    tell(.warning(Event.Warning(reason: reason, message: obstacle)))
     problem("warning: \(obstacle)")
   }
 }

@@ -1,17 +1,18 @@
 import Glibc
 import Synchronization
 
-/// What a tool says: events or lines on standard output, notes, problems and the progress bar on standard error, and
-/// what it ends with. Any thread may use it; calls are one after the other, so lines never mix.
+/// All that a tool says: events or lines on standard output; notes, problems and the progress bar on standard error;
+/// and its exit code. Any thread may use it; calls are serialized, so lines never mix.
 final class Console: Sendable {
   fileprivate struct State {
     var output: StandardStream
     var error: StandardStream
-    var status: StatusLine
-    /// What waits for an answer.
+    var status: StatusLines
+    /// The question that waits for an answer.
     var prompt: String?
     var codes: Set<ExitCode> = []
     var finished = Event.Finished(stored: 0, skipped: 0, failed: 0, bytes: 0, exitCode: .stored)
+    var summary = TransferSummary()
   }
 
   let program: String
@@ -21,6 +22,10 @@ final class Console: Sendable {
   private let countsFiles: Bool
   /// Whether a progress bar is shown.
   let hasBar: Bool
+  /// Whether each file has a line on standard output, however many there are: a program that reads them may rely on it.
+  var listsFiles: Bool { listsFailures || !isTerminal }
+  /// The same for failures on standard error.
+  var listsFailures: Bool { !hasBar || verbosity.detail > 0 }
   /// Whether names may be shown in full Unicode.
   let unicode: Bool
   private let isTerminal: Bool
@@ -39,25 +44,26 @@ final class Console: Sendable {
     unicode = traits.unicode || isatty(error.descriptor) == 0
     if json || verbosity.isQuiet { traits.canRedraw = false }
     hasBar = traits.canRedraw
-    state = Mutex(State(output: output, error: error, status: StatusLine(output: error, traits: traits)))
+    state = Mutex(State(output: output, error: error, status: StatusLines(output: error, traits: traits)))
   }
 
-  /// A text of somebody else's, safe to be shown.
+  /// Somebody else's text, made safe to show.
   func safe(_ text: String) -> String { displaySafe(text, unicode: unicode) }
 
   // MARK: Saying
 
-  /// An event, with `--json` only; counted in any case, also where it is not to be written.
-  func tell(_ event: Event, isWritten: Bool = true) {
+  /// Writes an event, only with `--json`; it is counted in any case, even if it is not written.
+  func tell(_ event: Event, isWritten: Bool = true, at now: ContinuousClock.Instant = .now) {
     state.withLock { state in
+      state.summary.record(event, at: now)
       switch event {
       case .stored(let stored):
         state.finished.stored += 1
-        state.finished.bytes += stored.bytes
+        state.finished.bytes.add(bytes: stored.bytes)
       case .present: state.finished.present += 1
       case .skipped:
         state.finished.skipped += 1
-        // Somebody's photo is not there, though nothing is wrong.
+        // A photo did not arrive, although nothing is wrong.
         state.codes.insert(.localFile)
       case .failed(let failed):
         state.finished.failed += 1
@@ -86,27 +92,27 @@ final class Console: Sendable {
     state.withLock { $0.say(line) }
   }
 
-  /// A line that waits for an answer, at the foot of the terminal; nil when it was answered.
+  /// Shows a line that waits for an answer, at the foot of the terminal; nil once it is answered.
   func setPrompt(_ prompt: String?) {
     state.withLock { state in
       state.status.clear()
       if let prompt {
         state.error.write("\r" + state.fitting(prompt))
       } else if state.prompt != nil {
-        // A question that was taken back still stands there; after an answer this line is empty.
+        // A question that was withdrawn is still on this line; after an answer the line is empty.
         state.error.write("\r\u{1B}[K")
       }
       state.prompt = prompt
     }
   }
 
-  /// What went wrong: a line on standard error, always.
+  /// Reports a problem: a line on standard error, always.
   func problem(_ line: String) { state.withLock { $0.say("\(program): \(line)") } }
 
-  /// The path of a stored file: for a pipe as it is, so that the reader can open it.
+  /// Writes the path of a stored file: to a pipe unchanged, so that the reader can open it.
   func result(path: String) { result(isTerminal ? safe(path) : path) }
 
-  /// A failure of the whole run, or of a part of it that is no single file.
+  /// Reports a failure of the whole run, or of a part of it other than a single file.
   func fail(_ word: String, _ message: String, _ code: ExitCode, peer: String? = nil, event: Bool = true) {
     state.withLock { _ = $0.codes.insert(code) }
     if event {
@@ -115,7 +121,7 @@ final class Console: Sendable {
     problem(message)
   }
 
-  /// Whether the machine can do what the options ask of Bluetooth; if not, says so.
+  /// Whether the machine has the Bluetooth that the options ask for; if not, says so.
   func accepts(
     _ options: TransportOptions, address: DialPlace? = nil, on here: @autoclosure () -> BluetoothHere = .current
   ) -> Bool {
@@ -126,20 +132,20 @@ final class Console: Sendable {
     return false
   }
 
-  /// A person has ended the run before all was done, and knows that.
+  /// A person has ended the run before everything was done, and knows it.
   func interrupted() { state.withLock { _ = $0.codes.insert(.interrupted) } }
 
   // MARK: The progress bar
 
-  func draw(_ bar: ProgressBar, at now: ContinuousClock.Instant) {
-    state.withLock { if $0.prompt == nil { $0.status.draw(bar, at: now) } }
+  func draw(_ bars: [ProgressBar], at now: ContinuousClock.Instant) {
+    state.withLock { if $0.prompt == nil { $0.status.draw(bars, at: now) } }
   }
 
-  func clearBar() { state.withLock { $0.status.clear() } }
+  func clearBars() { state.withLock { $0.status.clear() } }
 
   // MARK: The end
 
-  /// Tells the last event and gives what to exit with.
+  /// Writes the last event and returns the exit code.
   func finish() -> ExitCode {
     state.withLock { state in
       state.status.clear()
@@ -152,20 +158,28 @@ final class Console: Sendable {
     }
   }
 
-  /// What has become of the files, where there were several.
-  func tellSum() {
-    let sum = counts
-    guard sum.stored + sum.present + sum.skipped + sum.failed > 1 else { return }
-    let parts = [
-      (sum.stored, "stored"), (sum.present, "already there"), (sum.skipped, "skipped"), (sum.failed, "failed"),
-    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-    note(parts.joined(separator: ", "))
+  /// These files in directories were left out.
+  func leftOut(_ files: LeftOutFiles) {
+    state.withLock { state in
+      state.summary.leftOut = files
+      state.finished.leftOut = files.count > 0 ? Int64(files.count) : nil
+    }
+  }
+
+  /// Says what became of the files, if there were several, and what was left out.
+  func tellSum() { for line in state.withLock({ $0.summary }).lines(safe: safe) { note(wrapped: line) } }
+
+  /// Writes a line to standard error so that a narrow terminal does not break it within a word.
+  func note(wrapped line: String) {
+    guard hasBar else { return note(line) }
+    let columns = state.withLock { TerminalSize.of(descriptor: $0.error.descriptor).columns }
+    for part in wrapped(line, toColumns: columns) { note(part) }
   }
 
   /// Whether nothing has failed so far.
   var isClean: Bool { state.withLock { $0.codes.isEmpty } }
 
-  /// What was counted so far.
+  /// What has been counted so far.
   var counts: Event.Finished { state.withLock { $0.finished } }
 }
 
@@ -178,12 +192,12 @@ extension Console.State {
     above { $0.error.write(line + "\n") }
   }
 
-  /// The terminal may have another width each time.
+  /// The prompt cut to the terminal, whose width may be different each time.
   fileprivate func fitting(_ prompt: String) -> String {
     questionLine(prompt, columns: TerminalSize.of(descriptor: error.descriptor).columns)
   }
 
-  /// Takes the foot of the terminal away, and puts the question back after it.
+  /// Removes the foot of the terminal for `body`, and puts the question back afterwards.
   private mutating func above(_ body: (inout Self) -> Void) {
     status.clear()
     if prompt != nil { error.write("\r\u{1B}[K") }

@@ -2,12 +2,12 @@ import CPiconetSystem
 import Glibc
 import Synchronization
 
-/// SIGINT, SIGTERM and, where it is not ignored as under nohup(1), SIGHUP: the first cancels the program's work, which
+/// SIGINT, SIGTERM and, unless it is ignored as under nohup(1), SIGHUP: the first cancels the program's work, which
 /// then ends in good order; the second ends the process at once.
 final class Interruption: Sendable {
   private let signal = Mutex<Int32?>(nil)
 
-  /// What came, if anything did.
+  /// The signal that came, if any.
   var received: Int32? { signal.withLock { $0 } }
 
   private static var watched: sigset_t {
@@ -15,12 +15,13 @@ final class Interruption: Sendable {
     sigemptyset(&set)
     sigaddset(&set, SIGINT)
     sigaddset(&set, SIGTERM)
-    // The terminal's end. An ignored signal has to be left out: while it is blocked, Linux keeps it for sigwait(3).
+    // SIGHUP is the terminal's end. An ignored signal must be left out: while it is blocked, Linux keeps it for
+    // sigwait(3).
     if piconet_signal_is_ignored(SIGHUP) == 0 { sigaddset(&set, SIGHUP) }
     return set
   }
 
-  /// Keeps the signals for `watch`; to be called before any other thread is made, since threads inherit it.
+  /// Keeps the signals for `watch`. Call it before any other thread is made, since threads inherit the mask.
   ///
   /// Not inlined: the optimizer of Swift 6.3.1 crashes (in SimplifyCFG, release builds) on the condition inside
   /// `ProgramStart.main`.
@@ -49,14 +50,15 @@ final class Interruption: Sendable {
     }
   }
 
-  /// Ends the process by the signal, as if nobody had handled it: so the shell that waits for it knows, and a loop in a
-  /// script ends too.
+  /// Ends the process by the signal, as if nobody had handled it: so the waiting shell knows, and a loop in a script
+  /// ends, too.
   static func end(by number: Int32) -> Never {
     piconet_terminal_restore()
     Glibc.signal(number, SIG_DFL)
     var set = watched
     pthread_sigmask(SIG_UNBLOCK, &set, nil)
-    kill(getpid(), number)
+    // It goes to this thread: a signal sent to the process might be taken by `watch`, which waits for it.
+    raise(number)
     // Not reached: the signal is not blocked and not ignored.
     _exit(128 + number)
   }

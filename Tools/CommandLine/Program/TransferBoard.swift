@@ -1,135 +1,115 @@
 import Synchronization
 
-/// The files that are under way: the tasks that watch them report how far they are, and one task shows it ten times a
-/// second, so that a slow terminal holds up nothing else. Any thread may use it.
+/// The files under way: the tasks that watch them report their progress, and one task shows it ten times a second, so
+/// that a slow terminal holds up nothing else. It sleeps while nothing is under way. Any thread may use it.
 final class TransferBoard: Sendable {
-  struct Key: Hashable, Sendable {
-    fileprivate let number: UInt64
-  }
-
-  private struct Entry {
-    let key: Key
-    /// The fingerprint of the peer.
-    let peer: String
-    let file: String
-    /// Whom a person lets push, or has chosen.
-    let isTrusted: Bool
-    /// Whether the file was told of: otherwise neither is its progress.
-    let isTold: Bool
-    var total: Int64
-    var done: Int64 = 0
-    var shown: Int64 = 0
-    /// It is compared with what the receiver has.
-    var isComparing = false
-    var rate = TransferRate()
-  }
+  typealias Key = TransferProgress.Key
+  typealias Gathered = TransferProgress.Gathered
 
   private struct State {
-    /// In the order of their numbers.
-    var entries: [Entry] = []
-    var next: UInt64 = 0
+    var progress: TransferProgress
     var budget = ProgressBudget(.now)
-    /// Whose progress was told last: then it is the turn of those behind it.
+    /// The file whose progress was reported last: next are those after it.
     var last: UInt64 = 0
 
-    /// Those that have come further and whose progress may be told, each in its turn.
-    mutating func takeProgress(at now: ContinuousClock.Instant) -> [Entry] {
-      let next = entries.firstIndex { $0.key.number > last } ?? 0
-      var taken: [Entry] = []
-      for index in [Int](entries.indices[next...]) + entries.indices[..<next] {
-        let entry = entries[index]
-        guard entry.isTold, entry.done != entry.shown, budget.take(isTrusted: entry.isTrusted, at: now) else {
-          continue
-        }
-        entries[index].shown = entry.done
-        last = entry.key.number
-        taken.append(entry)
+    /// Takes out files that have made progress that may be reported, each in its turn.
+    mutating func takeProgress(at now: ContinuousClock.Instant) -> [TransferProgress.File] {
+      let files = progress.files
+      let next = files.firstIndex { $0.key.number > last } ?? 0
+      var taken: [TransferProgress.File] = []
+      for index in [Int](files.indices[next...]) + files.indices[..<next] {
+        let file = files[index]
+        guard file.isTold, file.done != file.shown, budget.take(isTrusted: file.isTrusted, at: now) else { continue }
+        progress.show(index)
+        last = file.key.number
+        taken.append(file)
       }
       return taken
     }
   }
 
   private let console: Console
-  private let state = Mutex(State())
+  private let state: Mutex<State>
+  private let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-  init(console: Console) { self.console = console }
+  /// - Parameter isCounting: whether the files are counted beforehand, see `count`.
+  init(console: Console, isCounting: Bool = false) {
+    self.console = console
+    state = Mutex(State(progress: TransferProgress(isCounting: isCounting)))
+  }
+
+  /// So many files will be sent, as far as is known.
+  func count(_ gathered: Gathered) { state.withLock { $0.progress.count(gathered) } }
+
+  /// Whether there are so few that each has a line of its own.
+  var areFew: Bool {
+    state.withLock { ($0.progress.gathered?.files ?? 0) <= CommandLineLimits.fewFiles }
+  }
+
+  /// Files will go to this peer.
+  func open(_ peer: TransferPeer) {
+    state.withLock { $0.progress.open(peer) }
+    wake.yield()
+  }
+
+  /// No more files go to the peer or come from it.
+  func over(_ peer: TransferPeer) { state.withLock { $0.progress.over(peer) } }
 
   /// - Parameters:
-  ///   - isTrusted: the peer is one whom a person lets push, or has chosen.
-  ///   - isTold: the file was told of; otherwise its progress isn't, either.
-  func begin(_ file: String, peer: String, total: Int64, isTrusted: Bool = true, isTold: Bool = true) -> Key {
-    state.withLock { state in
-      state.next += 1
-      let key = Key(number: state.next)
-      state.entries.append(
-        Entry(key: key, peer: peer, file: file, isTrusted: isTrusted, isTold: isTold, total: total))
-      return key
+  ///   - isTrusted: whether a person lets the peer push, or has chosen it.
+  ///   - isTold: whether the file was reported; if not, its progress isn't, either.
+  func begin(_ file: String, peer: TransferPeer, total: Int64, isTrusted: Bool = true, isTold: Bool = true) -> Key {
+    let key = state.withLock {
+      $0.progress.begin(file, peer, total: total, isTrusted: isTrusted, isTold: isTold)
     }
+    wake.yield()
+    return key
   }
 
   func progressed(_ key: Key, done: UInt64) {
-    state.withLock { state in
-      guard let index = state.entries.firstIndex(where: { $0.key == key }) else { return }
-      state.entries[index].done = Int64(clamping: done)
-      state.entries[index].isComparing = false
-    }
+    state.withLock { $0.progress.progress(key, done: Int64(clamping: done)) }
   }
 
-  /// As `progressed`, of what a side reads to compare it.
+  /// As `progressed`, for what a side reads to compare it.
   func compared(_ key: Key, done: UInt64) {
-    state.withLock { state in
-      guard let index = state.entries.firstIndex(where: { $0.key == key }) else { return }
-      state.entries[index].done = Int64(clamping: done)
-      state.entries[index].isComparing = true
-    }
+    state.withLock { $0.progress.compare(key, done: Int64(clamping: done)) }
   }
 
-  /// How much it is becomes known later.
+  /// The size of the file is known only now.
   func begins(_ key: Key, total: UInt64) {
-    state.withLock { state in
-      guard let index = state.entries.firstIndex(where: { $0.key == key }) else { return }
-      state.entries[index].total = Int64(clamping: total)
-    }
+    state.withLock { $0.progress.begins(key, total: Int64(clamping: total)) }
   }
 
-  func end(_ key: Key) { state.withLock { $0.entries.removeAll { $0.key == key } } }
+  /// - Parameter isStored: whether it has crossed the link; otherwise it was there, or has failed.
+  func end(_ key: Key, isStored: Bool = false, at now: ContinuousClock.Instant = .now) {
+    state.withLock { $0.progress.end(key, isStored: isStored, at: now) }
+  }
 
   /// Shows progress until the task is cancelled.
   func show() async {
     let clock = ContinuousClock()
-    while !Task.isCancelled {
-      tick(at: .now)
-      try? await clock.sleep(for: CommandLineLimits.progressInterval)
+    for await _ in wakes {
+      while tick(at: .now), !Task.isCancelled { try? await clock.sleep(for: CommandLineLimits.progressInterval) }
     }
   }
 
-  func tick(at now: ContinuousClock.Instant) {
-    let (bar, isIdle, events) = state.withLock { state -> (ProgressBar?, Bool, [Event]) in
-      for index in state.entries.indices {
-        state.entries[index].rate.record(done: state.entries[index].done, at: now)
-      }
+  /// - Returns: whether something is under way.
+  @discardableResult
+  func tick(at now: ContinuousClock.Instant) -> Bool {
+    let (bars, events) = state.withLock { state -> ([ProgressBar], [Event]) in
+      state.progress.measure(at: now)
       let events = console.isJSON ? state.takeProgress(at: now).map { Event.progress(Self.progress($0)) } : []
-      // One line, one file: the one that is under way for the longest time.
-      let bar = state.entries.first.map { Self.bar($0, others: state.entries.count - 1) }
-      return (bar, state.entries.isEmpty, events)
+      return (state.progress.bars(at: now), events)
     }
     for event in events { console.tell(event) }
-    if let bar { console.draw(bar, at: now) }
-    if isIdle { console.clearBar() }
+    if bars.isEmpty { console.clearBars() } else { console.draw(bars, at: now) }
+    return !bars.isEmpty
   }
 
-  private static func progress(_ entry: Entry) -> Event.Progress {
+  private static func progress(_ file: TransferProgress.File) -> Event.Progress {
     Event.Progress(
-      peer: entry.peer, file: entry.file, done: entry.done, total: entry.total,
-      isComparing: entry.isComparing, rate: entry.rate.bytesPerSecond.map { Int64($0) },
-      remaining: entry.rate.timeLeft(forBytes: entry.total - entry.done).map { $0.components.seconds })
-  }
-
-  private static func bar(_ entry: Entry, others: Int) -> ProgressBar {
-    ProgressBar(
-      name: (entry.isComparing ? "comparing " : "") + LocalPath(entry.file).lastComponent.readable
-        + (others > 0 ? " +\(others)" : ""), done: entry.done,
-      total: entry.total, bytesPerSecond: entry.rate.bytesPerSecond,
-      timeLeft: entry.rate.timeLeft(forBytes: entry.total - entry.done))
+      peer: file.peer.fingerprint, file: file.name, done: file.done, total: file.total,
+      isComparing: file.isComparing, rate: file.rate.bytesPerSecond.map { Int64(min($0, 9e18)) },
+      remaining: file.rate.timeLeft(forBytes: file.total - file.done).map { $0.components.seconds })
   }
 }

@@ -7,7 +7,7 @@ public struct ImageReceiveProgram: Sendable {
   let environment: ProgramEnvironment
   let console: Console
 
-  /// Does everything and tells it; cancelling the task ends it in good order.
+  /// Does everything and reports it; cancelling the task ends it in good order.
   func run() async {
     if arguments.fingerprint { return tellFingerprint() }
     guard console.accepts(arguments.transport) else { return }
@@ -32,7 +32,7 @@ public struct ImageReceiveProgram: Sendable {
     }
   }
 
-  /// What a sender is to give with its own `--fingerprint`.
+  /// Shows what a sender has to give as its own `--fingerprint`.
   private func tellFingerprint() {
     do throws(PiconetError) {
       let digits = try environment.identity.fingerprint().description
@@ -70,11 +70,11 @@ public struct ImageReceiveProgram: Sendable {
     do throws(PiconetError) {
       try await node.setAvailable(true)
     } catch {
-      // The detail alone: where to listen is the user's choice, so the code's words, "internal error", would mislead.
+      // Only the detail: where to listen is the user's choice, so the code's words, "internal error", would mislead.
       let message = error.detail.isEmpty ? TransferFailure(error, on: .receiver).message : error.detail
       return console.fail("can-not-listen", message, .usage)
     }
-    // Beside the code only those are taken without one who are known; nobody is asked.
+    // With a code, only known peers get in without it; nobody is asked.
     let policy =
       arguments.code == nil ? arguments.accept.possible(console, right: ProgramEnvironment.imagesRight) : .known
     await console.tellDamage(node)
@@ -95,7 +95,7 @@ public struct ImageReceiveProgram: Sendable {
           if let obstacle { console.warn(of: obstacle) } else { await tellListening(node, configuration, directory) }
         }
       }
-      // Nobody has anything to say to us; who does all the same costs no memory.
+      // We expect no messages; any that come all the same must not cost memory.
       group.addTask { for await _ in node.session.messages {} }
       await withTaskGroup(of: Void.self) { ends in
         ends.addTask { await desk.run() }
@@ -105,16 +105,17 @@ public struct ImageReceiveProgram: Sendable {
       }
       group.cancelAll()
     }
-    console.clearBar()
+    console.clearBars()
     notes.tellAll()
+    desk.tellSums()
     desk.tellParts()
-    if Task.isCancelled, desk.lacksFiles { console.interrupted() }
+    if Task.isCancelled, !desk.isFull { console.interrupted() }
   }
 
   private func openDirectory(_ node: Node) async -> ReceivingDirectory? {
     let name = console.safe(arguments.directory.readable)
     do throws(TransferFailure) {
-      // What is stored is told by its path.
+      // Stored files are reported by their paths.
       guard arguments.directory.lastComponent.text != nil else {
         throw TransferFailure(word: "directory", message: "the name is not UTF-8", exitCode: .localFile)
       }
@@ -170,7 +171,7 @@ public struct ImageReceiveProgram: Sendable {
       case .suspended, .moved, .resumed: reach.tell(change)
       case .left(let member, let error):
         reach.tell(change)
-        desk.left(member.id)
+        desk.left(member.proven)
         let isTold = arrivals.left(member.id)
         notes.over(member.id, isTold: isTold)
         guard isTold else { continue }

@@ -1,7 +1,7 @@
 import Piconet
 import Synchronization
 
-/// Stores what senders offer: several at once, of each sender at most so many.
+/// Stores what senders offer: several files at once, with a limit for each sender.
 final class OfferDesk: Sendable {
   private let node: Node
   private let console: Console
@@ -14,21 +14,30 @@ final class OfferDesk: Sendable {
   private let places: FilePlaces?
   private let limit: Int?
   private let underWay = OffersUnderWay()
-  /// Offers that leave nothing behind but a line: without a bound they would fill a log.
+  private let sums: SenderSums
+  /// For offers that leave nothing behind but a line: without a bound they would fill a log.
   private let failures = Guarded(
     NoticeBudget(ofKey: NoticeBudget.offerBurst, ofAddress: NoticeBudget.offerBurst, ofKnown: NoticeBudget.offerBurst))
   private let repeats = Guarded(NoticeBudget(of: NoticeBudget.repeatBurst))
-  /// Offers that are told before it is known what becomes of them.
+  /// For offers that are reported before it is known what becomes of them.
   private let offers = Guarded(NoticeBudget(of: NoticeBudget.repeatBurst))
-  /// Files that may have taken the place of others.
+  /// For files that may have replaced others.
   private let overwrites = Guarded(NoticeBudget(of: NoticeBudget.overwriteBurst))
   private let state = Mutex(State())
 
   private struct State {
-    var gates: [NodeID: TaskGate] = [:]
+    var gates: [NodeID: Gates] = [:]
     var stored = 0
-    /// Files that did not arrive whole, and of which there may be a part that another transfer goes on with.
+    /// Files that did not arrive whole, and of which a part may be kept that another transfer can go on with.
     var parts: Set<Part> = []
+  }
+
+  /// The gates of one sender.
+  private struct Gates {
+    let large = TaskGate(CommandLineLimits.filesStoredAtOnce)
+    let small = TaskGate(CommandLineLimits.smallFilesStoredAtOnce)
+
+    func gate(ofSize size: UInt64) -> TaskGate { size > ReceivingDirectory.largestUnkeptSize ? large : small }
   }
 
   private struct Part: Hashable {
@@ -45,16 +54,17 @@ final class OfferDesk: Sendable {
     self.board = board
     self.notes = notes
     self.directory = directory
+    sums = SenderSums(console: console)
     policy = arguments.onConflict
     takesAny = arguments.any
     limit = arguments.count
     places = arguments.count.map { FilePlaces($0, patience: arguments.timeout) }
   }
 
-  /// Until as many files are stored as were asked for, or the task is cancelled.
+  /// Runs until as many files are stored as were asked for, or the task is cancelled.
   func run() async {
     await withDiscardingTaskGroup { group in
-      // The offers are read by a child too, so that it ends with the others when enough is stored.
+      // The offers are read by a child task as well, so that reading ends with the others when enough is stored.
       group.addTask {
         await withDiscardingTaskGroup { offers in
           for await offer in self.node.session.offers {
@@ -80,65 +90,77 @@ final class OfferDesk: Sendable {
 
   private let (enoughHappened, enough) = AsyncStream<Never>.makeStream()
 
-  /// Whether there were to be more files.
-  var lacksFiles: Bool { limit != nil && !isFull }
+  /// Whether as many files have been stored as were asked for.
+  var isFull: Bool { limit.map { limit in state.withLock { $0.stored >= limit } } ?? false }
 
-  private var isFull: Bool { limit.map { limit in state.withLock { $0.stored >= limit } } ?? false }
-
-  /// Forgets a sender that has left.
-  func left(_ node: NodeID) { state.withLock { $0.gates[node] = nil } }
+  /// Forgets a sender that has left, and says what became of its files.
+  func left(_ member: ProvenMember) {
+    state.withLock { $0.gates[member.id] = nil }
+    let sender = TransferPeer(member)
+    if sums.left(sender) { board.over(sender) }
+  }
 
   private func take(_ offer: IncomingOffer) async {
-    let peer = offer.sender.fingerprint.description
+    let sender = TransferPeer(offer.sender)
+    sums.begin(sender, offer.sender)
+    await take(offer, of: sender)
+    let isHere = node.session.members.contains { $0.id == offer.sender.id }
+    if sums.end(sender, isHere: isHere) { board.over(sender) }
+  }
+
+  private func take(_ offer: IncomingOffer, of sender: TransferPeer) async {
+    let peer = sender.fingerprint
     let folder = offer.rawFolder.isEmpty ? [] : offer.rawFolder + [0x2F]
     let name = String(decoding: folder + offer.rawName, as: UTF8.self)
     let offered = Event.offered(
       Event.Offered(
         peer: peer, file: name, bytes: Int64(clamping: offer.size),
         mediaType: offer.mediaType.isEmpty ? nil : offer.mediaType))
-    // Of whom too many have failed, or were here already, the next one is told once it is stored.
+    // If too many of a sender's files have failed, or were here already, the next one is reported only once it is
+    // stored.
     let isTold =
       [failures, repeats].allSatisfy { budget in budget.change { $0.tells(offer.sender) } }
       && offers.change { $0.take(offer.sender) } != nil
+    sums.record(offered, of: sender)
     if isTold { console.tell(offered) }
     let late = isTold ? nil : offered
     let gate = state.withLock { state -> TaskGate in
-      if let gate = state.gates[offer.sender.id] { return gate }
-      let gate = TaskGate(CommandLineLimits.filesStoredAtOnce)
-      state.gates[offer.sender.id] = gate
-      return gate
+      let gates = state.gates[offer.sender.id] ?? Gates()
+      state.gates[offer.sender.id] = gates
+      return gates.gate(ofSize: offer.size)
     }
     guard await gate.enter() else { return await refuse(offer, name) }
     defer { gate.leave() }
     guard let places else {
-      _ = await store(offer, name, peer, nil, late)
+      _ = await store(offer, name, sender, nil, late)
       return
     }
     guard let place = await places.enter(peer) else { return await refuse(offer, name) }
-    // A place that was used stays used.
-    let isStored = await store(offer, name, peer, place, late)
+    // A place that has been used stays used.
+    let isStored = await store(offer, name, sender, place, late)
     places.leave(place, isUsed: isStored)
   }
 
-  /// - Parameter late: told before the outcome, if that is no failure.
+  /// - Parameter late: reported before the outcome, unless that is a failure.
   /// - Returns: whether it was stored.
   private func store(
-    _ offer: IncomingOffer, _ name: String, _ peer: String, _ place: FilePlaceTable.Place?, _ late: Event?
+    _ offer: IncomingOffer, _ name: String, _ sender: TransferPeer, _ place: FilePlaceTable.Place?, _ late: Event?
   ) async -> Bool {
+    let peer = sender.fingerprint
     let key = board.begin(
-      name, peer: peer, total: Int64(clamping: offer.size), isTrusted: offer.sender.rights.contains(.push),
+      name, peer: sender, total: Int64(clamping: offer.size), isTrusted: offer.sender.rights.contains(.push),
       isTold: late == nil)
     defer { board.end(key) }
     let content: (@Sendable ([UInt8]) -> Bool)? = takesAny ? nil : Self.isImage
     await notes.look(at: offer.sender)
     let following = offer.changes.follow { [board, places] done in
       board.compared(key, done: done)
-      // How fast it goes is our disk's doing, not the sender's.
+      // Its speed depends on our disk, not on the sender.
       if let place { places?.compared(place) }
     } stored: { [board, notes, places] done, total in
       board.progressed(key, done: done)
       if let place { places?.moved(place, done: done, of: total) }
-      // Now, since a sender leaves when it hears that all is stored.
+      // Now, since a sender leaves when it hears that everything is stored.
       if done == total { notes.lookSoon(at: offer.sender) }
     }
     defer { following.cancel() }
@@ -146,7 +168,7 @@ final class OfferDesk: Sendable {
       let transfer = try await offer.startStoring(in: directory, onConflict: policy, content: content)
       if let place { places?.whenStanding(place) { transfer.giveUpForNow() } }
       let file = try await transfer.interruptibleResult(behind: following)
-      board.end(key)
+      board.end(key, isStored: !file.wasThere)
       state.withLock { state in
         state.stored += 1
         state.parts.remove(Part(peer: peer, name: name))
@@ -154,30 +176,30 @@ final class OfferDesk: Sendable {
       if file.wasThere {
         let suppressed = repeats.change { $0.take(offer.sender) }
         if let late, suppressed != nil { console.tell(late) }
-        console.tell(
+        tell(
           .present(
             Event.Present(
               peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size),
               sha256: file.digest.hexadecimal, suppressed: NoticeBudget.figure(suppressed))),
-          isWritten: suppressed != nil)
-        guard let suppressed else { return true }
+          of: sender, isWritten: suppressed != nil)
+        guard let suppressed, sums.listsFile(of: sender) else { return true }
         console.result(path: file.path)
         console.note(
           "\(console.safe(name)) from \(console.safe(offer.sender.petname)): already there"
             + NoticeBudget.words(suppressed))
         return true
       }
-      // A file that is new is more than the line about it.
+      // A new file matters more than the line about it.
       let suppressed = policy == .overwrite ? overwrites.change { $0.take(offer.sender) } : 0
       if let late, suppressed != nil { console.tell(late) }
-      console.tell(
+      tell(
         .stored(
           Event.Stored(
             peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size), sha256: file.digest.hexadecimal,
             resumedFrom: file.resumedFrom > 0 ? Int64(clamping: file.resumedFrom) : nil,
             suppressed: NoticeBudget.figure(suppressed))),
-        isWritten: suppressed != nil)
-      guard let suppressed else { return true }
+        of: sender, isWritten: suppressed != nil)
+      guard let suppressed, sums.listsFile(of: sender) else { return true }
       console.result(path: file.path)
       console.note(
         "\(console.safe(name)) from \(console.safe(offer.sender.petname)), \(HumanFigures.bytes(Int64(clamping: file.size)))"
@@ -188,12 +210,12 @@ final class OfferDesk: Sendable {
       if error.code == .exists, policy == .skip {
         let suppressed = repeats.change { $0.take(offer.sender) }
         if let late, suppressed != nil { console.tell(late) }
-        console.tell(
+        tell(
           .skipped(
             Event.Skipped(
               peer: peer, file: name, reason: "exists", suppressed: NoticeBudget.figure(suppressed))),
-          isWritten: suppressed != nil)
-        guard let suppressed else { return false }
+          of: sender, isWritten: suppressed != nil)
+        guard let suppressed, sums.listsFile(of: sender) else { return false }
         console.note(
           "\(console.safe(name)) from \(console.safe(offer.sender.petname)): skipped, another file has the name"
             + NoticeBudget.words(suppressed))
@@ -201,7 +223,7 @@ final class OfferDesk: Sendable {
         failed(offer, name, TransferFailure(error, on: .receiver))
         if error.mayGoOn, offer.isResumable {
           state.withLock { state in
-            // More are not kept anyway, and one is enough to speak of them.
+            // No more are kept anyway, and one is enough to mention them.
             if state.parts.count < ReceivingDirectory.keptFileLimit { state.parts.insert(Part(peer: peer, name: name)) }
           }
         }
@@ -209,6 +231,15 @@ final class OfferDesk: Sendable {
       return false
     }
   }
+
+  /// Also counts it for the sender's sum.
+  private func tell(_ event: Event, of sender: TransferPeer, isWritten: Bool) {
+    sums.record(event, of: sender)
+    console.tell(event, isWritten: isWritten)
+  }
+
+  /// At the end of the run, for the senders that are still here.
+  func tellSums() { sums.tellAll() }
 
   /// At the end of the run.
   func tellParts() {
@@ -221,7 +252,7 @@ final class OfferDesk: Sendable {
 
   @Sendable private static func isImage(_ start: [UInt8]) -> Bool { ImageKind(header: start) != nil }
 
-  /// Nothing more is taken: enough was stored, or a person has ended the program.
+  /// Nothing more is accepted: enough was stored, or a person has ended the program.
   private func refuse(_ offer: IncomingOffer, _ name: String) async {
     let failure: TransferFailure
     if isFull {
@@ -236,17 +267,17 @@ final class OfferDesk: Sendable {
   }
 
   private func failed(_ offer: IncomingOffer, _ name: String, _ failure: TransferFailure) {
-    let sender = offer.sender
-    let suppressed = failures.change { $0.take(sender) }
-    console.tell(
+    let sender = TransferPeer(offer.sender)
+    let suppressed = failures.change { $0.take(offer.sender) }
+    tell(
       .failed(
         Event.Failed(
-          peer: sender.fingerprint.description, file: name, reason: failure.word, message: failure.message,
+          peer: sender.fingerprint, file: name, reason: failure.word, message: failure.message,
           exitCode: failure.exitCode, suppressed: NoticeBudget.figure(suppressed))),
-      isWritten: suppressed != nil)
-    guard let suppressed else { return }
+      of: sender, isWritten: suppressed != nil)
+    guard let suppressed, sums.listsFailure(of: sender) else { return }
     console.problem(
-      "\(console.safe(name)) from \(console.safe(sender.petname)): \(console.safe(failure.message))"
+      "\(console.safe(name)) from \(console.safe(sender.name)): \(console.safe(failure.message))"
         + (suppressed > 0 ? "; so did \(suppressed) more, which were not told" : ""))
   }
 }

@@ -9,7 +9,7 @@ struct Delivery: Sendable {
   let gathering: GatheringNotes
   let board: TransferBoard
   let notes: ConnectionNotes
-  /// After this long without progress, though the connection lives, the peer is given up.
+  /// After so long without progress the peer is given up, even if the connection is alive.
   let patience: Duration
 
   /// What the files' tasks share.
@@ -18,9 +18,9 @@ struct Delivery: Sendable {
       /// Why nothing more can be sent.
       var end: TransferFailure?
       var patience: DeliveryPatience
-      /// Files that did not arrive though nobody has given them up.
+      /// Files that did not arrive although nobody gave them up.
       var unfinished = 0
-      /// Files that were not so much as offered, since nothing can be sent any more.
+      /// Files that were not even offered, since nothing more can be sent.
       var untried = 0
       /// Whether a receiver may have kept a part of one of them.
       var keepsPart = false
@@ -32,14 +32,17 @@ struct Delivery: Sendable {
 
   private var peer: String { member.proven.fingerprint.description }
 
-  /// Returns when each file has its outcome, which was told.
+  /// Returns when each file has its outcome, which has been reported.
   func run() async {
     let shared = Shared(patience: patience)
+    let peer = TransferPeer(member.proven)
+    board.open(peer)
+    defer { board.over(peer) }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await watch(shared) }
       group.addTask { await sendAll(shared) }
       // All have their outcome, or nothing moves any more: then what is under way ends as by a signal, and the receiver
-      // keeps of it what it has. Whoever left at once would have the transfers count as given up.
+      // keeps what it has of it. If we left at once, the transfers would count as given up.
       await group.next()
       group.cancelAll()
     }
@@ -47,9 +50,15 @@ struct Delivery: Sendable {
   }
 
   private func sendAll(_ shared: Shared) async {
-    await withTaskGroup(of: Void.self) { senders in
-      for _ in 0..<CommandLineLimits.filesAtOnce {
-        senders.addTask { while let file = await files.next() { await send(file, shared) } }
+    await withTaskGroup(of: GatheredFile.self) { senders in
+      var underWay = FilesUnderWay()
+      while let file = await files.next() {
+        while !underWay.admits(file), let ended = await senders.next() { underWay.end(ended) }
+        underWay.begin(file)
+        senders.addTask {
+          await send(file, shared)
+          return file
+        }
       }
     }
   }
@@ -57,7 +66,7 @@ struct Delivery: Sendable {
   /// A person would not guess that nothing is lost.
   private func tellHowToGoOn(_ shared: Shared) {
     let (unfinished, keepsPart, untried) = shared.state.withLock { ($0.unfinished, $0.keepsPart, $0.untried) }
-    if untried > CommandLineLimits.untriedTold {
+    if console.listsFailures, untried > CommandLineLimits.untriedTold {
       console.note("not sent either, of files that are not named here: \(untried - CommandLineLimits.untriedTold)")
     }
     guard unfinished > 0 else { return }
@@ -88,10 +97,13 @@ struct Delivery: Sendable {
         state.untried += 1
         return state.untried <= CommandLineLimits.untriedTold
       }
-      return failed(name, end, isTold: isTold)
+      // The files that were under way have said why.
+      return failed(name, end, isTold: isTold && (console.listsFailures || board.areFew))
     }
     gathering.tell(renamed: file)
     let mediaType = file.kind?.mediaType
+    let key = board.begin(name, peer: TransferPeer(member.proven), total: file.size)
+    defer { board.end(key) }
     let opened: OpenablePath?
     do throws(TransferFailure) {
       opened = file.isURL ? nil : try OpenablePath(file.path)
@@ -102,8 +114,6 @@ struct Delivery: Sendable {
     if !file.isURL {
       console.tell(.offered(Event.Offered(peer: peer, file: name, bytes: file.size, mediaType: mediaType)))
     }
-    let key = board.begin(name, peer: peer, total: file.size)
-    defer { board.end(key) }
     let isFinishing = Mutex(false)
     defer { if isFinishing.withLock({ $0 }) { shared.state.withLock { $0.patience.finished() } } }
     shared.state.withLock { $0.patience.moved(at: .now) }
@@ -130,12 +140,12 @@ struct Delivery: Sendable {
           state.patience.moved(at: .now)
           if isWhole { state.patience.beganFinishing() }
         }
-        // Now, since a receiver that has enough leaves when all is stored.
+        // Now, since a receiver that has enough leaves when everything is stored.
         if isWhole { notes.lookSoon(at: member.proven) }
       }
       let sent = try await transfer.interruptibleResult(behind: following)
       shared.state.withLock { $0.patience.moved(at: .now) }
-      board.end(key)
+      board.end(key, isStored: !sent.wasThere)
       stored(file, sent)
     } catch {
       shared.state.withLock { $0.patience.moved(at: .now) }
@@ -150,7 +160,7 @@ struct Delivery: Sendable {
         }
       }
       if failure.endsConnection {
-        // The first knows why; the others only that it is over.
+        // The first failure knows why; the others only know that it is over.
         failure = shared.state.withLock { state in
           if state.end == nil { state.end = failure }
           return state.end ?? failure
@@ -162,7 +172,7 @@ struct Delivery: Sendable {
     }
   }
 
-  /// What a server has not given is a failure of this side, and no reason to give up the peer.
+  /// A server's failure is one of this side, and no reason to give up the peer.
   private func startSending(
     url: String, as name: AcceptableName, _ key: TransferBoard.Key
   ) async throws(PiconetError) -> OutgoingTransfer {
@@ -182,6 +192,9 @@ struct Delivery: Sendable {
 
   static let interrupted = TransferFailure(word: "cancelled", message: "interrupted", exitCode: .interrupted)
 
+  /// If there are many files, each has a line only if that was asked for, or if a reader may rely on it.
+  private var listsFiles: Bool { console.listsFiles || board.areFew }
+
   private func stored(_ file: GatheredFile, _ sent: SentResource) {
     let path = file.path.readable
     let size = Int64(clamping: sent.size)
@@ -192,7 +205,9 @@ struct Delivery: Sendable {
       console.tell(
         .present(
           Event.Present(peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal)))
-      console.result("\(console.safe(path)): already there\(place) on \(console.safe(member.proven.petname))")
+      if listsFiles {
+        console.result("\(console.safe(path)): already there\(place) on \(console.safe(member.proven.petname))")
+      }
       return
     }
     console.tell(
@@ -200,24 +215,27 @@ struct Delivery: Sendable {
         Event.Stored(
           peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal,
           resumedFrom: sent.resumedFrom > 0 ? Int64(clamping: sent.resumedFrom) : nil)))
+    guard listsFiles else { return }
     console.result(
       "\(console.safe(path)): stored\(place) on \(console.safe(member.proven.petname)), \(HumanFigures.bytes(size))")
   }
 
   private func skipped(_ file: String) {
     console.tell(.skipped(Event.Skipped(peer: peer, file: file, reason: "exists")))
+    guard listsFiles else { return }
     console.result(
       "\(console.safe(file)): skipped, \(console.safe(member.proven.petname)) has another file of that name")
   }
 
-  /// - Parameter isTold: on standard error; the event is there in any case.
+  /// - Parameter isTold: whether it goes to standard error; the event is written in any case, and the sum has the
+  ///   reason.
   private func failed(_ file: String, _ failure: TransferFailure, isTold: Bool = true) {
     console.tell(
       .failed(
         Event.Failed(
           peer: peer, file: file, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
-    guard isTold else { return }
-    // What is wrong with a file of this side is nothing of the member's.
+    guard isTold, console.listsFailures || console.counts.failed <= CommandLineLimits.fewFiles else { return }
+    // A problem with a file on this side has nothing to do with the member.
     let place = failure.exitCode == .localFile ? "" : "\(console.safe(member.proven.petname)): "
     console.problem("\(console.safe(file)): \(place)\(console.safe(failure.message))")
   }

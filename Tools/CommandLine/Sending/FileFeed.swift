@@ -1,8 +1,8 @@
 import Piconet
 import Synchronization
 
-/// The files of a command for one receiver, one after the other: whoever has room for another file asks. What can't be
-/// sent is told on the way.
+/// The files of a command for one receiver, one after the other: a sender with room for another file asks for it. Files
+/// that can't be sent are reported on the way.
 actor FileFeed {
   private var walk: FileWalk
   private let notes: GatheringNotes
@@ -12,8 +12,10 @@ actor FileFeed {
     self.notes = notes
   }
 
-  /// The next file; nil at the end. A thread of the pool waits for the disk meanwhile, and no more than one for each
-  /// receiver.
+  /// The files in directories left out so far.
+  var leftOut: LeftOutFiles { walk.leftOut }
+
+  /// The next file; nil at the end. Meanwhile a thread of the pool waits for the disk, at most one for each receiver.
   func next() -> GatheredFile? {
     while let step = walk.next() {
       if case .file(let file) = step { return file }
@@ -23,7 +25,7 @@ actor FileFeed {
   }
 }
 
-/// Tells what can't be sent once, though each receiver's feed comes across it.
+/// Reports each file that can't be sent only once, although every receiver's feed comes across it.
 final class GatheringNotes: Sendable {
   private let console: Console
   private let told = Mutex<Set<Int>>([])
@@ -40,6 +42,7 @@ final class GatheringNotes: Sendable {
         .failed(
           Event.Failed(
             peer: nil, file: name, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
+      guard console.listsFailures || console.counts.failed <= CommandLineLimits.fewFiles else { return }
       console.problem("\(console.safe(name)): \(failure.message)")
     case .link(let path):
       console.note("\(console.safe(path.readable)): a link to a directory, not followed (--follow-links follows it)")
@@ -47,7 +50,7 @@ final class GatheringNotes: Sendable {
     }
   }
 
-  /// What a file is offered as that can't keep its name.
+  /// Says under which name a file is offered that can't keep its own.
   func tell(renamed file: GatheredFile) {
     guard let why = file.renaming, told.withLock({ $0.insert(file.path.hashValue).inserted }) else { return }
     console.note("\(console.safe(file.path.readable)): offered as '\(console.safe(file.name.text))', since \(why)")

@@ -14,16 +14,19 @@ public struct ImageSendProgram: Sendable {
 
   private var session: String { arguments.session ?? ProgramEnvironment.usualSession }
 
-  /// Does everything and tells it; cancelling the task ends it in good order.
+  /// Does everything and reports it; cancelling the task ends it in good order.
   func run() async {
     let gathering = GatheringNotes(console: console)
-    // Before anybody is looked for: is there anything to send?
-    guard await FileFeed(walk, gathering).next() != nil,
-      console.accepts(arguments.transport, address: arguments.address)
-    else { return }
+    // Before looking for anybody: is there anything to send?
+    let feed = FileFeed(walk, gathering)
+    guard await feed.next() != nil else {
+      console.leftOut(await feed.leftOut)
+      return console.tellSum()
+    }
+    guard console.accepts(arguments.transport, address: arguments.address) else { return }
     var code: TypedCode?
     do throws(TransferFailure) {
-      // Before anything else: the person looks at the other device anyhow.
+      // Before anything else: the person is looking at the other device anyway.
       code = try await arguments.code?.wanted(console)
     } catch {
       return console.fail(error.word, console.safe(error.message), error.exitCode)
@@ -52,7 +55,8 @@ public struct ImageSendProgram: Sendable {
   private func run(
     _ node: Node, _ gathering: GatheringNotes, _ contact: FirstContact, _ naming: PeerNaming, _ code: TypedCode?
   ) async {
-    let board = TransferBoard(console: console)
+    let board = TransferBoard(console: console, isCounting: true)
+    let counting = Task { await count(into: board) }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
       group.addTask {
@@ -62,8 +66,31 @@ public struct ImageSendProgram: Sendable {
       await send(gathering, node, board, contact, naming, code)
       group.cancelAll()
     }
-    console.clearBar()
+    // The count is complete, since it runs ahead of all others, or nobody waits for it any more.
+    if Task.isCancelled { counting.cancel() }
+    await counting.value
+    console.clearBars()
     console.tellSum()
+  }
+
+  /// Goes through all files ahead of the receivers' feeds, to find out how many there are and which files in
+  /// directories are left out.
+  private func count(into board: TransferBoard) async {
+    var walk = walk
+    var gathered = TransferBoard.Gathered()
+    while !Task.isCancelled, let step = walk.next() {
+      guard case .file(let file) = step else { continue }
+      gathered.files += 1
+      gathered.bytes.add(bytes: file.size)
+      // There may be only one processor.
+      if gathered.files.isMultiple(of: 64) {
+        board.count(gathered)
+        await Task.yield()
+      }
+    }
+    gathered.isWhole = !Task.isCancelled
+    board.count(gathered)
+    console.leftOut(walk.leftOut)
   }
 
   private func send(
@@ -90,7 +117,7 @@ public struct ImageSendProgram: Sendable {
         let connection = PeerConnection(
           node: node, place: .address(address, address.kinds(arguments.transport.choice)), console: console,
           contact: contact, naming: naming, code: code)
-        // Before others are looked for: only who answers there shows whether `--to` means the same one.
+        // Before looking for others: only the peer that answers there shows whether `--to` means the same one.
         _ = await gate.enter()
         let opened = await open(connection, gathering)
         if let opened { _ = search.claim(opened.id) }
@@ -105,7 +132,9 @@ public struct ImageSendProgram: Sendable {
         group.addTask {
           do throws(NoChoice) {
             let peers =
-              if let recipient { try await choice.peers(for: recipient) } else { [try await choice.only()] }
+              if let recipient { try await choice.peers(for: recipient) } else {
+                try await choice.chosen(takesSeveral: arguments.code == nil)
+              }
             await withTaskGroup(of: Void.self) { inner in
               for peer in peers where search.claim(peer.id) {
                 let connection = PeerConnection(
@@ -130,7 +159,7 @@ public struct ImageSendProgram: Sendable {
     if isDone == nil { await notSent(gathering, to: connection, Delivery.interrupted) }
   }
 
-  /// nil where it failed, which was told.
+  /// nil if it failed, which has been reported.
   private func open(_ connection: PeerConnection, _ gathering: GatheringNotes) async -> Member? {
     do throws(TransferFailure) {
       return try await connection.open(timeout: arguments.timeout)
@@ -155,13 +184,15 @@ public struct ImageSendProgram: Sendable {
     await member.disconnect()
   }
 
-  /// No file of them was so much as offered.
+  /// Not one of these files was even offered.
   private func notSent(
     _ gathering: GatheringNotes, to connection: PeerConnection?, _ failure: TransferFailure
   ) async {
     console.problem(connection.map { console.safe($0.sentence(failure)) } ?? failure.message)
     let feed = FileFeed(walk, gathering)
+    let limit = console.listsFailures ? CommandLineLimits.untriedTold : CommandLineLimits.fewFiles
     var count = 0
+    var names: [String] = []
     while let file = await feed.next() {
       count += 1
       console.tell(
@@ -169,11 +200,12 @@ public struct ImageSendProgram: Sendable {
           Event.Failed(
             peer: connection?.fingerprint, file: file.path.readable, reason: failure.word, message: failure.message,
             exitCode: failure.exitCode)))
-      if count <= CommandLineLimits.untriedTold { console.note("\(console.safe(file.path.readable)): not sent") }
+      if names.count < limit { names.append(file.path.readable) }
     }
-    if count > CommandLineLimits.untriedTold {
-      console.note("not sent either, of files that are not named here: \(count - CommandLineLimits.untriedTold)")
-    }
+    // If there are many, the sum has the reason and the first ones.
+    guard console.listsFailures || count <= limit else { return }
+    for name in names { console.note("\(console.safe(name)): not sent") }
+    if count > limit { console.note("not sent either, of files that are not named here: \(count - limit)") }
   }
 }
 

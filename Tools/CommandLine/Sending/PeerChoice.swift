@@ -8,7 +8,7 @@ struct NoChoice: Error, Hashable, Sendable {
   let exitCode: ExitCode
 }
 
-/// Finds out whom a recipient, or none, stands for.
+/// Finds out who is meant by a recipient, or by none.
 struct PeerChoice: Sendable {
   let search: PeerSearch
   let console: Console
@@ -16,55 +16,68 @@ struct PeerChoice: Sendable {
   let session: String
   /// Says why nobody may have been found.
   let bluetooth: BluetoothLook
-  /// The fingerprints that this device remembers, by name: who is wanted by such a name has one of these keys.
+  /// The fingerprints that this device remembers, by name: a peer wanted by such a name has one of these keys.
   let known: [String: Set<String>]
   /// How a person says which one.
   var how = "with --to"
   /// What is about to be done.
   var doing = "Sending to"
-  /// Whether a person may be shown a list to pick from, where there is a terminal.
+  /// The program that must run on the other device.
+  var receiver = "imagerecv"
+  /// What the list to pick from is for.
+  var title = "Send to"
+  /// Whether a person may be shown a list to pick from, if there is a terminal.
   var asks = true
-  /// The key that has to answer, as the person gave it: of several peers that may be meant it is that one.
+  /// The key that must answer, as the person gave it: of several peers that may be meant, its owner is.
   var wanted: PeerID?
-  /// Whether a person can confirm a stranger's key; otherwise a stranger gets nothing by whatever name.
+  /// Whether a person can confirm a stranger's key; otherwise a stranger gets nothing under any name.
   var confirmsByHand = true
 
-  /// The peers that `recipient` means: one, or for `all` everybody in sight.
+  /// The peers that `recipient` means: one, or everybody in sight for `all`.
   func peers(for recipient: Recipient) async throws(NoChoice) -> [Peer] {
     let isTold = Atomic(false)
-    let obstacles = tellObstacles()
-    defer { obstacles.cancel() }
+    let notes = tellSearch(recipient)
+    defer { notes.cancel() }
     let first = await search.wait(atMost: timeout) { peers in
       if let peer = matching(recipient, peers).first { return peer }
-      // Anybody can take a name: the right one is waited for all the same.
+      // Anybody can take a name, so we wait for the right one all the same.
       if let other = impostors(recipient, peers).first, !isTold.exchange(true, ordering: .relaxed) {
         console.note("\(impostorNote(recipient, other)); looking for the one that was")
       }
       return nil
     }
     if first == nil, let other = impostors(recipient, search.look()).first { throw impostor(recipient, other) }
-    guard first != nil else { throw await nobody(recipient) }
-    try? await ContinuousClock().sleep(
-      for: recipient == .all ? PeerSearch.settleTime : PeerSearch.namesakeTime)
+    guard let first else { throw await nobody(recipient) }
+    // A peer with exactly this name may come a moment later.
+    let isSettled = recipient != .all && !recipient.differsInCase(from: [SightedPeer(first)], known: known)
+    if isSettled { notes.cancel() }
+    try? await ContinuousClock().sleep(for: isSettled ? PeerSearch.namesakeTime : PeerSearch.settleTime)
     let all = matching(recipient, search.look())
     let matches = recipient == .all ? all : theWanted(of: all)
     guard recipient != .all, matches.count > 1 else {
       guard !matches.isEmpty else { throw await nobody(recipient) }
       return matches
     }
+    throw ambiguous(recipient, matches)
+  }
+
+  private func ambiguous(_ recipient: Recipient, _ matches: [Peer]) -> NoChoice {
     let isKey = Set(matches.map(\.id.peer)).count == 1
-    throw NoChoice(
+    let differs = recipient.differsInCase(from: matches.map(SightedPeer.init), known: known)
+    let names = Set(matches.map(\.name)).count == matches.count
+    let word = isKey || differs && names ? "name\(differs ? " to the letter" : "")" : "fingerprint"
+    return NoChoice(
       word: "ambiguous",
       message: """
         several peers are meant by '\(console.safe(recipient.text))'; \
-        \(way(matches) ?? "name one by its \(isKey ? "name" : "fingerprint") \(how)"):\(search.list(matches))
+        \(way(matches) ?? "name one by its \(word) \(how)"):\(search.list(matches))
         """, exitCode: .usage)
   }
 
   private func matching(_ recipient: Recipient, _ peers: [Peer]) -> [Peer] {
     let byID = Dictionary(peers.map { (SightedPeer($0).id, $0) }) { first, _ in first }
     let matches = recipient.matches(in: peers.map(SightedPeer.init), known: known).compactMap { byID[$0.id] }
-    // Nobody who was shut out belongs to all.
+    // Blocked peers do not belong to `all`.
     return recipient == .all ? matches.filter { !search.isBlocked($0) } : matches
   }
 
@@ -74,7 +87,7 @@ struct PeerChoice: Sendable {
     return found.isEmpty ? peers : found
   }
 
-  /// What leads to one of these where no other way does; nil where they can simply be named.
+  /// How to reach one of these if nothing else works; nil if they can simply be named.
   private func way(_ peers: [Peer]) -> String? {
     let all = Set(known.values.joined())
     guard !confirmsByHand, wanted == nil, !peers.contains(where: { all.contains($0.id.peer.description) }) else {
@@ -89,10 +102,17 @@ struct PeerChoice: Sendable {
   }
 
   private func impostorNote(_ recipient: Recipient, _ other: SightedPeer) -> String {
-    """
-    the '\(console.safe(recipient.text))' in sight (\(other.fingerprint.prefix(SightedPeer.shortFingerprint))) is not the device that was \
-    remembered under this name
-    """
+    let petname = known[other.name] == nil ? rememberedName(recipient) : nil
+    let who = petname.map { "is known as '\(console.safe($0))'" } ?? "was remembered under this name"
+    let digits = other.fingerprint.prefix(SightedPeer.shortFingerprint)
+    return "the '\(console.safe(other.name))' in sight (\(digits)) is not the device that \(who)"
+  }
+
+  /// The petname that the recipient means, spelled differently.
+  private func rememberedName(_ recipient: Recipient) -> String? {
+    guard case .named(let name) = recipient, known[name] == nil else { return nil }
+    let keys = RememberedName(name, in: known).keys
+    return known.filter { !keys.isDisjoint(with: $0.value) }.keys.min()
   }
 
   private func impostor(_ recipient: Recipient, _ other: SightedPeer) -> NoChoice {
@@ -103,17 +123,26 @@ struct PeerChoice: Sendable {
     return NoChoice(word: "identity", message: "\(impostorNote(recipient, other)); \(hint)", exitCode: .identity)
   }
 
-  /// Says what is in the way of Bluetooth while a search goes on, which may end before nobody is found: bluetoothd that
-  /// does not answer for half a minute does by then. A search that takes no longer than most asks nothing.
-  private func tellObstacles() -> Task<Void, Never> {
+  /// Says what is being looked for, who else is there, and what may be in the way, while the search goes on.
+  private func tellSearch(_ recipient: Recipient?) -> Task<Void, Never> {
     Task {
-      try? await ContinuousClock().sleep(for: .seconds(3))
-      await bluetooth.follow { obstacle in
-        if let obstacle {
-          console.warn(of: obstacle)
-        } else {
-          console.note("Nothing is in the way of Bluetooth any more")
-        }
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { await SearchProgress(choice: self, recipient: recipient).tell() }
+        group.addTask { await tellObstacles() }
+      }
+    }
+  }
+
+  /// Says what is in the way of Bluetooth while a search goes on. An obstacle may go away before the search ends:
+  /// bluetoothd may not answer for half a minute, and then does. A search that takes no longer than most asks nothing.
+  private func tellObstacles() async {
+    try? await ContinuousClock().sleep(for: .seconds(3))
+    if Task.isCancelled || !search.isFirst("bluetooth") { return }
+    await bluetooth.follow { obstacle in
+      if let obstacle {
+        console.warn(of: obstacle)
+      } else {
+        console.note("Nothing is in the way of Bluetooth any more")
       }
     }
   }
@@ -127,11 +156,31 @@ struct PeerChoice: Sendable {
       case .peer(let fingerprint): "no peer with the fingerprint \(fingerprint)"
       case .named(let name): "no peer called '\(console.safe(name))'"
       }
-    let message = await bluetooth.explained("\(who) was found within \(HumanFigures.seconds(timeout))")
+    let found = "\(who) was found within \(HumanFigures.seconds(timeout))"
+    var message = await bluetooth.explained(found)
+    if message == found, peers.isEmpty { message += "; \(bluetooth.networkLack ?? isItRunning)" }
+    if let near = meant(recipient) { message += " (\(near))" }
     return NoChoice(word: "no-such-peer", message: message + hint(recipient) + others, exitCode: .noSuchPeer)
   }
 
-  /// Nobody calls a device so.
+  /// What to check if nobody is in sight and nothing seems to be in the way.
+  var isItRunning: String { "is \(receiver) running there, on this network? ('piconet doctor' looks at this side)" }
+
+  /// `did you mean 'Living room'?`, safe to show; nil if nobody in sight has a similar name.
+  func meant(_ recipient: Recipient?) -> String? {
+    guard case .named(let name) = recipient else { return nil }
+    let near = NearNames.near(name, among: search.names().filter { $0 != name })
+    return near.isEmpty ? nil : "did you mean \(listed(near))?"
+  }
+
+  /// `'Hall', 'Kitchen' or 'Attic'`, safe to show.
+  func listed(_ names: [String], before word: String = "or") -> String {
+    let quoted = names.map { "'\(console.safe($0).replacing("'", with: "\\'"))'" }
+    guard quoted.count > 1, let last = quoted.last else { return quoted.first ?? "" }
+    return "\(quoted.dropLast().joined(separator: ", ")) \(word) \(last)"
+  }
+
+  /// A hint if the name looks like an address, which nobody calls a device.
   private func hint(_ recipient: Recipient) -> String {
     guard case .named(let name) = recipient, (try? DialPlace(OptionArgument(bytes: Array(name.utf8)))) != nil else {
       return ""
@@ -141,21 +190,25 @@ struct PeerChoice: Sendable {
 
   /// Without `--to`: the only peer in sight, or the one that a person picks.
   func only() async throws(NoChoice) -> Peer {
-    let hint = Task {
-      // Silence would look like a program that hangs.
-      try await ContinuousClock().sleep(for: .seconds(1))
-      console.note("Looking for peers of session '\(console.safe(session))'...")
-    }
-    let obstacles = tellObstacles()
+    guard let peer = try await chosen(takesSeveral: false).first else { throw Self.justGone }
+    return peer
+  }
+
+  private static let justGone = NoChoice(
+    word: "no-such-peer", message: "the peer has just gone", exitCode: .noSuchPeer)
+
+  /// Without `--to`: the only peer in sight, or those that a person picks, at least one.
+  func chosen(takesSeveral: Bool = true) async throws(NoChoice) -> [Peer] {
+    let notes = tellSearch(nil)
+    defer { notes.cancel() }
     let isSeen: Bool? = await search.wait(atMost: timeout) { $0.isEmpty ? nil : true }
-    hint.cancel()
-    obstacles.cancel()
     guard isSeen == true else { throw await nobody(.all) }
     try? await ContinuousClock().sleep(for: PeerSearch.settleTime)
+    notes.cancel()
     let peers = theWanted(of: search.look())
     guard peers.count != 1 else {
       console.note("\(peers[0].id.peer == wanted ? doing : "The only peer in sight is") \(search.describe(peers[0]))")
-      return peers[0]
+      return peers
     }
     guard !peers.isEmpty else { throw await nobody(.all) }
     guard asks, PeerPickerTerminal.isPossible, !console.verbosity.isQuiet else {
@@ -164,13 +217,15 @@ struct PeerChoice: Sendable {
         message: "several peers are in sight; \(way(peers) ?? "choose \(how)"):\(search.list(peers))",
         exitCode: .usage)
     }
-    return try await pick()
+    return try await pick(PeerPicker(title: title, takesSeveral: takesSeveral))
   }
 
-  private func pick() async throws(NoChoice) -> Peer {
+  private func pick(_ picker: PeerPicker) async throws(NoChoice) -> [Peer] {
     guard let updates = PeerListUpdates() else {
       throw NoChoice(word: "terminal", message: "the list of peers can't be shown", exitCode: .internalError)
     }
+    // The list occupies the terminal.
+    search.setQuiet(true)
     let follower = Task {
       let shown = Mutex<Set<String>>([])
       await search.follow { peers in
@@ -186,20 +241,16 @@ struct PeerChoice: Sendable {
     }
     let outcome = await withTaskCancellationHandler {
       await onItsOwnThread {
-        var terminal = PeerPickerTerminal(updates: updates)
+        var terminal = PeerPickerTerminal(updates: updates, picker: picker)
         return terminal.run()
       }
     } onCancel: {
       updates.post(.cancelled)
     }
     follower.cancel()
+    search.setQuiet(false)
     switch outcome {
-    case .picked(let id):
-      if let peer = search.look().first(where: { SightedPeer($0).id == id }) {
-        console.note("\(doing) \(search.describe(peer))")
-        return peer
-      }
-      throw NoChoice(word: "no-such-peer", message: "the peer has just gone", exitCode: .noSuchPeer)
+    case .picked(let ids): return try picked(ids)
     case .quit: throw NoChoice(word: "not-picked", message: "nobody was picked", exitCode: .usage)
     case .interrupted, .cancelled:
       throw NoChoice(word: "cancelled", message: "interrupted", exitCode: .interrupted)
@@ -209,5 +260,15 @@ struct PeerChoice: Sendable {
     case nil:
       throw NoChoice(word: "terminal", message: "the list of peers can't be shown", exitCode: .internalError)
     }
+  }
+
+  private func picked(_ ids: [String]) throws(NoChoice) -> [Peer] {
+    let peers = Dictionary(search.look().map { (SightedPeer($0).id, $0) }) { first, _ in first }
+    let present = ids.compactMap { peers[$0] }
+    guard !present.isEmpty else { throw Self.justGone }
+    for peer in present { console.note("\(doing) \(search.describe(peer))") }
+    let gone = ids.count - present.count
+    if gone > 0 { console.fail("no-such-peer", "\(gone) of those that were picked have just gone", .noSuchPeer) }
+    return present
   }
 }

@@ -8,16 +8,18 @@ struct PeerConnection: Sendable {
     case address(DialPlace, [TransportKind])
   }
 
+  /// Most peers answer before this time.
+  private static let dialTime = Duration.milliseconds(400)
   private static let hintTime = Duration.milliseconds(700)
 
   let node: Node
   let place: Place
   let console: Console
-  /// nil: nobody is asked, and nothing is remembered.
+  /// nil: no person is asked, and nothing is remembered.
   var contact: FirstContact?
-  /// Who is known, and whose keys were confirmed at addresses.
+  /// The known peers, and whose keys were confirmed at which addresses.
   var naming = PeerNaming.nobody
-  /// To be proven to it.
+  /// The code to prove to the peer.
   var code: TypedCode?
 
   /// What a person calls it; may be a peer's own words.
@@ -28,7 +30,7 @@ struct PeerConnection: Sendable {
     }
   }
 
-  /// Where it is and what went wrong there, for people; may hold a peer's own words.
+  /// Where it is and what went wrong there, for people; may contain a peer's own words.
   func sentence(_ failure: TransferFailure) -> String {
     switch place {
     case .peer: "\(text): \(failure.message)"
@@ -36,7 +38,7 @@ struct PeerConnection: Sendable {
     }
   }
 
-  /// Of the key that has to answer, where that is known.
+  /// The fingerprint of the key that must answer, if it is known.
   var fingerprint: String? {
     switch place {
     case .peer(let peer): peer.id.peer.description
@@ -48,17 +50,18 @@ struct PeerConnection: Sendable {
     contact?.expected(at: address.description) ?? naming.known.entry(at: address.description)?.id
   }
 
-  /// Invites the peer and waits until it has accepted. The short code is shown as soon as there is one: a person on the
-  /// other side compares it before answering.
+  /// Invites the peer and waits until it has accepted. The short code is shown as soon as there is one, since a person
+  /// on the other side compares it before answering.
   func open(timeout: Duration) async throws(TransferFailure) -> Member {
     if let refusal = contact?.refusal(place, own: node.id.peer) { throw refusal }
-    // Told by a task of its own: the node's loop, which reports the proof, must not wait for a terminal.
+    // Shown by a task of its own: the node's loop, which reports the proof, must not wait for a terminal.
     let (steps, step) = AsyncStream<Step>.makeStream(bufferingPolicy: .bufferingNewest(4))
     let told = Task {
       for await step in steps {
         switch step {
         case .proven(let peer): tell(peer)
         case .code(let peer, let code): tell(peer, code)
+        case .dialling: console.note("Connecting to \(console.safe(text))...")
         case .waiting(let peer):
           let what = code == nil ? "to accept" : "to prove the code"
           console.note("Waiting for \(console.safe(peer.petname)) \(what)...")
@@ -66,23 +69,24 @@ struct PeerConnection: Sendable {
       }
     }
     let hint = Guarded<Task<Void, Never>?>(nil)
-    // Somebody may be asked there, which takes a while: silence would look like a program that hangs.
-    let hintSoon: @Sendable (ProvenMember) -> Void = { peer in
+    // Somebody there may be asked, which takes a while: silence would look as if the program hangs.
+    let hintSoon: @Sendable (Step, Duration) -> Void = { what, time in
       hint.change {
         $0?.cancel()
         $0 = Task {
-          try? await ContinuousClock().sleep(for: Self.hintTime)
-          if !Task.isCancelled { step.yield(.waiting(peer)) }
+          try? await ContinuousClock().sleep(for: time)
+          if !Task.isCancelled { step.yield(what) }
         }
       }
     }
+    hintSoon(.dialling, Self.dialTime)
     let progress = Guarded(Progress.none)
     let timer = contact?.mayAsk(place) == true ? AttemptTimer(timeout) : nil
     let attempt = Task {
       await invite(timeout: timer == nil ? timeout : timeout + FirstContact.longestThought) { peer in
         progress.change { $0 = .proven }
         step.yield(.proven(peer))
-        hintSoon(peer)
+        hintSoon(.waiting(peer), Self.hintTime)
       } code: { peer, code in
         progress.change { $0 = .code }
         hint.change { $0?.cancel() }
@@ -91,9 +95,15 @@ struct PeerConnection: Sendable {
     }
     timer?.begin { attempt.cancel() }
     let key = contact?.began(
-      FirstContact.Attempt(place: place, asked: { timer?.pause() }) { peer, wants in
+      FirstContact.Attempt(
+        place: place,
+        asked: {
+          timer?.pause()
+          hint.change { $0?.cancel() }
+        }
+      ) { peer, wants in
         timer?.resume()
-        if wants { hintSoon(peer) }
+        if wants { hintSoon(.waiting(peer), Self.hintTime) }
       })
     let outcome = await withTaskCancellationHandler {
       await attempt.value
@@ -121,7 +131,7 @@ struct PeerConnection: Sendable {
   private func failure(_ error: PiconetError) -> TransferFailure {
     let failure = TransferFailure(error, on: .sender)
     switch error.code {
-    // Nothing is wrong with the link: somebody there, or the count of codes, does not want us now.
+    // Nothing is wrong with the link: a person there, or the limit on codes, does not let us in now.
     case .limitExceeded:
       return TransferFailure(
         word: failure.word, message: error.detail.isEmpty ? failure.message : error.detail, exitCode: .refused)
@@ -135,10 +145,10 @@ struct PeerConnection: Sendable {
     }
   }
 
-  /// As the node tells it where the time is its own.
+  /// As the node reports it if the time limit is its own.
   private func timedOut(_ error: PiconetError, _ progress: Progress) -> PiconetError {
     guard progress == .none else {
-      // It counts as a wrong code.
+      // This counts as a wrong code.
       let detail = progress == .code ? "the attempt broke off before both sides had compared the code" : ""
       return PiconetError(.timedOut, peer: error.peer, blame: .peer, detail: detail)
     }
@@ -160,16 +170,18 @@ struct PeerConnection: Sendable {
   }
 
   private enum Step: Sendable {
+    /// Nobody has answered yet.
+    case dialling
     case proven(ProvenMember)
-    /// Somebody may be asked there.
+    /// Somebody there may be asked.
     case waiting(ProvenMember)
-    /// Somebody is asked there, and sees this code.
+    /// Somebody there is asked, and sees this code.
     case code(ProvenMember, String)
   }
 
   private func tell(_ peer: ProvenMember, _ code: String) {
     console.tell(.code(Event.Code(peer: peer.fingerprint.description, name: peer.petname, code: code)))
-    // Where a person is asked here, too, the question has it.
+    // If a person here is asked, too, the question shows it.
     if contact?.asks == true, !peer.isKnown { return }
     console.note("\(console.safe(peer.petname)) is asked. Code: \(code)   The other screen must show the same.")
   }

@@ -3,10 +3,10 @@ import Synchronization
 
 /// Looks for the peers to send to.
 final class PeerSearch: Sendable {
-  /// After the first sighting others get this long to be seen too, before "the only one" and "all" mean anything.
+  /// After the first sighting others get so long to be seen, too, before "the only one" and "all" mean anything.
   static let settleTime = Duration.milliseconds(700)
-  /// A second peer of the same name is looked out for this long: answers to one question come within 120 ms
-  /// (RFC 6762, section 6).
+  /// How long to wait for a second peer with the same name: answers to one question come within 120 ms (RFC 6762,
+  /// section 6).
   static let namesakeTime = Duration.milliseconds(130)
 
   private struct State {
@@ -14,6 +14,9 @@ final class PeerSearch: Sendable {
     var order: [NodeID] = []
     var told: Set<NodeID> = []
     var claimed: Set<NodeID> = []
+    /// What has been said, and is said only once, however many peers are looked for.
+    var said: Set<String> = []
+    var isQuiet = false
   }
 
   private let node: Node
@@ -29,19 +32,19 @@ final class PeerSearch: Sendable {
     self.session = session
   }
 
-  /// The peers in sight, in the order in which they came; new ones are told.
+  /// The peers in sight, in the order in which they came; reports new ones.
   @discardableResult
   func look() -> [Peer] { note(node.currentPeers) }
 
   private func note(_ peers: [Peer]) -> [Peer] {
-    let (ordered, new) = state.withLock { state -> ([Peer], [Peer]) in
+    let (ordered, new, isQuiet) = state.withLock { state -> ([Peer], [Peer], Bool) in
       let present = Set(peers.map(\.id))
       state.order.removeAll { !present.contains($0) }
       let known = Set(state.order)
       state.order += peers.map(\.id).filter { !known.contains($0) }
       let byID = Dictionary(peers.map { ($0.id, $0) }) { first, _ in first }
       let new = peers.filter { state.told.count < CommandLineLimits.sightings && state.told.insert($0.id).inserted }
-      return (state.order.compactMap { byID[$0] }, new)
+      return (state.order.compactMap { byID[$0] }, new, state.isQuiet)
     }
     for peer in new {
       let sighted = SightedPeer(peer)
@@ -50,12 +53,13 @@ final class PeerSearch: Sendable {
           Event.Found(
             peer: sighted.fingerprint, name: peer.name, session: session, address: sighted.address,
             transports: peer.transports.map { "\($0)" })))
+      if isQuiet { continue }
       console.note("found \(describe(peer)) at \(console.places(peer))", detail: 1)
     }
     return ordered
   }
 
-  /// Waits until `choose` gives something; nil when the time is up or the task is cancelled.
+  /// Waits until `choose` returns something; nil when the time is up or the task is cancelled.
   func wait<Choice: Sendable>(
     atMost limit: Duration, _ choose: @escaping @Sendable ([Peer]) -> Choice?
   ) async -> Choice? {
@@ -72,10 +76,24 @@ final class PeerSearch: Sendable {
     for await peers in node.peers { body(note(peers)) }
   }
 
-  /// Whether nobody has claimed the node before: `--to all --to Kitchen` sends to the kitchen once.
+  /// Claims the node; false if it was claimed before: `--to all --to Kitchen` sends to the kitchen only once.
   func claim(_ node: NodeID) -> Bool { state.withLock { $0.claimed.insert(node).inserted } }
 
-  /// `Living room (9f86d081884c)`, safe to be shown.
+  /// Sets whether new peers go unmentioned; events are written all the same.
+  func setQuiet(_ isQuiet: Bool) { state.withLock { $0.isQuiet = isQuiet } }
+
+  /// Whether this has not been said before: several peers that are looked for at once may be missing for the same
+  /// reason.
+  func isFirst(_ words: String) -> Bool { state.withLock { $0.said.insert(words).inserted } }
+
+  /// The names by which peers in sight can be meant: a stranger's own only if it looks like no known peer's.
+  func names() -> [String] {
+    var seen: Set<String> = []
+    return look().filter { !isBlocked($0) && naming.imitated($0.id.peer, calledItself: $0.name) == nil }
+      .map { naming.name($0.id.peer, calledItself: $0.name) }.filter { seen.insert($0).inserted }
+  }
+
+  /// `Living room (9f86d081884c)`, safe to show.
   func describe(_ peer: Peer) -> String { console.describe(peer, PeersShown([peer], naming)) }
 
   /// Whether the person has blocked its key.
@@ -84,17 +102,28 @@ final class PeerSearch: Sendable {
   /// As what a list of peers to pick from shows them.
   func rows(_ peers: [Peer]) -> [PeerPicker.Peer] {
     let shown = PeersShown(peers, naming)
-    return peers.map { peer in
-      let note = shown.note(peer.id.peer, calledItself: peer.name)
-      // The first twelve digits have a column of their own.
-      let remark = note.utf8.count > PeersShown.leastDigits ? [note] : []
-      return PeerPicker.Peer(
-        id: SightedPeer(peer).id, name: naming.name(peer.id.peer, calledItself: peer.name),
-        detail: ((peer.addresses.first.map { [$0.text] } ?? []) + remark).joined(separator: ", "))
-    }
+    return peers.map { row($0, shown) }
   }
 
-  /// Several peers, a line each, at most as many as a person picks from.
+  private func row(_ peer: Peer, _ shown: PeersShown) -> PeerPicker.Peer {
+    let (key, name) = (peer.id.peer, peer.name)
+    let remarks = naming.remarks(key, calledItself: name)
+    let entry = naming.known[key]
+    return PeerPicker.Peer(
+      id: SightedPeer(peer).id, name: entry?.nameBeforeDigits ?? name, digits: shown.digits(key, calledItself: name),
+      standing: entry.map { $0.isBlocked ? "blocked" : "known" } ?? "new",
+      warning: entry == nil ? remarks.joined(separator: ", ") : "",
+      remark: entry == nil ? "" : Self.beyondStanding(remarks),
+      transports: peer.transports.map { "\($0)" }, signalStrength: peer.signalStrength,
+      address: peer.addresses.first?.text ?? "")
+  }
+
+  private static func beyondStanding(_ remarks: [String]) -> String {
+    remarks.filter { !["known", "blocked"].contains($0) }
+      .map { $0.hasPrefix("known, ") ? String($0.dropFirst(7)) : $0 }.joined(separator: ", ")
+  }
+
+  /// Several peers, a line each, at most as many as the list to pick from has.
   func list(_ peers: [Peer]) -> String {
     let shown = peers.prefix(CommandLineLimits.pickerRows)
     let rest = peers.count - shown.count
@@ -105,7 +134,7 @@ final class PeerSearch: Sendable {
 }
 
 extension Console {
-  /// `tcp 192.0.2.7:4000, l2cap 00:11:22:33:44:55/0x1005`: the best address of each transport, safe to be shown.
+  /// `tcp 192.0.2.7:4000, l2cap 00:11:22:33:44:55/0x1005`: the best address of each transport, safe to show.
   func places(_ peer: Peer) -> String {
     let best = peer.transports.compactMap { kind in peer.addresses.first { $0.kind == kind } }
     return best.isEmpty ? "?" : best.map { "\($0.kind) \(safe($0.text))" }.joined(separator: ", ")

@@ -1,13 +1,13 @@
 import Piconet
 
-/// A peer in sight, as far as choosing one goes. Nothing of it is proven.
+/// A peer in sight, as far as it matters for choosing one. Nothing about it is proven.
 struct SightedPeer: Hashable, Sendable {
   /// 64 hexadecimal digits.
   let fingerprint: String
   let name: String
-  /// Where it can be reached best.
+  /// Its best address.
   var address: String?
-  /// Unique: two programs of one device have one key.
+  /// Unique, since two programs on one device share a key.
   let id: String
 
   init(fingerprint: String, name: String, address: String? = nil, id: String) {
@@ -24,7 +24,7 @@ struct SightedPeer: Hashable, Sendable {
     id = "\(fingerprint)/\(peer.id.incarnation)"
   }
 
-  /// What a list shows of the fingerprint, and what `--to` takes at least.
+  /// How many digits of the fingerprint a list shows, and the fewest that `--to` accepts.
   static let shortFingerprint = 12
 }
 
@@ -36,16 +36,18 @@ extension Peer {
 }
 
 extension Recipient {
-  /// Who of `peers` is meant.
+  /// Which of `peers` are meant.
   ///
-  /// A name that this device remembers means the keys that it remembers under it, whatever they call themselves now,
-  /// and nobody else. So do digits with which the fingerprint of a remembered key begins: anybody can take them for a
-  /// name. Any other name means who is called so, and digits also whose fingerprint begins so. One device that is in
-  /// sight under the same name more than once, as for a while after it was restarted, counts once: the sighting that
-  /// came last. Of a remembered device that is in sight under several names, the one that is called so, if one is.
+  /// A name that this device remembers means the keys remembered under it, whatever they call themselves now, and
+  /// nobody else. The same holds for digits with which a remembered key's fingerprint begins, since anybody can take
+  /// them as a name. A remembered name that differs only in case means the same, unless somebody else has exactly this
+  /// name: then both are meant, and a person has to decide. Any other name means peers that call themselves so, exactly
+  /// or else ignoring case, and digits also mean peers whose fingerprint begins with them. A device that is in sight
+  /// more than once under the same name, as for a while after a restart, counts once, by its last sighting. Of a
+  /// remembered device that is in sight under several names, the one with the wanted name is meant, if there is one.
   /// - Parameters:
   ///   - peers: in the order in which they came into sight.
-  ///   - known: the fingerprints that are remembered, by name.
+  ///   - known: the remembered fingerprints, by name.
   func matches(in peers: [SightedPeer], known: [String: Set<String>] = [:]) -> [SightedPeer] {
     switch self {
     case .all: peers
@@ -57,24 +59,40 @@ extension Recipient {
   private static func matches(
     _ name: String, in peers: [SightedPeer], known: [String: Set<String>]
   ) -> [SightedPeer] {
-    let digits = isFingerprintStart(name) ? name.lowercased() : nil
-    func hasDigits(_ fingerprint: String) -> Bool { digits.map(fingerprint.hasPrefix) ?? false }
-    let keys = (known[name] ?? []).union(known.values.joined().filter(hasDigits))
-    guard !keys.isEmpty else { return peers.filter { $0.name == name || hasDigits($0.fingerprint) } }
-    let wanted = peers.filter { keys.contains($0.fingerprint) }
-    // Of several programs of one device the one that is called so, if one is.
-    let called = Set(wanted.filter { $0.name == name }.map(\.fingerprint))
-    return wanted.filter { $0.name == name || !called.contains($0.fingerprint) }
+    let meant = RememberedName(name, in: known)
+    let called = peers.filter { $0.name == name }
+    guard !meant.keys.isEmpty else {
+      let exact = peers.filter { $0.name == name || meant.hasDigits($0.fingerprint) }
+      return exact.isEmpty ? peers.filter { FoldedName($0.name) == meant.folded } : exact
+    }
+    let wanted = peers.filter { meant.keys.contains($0.fingerprint) }
+    // Of several programs on one device, the one with this name, if there is one.
+    let keys = Set(wanted.filter { meant.names($0) }.map(\.fingerprint))
+    let programs = wanted.filter { meant.names($0) || !keys.contains($0.fingerprint) }
+    guard !meant.isExact, !programs.isEmpty else { return programs }
+    // Somebody else has exactly this name: it is not for us to say which of the two is meant.
+    return programs + called.filter { !meant.keys.contains($0.fingerprint) }
   }
 
-  /// Who of `peers` has the wanted name, which belongs to other keys that this device remembers.
+  /// Which of `peers` have the wanted name although it belongs to other keys that this device remembers: exactly, or,
+  /// for a stranger, spelled differently.
   func impostors(in peers: [SightedPeer], known: [String: Set<String>]) -> [SightedPeer] {
-    guard case .named(let name) = self, let keys = known[name] else { return [] }
-    return Self.newest(peers.filter { $0.name == name && !keys.contains($0.fingerprint) })
+    guard case .named(let name) = self else { return [] }
+    let meant = RememberedName(name, in: known)
+    guard meant.isRemembered else { return [] }
+    let all = Set(known.values.joined())
+    return Self.newest(
+      peers.filter { peer in
+        if meant.keys.contains(peer.fingerprint) { return false }
+        return peer.name == name || FoldedName(peer.name) == meant.folded && !all.contains(peer.fingerprint)
+      })
   }
 
-  private static func isFingerprintStart(_ text: String) -> Bool {
-    text.utf8.count >= SightedPeer.shortFingerprint && text.allSatisfy { $0.isASCII && $0.isHexDigit }
+  /// Whether the wanted name differs from all of these only in letter case or in its form of writing.
+  func differsInCase(from peers: [SightedPeer], known: [String: Set<String>]) -> Bool {
+    guard case .named(let name) = self else { return false }
+    let meant = RememberedName(name, in: known)
+    return meant.keys.isEmpty ? !peers.contains { $0.name == name || meant.hasDigits($0.fingerprint) } : !meant.isExact
   }
 
   private static func newest(_ peers: [SightedPeer]) -> [SightedPeer] {
@@ -86,7 +104,7 @@ extension Recipient {
     return result
   }
 
-  /// For people; may hold what came from the command line.
+  /// For people; may contain text from the command line.
   var text: String {
     switch self {
     case .all: "all"

@@ -1,57 +1,71 @@
 extension PeerPicker {
   /// The list as lines, each narrower than `size`, at most as many as fit.
   ///
-  /// - Parameter styled: whether grey and reverse video may be used; words and a marker say the same without them.
+  /// - Parameter styled: whether grey and reverse video may be used; words and marks say the same without them.
   func lines(size: TerminalSize, unicode: Bool, styled: Bool = true) -> [String] {
     let columns = max(1, size.columns - 1)
-    let head = rows.contains { $0.isPresent } ? "Send to:" : "Looking for peers..."
-    var lines = [shortened(head, toColumns: columns, unicode: unicode)]
-    // Head, foot, and one line kept free so that the terminal does not scroll.
-    let window = window(rows: max(1, size.rows - 3))
-    for index in window { lines.append(line(index, columns: columns, unicode: unicode, styled: styled)) }
-    lines.append(shortened(foot(hidden: rows.count - window.count), toColumns: columns, unicode: unicode))
+    let visible = visible
+    // One line is kept free so that the terminal does not scroll. On a terminal with few lines the rows take precedence
+    // over head and foot.
+    let height = max(1, size.rows - 1)
+    let window = window(visible, rows: max(1, height - 2))
+    var lines: [String] = []
+    if height > 2 { lines.append(shortened(head(unicode: unicode), toColumns: columns, unicode: unicode)) }
+    let texts = PeerPickerRows(visible, columns: max(1, columns - marks), unicode: unicode)
+    for index in window {
+      lines.append(line(visible[index], texts.text(index), columns: columns, unicode: unicode, styled: styled))
+    }
+    if height > 1 { lines.append(foot(hidden: visible.count - window.count, columns: columns, unicode: unicode)) }
     return lines
   }
 
-  /// The rows that are shown: all, or as many as fit with the marked one among them.
-  private func window(rows count: Int) -> Range<Int> {
-    guard rows.count > count else { return rows.indices }
-    let start = min(max(0, selection - count / 2), rows.count - count)
+  /// The rows that are shown: all, or as many as fit, including the selected one.
+  private func window(_ visible: [Row], rows count: Int) -> Range<Int> {
+    guard visible.count > count else { return visible.indices }
+    let index = visible.firstIndex { $0.peer.id == selection } ?? 0
+    let start = min(max(0, index - count / 2), visible.count - count)
     return start..<(start + count)
   }
 
-  private func line(_ index: Int, columns: Int, unicode: Bool, styled: Bool) -> String {
-    let row = rows[index]
-    let isSelected = index == selection
-    let number = String(index + 1)
-    let numberColumns = String(rows.count).count
-    let start =
-      (isSelected ? "> " : "  ") + String(repeating: " ", count: numberColumns - number.count) + number + "  "
-    let state = row.isPresent ? row.peer.detail : "gone"
-    let end =
-      "  \(displaySafe(String(row.peer.id.prefix(12)), unicode: unicode))  \(displaySafe(state, unicode: unicode))"
-    let nameColumns = min(widestName(unicode: unicode), max(4, columns - start.count - displayWidth(end)))
-    let name = shortened(displaySafe(row.peer.name, unicode: unicode), toColumns: nameColumns, unicode: unicode)
-    let padding = String(repeating: " ", count: max(0, nameColumns - displayWidth(name)))
-    let text = shortened(start + name + padding + end, toColumns: columns, unicode: unicode)
-    guard styled else { return text }
+  /// The columns before a name.
+  private var marks: Int { takesSeveral ? 3 : 2 }
+
+  private func line(_ row: Row, _ text: String, columns: Int, unicode: Bool, styled: Bool) -> String {
+    let isSelected = row.peer.id == selection
+    let mark = takesSeveral ? (marked.contains(row.peer.id) ? "* " : "  ") : " "
+    let line = shortened((isSelected ? ">" : " ") + mark + text, toColumns: columns, unicode: unicode)
+    guard styled else { return line }
     switch (isSelected, row.isPresent) {
-    case (true, true): return "\u{1B}[7m\(text)\u{1B}[0m"
-    case (_, false): return "\u{1B}[2m\(text)\u{1B}[0m"
-    case (false, true): return text
+    case (true, true): return "\u{1B}[7m\(line)\u{1B}[0m"
+    case (_, false): return "\u{1B}[2m\(line)\u{1B}[0m"
+    case (false, true): return line
     }
   }
 
-  private func widestName(unicode: Bool) -> Int {
-    min(40, rows.map { displayWidth(displaySafe($0.peer.name, unicode: unicode)) }.max() ?? 0)
+  private func head(unicode: Bool) -> String {
+    let count = marked.isEmpty ? "" : " \(marked.count)"
+    if !filter.isEmpty {
+      return "\(title)\(count): \(displaySafe(filter, unicode: unicode))_ (\(visible.count) of \(rows.count))"
+    }
+    guard rows.contains(where: \.isPresent) else { return "Looking for peers..." }
+    let names = marked.compactMap { id in rows.first { $0.peer.id == id } }
+    if names.isEmpty { return "\(title):" }
+    return "\(title)\(count): " + names.map { displaySafe($0.peer.name, unicode: unicode) }.joined(separator: ", ")
   }
 
-  private func foot(hidden: Int) -> String {
-    var parts: [String] = []
-    if let notice { parts.append(displaySafe(notice)) }
-    parts.append("number or arrows, Enter to send, q to quit")
-    if hidden > 0 { parts.append("\(hidden) more rows") }
-    if !unlisted.isEmpty { parts.append("\(unlisted.count) peers not listed, use --to") }
-    return parts.joined(separator: "; ")
+  /// What the last key could not do, or else what keys can do, in as many words as there is room for.
+  private func foot(hidden: Int, columns: Int, unicode: Bool) -> String {
+    if let notice { return shortened(displaySafe(notice, unicode: unicode), toColumns: columns, unicode: unicode) }
+    let rest = [
+      hidden > 0 ? "\(hidden) more" : nil, unlisted.isEmpty ? nil : "\(unlisted.count) not listed, use --to",
+    ].compactMap { $0 }
+    let space = takesSeveral ? ", Space marks several" : ""
+    let short = takesSeveral ? ", Space" : ""
+    let helps = [
+      "type to filter, arrows\(space), Enter sends, Esc leaves", "type, arrows\(short), Enter, Esc leaves",
+      "Enter, Esc leaves", "Esc leaves",
+    ].map { title == "Send to" ? $0 : $0.replacing("sends", with: "takes") }
+    let foots = helps.map { (rest + [$0]).joined(separator: "; ") }
+    return foots.first { displayWidth($0) <= columns } ?? shortened(foots[3], toColumns: columns, unicode: unicode)
   }
 }

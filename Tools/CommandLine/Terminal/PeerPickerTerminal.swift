@@ -1,11 +1,14 @@
 import CPiconetSystem
 import Glibc
 
-/// Shows the peer list on a terminal and lets a person pick. The terminal is in raw mode meanwhile and gets its former
-/// state back in every case: on return, on exit(3) and on a signal that ends the process.
+/// Shows the peer list on a terminal and lets a person pick. Meanwhile the terminal is in raw mode, and its former
+/// state is restored in every case: on return, on exit(3) and on a signal that ends the process.
+///
+/// The list uses the terminal's alternate screen, if there is one: when a terminal gets narrower it wraps the lines of
+/// the main screen in its own way, and there would be no telling where the list is.
 struct PeerPickerTerminal {
   enum Outcome: Hashable, Sendable {
-    case picked(id: String)
+    case picked(ids: [String])
     case quit
     /// Ctrl-C: the caller should end as SIGINT would end it.
     case interrupted
@@ -15,42 +18,44 @@ struct PeerPickerTerminal {
     case failed(Int32)
   }
 
-  /// How long an Escape is waited on to become an arrow key.
+  /// How long to wait for an Escape to become an arrow key.
   private static let escapeWait = Duration.milliseconds(50)
-  /// How often the window's size is looked at while nothing happens.
+  /// How often the window's size is checked while nothing happens.
   private static let idleWait = Duration.milliseconds(500)
+
+  /// In milliseconds.
+  private static let stopWait: Int32 = 50
 
   private let input: Int32
   private var output: StandardStream
   private let updates: PeerListUpdates
   private let traits: TerminalTraits
-  private var picker = PeerPicker()
+  private var picker: PeerPicker
   private var keys = PickerKeyDecoder()
   private var linesShown = 0
   private var isStale = true
+  private var isSuspended = false
   private var sizeShown: TerminalSize?
   private var throttle = ProgressThrottle()
 
   init(
-    updates: PeerListUpdates, input: Int32 = STDIN_FILENO, output: StandardStream = .error,
-    traits: TerminalTraits? = nil
+    updates: PeerListUpdates, picker: PeerPicker = PeerPicker(), input: Int32 = STDIN_FILENO,
+    output: StandardStream = .error, traits: TerminalTraits? = nil
   ) {
+    self.picker = picker
     self.updates = updates
     self.input = input
     self.output = output
     self.traits = traits ?? TerminalTraits(descriptor: output.descriptor)
   }
 
-  /// Whether a person can be asked: both ends are a terminal that redraws.
+  /// Whether a person can be asked: input and output are a terminal that can redraw.
   static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && TerminalTraits(descriptor: STDERR_FILENO).canRedraw }
 
   /// Blocks the calling thread until there is an outcome; call it on a thread of its own (`onItsOwnThread`).
   mutating func run() -> Outcome {
-    guard piconet_terminal_raw(input, output.descriptor) == 0 else { return .failed(errno) }
-    defer {
-      erase()
-      piconet_terminal_restore()
-    }
+    guard begin() else { return .failed(errno) }
+    defer { end() }
     while true {
       let wait = drawIfDue()
       var entries = [
@@ -69,8 +74,9 @@ struct PeerPickerTerminal {
         if apply(updates.drain()) { return .cancelled }
         isStale = true
       }
+      if isSuspended, !suspend() { return .failed(errno) }
       switch picker.outcome {
-      case .picked(let id): return .picked(id: id)
+      case .picked(let ids): return .picked(ids: ids)
       case .quit: return .quit
       case .interrupted: return .interrupted
       case nil: break
@@ -78,7 +84,30 @@ struct PeerPickerTerminal {
     }
   }
 
-  /// True if the person need not be asked any more.
+  private func begin() -> Bool {
+    piconet_terminal_raw(input, output.descriptor, traits.hasOtherScreen ? 1 : 0) == 0
+  }
+
+  private mutating func end() {
+    erase()
+    piconet_terminal_restore()
+  }
+
+  /// Stops the process as Ctrl-Z does elsewhere, and shows the list again when it continues. If nobody could continue
+  /// it, the system ignores the signal.
+  private mutating func suspend() -> Bool {
+    isSuspended = false
+    end()
+    // As the terminal would do it: all of a pipeline or a script stops.
+    kill(0, SIGTSTP)
+    // Another thread may see the signal first; nothing must be drawn before that.
+    _ = poll(nil, 0, Self.stopWait)
+    isStale = true
+    sizeShown = nil
+    return begin()
+  }
+
+  /// True if the person no longer needs to be asked.
   private mutating func apply(_ updates: [PeerListUpdates.Update]) -> Bool {
     for update in updates {
       switch update {
@@ -94,6 +123,7 @@ struct PeerPickerTerminal {
   private mutating func press(_ keys: [PickerKey]) {
     guard !keys.isEmpty else { return }
     for key in keys { picker.press(key) }
+    isSuspended = keys.contains(.suspend)
     throttle = ProgressThrottle()
     isStale = true
   }
@@ -112,22 +142,25 @@ struct PeerPickerTerminal {
     return nil
   }
 
-  /// Draws what changed, though not more than 10 times a second: peers may come in floods. Returns how long to wait at
-  /// most before the next look.
+  /// Draws what changed, but no more than 10 times a second: peers may come in floods. Returns how long to wait at most
+  /// before the next look.
   private mutating func drawIfDue() -> Duration {
     let size = TerminalSize.of(descriptor: output.descriptor)
     guard isStale || size != sizeShown else { return Self.idleWait }
     guard throttle.admits(at: .now) else { return throttle.interval }
     isStale = false
+    // After a change of size the old lines may be anywhere.
+    let start = traits.hasOtherScreen ? (size == sizeShown ? "\u{1B}[H" : "\u{1B}[H\u{1B}[2J") : nil
     sizeShown = size
-    draw(size)
+    draw(size, at: start)
     return Self.idleWait
   }
 
-  private mutating func draw(_ size: TerminalSize) {
+  /// - Parameter start: the sequence that moves to the first line; nil: to where it was.
+  private mutating func draw(_ size: TerminalSize, at start: String?) {
     let lines = picker.lines(size: size, unicode: traits.unicode)
-    var text = linesShown > 0 ? "\u{1B}[\(linesShown)A\r" : "\r"
-    // Each line is erased behind its text and what was below is erased at the end: no flicker.
+    var text = start ?? (linesShown > 0 ? "\u{1B}[\(linesShown)A\r" : "\r")
+    // Each line is erased after its text, and what was below is erased at the end, so that nothing flickers.
     for line in lines { text += line + "\u{1B}[K\n" }
     output.write(text + "\u{1B}[J")
     linesShown = lines.count

@@ -7,11 +7,14 @@ struct TerminalTraits: Hashable, Sendable {
   var canRedraw: Bool
   /// Whether it shows more than ASCII.
   var unicode: Bool
+  /// Whether it has an alternate screen for temporary content, as all terminals in windows have.
+  var hasOtherScreen: Bool
 
   /// - Parameter environment: a variable's value, or nil.
   init(isTerminal: Bool, environment: (String) -> String?) {
     let kind = environment("TERM") ?? ""
     canRedraw = isTerminal && !kind.isEmpty && kind != "dumb"
+    hasOtherScreen = canRedraw && !["linux", "vt", "ansi", "cons"].contains(where: kind.hasPrefix)
     // POSIX, section 8.2: the first of these that is set and not empty decides.
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty } ?? "C"
     let encoding = locale.uppercased()
@@ -23,12 +26,12 @@ struct TerminalTraits: Hashable, Sendable {
   }
 }
 
-/// The size of a terminal, asked anew at each drawing: cheaper than to handle SIGWINCH, and never out of date.
+/// The size of a terminal, asked for at each drawing: cheaper than handling SIGWINCH, and never out of date.
 struct TerminalSize: Hashable, Sendable {
   var columns: Int
   var rows: Int
 
-  /// What is taken where the terminal does not say.
+  /// The size assumed if the terminal does not say.
   static let usual = TerminalSize(columns: 80, rows: 24)
 
   static func of(descriptor: Int32) -> TerminalSize {

@@ -1,7 +1,7 @@
 import Glibc
 import Piconet
 
-/// Keeps a directory of pictures the same for everybody nearby who runs this: whoever comes gets what it lacks.
+/// Keeps a directory of pictures the same for everybody nearby who runs this: a device that comes gets what it lacks.
 ///
 ///     PICONET_INTERFACES=lo swift run cameraroll Anna anna     # in one terminal
 ///     PICONET_INTERFACES=lo swift run cameraroll Ben ben       # in another one of the same machine
@@ -31,11 +31,11 @@ import Piconet
     }
   }
 
-  /// Until the process is ended.
+  /// Runs until the process is ended.
   func run(storingIn roll: ReceivingDirectory) async {
     await withDiscardingTaskGroup { group in
       group.addTask { await invite() }
-      group.addTask { for await invitation in node.invitations { _ = try? await invitation.accept() } }
+      group.addTask { await accept() }
       for await event in node.session.events {
         switch event {
         // In tasks of their own: several members, and several pictures of each, at once.
@@ -52,14 +52,21 @@ import Piconet
     }
   }
 
-  /// Of two that see each other the one with the smaller id invites.
+  /// If two see each other, the one with the smaller id invites.
   private func invite() async {
     for await peers in node.peers {
       for peer in peers where node.id < peer.id && node.session[peer.id] == nil { _ = try? await node.invite(peer) }
     }
   }
 
-  /// All that is there, those that came from others among them. What the member has already is not sent again.
+  /// Each in a task of its own: one that answers late keeps nobody waiting.
+  private func accept() async {
+    await withDiscardingTaskGroup { group in
+      for await invitation in node.invitations { group.addTask { _ = try? await invitation.accept() } }
+    }
+  }
+
+  /// Sends everything that is there, including pictures from others. What the member already has is not sent again.
   private func give(to member: Member) async {
     print("* \(printable(member.name)) is here")
     for path in pictures() {
@@ -72,7 +79,8 @@ import Piconet
     }
   }
 
-  /// Returns when the picture is on the disk, verified, under its name. What does not begin as a JPEG is not taken.
+  /// Returns when the picture is on the disk, verified, under its name. Anything that does not begin like a JPEG is not
+  /// accepted.
   private func take(_ offer: IncomingOffer, into roll: ReceivingDirectory) async {
     do throws(PiconetError) {
       let picture = try await offer.store(in: roll) { $0.starts(with: [0xFF, 0xD8, 0xFF]) }

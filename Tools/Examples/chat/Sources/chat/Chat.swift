@@ -46,7 +46,7 @@ import Piconet
     }
   }
 
-  /// Of two that see each other the one with the smaller id invites.
+  /// If two see each other, the one with the smaller id invites.
   private func invite() async {
     for await peers in node.peers {
       let members = Set(node.session.members.map(\.id))
@@ -61,12 +61,15 @@ import Piconet
   }
 
   /// Whoever is in the session is welcome. A program for more than play asks its user here, and shows the code:
-  /// see "Invitations and Trust" in Piconet's documentation.
+  /// see "Invitations and Trust" in Piconet's documentation. Each is accepted in a task of its own: one that answers
+  /// late keeps nobody waiting.
   private func accept() async {
-    for await invitation in node.invitations { _ = try? await invitation.accept() }
+    await withDiscardingTaskGroup { group in
+      for await invitation in node.invitations { group.addTask { _ = try? await invitation.accept() } }
+    }
   }
 
-  /// All that happens, in one order: nobody says a word before we have told who is here.
+  /// Everything that happens, in order: nobody says a word before we have shown that they are here.
   private func follow() async {
     for await event in node.session.events {
       switch event {

@@ -32,7 +32,7 @@ import Piconet
   func run() async {
     await withDiscardingTaskGroup { group in
       group.addTask { await self.invite() }
-      group.addTask { for await invitation in self.node.invitations { _ = try? await invitation.accept() } }
+      group.addTask { await self.accept() }
       group.addTask { await self.welcome() }
       group.addTask { await self.follow() }
       for await line in typedLines() { await draw(line) }
@@ -40,15 +40,22 @@ import Piconet
     }
   }
 
-  /// Of two that see each other the one with the smaller id invites; whoever is a member already stays one.
+  /// If two see each other, the one with the smaller id invites; one that is a member already stays one.
   private func invite() async {
     for await peers in node.peers {
       for peer in peers where node.id < peer.id { _ = try? await node.invite(peer) }
     }
   }
 
-  /// Both sides give each other all that they have, so that each gets what it lacks. After a suspension nothing is to
-  /// be done: what was sent meanwhile arrives.
+  /// Each in a task of its own: one that answers late keeps nobody waiting.
+  private func accept() async {
+    await withDiscardingTaskGroup { group in
+      for await invitation in node.invitations { group.addTask { _ = try? await invitation.accept() } }
+    }
+  }
+
+  /// Both sides give each other everything they have, so that each gets what it lacks. After a suspension there is
+  /// nothing to do: what was sent meanwhile arrives.
   private func welcome() async {
     for await change in node.session.membership {
       guard case .joined(let member) = change else { continue }
@@ -71,7 +78,7 @@ import Piconet
       return print("such as 4 2 #, with columns 0 to \(Drawing.width - 1) and lines 0 to \(Drawing.height - 1)")
     }
     print(drawing.text)
-    // Whoever leaves meanwhile gets the whole drawing when it is back.
+    // A member that leaves meanwhile gets the whole drawing when it is back.
     try? await node.session.send(stroke.line.utf8)
   }
 }

@@ -32,11 +32,11 @@ import Piconet
     }
   }
 
-  /// Until somebody has won, or has gone, or nothing more is typed.
+  /// Runs until somebody has won or left, or the input ends.
   func run() async {
     await withDiscardingTaskGroup { group in
       group.addTask { await self.invite() }
-      group.addTask { for await invitation in self.node.invitations { _ = try? await invitation.accept() } }
+      group.addTask { await self.accept() }
       group.addTask {
         for await line in typedLines() { await self.move(line) }
         await self.node.stop()
@@ -46,10 +46,18 @@ import Piconet
     }
   }
 
-  /// Of two that see each other the one with the smaller id invites. Who plays already declines by being full.
+  /// If two see each other, the one with the smaller id invites. One that is already playing declines because its
+  /// session is full.
   private func invite() async {
     for await peers in node.peers {
       for peer in peers where node.id < peer.id && node.session.members.isEmpty { _ = try? await node.invite(peer) }
+    }
+  }
+
+  /// Each in a task of its own: one that answers late keeps nobody waiting.
+  private func accept() async {
+    await withDiscardingTaskGroup { group in
+      for await invitation in node.invitations { group.addTask { _ = try? await invitation.accept() } }
     }
   }
 
@@ -61,7 +69,7 @@ import Piconet
         opponent = node.id < member.id ? (member, .nought, .cross) : (member, .cross, .nought)
         print("* you play \(opponent?.own.rawValue ?? " ")\n\(board.text)")
       case .message(let message):
-        // From anybody's program: what the rules do not allow ends the game.
+        // It may come from any program: a move that the rules do not allow ends the game.
         guard let mark = opponent?.mark, let square = message.bytes.first, board.put(mark, on: Int(square)) else {
           return print("* that is no move: the game is over")
         }

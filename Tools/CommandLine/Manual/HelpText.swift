@@ -1,4 +1,4 @@
-extension OptionTable {
+extension CommandDescription {
   /// The width that help is wrapped to. Fixed, so that a pipe, a manual page and every terminal show the same.
   private static var width: Int { 80 }
   /// Where the right column begins.
@@ -17,9 +17,9 @@ extension OptionTable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private func term(of option: Option<Arguments>) -> String {
+  private func term(of option: Option) -> String {
     let short = option.short.map { "  -\($0), " } ?? "      "
-    return short + "--\(option.long)\(option.argumentText)" + (option.repeatable ? "..." : "")
+    return short + "--\(option.long)\(option.argument.text)" + (option.isRepeatable ? "..." : "")
   }
 
   /// The term on the left, the text wrapped on the right; a term that is too long gets a line of its own.
@@ -33,7 +33,7 @@ extension OptionTable {
     return lines
   }
 
-  /// Broken at spaces; each line begins with `indent` spaces.
+  /// Wrapped at spaces; each line begins with `indent` spaces.
   private func wrap(_ text: String, indent: Int) -> [String] {
     let margin = String(repeating: " ", count: indent)
     var lines: [String] = []

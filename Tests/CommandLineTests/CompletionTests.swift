@@ -1,0 +1,150 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("Completions for shells")
+struct CompletionTests {
+  private static func script(_ shell: Shell) -> String {
+    CompletionArguments(words: [LocalPath(shell.rawValue)]).text
+  }
+
+  @Test("each has every option of every program and command", arguments: Shell.allCases)
+  func options(shell: Shell) {
+    for program in PublishedCommand.programs {
+      let words = [LocalPath(shell.rawValue), LocalPath(program.page)]
+      let text = CompletionArguments(words: words).text
+      let commands = program.page == "piconet" ? PublishedCommand.commands : []
+      for command in [program] + commands {
+        for option in command.description.options {
+          #expect(
+            text.contains(shell == .fish ? "-l \(option.long) " : "--\(option.long)"), "\(command.page) \(option.long)")
+          guard let letter = option.short else { continue }
+          #expect(text.contains(shell == .fish ? "-s \(letter) -l \(option.long) " : "-\(letter)"), "\(letter)")
+        }
+      }
+      for command in commands { #expect(text.contains(command.word), "\(command.word)") }
+      #expect(Self.script(shell).contains(text))
+    }
+  }
+
+  @Test("the shell takes it for a script", arguments: Shell.allCases)
+  func syntax(shell: Shell) throws {
+    // The other two shells are there only if somebody has installed them.
+    guard let program = InstalledProgram(shell.rawValue) else { return #expect(shell != .bash) }
+    let hostile = shell.completion(of: HostileTexts.command.description, commands: [])
+    let nested = shell.completion(of: HostileTexts.command.description, commands: [HostileTexts.command])
+    for text in [Self.script(shell), hostile, nested] {
+      let read = try program.run([shell == .fish ? "--no-execute" : "-n"], file: text)
+      #expect(read.status == 0 && read.error == "", "\(read.error)")
+    }
+  }
+
+  /// What bash offers for the last of these words, as it splits them.
+  private func bash(_ words: String..., in folder: String = "/nonexistent") throws -> [String] {
+    let quoted = words.map(Shell.quoted).joined(separator: " ")
+    let bash = try #require(InstalledProgram("bash"))
+    let script = """
+      cd \(Shell.quoted(folder)) 2>/dev/null
+      compopt() { :; }
+      \(Self.script(.bash))
+      COMP_WORDS=(\(quoted)) COMP_CWORD=$((\(words.count) - 1))
+      _piconet_completes_\(words[0])
+      printf '%s\\n' "${COMPREPLY[@]}"
+      """
+    let shown = try bash.run(["--norc"], file: script)
+    #expect(shown.status == 0 && shown.error == "", "\(shown.error)")
+    return shown.output.split(separator: "\n").map { String($0) }
+  }
+
+  @Test("bash completes options, their words, files and directories, and the commands of piconet")
+  func bashCompletes() throws {
+    #expect(try bash("imagerecv", "--direct") == ["--directory="])
+    #expect(try bash("imagerecv", "--ver") == ["--verbose", "--version"])
+    #expect(try bash("imagerecv", "--accept", "k") == ["known"])
+    #expect(try bash("imagerecv", "--accept", "=", "k") == ["known"])
+    #expect(try bash("imagerecv", "--accept", "=") == ["ask", "known", "all"])
+    #expect(try bash("imagerecv", "--name", "k") == [])
+    #expect(try bash("imagesend", "--code", "=", "k") == [], "a code is no file")
+    #expect(try bash("piconet", "tr") == ["trust"])
+    #expect(try bash("piconet", "trust", "al") == ["allow"])
+    #expect(try bash("piconet", "ping", "--transport", "l") == ["l2cap", "le"])
+    #expect(try bash("piconet", "ping", "--trans") == ["--transport="])
+    #expect(try bash("piconet", "completion", "") == ["bash", "zsh", "fish"])
+    let temporary = try TemporaryFolder()
+    defer { withExtendedLifetime(temporary) {} }
+    let folder = temporary.path
+    _ = try temporary.folder("al bum")
+    try temporary.write("a'b.jpg", [])
+    #expect(try Set(bash("imagesend", "a", in: folder)) == ["al bum", "a'b.jpg"])
+    #expect(try Set(bash("imagesend", "--code", "a", in: folder)) == ["al bum", "a'b.jpg"], "its code may be left out")
+    #expect(try bash("imagerecv", "--directory", "a", in: folder) == ["al bum"])
+    #expect(try Set(bash("imagerecv", "--code-file", "=", "a", in: folder)) == ["al bum", "a'b.jpg"])
+  }
+
+  @Test("what shells give a meaning to is escaped")
+  func escapes() throws {
+    #expect(Shell.quoted("it's") == #"'it'\''s'"#)
+    let description = HostileTexts.command.description
+    let zsh = Shell.zsh.completion(of: description, commands: [])
+    #expect(zsh.contains(#"'*--needs=[with .start '\''quoted'\'' "twice" \[x\]\: $HOME `id` \\e back\\slash -dash"#))
+    #expect(zsh.contains(#"(-m --may)--may=-"#) && zsh.contains(#"::\[x\]: '"#) && zsh.contains(#":A\:B|word:(word)'"#))
+    let fish = Shell.fish.completion(of: description, commands: [HostileTexts.command])
+    #expect(fish.contains(#"-l needs -x -a 'word' -d 'with .start \'quoted\' "twice" [x]: $HOME `id` \\e back\\slash"#))
+    // Every line is whole: outside its quotes are only words that mean nothing to the shell.
+    let bare = fish.replacing(#"\\"#, with: "").replacing(#"\'"#, with: "").split(separator: "\n").dropFirst()
+    for line in bare {
+      let outside = line.split(separator: "'", omittingEmptySubsequences: false).enumerated().filter {
+        $0.offset % 2 == 0
+      }
+      for part in outside { #expect(part.element.allSatisfy { $0.isLetter || $0 == " " || $0 == "-" }, "\(line)") }
+    }
+  }
+
+  @Test("a name has files, directories or words after it, and none for a text of one's own")
+  func words() {
+    func words(_ name: String) -> String {
+      switch CommandDescription.Argument.required(name).words {
+      case .nothing: "nothing"
+      case .files: "files"
+      case .directories: "directories"
+      case .words(let words): words.map(\.word).joined(separator: " ")
+      }
+    }
+    #expect(words("FILE") == "files" && words("DIR") == "directories")
+    #expect(words("ask|known|all") == "ask known all" && words("NAME|PEER|all") == "all")
+    #expect(words("auto|l2cap") == "auto l2cap")
+    for name in ["N", "HOST:PORT", "hciN", "SECONDS", ""] { #expect(words(name) == "nothing", "\(name)") }
+  }
+
+  @Test("piconet completion asks for a shell that it knows, and a program of ours")
+  func command() {
+    func problem(_ words: String...) -> String? {
+      do throws(UsageError) {
+        _ = try OptionParser.parse(
+          words.map { Array($0.utf8) }, table: completionOptions, initial: CompletionArguments(), posixlyCorrect: false)
+        return nil
+      } catch {
+        return error.message
+      }
+    }
+    #expect(problem("bash") == nil && problem("zsh", "piconet") == nil)
+    #expect(problem() == "missing shell operand")
+    #expect(problem("tcsh") == "unknown shell 'tcsh'\nShells are:\n  - 'bash'\n  - 'zsh'\n  - 'fish'")
+    #expect(problem("fish", "imagercv") == "no program 'imagercv' to complete; did you mean 'imagerecv'?")
+    #expect(problem("fish", "imagerecv", "x") == "extra operand 'x'")
+  }
+
+  @Test("piconet under the name of another program is that one")
+  func names() throws {
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    for name in ["imagesend", "imagerecv", "piconet", "copy-of-piconet"] {
+      let link = "\(folder.path)/\(name)"
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: ToolProcess.path(of: "piconet"))
+      let shown = try InstalledProgram(path: link).run(["--version", "--"], file: "")
+      #expect(shown.output.hasPrefix("\(name.hasPrefix("image") ? name : "piconet") (Piconet) "), "\(shown)")
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("What is shown of many files")
+struct ManyFilesTests {
+  /// A folder of twelve photos, two more than get a line each, a film and a text.
+  private func album(_ scene: ToolScene) throws -> String {
+    let album = try scene.folder.folder("album")
+    for number in 10..<22 {
+      try FileManager.default.moveItem(
+        atPath: try scene.photo("\(number).jpg", size: 2_000), toPath: "\(album)/\(number).jpg")
+    }
+    try scene.folder.write("album/film.mp4", Array("\0\0\0\u{18}ftypisom\0\0\0\0".utf8))
+    try scene.folder.write("album/notes.txt", Array("notes".utf8))
+    return album
+  }
+
+  private let leftOut = "left out, being no images: 1 video, 1 other file (--any sends them)\r\n"
+
+  @Test("on a terminal they are counted, not listed, on both sides, and the end says what became of them")
+  func onTerminal() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try scene.start(
+        "imagerecv", ["--name", "Kitchen", "--directory", scene.into, "--accept", "all", "--count", "12"],
+        state: "Kitchen", onTerminal: true, outputOnTerminal: true)
+      #expect(await receiver.shows("listening on"), "\(receiver.error)")
+      try scene.introduce("Kitchen", as: "Kitchen", to: "sender")
+      let sender = try scene.start(
+        "imagesend", ["--to", "Kitchen", try album(scene)], state: "sender", onTerminal: true, outputOnTerminal: true)
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(!sender.error.contains(": stored"), "\(sender.error)")
+      #expect(sender.error.contains("\u{1B}[J12 stored; 24 kB in "), "\(sender.error)")
+      #expect(sender.error.hasSuffix(leftOut), "\(sender.error)")
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      #expect(receiver.error.components(separatedBy: "\(scene.into)/album/").count == 11, "\(receiver.error)")
+      #expect(receiver.error.contains("are counted; -v lists them\r\n"), "\(receiver.error)")
+      #expect(receiver.error.contains(": 12 stored; 24 kB in "), "\(receiver.error)")
+    }
+  }
+
+  @Test("a pipe gets a line of each, and so does a terminal with -v")
+  func listed() async throws {
+    try await ToolScene.run { scene in
+      let album = try album(scene)
+      let receiver = try await scene.receiver("--count", "24", json: false)
+      for (onTerminal, words) in [(false, []), (true, ["-v"])] as [(Bool, [String])] {
+        let sender = try scene.start(
+          "imagesend", words + ["--to", "Kitchen", album], state: "sender", onTerminal: onTerminal,
+          outputOnTerminal: onTerminal)
+        #expect(await sender.end() == 0, "\(sender.error)")
+        let lines = (sender.output + sender.error).components(separatedBy: "on Kitchen")
+        #expect(lines.count == 13, "\(sender.error)")
+      }
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      #expect(receiver.output.split(separator: "\n").count == 24)
+    }
+  }
+
+  @Test("a receiver that says no gets no line for each file: the reason stands at the end, with the first of them")
+  func declined() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true)
+      let sender = try scene.start(
+        "imagesend", ["--to", "Kitchen", try album(scene)], state: "sender", onTerminal: true, outputOnTerminal: true)
+      #expect(await receiver.shows("Accept?"), "\(receiver.error)")
+      receiver.type("n\n")
+      #expect(await sender.end() == 4, "\(sender.error)")
+      #expect(!sender.error.contains("not sent"), "\(sender.error)")
+      // Undoes the line breaks of the terminal.
+      let end = sender.error.replacing("\r\n    ", with: " ")
+      #expect(end.contains("12 failed\r\n\(leftOut)  12: the other side has declined ("), "\(sender.error)")
+      #expect(end.hasSuffix("/album/12.jpg and 9 more)\r\n"), "\(sender.error)")
+    }
+  }
+
+  @Test("a directory without images says what is in it, in the last event too")
+  func noImages() async throws {
+    try await ToolScene.run { scene in
+      try scene.folder.write("films/a.mp4", Array("\0\0\0\u{18}ftypisom\0\0\0\0".utf8))
+      let sender = try scene.sender("--to", "Kitchen", scene.folder.path + "/films")
+      #expect(await sender.end() == 6, "\(sender.error)")
+      #expect(sender.error.hasSuffix("left out, being no images: 1 video (--any sends them)\n"))
+      #expect(sender.events("finished").first?["leftOut"] as? Int == 1)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import Testing
+
+@testable import PiconetCommandLine
+
+private func stored(_ peer: String, _ bytes: Int64) -> Event {
+  .stored(.init(peer: peer, file: "a.jpg", path: "a.jpg", bytes: bytes, sha256: ""))
+}
+
+private func failed(_ peer: String?, _ file: String?, _ message: String) -> Event {
+  .failed(.init(peer: peer, file: file, reason: "declined", message: message, exitCode: .refused))
+}
+
+@Suite("What has become of files")
+struct TransferSummaryTests {
+  private let start = ContinuousClock.now
+
+  private func lines(_ events: [Event], after time: Duration = .zero, leftOut: LeftOutFiles = .init()) -> [String] {
+    var summary = TransferSummary()
+    summary.leftOut = leftOut
+    summary.record(.offered(.init(peer: "k", file: "a.jpg", bytes: 1)), at: start)
+    for event in events { summary.record(event, at: start + time) }
+    return summary.lines { displaySafe($0) }
+  }
+
+  @Test("of one file nothing is said; of several what was stored, bytes, time and rate")
+  func few() {
+    #expect(lines([stored("k", 50)]) == [])
+    #expect(lines([stored("k", 50), stored("k", 60)], after: .milliseconds(340)) == ["2 stored; 110 B in 0.3 s"])
+    #expect(
+      lines([stored("k", 2_000_000_000), stored("k", 1_000_000_000)], after: .seconds(130))
+        == ["2 stored; 3.0 GB in 2:10, 23 MB/s"])
+    #expect(
+      lines([
+        .present(.init(peer: "k", file: "b", path: "b", bytes: 9, sha256: "")),
+        .skipped(.init(peer: "k", file: "c", reason: "exists")), failed("k", "d", "no"),
+      ]) == ["1 already there, 1 skipped, 1 failed"])
+  }
+
+  @Test("of many failures each reason is told with its number and the first files, the commonest first")
+  func reasons() {
+    var events = (1...1_000).map { failed("k", "\($0).jpg", "it said \u{1B}[31mno\nand more") }
+    events += [failed(nil, "x\n.jpg", "Permission denied"), failed("k", nil, "the connection broke")]
+    #expect(
+      lines(events) == [
+        "1,002 failed", "  1,000: it said \\u{1b}[31mno (1.jpg, 2.jpg, 3.jpg and 997 more)",
+        "  1: Permission denied (x\\n.jpg)", "  1: the connection broke",
+      ])
+  }
+
+  @Test("reasons beyond the fifth are counted only, so that no peer fills the memory or the screen")
+  func limited() {
+    let lines = lines((0..<100).map { failed("k", "a", "reason \($0)") })
+    #expect(lines.count == 2 + TransferSummary.reasonLimit)
+    #expect(lines.last == "  95: for other reasons")
+  }
+
+  @Test("several receivers have a line each, by the name that they have since they have proven their key")
+  func receivers() {
+    let found = Event.connecting(.init(peer: "k", name: "Kitchen", transports: ["tcp"]))
+    let dialled = Event.connecting(.init(peer: nil, name: nil, transports: ["tcp"], address: "192.0.2.7:1"))
+    let proven = Event.connected(.init(peer: "h", name: "Hall\u{7}", transport: "tcp", fingerprint: "h"))
+    #expect(
+      lines([found, dialled, proven, stored("k", 5), stored("k", 5), failed("h", "a.jpg", "no")]) == [
+        "Kitchen: 2 stored; 10 B", "Hall\\u{7}: 1 failed", "2 stored, 1 failed; 10 B",
+      ])
+    let many = (0..<11).map { failed("h", "\($0).jpg", "no") }
+    #expect(lines([found, dialled, proven] + many).last == "  11: Hall\\u{7}: no (0.jpg, 1.jpg, 2.jpg and 8 more)")
+    #expect(lines([found, stored("k", 5), stored("k", 5)]) == ["2 stored; 10 B"])
+  }
+
+  @Test("what directories leave out is told by kind, of a single file too")
+  func leftOut() {
+    var files = LeftOutFiles()
+    for _ in 0..<12 { files.add(.video) }
+    files.add(.raw)
+    for _ in 0..<3 { files.add(.other) }
+    #expect(
+      lines([stored("k", 5)], leftOut: files) == [
+        "left out, being no images: 12 videos, 1 raw file, 3 other files (--any sends them)"
+      ])
+    var other = LeftOutFiles()
+    other.add(.other)
+    #expect(other.text == "left out, being no images: 1 file (--any sends them)")
+  }
+
+  @Test(
+    "what is left out is told apart by its content",
+    arguments: [
+      ("\0\0\0\u{18}ftypisom", .video), ("\0\0\0\u{14}ftypqt  ", .video), ("\0\0\0\u{18}ftyp3gp4", .video),
+      ("\0\0\0\u{8}wide\0\0\0\0mdat", .video), ("RIFF\0\0\0\0AVI LIST", .video), ("RIFF\0\0\0\0WAVEfmt ", .other),
+      ("\0\0\0\u{18}ftypM4A ", .other), ("FUJIFILMCCD-RAW 0201", .raw), ("II\u{1A}\0\0\0HEAPCCDR", .raw),
+      ("<x:xmpmeta xmlns", .other), ("", .other),
+    ] as [(String, LeftOutFiles.Kind)])
+  func kinds(start: String, kind: LeftOutFiles.Kind) { #expect(LeftOutFiles.Kind(header: Array(start.utf8)) == kind) }
+
+  @Test("numbers have their thousands apart, times are as long as they have to be")
+  func figures() {
+    #expect([0, 999, 1_000, 12_345_678].map(HumanFigures.count) == ["0", "999", "1,000", "12,345,678"])
+    #expect(
+      [.milliseconds(40), .milliseconds(9_990), .seconds(10), .milliseconds(59_999), .seconds(60), .seconds(7_500)]
+        .map(HumanFigures.elapsed) == ["0.0 s", "9.9 s", "10 s", "59 s", "1:00", "2:05:00"])
+  }
+}

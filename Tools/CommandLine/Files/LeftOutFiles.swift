@@ -1,0 +1,52 @@
+/// Files in directories that are left out, since they are not images: how many of each kind.
+struct LeftOutFiles: Hashable, Sendable {
+  enum Kind: Hashable, Sendable {
+    case video
+    /// From a camera whose raw format is not among the images.
+    case raw
+    case other
+  }
+
+  private(set) var videos = 0
+  private(set) var raws = 0
+  private(set) var others = 0
+
+  var count: Int { videos + raws + others }
+
+  mutating func add(_ kind: Kind) {
+    switch kind {
+    case .video: videos += 1
+    case .raw: raws += 1
+    case .other: others += 1
+    }
+  }
+
+  /// For people; nil if nothing was left out.
+  var text: String? {
+    let parts = [(videos, "video"), (raws, "raw file"), (others, videos + raws > 0 ? "other file" : "file")]
+      .filter { $0.0 > 0 }.map { "\(HumanFigures.count($0.0)) \($0.1)\($0.0 == 1 ? "" : "s")" }
+    guard !parts.isEmpty else { return nil }
+    return "left out, being no images: " + parts.joined(separator: ", ") + " (--any sends them)"
+  }
+}
+
+extension LeftOutFiles.Kind {
+  /// What a file that is not an image is, judging by its first bytes.
+  init(header: [UInt8]) {
+    func has(_ text: String, at offset: Int = 0) -> Bool { header.dropFirst(offset).starts(with: text.utf8) }
+    // ISO/IEC 14496-12 and QuickTime, whose files may begin with other boxes; Matroska and WebM; AVI; MPEG program and
+    // transport streams; ASF; Ogg is mostly sound.
+    let isFilm =
+      ["ftyp", "moov", "mdat", "wide"].contains { has($0, at: 4) } || header.starts(with: [0x1A, 0x45, 0xDF, 0xA3])
+      || (has("RIFF") && has("AVI ", at: 8)) || header.starts(with: [0x00, 0x00, 0x01, 0xBA])
+      || header.starts(with: [0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11])
+    // Sound may be in the same container.
+    if isFilm, !has("ftypM4A", at: 4), !has("ftypM4B", at: 4) {
+      self = .video
+    } else if has("FUJIFILMCCD-RAW") || has("FOVb") || has("\0MRM") || has("HEAPCCDR", at: 6) {
+      self = .raw
+    } else {
+      self = .other
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import Piconet
+
+/// A peer that files go to or come from.
+struct TransferPeer: Hashable, Sendable {
+  /// Unique, since two programs on one device share a key.
+  let id: String
+  /// 64 hexadecimal digits.
+  let fingerprint: String
+  /// What a person here calls it; may be its own words.
+  let name: String
+
+  init(id: String, fingerprint: String, name: String) {
+    (self.id, self.fingerprint, self.name) = (id, fingerprint, name)
+  }
+
+  init(_ member: ProvenMember) {
+    fingerprint = member.fingerprint.description
+    id = "\(fingerprint)/\(member.id.incarnation)"
+    name = member.petname
+  }
+}
