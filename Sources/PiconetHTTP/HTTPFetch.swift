@@ -4,31 +4,31 @@ import Synchronization
 
 /// How a URL is fetched.
 public struct HTTPSettings: Sendable, Hashable {
-  /// Redirects that are followed. Default 5.
+  /// How many redirects are followed. Default 5.
   public var redirectLimit = 5
-  /// For the name look-up, the connection and TLS together, in milliseconds. Default 30 s.
+  /// The time-out for the name look-up, the connection and TLS together, in milliseconds. Default 30 s.
   public var connectTimeoutMilliseconds = 30_000
-  /// Given up when nothing comes for so many seconds. Default 30.
+  /// The fetch is given up when nothing comes for so many seconds. Default 30.
   public var stallTimeoutSeconds = 30
-  /// The most bytes that are taken; nil: what a receiver takes.
+  /// The most bytes that are taken; nil: as many as a receiver takes.
   public var sizeLimit: UInt64?
-  /// The most bytes that are taken where the server does not say how many there are: nobody can be asked beforehand
-  /// whether they are wanted, and all have to be here first. Default 64 MiB.
+  /// The most bytes that are taken if the server does not say how many there are: receivers can't be asked beforehand
+  /// whether they want them, and all must be fetched first. Default 64 MiB.
   public var unannouncedSizeLimit: UInt64 = 64 << 20
-  /// Bytes that are fetched ahead of what was asked for; then the server is held back. Default 4 MiB.
+  /// How many bytes are fetched ahead of what receivers have asked for; then the server is held back. Default 4 MiB.
   public var aheadLimit: UInt64 = 4 << 20
-  /// Where what comes waits until it was passed on.
+  /// The folder in which what arrives waits until it has been passed on.
   public var spoolFolder = "/var/tmp"
 
   /// The defaults.
   public init() {}
 }
 
-/// One URL, fetched on a thread of its own into a file without a name, from which others read while it arrives.
+/// A URL, fetched on a thread of its own into a file without a name, from which others read while it arrives.
 public final class HTTPFetch: Sendable {
-  /// What the server tells before the first byte.
+  /// What the server says before the first byte.
   public struct Head: Sendable, Hashable {
-    /// Bytes; nil where the server does not know.
+    /// In bytes; nil if the server does not know.
     public let size: UInt64?
     /// As the server says; empty if it says nothing.
     public let mediaType: String
@@ -37,25 +37,32 @@ public final class HTTPFetch: Sendable {
   private struct State {
     var head: Head?
     var count: UInt64 = 0
-    /// Somebody has asked for the bytes before this one.
+    /// Bytes before this offset have been asked for.
     var wanted: UInt64 = 0
     var isHeldBack = false
     var end: Result<UInt64, HTTPFailure>?
     var isCancelled = false
-    /// The fetch that any thread may wake; nil before it begins and once it is over.
+    /// The fetch on the C side, which any thread may wake; nil before it begins and once it is over.
     var handle: Handle?
     var headWaiters: [CheckedContinuation<Void, Never>] = []
     var endWaiters: [CheckedContinuation<Void, Never>] = []
     var readers: [(reader: ObjectIdentifier, offset: UInt64, proceed: @Sendable () -> Void)] = []
+    /// Some thread calls readers back. Whoever asks meanwhile waits, though the bytes are here: he may have asked
+    /// before, and be about to be called.
+    var isTelling = false
 
     func isWanted(within limit: UInt64) -> Bool { count < wanted || count - wanted < limit }
 
-    /// Those whose bytes are here, each reader's in their order.
+    /// Bytes before this offset are here or never will be.
+    var answered: UInt64 { end != nil || isCancelled ? .max : count }
+
+    /// Takes out the callbacks whose bytes are here or never will be, each reader's in order.
     mutating func takeReady() -> [@Sendable () -> Void] {
       var ready: [@Sendable () -> Void] = []
       var waiting: Set<ObjectIdentifier> = []
+      let answered = answered
       readers.removeAll { entry in
-        guard entry.offset <= count, !waiting.contains(entry.reader) else {
+        guard entry.offset <= answered, !waiting.contains(entry.reader) else {
           waiting.insert(entry.reader)
           return false
         }
@@ -68,8 +75,8 @@ public final class HTTPFetch: Sendable {
 
   /// A fetch of the C side.
   private struct Handle: @unchecked Sendable {
-    // Sendable is right: it is made and freed by the fetching thread; others only wake it, under the lock under which
-    // it is taken away.
+    // Sendable is right: the fetching thread makes and frees it; others only wake it, under the same lock under which
+    // it is removed.
     let pointer: OpaquePointer
   }
 
@@ -79,7 +86,7 @@ public final class HTTPFetch: Sendable {
   private let state = Mutex(State())
   private let thread: WorkerThread
 
-  /// Begins to fetch.
+  /// Begins fetching.
   /// - Throws: `invalidURL`, `spool`.
   public init(_ url: String, _ settings: HTTPSettings) throws(HTTPFailure) {
     self.url = try HTTPAddress(url).text
@@ -93,15 +100,13 @@ public final class HTTPFetch: Sendable {
     _ = thread.submit { [self] in run() }
   }
 
-  /// Any thread. Gives the fetch up; who waits gets `cancelled`.
+  /// Any thread. Gives the fetch up; whoever waits gets `cancelled`.
   public func cancel() {
-    let readers = state.withLock { state in
+    state.withLock { state in
       state.isCancelled = true
       if let handle = state.handle { piconet_http_wake(handle.pointer) }
-      defer { state.readers = [] }
-      return state.readers
     }
-    for reader in readers { reader.proceed() }
+    tellReaders()
   }
 
   /// Any thread that may block for a moment. Gives the fetch up and waits until its thread has ended.
@@ -128,7 +133,7 @@ public final class HTTPFetch: Sendable {
     }
   }
 
-  /// Waits until all is here, and gives its size in bytes.
+  /// Waits until everything is here, and returns its size in bytes.
   public func whole() async -> Result<UInt64, HTTPFailure> {
     await withCheckedContinuation { continuation in
       let isOver = state.withLock { state in
@@ -142,19 +147,35 @@ public final class HTTPFetch: Sendable {
   }
 
   /// Calls back, on any thread, once the first `offset` bytes are here, or never will be.
-  /// - Parameter reader: whose calls are answered in their order; different readers don't wait for each other.
+  /// - Parameter reader: calls of one reader are answered in order, and made by one thread at a time; different readers
+  ///   don't wait for what others have asked for.
   public func whenAvailable(
     upTo offset: UInt64, for reader: AnyObject, _ proceed: @escaping @Sendable () -> Void
   ) {
     let reader = ObjectIdentifier(reader)
     let isNow = state.withLock { state in
       Self.want(offset, &state)
-      let isThere = state.count >= offset || state.end != nil || state.isCancelled
-      let isNow = isThere && !state.readers.contains { $0.reader == reader }
+      let isNow = offset <= state.answered && !state.isTelling && !state.readers.contains { $0.reader == reader }
       if !isNow { state.readers.append((reader, offset, proceed)) }
       return isNow
     }
     if isNow { proceed() }
+  }
+
+  /// One thread at a time: otherwise what a reader asked for first could be told last.
+  private func tellReaders() {
+    var isTelling = false
+    while true {
+      let ready = state.withLock { state -> [@Sendable () -> Void] in
+        guard isTelling || !state.isTelling else { return [] }
+        let ready = state.takeReady()
+        state.isTelling = !ready.isEmpty
+        return ready
+      }
+      if ready.isEmpty { return }
+      isTelling = true
+      for proceed in ready { proceed() }
+    }
   }
 
   private static func want(_ offset: UInt64, _ state: inout State) {
@@ -163,7 +184,8 @@ public final class HTTPFetch: Sendable {
     if state.isHeldBack, let handle = state.handle { piconet_http_wake(handle.pointer) }
   }
 
-  /// Fills the buffer with what came. Blocks on the disk only. Throws why it is not here and will not be.
+  /// Fills the buffer with bytes that have come. Blocks only on the disk. Throws the reason why they are not here and
+  /// will not be.
   public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(HTTPFailure) {
     let (count, end) = state.withLock { ($0.count, $0.end) }
     guard offset + UInt64(buffer.count) <= count else {
@@ -177,7 +199,7 @@ public final class HTTPFetch: Sendable {
   /// How it ended; nil while it has not.
   public var end: Result<UInt64, HTTPFailure>? { state.withLock { $0.end } }
 
-  /// Bytes that are here, and whether the server waits for somebody to ask for more.
+  /// How many bytes are here, and whether the server waits for somebody to ask for more.
   var arrived: (count: UInt64, isHeldBack: Bool) { state.withLock { ($0.count, $0.isHeldBack) } }
 
   // MARK: On the fetching thread
@@ -252,11 +274,8 @@ public final class HTTPFetch: Sendable {
     guard error == 0 else {
       return refuse(HTTPFailure(.spool(error), "what comes can't be kept in \(settings.spoolFolder): error \(error)"))
     }
-    let ready = state.withLock { state in
-      state.count += UInt64(bytes.count)
-      return state.takeReady()
-    }
-    for proceed in ready { proceed() }
+    state.withLock { $0.count += UInt64(bytes.count) }
+    tellReaders()
     return true
   }
 
@@ -271,17 +290,16 @@ public final class HTTPFetch: Sendable {
 
   /// The first end counts.
   private func finish(_ failure: HTTPFailure?) {
-    let (waiters, readers) = state.withLock { state in
+    let waiters = state.withLock { state in
       if state.end == nil { state.end = failure.map { .failure($0) } ?? .success(state.count) }
       defer {
         state.headWaiters = []
         state.endWaiters = []
-        state.readers = []
       }
-      return (state.headWaiters + state.endWaiters, state.readers)
+      return state.headWaiters + state.endWaiters
     }
     for waiter in waiters { waiter.resume() }
-    for reader in readers { reader.proceed() }
+    tellReaders()
   }
 
   private static func failure(_ result: piconet_http_result) -> HTTPFailure {

@@ -110,7 +110,7 @@ struct HTTPFetchTests {
       let order = Mutex<[String]>([])
       await withCheckedContinuation { continuation in
         fetch.whenAvailable(upTo: 10, for: ahead) { order.withLock { $0.append("ahead") } }
-        // Its bytes are there, but not what it has asked for before.
+        // Its bytes are there, but not those that it asked for before.
         fetch.whenAvailable(upTo: 1, for: ahead) {
           order.withLock { $0.append("ahead, again") }
           continuation.resume()
@@ -121,6 +121,31 @@ struct HTTPFetchTests {
         }
       }
       #expect(order.withLock { $0 } == ["behind", "ahead", "ahead, again"])
+    }
+  }
+
+  @Test("what is asked for while an earlier call is being answered is answered after it")
+  func askedMeanwhile() async throws {
+    let script: SmallServer.Script = { _, say, wait in
+      wait()
+      say("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirstlater")
+    }
+    try await withServer(script) { server in
+      let fetch = try HTTPFetch(server.address + "/x", HTTPSettings())
+      defer { fetch.close() }
+      let order = Mutex<[Int]>([])
+      await withCheckedContinuation { continuation in
+        fetch.whenAvailable(upTo: 5, for: fetch) {
+          // Its bytes are here by now, and so are those of the next call, which another thread could make here.
+          fetch.whenAvailable(upTo: 4, for: fetch) {
+            order.withLock { $0.append(2) }
+            continuation.resume()
+          }
+          order.withLock { $0.append(1) }
+        }
+        server.open()
+      }
+      #expect(order.withLock { $0 } == [1, 2])
     }
   }
 
@@ -269,7 +294,7 @@ struct HTTPFetchTests {
       #expect(code(end) == .tooLarge(limit: 300))
       if case .failure(let failure) = end { #expect(failure.description.contains("limit of 300 bytes")) }
     }
-    // Where it says so, no limit but that of the receiver holds.
+    // If the server states the size, only the receiver's limit applies.
     try await withServer({ _, say, _ in say(Self.answer("12345678901")) }) { server in
       let whole = try await fetch(server.address) { $0.unannouncedSizeLimit = 10 }
       #expect(whole.bytes.count == 11)
@@ -279,7 +304,7 @@ struct HTTPFetchTests {
   @Test("no more is fetched ahead of what was asked for than the limit; then the server waits until more is asked for")
   func heldBack() async throws {
     let body = String(repeating: "0123456789abcdef", count: 200_000)
-    // What libcurl hands over at once at most.
+    // The most that libcurl hands over at once.
     let part: UInt64 = 16_384
     try await withServer({ _, say, _ in say(Self.answer(body)) }) { server in
       var settings = HTTPSettings()

@@ -85,7 +85,10 @@ final class FetchedSource: OfferedSource, @unchecked Sendable {
     case .success(let count)? where count != size: throw ResourceFailure(.sourceChanged, "\(count) bytes came")
     case .success?, nil: break
     }
-    guard hash.position == size, let sum = hash.finish(), let told = ResourceDigest(sha256: sum.bytes) else {
+    guard hash.position == size else {
+      throw ResourceFailure(.internalError, "\(hash.position) of \(size) bytes were read in order")
+    }
+    guard let sum = hash.finish(), let told = ResourceDigest(sha256: sum.bytes) else {
       throw ResourceFailure(.internalError, "no SHA-256")
     }
     digest.withLock { $0 = sum }
