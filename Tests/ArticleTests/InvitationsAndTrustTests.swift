@@ -79,6 +79,72 @@ struct InvitationsAndTrustTests {
     }
   }
 
+  @Test("two members of a third become each other's by its word, where that is taken; another one's is declined")
+  func broughtTogether() async throws {
+    let session = UUID().uuidString
+    func run(_ name: String, _ body: (Node) async throws -> Void) async throws {
+      try await Node.run(Players.keep(NodeConfiguration(sessionID: "", name: name), session: session, .peer)) { node in
+        try await body(node)
+      }
+    }
+    try await run("Anna") { anna in
+      try await run("Ben") { ben in
+        try await run("Cleo") { cleo in
+          for other in [ben, cleo] {
+            try await other.setAvailable(true)
+            let address = try #require(await other.listeningAddresses.first).text
+            async let invited = anna.invite(at: address)
+            for await invitation in other.invitations.prefix(1) { _ = try await invitation.accept() }
+            _ = try await invited
+          }
+          let host = try #require(cleo.session[anna.id])
+          let newcomer = try #require(anna.session[cleo.id])
+          let cleos = Task { await followIntroductions(of: host, in: cleo.session) }
+          // Ben takes nobody's word but his own.
+          let bens = Task { await followIntroductions(of: host, in: ben.session) }
+          let refusals = await introduce(newcomer, in: anna.session)
+          #expect(refusals.map(\.code) == [.declined] && refusals.first?.peer == ben.id)
+          bens.cancel()
+          await bens.value
+          let others = Task {
+            try await followIntroductions(of: #require(ben.session[anna.id]), in: ben.session)
+          }
+          #expect(await introduce(newcomer, in: anna.session).isEmpty)
+          #expect(ben.session[cleo.id]?.proven.introducedBy == anna.id)
+          #expect(cleo.session[ben.id]?.proven.introducedBy == anna.id)
+          for task in [cleos] { task.cancel() }
+          others.cancel()
+        }
+      }
+    }
+  }
+
+  @Test("in a group the third member, who has invited only one, has both")
+  func groups() async throws {
+    let session = UUID().uuidString
+    func run(_ name: String, _ body: (Node) async throws -> Void) async throws {
+      try await Node.run(Players.keep(groupConfiguration(name: name), session: session, .peer)) { node in
+        try await node.setAvailable(true)
+        try await body(node)
+      }
+    }
+    try await run("Anna") { anna in
+      let address = try #require(await anna.listeningAddresses.first).text
+      let accepting = Task { for await invitation in anna.invitations { _ = try? await invitation.accept() } }
+      defer { accepting.cancel() }
+      try await run("Ben") { ben in
+        _ = try await ben.invite(at: address)
+        try await run("Cleo") { cleo in
+          _ = try await cleo.invite(at: address)
+          for (node, other) in [(ben, cleo), (cleo, ben)] where node.session[other.id] == nil {
+            for await case .joined(let member) in node.session.membership where member.id == other.id { break }
+          }
+          #expect(cleo.session.members.map(\.name) == ["Anna", "Ben"])
+        }
+      }
+    }
+  }
+
   @Test("a device that has forgotten us asks its person alone, and ours sees the code")
   func forgotten() async throws {
     let folder = try TemporaryFolder()

@@ -166,6 +166,11 @@ class Association:
                 raise AssertionError(f"{kinds} was waited for, and {found} came")
             self.inbox.append(found)
 
+    def settle(self, patience: float = PATIENCE) -> None:
+        """Makes a round trip; what else comes meanwhile is in `inbox`."""
+        self.link.send(Ping(11))
+        self.wait_for(Pong, patience=patience)
+
     # Messages
 
     def send_message(self, message: bytes, piece: int | None = None) -> None:

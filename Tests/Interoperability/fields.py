@@ -1,5 +1,6 @@
 """What the bodies of frames are made of: section 2 of Documentation/wire-format.md."""
 import struct
+from typing import NamedTuple
 
 LARGEST_INTEGER = (1 << 62) - 1
 LARGEST_REASON = 65_535
@@ -169,6 +170,53 @@ class Counted(Field):
         if count > self.most:
             raise FormatError(f"{count} bytes are above {self.most}")
         return reader.take(count)
+
+
+class CountedText(Field):
+    """UTF-8 after its length."""
+
+    def __init__(self, most: int):
+        self.bytes = Counted(most)
+
+    def write(self, value: str) -> bytes:
+        return self.bytes.write(value.encode())
+
+    def read(self, reader: Reader) -> str:
+        value = self.bytes.read(reader)
+        return text(value, len(value))
+
+
+class Address(NamedTuple):
+    """Where a node may be dialled, as somebody else says it."""
+    transport: int
+    host: bytes
+    port: int
+
+    @property
+    def is_known(self) -> bool:
+        """False for those that a receiver skips."""
+        return len(self.host) in {1: (4, 16), 2: (6,), 3: (6,), 4: (6,)}.get(self.transport, ())
+
+
+class Addresses(Field):
+    """All that is left: addresses, those that a receiver skips among them."""
+
+    host = Counted(16)
+    most = 8
+
+    def write(self, value: list[Address]) -> bytes:
+        return b"".join(bytes([one.transport]) + self.host.write(one.host) + integer(one.port) for one in value)
+
+    def read(self, reader: Reader) -> list[Address]:
+        found = []
+        while reader.left:
+            one = Address(reader.byte(), self.host.read(reader), reader.integer())
+            if not 1 <= one.port <= 65_535:
+                raise FormatError(f"port {one.port}")
+            found.append(one)
+        if len(found) > self.most:
+            raise FormatError(f"{len(found)} addresses are above {self.most}")
+        return found
 
 
 class Ports(Field):

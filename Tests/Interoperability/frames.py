@@ -3,7 +3,9 @@ import dataclasses
 from typing import Annotated, ClassVar, get_type_hints
 
 import fields
-from fields import Counted, Field, FormatError, Incomplete, Integer, Octets, Only, Parameters, Ports, Reader, Rest, TextRest, Word
+from fields import (
+    Address, Addresses, Counted, CountedText, Field, FormatError, Incomplete, Integer, Octets, Only, Parameters, Ports, Reader, Rest, TextRest,
+    Word)
 
 OPTIONAL, SEQUENCED = 0x80, 0x40
 LEAST_FRAME_LIMIT, LARGEST_BODY = 8_272, 1_048_576
@@ -300,6 +302,42 @@ class RemoveMember(Frame):
 
 @frame(0x71)
 class Removed(Frame):
+    peer: PeerId
+    incarnation: Incarnation
+
+
+@frame(0x72)
+class Introduce(Frame):
+    timeout: Count
+    peer: PeerId
+    incarnation: Incarnation
+    name: Annotated[str, CountedText(127)] = ""
+    addresses: Annotated[list[Address], Addresses()] = dataclasses.field(default_factory=list)
+
+
+@frame(0x73)
+class Introduced(Frame):
+    peer: PeerId
+    incarnation: Incarnation
+
+
+@frame(0x74)
+class IntroductionFailed(Frame):
+    peer: PeerId
+    incarnation: Incarnation
+    reason: Reason
+    detail: Detail = ""
+
+
+@frame(0x75)
+class WithdrawIntroduction(Frame):
+    peer: PeerId
+    incarnation: Incarnation
+    reason: Reason
+
+
+@frame(0x76)
+class AskToIntroduce(Frame):
     peer: PeerId
     incarnation: Incarnation
 

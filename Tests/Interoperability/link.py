@@ -35,7 +35,7 @@ class Node:
     name: str = dataclasses.field(default_factory=lambda: f"Python {os.urandom(3).hex()}")
     scope: str = "interoperability"
     incarnation: int = dataclasses.field(default_factory=lambda: int.from_bytes(os.urandom(8), "big"))
-    capabilities: int = hello.RESUME | hello.STREAMS | hello.REMOVAL | hello.TYPED_CODES
+    capabilities: int = hello.RESUME | hello.STREAMS | hello.REMOVAL | hello.TYPED_CODES | hello.INTRODUCTIONS
     # More parameters for the hello, or others in place of ours.
     parameters: dict[int, bytes] = dataclasses.field(default_factory=dict)
     # How many associations have begun with each node since our start.

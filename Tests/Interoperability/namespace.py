@@ -6,7 +6,7 @@ import socket
 import struct
 
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
-SIOCGIFFLAGS, SIOCSIFFLAGS = 0x8913, 0x8914
+SIOCGIFFLAGS, SIOCSIFFLAGS, SIOCSIFADDR = 0x8913, 0x8914, 0x8916
 IFF_UP, IFF_RUNNING = 0x1, 0x40
 
 
@@ -27,3 +27,10 @@ def enter() -> None:
         request = struct.pack("16sH14x", b"lo", 0)
         (now,) = struct.unpack("16xH14x", fcntl.ioctl(any_socket, SIOCGIFFLAGS, request))
         fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", now | IFF_UP | IFF_RUNNING))
+
+
+def add_site(host: str) -> None:
+    """Gives lo an address of a site, and with it all those of its network, as 127.0.0.1 brings those of 127/8."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        request = struct.pack("16sHH4s8x", b"lo:1", socket.AF_INET, 0, socket.inet_aton(host))
+        fcntl.ioctl(any_socket, SIOCSIFADDR, request)

@@ -198,9 +198,9 @@ class Place:
         return started
 
     def receiver(self, *words, accept: str = "all", name: str = "Receiver", state: str = "receiver", directory: str = "received",
-                 **options) -> Program:
-        """imagerecv on 127.0.0.1, in the session of `Node.scope`, once it listens."""
-        program = self.start("imagerecv", "--listen", "127.0.0.1:0", "--json", "--any", "--name", name, "--session", "interoperability",
+                 host: str = "127.0.0.1", **options) -> Program:
+        """imagerecv at an address of lo, in the session of `Node.scope`, once it listens."""
+        program = self.start("imagerecv", "--listen", f"{host}:0", "--json", "--any", "--name", name, "--session", "interoperability",
                           "--accept", accept, "--directory", self.path(directory), *words, state=state, **options)
         assert program.listening, program.name
         return program

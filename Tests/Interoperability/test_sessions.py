@@ -26,7 +26,7 @@ def test_withdrawn_invitation(place: Place):
     association.link.ping()
     association.send(Withdraw(Reason.CANCELLED))
     assert association.wait_for(Decline) == Decline(Reason.CANCELLED, ""), "the answer"
-    association.link.ping()
+    association.settle()
     assert not association.inbox
 
 

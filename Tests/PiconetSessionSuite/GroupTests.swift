@@ -52,6 +52,62 @@ extension SessionSuite {
       }
     }
 
+    @Test(
+      "two members that have never met are introduced by the third: both have its word for one another, and talk",
+      arguments: SuiteTransport.ofThree)
+    func introduced(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        try await world.pair(client: { $0.introductions = .takeWord }) { pair in
+          _ = try await pair.connect()
+          try await pair.client.setAvailable(true)
+          try await world.node(2, "Third", { $0.introductions = .takeWord }) { third in
+            async let accepted = pair.server.invitations.first()?.accept()
+            _ = try await third.invite(at: pair.addresses(), timeout: transport.patience)
+            _ = try await accepted
+            try await third.setAvailable(true)
+            _ = try await world.addresses(of: third)
+            let (one, other) = try (
+              #require(pair.server.session[pair.client.id]), #require(pair.server.session[third.id])
+            )
+            try await pair.server.session.introduce(one, to: other, timeout: transport.patience)
+            let (there, here) = try (
+              #require(pair.client.session[third.id]), #require(third.session[pair.client.id])
+            )
+            #expect(there.proven.introducedBy == pair.server.id && here.proven.introducedBy == pair.server.id)
+            try await there.send([1])
+            #expect(await third.session.messages.first()?.bytes == [1])
+          }
+        }
+      }
+    }
+
+    @Test(
+      "in a group who joins one joins all, and a message to all reaches all", arguments: SuiteTransport.ofThree)
+    func joinsAll(over transport: SuiteTransport) async throws {
+      @Sendable func isGroup(_ configuration: inout NodeConfiguration) {
+        configuration.membership = .group
+        configuration.introductions = .takeWord
+      }
+      try await SuiteWorld.run(transport) { world in
+        try await world.pair(server: isGroup, client: isGroup) { pair in
+          _ = try await pair.connect()
+          try await pair.client.setAvailable(true)
+          try await world.node(2, "Third", isGroup) { third in
+            try await third.setAvailable(true)
+            _ = try await world.addresses(of: third)
+            async let accepted = pair.server.invitations.first()?.accept()
+            _ = try await third.invite(at: pair.addresses(), timeout: transport.patience)
+            _ = try await accepted
+            for (node, other) in [(third, pair.client), (pair.client, third)] where node.session[other.id] == nil {
+              for await case .joined(let member) in node.session.membership where member.id == other.id { break }
+            }
+            try await third.session.send([3])
+            for node in [pair.client, pair.server] { #expect(await node.session.messages.first()?.bytes == [3]) }
+          }
+        }
+      }
+    }
+
     @Test("who leaves all is left by all, and can connect again", arguments: SuiteTransport.ofThree)
     func leavesAll(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in

@@ -67,6 +67,13 @@ struct CoverageTests {
     #expect(total.connected >= 20)
   }
 
+  @Test("members bring members together")
+  func membersIntroduce() {
+    let total = total(.introductions, 30)
+    #expect(total.introductions >= 25)
+    #expect(total.introduced >= 15)
+  }
+
   @Test("hostile nodes get in")
   func hostileNodesGetIn() {
     let total = total(.hostile, 20)

@@ -106,6 +106,15 @@ public struct NodeConfiguration: Sendable {
   /// Whether a member may remove another one for the whole group (`Session.remove`). Default: any member may, as with
   /// GKSession; if false, this node never leaves a member because another one asks for it.
   public var allowsRemoval = true
+  /// Whom the session has for members. `pairs`, the default: those that this node has accepted, or that have accepted
+  /// it. `group`: all members of these, too, if they say the same: who joins one member joins all. Members introduce
+  /// one another for that, and what becomes of an introduction is up to `introductions`; `takeWord` makes one group
+  /// without a question. Whom one member loses the others bring back, while they have both. `capacity` counts for each
+  /// node by itself.
+  public var membership = SessionMembership.pairs
+  /// What becomes of nodes that members introduce (`Session.introduce`). Default: `ask`. A key that `trust` refuses,
+  /// and a name that a known device of another key has, are declined under every policy.
+  public var introductions = IntroductionPolicy.ask
   /// Whether unreliable messages are delivered even when a newer one has come before them. Default: no, late ones are
   /// dropped.
   public var deliversLateMessages = false
@@ -192,6 +201,7 @@ public struct NodeConfiguration: Sendable {
     configuration.capacity = capacity
     configuration.idleMemberTimeout = idleMemberTimeout ?? .zero
     configuration.allowsRemoval = allowsRemoval
+    configuration.membership = membership
     configuration.openInvitations = openInvitations
     configuration.deliversLateMessages = deliversLateMessages
     configuration.transports = transports

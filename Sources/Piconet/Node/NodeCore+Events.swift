@@ -24,6 +24,9 @@ extension NodeCore {
     case .confirmationNeeded(let peer, let code): confirm(proven(peer), code)
     case .invitationSent(let command, let peer): inviting(command)?.proven?(proven(peer))
     case .codeShown(let command, let peer, let code): inviting(command)?.code?(proven(peer), code)
+    case .introductionReceived(let node): introduced(node)
+    case .introductionEnded(let node, let ending): introductionEnded(node, ending)
+    case .membersApart(let one, let other, let ending): membersApart(one, other, ending)
     case .peerRefused(let node, let name, let traits, let ending, let suppressed):
       refusals.push(RefusedPeer(node, name: name, traits, ending, suppressed: suppressed))
     case .codeFailed(let peer, _, let left, let ending): failedCodes.push(FailedCode(peer, left: left, ending))

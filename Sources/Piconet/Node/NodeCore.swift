@@ -26,6 +26,9 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   let log: SessionLog
   // The engine's limits bound it: invitations that have ended are removed.
   let invitations = EventQueue<Invitation>(limit: .max)
+  // Bounded by the engine as well.
+  let introductions = EventQueue<Introduction>(limit: .max)
+  let separations = EventQueue<Separation>(limit: 256)
   let stateChanges = EventQueue<PeerStateChange>(limit: 4096)
   let refusals = EventQueue<RefusedPeer>(limit: 64)
   let failedCodes = EventQueue<FailedCode>(limit: 64)
@@ -35,6 +38,8 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     var requests = PendingRequests()
     var members = MemberTable()
     var invitations = OpenInvitations()
+    /// By who is introduced; what each ends with.
+    var introductions: [NodeID: Watched<InvitationOutcome?>] = [:]
     var transfers = TransferTable()
     var streams = OpenStreams()
   }
@@ -118,11 +123,12 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   func end() {
     let ending = Ending(.shuttingDown, .us)
     let error = PiconetError(ending, peer: nil)
-    let (requests, members, open, transfers, streams) = withState { state in
+    let (requests, members, open, introduced, transfers, streams) = withState { state in
       state.isClosed = true
+      defer { state.introductions = [:] }
       return (
-        state.requests.takeAll(), state.members.takeAll(), state.invitations.takeAll(), state.transfers.takeAll(),
-        state.streams
+        state.requests.takeAll(), state.members.takeAll(), state.invitations.takeAll(),
+        Array(state.introductions.values), state.transfers.takeAll(), state.streams
       )
     }
     for request in requests { request.failed(ending) }
@@ -131,10 +137,12 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     for confirmation in open.confirmations { confirmation.cancel() }
     for member in members { member.end(error) }
     for invitation in open.invitations { invitation.finish() }
+    for introduction in introduced { introduction.finish() }
     for stream in streams.outgoing.values { stream.stop(error) }
     for buffer in streams.incoming.values { buffer.end(.lost(error)) }
     // Invitations that nobody has taken are over, too, and would keep the node alive.
     invitations.remove { _ in true }
+    introductions.remove { _ in true }
     log.removeOffers { _ in true }
     log.removeStreams { _ in true }
     finishQueues()
@@ -143,6 +151,8 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   private func finishQueues() {
     log.finish()
     invitations.finish()
+    introductions.finish()
+    separations.finish()
     refusals.finish()
     failedCodes.finish()
     stateChanges.finish()

@@ -66,6 +66,16 @@ extension Request where Answer == Void {
   static func expect(_ peer: PeerID, for duration: Duration) -> Self { Self(.expect(peer, for: duration)) }
   static func stopExpecting(_ peer: PeerID) -> Self { Self(.stopExpecting(peer)) }
 
+  static func introduce(_ one: NodeID, to other: NodeID, timeout: Duration) -> Self {
+    var request = Self(.introduce(one, to: other, timeout: timeout))
+    request.cancellation = .by { .cancelIntroduction($0) }
+    return request
+  }
+
+  static func answer(introductionOf node: NodeID, accept: Bool, _ reason: Reason) -> Self {
+    Self(.answerIntroduction(node, accept: accept, reason))
+  }
+
   static func decline(invitationOf node: NodeID, _ reason: Reason) -> Self {
     Self(.answerInvitation(node, accept: false, reason))
   }

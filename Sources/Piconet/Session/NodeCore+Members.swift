@@ -51,6 +51,7 @@ extension NodeCore {
       invitation.finish()
       invitations.remove { $0.state === invitation }
     }
+    end(introductionOf: peer.node, with: .joined(membership))
     log.push(membership, .joined)
   }
 

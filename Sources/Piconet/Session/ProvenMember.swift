@@ -32,6 +32,9 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   public let rights: Set<PeerRight.Action>
   /// Whether the peer became a member by proving that it has the typed code (`Node.setCode`).
   public let hasProvenCode: Bool
+  /// The member on whose word it became one (`Session.introduce`); nil where nobody introduced it. Its key has that
+  /// member's word, and nothing else: no code was compared.
+  public let introducedBy: NodeID?
   /// The `context` of the peer's own invitation, whether that or ours made the peer a member: two nodes that invite
   /// each other at the same time have each other's. Nil before the peer is a member, and if it has not invited this
   /// node. Not to be trusted before the peer is.
@@ -58,6 +61,7 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
     known = standing.known
     rights = standing.rights
     hasProvenCode = peer.isProven
+    introducedBy = peer.introducedBy
     invitationContext = peer.invitationContext
     greeting = peer.greeting
     messageLimit = peer.messageLimit

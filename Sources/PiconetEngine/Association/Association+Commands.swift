@@ -15,8 +15,7 @@ extension Association {
 
     case .invite, .setCode, .cancelInvitation, .cancelPing, .leave, .remove, .acceptOffer, .declineOffer,
       .cancelTransfer, .tellCompared, .pauseTransfer, .finishStream, .cancelStream, .setDisconnectTimeout, .setName,
-      .expect,
-      .stopExpecting, .shutDown:
+      .expect, .stopExpecting, .introduce, .cancelIntroduction, .answerIntroduction, .shutDown:
       break
     }
     return nil
@@ -32,7 +31,8 @@ extension Association {
       turn.reply(id, .failed(notConnected))
     case .ping, .openStream, .invite, .setCode, .cancelInvitation, .cancelPing, .leave, .remove, .acceptOffer,
       .declineOffer, .cancelTransfer, .tellCompared, .pauseTransfer, .finishStream, .cancelStream,
-      .setDisconnectTimeout, .setName, .expect, .stopExpecting, .shutDown:
+      .setDisconnectTimeout, .setName, .expect, .stopExpecting, .introduce, .cancelIntroduction,
+      .answerIntroduction, .shutDown:
       turn.reply(id, .failed(notConnected))
     }
   }

@@ -44,6 +44,14 @@ extension Association {
       return .invitation(frame, self)
     case .removeMember(let subject, _): return try receivedRemoval(of: subject, turn).map { .removal($0, for: node) }
     case .removed(let member): try receivedRemoved(member)
+    case .introduce(let introduction): return try received(introduction, turn)
+    case .askToIntroduce(let member):
+      return try speaksOfIntroduction(.askedIntroduction(NodeID(member), self))
+    case .withdrawIntroduction(let member, let reason):
+      return try speaksOfIntroduction(.withdrawnIntroduction(NodeID(member), reason, self))
+    case .introduced(let member): return try speaksOfIntroduction(.introductionAnswer(NodeID(member), nil, self))
+    case .introductionFailed(let member, let reason, let detail):
+      return try speaksOfIntroduction(.introductionAnswer(NodeID(member), Ending(reason, .peer, detail), self))
     case .leave(let reason, let detail): return .leave(reason, detail, self)
 
     case .hello, .associate, .associated, .close, .ping, .pong, .unknownOptional: break
@@ -76,7 +84,8 @@ extension Association {
     case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
       .acknowledge, .listening, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone, .invite, .accept, .decline, .withdraw, .codeNonce,
-      .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .hello,
+      .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce,
+      .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .hello,
       .associate, .associated, .close, .ping, .pong, .offer, .unknownOptional:
       break
     }

@@ -29,14 +29,14 @@ extension Association {
   /// Whether a frame counts that only a member may send.
   func speaksAsMember() throws(Breach) -> Bool {
     if isMember { return true }
-    guard dropsMemberFrames else { throw Breach("a removal by one that is no member") }
+    guard dropsMemberFrames else { throw Breach("a word about members by one that is none") }
     return false
   }
 }
 
 extension NodeID {
   /// As a frame names it.
-  fileprivate var memberName: MemberName { MemberName(peer: peer, incarnation: incarnation) }
+  var memberName: MemberName { MemberName(peer: peer, incarnation: incarnation) }
 
   init(_ name: MemberName) { self.init(peer: name.peer, incarnation: name.incarnation) }
 }

@@ -35,7 +35,7 @@ final class Association {
   private var disconnectTimeout: Duration { didSet { watch.changed() } }
   /// Another link is looked for: because there is none, or for a better one.
   private var search: LinkSearch? { didSet { watch.changed() } }
-  private var addresses: PeerAddresses { didSet { watch.changed() } }
+  private(set) var addresses: PeerAddresses { didSet { watch.changed() } }
   /// The remote side knows of ports of ours.
   var hasToldPorts = false
   /// At least one link has been taken over: chunks may begin anywhere that a `position` says.
@@ -188,8 +188,11 @@ extension Association {
   /// - Returns: what is left to the engine.
   @discardableResult
   func negotiate(_ fact: InvitationFact, _ turn: Turn) -> MembershipRequest? {
+    // By a member's word, and our application's: neither codes nor questions are for it.
+    let isWanted = judgement != nil && turn.introductions.isAccepted(node)
     let remote = Invitations.Remote(
-      peer: peer, judgement: judgement, link: activeLink?.id, isMember: isMember, membershipNumber: membershipNumber,
+      peer: peer, judgement: isWanted ? .known : judgement, isIntroduced: turn.introductions[node] != nil,
+      link: activeLink?.id, isMember: isMember, membershipNumber: membershipNumber,
       isLeaving: leaving != nil)
     let (steps, request) = invitations.handle(fact, remote, turn)
     for step in steps {
@@ -208,6 +211,9 @@ extension Association {
     membershipNumber = turn.countMembership()
     moved(turn.now)
     if let context = agreement.context { peer.invitationContext = context }
+    if let introduction = turn.introductions[node], introduction.isAccepted {
+      peer.introducedBy = introduction.firstIntroducer
+    }
     peer.code = agreement.code
     if agreement.isProven { peer.isProven = true }
     turn.deliver(.connected(peer))
@@ -564,10 +570,6 @@ extension Association {
       guard let search, betterAddresses(surroundings).contains(where: search.isNew) else { return }
     }
     search?.sighted(searchTerms, turn)
-  }
-
-  private func knownAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
-    addresses.known(surroundings.addresses(of: node))
   }
 
   /// The place of a transport in the order of preference: the smaller, the better.

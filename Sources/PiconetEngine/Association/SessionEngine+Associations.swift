@@ -79,5 +79,6 @@ extension SessionEngine {
     let farewell = shutdown == nil ? association.farewell(after: ending, turn.now) : nil
     associations.remove(association, saying: farewell, at: turn.now)
     association.end(ending, turn)
+    endIntroductions(with: association, ending, turn)
   }
 }

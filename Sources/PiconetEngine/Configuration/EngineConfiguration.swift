@@ -1,5 +1,13 @@
 import PiconetWire
 
+/// Whom a session has for members.
+public enum SessionMembership: String, Sendable, Hashable, CaseIterable {
+  /// Each pair of members for itself: members of a member are not ours.
+  case pairs
+  /// Who joins one member joins all that say the same: members introduce one another.
+  case group
+}
+
 /// The settings of an engine. Wrong values are refused by `validate` before an engine is made of them.
 public struct EngineConfiguration: Sendable, Hashable {
   /// The session id: only nodes of the same scope become peers. 1 to `WireLimits.scope` bytes.
@@ -69,6 +77,8 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// How many invitations from unknown peers the application is told of at a time; others wait until it has answered.
   /// Default 8; 1 to 1024.
   public var openInvitations = 8
+  /// Whether members of members become members. Default: `pairs`.
+  public var membership = SessionMembership.pairs
   /// Whether a member may remove another one from the whole group. Default: any may, as in GKSession.
   public var allowsRemoval = true
   /// Whether unreliable messages are delivered even after newer ones. Default: no.

@@ -8,4 +8,12 @@ extension Association {
     if activeLink != nil { hasToldPorts = !turn.listeningPorts.isEmpty }
     send(.listening(turn.listeningPorts), turn)
   }
+
+  /// Where it may be dialled now.
+  func knownAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
+    addresses.known(surroundings.addresses(of: node))
+  }
+
+  /// The hosts from which its links have come, over each transport.
+  var reachedHosts: [TransportKind: String] { addresses.hosts }
 }

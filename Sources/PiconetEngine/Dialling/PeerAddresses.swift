@@ -6,7 +6,7 @@ struct PeerAddresses: Sendable {
   /// Where we have dialled it.
   private var dialled: [TransportAddress] = []
   /// The host from which its last link over each transport came.
-  private var hosts: [TransportKind: String] = [:]
+  private(set) var hosts: [TransportKind: String] = [:]
   /// Where it says that it listens. A port has its links' host beside it, so that nobody can have us dial another one.
   private var ports: [TransportKind: UInt16] = [:]
 

@@ -21,6 +21,22 @@ public struct PeerSummary: Sendable, Hashable {
   }
 }
 
+/// A node of which a member says that it should be one of ours, too.
+public struct IntroducedNode: Sendable, Hashable {
+  public var node: NodeID
+  /// What the introducer calls it: a label, and no proof of anything.
+  public var name: String
+  public var by: NodeID
+  public var expires: Instant
+
+  public init(node: NodeID, name: String, by: NodeID, expires: Instant) {
+    self.node = node
+    self.name = name
+    self.by = by
+    self.expires = expires
+  }
+}
+
 /// What the application is told. Rare and large ones are `indirect`, for the reason given at `Fact`.
 public enum Event: Sendable, Hashable {
   indirect case peerFound(PeerSummary)
@@ -42,6 +58,12 @@ public enum Event: Sendable, Hashable {
   indirect case codeFailed(ProvenPeer, TypedCodeID, left: Int, Ending)
   /// An invitation of ours reached the peer and waits for its answer; the command is that of the invitation.
   indirect case invitationSent(CommandID, ProvenPeer)
+  /// A member introduces a node to us; to be answered before it expires.
+  indirect case introductionReceived(IntroducedNode)
+  /// Two members that belong to our group don't become members of one another, for the reason that one of them gave.
+  indirect case membersApart(NodeID, NodeID, Ending)
+  /// An introduced node does not become a member by that.
+  indirect case introductionEnded(NodeID, Ending)
   /// The trust policy has refused a peer that came to us, for this reason; its name is its own word. Not every one is
   /// reported: `suppressed` others came since the last one that was.
   indirect case peerRefused(NodeID, name: String, LinkTraits, Ending, suppressed: Int)

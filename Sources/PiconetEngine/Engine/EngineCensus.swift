@@ -8,7 +8,8 @@ extension SessionEngine {
       transfersIncoming: associations.values.reduce(0) { $0 + $1.transfers.incoming.count },
       transfersOutgoing: associations.values.reduce(0) { $0 + $1.transfers.outgoing.count },
       streams: associations.values.reduce(0) { $0 + $1.streams.incoming.count + $1.streams.outgoing.count },
-      attempts: attempts.count + associations.invitationCount, sightings: discovery.count,
+      attempts: attempts.count + associations.invitationCount,
+      introductions: turn.introductions.count + introducing.count + group.count, sightings: discovery.count,
       queuedBytes: associations.values.reduce(0) {
         $0 + $1.outbox.queuedCost + $1.outgoingChannels.queuedCost + $1.streams.queuedCount
       }
@@ -31,6 +32,8 @@ public struct EngineCensus: Sendable, Hashable {
   /// Open streams, both ways.
   public var streams: Int
   public var attempts: Int
+  /// Introductions to us and by us that are not over, and pairs of a group that wait.
+  public var introductions: Int
   public var sightings: Int
   public var queuedBytes: Int
   /// Bytes that were sent and not acknowledged.

@@ -6,6 +6,7 @@ extension SessionEngine {
   var earliestDeadline: Instant? {
     let surroundings = surroundings
     var deadlines: [Instant?] = [turn.budgets.nextDeadline, attempts.nextDeadline, expected.nextDeadline]
+    deadlines += [turn.introductions.nextDeadline, introducing.nextDeadline, group.nextDeadline]
     deadlines += links.values.map(\.nextDeadline)
     deadlines += associations.values.map { $0.nextDeadline(surroundings) }
     return deadlines.lazy.compactMap { $0 }.min()
@@ -17,6 +18,8 @@ extension SessionEngine {
     turn.budgets.deadlineReached(at: turn.now)
     expected.removeEnded(at: turn.now)
     invitationDeadlines(turn)
+    introductionDeadlines(turn)
+    bringTogether(turn)
     for link in links.inOrder { link.pingDeadlineReached(turn) }
     linkDeadlines(turn)
     for association in associations.due(at: turn.now, surroundings) where !association.isOver {

@@ -36,6 +36,12 @@ extension SessionEngine {
       }
       association.receivedOffer(number, offer, turn)
     case .removal(let subject, let member): remove(subject, for: member, turn)
+    case .introduction(let introduction, let association): received(introduction, from: association, turn)
+    case .askedIntroduction(let subject, let association): askedToIntroduce(subject, to: association, turn)
+    case .withdrawnIntroduction(let subject, let reason, let association):
+      introductionWithdrawn(subject, reason, by: association, turn)
+    case .introductionAnswer(let subject, let ending, let association):
+      introductionAnswered(by: association, about: subject, ending, on: link, turn)
     case .leave(let reason, let detail, let association):
       receivedLeave(reason, detail, from: association, on: link, turn)
     case .close(let reason, let detail): receivedClose(reason, detail, on: link, turn)

@@ -25,6 +25,12 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var isOpen = true
   /// Who may come in where strangers may not.
   var expected = ExpectedPeers() { didSet { watch.changed() } }
+  /// Members that we have introduced to one another.
+  var introducing = OutgoingIntroductions() { didSet { watch.changed() } }
+  /// Pairs of members that we bring together.
+  var group = Group() { didSet { watch.changed() } }
+  /// Nobody introduces these to us.
+  var tombstones = Tombstones()
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may be too early:
   /// traffic puts deadlines off, and owners are not asked again after each message.
   public private(set) var nextDeadline: Instant?
@@ -72,7 +78,10 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       if let change = discovery.report(report, source: source) {
         turn.deliver(change.event)
         // A search may have been waiting for what the table has learned.
-        if let node = change.learned { search(.sighted, for: node, turn) }
+        if let node = change.learned {
+          search(.sighted, for: node, turn)
+          learned(of: node, turn)
+        }
       }
     case .discoveryEnded(let source): for change in discovery.sourceEnded(source) { turn.deliver(change.event) }
     case .dialFailed(let dial, let failure): dialFailed(dial, failure, turn)
@@ -91,7 +100,10 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .deadlineReached: deadlineReached(turn)
     }
     turn.deliverArrived()
-    if !turn.crowded.isEmpty { endCrowded(turn) }
+    while turn.hasToSettle || !turn.crowded.isEmpty {
+      settleIntroductions(turn)
+      endCrowded(turn)
+    }
     tellQuestions(turn)
     finishShutdown(turn)
     if watch.take() { nextDeadline = earliestDeadline }
@@ -141,6 +153,10 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .stopExpecting(let peer):
       expected.remove(peer)
       turn.reply(id, .done)
+    case .introduce(let first, let second, let timeout): introduce(id, first, to: second, within: timeout, turn)
+    case .cancelIntroduction(let introduction): cancelIntroduction(id, introduction, turn)
+    case .answerIntroduction(let node, let accept, let reason):
+      answerIntroduction(id, node, accept: accept, reason, turn)
     case .shutDown: shutDown(id, turn)
     }
   }

@@ -20,7 +20,8 @@ extension Turn {
     case .cancelStream(let stream, let reason, let detail): cancelStream(id, stream, Ending(reason, .us, detail))
 
     case .invite, .setCode, .cancelInvitation, .showCode, .answerInvitation, .confirm, .ping, .cancelPing, .leave,
-      .remove, .offer, .setDisconnectTimeout, .setName, .expect, .stopExpecting, .openStream, .shutDown:
+      .remove, .offer, .setDisconnectTimeout, .setName, .expect, .stopExpecting, .introduce, .cancelIntroduction,
+      .answerIntroduction, .openStream, .shutDown:
       break
     }
   }

@@ -22,7 +22,13 @@ final class Turn {
   var places = OpenPlaces()
   /// What others may ask, and how often.
   @exclusivity(unchecked) var budgets: InvitationBudgets { didSet { watch.changed() } }
+  /// Whom members have introduced to us.
+  var introductions = Introductions() { didSet { watch.changed() } }
   private var nextCode: UInt64 = 1
+  private var nextOwnCommand = CommandID.firstOwn
+  /// Answers to commands of the engine's own, and nodes that have become members, which it has still to look at.
+  private var ownReplies: [(CommandID, Reply)] = []
+  private var joined: [NodeID] = []
   /// Memberships begun in this run, with all peers.
   private(set) var membershipCount: UInt64 = 0
   var dials = DialTable()
@@ -64,6 +70,18 @@ final class Turn {
     return membershipCount
   }
 
+  // MARK: The engine's own invitations
+
+  /// The number of something that the engine does by itself.
+  func takeOwnCommand() -> CommandID {
+    defer { nextOwnCommand += 1 }
+    return CommandID(rawValue: nextOwnCommand)
+  }
+
+  var hasToSettle: Bool { !ownReplies.isEmpty || !joined.isEmpty }
+  func takeOwnReply() -> (CommandID, Reply)? { ownReplies.isEmpty ? nil : ownReplies.removeFirst() }
+  func takeJoined() -> NodeID? { joined.isEmpty ? nil : joined.removeFirst() }
+
   // MARK: Codes
 
   /// The number of a short code, or of the proof of a typed one.
@@ -84,6 +102,7 @@ final class Turn {
   /// Delivers an event, after the messages that came before it, and then the changes of peers' states that it implies.
   func deliver(_ event: Event) {
     deliverArrived()
+    if case .connected(let peer) = event { joined.append(peer.node) }
     effects.append(.deliver(event))
     tell(conditions.fold(event))
   }
@@ -95,6 +114,7 @@ final class Turn {
 
   /// The one answer to a command.
   func reply(_ command: CommandID, _ reply: Reply) {
+    if command.isOwn { return ownReplies.append((command, reply)) }
     deliverArrived()
     effects.append(.reply(command, reply))
   }

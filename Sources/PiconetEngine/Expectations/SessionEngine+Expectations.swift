@@ -17,8 +17,8 @@ extension SessionEngine {
     for association in associations.inOrder { association.tellListening(turn) }
   }
 
-  /// Whether somebody is expected by its key.
-  public var expectsPeers: Bool { !expected.isEmpty }
+  /// Whether somebody is expected: by its key, or because a member has introduced it.
+  public var expectsPeers: Bool { !expected.isEmpty || turn.introductions.expectsNodes }
 
   /// Whether somebody may dial us though we hide, a member that looks for a way back or a peer that is expected: as
   /// long as it is so, the driver listens.

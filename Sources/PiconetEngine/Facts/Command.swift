@@ -68,6 +68,13 @@ public enum Command: Sendable, Hashable {
   case expect(PeerID, for: Duration)
   /// Takes that back; what the peer has already stays.
   case stopExpecting(PeerID)
+  /// Introduces two members to each other and waits for what comes of it: `done` when each is a member of the other, or
+  /// why not, with who said so. The introduction stands for more than 0 s, and at most 300 s.
+  case introduce(NodeID, to: NodeID, timeout: Duration)
+  /// Takes an introduction of ours back. It is named by its command, which is then answered.
+  case cancelIntroduction(CommandID)
+  /// Answers an introduction that an event reported. Whoever is wanted is let in and invited.
+  case answerIntroduction(NodeID, accept: Bool, Reason)
   /// Pauses a transfer, or lets it go on, in either direction: a paused sender sends nothing, a paused receiver gives
   /// no credit.
   case pauseTransfer(TransferID, Bool)

@@ -12,10 +12,14 @@ public struct DialID: Hashable, Comparable, Sendable {
   public static func < (left: DialID, right: DialID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A command of the application, numbered by whoever drives the engine. Its one reply carries the number.
+/// A command of the application, numbered by whoever drives the engine, below `firstOwn`. Its one reply carries the
+/// number.
 public struct CommandID: Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
+  /// From here on the engine numbers what it does by itself; nobody else sees these.
+  static let firstOwn: UInt64 = 1 << 63
+  var isOwn: Bool { rawValue >= Self.firstOwn }
   public static func < (left: CommandID, right: CommandID) -> Bool { left.rawValue < right.rawValue }
 }
 

@@ -14,6 +14,8 @@ public struct ProvenPeer: Sendable, Hashable {
   public var isKnown: Bool
   /// Whether the peer became a member by proving that it has the typed code.
   public var isProven = false
+  /// The member on whose word it has become one; nil where nobody introduced it.
+  public var introducedBy: NodeID?
   /// What the peer's own invitation said to the application, whether that or ours made the peer a member; nil before
   /// that, and if the peer has not invited us.
   public var invitationContext: [UInt8]?

@@ -8,6 +8,8 @@ struct IncomingInvitation: Sendable {
   var expires: Instant
   /// The application knows of it.
   var isDelivered = false
+  /// It is no question: it waits for what the application says to an introduction of its inviter.
+  var isHeld = false
   /// We have sent `accept`, keep a place, and wait until the inviter admits us, or withdraws.
   var acceptance: Acceptance?
   /// Its inviter has proven our typed code.

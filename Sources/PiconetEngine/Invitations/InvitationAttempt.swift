@@ -31,7 +31,8 @@ struct InvitationAttempt: Sendable {
 
   /// How it ends if no transport has led to the peer.
   var unreachable: Ending {
-    if let wrongKey { return wrongKey }
+    // Where a member says that a node is, anybody may be: that says nothing of the node.
+    if let wrongKey, !command.isOwn { return wrongKey }
     let words =
       race.failures.isEmpty ? "no transport for the peer's addresses" : ConnectRace.describe(race.failures)
     return Ending(.unreachable, .link, words)

@@ -24,6 +24,9 @@ struct InvitationAttempts: Sendable {
 
   func contains(node: NodeID) -> Bool { attempts.contains { $0.node == node } }
 
+  /// That of the engine's own for this node.
+  func own(for node: NodeID) -> CommandID? { attempts.first { $0.node == node && $0.command.isOwn }?.command }
+
   /// The addresses, over all transports, of the attempt that made this link: whoever gave them meant one device.
   func addressesDialled(for link: Link) -> [TransportAddress] {
     guard link.isDialler else { return [] }
@@ -195,7 +198,10 @@ struct InvitationAttempts: Sendable {
   mutating func associationBegan(_ association: Association, _ turn: Turn) -> Arrival? {
     guard let link = association.link else { return nil }
     if let index = index(waitingFor: link) { meet(index, association.node, name: association.peer.name, turn) }
-    return attempts.first { $0.node == association.node }.flatMap { handOver($0.command, to: association, turn) }
+    let waiting = attempts.filter { $0.node == association.node }
+    // The application's goes before the engine's own.
+    let first = waiting.first { !$0.command.isOwn } ?? waiting.first
+    return first.flatMap { handOver($0.command, to: association, turn) }
   }
 
   private mutating func handOver(_ command: CommandID, to association: Association, _ turn: Turn) -> Arrival? {

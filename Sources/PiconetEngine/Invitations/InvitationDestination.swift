@@ -6,7 +6,7 @@ struct InvitationDestination {
   let node: NodeID?
   /// The key that must answer.
   let expectedPeer: PeerID?
-  let addresses: [TransportAddress]
+  var addresses: [TransportAddress]
   /// How an attempt ends if it has to dial and can't; nil if it can.
   let unreachable: Ending?
 }

@@ -42,6 +42,8 @@ enum InvitationFact: Sendable {
   case noPlaceFound(MembershipRequest.Entry)
   /// Another invitation is before the application in its place.
   case displaced
+  /// The node was introduced to us, and is not wanted by that.
+  case introductionEnded
   /// We are leaving, and take no invitation with us.
   case leaving(Reason)
   /// The link to which codes and proofs are bound is gone.

@@ -156,6 +156,12 @@ struct InvitationState: Sendable {
     self.incoming = changed(incoming) { $0.isDelivered = true }
   }
 
+  /// It waits for the answer to an introduction.
+  mutating func held(_ incoming: IncomingInvitation) { self.incoming = changed(incoming) { $0.isHeld = true } }
+
+  /// It waits no longer.
+  mutating func released(_ incoming: IncomingInvitation) { self.incoming = changed(incoming) { $0.isHeld = false } }
+
   /// We have accepted it.
   /// - Parameter admission: by when the inviter must have admitted us, unless a person there is still comparing.
   mutating func accepted(

@@ -33,7 +33,8 @@ extension Invitations {
     if let own { return try crossed(own, invite, remote, turn) }
     let time = Duration.milliseconds(Int64(clamping: min(invite.timeout, 86_400_000)))
     let expires = turn.now + min(time, IncomingInvitation.longestTime)
-    let isKnown = remote.judgement == .known
+    // One that waits for the answer to an introduction is no question, and takes no stranger's place.
+    let isKnown = remote.judgement == .known || remote.isIntroduced
     let compares = comparesCodes(remote, invite.terms)
     switch turn.budgets.ask(
       remote.node, at: remote.peer.traits.remoteHost, isKnown: isKnown, comparesCodes: compares, until: expires,
@@ -53,7 +54,7 @@ extension Invitations {
 
   /// Strangers have to prove the code that is set, and can't invite otherwise.
   private func needsCode(_ remote: Remote, _ turn: Turn) -> Bool {
-    turn.budgets.isCodeSet && remote.judgement != .known
+    turn.budgets.isCodeSet && remote.judgement != .known && !remote.isIntroduced
   }
 
   private mutating func open(_ invite: Invite, until expires: Instant) {
@@ -125,10 +126,33 @@ extension Invitations {
   /// Tells the application of the peer's invitation.
   mutating func ask(_ remote: Remote, _ turn: Turn) {
     guard let incoming = state.incoming else { return }
+    if remote.isIntroduced { return state.held(incoming) }
     state.delivered(incoming)
     turn.deliver(
       .invitationReceived(
         remote.peer, context: incoming.context, expires: incoming.expires, comparesCodes: comparesCodes(remote)))
+  }
+
+  /// The inviter is not wanted by a member's word. Its invitation, if that has waited for this, is one like any
+  /// other's: to take the answer for this one would let members break off each other's questions.
+  mutating func introductionEnded(_ remote: Remote, _ turn: Turn) -> MembershipRequest? {
+    guard let incoming = state.incoming, incoming.isHeld, incoming.acceptance == nil else { return nil }
+    turn.budgets.removeQuestion(of: remote.node)
+    if needsCode(remote, turn) {
+      breakOff(Ending(.codeNeeded, .us), remote, turn)
+      return nil
+    }
+    state.released(incoming)
+    switch turn.budgets.ask(
+      remote.node, at: remote.peer.traits.remoteHost, isKnown: remote.judgement == .known,
+      comparesCodes: comparesCodes(remote, incoming.terms), until: incoming.expires, turn.now)
+    {
+    case .taken: return .question(insteadOf: nil)
+    case .instead(let other): return .question(insteadOf: other)
+    case .refused(let words):
+      breakOff(Ending(.limitExceeded, .us, words), remote, turn)
+      return nil
+    }
   }
 
   /// The invitation that the application may answer.

@@ -66,7 +66,7 @@ extension Invitations {
     let invite = Invite(
       timeout: own.timeLeft(turn.now), terms: terms, commitment: nonce.commitment, context: own.context[...])
     send(.invite(invite))
-    turn.deliver(.invitationSent(own.command, remote.peer))
+    if !own.command.isOwn { turn.deliver(.invitationSent(own.command, remote.peer)) }
     return isCrossing ? decideCrossing(remote, turn) : nil
   }
 

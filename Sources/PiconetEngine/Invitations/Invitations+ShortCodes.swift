@@ -102,6 +102,8 @@ extension Invitations {
       return state.isAnswering ? state.exchange.flatMap { showToInviting($0, remote, turn) } : nil
     }
     guard let own = state.own, own.phase == .invited else { return nil }
+    // The other side asks a person all the same; here a member's word counts, and there is no screen to show it on.
+    if own.command.isOwn { return nil }
     turn.deliver(.codeShown(own.command, remote.peer, code: code))
     if exchange.isCompared { turn.deliver(.confirmationNeeded(remote.peer, code: code)) }
     return nil
@@ -110,6 +112,8 @@ extension Invitations {
   /// Our invitation is the acceptance of the peer's, and the code is known.
   mutating func showToInviting(_ exchange: CodeExchange, _ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     guard let own = state.own, let code = exchange.code else { return nil }
+    // By a member's word: nobody looks at a code here, though the peer's person does.
+    if own.command.isOwn { return acceptByOwn() }
     turn.deliver(.codeShown(own.command, remote.peer, code: code))
     guard remote.judgement == .ask else { return acceptByOwn() }
     state.compare(exchange)

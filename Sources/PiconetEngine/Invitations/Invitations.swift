@@ -8,6 +8,9 @@ struct Invitations {
     let peer: ProvenPeer
     /// What the trust policy has said on the last link.
     let judgement: TrustJudgement?
+    /// A member has introduced it: its invitation waits for the application to say whether it wants it, and then for
+    /// our own.
+    let isIntroduced: Bool
     /// The active link.
     let link: LinkID?
     let isMember: Bool
@@ -106,6 +109,7 @@ struct Invitations {
       let ending = Ending(.limitExceeded, .us, InvitationBudgets.tooManyWait)
       breakOff(ending, remote, turn)
       if state.isAnswering { withdrawInvitation(ending, remote, turn) }
+    case .introductionEnded: return introductionEnded(remote, turn)
     case .leaving(let reason): drop(reason, remote, turn)
     case .linkLost: linkLost(remote, turn)
     case .associationEnded(let ending): end(ending, remote, turn)
@@ -138,7 +142,8 @@ struct Invitations {
     case .codeAnswer(let answer): try received(answer, remote, turn)
 
     case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
-      .acknowledge, .listening, .leave, .removeMember, .removed,
+      .acknowledge, .listening, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
+      .withdrawIntroduction, .askToIntroduce,
       .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present, .restart,
       .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone, .hello, .associate, .associated, .close, .ping, .pong,
@@ -163,6 +168,8 @@ struct Invitations {
 
   /// Ours.
   var own: OutgoingInvitation? { state.own }
+  /// Whether the peer's waits for our answer.
+  var isInvited: Bool { state.incoming.map { $0.acceptance == nil } ?? false }
   /// Whether nobody is invited, except by what we have withdrawn.
   var isIdle: Bool { state.isIdle }
   /// Whether the peer may rely on a place that we have promised.

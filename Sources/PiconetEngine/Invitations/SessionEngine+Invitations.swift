@@ -11,6 +11,8 @@ extension SessionEngine {
   ) {
     let destination = InvitationDestination(target, discovery)
     let full = isFull ? configuration.full : nil
+    // What the application wants by itself does not wait for what a member has brought about.
+    if let node = destination.node, let own = attempts.own(for: node) { withdraw(own, Ending(.inProgress, .us), turn) }
     if let refusal = attempts.refusal(of: destination, context, full: full, ways, turn) {
       return turn.reply(id, .failed(refusal))
     }
@@ -48,12 +50,21 @@ extension SessionEngine {
 
   /// An attempt has come to an association.
   mutating func goOn(_ arrival: InvitationAttempts.Arrival?, _ turn: Turn) {
-    if let arrival { negotiate(.invited(arrival.invitation), arrival.association, turn) }
+    guard let arrival else { return }
+    let invitation = arrival.invitation
+    if invitation.command.isOwn, turn.introductions.inviting(by: invitation.command)?.node != arrival.association.node {
+      // Nobody has introduced the run that answers there now.
+      let ending = Ending(.restarted, .peer, "another run of it answers there")
+      return invitation.fail(ending, to: arrival.association.node, turn)
+    }
+    negotiate(.invited(invitation), arrival.association, turn)
   }
 
   /// An association has begun: whoever waits for its node goes on with it.
   mutating func associationBegan(_ association: Association, _ turn: Turn) {
-    guard let arrival = attempts.associationBegan(association, turn) else { return }
+    guard let arrival = attempts.associationBegan(association, turn) else {
+      return inviteIntroduced(association.node, turn)
+    }
     goOn(arrival, turn)
     attempts.failOthers(to: association.node, turn)
   }
@@ -97,6 +108,8 @@ extension SessionEngine {
     case .question(let other):
       // An invitation that waits in the queue has to make room.
       if let other { associations[other]?.negotiate(.displaced, turn) }
+      // Who is wanted by the word of a member is no question.
+      inviteIntroduced(association.node, turn)
       tellQuestions(turn)
     case .breach(let error): if let link = association.link { breach(link, error, turn) }
     case nil: break

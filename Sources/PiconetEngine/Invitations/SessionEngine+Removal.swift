@@ -9,13 +9,20 @@ extension SessionEngine {
       turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "only members can be removed")))
       return
     }
+    tombstones.insert(remote)
     for member in associations.inOrder where member !== association { member.askToRemove(remote, turn) }
     leave(id, remote, .removed, by: node, turn)
   }
 
   /// Leaves a member because another one wants it removed.
   mutating func remove(_ remote: NodeID, for member: NodeID, _ turn: Turn) {
-    guard let association = associations[remote], association.isStaying else { return }
+    guard let association = associations[remote], association.isStaying else {
+      guard turn.introductions[remote] != nil else { return }
+      // Nobody is to bring it here any more.
+      tombstones.insert(remote)
+      return endIntroduction(of: remote, Ending(.removed, .peer, "a member has removed it", by: member), turn)
+    }
+    tombstones.insert(remote)
     association.tellRemoved(by: member, turn)
     leave(nil, remote, .removed, by: member, turn)
   }

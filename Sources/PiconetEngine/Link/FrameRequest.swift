@@ -21,6 +21,15 @@ enum FrameRequest {
   /// A member wants another one removed.
   case removal(NodeID, for: NodeID)
 
+  /// A member introduces a node to us, and waits for an answer.
+  case introduction(Introduce, Association)
+  /// A member wants to be introduced to this node.
+  case askedIntroduction(NodeID, Association)
+  /// It takes that back.
+  case withdrawnIntroduction(NodeID, Reason, Association)
+  /// A member to whom we have introduced this node says what came of it; nil: it is a member there.
+  case introductionAnswer(NodeID, Ending?, Association)
+
   // MARK: The end
 
   /// The remote side's goodbye.

@@ -124,7 +124,9 @@ final class Link {
     case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
       .acknowledge, .listening, .invite, .accept, .decline, .withdraw,
       .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
-      .removed, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
+      .removed, .introduce, .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .offer,
+      .acceptOffer,
+      .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
       .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone:
       phase == .active
@@ -136,9 +138,11 @@ final class Link {
   func sendHello(
     as node: NodeID, begun: UInt64, holding held: Association?, _ configuration: EngineConfiguration, _ turn: Turn
   ) {
+    var capabilities: Capabilities = [.resume, .removal, .streams, .typedCodes, .introductions]
+    if configuration.membership == .group { capabilities.insert(.group) }
     let hello = Hello(
       incarnation: node.incarnation, name: configuration.name, scope: configuration.scope,
-      capabilities: [.resume, .removal, .streams, .typedCodes],
+      capabilities: capabilities,
       limits: configuration.peerLimits(on: opening.traits), associationsBegun: begun,
       held: held.map { HeldAssociation(id: $0.id, received: $0.sequenced.received) },
       greeting: configuration.greeting)
@@ -348,7 +352,8 @@ extension Link {
 
     case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
       .acknowledge, .listening, .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode,
-      .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .offer, .acceptOffer, .declineOffer, .chunk,
+      .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
+      .withdrawIntroduction, .askToIntroduce, .offer, .acceptOffer, .declineOffer, .chunk,
       .position,
       .transferCredit, .end, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused,
       .openStream, .streamData, .endStream, .resetStream, .streamCredit, .stopStream, .streamDone:

@@ -61,8 +61,8 @@ extension SessionEngine {
     turn.add(.judgeTrust(link.id, remote, name: hello.name, isDialled: link.isDialler))
   }
 
-  /// Whether the node may come in by this link: anybody while we are open; otherwise whom we have dialled, invite or
-  /// expect, and who has an association with us that is used.
+  /// Whether the node may come in by this link: anybody while we are open; otherwise whom we have dialled, invite,
+  /// expect or want by the word of a member, and who has an association with us that is used.
   private func admits(_ remote: NodeID, on link: Link) -> Bool {
     associations[remote].map { !$0.isUnused } ?? false || admitsStranger(remote, on: link)
   }
@@ -77,6 +77,7 @@ extension SessionEngine {
   /// The same for a node that has no association with us.
   func admitsStranger(_ remote: NodeID, on link: Link) -> Bool {
     isOpen || link.isDialler || invites(remote) || expected.contains(remote.peer, at: turn.now)
+      || turn.introductions.isAccepted(remote)
   }
 
   mutating func judged(_ link: Link, _ judgement: TrustJudgement, _ turn: Turn) {

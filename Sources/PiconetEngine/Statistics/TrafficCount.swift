@@ -62,7 +62,8 @@ public struct TrafficCount: Sendable, Hashable {
     case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .channelCredit,
       .listening, .codeNonce,
       .codeReveal, .position, .transferCredit, .end, .streamCredit, .invite, .accept, .decline, .withdraw,
-      .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .offer,
+      .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced,
+      .introductionFailed, .withdrawIntroduction, .askToIntroduce, .offer,
       .acceptOffer, .declineOffer, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused,
       .receiverPaused, .openStream, .endStream, .resetStream, .stopStream, .streamDone, .unknownOptional:
       controlFrames &+= 1

@@ -25,6 +25,11 @@ extension World {
     for expectation in persona(node).expectations {
       plan(.expect(target: expectation.target, length: expectation.length), of: node, in: expectation.at)
     }
+    for introduction in persona(node).introductions {
+      plan(
+        .introduce(first: introduction.first, second: introduction.second, timeout: introduction.timeout), of: node,
+        in: introduction.at)
+    }
     for invitation in persona(node).invitations {
       let at = node.life == 0 ? invitation.at : applicationDice.milliseconds(1...400)
       plan(
@@ -38,6 +43,10 @@ extension World {
     switch step {
     case .invite(let target, let byAddress, let timeout): invite(target, byAddress, timeout, node)
     case .cancelInvitation(let id): command(.cancelInvitation(id), of: node)
+    case .introduce(let first, let second, let timeout): introduce(first, second, timeout, node)
+    case .cancelIntroduction(let id): command(.cancelIntroduction(id), of: node)
+    case .answerIntroduction(let peer, let accept):
+      command(.answerIntroduction(peer, accept: accept, accept ? .left : .declined), of: node)
     case .expect(let target, let length): expect(target, length, node)
     case .stopExpecting(let target): command(.stopExpecting(nodes[target].peer), of: node)
     case .answer(let peer, let accept):
@@ -85,6 +94,18 @@ extension World {
     let id = command(
       .invite(goal, context: Array("hello".utf8), timeout: .nanoseconds(Int64(timeout)), code: code), of: node)
     planCancellation(of: id, node)
+  }
+
+  private func introduce(_ first: Int, _ second: Int, _ timeout: UInt64, _ node: SimulatedNode) {
+    let members = [first, second].compactMap { index in node.application.members.last { indices[$0.peer] == index } }
+    guard members.count == 2, !isCalm else { return }
+    let id = command(
+      .introduce(members[0], to: members[1], timeout: .nanoseconds(Int64(timeout))), of: node)
+    node.record.introductions.insert(Set(members))
+    statistics.introductions += 1
+    if applicationDice.chance(persona(node).cancelIntroductionChance) {
+      plan(.cancelIntroduction(id), of: node, in: applicationDice.milliseconds(0...300))
+    }
   }
 
   private func expect(_ target: Int, _ length: UInt64, _ node: SimulatedNode) {

@@ -10,7 +10,8 @@ extension World {
     case .peerLost(let peer): node.application.inSight.removeAll { $0 == peer }
     case .invitationReceived(let peer, _, _, let compares):
       answerInvitation(of: peer.node, comparesCodes: compares, node)
-    case .invitationEnded, .invitationSent, .codeShown: break
+    case .invitationEnded, .invitationSent, .codeShown, .introductionEnded, .membersApart: break
+    case .introductionReceived(let introduced): answerIntroduction(of: introduced.node, node)
     case .codeFailed(_, let code, let left, _): codeFailed(code, left: left, node)
     case .confirmationNeeded(let peer, _):
       if applicationDice.chance(90) {
@@ -41,6 +42,16 @@ extension World {
       plan(shows ? .showCode(peer) : .answer(peer, accept: true), of: node, in: delay)
     } else if applicationDice.chance(persona.declineChance) {
       plan(.answer(peer, accept: false), of: node, in: delay)
+    }
+  }
+
+  private func answerIntroduction(of peer: NodeID, _ node: SimulatedNode) {
+    let persona = persona(node)
+    let delay = applicationDice.word() % max(1, persona.answerDelay)
+    if applicationDice.chance(persona.acceptIntroductionChance) {
+      plan(.answerIntroduction(peer, accept: true), of: node, in: delay)
+    } else if applicationDice.chance(persona.declineIntroductionChance) {
+      plan(.answerIntroduction(peer, accept: false), of: node, in: delay)
     }
   }
 

@@ -73,6 +73,19 @@ extension EngineFuzz {
     return MemberName(peer: named.peer, incarnation: named.incarnation)
   }
 
+  private func introduction() -> Introduce {
+    let host = input.pick([
+      [10, 0, 0, 7], [127, 0, 0, 1], [UInt8](repeating: 0xFE, count: 16), [1, 2, 3, 4, 5, 6], [],
+    ])
+    let address = HostAddress(transport: input.byte() & 3, host: host, port: 1 + UInt16(input.byte()))
+    let named =
+      input.isTrue()
+      ? pickMember() : MemberName(peer: Self.node(input.byte()).peer, incarnation: Self.node(0).incarnation)
+    return Introduce(
+      named, timeout: input.hostileNumber(), name: "somebody",
+      addresses: [HostAddress](repeating: address, count: input.number(below: 9)))
+  }
+
   private func pickChannel() -> MessageChannel { input.pick([1, 2, 62, 63]) }
 
   private func reason() -> Reason { Reason(rawValue: UInt16(input.byte())) }
@@ -83,7 +96,7 @@ extension EngineFuzz {
       return [UInt8](repeating: fuzz.input.byte(), count: count)[...]
     }
     let transfer = UInt64(input.number(below: 6))
-    switch input.number(below: 52) {
+    switch input.number(below: 58) {
     case 0: return .hello(hello(of: peer))
     case 1: return .codeReveal([UInt8](repeating: input.byte(), count: Invite.nonceCount))
     case 2: return .associate(pickAssociation(), received: input.hostileNumber())
@@ -154,6 +167,11 @@ extension EngineFuzz {
     case 47: return .channelMessage(pickChannel(), contents(self))
     case 48, 49: return .channelFragment(pickChannel(), contents(self) + [1])
     case 50: return .channelCredit(pickChannel(), limit: input.hostileNumber())
+    case 51, 52: return .introduce(introduction())
+    case 56: return .askToIntroduce(pickMember())
+    case 53: return .introduced(pickMember())
+    case 54: return .introductionFailed(pickMember(), reason(), detail: "")
+    case 55: return .withdrawIntroduction(pickMember(), reason())
     case 46: return .codeConfirm([UInt8](repeating: input.byte(), count: InviteByCode.confirmationCount))
     default:
       let byte = input.byte()

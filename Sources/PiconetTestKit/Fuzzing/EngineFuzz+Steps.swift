@@ -88,7 +88,7 @@ extension EngineFuzz {
   // MARK: Commands and disks
 
   private func giveCommand() {
-    switch input.number(below: 21) {
+    switch input.number(below: 25) {
     case 0: command(.answerInvitation(pickNode(), accept: true, .declined))
     case 1: command(.answerInvitation(pickNode(), accept: false, .declined))
     case 2:
@@ -123,6 +123,10 @@ extension EngineFuzz {
     case 15: useStream()
     case 13: command(.remove(pickNode()))
     case 14: command(.pauseTransfer(pickTransfer(), input.isTrue()))
+    case 21: command(.introduce(pickNode(), to: pickNode(), timeout: .milliseconds(Int64(input.byte()) * 20)))
+    case 22, 23:
+      command(.answerIntroduction(Self.node(input.byte()), accept: input.isTrue(), .declined))
+    case 24: command(.cancelIntroduction(CommandID(rawValue: UInt64(input.byte()))))
     case 12: take(.messagesConsumed(pickNode(), byteCount: input.number(below: 256) * 64, in: input.pick([0, 1, 63])))
     default:
       let mode: DeliveryMode = input.isTrue() ? .reliable : .unreliable

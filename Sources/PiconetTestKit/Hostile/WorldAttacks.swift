@@ -144,13 +144,26 @@ extension World {
       incarnation: node.dice.chance(80) ? somebody.incarnation : Incarnation(rawValue: node.dice.word()))
   }
 
+  /// Nobody, somebody, the victim itself; at addresses of anybody.
+  private func introduction(_ member: MemberName, _ node: HostileNode) -> Introduce {
+    var member = member
+    if node.dice.chance(40) {
+      member = MemberName(peer: nodes[0].peer, incarnation: Incarnation(rawValue: node.dice.word()))
+    }
+    let addresses = (0..<node.dice.number(0...WireLimits.introducedAddresses)).map { _ in
+      HostAddress(transport: 1, host: [10, 0, 0, UInt8(node.dice.number(1...9))], port: 7)
+    }
+    return Introduce(
+      member, timeout: node.dice.pick([0, 500, 5_000, VariableInteger.max]), name: "a friend", addresses: addresses)
+  }
+
   /// Any frame with any numbers.
   func monkeyFrame(_ node: HostileNode) -> Frame {
     let small = UInt64(node.dice.number(0...4))
     let large = node.dice.pick([0, 1, 100, 10_000, VariableInteger.max])
     let bytes = node.dice.bytes(node.dice.number(1...200))[...]
     let reason = Reason(rawValue: UInt16(node.dice.number(0...70)))
-    switch node.dice.number(0...49) {
+    switch node.dice.number(0...55) {
     case 0: return .codeReveal(node.dice.bytes(32))
     case 40: return .codeConfirm(node.dice.bytes(InviteByCode.confirmationCount))
     case 41: return .codeNonce(node.dice.bytes(32))
@@ -205,6 +218,11 @@ extension World {
       return .listening([
         ListeningPort(transport: 1, port: 7), ListeningPort(transport: 3, port: UInt16(1 + small % 30)),
       ])
+    case 50, 51: return .introduce(introduction(memberName(node), node))
+    case 55: return .askToIntroduce(memberName(node))
+    case 52: return .introduced(memberName(node))
+    case 53: return .introductionFailed(memberName(node), reason, detail: "")
+    case 54: return .withdrawIntroduction(memberName(node), reason)
     case 48: return .channelCredit(Self.channel(node.dice.number(1...63)), limit: large)
     case 39: return .comparing(transfer: small, compared: large)
     default: return .refuse(transfer: small, reason, detail: "")

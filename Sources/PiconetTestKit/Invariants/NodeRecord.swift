@@ -13,6 +13,15 @@ struct NodeRecord {
   /// The engine was told that strangers may come in.
   var isOpen = true
   /// Whom it expects, and until when.
+  /// Nodes that members have introduced, and that wait for the application's answer; those that it wants; those that it
+  /// has just refused.
+  var introduced: Set<NodeID> = []
+  var wanted: Set<NodeID> = []
+  var declinedIntroductions: Set<NodeID> = []
+  /// Pairs that it has introduced to one another.
+  var introductions: Set<Set<NodeID>> = []
+  /// All that have been members.
+  var formerMembers: Set<NodeID> = []
   var expected: [PeerID: Instant] = [:]
   /// Links that others have dialled.
   var accepted: [LinkID: PeerID] = [:]

@@ -95,6 +95,7 @@ extension World {
     }
     if let wrong = flows.compare(isQuiet: true) ?? lostAltogether() { finding(wrong) }
     if seed.family == .glare { checkGlare() }
+    if scenario.isGroup { checkGroups() }
   }
 
   private func lostAltogether() -> String? {
@@ -120,6 +121,9 @@ extension World {
     if let peer = node.record.invitations.sorted().first {
       finding("the invitation of \(name(peer)) to n\(node.index) does not end")
     }
+    if let peer = node.record.introduced.union(node.record.wanted).sorted().first {
+      finding("the introduction of \(name(peer)) to n\(node.index) does not end")
+    }
     if let peer = node.record.suspended.sorted().first {
       finding("n\(node.index) stays without a link to \(name(peer))")
     }
@@ -143,7 +147,7 @@ extension World {
       let census = node.engine.census
       if node.record.finishedCount != 1 { finding("n\(node.index) does not finish: \(census)") }
       if census.links + census.dials + census.associations + census.transfersIncoming + census.transfersOutgoing
-        + census.streams + census.attempts + census.queuedBytes != 0
+        + census.streams + census.attempts + census.introductions + census.queuedBytes != 0
       {
         finding("n\(node.index) has something left: \(census)")
       }

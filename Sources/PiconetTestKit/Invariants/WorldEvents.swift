@@ -8,12 +8,14 @@ extension World {
     case .connected(let peer):
       let isNew = node.record.members.updateValue(peer.association, forKey: peer.node) == nil
       node.record.memberSince[peer.node] = now
+      node.record.formerMembers.insert(peer.node)
       if !isNew { finding("n\(node.index) is connected twice with \(name(peer.node))") }
       node.record.connectedCount += 1
       node.record.invitations.remove(peer.node)
       node.record.unconsumed = node.record.unconsumed.filter { $0.key.peer != peer.node }
       flows.connected(node.node, with: peer.node, in: scenario.channels)
       checkProof(of: peer, node)
+      checkIntroduced(peer, node)
       statistics.connected += 1
       if node.record.members.count >= scenario.configurations[node.index].capacity {
         finding("n\(node.index) has more members than the session takes")
@@ -65,6 +67,9 @@ extension World {
     case .codeFailed(_, _, let left, _):
       if !(0...2).contains(left) { finding("a wrong try leaves \(left)") }
     case .confirmationNeeded(let peer, _): node.record.compared.insert(peer.node)
+    case .introductionReceived(let introduced): observe(introduced, node)
+    case .membersApart(let one, let other, let ending): observeApart(one, other, ending, node)
+    case .introductionEnded(let peer, let ending): observeEnd(ofIntroduced: peer, ending, node)
     case .codeShown, .peerFound, .peerChanged, .peerLost, .peerRefused: break
     }
   }

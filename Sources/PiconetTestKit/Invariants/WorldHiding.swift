@@ -6,7 +6,7 @@ extension World {
   /// A link of the other side is let in, as far as the trust policy goes.
   func checkAdmission(of remote: NodeID, _ node: SimulatedNode) {
     guard !node.record.isOpen else { return }
-    let isExpected = expects(remote.peer, node)
+    let isExpected = expects(remote.peer, node) || node.record.wanted.contains(remote)
     if isExpected { statistics.expectedLinks += 1 }
     if !isExpected, node.engine.statistics(of: remote, at: instant) != nil { statistics.membersBack += 1 }
     if isExpected || node.engine.statistics(of: remote, at: instant) != nil || invites(remote, node) { return }

@@ -120,6 +120,11 @@ extension World {
     case (.answerInvitation(let peer, _, _), .failed(let ending)):
       if ending.reason == .full { node.record.invitations.remove(peer) }
     case (.showCode, .code): statistics.codes += 1
+    case (.introduce(let one, let other, _), .done): checkIntroduction(of: one, and: other, by: node)
+    case (.introduce, .failed(let ending)): checkIntroduction(ending, by: node)
+    case (.answerIntroduction(let peer, let accept, _), .done):
+      node.record.introduced.remove(peer)
+      if accept { node.record.wanted.insert(peer) } else { node.record.declinedIntroductions.insert(peer) }
     case (.expect(let peer, let duration), .done): node.record.expected[peer] = instant + duration
     case (.stopExpecting(let peer), .done): node.record.expected[peer] = nil
     case (.invite, .failed(let ending)):

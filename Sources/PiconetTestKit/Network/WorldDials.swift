@@ -10,12 +10,12 @@ extension World {
 
   static let port: UInt16 = 7
 
-  /// `n` and the number of a node, and a port as the transport writes it.
+  /// The number of a node as a host, and a port as the transport writes it.
   private static func address(_ kind: TransportKind, of index: Int, port: UInt16) -> String {
     switch kind {
-    case .l2cap, .le: "n\(index)/0x000\(port)"
-    case .rfcomm: "n\(index)/\(port)"
-    case .tcp, .relay, .simulated: "n\(index):\(port)"
+    case .l2cap, .le: "00:00:00:00:00:0\(index + 1)/0x000\(port)"
+    case .rfcomm: "00:00:00:00:00:0\(index + 1)/\(port)"
+    case .tcp, .relay, .simulated: "10.0.0.\(index + 1):\(port)"
     }
   }
 

@@ -22,7 +22,21 @@ struct Persona: Sendable {
     case late
   }
 
+  struct PlannedIntroduction: Sendable {
+    var at: UInt64
+    /// Both, if they are members then.
+    var first: Int
+    var second: Int
+    var timeout: UInt64
+  }
+
   var invitations: [PlannedInvitation] = []
+  var introductions: [PlannedIntroduction] = []
+  /// It takes the word of its members for others.
+  var acceptIntroductionChance = 80
+  /// Among those not accepted; the rest are ignored.
+  var declineIntroductionChance = 50
+  var cancelIntroductionChance = 0
   /// Nobody is to find it: it listens for those alone that it expects, and for members.
   var hides = false
   var expectations: [PlannedExpectation] = []

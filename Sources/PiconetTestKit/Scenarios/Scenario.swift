@@ -29,6 +29,10 @@ struct Scenario {
   /// A side that closes discards what it has not read, and with it what it had sent (RFC 2525, section 2.17).
   var lossyCloseChance = 0
   var faults: Set<PlantedFault> = []
+  /// Everybody takes members' word, stays, and is reached: all that are introduced become members of one another.
+  var introducesAll = false
+  /// Members of members become members: nobody wants anything else, and there is room.
+  var isGroup = false
   /// In which applications send; always with channel 0.
   var channels: [MessageChannel] = [0]
 

@@ -20,6 +20,8 @@ extension Scenario {
     case .hostile: scenario.drawHostile(&dice)
     case .codes: scenario.drawCodes(&dice)
     case .hidden: scenario.drawHidden(&dice)
+    case .introductions: scenario.drawIntroductions(&dice)
+    case .groups: scenario.drawGroups(&dice)
     }
     scenario.drawChannels(&dice)
     return scenario
@@ -37,7 +39,7 @@ extension Scenario {
     for index in personas.indices where dice.chance(30) { personas[index].unreadChannel = dice.pick(channels) }
   }
 
-  private mutating func populate(_ count: Int, _ dice: inout Dice, _ persona: (Int, inout Dice) -> Persona) {
+  mutating func populate(_ count: Int, _ dice: inout Dice, _ persona: (Int, inout Dice) -> Persona) {
     nodeCount = count
     for index in 0..<count {
       configurations.append(Self.configuration(index, &dice))
@@ -68,7 +70,7 @@ extension Scenario {
     return configuration
   }
 
-  private static func invitation(_ target: Int, within: ClosedRange<Int>, _ dice: inout Dice)
+  static func invitation(_ target: Int, within: ClosedRange<Int>, _ dice: inout Dice)
     -> Persona.PlannedInvitation
   {
     Persona.PlannedInvitation(
@@ -214,7 +216,7 @@ extension Scenario {
     drawTrouble(dice.number(1...5), &dice)
   }
 
-  private mutating func drawTrouble(_ count: Int, _ dice: inout Dice) {
+  mutating func drawTrouble(_ count: Int, _ dice: inout Dice) {
     let last = Int(activeTime / 1_000_000) - 50
     for _ in 0..<count {
       let length = dice.milliseconds(1...dice.pick([100, 1_000, 5_000]))
@@ -227,11 +229,11 @@ extension Scenario {
   }
 
   /// One transport, or two: the second has a link that holds little.
-  private mutating func drawTransports(_ chance: Int, _ dice: inout Dice) {
+  mutating func drawTransports(_ chance: Int, _ dice: inout Dice) {
     transports = dice.chance(chance) ? [.tcp, dice.pick([.rfcomm, .l2cap])] : [.tcp]
   }
 
-  private mutating func useTransports(_ dice: inout Dice) {
+  mutating func useTransports(_ dice: inout Dice) {
     for index in configurations.indices {
       configurations[index].transports = transports
       configurations[index].movesBetweenTransports = dice.chance(80)
@@ -339,6 +341,63 @@ extension Scenario {
       return persona
     }
     hostileCount = hostile
+    lossyCloseChance = dice.pick([0, 50])
+    dialFailChance = dice.pick([0, 20])
+    for _ in 0..<dice.pick([0, 0, 4]) { weather.append((dice.milliseconds(1...1_800), .cut)) }
+    if dice.chance(30) {
+      let crash = Weather.crash(node: dice.number(0...(honest - 1)), restartAfter: dice.milliseconds(0...300))
+      weather.append((dice.milliseconds(5...1_500), crash))
+    }
+  }
+
+  /// A node knows all others, and they one another by its word.
+  private mutating func drawIntroductions(_ dice: inout Dice) {
+    let honest = dice.number(3...7)
+    let isCalmWorld = dice.chance(35)
+    let hostile = isCalmWorld ? 0 : dice.pick([0, 0, 1])
+    drawTransports(40, &dice)
+    populate(honest + hostile, &dice) { index, dice in
+      var persona = isCalmWorld ? Persona() : Self.sociable(index, of: honest, &dice)
+      persona.invitations = []
+      if index == 0 {
+        for target in 1..<(honest + hostile) {
+          persona.invitations.append(Self.invitation(target, within: 0...300, &dice))
+          persona.invitations[target - 1].timeout = 5_000_000_000
+          persona.invitations[target - 1].byAddress = true
+        }
+      }
+      if index == 0 || dice.chance(40) {
+        for _ in 0..<dice.number(2...10) {
+          persona.introductions.append(
+            Persona.PlannedIntroduction(
+              at: dice.milliseconds(400...1_900), first: dice.number(0...(honest - 1)),
+              second: dice.number(0...(honest + hostile - 1)), timeout: dice.milliseconds(500...8_000)))
+        }
+      }
+      persona.hides = index > 0 && dice.chance(40)
+      persona.refuseChance = 0
+      persona.acceptIntroductionChance = isCalmWorld ? 100 : dice.pick([100, 60])
+      persona.cancelIntroductionChance = isCalmWorld ? 0 : dice.pick([0, 0, 30])
+      if isCalmWorld { persona.answerDelay = dice.milliseconds(0...100) }
+      return persona
+    }
+    useTransports(&dice)
+    hostileCount = hostile
+    if isCalmWorld {
+      for index in personas.indices {
+        for number in personas[index].introductions.indices {
+          personas[index].introductions[number].timeout = 20_000_000_000
+        }
+      }
+      introducesAll = true
+      activeTime = 4_000_000_000
+      return
+    }
+    if dice.chance(40) {
+      let capacity = dice.number(2...(honest + hostile))
+      for index in configurations.indices where dice.chance(60) { configurations[index].capacity = capacity }
+    }
+    if dice.chance(20) { personas[dice.number(1...(honest - 1))].askChance = 50 }
     lossyCloseChance = dice.pick([0, 50])
     dialFailChance = dice.pick([0, 20])
     for _ in 0..<dice.pick([0, 0, 4]) { weather.append((dice.milliseconds(1...1_800), .cut)) }

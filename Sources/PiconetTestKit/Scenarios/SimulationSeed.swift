@@ -54,4 +54,9 @@ public enum ScenarioFamily: String, Sendable, CaseIterable {
   /// Nodes that hide and expect one another for short times and long ones; losses of links and crashes; often somebody
   /// who dials and is not expected.
   case hidden
+  /// Members that introduce members to one another: hidden ones, full ones, ones that want nobody, that leave, are
+  /// removed, crash and lose their links; often somebody who introduces whom he likes.
+  case introductions
+  /// Nodes that form groups, by few invitations, and lose one another: cuts, partitions, crashes, some that hide.
+  case groups
 }

@@ -23,6 +23,9 @@ enum Occurrence {
 enum ApplicationStep {
   case invite(target: Int, byAddress: Bool, timeout: UInt64)
   case cancelInvitation(CommandID)
+  case introduce(first: Int, second: Int, timeout: UInt64)
+  case cancelIntroduction(CommandID)
+  case answerIntroduction(NodeID, accept: Bool)
   case expect(target: Int, length: UInt64)
   case stopExpecting(target: Int)
   case answer(NodeID, accept: Bool)

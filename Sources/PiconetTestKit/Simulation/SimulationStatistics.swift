@@ -31,6 +31,11 @@ public struct SimulationStatistics: Sendable, Hashable {
   public var hiddenRefusals = 0
   /// Links of members that such a node let in.
   public var membersBack = 0
+  /// Pairs of members that a member has introduced, and members that came of it, each counted on its own side.
+  public var introductions = 0
+  public var introduced = 0
+  /// Pairs of a group that were given up.
+  public var membersApart = 0
   /// Attacks of the hostile node.
   public var attacks = 0
   /// The most bytes beyond the transmit window that waited for one link.
@@ -60,6 +65,9 @@ public struct SimulationStatistics: Sendable, Hashable {
     left.expectedLinks += right.expectedLinks
     left.hiddenRefusals += right.hiddenRefusals
     left.membersBack += right.membersBack
+    left.introductions += right.introductions
+    left.introduced += right.introduced
+    left.membersApart += right.membersApart
     left.attacks += right.attacks
     left.largestOutstanding = max(left.largestOutstanding, right.largestOutstanding)
   }

@@ -133,6 +133,11 @@ struct TranscriptWording {
     case .setName(let name): "setName \(name)"
     case .expect(let peer, let duration): "expect \(peer.shortDescription) for \(duration.inWords)"
     case .stopExpecting(let peer): "stopExpecting \(peer.shortDescription)"
+    case .introduce(let one, let other, let timeout):
+      "introduce \(name(one)) to \(name(other)) for \(timeout.inWords)"
+    case .cancelIntroduction(let id): "cancelIntroduction \(id.rawValue)"
+    case .answerIntroduction(let node, let accept, let reason):
+      "answerIntroduction \(name(node)) \(accept ? "accept" : "decline: \(reason)")"
     case .ping(let node, let timeout): "ping \(name(node)) within \(timeout)"
     case .cancelPing(let id): "cancelPing \(id.rawValue)"
     case .tellCompared(let transfer, let count): "tellCompared \(describe(transfer)) \(count)"
@@ -154,6 +159,11 @@ struct TranscriptWording {
       "invitationReceived \(name(peer.node)) expires \(expires.nanoseconds / 1_000_000) ms\(comparesCodes ? ", compares" : "")"
     case .invitationSent(let command, let peer): "invitationSent \(command.rawValue) to \(name(peer.node))"
     case .invitationEnded(let node, let ending): "invitationEnded \(name(node)): \(ending.blame) \(ending)"
+    case .introductionReceived(let introduced):
+      "introductionReceived \(name(introduced.node)) by \(name(introduced.by))"
+    case .membersApart(let one, let other, let ending):
+      "membersApart \(name(one)) and \(name(other)): \(ending.blame) \(ending)"
+    case .introductionEnded(let node, let ending): "introductionEnded \(name(node)): \(ending.blame) \(ending)"
     case .confirmationNeeded(let peer, let code): "confirmationNeeded \(name(peer.node)) code \(code)"
     case .codeShown(let command, let peer, let code): "codeShown \(command.rawValue) \(name(peer.node)) code \(code)"
     case .codeFailed(let peer, let code, let left, let ending):

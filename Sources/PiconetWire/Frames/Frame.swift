@@ -70,6 +70,16 @@ public enum Frame: Equatable, Sendable {
   case removeMember(subject: MemberName, Reason)
   /// The `leave` that follows is somebody else's wish: this member has removed the receiver from the group.
   case removed(by: MemberName)
+  /// A member introduces another one of its members to us.
+  indirect case introduce(Introduce)
+  /// The answer: this node is a member here.
+  case introduced(MemberName)
+  /// The answer: it is none, for this reason.
+  case introductionFailed(MemberName, Reason, detail: String)
+  /// The introducer takes its introduction back.
+  case withdrawIntroduction(MemberName, Reason)
+  /// A member has lost another one of ours, and asks us to introduce it anew.
+  case askToIntroduce(MemberName)
   indirect case offer(transfer: UInt64, ResourceOffer)
   /// The receiver takes the offer, has bytes up to `offset` already, and takes bytes up to `limit`.
   case acceptOffer(transfer: UInt64, offset: UInt64, limit: UInt64)
@@ -145,6 +155,11 @@ public enum Frame: Equatable, Sendable {
     case .admit: FrameType.admit
     case .removeMember: FrameType.removeMember
     case .removed: FrameType.removed
+    case .introduce: FrameType.introduce
+    case .introduced: FrameType.introduced
+    case .introductionFailed: FrameType.introductionFailed
+    case .withdrawIntroduction: FrameType.withdrawIntroduction
+    case .askToIntroduce: FrameType.askToIntroduce
     case .offer: FrameType.offer
     case .acceptOffer: FrameType.acceptOffer
     case .declineOffer: FrameType.declineOffer

@@ -84,6 +84,13 @@ enum FrameBody {
       frame = .codeConfirm(Array(try reader.bytes(InviteByCode.confirmationCount, "confirmation")))
     case FrameType.removeMember: frame = .removeMember(subject: try member(&reader), try reason(&reader))
     case FrameType.removed: frame = .removed(by: try member(&reader))
+    case FrameType.introduce: return .introduce(try introduction(&reader))
+    case FrameType.askToIntroduce: frame = .askToIntroduce(try member(&reader))
+    case FrameType.introduced: frame = .introduced(try member(&reader))
+    case FrameType.introductionFailed:
+      frame = .introductionFailed(
+        try member(&reader), try reason(&reader), detail: try reader.remainingText("detail", atMost: WireLimits.detail))
+    case FrameType.withdrawIntroduction: frame = .withdrawIntroduction(try member(&reader), try reason(&reader))
     default: return try decodeTransfer(type: type, body)
     }
     try reader.end()
@@ -184,6 +191,31 @@ enum FrameBody {
     return MemberName(peer: peer, incarnation: Incarnation(rawValue: try HelloCodec.word(&reader, "incarnation")))
   }
 
+  private static func introduction(_ reader: inout ByteReader) throws(WireError) -> Introduce {
+    let timeout = try reader.integer("timeout")
+    let member = try member(&reader)
+    let count = try reader.integer("length of the name", atMost: UInt64(WireLimits.name))
+    let name = try ByteReader.text(try reader.bytes(Int(count), "name"), "name", type: FrameType.introduce)
+    var addresses: [HostAddress] = []
+    while !reader.isAtEnd {
+      guard addresses.count < WireLimits.introducedAddresses else {
+        throw reader.malformed("more than \(WireLimits.introducedAddresses) addresses")
+      }
+      let transport = try reader.byte("transport")
+      let hostCount = try reader.integer("length of the host", atMost: UInt64(WireLimits.introducedHost))
+      let host = Array(try reader.bytes(Int(hostCount), "host"))
+      addresses.append(HostAddress(transport: transport, host: host, port: try port(&reader)))
+    }
+    return Introduce(member, timeout: timeout, name: name, addresses: addresses)
+  }
+
+  private static func port(_ reader: inout ByteReader) throws(WireError) -> UInt16 {
+    guard let port = UInt16(exactly: try reader.integer("port", atMost: UInt64(UInt16.max))), port > 0 else {
+      throw reader.malformed("port 0")
+    }
+    return port
+  }
+
   /// In the order of the transports, each at most once.
   private static func listeningPorts(_ reader: inout ByteReader) throws(WireError) -> [ListeningPort] {
     var ports: [ListeningPort] = []
@@ -193,10 +225,7 @@ enum FrameBody {
       }
       let transport = try reader.byte("transport")
       if let last = ports.last, last.transport >= transport { throw reader.malformed("transports out of order") }
-      guard let port = UInt16(exactly: try reader.integer("port", atMost: UInt64(UInt16.max))), port > 0 else {
-        throw reader.malformed("port 0")
-      }
-      ports.append(ListeningPort(transport: transport, port: port))
+      ports.append(ListeningPort(transport: transport, port: try port(&reader)))
     }
     return ports
   }

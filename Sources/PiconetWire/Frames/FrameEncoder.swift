@@ -27,7 +27,8 @@ public enum FrameEncoder {
       .end, .stored,
       .present, .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone, .invite, .accept, .decline, .withdraw, .codeNonce,
-      .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .hello,
+      .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce,
+      .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .hello,
       .associate, .associated, .close, .ping, .pong, .unknownOptional:
       appendControl(frame, to: &bytes)
     }
@@ -157,6 +158,14 @@ public enum FrameEncoder {
       append(subject, to: &body)
       VariableInteger.append(UInt64(reason.rawValue), to: &body)
     case .removed(let member): append(member, to: &body)
+    case .introduce(let introduction): append(introduction, to: &body)
+    case .introduced(let member), .askToIntroduce(let member): append(member, to: &body)
+    case .introductionFailed(let member, let reason, let detail):
+      append(member, to: &body)
+      appendReason(reason, detail, to: &body)
+    case .withdrawIntroduction(let member, let reason):
+      append(member, to: &body)
+      VariableInteger.append(UInt64(reason.rawValue), to: &body)
     case .offer(let transfer, let offer): OfferCodec.append(transfer: transfer, offer, to: &body)
     case .declineOffer(let transfer, let reason, let detail), .abandon(let transfer, let reason, let detail),
       .refuse(let transfer, let reason, let detail):
@@ -187,6 +196,20 @@ public enum FrameEncoder {
   private static func append(_ member: MemberName, to bytes: inout [UInt8]) {
     bytes.append(contentsOf: member.peer.bytes)
     appendWord(member.incarnation.rawValue, to: &bytes)
+  }
+
+  private static func append(_ introduction: Introduce, to bytes: inout [UInt8]) {
+    VariableInteger.append(introduction.timeout, to: &bytes)
+    append(introduction.member, to: &bytes)
+    let name = introduction.name.prefix(utf8: WireLimits.name).utf8
+    VariableInteger.append(UInt64(name.count), to: &bytes)
+    bytes.append(contentsOf: name)
+    for address in introduction.addresses {
+      bytes.append(address.transport)
+      VariableInteger.append(UInt64(address.host.count), to: &bytes)
+      bytes.append(contentsOf: address.host)
+      VariableInteger.append(UInt64(address.port), to: &bytes)
+    }
   }
 
   static func appendWord(_ word: UInt64, to bytes: inout [UInt8]) {

@@ -64,6 +64,11 @@ public enum FrameType {
   public static let streamDone: UInt8 = 0x65
   public static let removeMember: UInt8 = 0x70
   public static let removed: UInt8 = 0x71
+  public static let introduce: UInt8 = 0x72
+  public static let introduced: UInt8 = 0x73
+  public static let introductionFailed: UInt8 = 0x74
+  public static let withdrawIntroduction: UInt8 = 0x75
+  public static let askToIntroduce: UInt8 = 0x76
 
   // The association, sequenced and optional.
   public static let senderPaused: UInt8 = 0xD0
@@ -73,7 +78,7 @@ public enum FrameType {
   /// version they are unknown required frames.
   public static let reservedForStreams: [ClosedRange<UInt8>] = [0x21...0x2F, 0x66...0x6F]
   public static let reservedForRelay: [ClosedRange<UInt8>] = [0x30...0x37]
-  public static let reservedForMembership: [ClosedRange<UInt8>] = [0x72...0x77]
+  public static let reservedForMembership: [ClosedRange<UInt8>] = [0x77...0x77]
 
   /// Every type of version 1 with its name in the document, in the order of the numbers.
   public static let all: [(name: String, type: UInt8)] = [
@@ -93,7 +98,9 @@ public enum FrameType {
     ("refuse", refuse), ("present", present), ("restart", restart), ("openStream", openStream),
     ("streamData", streamData),
     ("endStream", endStream), ("resetStream", resetStream), ("stopStream", stopStream),
-    ("streamDone", streamDone), ("removeMember", removeMember), ("removed", removed), ("listening", listening),
+    ("streamDone", streamDone), ("removeMember", removeMember), ("removed", removed),
+    ("introduce", introduce), ("introduced", introduced), ("introductionFailed", introductionFailed),
+    ("withdrawIntroduction", withdrawIntroduction), ("askToIntroduce", askToIntroduce), ("listening", listening),
     ("comparing", comparing),
     ("senderPaused", senderPaused), ("receiverPaused", receiverPaused),
   ]

@@ -31,6 +31,12 @@ public enum WireLimits {
   public static let storedPath = 4_096
   /// Transports of a `listening`.
   public static let listeningPorts = 8
+  /// Addresses of an `introduce`.
+  public static let introducedAddresses = 8
+  /// The bytes of a host in one of them: those of an IPv6 address.
+  public static let introducedHost = 16
+  /// Introductions of one side that have no answer yet.
+  public static let unansweredIntroductions = 64
   public static let mediaType = 127
   /// All metadata of a resource together.
   public static let metadata = 4096

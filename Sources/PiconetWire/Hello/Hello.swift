@@ -50,6 +50,10 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
   public static let removal = Capabilities(rawValue: 1 << 3)
   /// Understands `inviteByCode` and the frames that belong to it.
   public static let typedCodes = Capabilities(rawValue: 1 << 4)
+  /// Takes introductions: `introduce` and the frames that belong to it.
+  public static let introductions = Capabilities(rawValue: 1 << 5)
+  /// Wants to be a member of all members of its members.
+  public static let group = Capabilities(rawValue: 1 << 6)
 }
 
 /// The limits that the sender of a hello states for what it receives. The smaller of the two sides' limits counts. The

@@ -213,6 +213,17 @@ final class Flood {
     case FrameType.streamDone: return takeStream { .streamDone(stream: $0) }
     case FrameType.removeMember: return [.removeMember(subject: other, .removed)]
     case FrameType.removed: return [.removed(by: other)]
+    case FrameType.introduce:
+      let subject = MemberName(peer: peer(UInt8(truncatingIfNeeded: 10 + round % 200)), incarnation: other.incarnation)
+      let address = HostAddress(transport: 1, host: [10, 0, 0, 7], port: 7)
+      return [
+        .introduce(Introduce(subject, timeout: 60_000, name: text, addresses: [address])),
+        .withdrawIntroduction(subject, .cancelled),
+      ]
+    case FrameType.askToIntroduce: return [.askToIntroduce(other)]
+    case FrameType.introduced: return [.introduced(other)]
+    case FrameType.introductionFailed: return [.introductionFailed(other, .declined, detail: text)]
+    case FrameType.withdrawIntroduction: return [.withdrawIntroduction(other, .cancelled)]
     default: return [.unknownOptional(type: type)]
     }
   }

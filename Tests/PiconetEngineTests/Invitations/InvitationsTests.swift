@@ -17,7 +17,8 @@ struct InvitationsTests {
     peer: ProvenPeer(
       node: node(1), name: "", traits: someTraits, association: AssociationID(high: 1, low: 2), isKnown: true,
       messageLimit: 1_000),
-    judgement: .known, link: LinkID(rawValue: 1), isMember: false, membershipNumber: 0, isLeaving: false)
+    judgement: .known, isIntroduced: false, link: LinkID(rawValue: 1), isMember: false, membershipNumber: 0,
+    isLeaving: false)
 
   @Test("one that is accepted asks for a place, keeps it from its accept on, and the node joins once it is admitted")
   func accepted() {

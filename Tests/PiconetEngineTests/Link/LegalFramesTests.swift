@@ -36,6 +36,9 @@ struct LegalFramesTests {
     (.codeConfirm([]), "a"),
     (.removeMember(subject: MemberName(peer: peer(3), incarnation: Incarnation(rawValue: 3)), .removed), "a"),
     (.removed(by: MemberName(peer: peer(3), incarnation: Incarnation(rawValue: 3))), "a"),
+    (.introduce(Introduce(someMember, timeout: 1, name: "")), "a"), (.introduced(someMember), "a"),
+    (.introductionFailed(someMember, .declined, detail: ""), "a"),
+    (.withdrawIntroduction(someMember, .cancelled), "a"), (.askToIntroduce(someMember), "a"),
     (.offer(transfer: 0, ResourceOffer(name: [1], size: 1)), "a"),
     (.acceptOffer(transfer: 0, offset: 0, limit: 1), "a"),
     (.declineOffer(transfer: 0, .declined, detail: ""), "a"),
@@ -56,6 +59,8 @@ struct LegalFramesTests {
     (.unknownOptional(type: 0xBF), "tRa"),
     (.unknownOptional(type: 0xFF), "tRa"),
   ]
+
+  private static let someMember = MemberName(peer: peer(3), incarnation: Incarnation(rawValue: 3))
 
   static let phases: [(Link.Phase, Character)] = [
     (.awaitingHello, "h"), (.awaitingTrust, "t"), (.ready, "R"), (.active, "a"),

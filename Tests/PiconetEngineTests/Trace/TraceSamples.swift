@@ -57,6 +57,7 @@ struct TraceSamples {
     peer.isProven = isTrue()
     peer.invitationContext = optional(bytes())
     peer.greeting = bytes()
+    peer.introducedBy = optional(node())
     return peer
   }
   mutating func summary() -> PeerSummary {
@@ -101,6 +102,8 @@ struct TraceSamples {
       .tellCompared(transfer(), byteCount: number()),
       .setDisconnectTimeout(duration()), .setName(text()), .showCode(node()),
       .expect(peer(), for: duration()), .stopExpecting(peer()),
+      .introduce(node(), to: node(), timeout: duration()), .cancelIntroduction(command()),
+      .answerIntroduction(node(), accept: isTrue(), reason()),
       .setCode(optional(TypedCodeID(rawValue: number()))),
       .invite(pick(targets()), context: bytes(), timeout: duration(), code: TypedCodeID(rawValue: number())),
       .openStream(stream(), to: node(), name: text()), .finishStream(stream()),
@@ -167,6 +170,8 @@ struct TraceSamples {
       .streamOpened(stream(), from: node(), name: text()), .streamReceived(stream(), bytes()[...]),
       .streamEnded(stream(), pick([.finished, .cancelled(ending()), .lost(ending())])),
       .streamStopped(stream(), ending()),
+      .introductionReceived(IntroducedNode(node: node(), name: text(), by: node(), expires: instant())),
+      .introductionEnded(node(), ending()), .membersApart(node(), node(), ending()),
     ]
   }
   mutating func effects() -> [Effect] {

@@ -126,6 +126,18 @@ struct RandomFrames {
     case .leave: return .leave(reason(), detail: text(WireLimits.detail))
     case .removeMember: return .removeMember(subject: member(), reason())
     case .removed: return .removed(by: member())
+    case .introduce:
+      let addresses = (0..<Int.random(in: 0...WireLimits.introducedAddresses, using: &dice)).map { _ in
+        HostAddress(
+          transport: .random(in: 0 ... .max, using: &dice), host: bytes(0...WireLimits.introducedHost),
+          port: .random(in: 1 ... .max, using: &dice))
+      }
+      return .introduce(
+        Introduce(member(), timeout: integer(), name: text(WireLimits.name), addresses: addresses))
+    case .askToIntroduce: return .askToIntroduce(member())
+    case .introduced: return .introduced(member())
+    case .introductionFailed: return .introductionFailed(member(), reason(), detail: text(WireLimits.detail))
+    case .withdrawIntroduction: return .withdrawIntroduction(member(), reason())
     case .offer: return .offer(transfer: transfer(), offer())
     case .acceptOffer:
       let (offset, limit) = offsets()

@@ -7,6 +7,7 @@ enum FrameCase: CaseIterable {
   case acknowledge, messageCredit, unreliableMessage, codeNonce, codeReveal, chunk, position, transferCredit, end
   case channelMessage, channelFragment, channelCredit
   case message, fragment, invite, accept, decline, withdraw, leave, admit, removeMember, removed
+  case introduce, introduced, introductionFailed, withdrawIntroduction, askToIntroduce
   case inviteByCode, codeAnswer, codeConfirm
   case offer, acceptOffer, declineOffer, stored, present, restart, comparing, listening, abandon, refuse, senderPaused,
     receiverPaused
@@ -46,6 +47,11 @@ enum FrameCase: CaseIterable {
       case .leave: .leave
       case .removeMember: .removeMember
       case .removed: .removed
+      case .introduce: .introduce
+      case .introduced: .introduced
+      case .askToIntroduce: .askToIntroduce
+      case .introductionFailed: .introductionFailed
+      case .withdrawIntroduction: .withdrawIntroduction
       case .offer: .offer
       case .acceptOffer: .acceptOffer
       case .declineOffer: .declineOffer

@@ -79,6 +79,20 @@ enum GoldenFrames {
     "leave": .leave(.left, detail: "tschüß"),
     "removeMember": .removeMember(subject: member, .declined),
     "removed": .removed(by: member),
+    "introduce": .introduce(
+      Introduce(
+        member, timeout: 30_000, name: "Ada",
+        addresses: [
+          HostAddress(transport: 1, host: [192, 0, 2, 7], port: 49_152),
+          HostAddress(
+            transport: 1, host: [0x20, 0x01, 0x0D, 0xB8] + [UInt8](repeating: 0, count: 11) + [7], port: 49_152),
+          HostAddress(transport: 2, host: [0x00, 0x1B, 0xDC, 0x07, 0x32, 0xEF], port: 4_101),
+        ])),
+    "introduce-nowhere": .introduce(Introduce(member, timeout: 0, name: "")),
+    "introduced": .introduced(member),
+    "askToIntroduce": .askToIntroduce(member),
+    "introductionFailed": .introductionFailed(member, .declined, detail: "not now"),
+    "withdrawIntroduction": .withdrawIntroduction(member, .cancelled),
     "chunk": .chunk(transfer: 5, text("bytes")),
     "chunk-long-number": .chunk(transfer: 16_383, [0]),
     "position": .position(transfer: 5, offset: 5 << 30),

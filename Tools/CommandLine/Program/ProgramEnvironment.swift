@@ -64,6 +64,8 @@ struct ProgramEnvironment: Sendable {
     configuration.mode = mode
     // A peer that a program has let in must not throw others out.
     configuration.allowsRemoval = false
+    // Each member is one that a person has chosen.
+    configuration.introductions = .refuse
     configuration.interfaces = interfaces
     configuration.transports = transports(transport, address: address)
     configuration.bluetooth.adapter = transport.adapter

@@ -9,7 +9,7 @@ extension EngineConfiguration: TraceCoded {
     bytes(handshakeLimit, associationLimit, sightingLimit, transports, transportHeadStart)
     bytes(allowsRemoval, deliversLateMessages, streamLimit, streamWindow, firstStreamWindow, streamMemory)
     bytes(movesBetweenTransports, idleMemberTimeout, openInvitations, greeting)
-    bytes(channelLimit, channelWindow, channelPriorities)
+    bytes(channelLimit, channelWindow, channelPriorities, membership)
   }
 
   static func read(from reader: inout TraceReader) throws(TraceError) -> EngineConfiguration {
@@ -46,6 +46,7 @@ extension EngineConfiguration: TraceCoded {
     settings.channelLimit = try reader()
     settings.channelWindow = try reader()
     settings.channelPriorities = try reader()
+    settings.membership = try reader()
     return settings
   }
 }

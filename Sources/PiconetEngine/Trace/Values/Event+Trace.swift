@@ -7,6 +7,7 @@ extension Event: TraceCoded {
     case connected, disconnected, messagesReceived, offerReceived, transferProgressed, transferAccepted, transferEnded
     case stateChanged, transferPaused, streamOpened, streamReceived, streamEnded, streamStopped, suspended, resumed
     case peerRefused, transferCompared, codeShown, codeFailed
+    case introductionReceived, introductionEnded, membersApart
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -40,6 +41,10 @@ extension Event: TraceCoded {
     case .peerRefused(let node, let name, let traits, let ending, let suppressed):
       bytes(Tag.peerRefused, node, name, traits, ending, suppressed)
     case .streamStopped(let id, let ending): bytes(Tag.streamStopped, id, ending)
+    case .introductionReceived(let introduced):
+      bytes(Tag.introductionReceived, introduced.node, introduced.name, introduced.by, introduced.expires)
+    case .membersApart(let one, let other, let ending): bytes(Tag.membersApart, one, other, ending)
+    case .introductionEnded(let node, let ending): bytes(Tag.introductionEnded, node, ending)
     }
   }
 
@@ -74,6 +79,11 @@ extension Event: TraceCoded {
     case .peerRefused:
       .peerRefused(try reader(), name: try reader(), try reader(), try reader(), suppressed: try reader())
     case .streamStopped: .streamStopped(try reader(), try reader())
+    case .introductionReceived:
+      .introductionReceived(
+        IntroducedNode(node: try reader(), name: try reader(), by: try reader(), expires: try reader()))
+    case .membersApart: .membersApart(try reader(), try reader(), try reader())
+    case .introductionEnded: .introductionEnded(try reader(), try reader())
     }
   }
 }

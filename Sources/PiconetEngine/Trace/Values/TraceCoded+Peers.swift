@@ -36,7 +36,7 @@ extension ProvenPeer: TraceCoded {
   func write(to bytes: inout TraceBytes) {
     bytes(
       node, name, traits, association, code, isKnown, messageLimit, unreliableLimit, isProven, invitationContext,
-      greeting, channelLimit)
+      greeting, channelLimit, introducedBy)
   }
   static func read(from reader: inout TraceReader) throws(TraceError) -> ProvenPeer {
     // Not the optional that the initializer takes.
@@ -48,6 +48,7 @@ extension ProvenPeer: TraceCoded {
     peer.invitationContext = try reader()
     peer.greeting = try reader()
     peer.channelLimit = try reader()
+    peer.introducedBy = try reader()
     return peer
   }
 }

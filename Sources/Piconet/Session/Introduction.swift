@@ -1,0 +1,141 @@
+import PiconetEngine
+import PiconetRuntime
+import PiconetWire
+
+/// What becomes of nodes that members introduce.
+public enum IntroductionPolicy: Sendable, Hashable {
+  /// `Session.introductions` has each, to be accepted or declined.
+  case ask
+  /// Every member's word is taken: whoever is introduced becomes a member, if it wants that as well.
+  case takeWord
+  /// None is followed.
+  case refuse
+}
+
+/// A node of which a member says that it should be one of ours, too: to be accepted or declined before it expires.
+public struct Introduction: Sendable, Identifiable {
+  /// Unique within the node.
+  public let id: UInt64
+  /// Who is introduced. Its key is proven before it becomes a member.
+  public let peer: NodeID
+  /// What the introducer calls it: a label, and no proof of anything. Escape it before showing it on a terminal.
+  public let name: String
+  /// On whose word; the first one, if several members introduce the same node.
+  public let introducer: Member
+  let core: NodeCore
+  let state: Watched<InvitationOutcome?>
+
+  /// Accepts: the node is invited and let in, and returned once it is a member. That takes its own consent, and a way
+  /// between the two. Cancelling the task does not take the acceptance back.
+  /// - Throws: why it does not become one: `timedOut` when the introduction's time is over; what the other side
+  ///   answered; `unreachable`; `notConnected` if it was answered before.
+  public func accept() async throws(PiconetError) -> Member {
+    if case .failure(let ending) = await answer(true, .left), state.value == nil {
+      throw PiconetError(ending, peer: peer)
+    }
+    var version: UInt64 = 0
+    while let (value, next) = await state.next(after: version, isolation: nil) {
+      switch value {
+      case .joined(let membership): return Member(membership: membership, core: core)
+      case .failed(let error): throw error
+      case nil: version = next
+      }
+    }
+    throw PiconetError(Task.isCancelled ? .cancelled : .shuttingDown, peer: peer, blame: .us)
+  }
+
+  /// Declines: the introducer is told `declined`. The node may invite by itself, as any other.
+  public func decline() async { _ = await answer(false, .declined) }
+
+  private func answer(_ accept: Bool, _ reason: Reason) async -> Result<Void, Ending> {
+    await core.answer(
+      to: .answer(introductionOf: peer, accept: accept, reason), if: { core.isOpen(self) },
+      otherwise: Ending(.noSuchAssociation, .us, "answered already"))
+  }
+
+  /// Waits until it ends without the node becoming a member. Nil if that is one now, the task is cancelled or the node
+  /// stops.
+  public func ended() async -> PiconetError? {
+    var version: UInt64 = 0
+    while let (value, next) = await state.next(after: version, isolation: nil) {
+      switch value {
+      case .failed(let error): return error
+      case .joined: return nil
+      case nil: version = next
+      }
+    }
+    return nil
+  }
+}
+
+extension Session {
+  /// Nodes that members introduce, where `NodeConfiguration.introductions` says `ask`. One that ends before a reader
+  /// has come to it is taken back.
+  public var introductions: EventSequence<Introduction> { EventSequence(source: core.introductions) }
+
+  /// Introduces two members to each other: each is told the other's id, name and addresses, and who wants the other
+  /// becomes a member of it without a question from there. Returns once each is a member of the other; that may already
+  /// be so. Cancelling the task takes the introduction back.
+  ///
+  /// What becomes of it is up to their `NodeConfiguration.introductions`. They have this node's word for one another's
+  /// keys, and nothing more: neither remembers the other because of it.
+  /// - Parameter timeout: how long the introduction stands, for people to answer and for a way to be found; more than 0
+  ///   and at most 300 s.
+  /// - Throws: `notConnected` if one of them is no member; `notSupported` if its program takes no introductions;
+  ///   `inProgress`; `limitExceeded` for another time, or where 64 introductions to one member have no answer; what one
+  ///   of them answered, such as `declined`, `full` or `timedOut`, with that one as `peer`; `cancelled`.
+  public func introduce(
+    _ one: Member, to other: Member, timeout: Duration = .seconds(30)
+  ) async throws(PiconetError) {
+    let areMembers: @Sendable () -> Bool = { !one.membership.isOver && !other.membership.isOver }
+    let request = Request.introduce(one.id, to: other.id, timeout: timeout)
+    if case .failure(let ending) = await core.answer(to: request, if: areMembers, otherwise: NodeCore.hasLeft) {
+      var error = PiconetError(ending, peer: ending.by)
+      error.removedBy = nil
+      throw error
+    }
+  }
+}
+
+extension NodeCore {
+  /// Whether the introduction waits for its answer, or for what comes of it.
+  func isOpen(_ introduction: Introduction) -> Bool {
+    withState { $0.introductions[introduction.peer] === introduction.state }
+  }
+
+  // MARK: What the loop tells
+
+  func introduced(_ introduced: IntroducedNode) {
+    guard let introducer = member(introduced.by) else { return }
+    if configuration.introductions == .refuse || isRefused(introduced) {
+      return tell(.answerIntroduction(introduced.node, accept: false, .declined))
+    }
+    if configuration.introductions == .takeWord {
+      return tell(.answerIntroduction(introduced.node, accept: true, .left))
+    }
+    let introduction = Introduction(
+      id: makeNumber(), peer: introduced.node, name: introduced.name, introducer: introducer, core: self,
+      state: Watched(nil))
+    withState { $0.introductions[introduced.node] = introduction.state }
+    introductions.push(introduction)
+  }
+
+  /// The policy does not let it in, or its name belongs to another key here. Its link is judged again, by the name that
+  /// it gives itself.
+  private func isRefused(_ introduced: IntroducedNode) -> Bool {
+    if case .refused = judge.judge(introduced.node, name: introduced.name, isDialled: true) { return true }
+    return false
+  }
+
+  func introductionEnded(_ node: NodeID, _ ending: Ending) {
+    end(introductionOf: node, with: .failed(PiconetError(ending, peer: node)))
+  }
+
+  /// - Parameter outcome: what it has come to, unless nobody waits for it.
+  func end(introductionOf node: NodeID, with outcome: InvitationOutcome) {
+    guard let state = withState({ $0.introductions.removeValue(forKey: node) }) else { return }
+    state.update { $0 = outcome }
+    state.finish()
+    introductions.remove { $0.state === state }
+  }
+}

@@ -1,0 +1,65 @@
+import PiconetWire
+
+extension HostAddress {
+  /// What an introduction tells of an address; nil for one that would say nothing elsewhere: this very device's, one
+  /// that is no number, and over LE, where addresses change.
+  init?(_ address: TransportAddress) {
+    guard let transport = address.kind.listeningNumber else { return nil }
+    switch address.kind {
+    case .tcp:
+      guard let colon = address.text.lastIndex(of: ":"),
+        let port = Self.number(address.text[address.text.index(after: colon)...], radix: 10), port > 0,
+        let ip = IPAddressHint(host: String(address.text[..<colon])), ip.scope != nil
+      else { return nil }
+      self.init(transport: transport, host: ip.bytes, port: port)
+    case .l2cap, .rfcomm:
+      guard let slash = address.text.firstIndex(of: "/"),
+        let host = Self.bluetoothAddress(address.text[..<slash]),
+        let port = Self.channel(address.text[address.text.index(after: slash)...]), port > 0
+      else { return nil }
+      self.init(transport: transport, host: host, port: port)
+    case .le, .relay, .simulated: return nil
+    }
+  }
+
+  /// Where it may be dialled: only over a transport, and within a scope, over which the introducer itself has been
+  /// reached, so that nobody can send us to places that he can't be at.
+  /// - Parameter reached: the introducer's hosts.
+  func address(near reached: [TransportKind: String]) -> TransportAddress? {
+    guard let kind = TransportKind.allCases.first(where: { $0.listeningNumber == transport }),
+      let introducer = reached[kind]
+    else { return nil }
+    switch kind {
+    case .tcp:
+      guard let ip = IPAddressHint(bytes: host), let scope = ip.scope, scope == IPAddressHint(host: introducer)?.scope
+      else { return nil }
+      guard scope == .link, host.count == 16 else {
+        return TransportAddress(kind, host: ip.host(zone: nil), port: port)
+      }
+      // The interface is the introducer's own: without one such an address leads nowhere.
+      guard let zone = IPAddressHint.zone(of: introducer) else { return nil }
+      return TransportAddress(kind, host: ip.host(zone: zone), port: port)
+    case .l2cap, .rfcomm:
+      guard host.count == 6 else { return nil }
+      let digits = host.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true) }
+      return TransportAddress(kind, host: digits.joined(separator: ":"), port: port)
+    case .le, .relay, .simulated: return nil
+    }
+  }
+
+  private static func bluetoothAddress(_ text: Substring) -> [UInt8]? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    let bytes = parts.compactMap { $0.count == 2 && $0.first != "+" ? UInt8($0, radix: 16) : nil }
+    return bytes.count == 6 && parts.count == 6 ? bytes : nil
+  }
+
+  /// A PSM is written in hexadecimal, a channel of RFCOMM in decimal.
+  private static func channel(_ text: Substring) -> UInt16? {
+    text.hasPrefix("0x") ? number(text.dropFirst(2), radix: 16) : number(text, radix: 10)
+  }
+
+  /// Without a sign, which the standard library takes.
+  private static func number(_ text: Substring, radix: Int) -> UInt16? {
+    text.first == "+" ? nil : UInt16(text, radix: radix)
+  }
+}

@@ -1,0 +1,226 @@
+import PiconetWire
+
+/// Nodes that members of ours have introduced to us, each until it is a member too or it is known why not.
+struct Introductions: Sendable {
+  /// A member that has introduced a node, and waits for an answer.
+  struct Introducer: Sendable {
+    let node: NodeID
+    /// When it must have its answer.
+    let deadline: Instant
+  }
+
+  enum Phase: Equatable, Sendable {
+    /// The application has not said yet whether it wants the node.
+    case asked
+    /// It does, and the next try is due then; nil: nobody knows where the node is, but it may come by itself.
+    case waiting(until: Instant?)
+    /// An invitation of ours is under way.
+    case inviting(CommandID)
+  }
+
+  /// Where the node may be.
+  fileprivate struct Hint: Sendable {
+    let address: TransportAddress
+    /// Whoever told it first: its dials count against that key.
+    let by: PeerID
+  }
+
+  struct Entry: Sendable {
+    let node: NodeID
+    fileprivate(set) var introducers: [Introducer]
+    /// Whoever introduced it first of those that stand by it: what a membership is based on.
+    fileprivate(set) var firstIntroducer: NodeID
+    fileprivate var hints: [Hint]
+    fileprivate(set) var phase = Phase.asked
+    fileprivate(set) var deadline: Instant
+    fileprivate(set) var tries = 0
+    /// How the last try ended.
+    fileprivate(set) var failure: Ending?
+
+    var isAccepted: Bool { phase != .asked }
+
+    /// When something is due. All entries are asked after each frame that changes one: without an array.
+    fileprivate var nextDeadline: Instant {
+      let next = introducers.reduce(deadline) { min($0, $1.deadline) }
+      if case .waiting(let due?) = phase { return min(next, due) }
+      return next
+    }
+
+    /// Why it is no member when the time is over.
+    var timedOut: Ending {
+      let words = isAccepted ? failure.map { "; before, \($0)" } ?? "" : "; nobody has said whether it is wanted"
+      return Ending(.timedOut, .us, "\(Introductions.tooLate.detail)\(words)")
+    }
+  }
+
+  /// What introducers are told of `timedOut`: not what came of their addresses, or they could have us look who answers
+  /// in places that they can't reach.
+  static let tooLate = Ending(.timedOut, .us, "the introduction was not followed in time")
+
+  /// How long an introduction may stand.
+  static let longestTime = Duration.seconds(300)
+  /// The most nodes that wait at once, whoever has introduced them.
+  static let limit = 256
+  /// Invitations under way because of one key's introductions, so that nobody keeps those of others waiting.
+  static let underWayLimit = 8
+  /// Because of all of them: the application's own have room beside them.
+  static let allUnderWayLimit = 64
+  /// Addresses of one node, over all introducers.
+  static let addressLimit = 16
+
+  private var entries: [NodeID: Entry] = [:]
+  private var budget = IntroducerBudget()
+
+  var isEmpty: Bool { entries.isEmpty }
+  var count: Int { entries.count }
+
+  var nodes: [NodeID] { entries.keys.sorted() }
+
+  subscript(node: NodeID) -> Entry? { entries[node] }
+
+  /// Whether the application wants this node, by the word of a member.
+  func isAccepted(_ node: NodeID) -> Bool { entries[node]?.isAccepted ?? false }
+
+  /// Nodes that wait because of a key, also where it has left since and comes again.
+  func count(becauseOf introducer: PeerID) -> Int { entries.values.count { $0.firstIntroducer.peer == introducer } }
+
+  /// Whether its question is before the application.
+  func isAsked(_ node: NodeID) -> Bool { entries[node]?.phase == .asked }
+
+  /// Whether some node may come by itself.
+  var expectsNodes: Bool { entries.values.contains(where: \.isAccepted) }
+
+  /// How many introductions of a member have no answer.
+  func count(by introducer: NodeID) -> Int {
+    entries.values.count { $0.introducers.contains { $0.node == introducer } }
+  }
+
+  func contains(_ node: NodeID, by introducer: NodeID) -> Bool {
+    entries[node]?.introducers.contains { $0.node == introducer } ?? false
+  }
+
+  /// The one for which an invitation of ours has this command.
+  func inviting(by command: CommandID) -> Entry? { entries.values.first { $0.phase == .inviting(command) } }
+
+  // MARK: Time
+
+  var nextDeadline: Instant? {
+    entries.values.lazy.map(\.nextDeadline).min()
+  }
+
+  /// Those whose next try is due, in the order of their nodes.
+  func due(at now: Instant) -> [NodeID] {
+    entries.values.filter { entry in
+      if case .waiting(let next?) = entry.phase { next <= now } else { false }
+    }.map(\.node).sorted()
+  }
+
+  /// Those with an introducer who must have its answer, or that are over.
+  func expired(at now: Instant) -> [Entry] {
+    entries.values.filter { $0.deadline <= now || $0.introducers.contains { $0.deadline <= now } }
+      .sorted { $0.node < $1.node }
+  }
+
+  // MARK: Changes
+
+  /// - Returns: whether the application has to be asked; nil where there is no room for another one.
+  mutating func add(
+    _ node: NodeID, by introducer: NodeID, at addresses: [TransportAddress], until deadline: Instant
+  ) -> Bool? {
+    let introducing = Introducer(node: introducer, deadline: deadline)
+    guard var entry = entries[node] else {
+      guard count < Self.limit else { return nil }
+      let hints = addresses.map { Hint(address: $0, by: introducer.peer) }
+      entries[node] = Entry(
+        node: node, introducers: [introducing], firstIntroducer: introducer, hints: hints, deadline: deadline)
+      return true
+    }
+    entry.introducers.append(introducing)
+    entry.deadline = max(entry.deadline, deadline)
+    let new = addresses.filter { address in !entry.hints.contains { $0.address == address } }
+    entry.hints += new.prefix(Self.addressLimit - entry.hints.count).map { Hint(address: $0, by: introducer.peer) }
+    entries[node] = entry
+    return false
+  }
+
+  mutating func remove(_ node: NodeID) { entries[node] = nil }
+
+  /// Takes out a member that waits for its answer. What is left has the time, and the word, of the others.
+  mutating func removeIntroducer(_ introducer: NodeID, of node: NodeID) {
+    guard var entry = entries[node] else { return }
+    entry.introducers.removeAll { $0.node == introducer }
+    if let first = entry.introducers.first, let last = entry.introducers.map(\.deadline).max() {
+      entry.firstIntroducer = first.node
+      entry.deadline = last
+    }
+    entries[node] = entry
+  }
+
+  /// The next try is due then, or when something is learned of the node.
+  mutating func wait(_ node: NodeID, until next: Instant?, after failure: Ending? = nil) {
+    entries[node]?.phase = .waiting(until: next)
+    if let failure { entries[node]?.failure = failure }
+  }
+
+  /// A try begins.
+  mutating func began(_ node: NodeID, _ command: CommandID) {
+    entries[node]?.phase = .inviting(command)
+    entries[node]?.tries += 1
+  }
+
+  /// Where the node is to be dialled now, which counts against whoever told of it.
+  /// - Parameter seen: where discovery sees it: whoever has introduced it causes these dials.
+  mutating func takeAddresses(
+    of node: NodeID, seen: [TransportAddress], over transports: [TransportKind], at now: Instant
+  ) -> [TransportAddress] {
+    guard let entry = entries[node] else { return [] }
+    let seen = seen.map { Hint(address: $0, by: entry.firstIntroducer.peer) }
+    let told = entry.hints.filter { hint in !seen.contains { $0.address == hint.address } }
+    var addresses: [TransportAddress] = []
+    for hint in seen + told where transports.contains(hint.address.kind) && budget.take(from: hint.by, at: now) {
+      addresses.append(hint.address)
+    }
+    return addresses
+  }
+
+  /// Whether another invitation may be under way because of this node's introducer.
+  func hasTurn(_ node: NodeID) -> Bool {
+    guard let entry = entries[node] else { return false }
+    let underWay = entries.values.filter { if case .inviting = $0.phase { true } else { false } }
+    return underWay.count < Self.allUnderWayLimit
+      && underWay.count { $0.firstIntroducer.peer == entry.firstIntroducer.peer } < Self.underWayLimit
+  }
+
+  /// Nodes of a member that has left: nobody waits for the answer any more.
+  /// - Returns: those with which nothing else goes on.
+  mutating func introducerLeft(_ introducer: NodeID) -> [NodeID] {
+    var over: [NodeID] = []
+    for (node, entry) in entries where entry.introducers.contains(where: { $0.node == introducer }) {
+      removeIntroducer(introducer, of: node)
+      if !entry.isAccepted, entry.introducers.count == 1 { over.append(node) }
+    }
+    return over.sorted()
+  }
+}
+
+/// How many addresses are dialled because of one key's introductions: 256 in ten minutes.
+struct IntroducerBudget: Sendable {
+  static let limit = 256
+  static let time = Duration.seconds(600)
+  /// How many keys are remembered.
+  private static let keyLimit = 256
+
+  private var begun: [PeerID: (since: Instant, count: Int)] = [:]
+
+  mutating func take(from introducer: PeerID, at now: Instant) -> Bool {
+    if begun.count >= Self.keyLimit, begun[introducer] == nil {
+      begun = begun.filter { now < $0.value.since + Self.time }
+      guard begun.count < Self.keyLimit else { return false }
+    }
+    var (since, count) = begun[introducer] ?? (now, 0)
+    if since + Self.time <= now { (since, count) = (now, 0) }
+    guard count < Self.limit else { return false }
+    begun[introducer] = (since, count + 1)
+    return true
+  }
+}

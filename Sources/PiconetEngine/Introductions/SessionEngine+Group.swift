@@ -1,0 +1,77 @@
+import PiconetWire
+
+/// Groups: who joins one member joins all. Whoever gets a member introduces it to its others, so each knows of each
+/// soon, and whom one loses the others bring back.
+extension SessionEngine {
+  private var isGroup: Bool { configuration.membership == .group }
+
+  /// A node has become a member.
+  mutating func joinedGroup(_ node: NodeID, _ turn: Turn) {
+    guard isGroup, let newcomer = associations[node], newcomer.isInGroup else { return }
+    // Whoever has introduced it tells the others as well: nearly all of them know before these have their turn.
+    let delay =
+      newcomer.peer.introducedBy == nil
+      ? Duration.zero : .milliseconds(1_000 + Int64(turn.random.next() % 1_000))
+    for other in associations.inOrder where other !== newcomer && other.isInGroup {
+      group.want(Group.Pair(node, other.node), at: turn.now + delay)
+    }
+    bringTogether(turn)
+  }
+
+  /// Introduces the pairs whose turn it is.
+  mutating func bringTogether(_ turn: Turn) {
+    for pair in group.due(at: turn.now) {
+      guard let one = associations[pair.first], let other = associations[pair.second], one.isInGroup, other.isInGroup,
+        !tombstones.contains(pair.first), !tombstones.contains(pair.second)
+      else {
+        group.remove(pair)
+        continue
+      }
+      let command = turn.takeOwnCommand()
+      group.began(pair, command)
+      introduce(command, pair.first, to: pair.second, within: Group.time, turn)
+    }
+  }
+
+  /// An introduction of the group's own has ended.
+  mutating func groupIntroductionEnded(_ command: CommandID, _ reply: Reply, _ turn: Turn) {
+    guard let pair = group.pair(introducedBy: command) else { return }
+    guard case .failed(let ending) = reply else { return group.remove(pair) }
+    // A former run of a member is still one here, for a moment; answers of many pairs are under way.
+    let isOfFormer = ending.reason == .restarted || ending.reason == .selfConnection
+    let isTooMany = ending.blame == .us && ending.reason == .limitExceeded
+    if mayPass(ending.reason) || isOfFormer || isTooMany { return group.tryAgain(pair, at: turn.now) }
+    group.remove(pair)
+    if ending.reason != .noSuchAssociation, ending.reason != .shuttingDown {
+      turn.deliver(.membersApart(pair.first, pair.second, ending))
+    }
+  }
+
+  /// A member is lost, which others may still have: they are asked to bring it back.
+  mutating func lostMember(_ association: Association, _ ending: Ending, _ turn: Turn) {
+    guard isGroup, association.isMember, association.capabilities.contains(.group), shutdown == nil,
+      ReasonClass(ending.reason) == .lost, ending.reason != .restarted
+    else { return }
+    for other in associations.inOrder.filter(\.isInGroup).prefix(Self.askedLimit) {
+      other.send(.askToIntroduce(association.node.memberName), turn)
+    }
+  }
+
+  /// How many members are asked to bring a lost one back.
+  private static let askedLimit = 4
+
+  /// A member asks us to introduce another one to it.
+  mutating func askedToIntroduce(_ subject: NodeID, to member: Association, _ turn: Turn) {
+    guard isGroup, member.isInGroup, associations[subject]?.isInGroup == true else { return }
+    if let command = group.want(Group.Pair(member.node, subject), at: turn.now), let pair = introducing.take(command) {
+      // One of the two has answered before it lost the other.
+      end(pair, Ending(.cancelled, .us), turn)
+    }
+    bringTogether(turn)
+  }
+}
+
+extension Association {
+  /// A member that is to be brought together with the others.
+  var isInGroup: Bool { takesIntroductions && capabilities.contains(.group) }
+}

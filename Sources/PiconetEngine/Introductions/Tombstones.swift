@@ -1,0 +1,22 @@
+import PiconetWire
+
+/// Nodes that were removed from the group in this run: nobody introduces them again. An incarnation that begins anew is
+/// another node, and an invitation that makes one a member ends it.
+struct Tombstones: Sendable {
+  /// How many are kept; the oldest goes.
+  static let limit = 256
+
+  private var nodes: [NodeID] = []
+
+  func contains(_ node: NodeID) -> Bool { nodes.contains(node) }
+
+  mutating func insert(_ node: NodeID) {
+    guard !contains(node) else { return }
+    if nodes.count >= Self.limit { nodes.removeFirst() }
+    nodes.append(node)
+  }
+
+  mutating func remove(_ node: NodeID) {
+    if !nodes.isEmpty { nodes.removeAll { $0 == node } }
+  }
+}

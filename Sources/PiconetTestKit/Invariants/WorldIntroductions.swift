@@ -1,0 +1,84 @@
+import PiconetEngine
+import PiconetWire
+
+/// What is checked of nodes that members introduce to one another.
+extension World {
+  func observe(_ introduced: IntroducedNode, _ node: SimulatedNode) {
+    if node.record.members[introduced.by] == nil {
+      finding("n\(node.index) hears an introduction by \(name(introduced.by)), which is no member")
+    }
+    if node.record.members[introduced.node] != nil { finding("a member is introduced") }
+    if !node.record.introduced.insert(introduced.node).inserted || node.record.wanted.contains(introduced.node) {
+      finding("n\(node.index) is asked twice about \(name(introduced.node))")
+    }
+    guard let by = indices[introduced.by.peer], !isHostile(by), !scenario.isGroup else { return }
+    let isOurs = nodes[by].record.introductions.contains([introduced.node, node.node])
+    if !isOurs { finding("\(name(introduced.by)) has introduced \(name(introduced.node)) to nobody") }
+  }
+
+  func observeEnd(ofIntroduced peer: NodeID, _ ending: Ending, _ node: SimulatedNode) {
+    let wasAsked = node.record.introduced.remove(peer) != nil
+    let wasWanted = node.record.wanted.remove(peer) != nil
+    if !wasAsked, !wasWanted, !isDeclined(peer, node) {
+      finding("the introduction of \(name(peer)) to n\(node.index) ends, but there was none: \(ending)")
+    }
+    checkHonest(ending, nil, node)
+  }
+
+  /// It ends with the answer no, whose own reply comes before.
+  private func isDeclined(_ peer: NodeID, _ node: SimulatedNode) -> Bool {
+    node.record.declinedIntroductions.remove(peer) != nil
+  }
+
+  /// A node has become a member.
+  func checkIntroduced(_ peer: ProvenPeer, _ node: SimulatedNode) {
+    let wasWanted = node.record.wanted.remove(peer.node) != nil
+    node.record.introduced.remove(peer.node)
+    guard peer.introducedBy != nil else { return }
+    statistics.introduced += 1
+    if !wasWanted { finding("n\(node.index) has \(name(peer.node)) by an introduction that it has not accepted") }
+  }
+
+  /// We are told that two members are members of one another.
+  func checkIntroduction(of one: NodeID, and other: NodeID, by node: SimulatedNode) {
+    guard let first = indices[one.peer], let second = indices[other.peer], !isHostile(first), !isHostile(second)
+    else { return }
+    for (index, remote) in [(first, other), (second, one)] where !nodes[index].record.formerMembers.contains(remote) {
+      finding("n\(node.index) takes \(name(one)) and \(name(other)) for members of one another, which they never were")
+    }
+  }
+
+  /// Where everybody wants everybody and nothing goes wrong, nobody stays apart.
+  func checkIntroduction(_ ending: Ending, by node: SimulatedNode) {
+    guard scenario.introducesAll, !isCalm else { return }
+    switch ending.reason {
+    case .noSuchAssociation, .inProgress: break
+    default: finding("n\(node.index) can't bring two members together: \(ending)")
+    }
+  }
+}
+
+// MARK: - Groups
+
+extension World {
+  func observeApart(_ one: NodeID, _ other: NodeID, _ ending: Ending, _ node: SimulatedNode) {
+    statistics.membersApart += 1
+    guard scenario.isGroup, scenario.hostileCount == 0 else { return }
+    // Everybody takes members' word, and there is room.
+    if ending.reason != .removed { finding("n\(node.index) gives \(name(one)) and \(name(other)) up: \(ending)") }
+  }
+
+  /// Members of a member are members, of everybody who is still there.
+  func checkGroups() {
+    for node in nodes.prefix(scenario.engineCount) {
+      for member in node.record.members.keys.sorted() {
+        guard let index = indices[member.peer], !isHostile(index), nodes[index].node == member else { continue }
+        for other in nodes[index].record.members.keys.sorted() where other != node.node {
+          if node.record.members[other] == nil {
+            finding("n\(node.index) has \(name(member)), which has \(name(other)), which n\(node.index) has not")
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("Who joins one member of a group joins all")
+struct GroupTests {
+  private static let inGroup: Capabilities = [.removal, .introductions, .group, .resume]
+
+  /// An engine that brings its members together, without any yet.
+  private func engine(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> IntroducedEngine {
+    IntroducedEngine(members: 0) {
+      $0.membership = .group
+      $0.capacity = 16
+      change(&$0)
+    }
+  }
+
+  private func subjects(_ frames: [Frame]) -> [NodeID] {
+    frames.compactMap { if case .introduce(let introduction) = $0 { NodeID(introduction.member) } else { nil } }
+  }
+
+  private func asked(_ frames: [Frame]) -> [NodeID] {
+    frames.compactMap { if case .askToIntroduce(let member) = $0 { NodeID(member) } else { nil } }
+  }
+
+  private func apart(_ outcome: Outcome) -> [Ending] {
+    outcome.events.compactMap { if case .membersApart(_, _, let ending) = $0 { ending } else { nil } }
+  }
+
+  /// It joins by an invitation of its own.
+  private func join(
+    _ group: IntroducedEngine, _ byte: UInt8, _ capabilities: Capabilities = inGroup
+  ) -> (node: PlayedNode, outcome: Outcome) {
+    let played = group.played(node(byte))
+    played.associate(nil, capabilities)
+    played.invites()
+    var outcome = group.side.command(.answerInvitation(played.far, accept: true, .declined))
+    outcome += played.receive(.admit)
+    return (played, outcome)
+  }
+
+  @Test("says so in its hello, and a session of pairs does not")
+  func hello() {
+    for (membership, isGroup) in [(SessionMembership.group, true), (.pairs, false)] {
+      let group = engine { $0.membership = membership }
+      let outcome = group.played(node(1)).open()
+      let hellos = outcome.frames.compactMap { if case .hello(let hello) = $0 { hello } else { nil } }
+      #expect(hellos.first?.capabilities.contains(.group) == isGroup && hellos.count == 1)
+    }
+  }
+
+  @Test("a new member is introduced to each other one that is in the group, at once, both ways, and to nobody else")
+  func introduces() {
+    let group = engine()
+    let (first, _) = join(group, 1)
+    let (outside, _) = join(group, 2, [.removal, .introductions])
+    let (second, outcome) = join(group, 3)
+    #expect(subjects(first.sent(outcome)) == [second.far] && subjects(second.sent(outcome)) == [first.far])
+    #expect(subjects(outside.sent(outcome)).isEmpty)
+    #expect(outcome.replies(to: 1) == [] && group.introducing.nextDeadline != nil)
+
+    let pairs = engine { $0.membership = .pairs }
+    let (one, _) = join(pairs, 1)
+    let (_, joined) = join(pairs, 3)
+    #expect(subjects(one.sent(joined)).isEmpty)
+  }
+
+  @Test("whom a member has introduced to us is introduced to the others a little later")
+  func later() {
+    let group = engine()
+    let (first, _) = join(group, 1)
+    let (second, _) = join(group, 2)
+    second.receive(.introduced(first.far.memberName))
+    first.receive(.introduced(second.far.memberName))
+    let subject = node(5)
+    first.introduces(subject)
+    group.answer(subject)
+    let third = group.played(subject)
+    third.associate(nil, Self.inGroup)
+    let joined = third.crosses()
+    #expect(group.side.members.contains(subject) && subjects(second.sent(joined)).isEmpty)
+    #expect(subjects(second.sent(group.side.wait(.milliseconds(900)))).isEmpty)
+    #expect(subjects(second.sent(group.side.wait(.milliseconds(1_100)))) == [subject])
+  }
+
+  @Test("what may pass is tried again with growing pauses; a no is told, and not asked again")
+  func again() {
+    let group = engine()
+    let (first, _) = join(group, 1)
+    let (second, _) = join(group, 2)
+    for pause in [2, 4, 8, 16, 16] {
+      let failed = first.receive(.introductionFailed(second.far.memberName, .unreachable, detail: ""))
+      second.receive(.introductionFailed(first.far.memberName, .unreachable, detail: ""))
+      #expect(apart(failed).isEmpty)
+      #expect(subjects(first.sent(group.side.wait(.milliseconds(pause * 1_000 - 1)))).isEmpty, "\(pause)")
+      #expect(subjects(first.sent(group.side.wait(.milliseconds(1)))) == [second.far], "\(pause)")
+    }
+    first.receive(.introductionFailed(second.far.memberName, .declined, detail: "no"))
+    let outcome = second.receive(.introduced(first.far.memberName))
+    #expect(apart(outcome) == [Ending(.declined, .peer, "no", by: first.far)])
+    #expect(subjects(first.sent(group.side.wait(.seconds(100)))).isEmpty)
+  }
+
+  @Test("who loses a member asks four others for it; who is left by one asks nobody")
+  func asks() {
+    for isLost in [true, false] {
+      let group = engine { $0.disconnectTimeout = .zero }
+      let members = (1...6).map { join(group, $0).node }
+      let outcome =
+        isLost
+        ? group.side.take(.linkClosed(members[0].link, .failed(LinkFailure(.reset))))
+        : members[0].receive(.leave(.left, detail: ""))
+      let those = members.dropFirst().filter { asked($0.sent(outcome)) == [members[0].far] }
+      #expect(those.count == (isLost ? 4 : 0))
+    }
+  }
+
+  @Test("who is asked introduces the two once at a time, however often it is asked")
+  func isAsked() {
+    let group = engine()
+    let (first, _) = join(group, 1)
+    let (second, _) = join(group, 2)
+    second.receive(.introduced(first.far.memberName))
+    first.receive(.introduced(second.far.memberName))
+    let outcome = first.receive(.askToIntroduce(second.far.memberName))
+    #expect(subjects(first.sent(outcome)) == [second.far] && subjects(second.sent(outcome)) == [first.far])
+    // One has answered before it lost the other: the two begin anew, and not at the asker's speed.
+    var frames: [Frame] = []
+    for _ in 0..<1_000 { frames += second.sent(first.receive(.askToIntroduce(second.far.memberName))) }
+    #expect(subjects(frames).isEmpty && frames.count <= 1)
+    // Nobody, ourselves, itself.
+    for unknown in [node(7), group.side.node, first.far] {
+      #expect(first.receive(.askToIntroduce(unknown.memberName)).frames == [])
+    }
+  }
+
+  @Test("in a session of pairs nobody is introduced because somebody asks; one that is no member breaks the protocol")
+  func pairs() {
+    let group = engine { $0.membership = .pairs }
+    let (first, _) = join(group, 1)
+    let (second, _) = join(group, 2)
+    #expect(first.receive(.askToIntroduce(second.far.memberName)).frames == [])
+    let stranger = group.played(node(3))
+    stranger.associate()
+    #expect(stranger.receive(.askToIntroduce(second.far.memberName)).closeReason == .protocolBroken)
+  }
+
+  @Test("whom a member has removed is introduced to nobody")
+  func removed() {
+    let group = engine()
+    let (first, _) = join(group, 1)
+    let (second, _) = join(group, 2)
+    first.receive(.introduced(second.far.memberName))
+    second.receive(.introduced(first.far.memberName))
+    let outcome = first.receive(.removeMember(subject: second.far.memberName, .removed))
+    #expect(second.sent(outcome).contains(.leave(.removed, detail: "")))
+    group.side.take(.linkClosed(second.link, .ended))
+    #expect(subjects(first.sent(first.receive(.askToIntroduce(second.far.memberName)))).isEmpty)
+    #expect(group.introductions.isEmpty)
+    // Invited anew it belongs to the group again.
+    let (back, joined) = join(group, 2)
+    #expect(subjects(first.sent(joined)) == [back.far])
+  }
+
+  @Test("shutting down leaves nothing")
+  func shutDown() {
+    let group = engine()
+    let (first, _) = join(group, 1)
+    let (second, _) = join(group, 2)
+    group.side.command(.shutDown)
+    for one in [first, second] { group.side.take(.linkClosed(one.link, .ended)) }
+    #expect(group.side.census.introductions == 0 && group.side.census.nextDeadline == nil)
+  }
+}

@@ -1,0 +1,133 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("What members may introduce")
+struct IntroductionRulesTests {
+  private let subject = node(20)
+
+  @Test("is neither themselves nor us, and nothing twice at once")
+  func breaches() {
+    for wrong in [node(1), node(9)] {
+      let group = IntroducedEngine()
+      #expect(group.introducer.introduces(wrong).closeReason == .protocolBroken)
+    }
+    let group = IntroducedEngine()
+    group.introducer.introduces(subject)
+    #expect(group.introducer.introduces(subject).closeReason == .protocolBroken)
+    #expect(group.introductions.isEmpty)
+  }
+
+  @Test("is at most 64 nodes of which they have no answer")
+  func limit() {
+    let group = IntroducedEngine()
+    for byte: UInt8 in 100...163 { #expect(group.introducer.introduces(node(byte)).introduced.count == 1) }
+    group.answer(node(100), accept: false)
+    #expect(group.introducer.introduces(node(164)).introduced.count == 1)
+    #expect(group.introducer.introduces(node(165)).closeReason == .limitExceeded)
+  }
+
+  @Test("is at most 64 of a key, also by one that goes and comes again")
+  func again() {
+    let group = IntroducedEngine()
+    for byte: UInt8 in 100...163 { group.accept(node(byte), at: []) }
+    group.introducer.receive(.leave(.left, detail: ""))
+    group.side.take(.linkClosed(group.introducer.link, .ended))
+    group.introducer.connect()
+    let outcome = group.introducer.introduces(subject)
+    #expect(outcome.closeReason == nil && outcome.introduced.isEmpty)
+    #expect(group.introducer.sent(outcome).answers == [.limitExceeded])
+  }
+
+  @Test("is 256 nodes at most, from all of them together")
+  func limitOfAll() {
+    let group = IntroducedEngine(members: 5)
+    for (number, member) in group.members.enumerated() where number < 4 {
+      for other in 0..<64 {
+        let peer = PeerID(bytes: [UInt8](repeating: 200, count: 30) + [UInt8(number), UInt8(other)])
+        guard let peer else { continue }
+        member.introduces(NodeID(peer: peer, incarnation: Incarnation(rawValue: 1)), at: [])
+      }
+    }
+    #expect(group.introductions.count == 256)
+    let outcome = group.members[4].introduces(subject)
+    #expect(outcome.closeReason == nil && group.members[4].sent(outcome).answers == [.limitExceeded])
+    #expect(outcome.introduced.isEmpty)
+  }
+
+  @Test("is nobody any more once we leave them or remove them", arguments: [false, true])
+  func lastWord(isRemoved: Bool) {
+    let group = IntroducedEngine()
+    group.side.command(isRemoved ? .remove(group.introducer.far) : .leave(group.introducer.far, .left))
+    let outcome = group.introducer.introduces(subject)
+    #expect(outcome.introduced.isEmpty && group.introducer.sent(outcome).answers == [.left])
+    #expect(group.introductions.isEmpty)
+  }
+
+  // MARK: Removed members
+
+  @Test("is nobody that we have removed", arguments: [false, true])
+  func removed(byOther: Bool) {
+    let group = IntroducedEngine(members: 3)
+    let gone = group.members[2]
+    if byOther {
+      group.members[1].receive(.removeMember(subject: gone.far.memberName, .removed))
+    } else {
+      group.side.command(.remove(gone.far))
+    }
+    group.side.take(.linkClosed(gone.link, .ended))
+    let outcome = group.introducer.introduces(gone.far)
+    #expect(outcome.introduced.isEmpty && group.introducer.sent(outcome).answers == [.removed])
+    // Another run of it is another node.
+    let other = NodeID(peer: gone.far.peer, incarnation: Incarnation(rawValue: 99))
+    #expect(group.introducer.introduces(other).introduced.count == 1)
+    // Once it is a member again that is forgotten.
+    gone.connect()
+    gone.receive(.leave(.left, detail: ""))
+    group.side.take(.linkClosed(gone.link, .ended))
+    #expect(group.introducer.introduces(gone.far).introduced.count == 1)
+  }
+
+  @Test("is nobody that left, or that somebody wants removed who may not")
+  func notRemoved() {
+    let group = IntroducedEngine(members: 3) { $0.allowsRemoval = false }
+    let gone = group.members[2]
+    group.members[1].receive(.removeMember(subject: gone.far.memberName, .removed))
+    gone.receive(.leave(.left, detail: ""))
+    group.side.take(.linkClosed(gone.link, .ended))
+    #expect(group.introducer.introduces(gone.far).introduced.count == 1)
+  }
+
+  @Test("is nobody that a member removes from the group before it has come to us", arguments: [false, true])
+  func removedBefore(isWanted: Bool) {
+    let group = IntroducedEngine(members: 3)
+    group.introducer.introduces(subject)
+    if isWanted { group.answer(subject) }
+    let outcome = group.members[1].receive(.removeMember(subject: subject.memberName, .removed))
+    #expect(group.introducer.sent(outcome).answers == [.removed])
+    #expect(outcome.introductionEnds.map(\.reason) == [.removed])
+    #expect(group.members[2].sent(group.members[2].introduces(subject)).answers == [.removed])
+  }
+
+  @Test("a node that nobody knows is not noted as removed")
+  func forged() {
+    let group = IntroducedEngine(members: 2)
+    group.members[1].receive(.removeMember(subject: subject.memberName, .removed))
+    #expect(group.introducer.introduces(subject).introduced.count == 1)
+  }
+
+  @Test("256 removed nodes are remembered; the oldest goes")
+  func tombstones() {
+    var tombstones = Tombstones()
+    let nodes = (0..<300).map { number in
+      NodeID(peer: node(7).peer, incarnation: Incarnation(rawValue: UInt64(number)))
+    }
+    for node in nodes { tombstones.insert(node) }
+    tombstones.insert(nodes[44])
+    #expect(nodes.count { tombstones.contains($0) } == 256)
+    #expect(!tombstones.contains(nodes[43]) && tombstones.contains(nodes[44]))
+    tombstones.remove(nodes[44])
+    #expect(!tombstones.contains(nodes[44]))
+  }
+}

@@ -1,0 +1,248 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("The ways to a node that a member introduces")
+struct IntroductionTriesTests {
+  /// Larger than the engine, which dials at once.
+  private let subject = node(20)
+
+  private func times(_ group: IntroducedEngine, _ duration: Duration, _ first: Outcome) -> [Duration] {
+    var times: [Duration] = []
+    let start = group.side.now
+    var new = first
+    while group.side.now < start + duration {
+      for dial in new.dials {
+        times.append(group.side.now - start)
+        group.side.take(.dialFailed(dial.id, LinkFailure(.refused)))
+      }
+      new = group.side.wait(.milliseconds(50))
+    }
+    return times
+  }
+
+  @Test("are tried again after growing pauses, up to 8 s")
+  func pauses() {
+    let group = IntroducedEngine()
+    let tries = times(group, .seconds(40), group.accept(subject, timeout: 60_000))
+    #expect(tries == [0, 2, 6, 14, 22, 30, 38].map { .seconds($0) })
+  }
+
+  @Test("are tried for as long as the introduction stands, and then its introducer has its answer")
+  func ends() {
+    let group = IntroducedEngine()
+    let outcome = group.waitWithFailures(.seconds(31), first: group.accept(subject))
+    #expect(outcome.dials.count == 5)
+    #expect(group.introducer.sent(outcome).answers == [.timedOut])
+    #expect(outcome.introductionEnds.first?.detail.contains("unreachable") == true)
+    #expect(group.side.census.nextDeadline.map { $0 > group.side.now } != false)
+  }
+
+  @Test("are no secret that the introducer is told: what answers where it has us dial is ours to know")
+  func oracle() {
+    let group = IntroducedEngine()
+    let outcome = group.waitWithFailures(.seconds(31), first: group.accept(subject))
+    for case .introductionFailed(_, _, let detail) in group.introducer.sent(outcome) {
+      #expect(!detail.contains("unreachable") && !detail.contains("tcp"), "\(detail)")
+    }
+  }
+
+  @Test("the larger node waits half a second, and a node that comes by itself is invited at once")
+  func waits() {
+    let smaller = node(5)
+    let group = IntroducedEngine()
+    #expect(group.accept(smaller).dials.isEmpty)
+    #expect(group.side.wait(.milliseconds(499)).dials.isEmpty)
+    #expect(group.side.wait(.milliseconds(1)).dials.map(\.addresses) == [[somewhereText]])
+
+    let other = IntroducedEngine()
+    other.accept(smaller)
+    let played = other.played(smaller)
+    #expect(played.sent(played.associate()).invites == 1)
+    #expect(other.side.wait(.seconds(1)).dials.isEmpty)
+  }
+
+  @Test("are tried again where the node hides, which it may do for a moment only")
+  func notAvailable() {
+    let group = IntroducedEngine()
+    let played = group.played(subject)
+    played.open(group.accept(subject).dials.first?.id)
+    var outcome = played.receive(.close(.notAvailable, detail: ""))
+    outcome += group.side.take(.linkClosed(played.link, .ended))
+    #expect(outcome.introductionEnds.isEmpty && group.introducer.sent(outcome).answers.isEmpty)
+    #expect(group.side.wait(.seconds(2)).dials.count == 1)
+  }
+
+  @Test("end where the node declines", arguments: [Reason.declined, .full, .identity, .left])
+  func declines(reason: Reason) {
+    let group = IntroducedEngine()
+    let played = group.played(subject)
+    played.associate(group.accept(subject).dials.first?.id)
+    let outcome = played.receive(.decline(reason, detail: "no"))
+    #expect(group.introducer.sent(outcome).answers == [reason])
+    #expect(outcome.introductionEnds == [Ending(reason, .peer, "no")])
+    #expect(group.side.wait(.seconds(60)).dials.isEmpty)
+  }
+
+  @Test("go on where it declines because something else is under way, or nobody has answered there")
+  func declinesForNow() {
+    for reason in [Reason.inProgress, .timedOut] {
+      let group = IntroducedEngine()
+      let played = group.played(subject)
+      played.associate(group.accept(subject).dials.first?.id)
+      let outcome = played.receive(.decline(reason, detail: ""))
+      #expect(outcome.introductionEnds.isEmpty)
+      #expect(played.sent(group.side.wait(.seconds(2))).invites == 1)
+    }
+  }
+
+  @Test("end where another run of the node answers")
+  func restarted() {
+    let group = IntroducedEngine()
+    let other = NodeID(peer: subject.peer, incarnation: Incarnation(rawValue: 99))
+    let played = group.played(other)
+    let outcome = played.associate(group.accept(subject).dials.first?.id)
+    #expect(group.introducer.sent(outcome).answers == [.restarted])
+    #expect(outcome.introductionEnds.map(\.reason) == [.restarted])
+    #expect(played.sent(outcome).invites == 0 && group.side.census.attempts == 0)
+  }
+
+  @Test("go on where another key answers: an address is a hint, and anybody's may be told")
+  func wrongKey() {
+    let group = IntroducedEngine()
+    group.introducer.introduces(subject, at: [place(1)])
+    let dial = group.answer(subject).dials.first
+    let opening = LinkOpening(dial: dial?.id, peer: node(66).peer, traits: group.one.traits)
+    let outcome = group.side.take(.linkOpened(LinkID(rawValue: 7), opening))
+    #expect(outcome.closedLinks == [LinkID(rawValue: 7)])
+    #expect(outcome.introductionEnds.isEmpty && group.introducer.sent(outcome).answers.isEmpty)
+    #expect(group.side.wait(.seconds(2)).dials.count == 1)
+  }
+
+  @Test("are those of discovery and of every introducer, at most 16 of these")
+  func addresses() {
+    let group = IntroducedEngine(members: 3)
+    for (number, member) in group.members.enumerated() {
+      member.introduces(subject, at: (0..<8).map { place(UInt16(8 * number + $0)) })
+    }
+    let dialled = group.answer(subject).dials.first?.addresses
+    #expect(dialled == (0..<16).map { "203.0.0.\($0):4711" })
+  }
+
+  @Test("are waited for where there are none, and a new one is dialled at once")
+  func none() {
+    let group = IntroducedEngine(members: 2)
+    #expect(group.accept(subject, at: []).dials.isEmpty)
+    #expect(group.side.wait(.seconds(5)).dials.isEmpty)
+    #expect(group.members[1].introduces(subject).dials.map(\.addresses) == [[somewhereText]])
+  }
+
+  @Test("are found where discovery sees the node")
+  func discovered() {
+    let group = IntroducedEngine()
+    group.accept(subject, at: [])
+    let sighting = Sighting(
+      peer: subject.peer, incarnation: subject.incarnation, name: "seen", info: [:], addresses: [tcp("192.0.2.9:1")],
+      signalStrength: nil)
+    let outcome = group.side.take(.discoveryReported(source: "test", .seen(sighting)))
+    #expect(outcome.dials.map(\.addresses) == [["192.0.2.9:1"]])
+  }
+
+  // MARK: What a hostile member can cause
+
+  @Test("8 are tried at once for one introducer, and those of another one have room beside them")
+  func underWay() {
+    let group = IntroducedEngine(members: 2)
+    var dials = 0
+    for byte: UInt8 in 100...120 { dials += group.accept(node(byte)).dials.count }
+    #expect(dials == 8)
+    #expect(group.side.wait(.seconds(10)).dials.isEmpty)
+    #expect(group.accept(node(200), by: group.members[1]).dials.count == 1)
+    // Their time is over, and others have their turn.
+    #expect(group.side.wait(.seconds(6)).dials.count == 8)
+  }
+
+  @Test("256 addresses are dialled in ten minutes on one member's word, and others lose nothing by it")
+  func budget() {
+    let group = IntroducedEngine(members: 2)
+    var count = 0
+    for round in 0..<80 {
+      let addresses = (0..<8).map { place(UInt16(8 * round + $0)) }
+      let outcome = group.accept(subject, at: addresses)
+      for dial in outcome.dials {
+        count += dial.addresses.count
+        group.side.take(.dialFailed(dial.id, LinkFailure(.refused)))
+      }
+      group.introducer.receive(.withdrawIntroduction(subject.memberName, .left))
+    }
+    #expect(count == 256)
+    let honest = group.accept(node(21), by: group.members[1])
+    #expect(honest.dials.count == 1)
+    group.side.wait(.seconds(600))
+    #expect(group.accept(subject).dials.count == 1)
+  }
+
+  @Test("an introducer that tells ever more addresses neither shortens pauses nor uses up what others may cause")
+  func charged() {
+    let group = IntroducedEngine(members: 2)
+    let hostile = group.members[1]
+    var outcome = group.accept(subject, timeout: 300_000)
+    for round in 0..<400 {
+      for dial in outcome.dials { group.side.take(.dialFailed(dial.id, LinkFailure(.refused))) }
+      outcome = hostile.introduces(subject, at: (0..<8).map { place(UInt16(1_000 + 8 * round + $0)) })
+      outcome += hostile.receive(.withdrawIntroduction(subject.memberName, .left))
+      #expect(outcome.dials.count == 0, "\(round)")
+    }
+    #expect(group.side.wait(.seconds(2)).dials.count == 1)
+    #expect(group.accept(node(21)).dials.count == 1)
+  }
+
+  @Test("an invitation of the application's own goes before one that has found no way yet")
+  func own() {
+    let group = IntroducedEngine()
+    group.accept(subject)
+    let sighting = Sighting(
+      peer: subject.peer, incarnation: subject.incarnation, name: "seen", info: [:], addresses: [tcp("192.0.2.9:1")],
+      signalStrength: nil)
+    group.side.take(.discoveryReported(source: "test", .seen(sighting)))
+    let outcome = group.side.command(.invite(.node(subject), context: [], timeout: .seconds(30)), id: 3)
+    #expect(outcome.replies(to: 3) == [] && outcome.dials.map(\.addresses) == [["192.0.2.9:1"]])
+    let played = group.played(subject)
+    played.associate(outcome.dials.first?.id)
+    let joined = played.crosses()
+    #expect(joined.replies(to: 3) == [.connected(subject)])
+    #expect(group.introducer.sent(joined).answers == [nil])
+  }
+
+  @Test("leave the node to an invitation of the application's own, by address, that has found it")
+  func ownByAddress() {
+    let group = IntroducedEngine()
+    #expect(group.accept(subject).dials.count == 1)
+    let target = InvitationTarget.addresses([tcp("192.0.2.9:1")], expected: subject.peer)
+    let own = group.side.command(.invite(target, context: [7], timeout: .seconds(30)), id: 3)
+    let played = group.played(subject)
+    played.associate(own.dials.first?.id)
+    #expect(played.crosses().replies(to: 3) == [.connected(subject)])
+    #expect(group.side.members.contains(subject) && group.introductions.isEmpty)
+  }
+
+  @Test("end at once where our invitation is one frame more than the node may leave unacknowledged")
+  func crowded() {
+    let group = IntroducedEngine()
+    group.introducer.introduces(subject)
+    let played = group.played(subject)
+    played.associate(nil, [.resume])
+    for _ in 0..<KeepingLimits.strangerFrames {
+      played.invites()
+      played.receive(.withdraw(.cancelled))
+    }
+    #expect(group.side.census.associations == 2)
+    // No further fact brings about what this one should have.
+    group.side.takesAll = false
+    let outcome = group.answer(subject)
+    #expect(outcome.closeReason == .limitExceeded && group.side.census.associations == 1)
+    #expect(outcome.introductionEnds.map(\.reason) == [.limitExceeded])
+    #expect(group.introducer.sent(outcome).answers == [.limitExceeded])
+  }
+}

@@ -1,0 +1,218 @@
+import Foundation
+import Piconet
+import Testing
+
+@Suite("Members that are introduced to one another", .timeLimit(.minutes(15)))
+struct IntroductionTests {
+  /// Ada, who has Ben and Cleo as members, while they have only her. They see one another.
+  private func run(
+    ada: (inout NodeConfiguration) -> Void = { _ in }, ben: (inout NodeConfiguration) -> Void = { _ in },
+    cleo: (inout NodeConfiguration) -> Void = { _ in },
+    _ body: (_ ada: Node, _ ben: Node, _ cleo: Node) async throws -> Void
+  ) async throws {
+    let session = UUID().uuidString
+    func configuration(_ name: String, _ change: (inout NodeConfiguration) -> Void = { _ in }) -> NodeConfiguration {
+      var configuration = NodeConfiguration(sessionID: session, name: name)
+      configuration.interfaces = ["lo"]
+      configuration.listen = "127.0.0.1:0"
+      change(&configuration)
+      return configuration
+    }
+    try await Node.run(configuration("Ada", ada)) { ada in
+      try await Node.run(configuration("Ben", ben)) { ben in
+        try await Node.run(configuration("Cleo", cleo)) { cleo in
+          for node in [ben, cleo] {
+            try await node.setAvailable(true)
+            async let accepted = node.invitations.first()?.accept()
+            let address = try #require(await node.listeningAddresses.first).text
+            _ = try await ada.invite(at: address)
+            _ = try await accepted
+          }
+          try await body(ada, ben, cleo)
+        }
+      }
+    }
+  }
+
+  /// Why two are not introduced.
+  private func refusal(
+    by node: Node, of one: Member, _ other: Member, _ timeout: Duration = .seconds(30)
+  ) async -> PiconetError? {
+    do throws(PiconetError) {
+      try await node.session.introduce(one, to: other, timeout: timeout)
+      return nil
+    } catch { return error }
+  }
+
+  private func members(of node: Node, _ others: Node...) throws -> [Member] {
+    try others.map { try #require(node.session[$0.id]) }
+  }
+
+  @Test("both are asked, both accept, and each is a member of the other on the word of the third")
+  func both() async throws {
+    try await run { ada, ben, cleo in
+      async let cleoOnBen = ben.session.introductions.first()
+      async let benOnCleo = cleo.session.introductions.first()
+      let two = try members(of: ada, ben, cleo)
+      async let introduced: Void = ada.session.introduce(two[0], to: two[1])
+      let (toBen, toCleo) = try await (#require(cleoOnBen), #require(benOnCleo))
+      #expect(toBen.peer == cleo.id && toBen.name == "Cleo" && toBen.introducer.id == ada.id)
+      #expect(toCleo.peer == ben.id && toCleo.name == "Ben" && toCleo.introducer.id == ada.id)
+      async let there = toBen.accept()
+      let here = try await toCleo.accept()
+      #expect(try await there.id == cleo.id && here.id == ben.id)
+      #expect(try await there.proven.introducedBy == ada.id && here.proven.introducedBy == ada.id)
+      #expect(!here.proven.isKnown && here.proven.shortCode == nil && here.proven.invitationContext == [])
+      try await introduced
+      try await here.send([7])
+      #expect(await ben.session.messages.first()?.bytes == [7])
+      // Once more is no work.
+      try await ada.session.introduce(two[0], to: two[1])
+    }
+  }
+
+  @Test("whoever takes members' word is not asked, and no invitation is put before its program")
+  func takesWord() async throws {
+    try await run(
+      ben: { $0.introductions = .takeWord }, cleo: { $0.introductions = .takeWord }
+    ) { ada, ben, cleo in
+      let asked = Task { await cleo.invitations.first() == nil }
+      let two = try members(of: ada, ben, cleo)
+      try await ada.session.introduce(two[0], to: two[1])
+      #expect(ben.session[cleo.id]?.proven.introducedBy == ada.id)
+      #expect(cleo.session[ben.id]?.proven.introducedBy == ada.id)
+      asked.cancel()
+      #expect(await asked.value)
+    }
+  }
+
+  @Test("one that hides lets the introduced one in, and nobody else")
+  func hidden() async throws {
+    try await run(
+      ben: { $0.introductions = .takeWord }, cleo: { $0.introductions = .takeWord }
+    ) { ada, ben, cleo in
+      // It goes on searching, so it is the one that dials.
+      try await cleo.setMode(.client)
+      let two = try members(of: ada, ben, cleo)
+      try await ada.session.introduce(two[0], to: two[1])
+      #expect(cleo.session[ben.id] != nil && ben.session[cleo.id] != nil)
+    }
+  }
+
+  @Test("who declines is named by the error; the other one's question ends with the same")
+  func declined() async throws {
+    try await run { ada, ben, cleo in
+      async let cleoOnBen = ben.session.introductions.first()
+      async let benOnCleo = cleo.session.introductions.first()
+      let two = try members(of: ada, ben, cleo)
+      let introducing = Task { await refusal(by: ada, of: two[0], two[1]) }
+      let (toBen, toCleo) = try await (#require(cleoOnBen), #require(benOnCleo))
+      await toBen.decline()
+      let error = await introducing.value
+      #expect(
+        error?.code == .declined && error?.peer == ben.id && error?.blame == .peer, "\(String(describing: error))")
+      #expect(error?.removedBy == nil)
+      #expect(await toCleo.ended()?.code == .declined)
+      #expect(await failure { try await toCleo.accept() }?.code == .declined)
+      #expect(await failure { try await toBen.accept() }?.code == .declined)
+      #expect(ben.session[cleo.id] == nil && cleo.session[ben.id] == nil)
+    }
+  }
+
+  @Test("where introductions are not followed nobody is asked")
+  func refused() async throws {
+    try await run(ben: { $0.introductions = .refuse }) { ada, ben, cleo in
+      let two = try members(of: ada, ben, cleo)
+      let error = await refusal(by: ada, of: two[0], two[1])
+      #expect(error?.code == .declined && error?.peer == ben.id, "\(String(describing: error))")
+    }
+  }
+
+  @Test("nobody answers: it ends in time, and what stood before the programs is taken back")
+  func unanswered() async throws {
+    try await run { ada, ben, cleo in
+      let asked = Task { await ben.session.introductions.first() }
+      let two = try members(of: ada, ben, cleo)
+      let error = await refusal(by: ada, of: two[0], two[1], .milliseconds(500))
+      #expect(error?.code == .timedOut, "\(String(describing: error))")
+      // On a busy machine it may be over before somebody looks: then there is nothing to look at.
+      asked.cancel()
+      if let introduction = await asked.value { #expect(await introduction.ended()?.code == .timedOut) }
+    }
+  }
+
+  @Test("who was removed is not introduced again")
+  func removed() async throws {
+    try await run(
+      ben: { $0.introductions = .takeWord }, cleo: { $0.introductions = .takeWord }
+    ) { ada, ben, cleo in
+      let two = try members(of: ada, ben, cleo)
+      try await ada.session.introduce(two[0], to: two[1])
+      let onBen = try #require(ben.session[cleo.id])
+      try await ben.session.remove(onBen)
+      // Ada disconnects it by Ben's wish, and invites it anew.
+      for await change in ada.session.membership {
+        if case .left(let member, _) = change, member.id == cleo.id { break }
+      }
+      async let accepted = cleo.invitations.first()?.accept()
+      let again = try await ada.invite(at: #require(await cleo.listeningAddresses.first).text)
+      _ = try await accepted
+      let error = await refusal(by: ada, of: two[0], again)
+      #expect(error?.code == .removed && error?.peer == ben.id, "\(String(describing: error))")
+    }
+  }
+
+  @Test("only members are introduced, for a time within the limits")
+  func rules() async throws {
+    try await run { ada, ben, cleo in
+      let two = try members(of: ada, ben, cleo)
+      #expect(await refusal(by: ada, of: two[0], two[0])?.code == .notConnected)
+      for timeout in [Duration.zero, .seconds(301)] {
+        let error = await refusal(by: ada, of: two[0], two[1], timeout)
+        #expect(error?.code == .limitExceeded && error?.detail.contains("300 s") == true)
+      }
+      await two[0].disconnect()
+      #expect(await refusal(by: ada, of: two[0], two[1])?.code == .notConnected)
+    }
+  }
+
+  // MARK: - Groups
+
+  private static func group(_ configuration: inout NodeConfiguration) {
+    configuration.membership = .group
+    configuration.introductions = .takeWord
+  }
+
+  @Test("in a group who joins one joins all, without a word of the program")
+  func group() async throws {
+    try await run(ada: Self.group, ben: Self.group, cleo: Self.group) { ada, ben, cleo in
+      for (node, other) in [(ben, cleo), (cleo, ben)] where node.session[other.id] == nil {
+        for await case .joined(let member) in node.session.membership where member.id == other.id { break }
+      }
+      #expect(ben.session[cleo.id]?.proven.introducedBy == ada.id)
+      #expect(cleo.session[ben.id]?.proven.introducedBy == ada.id)
+    }
+  }
+
+  @Test("a member that is in no group is not introduced; one that refuses introductions is told of as apart")
+  func notAll() async throws {
+    try await run(
+      ada: Self.group, ben: Self.group,
+      cleo: {
+        Self.group(&$0)
+        $0.introductions = .refuse
+      }
+    ) { ada, ben, cleo in
+      let apart = await ada.session.separations.first()
+      #expect(apart?.members == [ben.id, cleo.id])
+      #expect(apart?.error.code == .declined && apart?.error.peer == cleo.id, "\(String(describing: apart))")
+      #expect(ben.session[cleo.id] == nil)
+    }
+    try await run(ada: Self.group, ben: Self.group) { ada, ben, cleo in
+      // Whoever is introduced to it would be asked about there; a ping is behind whatever was sent.
+      _ = try await ada.session.ping(try members(of: ada, cleo)[0])
+      _ = try await ada.session.ping(try members(of: ada, ben)[0])
+      #expect(ben.session[cleo.id] == nil && cleo.session[ben.id] == nil)
+    }
+  }
+}
