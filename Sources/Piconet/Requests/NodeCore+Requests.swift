@@ -29,7 +29,7 @@ extension NodeCore {
     to request: Request<Answer>, if isWanted: (@Sendable () -> Bool)?, otherwise refusal: Ending
   ) async -> Result<Answer, Ending> {
     let outcome = Outcome<Result<Answer, Ending>>()
-    if case .leaving = request.cancellation, Task.isCancelled { return .failure(Self.taskCancelled) }
+    if request.isSkippedIfCancelled, Task.isCancelled { return .failure(Self.taskCancelled) }
     let id = hand(over: request, if: isWanted, otherwise: refusal) { outcome.end($0) }
     // The cancellation goes behind the request, even where the task is cancelled already.
     return await withTaskCancellationHandler {

@@ -20,6 +20,9 @@ struct Request<Answer: Sendable>: Sendable {
   /// The answer in a reply; nil if it is not a reply to this request.
   private let answer: @Sendable (Reply) -> Answer?
   var cancellation = Cancellation.none
+  /// Whether it is not even begun for a task that is cancelled already. Otherwise it is begun and ended, which some
+  /// rely on: a stream that a cancelled task finishes is given up.
+  var isSkippedIfCancelled = false
   /// Who is told of its progress, if it is an invitation.
   var inviting: Inviting?
 
@@ -69,6 +72,7 @@ extension Request where Answer == Void {
   static func introduce(_ one: NodeID, to other: NodeID, timeout: Duration) -> Self {
     var request = Self(.introduce(one, to: other, timeout: timeout))
     request.cancellation = .by { .cancelIntroduction($0) }
+    request.isSkippedIfCancelled = true
     return request
   }
 
@@ -117,6 +121,7 @@ extension Request where Answer == Member {
       if case .connected(let node) = reply { core.member(node) } else { nil }
     }
     request.cancellation = .by { .cancelInvitation($0) }
+    request.isSkippedIfCancelled = true
     request.inviting = inviting
     return request
   }
@@ -145,6 +150,7 @@ extension Request where Answer == Duration {
       if case .roundTrip(let duration) = reply { duration } else { nil }
     }
     request.cancellation = .leaving { .cancelPing($0) }
+    request.isSkippedIfCancelled = true
     return request
   }
 }
