@@ -79,8 +79,11 @@ extension Session {
   ///
   /// What becomes of it is up to their `NodeConfiguration.introductions`. They have this node's word for one another's
   /// keys, and nothing more: neither remembers the other because of it.
-  /// - Parameter timeout: how long the introduction stands, for people to answer and for a way to be found; more than 0
-  ///   and at most 300 s.
+  /// - Parameters:
+  ///   - one: a member of this session.
+  ///   - other: another one.
+  ///   - timeout: how long the introduction stands, for people to answer and for a way to be found; more than 0 and at
+  ///     most 300 s.
   /// - Throws: `notConnected` if one of them is no member; `notSupported` if its program takes no introductions;
   ///   `inProgress`; `limitExceeded` for another time, or where 64 introductions to one member have no answer; what one
   ///   of them answered, such as `declined`, `full` or `timedOut`, with that one as `peer`; `cancelled`.
