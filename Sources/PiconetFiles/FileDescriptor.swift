@@ -4,6 +4,7 @@ import Glibc
 final class FileDescriptor {
   /// -1 after `close`.
   private(set) var number: Int32
+  private var isLocked = false
 
   init(_ number: Int32) { self.number = number }
 
@@ -11,9 +12,19 @@ final class FileDescriptor {
 
   func close() {
     guard number >= 0 else { return }
+    // A child between fork and exec has copies of all descriptors, and a lock lasts as long as any copy of its own.
+    if isLocked { _ = flock(number, LOCK_UN) }
     // On Linux, close has closed the descriptor even if it returns EINTR; whatever could fail was synchronized before.
     _ = Glibc.close(number)
     number = -1
+  }
+
+  /// Locks the file against everybody else who locks it (flock(2)), until `close`. Does not wait.
+  /// - Returns: 0 or errno; EWOULDBLOCK if somebody else has the lock.
+  func lock() -> Int32 {
+    let locked = Self.retrying { flock(number, LOCK_EX | LOCK_NB) }
+    isLocked = isLocked || locked.result == 0
+    return locked.errno
   }
 
   func status() -> stat? {

@@ -40,8 +40,9 @@ extension IncomingDirectory {
     guard opened.result >= 0 else { return nil }
     let file = FileDescriptor(opened.result)
     guard let status = file.status(), FileKind(mode: status.st_mode) == .regular, isOurs(status),
-      flock(file.number, LOCK_EX | LOCK_NB) == 0
+      file.lock() == 0
     else { return nil }
-    return withExtendedLifetime(file) { body(status) }
+    defer { file.close() }
+    return body(status)
   }
 }

@@ -108,7 +108,7 @@ final class PartialFile {
   /// Gives an unnamed file a hidden name: rename(2) can replace, linkat(2) can't.
   private func appear() throws(FileFailure) -> PartialFileName {
     if let hiddenName { return hiddenName }
-    _ = flock(descriptor.number, LOCK_EX | LOCK_NB)
+    _ = descriptor.lock()
     let name = PartialFileName.random()
     let number = linkOpenFile(as: name.text, in: directory.descriptor.number)
     guard number == 0 else { throw directory.failure(errno: number, name: name.text) }
@@ -163,13 +163,13 @@ final class PartialFile {
       guard opened.result >= 0 else { return nil }
       let descriptor = FileDescriptor(opened.result)
       // Without a lock, two processes might write into it.
-      let locked = FileDescriptor.retrying { flock(descriptor.number, LOCK_EX | LOCK_NB) }
-      if locked.errno == EWOULDBLOCK {
+      let locked = descriptor.lock()
+      if locked == EWOULDBLOCK {
         // A process that only looks at kept files holds it for an instant; a transfer that goes on with it, for long.
         usleep(lockRetryMicroseconds)
         continue
       }
-      guard locked.result == 0, let status = descriptor.status(), FileKind(mode: status.st_mode) == .regular,
+      guard locked == 0, let status = descriptor.status(), FileKind(mode: status.st_mode) == .regular,
         directory.isOurs(status)
       else { return nil }
       if status.st_nlink == 1 { return descriptor }
@@ -191,10 +191,10 @@ final class PartialFile {
       if opened.errno == EEXIST { continue }
       guard opened.result >= 0 else { throw directory.failure(errno: opened.errno, name: name.text) }
       let descriptor = FileDescriptor(opened.result)
-      let locked = FileDescriptor.retrying { flock(descriptor.number, LOCK_EX | LOCK_NB) }
+      let locked = descriptor.lock()
       // A sweep holds the lock, or has removed the file already. Any other error (ENOLCK) means a file system without
       // locks, where no sweep gets one either.
-      if locked.errno == EWOULDBLOCK { continue }
+      if locked == EWOULDBLOCK { continue }
       if (descriptor.status()?.st_nlink ?? 0) > 0 { return (name, descriptor) }
     }
     throw directory.failure(errno: EEXIST, name: PartialFileName.prefix)

@@ -64,8 +64,12 @@ public struct KnownPeersFile: Sendable {
   ) throws(StateFailure) -> KnownPeers {
     try directory.prepare()
     let lock = try lock()
-    // Closing releases the lock; the file stays, since removing it would let two processes hold two locks.
-    defer { Glibc.close(lock) }
+    // The file stays, since removing it would let two processes hold two locks. Closing alone releases the lock only
+    // when no child that is about to exec has a copy of the descriptor.
+    defer {
+      _ = flock(lock, LOCK_UN)
+      Glibc.close(lock)
+    }
     let before = try load()
     var known = before
     try act(&known)
