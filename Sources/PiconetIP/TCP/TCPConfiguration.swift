@@ -1,4 +1,5 @@
 import PiconetEngine
+import PiconetRuntime
 
 /// How TCP is used. The defaults are for peers on a local network.
 public struct TCPConfiguration: Sendable, Hashable {

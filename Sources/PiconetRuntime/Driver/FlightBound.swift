@@ -1,8 +1,8 @@
 import PiconetEngine
 
-/// How many bytes of bulk one connection may have in flight, unsent or unacknowledged: enough to keep the path busy,
-/// but so little that a message that comes now does not wait behind seconds of a file, in the socket's buffer or in a
-/// queue on the way.
+/// How many bytes of bulk one connection, over TCP or through a tunnel, may have in flight, unsent or unacknowledged:
+/// enough to keep the path busy, but so little that a message that comes now does not wait behind seconds of a file, in
+/// the socket's buffer or in a queue on the way.
 ///
 /// It is the path's rate times its shortest round trip, and a little more, so that there is always something to carry.
 /// The rate is measured from the bytes acknowledged while there was; the kernel's own figure (`tcpi_delivery_rate`) is
@@ -10,34 +10,44 @@ import PiconetEngine
 /// everything was carried away before we looked again, the path could have carried more: the bound doubles.
 ///
 /// A pure value: samples with their times go in.
-struct FlightBound: Sendable {
-  struct Configuration: Sendable, Hashable {
+public struct FlightBound: Sendable {
+  public struct Configuration: Sendable, Hashable {
     /// How much longer than the round trip what is in flight may take; a quarter of the round trip if that is more.
-    var delay: Duration = .milliseconds(10)
+    public var delay: Duration = .milliseconds(10)
     /// Bytes that may be in flight however slow it goes: two Ethernet segments, so that the remote side acknowledges at
     /// once.
-    var least = 3 << 10
+    public var least = 3 << 10
     /// Bytes that may be in flight before a rate is known.
-    var initial = 14 << 10
+    public var initial = 14 << 10
     /// A bound of so many bytes no longer restricts anything: it is more than a kernel keeps anyway.
-    var most = 64 << 20
+    public var most = 64 << 20
+
+    public init() {}
   }
 
-  /// What the kernel reports about the connection.
-  struct Sample: Sendable, Hashable {
+  /// What is known of the connection at a moment, from its kernel or its relay.
+  public struct Sample: Sendable, Hashable {
     /// Bytes unsent or unacknowledged.
-    var inFlight: Int
+    public var inFlight: Int
     /// Bytes handed to the kernel so far.
-    var written: UInt64
-    /// The shortest round trip seen.
-    var roundTrip: Duration
-    var at: Instant
+    public var written: UInt64
+    /// The shortest round trip seen; 0 where none is known.
+    public var roundTrip: Duration
+    public var at: Instant
+
+    public init(inFlight: Int, written: UInt64, roundTrip: Duration, at: Instant) {
+      self.inFlight = inFlight
+      self.written = written
+      self.roundTrip = roundTrip
+      self.at = at
+    }
   }
 
   private let configuration: Configuration
-  private(set) var limit: Int
+  /// Bytes that may be in flight now.
+  public private(set) var limit: Int
   /// The recent rate in bytes per second; nil until measured.
-  private(set) var rate: Double?
+  public private(set) var rate: Double?
   /// The last rates, of which the highest counts.
   private var rates: [Double] = []
   /// The beginning of the span over which a rate is measured; nil while the path may have nothing to carry.
@@ -49,19 +59,19 @@ struct FlightBound: Sendable {
   private static let shortestSpan = Duration.milliseconds(25)
   private static let ratesKept = 4
 
-  init(_ configuration: Configuration = Configuration()) {
+  public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     limit = configuration.initial
   }
 
   /// How many bytes of bulk may go now.
-  func room(inFlight: Int) -> Int { max(0, limit - inFlight) }
+  public func room(inFlight: Int) -> Int { max(0, limit - inFlight) }
 
   /// Whether so much is in flight that the path is busy, and the room is worth a look.
-  func isNear(_ inFlight: Int) -> Bool { inFlight > limit / 2 }
+  public func isNear(_ inFlight: Int) -> Bool { inFlight > limit / 2 }
 
   /// Takes a sample from the kernel, asked for because the bound is near, or some time after that.
-  mutating func looked(_ sample: Sample) {
+  public mutating func looked(_ sample: Sample) {
     let acknowledged = sample.written - min(sample.written, UInt64(max(0, sample.inFlight)))
     let wasFull = isFull
     isFull = sample.inFlight > limit / 4 * 3
@@ -91,7 +101,7 @@ struct FlightBound: Sendable {
   }
 
   /// When to look again: when a good part of the bound should be free.
-  var patience: Duration {
+  public var patience: Duration {
     guard let rate, rate > 0 else { return .milliseconds(1) }
     return .nanoseconds(Int64(min(5_000_000, max(500_000, Double(limit) / 4 / rate * 1_000_000_000))))
   }

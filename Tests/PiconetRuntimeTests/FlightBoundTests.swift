@@ -1,7 +1,7 @@
 import PiconetEngine
 import Testing
 
-@testable import PiconetIP
+@testable import PiconetRuntime
 
 /// A path with a rate, a delay and an endless queue, in virtual time; a sender that always has more.
 private struct Path {
