@@ -11,6 +11,7 @@
 @_exported import struct PiconetEngine.LinkFailure
 @_exported import struct PiconetEngine.NodeID
 @_exported import enum PiconetEngine.SessionMembership
+@_exported import struct PiconetEngine.RelayQuotas
 @_exported import struct PiconetEngine.TransportAddress
 @_exported import struct PiconetEngine.TransportFailure
 @_exported import enum PiconetEngine.TransportKind

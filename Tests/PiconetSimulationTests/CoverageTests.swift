@@ -74,6 +74,13 @@ struct CoverageTests {
     #expect(total.introduced >= 15)
   }
 
+  @Test("nodes without a common transport reach one another over others, and over two of them")
+  func membersRelay() {
+    let total = total(.relays, 30)
+    #expect(total.relayedLinks >= 20)
+    #expect(total.longestRelay >= 2)
+  }
+
   @Test("hostile nodes get in")
   func hostileNodesGetIn() {
     let total = total(.hostile, 20)

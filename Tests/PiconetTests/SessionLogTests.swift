@@ -130,7 +130,8 @@ private func membership(_ number: UInt8) -> Membership {
   let peer = ProvenPeer(
     node: node, name: "Ann", traits: LinkTraits(kind: .simulated, remoteAddress: ""),
     association: AssociationID(high: 0, low: 0), isKnown: false, messageLimit: 1_000)
-  return Membership(ProvenMember(peer, KnownPeersJudge.Standing()), budgets: MessageBudgets(limit: 10))
+  return Membership(
+    ProvenMember(peer, KnownPeersJudge.Standing()), over: MemberRoute(peer.traits), budgets: MessageBudgets(limit: 10))
 }
 
 /// Changes and messages, numbered in one row, and readers of all kinds or of one, which come, read and go at random.

@@ -115,6 +115,10 @@ public struct NodeConfiguration: Sendable {
   /// What becomes of nodes that members introduce (`Session.introduce`). Default: `ask`. A key that `trust` refuses,
   /// and a name that a known device of another key has, are declined under every policy.
   public var introductions = IntroductionPolicy.ask
+  /// Whether this node passes on what two of its members have to say to each other that no transport brings together,
+  /// and how much of it. It sees ciphertext, how much and when. Only members have that, and only towards members.
+  /// Default: nil, it does not. Who is reached so says `relay` among its `transports`.
+  public var relaying: RelayQuotas?
   /// Whether unreliable messages are delivered even when a newer one has come before them. Default: no, late ones are
   /// dropped.
   public var deliversLateMessages = false
@@ -137,6 +141,8 @@ public struct NodeConfiguration: Sendable {
   public var movesBetweenTransports = true
   /// The transports that may be used, in order of preference; what is not named is neither dialled nor listened on.
   /// Default: a common IP network, then L2CAP, RFCOMM and LE. Those that this machine lacks are left out automatically.
+  /// With `relay`, which is the last if it is named, members that no other one leads to are reached over members that
+  /// relay (`relaying`), and this node by them; `Member.route` tells over whom. Nobody in between can read anything.
   public var transports: [TransportKind] = [.tcp, .l2cap, .rfcomm, .le]
   /// The settings of the transports over Bluetooth. On a host that was made before: the host's.
   public var bluetooth: BluetoothSettings {
@@ -202,6 +208,7 @@ public struct NodeConfiguration: Sendable {
     configuration.idleMemberTimeout = idleMemberTimeout ?? .zero
     configuration.allowsRemoval = allowsRemoval
     configuration.membership = membership
+    configuration.relaying = relaying
     configuration.openInvitations = openInvitations
     configuration.deliversLateMessages = deliversLateMessages
     configuration.transports = transports

@@ -17,7 +17,7 @@ extension NodeCore {
     case .connected(let peer): connected(peer)
     case .disconnected(let node, let ending): disconnected(node, ending)
     case .suspended(let node, let ending): suspended(node, ending)
-    case .resumed(let node, let traits): resumed(node, over: traits.kind)
+    case .resumed(let node, let traits): resumed(node, over: traits)
     case .stateChanged(let node, let name, let condition): stateChanged(node, name, condition)
     case .invitationReceived(let peer, let context, _, let comparesCodes): invited(peer, context, comparesCodes)
     case .invitationEnded(let node, let ending): invitationEnded(node, ending)

@@ -209,7 +209,7 @@ final class NodeShell: @unchecked Sendable {
         .internalError, blame: .us, detail: "can't listen on \(configuration.listen ?? "any address"): \(failure)",
         underlying: failure)
     }
-    if !failures.isEmpty, failures.count == configuration.transports.count {
+    if !failures.isEmpty, failures.count == configuration.transports.count(where: { $0 != .relay }) {
       // There is nothing left by which others could reach us.
       let reasons = configuration.transports.compactMap { kind in failures[kind].map { "\(kind): \($0)" } }
       throw PiconetError(.unreachable, blame: .us, detail: "can't listen: \(reasons.joined(separator: "; "))")

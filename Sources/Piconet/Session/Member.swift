@@ -18,6 +18,8 @@ public struct Member: Sendable, Identifiable {
   /// How the member is reached now; nil while it is suspended, and after it has left. `Session.membership` tells of
   /// each change.
   public var transport: TransportKind? { membership.transport }
+  /// The same, and over whom; nil while it is suspended, and after it has left.
+  public var route: MemberRoute? { membership.route }
   /// What its user has called it; not to be trusted.
   public var name: String { membership.proven.name }
 

@@ -9,21 +9,22 @@ final class Membership: Sendable {
   let budgets: MessageBudgets
   private let hasEnded = Atomic<Bool>(false)
   /// Guards what the member is reached over now; nothing while it is suspended.
-  private let carrier: Mutex<TransportKind?>
+  private let carrier: Mutex<MemberRoute?>
 
-  init(_ proven: ProvenMember, budgets: MessageBudgets) {
+  init(_ proven: ProvenMember, over route: MemberRoute, budgets: MessageBudgets) {
     self.proven = proven
     self.budgets = budgets
-    carrier = Mutex(proven.transport)
+    carrier = Mutex(route)
   }
 
   /// Set on the loop.
   var isOver: Bool { hasEnded.load(ordering: .acquiring) }
 
   /// Nil while it is suspended, and when it is over.
-  var transport: TransportKind? { isOver ? nil : carrier.withLock { $0 } }
+  var route: MemberRoute? { isOver ? nil : carrier.withLock { $0 } }
+  var transport: TransportKind? { route?.transport }
 
-  func isReached(over transport: TransportKind?) { carrier.withLock { $0 = transport } }
+  func isReached(over route: MemberRoute?) { carrier.withLock { $0 = route } }
 
   /// Whoever waits to send, or sends from now on, gets the reason.
   func end(_ error: PiconetError) {

@@ -40,7 +40,8 @@ extension NodeCore {
   }
 
   func connected(_ peer: ProvenPeer) {
-    let membership = Membership(proven(peer), budgets: MessageBudgets(limit: messageWindow))
+    let membership = Membership(
+      proven(peer), over: MemberRoute(peer.traits), budgets: MessageBudgets(limit: messageWindow))
     let invitation = withState { state in
       state.members.joined(membership)
       return state.invitations.take(peer.node)
@@ -70,11 +71,11 @@ extension NodeCore {
     log.push(membership, .suspended(PiconetError(ending, peer: node)))
   }
 
-  func resumed(_ node: NodeID, over transport: TransportKind) {
+  func resumed(_ node: NodeID, over traits: LinkTraits) {
     guard let membership = withState({ $0.members[node] }) else { return }
     let wasSuspended = membership.transport == nil
-    membership.isReached(over: transport)
-    log.push(membership, wasSuspended ? .resumed(transport) : .moved(transport))
+    membership.isReached(over: MemberRoute(traits))
+    log.push(membership, wasSuspended ? .resumed(traits.kind) : .moved(traits.kind))
   }
 
   func stateChanged(_ node: NodeID, _ name: String, _ condition: PeerCondition) {

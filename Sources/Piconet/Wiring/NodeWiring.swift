@@ -24,6 +24,7 @@ final class NodeWiring {
     if configuration.transports.contains(.tcp) {
       try addIP(host: host, configuration: configuration, listen: listen, veiled: veiled)
     }
+    if configuration.transports.contains(.relay) { transports.append(TunnelTransport(loop: loop)) }
     if let additional = configuration.additional {
       let parts = additional(loop)
       transports += parts.transports

@@ -52,6 +52,15 @@ extension Association {
     case .introduced(let member): return try speaksOfIntroduction(.introductionAnswer(NodeID(member), nil, self))
     case .introductionFailed(let member, let reason, let detail):
       return try speaksOfIntroduction(.introductionAnswer(NodeID(member), Ending(reason, .peer, detail), self))
+    case .openTunnel(let number, let member): return try receivedOpen(tunnel: number, to: member, turn)
+    case .offerTunnel(let number, let member, let relays):
+      return try receivedOffer(tunnel: number, from: member, relays: relays, turn)
+    case .tunnelOpened(let number, let relays): return try receivedOpened(tunnel: number, relays: relays, turn)
+    case .tunnelData(let number, let bytes): try receivedData(tunnel: number, bytes, turn)
+    case .tunnelCredit(let number, let consumed, let limit):
+      try receivedCredit(tunnel: number, consumed: consumed, limit: limit, turn)
+    case .closeTunnel(let number, let reason, let detail):
+      try receivedClose(tunnel: number, Ending(reason, .peer, detail), turn)
     case .leave(let reason, let detail): return .leave(reason, detail, self)
 
     case .hello, .associate, .associated, .close, .ping, .pong, .unknownOptional: break
@@ -85,7 +94,9 @@ extension Association {
       .acknowledge, .listening, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone, .invite, .accept, .decline, .withdraw, .codeNonce,
       .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce,
-      .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .hello,
+      .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel,
+      .tunnelOpened, .closeTunnel,
+      .tunnelData, .tunnelCredit, .hello,
       .associate, .associated, .close, .ping, .pong, .offer, .unknownOptional:
       break
     }

@@ -30,6 +30,7 @@ extension Association {
       if incomingChannels.hasCredits { incomingChannels.appendCredits(into: &bytes) }
     }
     if waiting.contains(.streamCredits) { streams.appendCredits(into: &bytes) }
+    if waiting.contains(.tunnelCredits) { tunnels.appendCredits(into: &bytes) }
     if waiting.contains(.backlog) { room -= sequenced.frameBacklog(into: &bytes, room: room) }
     if !sequenced.isResending { room -= transmitLanes(waiting, on: link, room: room, into: &bytes, turn) }
     if !bytes.isEmpty { link.hand(over: bytes[...], turn) }
@@ -42,7 +43,7 @@ extension Association {
     if waiting.contains(.goodbye) { leaveWhenSent(on: link, turn) }
   }
 
-  /// Messages, then streams.
+  /// Messages, then tunnels and streams.
   /// - Returns: bytes of their frames.
   private func transmitLanes(
     _ waiting: WaitingTraffic, on link: Link, room: Int, into bytes: inout [UInt8], _ turn: Turn
@@ -54,8 +55,16 @@ extension Association {
       frames = transmitMessages(on: link, room: room, into: &bytes, turn)
       counts.sent.messages.add(frames: frames, bytes: bytes.count - start)
     }
-    let left = min(room, link.bulkWindow - link.outstanding) - (bytes.count - start)
-    if waiting.contains(.streams), left > 0 { frames += transmitStreams(on: link, room: left, into: &bytes, turn) }
+    let bulkEnd = start + min(room, link.bulkWindow - link.outstanding)
+    if waiting.contains(.tunnels), bulkEnd > bytes.count {
+      // Beside bulk of our own they have a quarter, so that no link in them dies of silence.
+      let isAlone = waiting.isDisjoint(with: [.streams, .chunks])
+      let share = isAlone ? bulkEnd - bytes.count : max((bulkEnd - bytes.count) / 4, WireLimits.smallestFrame)
+      frames += transmitTunnels(on: link, room: min(share, bulkEnd - bytes.count), into: &bytes, turn)
+    }
+    if waiting.contains(.streams), bulkEnd > bytes.count {
+      frames += transmitStreams(on: link, room: bulkEnd - bytes.count, into: &bytes, turn)
+    }
     if frames > 0 { moved(turn.now) }
     // Only now: if a slice were held while its array grows, the array would be copied.
     sequenced.append(bytes[start...], count: frames, bufferCount: bytes.capacity)
@@ -93,7 +102,9 @@ extension Association {
 
   /// Once the messages before it are on their way, the leave goes; the remote side closes the link when it has it.
   private func leaveWhenSent(on link: Link, _ turn: Turn) {
-    guard let leaving, outbox.isEmpty, outgoingChannels.isEmpty, !streams.hasUnsentEnds else { return }
+    guard let leaving, outbox.isEmpty, outgoingChannels.isEmpty, !streams.hasUnsentEnds,
+      leaving.reason != .shuttingDown || !tunnels.hasOwn
+    else { return }
     leavingIsTold()
     let bytes = FrameEncoder.encode(.leave(leaving.reason, detail: ""))
     sequenced.append(control: bytes[...])

@@ -53,7 +53,7 @@ final class Association {
   private(set) var lastMoved: Instant
   @exclusivity(unchecked) private(set) var leaving: Leaving? { didSet { watch.changed() } }
   /// Who wanted us removed, by what the remote side says.
-  private(set) var removedBy: NodeID?
+  var removedBy: NodeID?
   /// What the remote side can do beyond its version.
   let capabilities: Capabilities
 
@@ -66,6 +66,7 @@ final class Association {
   /// Numbers and counts of unreliable ones.
   var unreliable = UnreliableTraffic()
   @exclusivity(unchecked) var streams: StreamTable
+  @exclusivity(unchecked) var tunnels: TunnelTable
   @exclusivity(unchecked) var transfers = AssociationTransfers()
   /// The bounds of what is kept until it is acknowledged.
   let keeping: KeepingLimits
@@ -84,7 +85,8 @@ final class Association {
 
   /// A new one, on the terms of both hellos.
   init(
-    id: AssociationID, node: NodeID, on link: Link, _ hello: Hello, _ configuration: EngineConfiguration,
+    id: AssociationID, node: NodeID, of ownNode: NodeID, on link: Link, _ hello: Hello,
+    _ configuration: EngineConfiguration,
     _ watch: DeadlineWatch, at now: Instant
   ) {
     let traits = link.opening.traits
@@ -121,6 +123,7 @@ final class Association {
     streams = StreamTable(
       limit: hello.capabilities.contains(.streams) ? limits.streams : nil, outgoingWindow: limits.streamWindow,
       incomingWindow: UInt64(configuration.firstStreamWindow(on: traits)))
+    tunnels = TunnelTable(isSmaller: ownNode < node)
     addresses = PeerAddresses(linkedOver: traits, transports: configuration.transports)
     invitations = Invitations(configuration, watch, provesCodes: capabilities.contains(.typedCodes), at: now)
     keeping = KeepingLimits(configuration)
@@ -260,6 +263,8 @@ extension Association {
     refuseTransfers(ending, turn)
     resetStreams(ending, turn)
     stopStreams(ending, turn)
+    // Links of ours in tunnels end first, where all end.
+    closeTunnels(ending, turn) { ending.reason != .shuttingDown || $0.isRelayed }
   }
 
   /// It is in no table any more, and all that it carried ends.
@@ -268,26 +273,10 @@ extension Association {
     endSearch(turn)
     dropTransfers(ending, turn)
     dropStreams(ending, turn)
+    dropTunnels(ending, turn)
     negotiate(.associationEnded(ending), turn)
     if isMember { turn.deliver(.disconnected(node, ending)) }
     if let command = leaving?.command { turn.reply(command, .done) }
-  }
-
-  /// How it has ended for those of our own node.
-  func ending(of ending: Ending, seenBy node: NodeID) -> Ending {
-    var ending = ending
-    // Its farewell took too long, so that only the link's end told why: whoever ended it has said so.
-    if ending.reason == .removed, ending.blame != .peer, ending.by == nil { ending.by = node }
-    // Whoever has said goodbye is not told of a failed link: the remote side's closing is what it waited for.
-    guard let leaving, leaving.isTold, ending.reason != .removed || leaving.reason == .removed else { return ending }
-    return Ending(leaving.reason, .nobody, by: leaving.by)
-  }
-
-  /// How it ends by the remote side's goodbye.
-  func endingByLeave(_ reason: Reason, _ detail: String) -> Ending {
-    // Of a leave and a removal that cross, the removal counts on both sides.
-    let isOurs = leaving?.isTold == true && (reason != .removed || leaving?.reason == .removed)
-    return Ending(reason, isOurs ? .nobody : .peer, detail, by: reason == .removed ? removedBy ?? node : nil)
   }
 }
 
@@ -418,6 +407,7 @@ extension Association {
     dialled(at: addresses)
     inbox.resize(UInt64(configuration.messageWindow(on: link.opening.traits)))
     sendAgain(above: received)
+    closeDeepTunnels(turn)
     restateTransfers(turn)
     turn.flush(link)
     tellListening(turn)
@@ -430,6 +420,7 @@ extension Association {
     inbox.restateCredit(isLinked: true)
     incomingChannels.restateCredits(isLinked: true)
     streams.restateCredits()
+    tunnels.restateCredits()
     transfers.holdOffersBack()
   }
 
@@ -493,7 +484,7 @@ extension Association {
 
   private func continueSearch(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
     guard search != nil, wantsLink(surroundings) else { return nil }
-    let addresses = suspension == nil ? betterAddresses(surroundings) : knownAddresses(surroundings)
+    let addresses = suspension == nil ? betterAddresses(surroundings) : allAddresses(surroundings)
     let hasRoundEnded = search?.proceed(to: addresses, searchTerms, turn)
     return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
   }

@@ -62,7 +62,8 @@ extension SessionEngine {
 
   private mutating func begin(_ id: AssociationID, on link: Link, _ turn: Turn) {
     guard let remote = link.node, let hello = link.hello else { return }
-    let association = Association(id: id, node: remote, on: link, hello, configuration, watch, at: turn.now)
+    let association = Association(
+      id: id, node: remote, of: node, on: link, hello, configuration, watch, at: turn.now)
     associations.append(association)
     link.activate(association)
     association.dialled(at: attempts.addressesDialled(for: link))

@@ -16,9 +16,12 @@ struct WaitingTraffic: OptionSet {
   static let offers = WaitingTraffic(rawValue: 1 << 7)
   static let chunks = WaitingTraffic(rawValue: 1 << 8)
   static let goodbye = WaitingTraffic(rawValue: 1 << 9)
+  static let tunnelCredits = WaitingTraffic(rawValue: 1 << 10)
+  /// What goes through tunnels: before bulk of our own in part, and behind it.
+  static let tunnels = WaitingTraffic(rawValue: 1 << 11)
 
   /// What goes of our own accord, and stops while the remote side leaves too much unacknowledged.
-  static let ownAccord: WaitingTraffic = [.messages, .streams, .pauses, .offers]
+  static let ownAccord: WaitingTraffic = [.messages, .streams, .tunnels, .pauses, .offers]
 }
 
 extension Association {
@@ -31,6 +34,8 @@ extension Association {
     if sequenced.isResending { waiting.insert(.backlog) }
     if !outbox.isEmpty || !outgoingChannels.isEmpty { waiting.insert(.messages) }
     if streams.hasTurns { waiting.insert(.streams) }
+    if tunnels.hasCredits { waiting.insert(.tunnelCredits) }
+    if tunnels.hasTurns { waiting.insert(.tunnels) }
     if !transfers.pausesDue.isEmpty { waiting.insert(.pauses) }
     if transfers.areOffersHeldBack { waiting.insert(.offers) }
     if transfers.turns.count > 0 { waiting.insert(.chunks) }

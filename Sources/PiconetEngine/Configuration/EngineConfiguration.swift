@@ -79,13 +79,17 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var openInvitations = 8
   /// Whether members of members become members. Default: `pairs`.
   public var membership = SessionMembership.pairs
+  /// Whether we pass bytes on between members of ours that can't reach each other, and how many. They are ciphertext to
+  /// us. Default: nil, no.
+  public var relaying: RelayQuotas?
   /// Whether a member may remove another one from the whole group. Default: any may, as in GKSession.
   public var allowsRemoval = true
   /// Whether unreliable messages are delivered even after newer ones. Default: no.
   public var deliversLateMessages = false
   /// The most peers in the discovery table. Default 1024.
   public var sightingLimit = 1024
-  /// Transports in order of preference.
+  /// Transports in order of preference. With `relay`, last if at all, members are reached over others that relay, and
+  /// we are by them.
   public var transports: [TransportKind] = [.tcp, .l2cap, .rfcomm, .le]
   /// The head start of a transport over the next one. Default 800 ms.
   public var transportHeadStart: Duration = .milliseconds(800)
@@ -189,6 +193,8 @@ public struct EngineConfiguration: Sendable, Hashable {
     try check(associationLimit > 0, "there is room for at least one of the associations")
     try check((1...1024).contains(openInvitations), "1 to 1024 invitations may be open at once")
     try check(sightingLimit > 0, "at least one peer may be in sight")
+    try relaying?.validate()
+    try check(transports.firstIndex(of: .relay).map { $0 == transports.count - 1 } ?? true, "relays come last")
     try check(
       !transports.isEmpty && Set(transports).count == transports.count, "the transports are one or more, each once")
   }

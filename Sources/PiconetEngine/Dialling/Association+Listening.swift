@@ -14,6 +14,12 @@ extension Association {
     addresses.known(surroundings.addresses(of: node))
   }
 
+  /// The same, and over members that relay: for one that has no link, since a relay is no better than any.
+  func allAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
+    guard configuration.transports.contains(.relay) else { return knownAddresses(surroundings) }
+    return knownAddresses(surroundings) + surroundings.relayAddresses(of: node)
+  }
+
   /// The hosts from which its links have come, over each transport.
   var reachedHosts: [TransportKind: String] { addresses.hosts }
 }

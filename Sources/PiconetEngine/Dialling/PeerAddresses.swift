@@ -18,7 +18,10 @@ struct PeerAddresses: Sendable {
 
   mutating func linked(over traits: LinkTraits) { hosts[traits.kind] = traits.remoteHost }
 
-  mutating func dialled(at addresses: [TransportAddress]) { dialled += addresses.filter { !dialled.contains($0) } }
+  /// Who relays is asked anew each time.
+  mutating func dialled(at addresses: [TransportAddress]) {
+    dialled += addresses.filter { $0.kind != .relay && !dialled.contains($0) }
+  }
 
   /// - Parameter told: all of it; transports that we don't know are skipped.
   mutating func told(_ told: [ListeningPort]) {

@@ -3,7 +3,7 @@ import PiconetWire
 /// Dials and links of attempts and searches, and what they learn from discovery.
 extension SessionEngine {
   var surroundings: Surroundings {
-    Surroundings(budgets: turn.budgets, discovery: discovery)
+    Surroundings(budgets: turn.budgets, discovery: discovery, associations: associations)
   }
 
   mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, _ turn: Turn) {

@@ -41,6 +41,17 @@ public enum Effect: Sendable, Hashable {
   case messagesTaken(NodeID, byteCount: Int, in: MessageChannel = 0)
   /// So many bytes left the queue of an outgoing stream: as many may be written again.
   case streamTaken(StreamID, byteCount: Int)
+  /// A tunnel that was wanted leads to its other end; a link can begin in it.
+  indirect case tunnelOpened(TunnelID, TunnelRoute)
+  /// A member brings us a tunnel, in which somebody else's link will begin.
+  indirect case tunnelOffered(TunnelID, TunnelRoute)
+  case tunnelReceived(TunnelID, Bytes)
+  /// So many bytes left the queue of a tunnel: as many may be written again.
+  case tunnelTaken(TunnelID, byteCount: Int)
+  /// So many bytes that were sent through a tunnel have gone on behind the relay.
+  case tunnelPassedOn(TunnelID, byteCount: Int)
+  /// Nothing more comes through a tunnel, nor goes; nil: its other end has closed it in good order.
+  indirect case tunnelEnded(TunnelID, LinkFailure?)
   case deliver(Event)
   indirect case reply(CommandID, Reply)
   /// `shutDown` is complete: nothing of ours is left.

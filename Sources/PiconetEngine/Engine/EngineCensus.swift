@@ -8,10 +8,11 @@ extension SessionEngine {
       transfersIncoming: associations.values.reduce(0) { $0 + $1.transfers.incoming.count },
       transfersOutgoing: associations.values.reduce(0) { $0 + $1.transfers.outgoing.count },
       streams: associations.values.reduce(0) { $0 + $1.streams.incoming.count + $1.streams.outgoing.count },
+      tunnels: associations.values.reduce(relayed.count) { $0 + $1.tunnels.count },
       attempts: attempts.count + associations.invitationCount,
       introductions: turn.introductions.count + introducing.count + group.count, sightings: discovery.count,
       queuedBytes: associations.values.reduce(0) {
-        $0 + $1.outbox.queuedCost + $1.outgoingChannels.queuedCost + $1.streams.queuedCount
+        $0 + $1.outbox.queuedCost + $1.outgoingChannels.queuedCost + $1.streams.queuedCount + $1.tunnels.queuedCount
       }
         + links.values.reduce(0) { $0 + $1.control.count },
       keptBytes: associations.values.reduce(0) { $0 + $1.sequenced.unacknowledged.byteCount },
@@ -31,6 +32,8 @@ public struct EngineCensus: Sendable, Hashable {
   public var transfersOutgoing: Int
   /// Open streams, both ways.
   public var streams: Int
+  /// Tunnels of links of ours, halves of those that we relay, and those as a whole.
+  public var tunnels: Int
   public var attempts: Int
   /// Introductions to us and by us that are not over, and pairs of a group that wait.
   public var introductions: Int

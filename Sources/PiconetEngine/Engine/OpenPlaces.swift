@@ -1,10 +1,12 @@
-/// Which association each open transfer and stream belongs to, by the number that the application has for it; and how
-/// many transfers there are with all peers together.
+/// Which association each open transfer, stream and tunnel belongs to, by the number that the application has for it;
+/// and how many transfers there are with all peers together.
 struct OpenPlaces {
   private var transfers: [TransferID: Association] = [:]
   private(set) var outgoingTransferCount = 0
   private(set) var incomingTransferCount = 0
   private var streams: [StreamID: (association: Association, number: UInt64)] = [:]
+  private var tunnels: [TunnelID: (association: Association, number: UInt64)] = [:]
+  private var nextIncomingTunnel = TunnelID.firstIncoming
   private var nextIncomingTransfer = TransferID.firstIncoming
   private var nextIncomingStream = StreamID.firstIncoming
 
@@ -49,4 +51,21 @@ struct OpenPlaces {
   }
 
   mutating func remove(_ stream: StreamID) { streams[stream] = nil }
+
+  // MARK: Tunnels
+
+  func place(of tunnel: TunnelID) -> (association: Association, number: UInt64)? { tunnels[tunnel] }
+
+  /// Adds a tunnel that ends here.
+  mutating func append(_ tunnel: TunnelID, _ number: UInt64, in association: Association) {
+    tunnels[tunnel] = (association, number)
+  }
+
+  /// The number for a tunnel that a member brings.
+  mutating func takeIncomingTunnelID() -> TunnelID {
+    defer { nextIncomingTunnel += 1 }
+    return TunnelID(rawValue: nextIncomingTunnel)
+  }
+
+  mutating func remove(_ tunnel: TunnelID) { tunnels[tunnel] = nil }
 }

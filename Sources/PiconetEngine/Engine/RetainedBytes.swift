@@ -11,7 +11,8 @@ extension Association {
     let kept =
       sequenced.unacknowledged.byteCount + sequenced.waitingCount + inbox.bufferedCount
       + incomingChannels.bufferedCount
-    return kept + streams.incoming.count * Self.streamCost + invitations.unansweredCount * 16 + offers.reduce(0, +)
+    return kept + tunnels.queuedCount + tunnels.count * Self.streamCost + streams.incoming.count * Self.streamCost
+      + invitations.unansweredCount * 16 + offers.reduce(0, +)
   }
 
   /// Roughly what the tables hold for an open stream or transfer.
@@ -36,7 +37,10 @@ extension EngineConfiguration {
   /// The same for a member: what is kept for it (`keptLimit`), a message in parts, control frames, and what is open.
   public var memberMemory: Int {
     let frame = max(frameLimit, WireLimits.controlFrame) + 9
-    return keptLimit + channelLimit * messageLimit + 2 * Link.controlLimit + 2 * transmitWindow + 4 * frame
+    // What is relayed to a member waits for it; it comes from others.
+    let ofTunnels =
+      relaying == nil && !transports.contains(.relay) ? 0 : 2 * WireLimits.tunnels * (Int(Tunnel.window) + 128)
+    return ofTunnels + keptLimit + channelLimit * messageLimit + 2 * Link.controlLimit + 2 * transmitWindow + 4 * frame
       + transferLimit * (WireLimits.controlFrame + 256) + streamLimit * 128
   }
 }

@@ -7,6 +7,7 @@ extension SessionEngine {
     let surroundings = surroundings
     var deadlines: [Instant?] = [turn.budgets.nextDeadline, attempts.nextDeadline, expected.nextDeadline]
     deadlines += [turn.introductions.nextDeadline, introducing.nextDeadline, group.nextDeadline]
+    deadlines.append(relayed.nextDeadline)
     deadlines += links.values.map(\.nextDeadline)
     deadlines += associations.values.map { $0.nextDeadline(surroundings) }
     return deadlines.lazy.compactMap { $0 }.min()
@@ -17,6 +18,7 @@ extension SessionEngine {
     watch.changed()
     turn.budgets.deadlineReached(at: turn.now)
     expected.removeEnded(at: turn.now)
+    giveTunnelCredit(turn)
     invitationDeadlines(turn)
     introductionDeadlines(turn)
     bringTogether(turn)

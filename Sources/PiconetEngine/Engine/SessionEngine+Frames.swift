@@ -42,6 +42,11 @@ extension SessionEngine {
       introductionWithdrawn(subject, reason, by: association, turn)
     case .introductionAnswer(let subject, let ending, let association):
       introductionAnswered(by: association, about: subject, ending, on: link, turn)
+    case .tunnelAsked(let number, let target, let association): asked(number, to: target, by: association, turn)
+    case .tunnelOffered(let number, let remote, let relays, let association):
+      offered(number, from: remote, relays: relays, over: association, turn)
+    case .tunnelOpened(let id, let remote, let relays, let association):
+      opened(id, to: remote, relays: relays, over: association, turn)
     case .leave(let reason, let detail, let association):
       receivedLeave(reason, detail, from: association, on: link, turn)
     case .close(let reason, let detail): receivedClose(reason, detail, on: link, turn)

@@ -29,6 +29,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var introducing = OutgoingIntroductions() { didSet { watch.changed() } }
   /// Pairs of members that we bring together.
   var group = Group() { didSet { watch.changed() } }
+  /// What members of ours have to each other over us.
+  var relayed = RelayedTunnels()
   /// Nobody introduces these to us.
   var tombstones = Tombstones()
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may be too early:
@@ -74,6 +76,10 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .streamWritten(let id, let bytes): turn.streamWritten(id, bytes)
     case .streamConsumed(let id, let count): turn.streamConsumed(id, count)
     case .commanded(let id, let command): handle(command, id, turn)
+    case .tunnelWanted(let id, let relay, let remote): wanted(id, over: relay, to: remote, turn)
+    case .tunnelWritten(let id, let bytes): turn.tunnelWritten(id, bytes)
+    case .tunnelConsumed(let id, let count): turn.tunnelConsumed(id, count)
+    case .tunnelClosed(let id, let isAborted): turn.tunnelClosed(id, isAborted: isAborted)
     case .discoveryReported(let source, let report):
       if let change = discovery.report(report, source: source) {
         turn.deliver(change.event)
@@ -102,12 +108,15 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     turn.deliverArrived()
     while turn.hasToSettle || !turn.crowded.isEmpty {
       settleIntroductions(turn)
+      settleTunnels(turn)
       endCrowded(turn)
     }
     tellQuestions(turn)
     finishShutdown(turn)
     if watch.take() { nextDeadline = earliestDeadline }
   }
+
+  private static let relayRounds = 2
 
   /// Frames what is queued for links; called once after each batch of facts.
   public mutating func flush(at now: Instant, into effects: inout [Effect]) {
@@ -119,7 +128,14 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     } else {
       for link in turn.takeLinks() { links[link]?.transmit(turn) }
     }
+    // What was relayed gives its senders credit, which goes with the same flush where it can.
+    for _ in 0..<Self.relayRounds where turn.hasToSettle || !turn.crowded.isEmpty {
+      settleTunnels(turn)
+      endCrowded(turn)
+      for link in turn.takeLinks() { links[link]?.transmit(turn) }
+    }
     finishShutdown(turn)
+    if watch.take() { nextDeadline = earliestDeadline }
     turn.end(&effects)
     if recorder != nil { recorder?.recordFlush(at: now, effects[start...]) }
   }

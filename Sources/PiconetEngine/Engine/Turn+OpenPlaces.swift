@@ -48,6 +48,23 @@ extension Turn {
     reply(command, .done)
   }
 
+  // MARK: Tunnels
+
+  func tunnelWritten(_ id: TunnelID, _ bytes: Bytes) {
+    guard let (association, number) = places.place(of: id) else { return }
+    association.write(bytes, toTunnel: number, self)
+  }
+
+  func tunnelConsumed(_ id: TunnelID, _ count: Int) {
+    guard let (association, number) = places.place(of: id) else { return }
+    association.tunnelConsumed(number, count, self)
+  }
+
+  func tunnelClosed(_ id: TunnelID, isAborted: Bool) {
+    guard let (association, number) = places.place(of: id) else { return }
+    association.close(tunnel: number, Ending(.left, .us), isAborted: isAborted, self)
+  }
+
   // MARK: Offers
 
   private func acceptOffer(_ command: CommandID, _ id: TransferID, offset: UInt64) {

@@ -29,6 +29,8 @@ final class Turn {
   /// Answers to commands of the engine's own, and nodes that have become members, which it has still to look at.
   private var ownReplies: [(CommandID, Reply)] = []
   private var joined: [NodeID] = []
+  /// What halves of relayed tunnels have for one another.
+  @exclusivity(unchecked) private var relaySteps = FirstInFirstOut<RelayStep>()
   /// Memberships begun in this run, with all peers.
   private(set) var membershipCount: UInt64 = 0
   var dials = DialTable()
@@ -78,9 +80,12 @@ final class Turn {
     return CommandID(rawValue: nextOwnCommand)
   }
 
-  var hasToSettle: Bool { !ownReplies.isEmpty || !joined.isEmpty }
+  var hasToSettle: Bool { !ownReplies.isEmpty || !joined.isEmpty || !relaySteps.isEmpty }
   func takeOwnReply() -> (CommandID, Reply)? { ownReplies.isEmpty ? nil : ownReplies.removeFirst() }
   func takeJoined() -> NodeID? { joined.isEmpty ? nil : joined.removeFirst() }
+
+  func relay(_ step: RelayStep) { relaySteps.append(step) }
+  func takeRelayStep() -> RelayStep? { relaySteps.popFirst() }
 
   // MARK: Codes
 

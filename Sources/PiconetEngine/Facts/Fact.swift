@@ -53,6 +53,15 @@ public enum Fact: Sendable, Hashable {
   case streamWritten(StreamID, Bytes)
   /// The application has read so many bytes of an incoming stream; 0 for one that has ended without a byte.
   case streamConsumed(StreamID, byteCount: Int)
+  /// A link of ours to `to` is wanted over a member that relays; answered by `tunnelOpened` or `tunnelEnded`.
+  indirect case tunnelWanted(TunnelID, over: NodeID, to: NodeID)
+  /// Bytes for a tunnel that ends here; as many may wait as `Tunnel.writeLimit` says (`tunnelTaken` gives room back).
+  case tunnelWritten(TunnelID, Bytes)
+  /// So many bytes that came through a tunnel were read.
+  case tunnelConsumed(TunnelID, byteCount: Int)
+  /// Its user is done with a tunnel, which is not told of again.
+  /// - Parameter isAborted: what was written and has not gone is thrown away.
+  case tunnelClosed(TunnelID, isAborted: Bool)
   indirect case discoveryReported(source: String, DiscoveryReport)
   /// A discovery source has ended: what only it saw is lost.
   case discoveryEnded(source: String)

@@ -156,6 +156,12 @@ extension SessionEngine {
       destination.addresses = turn.introductions.takeAddresses(
         of: subject, seen: discovery.summary(of: subject)?.addresses ?? [], over: configuration.transports, at: turn.now
       )
+      if configuration.transports.contains(.relay) {
+        let introducers = entry.introducers.map(\.node)
+        destination.addresses += associations.relayAddresses(of: subject).filter { address in
+          address.relayed.map { introducers.contains($0.relay) } ?? false
+        }
+      }
       // It may come by itself, or be seen.
       if !hasLink, destination.addresses.isEmpty { return turn.introductions.wait(subject, until: nil) }
     }

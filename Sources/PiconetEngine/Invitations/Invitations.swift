@@ -143,7 +143,8 @@ struct Invitations {
 
     case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
       .acknowledge, .listening, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
-      .withdrawIntroduction, .askToIntroduce,
+      .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel,
+      .tunnelData, .tunnelCredit,
       .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present, .restart,
       .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone, .hello, .associate, .associated, .close, .ping, .pong,

@@ -30,6 +30,13 @@ enum FrameRequest {
   /// A member to whom we have introduced this node says what came of it; nil: it is a member there.
   case introductionAnswer(NodeID, Ending?, Association)
 
+  /// A member wants a tunnel to this node.
+  case tunnelAsked(UInt64, to: NodeID, Association)
+  /// A member brings us a tunnel from this node.
+  case tunnelOffered(UInt64, from: NodeID, relays: Int, Association)
+  /// A tunnel of ours leads to this node.
+  case tunnelOpened(TunnelID, to: NodeID, relays: Int, Association)
+
   // MARK: The end
 
   /// The remote side's goodbye.

@@ -124,7 +124,9 @@ final class Link {
     case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
       .acknowledge, .listening, .invite, .accept, .decline, .withdraw,
       .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
-      .removed, .introduce, .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .offer,
+      .removed, .introduce, .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel,
+      .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelData,
+      .tunnelCredit, .offer,
       .acceptOffer,
       .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
       .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
@@ -140,6 +142,8 @@ final class Link {
   ) {
     var capabilities: Capabilities = [.resume, .removal, .streams, .typedCodes, .introductions]
     if configuration.membership == .group { capabilities.insert(.group) }
+    if configuration.relaying != nil { capabilities.insert(.relay) }
+    if configuration.transports.contains(.relay) { capabilities.insert(.tunnels) }
     let hello = Hello(
       incarnation: node.incarnation, name: configuration.name, scope: configuration.scope,
       capabilities: capabilities,
@@ -353,7 +357,8 @@ extension Link {
     case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
       .acknowledge, .listening, .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode,
       .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
-      .withdrawIntroduction, .askToIntroduce, .offer, .acceptOffer, .declineOffer, .chunk,
+      .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelData,
+      .tunnelCredit, .offer, .acceptOffer, .declineOffer, .chunk,
       .position,
       .transferCredit, .end, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused,
       .openStream, .streamData, .endStream, .resetStream, .streamCredit, .stopStream, .streamDone:

@@ -18,6 +18,10 @@ public struct LinkTraits: Sendable, Hashable {
   /// The most bytes that may have come and not been read; anything beyond is lost, and the link with it. Nil: the link
   /// holds the remote side back by itself. (L2CAP in basic mode has no flow control: Core 5.4, Vol 3 Part A 2.4.)
   public var unreadLimit: Int?
+  /// Members over which it goes, as far as we know them, the nearest first; empty for a link of a real transport.
+  public var relays: [NodeID] = []
+  /// How many of them there are between the two ends.
+  public var relayCount = 0
 
   public init(
     kind: TransportKind, remoteAddress: String, localAddress: String = "", isPacket: Bool = false,

@@ -9,7 +9,7 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   case rfcomm
   /// Bluetooth LE, an L2CAP credit-based channel.
   case le
-  /// Through another member. Reserved: nothing dials over it yet.
+  /// Over another member, which passes ciphertext on.
   case relay
   /// The simulator's links; never those of a real node.
   case simulated

@@ -38,13 +38,15 @@ public struct TrafficCount: Sendable, Hashable {
   public var streams = LaneCount()
   /// Chunks of files.
   public var chunks = LaneCount()
+  /// Data of tunnels: links of ours through the other side, and what is relayed for others.
+  public var tunnels = LaneCount()
 
   /// Nothing yet.
   public init() {}
 
   /// Frames of all kinds.
   public var frames: UInt64 {
-    controlFrames &+ messages.frames &+ unreliable.frames &+ streams.frames &+ chunks.frames
+    controlFrames &+ messages.frames &+ unreliable.frames &+ streams.frames &+ chunks.frames &+ tunnels.frames
   }
 
   /// Counts one frame. Reliable messages, which come by the million, are counted where they are taken.
@@ -59,11 +61,14 @@ public struct TrafficCount: Sendable, Hashable {
       chunks.add(bytes: Self.frameCount(body.count + VariableInteger.byteCount(of: transfer)))
     case .streamData(let stream, let body):
       streams.add(bytes: Self.frameCount(body.count + VariableInteger.byteCount(of: stream)))
+    case .tunnelData(let tunnel, let body):
+      tunnels.add(bytes: Self.frameCount(body.count + VariableInteger.byteCount(of: tunnel)))
     case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .channelCredit,
       .listening, .codeNonce,
       .codeReveal, .position, .transferCredit, .end, .streamCredit, .invite, .accept, .decline, .withdraw,
       .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced,
-      .introductionFailed, .withdrawIntroduction, .askToIntroduce, .offer,
+      .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened,
+      .closeTunnel, .tunnelCredit, .offer,
       .acceptOffer, .declineOffer, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused,
       .receiverPaused, .openStream, .endStream, .resetStream, .stopStream, .streamDone, .unknownOptional:
       controlFrames &+= 1

@@ -14,6 +14,7 @@ struct TraceRedactor: Sendable {
     case .messageQueued(let node, let message, let mode, let channel):
       return .messageQueued(node, Self.zeros(message), mode, in: channel)
     case .streamWritten(let stream, let bytes): return .streamWritten(stream, Self.zeros(bytes))
+    case .tunnelWritten(let tunnel, let bytes): return .tunnelWritten(tunnel, Self.zeros(bytes))
     case .received(let link, let bytes):
       return .received(link, incoming[link, default: FrameRedactor()].redacted(bytes))
     case .chunksRead(let id, let frames, let count):
@@ -26,7 +27,7 @@ struct TraceRedactor: Sendable {
     case .messagesConsumed, .streamConsumed, .commanded, .discoveryReported, .discoveryEnded, .dialFailed, .linkOpened,
       .transmitted, .linkPaced, .trustJudged, .nonceDrawn, .codeDerived, .codeProven, .sourceFinished, .sourceFailed,
       .chunkStored, .committed, .storeRestarted, .storeFailed, .availabilityChanged, .listeningChanged,
-      .deadlineReached:
+      .tunnelWanted, .tunnelConsumed, .tunnelClosed, .deadlineReached:
       return fact
     }
   }
@@ -37,12 +38,15 @@ struct TraceRedactor: Sendable {
       return .transmit(link, outgoing[link, default: FrameRedactor()].redacted(bytes))
     case .storeChunk(let id, let bytes): return .storeChunk(id, Self.zeros(bytes))
     case .deliver(let event): return .deliver(Self.redacted(event))
+    case .tunnelReceived(let tunnel, let bytes): return .tunnelReceived(tunnel, Self.zeros(bytes))
     case .closeLink(let link, _):
       forget(link)
       return effect
     // Cases that carry contents belong above.
     case .dial, .cancelDial, .judgeTrust, .drawNonce, .deriveCode, .proveCode, .readChunks, .finishSource, .closeSource,
-      .commitStore, .discardStore, .keepStore, .messagesTaken, .streamTaken, .reply, .finished:
+      .commitStore, .discardStore, .keepStore, .messagesTaken, .streamTaken, .tunnelOpened, .tunnelOffered,
+      .tunnelTaken, .tunnelPassedOn,
+      .tunnelEnded, .reply, .finished:
       return effect
     }
   }
@@ -91,7 +95,7 @@ struct FrameRedactor: Sendable {
   private static let contents: Set<UInt8> = [FrameType.message, FrameType.fragment]
   private static let numbered: Set<UInt8> = [
     FrameType.channelMessage, FrameType.channelFragment, FrameType.chunk, FrameType.unreliableMessage,
-    FrameType.streamData,
+    FrameType.streamData, FrameType.tunnelData,
   ]
 
   mutating func redacted(_ bytes: Bytes) -> Bytes {

@@ -12,7 +12,8 @@ extension Association {
     case .storeRestarted(let id, let offset): storeRestarted(id, offset: offset, turn)
     case .storeFailed(let id, let reason, let detail): storeFailed(id, Ending(reason, .us, detail), turn)
 
-    case .messageQueued, .messagesConsumed, .streamWritten, .streamConsumed, .commanded, .discoveryReported,
+    case .messageQueued, .messagesConsumed, .streamWritten, .streamConsumed, .tunnelWanted, .tunnelWritten,
+      .tunnelConsumed, .tunnelClosed, .commanded, .discoveryReported,
       .discoveryEnded, .dialFailed, .linkOpened, .received, .transmitted, .linkPaced, .linkClosed, .trustJudged,
       .nonceDrawn, .codeDerived, .codeProven, .availabilityChanged, .listeningChanged, .deadlineReached:
       break

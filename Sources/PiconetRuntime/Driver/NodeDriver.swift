@@ -14,6 +14,8 @@ public final class NodeDriver: RoundHandler {
   @exclusivity(unchecked) var engine: SessionEngine
   let transports: [any Transport]
   let discoveries: [any Discovery]
+  /// Nil where nobody is reached over others.
+  private let tunnels: TunnelTransport?
   private let security: any LinkSecurity
   private let trust: any TrustJudge
   private let observer: any NodeObserver
@@ -79,6 +81,7 @@ public final class NodeDriver: RoundHandler {
     self.security = security
     self.trust = trust
     self.observer = observer
+    tunnels = transports.lazy.compactMap { $0 as? TunnelTransport }.first
     radio =
       transports.contains { $0.kind.usesBluetooth } ? RadioWatch(plan: radioPlan, discoveries: discoveries) : nil
     timer = LoopTimer(loop: loop) { [self] in
@@ -95,6 +98,8 @@ public final class NodeDriver: RoundHandler {
     for transport in transports {
       transport.setListeningHandler { [self] in listeningChanged() }
     }
+    tunnels?.hand = { [self] in note($0) }
+    tunnels?.accepted = { [self] in accepted($0) }
     inputs.receive { [self] in take(emptying: &$0) }
     loop.addRoundHandler(self)
   }
@@ -162,6 +167,8 @@ public final class NodeDriver: RoundHandler {
     }
     for transport in transports { transport.setListeningHandler {} }
     stopListening()
+    tunnels?.hand = { _ in }
+    tunnels?.accepted = { _ in }
     for runner in runners.values.sorted(by: { $0.id < $1.id }) { runner.abort() }
     for (runner, _) in closing { runner.abort() }
     for store in stores.values { store.discard(on: disk) }
@@ -232,10 +239,11 @@ public final class NodeDriver: RoundHandler {
     guard !isEnding else { return }
     var turns = Self.flushesPerRound
     repeat {
+      tunnels?.readReady()
       engine.flush(at: now, into: &effects)
       work()
       proceedStores()
-      if writers.isEmpty { break }
+      if writers.isEmpty, tunnels?.hasReady != true { break }
       var batch: [LinkRunner] = []
       swap(&batch, &writers)
       batch.drain { write($0) }
@@ -296,6 +304,12 @@ public final class NodeDriver: RoundHandler {
     case .proveCode(let id, let step):
       let channel = step.link.flatMap { runners[$0]?.channel }
       if let finding = security.prove(id, step, over: channel) { facts.append(.codeProven(id, finding)) }
+    case .tunnelOpened(let tunnel, let route): tunnels?.opened(tunnel, route)
+    case .tunnelOffered(let tunnel, let route): tunnels?.offered(tunnel, route)
+    case .tunnelReceived(let tunnel, let bytes): tunnels?.received(tunnel, bytes)
+    case .tunnelTaken(let tunnel, let count): tunnels?.taken(tunnel, count)
+    case .tunnelPassedOn(let tunnel, let count): tunnels?.passedOn(tunnel, count)
+    case .tunnelEnded(let tunnel, let failure): tunnels?.ended(tunnel, failure)
     case .finishSource(let transfer): finish(transfer)
     case .closeSource(let transfer): sources.removeValue(forKey: transfer).map { close($0) }
     case .commitStore(let transfer, let size, let digest):

@@ -180,12 +180,29 @@ extension EngineFuzz {
       case 2:
         let (one, other) = (input.hostileNumber(), input.hostileNumber())
         return .restart(transfer: transfer, offset: min(one, other), limit: max(one, other))
+      case 5: return tunnelFrame(transfer)
+      case 6: return .tunnelData(tunnel: transfer, contents(self) + [1])
       case 3: return .comparing(transfer: transfer, compared: input.hostileNumber())
       case 4:
         let ports = 1...UInt8(input.byte() % 8 + 1)
         return .listening(ports.map { ListeningPort(transport: $0, port: UInt16(input.byte()) * 257 | 1) })
       default: return .unknownOptional(type: byte | FrameType.optionalBit)
       }
+    }
+  }
+
+  private func credit(_ number: UInt64) -> Frame {
+    let (one, other) = (input.hostileNumber(), input.hostileNumber())
+    return .tunnelCredit(tunnel: number, consumed: min(one, other), limit: max(one, other))
+  }
+
+  private func tunnelFrame(_ number: UInt64) -> Frame {
+    switch input.number(below: 5) {
+    case 0: .openTunnel(tunnel: number, to: pickMember())
+    case 1: .offerTunnel(tunnel: number, from: pickMember(), relays: UInt64(input.number(below: 3) + 1))
+    case 2: .tunnelOpened(tunnel: number, relays: UInt64(input.number(below: 3) + 1))
+    case 3: credit(number)
+    default: .closeTunnel(tunnel: number, reason(), detail: "")
     }
   }
 }

@@ -43,6 +43,8 @@ final class EngineFuzz {
   /// Names of associations and members that others' frames have used.
   var associations: [AssociationID] = []
   var members: Set<NodeID> = []
+  var tunnels: [TunnelID] = []
+  var nextTunnel: UInt64 = 1
   var isFinished = false
 
   static let configuration: EngineConfiguration = {
@@ -60,6 +62,10 @@ final class EngineFuzz {
     configuration.handshakeLimit = 4
     configuration.associationLimit = 6
     configuration.sightingLimit = 8
+    configuration.transports.append(.relay)
+    configuration.relaying = RelayQuotas()
+    configuration.relaying?.tunnels = 4
+    configuration.relaying?.memberRate = 20_000
     return configuration
   }()
   static let hostileCount = 4
@@ -169,7 +175,21 @@ final class EngineFuzz {
     case .streamTaken(let stream, let count):
       streamQueued[stream, default: 0] -= count
       if streamQueued[stream, default: 0] < 0 { broken("takes more of a stream than was written") }
+    case .tunnelOpened, .tunnelOffered, .tunnelReceived, .tunnelTaken, .tunnelPassedOn,
+      .tunnelEnded:
+      tunnelled(effect)
     case .messagesTaken: break
+    }
+  }
+
+  /// Whoever opens links in tunnels brings anything, which is read at once, or never.
+  private func tunnelled(_ effect: Effect) {
+    switch effect {
+    case .tunnelOpened(let id, _), .tunnelOffered(let id, _): if tunnels.count < 64 { tunnels.append(id) }
+    case .tunnelReceived(let id, let bytes):
+      if input.isTrue() { take(.tunnelConsumed(id, byteCount: bytes.count)) }
+    case .tunnelEnded(let id, _): tunnels.removeAll { $0 == id }
+    default: break
     }
   }
 

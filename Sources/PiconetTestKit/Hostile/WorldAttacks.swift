@@ -163,7 +163,7 @@ extension World {
     let large = node.dice.pick([0, 1, 100, 10_000, VariableInteger.max])
     let bytes = node.dice.bytes(node.dice.number(1...200))[...]
     let reason = Reason(rawValue: UInt16(node.dice.number(0...70)))
-    switch node.dice.number(0...55) {
+    switch node.dice.number(0...62) {
     case 0: return .codeReveal(node.dice.bytes(32))
     case 40: return .codeConfirm(node.dice.bytes(InviteByCode.confirmationCount))
     case 41: return .codeNonce(node.dice.bytes(32))
@@ -223,6 +223,12 @@ extension World {
     case 52: return .introduced(memberName(node))
     case 53: return .introductionFailed(memberName(node), reason, detail: "")
     case 54: return .withdrawIntroduction(memberName(node), reason)
+    case 56: return .openTunnel(tunnel: small, to: memberName(node))
+    case 57: return .offerTunnel(tunnel: small, from: memberName(node), relays: 1 + small % 3)
+    case 58: return .tunnelOpened(tunnel: small, relays: 1 + small % 3)
+    case 59, 60: return .tunnelData(tunnel: small, bytes)
+    case 61: return .tunnelCredit(tunnel: small, consumed: min(small, large), limit: large)
+    case 62: return .closeTunnel(tunnel: small, reason, detail: "")
     case 48: return .channelCredit(Self.channel(node.dice.number(1...63)), limit: large)
     case 39: return .comparing(transfer: small, compared: large)
     default: return .refuse(transfer: small, reason, detail: "")

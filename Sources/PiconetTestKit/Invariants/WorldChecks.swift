@@ -50,7 +50,8 @@ extension World {
       finding("n\(node.index) keeps \(census.keptBytes) bytes that are not acknowledged")
     }
     let ofStreams = node.record.written.count * configuration.streamWindow
-    if census.queuedBytes > perPeer * max(1, census.links, census.associations) + ofStreams {
+    let ofTunnels = census.tunnels * (256 << 10)
+    if census.queuedBytes > perPeer * max(1, census.links, census.associations) + ofStreams + ofTunnels {
       finding("n\(node.index) queues \(census.queuedBytes) bytes")
     }
   }
@@ -147,7 +148,7 @@ extension World {
       let census = node.engine.census
       if node.record.finishedCount != 1 { finding("n\(node.index) does not finish: \(census)") }
       if census.links + census.dials + census.associations + census.transfersIncoming + census.transfersOutgoing
-        + census.streams + census.attempts + census.introductions + census.queuedBytes != 0
+        + census.streams + census.tunnels + census.attempts + census.introductions + census.queuedBytes != 0
       {
         finding("n\(node.index) has something left: \(census)")
       }

@@ -58,7 +58,8 @@ extension World {
     case .readChunks(let transfer, let number, _, _, _): node.record.numbers[transfer] = number
     case .drawNonce, .proveCode, .finishSource, .closeSource, .storeChunk, .commitStore, .discardStore,
       .keepStore,
-      .messagesTaken, .streamTaken:
+      .messagesTaken, .streamTaken, .tunnelOpened, .tunnelOffered, .tunnelReceived, .tunnelTaken,
+      .tunnelPassedOn, .tunnelEnded:
       break
     }
   }
@@ -160,10 +161,12 @@ extension World {
       let persona = scenario.personas[place]
       return persona.leaveChance > 0 || persona.removeChance > 0 || nodes[place].application.isShuttingDown
     }
+    // Whoever relays takes its members' links with it.
+    let mayTakeAway = seed.family == .relays && nodes.contains { $0.application.isShuttingDown }
     switch ReasonClass(ending.reason) {
     case .broken: break
     // A link is given up for another one that is there already.
-    case .lost: if mayLeave || ending.reason == .duplicateLink { return }
+    case .lost: if mayLeave || mayTakeAway || ending.reason == .duplicateLink { return }
     // Somebody asked for it; any member may ask for the removal of others.
     case .left, .removed, .refused: return
     }

@@ -5,7 +5,12 @@ import PiconetWire
 extension World {
   /// Where a node listens, over every transport of the scenario.
   func addresses(of index: Int) -> [TransportAddress] {
-    scenario.transports.map { TransportAddress(kind: $0, text: Self.address($0, of: index, port: Self.port)) }
+    transports(of: index).map { TransportAddress(kind: $0, text: Self.address($0, of: index, port: Self.port)) }
+  }
+
+  /// Over which of the scenario's a node can be reached, and reach others.
+  func transports(of index: Int) -> [TransportKind] {
+    scenario.transports.filter { scenario.configurations[index].transports.contains($0) }
   }
 
   static let port: UInt16 = 7
@@ -25,6 +30,7 @@ extension World {
   }
 
   func startDial(_ dial: DialID, _ kind: TransportKind, _ addresses: [TransportAddress], by node: SimulatedNode) {
+    if kind == .relay { return dialOverRelay(dial, addresses, by: node, nil) }
     let index = pendingDials.count
     pendingDials.append(PendingDial(node: node.index, life: node.life, dial: dial, kind: kind))
     node.dials[dial] = index
@@ -39,6 +45,9 @@ extension World {
     }
     guard let answering = addresses.lazy.compactMap({ self.target($0) }).first else {
       return enter(.dialDone(index: index, .failed(LinkFailure(.unreachable, "no such address"))), in: delay)
+    }
+    guard transports(of: answering).contains(kind) else {
+      return enter(.dialDone(index: index, .failed(LinkFailure(.unreachable))), in: delay)
     }
     enter(.dialDone(index: index, .answered(by: answering)), in: delay)
   }

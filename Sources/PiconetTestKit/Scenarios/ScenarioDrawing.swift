@@ -22,6 +22,7 @@ extension Scenario {
     case .hidden: scenario.drawHidden(&dice)
     case .introductions: scenario.drawIntroductions(&dice)
     case .groups: scenario.drawGroups(&dice)
+    case .relays: scenario.drawRelays(&dice)
     }
     scenario.drawChannels(&dice)
     return scenario

@@ -59,4 +59,6 @@ public enum ScenarioFamily: String, Sendable, CaseIterable {
   case introductions
   /// Nodes that form groups, by few invitations, and lose one another: cuts, partitions, crashes, some that hide.
   case groups
+  /// Groups of nodes that have not all a transport in common: some reach others only over members that relay.
+  case relays
 }

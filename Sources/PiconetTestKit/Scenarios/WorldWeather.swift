@@ -52,7 +52,7 @@ extension World {
     node.listens = !node.isHidden || node.engine.expectsLinks
     guard node.saysListening != node.listens, node.isAlive, !node.isFinished else { return }
     node.saysListening = node.listens
-    let ports = node.listens ? scenario.transports.map { ($0, Self.port) } : []
+    let ports = node.listens ? transports(of: node.index).map { ($0, Self.port) } : []
     post(.fact(.listeningChanged(ListeningPort.list(Dictionary(uniqueKeysWithValues: ports)))), to: node)
   }
 

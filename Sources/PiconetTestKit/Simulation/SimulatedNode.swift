@@ -33,6 +33,11 @@ final class SimulatedNode {
   /// Links that facts for the engine may be about.
   var links: [LinkID: (connection: Int, side: Int)] = [:]
   var dials: [DialID: Int] = [:]
+  var tunnels: [TunnelID: SimulatedTunnel] = [:]
+  var tunnelLinks: [LinkID: TunnelID] = [:]
+  /// Dials over relays: the tunnel that is asked for, and the addresses that come after it.
+  var relayDials: [DialID: (tunnel: TunnelID, others: [TransportAddress])] = [:]
+  var nextTunnel: UInt64 = 1
   var nextLink: UInt64 = 1
   var nextCommand: UInt64 = 1
   var nextTransfer: UInt64 = 1
@@ -56,6 +61,8 @@ final class SimulatedNode {
     record = NodeRecord()
   }
 
+  func has(_ link: LinkID) -> Bool { links[link] != nil || tunnelLinks[link] != nil }
+
   /// A crash destroys everything but the disk and the remembered peers.
   func begin(node: NodeID, engine: consuming SessionEngine) {
     life += 1
@@ -72,6 +79,9 @@ final class SimulatedNode {
     timerAt = nil
     links = [:]
     dials = [:]
+    tunnels = [:]
+    tunnelLinks = [:]
+    relayDials = [:]
     sources = [:]
     stores = [:]
     codes = TypedCodeState()

@@ -36,6 +36,10 @@ public struct SimulationStatistics: Sendable, Hashable {
   public var introduced = 0
   /// Pairs of a group that were given up.
   public var membersApart = 0
+  /// Tunnels that were asked for, links in them, each counted on its own side, and the most relays of one.
+  public var tunnels = 0
+  public var relayedLinks = 0
+  public var longestRelay = 0
   /// Attacks of the hostile node.
   public var attacks = 0
   /// The most bytes beyond the transmit window that waited for one link.
@@ -68,6 +72,9 @@ public struct SimulationStatistics: Sendable, Hashable {
     left.introductions += right.introductions
     left.introduced += right.introduced
     left.membersApart += right.membersApart
+    left.tunnels += right.tunnels
+    left.relayedLinks += right.relayedLinks
+    left.longestRelay = max(left.longestRelay, right.longestRelay)
     left.attacks += right.attacks
     left.largestOutstanding = max(left.largestOutstanding, right.largestOutstanding)
   }

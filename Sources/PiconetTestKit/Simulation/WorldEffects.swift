@@ -10,11 +10,14 @@ extension World {
   private func perform(_ effect: Effect, of node: SimulatedNode) {
     switch effect {
     case .dial(let dial, let kind, let addresses): startDial(dial, kind, addresses, by: node)
-    case .cancelDial(let dial): cancelDial(dial, by: node)
+    case .cancelDial(let dial):
+      if node.relayDials[dial] == nil { cancelDial(dial, by: node) } else { cancelRelayDial(dial, by: node) }
     case .transmit(let link, let bytes):
+      if let tunnel = node.tunnelLinks[link] { return transmit(bytes, in: tunnel, node) }
       guard let (number, side) = node.links[link] else { return }
       transmit(tampered(bytes, link, of: node), over: connections[number], side)
     case .closeLink(let link, let flush):
+      if let tunnel = node.tunnelLinks[link] { return closeLink(link, in: tunnel, flush: flush, node) }
       guard let (number, side) = node.links.removeValue(forKey: link) else { return }
       close(connections[number], side, flush: flush)
     case .judgeTrust(let link, let peer, _, _):
@@ -24,7 +27,8 @@ extension World {
       answer(node, .nonceDrawn(id, CodeNonce(bytes: nonce, commitment: CheapDigest.of(nonce))), within: 1_000)
     case .deriveCode(let id, let link, let inputs):
       let isRevealed = CheapDigest.of(inputs.inviterNonce) == inputs.commitment
-      let connection = node.links[link]?.0
+      let connection =
+        node.links[link]?.0 ?? node.tunnelLinks[link].flatMap { node.tunnels[$0] }.map { $0.channel | 1 << 15 }
       let derived = isRevealed ? connection.map { code(inputs, over: $0) } : nil
       answer(node, .codeDerived(id, derived), within: 1_000)
     case .proveCode(let id, let step): prove(id, step, of: node)
@@ -40,6 +44,12 @@ extension World {
       let key = ChannelKey(peer: peer, channel: channel)
       node.application.queuedCost[key] = max(0, (node.application.queuedCost[key] ?? 0) - count)
     case .streamTaken(let stream, let count): streamTaken(stream, count, node)
+    case .tunnelOpened(let id, let route): tunnelOpened(id, route, node)
+    case .tunnelOffered(let id, let route): tunnelOffered(id, route, node)
+    case .tunnelReceived(let id, let bytes): tunnelReceived(id, bytes, node)
+    case .tunnelTaken(let id, let count): tunnelTaken(id, count, node)
+    case .tunnelPassedOn(let id, let count): tunnelPassedOn(id, count, node)
+    case .tunnelEnded(let id, let failure): tunnelEnded(id, failure, node)
     case .deliver(let event):
       // People of this world remember whom they have let in.
       if case .connected(let peer) = event { node.rememberedPeers.insert(peer.node.peer) }

@@ -74,14 +74,17 @@ extension World {
     case .fact(let fact):
       switch fact {
       case .received(let link, _), .transmitted(let link, _), .trustJudged(let link, _):
-        guard node.links[link] != nil else { return nil }
+        guard node.has(link) else { return nil }
       case .linkClosed(let link, _):
-        guard node.links.removeValue(forKey: link) != nil else { return nil }
+        guard node.links.removeValue(forKey: link) != nil || node.tunnelLinks.removeValue(forKey: link) != nil else {
+          return nil
+        }
       case .linkOpened(let link, let opening):
-        guard node.links[link] != nil else { return nil }
+        guard node.has(link) else { return nil }
         if let dial = opening.dial { node.dials[dial] = nil }
       case .dialFailed(let dial, _):
-        guard node.dials.removeValue(forKey: dial) != nil else { return nil }
+        // One over a relay is in no table of the network's.
+        guard node.dials.removeValue(forKey: dial) != nil || node.record.dials.contains(dial) else { return nil }
       case .deadlineReached:
         guard let deadline = node.engine.nextDeadline, deadline <= instant else { return nil }
       case .commanded(let id, .pauseTransfer(let transfer, let isPaused)):

@@ -53,6 +53,11 @@ struct TranscriptWording {
     case .streamConsumed(let stream, let count): "streamConsumed \(describe(stream)) \(count)"
     case .discoveryEnded, .deadlineReached, .availabilityChanged: "\(fact)"
     case .listeningChanged(let ports): "listeningChanged \(ports.count)"
+    case .tunnelWanted(let id, let relay, let remote):
+      "tunnelWanted \(number(id)) over \(name(relay)) to \(name(remote))"
+    case .tunnelWritten(let id, let bytes): "tunnelWritten \(number(id)) \(size(bytes))"
+    case .tunnelConsumed(let id, let count): "tunnelConsumed \(number(id)) \(count)"
+    case .tunnelClosed(let id, let isAborted): "tunnelClosed \(number(id))\(isAborted ? " at once" : "")"
     }
   }
 
@@ -80,12 +85,26 @@ struct TranscriptWording {
     case .messagesTaken(let node, let count, let channel):
       "messagesTaken \(name(node)) \(count)\(words(channel))"
     case .streamTaken(let stream, let count): "streamTaken \(describe(stream)) \(count)"
+    case .tunnelOpened(let id, let route): "tunnelOpened \(number(id)): \(describe(route))"
+    case .tunnelOffered(let id, let route): "tunnelOffered \(number(id)): \(describe(route))"
+    case .tunnelReceived(let id, let bytes): "tunnelReceived \(number(id)) \(size(bytes))"
+    case .tunnelTaken(let id, let count): "tunnelTaken \(number(id)) \(count)"
+    case .tunnelPassedOn(let id, let count): "tunnelPassedOn \(number(id)) \(count)"
+    case .tunnelEnded(let id, let failure): "tunnelEnded \(number(id)) \(failure.map { "\($0)" } ?? "")"
     case .deliver(let event): "deliver \(describe(event))"
     case .reply(let id, .connected(let node)): "reply \(id.rawValue): connected \(name(node))"
     case .reply(let id, .stored): "reply \(id.rawValue): stored"
     case .reply(let id, let reply): "reply \(id.rawValue): \(reply)"
     case .finished: "finished"
     }
+  }
+
+  private func number(_ id: TunnelID) -> String {
+    id.isIncoming ? "in \(id.rawValue - TunnelID.firstIncoming)" : "\(id.rawValue)"
+  }
+
+  private func describe(_ route: TunnelRoute) -> String {
+    "\(name(route.remote)) over \(route.relays.map(name).joined(separator: ", ")), \(route.relayCount) in all"
   }
 
   private func describe(_ step: TypedCodeStep) -> String {

@@ -41,6 +41,8 @@ public enum Frame: Equatable, Sendable {
   case end(transfer: UInt64, size: UInt64, ResourceDigest)
   /// The receiver takes this many bytes of the stream in all.
   case streamCredit(stream: UInt64, limit: UInt64)
+  /// The receiver takes this many bytes of the tunnel in all.
+  case tunnelCredit(tunnel: UInt64, consumed: UInt64, limit: UInt64)
 
   // The association, sequenced.
   /// A reliable message, or the last fragment of one.
@@ -80,6 +82,17 @@ public enum Frame: Equatable, Sendable {
   case withdrawIntroduction(MemberName, Reason)
   /// A member has lost another one of ours, and asks us to introduce it anew.
   case askToIntroduce(MemberName)
+  /// The sender asks the receiver to connect it to another member of its own.
+  case openTunnel(tunnel: UInt64, to: MemberName)
+  /// The sender connects the receiver to a member of its own, which has asked for that; so many relays will lie between
+  /// the two.
+  case offerTunnel(tunnel: UInt64, from: MemberName, relays: UInt64)
+  /// The tunnel leads to its other end; so many relays lie between the two.
+  case tunnelOpened(tunnel: UInt64, relays: UInt64)
+  /// The next bytes of a tunnel, to whichever of its ends did not send them.
+  case tunnelData(tunnel: UInt64, Bytes)
+  /// No more bytes come from this side; each side sends it once.
+  case closeTunnel(tunnel: UInt64, Reason, detail: String)
   indirect case offer(transfer: UInt64, ResourceOffer)
   /// The receiver takes the offer, has bytes up to `offset` already, and takes bytes up to `limit`.
   case acceptOffer(transfer: UInt64, offset: UInt64, limit: UInt64)
@@ -140,6 +153,7 @@ public enum Frame: Equatable, Sendable {
     case .transferCredit: FrameType.transferCredit
     case .end: FrameType.end
     case .streamCredit: FrameType.streamCredit
+    case .tunnelCredit: FrameType.tunnelCredit
     case .message: FrameType.message
     case .fragment: FrameType.fragment
     case .channelMessage: FrameType.channelMessage
@@ -160,6 +174,11 @@ public enum Frame: Equatable, Sendable {
     case .introductionFailed: FrameType.introductionFailed
     case .withdrawIntroduction: FrameType.withdrawIntroduction
     case .askToIntroduce: FrameType.askToIntroduce
+    case .openTunnel: FrameType.openTunnel
+    case .offerTunnel: FrameType.offerTunnel
+    case .tunnelOpened: FrameType.tunnelOpened
+    case .tunnelData: FrameType.tunnelData
+    case .closeTunnel: FrameType.closeTunnel
     case .offer: FrameType.offer
     case .acceptOffer: FrameType.acceptOffer
     case .declineOffer: FrameType.declineOffer

@@ -16,6 +16,11 @@ enum FrameBody {
       let stream = try streamNumber(&reader)
       guard !reader.isAtEnd else { throw reader.malformed("no bytes") }
       return .streamData(stream: stream, reader.rest)
+    case FrameType.tunnelData:
+      var reader = ByteReader(body, type: type)
+      let tunnel = try tunnelNumber(&reader)
+      guard !reader.isAtEnd else { throw reader.malformed("no bytes") }
+      return .tunnelData(tunnel: tunnel, reader.rest)
     case FrameType.channelMessage:
       var reader = ByteReader(body, type: type)
       return .channelMessage(try channel(&reader), reader.rest)
@@ -176,6 +181,32 @@ enum FrameBody {
       frame =
         type == FrameType.resetStream
         ? .resetStream(stream: stream, reason, detail: detail) : .stopStream(stream: stream, reason, detail: detail)
+    default: return try decodeTunnel(type: type, body)
+    }
+    try reader.end()
+    return frame
+  }
+
+  private static func decodeTunnel(type: UInt8, _ body: Bytes) throws(WireError) -> Frame {
+    var reader = ByteReader(body, type: type)
+    let frame: Frame
+    switch type {
+    case FrameType.tunnelCredit:
+      let tunnel = try tunnelNumber(&reader)
+      let consumed = try reader.integer("consumed")
+      let limit = try reader.integer("limit")
+      guard consumed <= limit else { throw reader.malformed("consumed is beyond the limit") }
+      frame = .tunnelCredit(tunnel: tunnel, consumed: consumed, limit: limit)
+    case FrameType.openTunnel: frame = .openTunnel(tunnel: try tunnelNumber(&reader), to: try member(&reader))
+    case FrameType.offerTunnel:
+      let tunnel = try tunnelNumber(&reader)
+      frame = .offerTunnel(tunnel: tunnel, from: try member(&reader), relays: try relays(&reader))
+    case FrameType.tunnelOpened:
+      frame = .tunnelOpened(tunnel: try tunnelNumber(&reader), relays: try relays(&reader))
+    case FrameType.closeTunnel:
+      frame = .closeTunnel(
+        tunnel: try tunnelNumber(&reader), try reason(&reader),
+        detail: try reader.remainingText("detail", atMost: WireLimits.detail))
     default:
       guard FrameType.isOptional(type) else { throw WireError.unknownRequiredFrame(type: type) }
       return .unknownOptional(type: type)
@@ -243,6 +274,16 @@ enum FrameBody {
 
   private static func streamNumber(_ reader: inout ByteReader) throws(WireError) -> UInt64 {
     try reader.integer("stream", atMost: WireLimits.streamNumbers - 1)
+  }
+
+  private static func tunnelNumber(_ reader: inout ByteReader) throws(WireError) -> UInt64 {
+    try reader.integer("tunnel", atMost: WireLimits.tunnelNumbers - 1)
+  }
+
+  private static func relays(_ reader: inout ByteReader) throws(WireError) -> UInt64 {
+    let count = try reader.integer("relays", atMost: WireLimits.relays)
+    guard count > 0 else { throw reader.malformed("no relay") }
+    return count
   }
 
   private static func reason(_ reader: inout ByteReader) throws(WireError) -> Reason {

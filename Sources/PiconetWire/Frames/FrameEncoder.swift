@@ -11,6 +11,9 @@ public enum FrameEncoder {
     case .streamData(let stream, let payload):
       appendStreamHeader(stream: stream, payloadCount: payload.count, to: &bytes)
       bytes.append(contentsOf: payload)
+    case .tunnelData(let tunnel, let payload):
+      appendTunnelHeader(tunnel: tunnel, payloadCount: payload.count, to: &bytes)
+      bytes.append(contentsOf: payload)
     case .channelMessage(let channel, let payload):
       appendHeader(of: FrameType.channelMessage, in: channel, payloadCount: payload.count, to: &bytes)
       bytes.append(contentsOf: payload)
@@ -28,7 +31,9 @@ public enum FrameEncoder {
       .present, .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone, .invite, .accept, .decline, .withdraw, .codeNonce,
       .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce,
-      .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .hello,
+      .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel,
+      .tunnelOpened,
+      .closeTunnel, .tunnelCredit, .hello,
       .associate, .associated, .close, .ping, .pong, .unknownOptional:
       appendControl(frame, to: &bytes)
     }
@@ -87,6 +92,13 @@ public enum FrameEncoder {
     appendHeader(
       type: FrameType.streamData, bodyCount: VariableInteger.byteCount(of: stream) + payloadCount, to: &bytes)
     VariableInteger.append(stream, to: &bytes)
+  }
+
+  /// Appends what stands before the payload of a frame of tunnel data: at most 7 bytes.
+  public static func appendTunnelHeader(tunnel: UInt64, payloadCount: Int, to bytes: inout [UInt8]) {
+    appendHeader(
+      type: FrameType.tunnelData, bodyCount: VariableInteger.byteCount(of: tunnel) + payloadCount, to: &bytes)
+    VariableInteger.append(tunnel, to: &bytes)
   }
 
   /// Appends what stands before the part of a message in a channel other than 0: at most 6 bytes.
@@ -187,7 +199,24 @@ public enum FrameEncoder {
     case .resetStream(let stream, let reason, let detail), .stopStream(let stream, let reason, let detail):
       VariableInteger.append(stream, to: &body)
       appendReason(reason, detail, to: &body)
-    case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .chunk, .streamData,
+    case .tunnelCredit(let tunnel, let consumed, let limit):
+      VariableInteger.append(tunnel, to: &body)
+      VariableInteger.append(consumed, to: &body)
+      VariableInteger.append(limit, to: &body)
+    case .openTunnel(let tunnel, let member):
+      VariableInteger.append(tunnel, to: &body)
+      append(member, to: &body)
+    case .offerTunnel(let tunnel, let member, let relays):
+      VariableInteger.append(tunnel, to: &body)
+      append(member, to: &body)
+      VariableInteger.append(relays, to: &body)
+    case .tunnelOpened(let tunnel, let relays):
+      VariableInteger.append(tunnel, to: &body)
+      VariableInteger.append(relays, to: &body)
+    case .closeTunnel(let tunnel, let reason, let detail):
+      VariableInteger.append(tunnel, to: &body)
+      appendReason(reason, detail, to: &body)
+    case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .chunk, .streamData, .tunnelData,
       .unknownOptional:
       break
     }

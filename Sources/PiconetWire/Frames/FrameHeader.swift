@@ -9,7 +9,7 @@ struct FrameHeader {
   private static func exemption(of type: UInt8) -> Int {
     switch type {
     case FrameType.message, FrameType.fragment, FrameType.channelMessage, FrameType.channelFragment,
-      FrameType.unreliableMessage, FrameType.chunk, FrameType.streamData:
+      FrameType.unreliableMessage, FrameType.chunk, FrameType.streamData, FrameType.tunnelData:
       0
     default: WireLimits.controlFrame
     }

@@ -29,6 +29,7 @@ public enum FrameType {
   public static let transferCredit: UInt8 = 0x12
   public static let end: UInt8 = 0x13
   public static let streamCredit: UInt8 = 0x20
+  public static let tunnelCredit: UInt8 = 0x30
 
   // The association, not sequenced, and optional.
   public static let listening: UInt8 = 0x8E
@@ -69,6 +70,11 @@ public enum FrameType {
   public static let introductionFailed: UInt8 = 0x74
   public static let withdrawIntroduction: UInt8 = 0x75
   public static let askToIntroduce: UInt8 = 0x76
+  public static let openTunnel: UInt8 = 0x78
+  public static let offerTunnel: UInt8 = 0x79
+  public static let tunnelOpened: UInt8 = 0x7A
+  public static let tunnelData: UInt8 = 0x7B
+  public static let closeTunnel: UInt8 = 0x7C
 
   // The association, sequenced and optional.
   public static let senderPaused: UInt8 = 0xD0
@@ -77,7 +83,7 @@ public enum FrameType {
   /// Numbers that version 1 keeps free for what is planned: more of streams, relaying, group membership. To this
   /// version they are unknown required frames.
   public static let reservedForStreams: [ClosedRange<UInt8>] = [0x21...0x2F, 0x66...0x6F]
-  public static let reservedForRelay: [ClosedRange<UInt8>] = [0x30...0x37]
+  public static let reservedForRelay: [ClosedRange<UInt8>] = [0x31...0x37]
   public static let reservedForMembership: [ClosedRange<UInt8>] = [0x77...0x77]
 
   /// Every type of version 1 with its name in the document, in the order of the numbers.
@@ -89,6 +95,7 @@ public enum FrameType {
     ("channelCredit", channelCredit), ("chunk", chunk),
     ("position", position),
     ("transferCredit", transferCredit), ("end", end), ("streamCredit", streamCredit),
+    ("tunnelCredit", tunnelCredit),
     ("message", message), ("fragment", fragment), ("invite", invite),
     ("accept", accept), ("decline", decline), ("withdraw", withdraw),
     ("leave", leave), ("admit", admit), ("channelMessage", channelMessage), ("channelFragment", channelFragment),
@@ -100,7 +107,9 @@ public enum FrameType {
     ("endStream", endStream), ("resetStream", resetStream), ("stopStream", stopStream),
     ("streamDone", streamDone), ("removeMember", removeMember), ("removed", removed),
     ("introduce", introduce), ("introduced", introduced), ("introductionFailed", introductionFailed),
-    ("withdrawIntroduction", withdrawIntroduction), ("askToIntroduce", askToIntroduce), ("listening", listening),
+    ("withdrawIntroduction", withdrawIntroduction), ("askToIntroduce", askToIntroduce), ("openTunnel", openTunnel),
+    ("offerTunnel", offerTunnel), ("tunnelOpened", tunnelOpened), ("tunnelData", tunnelData),
+    ("closeTunnel", closeTunnel), ("listening", listening),
     ("comparing", comparing),
     ("senderPaused", senderPaused), ("receiverPaused", receiverPaused),
   ]

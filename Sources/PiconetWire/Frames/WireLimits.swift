@@ -48,6 +48,14 @@ public enum WireLimits {
   public static let streamName = 1024
   /// Stream numbers are below this, so that the number in front of data takes at most two bytes.
   public static let streamNumbers: UInt64 = 1 << 14
+  /// Tunnel numbers are below this, so that the number in front of data takes at most two bytes.
+  public static let tunnelNumbers: UInt64 = 1 << 14
+  /// Bytes of a tunnel, each way, before its first credit.
+  public static let tunnelWindow: UInt64 = 64 << 10
+  /// Relays between the two ends of a tunnel.
+  public static let relays: UInt64 = 3
+  /// Tunnels of one side between two members at once.
+  public static let tunnels = 16
   /// Parameters in a hello, and fields in an offer.
   public static let parameters = 64
   /// The silence that a hello may state, in milliseconds: a peer can neither make us ping more than a few times a

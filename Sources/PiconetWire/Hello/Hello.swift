@@ -45,6 +45,7 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
   public static let resume = Capabilities(rawValue: 1 << 0)
   /// Takes streams.
   public static let streams = Capabilities(rawValue: 1 << 1)
+  /// Connects members of its own to one another (`openTunnel`).
   public static let relay = Capabilities(rawValue: 1 << 2)
   /// Understands `removeMember` and `removed`.
   public static let removal = Capabilities(rawValue: 1 << 3)
@@ -54,6 +55,8 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
   public static let introductions = Capabilities(rawValue: 1 << 5)
   /// Wants to be a member of all members of its members.
   public static let group = Capabilities(rawValue: 1 << 6)
+  /// Understands `tunnelOpened`, `offerTunnel` and the frames that belong to them: it is reached through relays.
+  public static let tunnels = Capabilities(rawValue: 1 << 7)
 }
 
 /// The limits that the sender of a hello states for what it receives. The smaller of the two sides' limits counts. The

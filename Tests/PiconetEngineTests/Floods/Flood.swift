@@ -140,6 +140,9 @@ final class Flood {
 
   // MARK: The remote side
 
+  /// Numbers that the remote side may choose.
+  private var farTunnel: UInt64 { 2 * (round % 60) + (one.far < one.side.node ? 0 : 1) }
+
   private var other: MemberName { MemberName(peer: peer(77), incarnation: Incarnation(rawValue: round)) }
 
   /// What the remote side says in one turn: frames of the type, and as little else as makes them legal.
@@ -219,6 +222,18 @@ final class Flood {
       return [
         .introduce(Introduce(subject, timeout: 60_000, name: text, addresses: [address])),
         .withdrawIntroduction(subject, .cancelled),
+      ]
+    case FrameType.openTunnel: return [.openTunnel(tunnel: farTunnel, to: other)]
+    case FrameType.offerTunnel: return [.offerTunnel(tunnel: farTunnel, from: other, relays: 1)]
+    case FrameType.tunnelOpened: return [.tunnelOpened(tunnel: 0, relays: 1)]
+    case FrameType.tunnelData:
+      return round == 1
+        ? [.offerTunnel(tunnel: farTunnel, from: other, relays: 1)]
+        : [.tunnelData(tunnel: 1 - farTunnel % 2, payload)]
+    case FrameType.tunnelCredit: return [.tunnelCredit(tunnel: farTunnel, consumed: 0, limit: round)]
+    case FrameType.closeTunnel:
+      return [
+        .offerTunnel(tunnel: farTunnel, from: other, relays: 1), .closeTunnel(tunnel: farTunnel, .left, detail: text),
       ]
     case FrameType.askToIntroduce: return [.askToIntroduce(other)]
     case FrameType.introduced: return [.introduced(other)]

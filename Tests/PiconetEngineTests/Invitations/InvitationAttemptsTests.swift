@@ -89,7 +89,8 @@ struct InvitationAttemptsTests {
     let hello = Hello(incarnation: Incarnation(rawValue: 2), name: "", scope: "")
     for link in links { #expect(link.received(hello, at: node(9), "") == nil) }
     let association = Association(
-      id: AssociationID(high: 1, low: 2), node: node(2), on: links[0], hello, configuration(), DeadlineWatch(),
+      id: AssociationID(high: 1, low: 2), node: node(2), of: node(9), on: links[0], hello, configuration(),
+      DeadlineWatch(),
       at: seconds(0))
     let arrival = attempts.associationBegan(association, turn)
     #expect(arrival?.invitation.command == first && attempts.commands == [CommandID(rawValue: 2)])

@@ -56,6 +56,9 @@ struct LegalFramesTests {
     (.resetStream(stream: 0, .cancelled, detail: ""), "a"),
     (.stopStream(stream: 0, .cancelled, detail: ""), "a"),
     (.streamDone(stream: 0), "a"),
+    (.tunnelCredit(tunnel: 0, consumed: 0, limit: 1), "a"), (.openTunnel(tunnel: 0, to: someMember), "a"),
+    (.offerTunnel(tunnel: 0, from: someMember, relays: 1), "a"), (.tunnelOpened(tunnel: 0, relays: 1), "a"),
+    (.tunnelData(tunnel: 0, [1]), "a"), (.closeTunnel(tunnel: 0, .left, detail: ""), "a"),
     (.unknownOptional(type: 0xBF), "tRa"),
     (.unknownOptional(type: 0xFF), "tRa"),
   ]

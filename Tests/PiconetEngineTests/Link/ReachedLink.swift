@@ -16,7 +16,8 @@ func link(
   link.judged(.known)
   if phase == .ready { return link }
   let association = Association(
-    id: AssociationID(high: 1, low: 2), node: node(far), on: link, hello, configuration, DeadlineWatch(), at: now)
+    id: AssociationID(high: 1, low: 2), node: node(far), of: node(9), on: link, hello, configuration, DeadlineWatch(),
+    at: now)
   if phase == .resuming {
     let turn = Turn(node(9), seed: 1, InvitationBudgets(openQuestions: 1), DeadlineWatch())
     link.askToResume(association, turn)

@@ -85,8 +85,13 @@ struct TraceCodingTests {
     settings.channelWindow = 26_026
     settings.channelPriorities = [1: .high, 63: .low]
     settings.membership = .group
+    settings.relaying = RelayQuotas()
+    settings.relaying?.tunnels = 27
+    settings.relaying?.tunnelsPerMember = 28
+    settings.relaying?.rate = 29_029
+    settings.relaying?.memberRate = 30_030
     #expect(try Self.read(Self.bytes(settings)) == settings)
-    #expect(Mirror(reflecting: settings).children.count == 35, "a new setting belongs into EngineConfiguration+Trace")
+    #expect(Mirror(reflecting: settings).children.count == 36, "a new setting belongs into EngineConfiguration+Trace")
   }
 
   @Test("numbers of 64 bits, and none of more")

@@ -40,10 +40,16 @@ struct TraceSamples {
   mutating func failure() -> LinkFailure { LinkFailure(pick(LinkFailure.Code.allCases), text()) }
 
   mutating func traits() -> LinkTraits {
-    LinkTraits(
+    var traits = LinkTraits(
       kind: pick(TransportKind.allCases), remoteAddress: text(), localAddress: text(), isPacket: isTrue(),
       largestWrite: pick([.max, 672, count()]), transmitWindow: optional(count()), unreadLimit: optional(count()))
+    if isTrue() { traits.relays = [node(), node()] }
+    traits.relayCount = count()
+    return traits
   }
+
+  mutating func tunnel() -> TunnelID { TunnelID(rawValue: number()) }
+  mutating func route() -> TunnelRoute { TunnelRoute(remote: node(), relays: [node()], relayCount: count()) }
   mutating func offer() -> ResourceOffer {
     ResourceOffer(
       name: bytes(), size: number(), mediaType: text(), modified: optional(Int64(bitPattern: number())),
@@ -150,6 +156,8 @@ struct TraceSamples {
       .streamWritten(stream(), bytes()[...]), .streamConsumed(stream(), byteCount: count()),
       .availabilityChanged(isTrue()),
       .listeningChanged([ListeningPort(transport: 1, port: UInt16(truncatingIfNeeded: number()))]),
+      .tunnelWanted(tunnel(), over: node(), to: node()), .tunnelWritten(tunnel(), bytes()[...]),
+      .tunnelConsumed(tunnel(), byteCount: count()), .tunnelClosed(tunnel(), isAborted: isTrue()),
     ]
   }
   mutating func events() -> [Event] {
@@ -188,6 +196,10 @@ struct TraceSamples {
       .commitStore(transfer(), size: number(), digest()), .discardStore(transfer()),
       .messagesTaken(node(), byteCount: count()), .deliver(pick(events())), .reply(command(), pick(replies())),
       .finished, .keepStore(transfer()), .streamTaken(stream(), byteCount: count()),
+      .tunnelOpened(tunnel(), route()), .tunnelOffered(tunnel(), route()),
+      .tunnelReceived(tunnel(), bytes()[...]), .tunnelTaken(tunnel(), byteCount: count()),
+      .tunnelPassedOn(tunnel(), byteCount: count()),
+      .tunnelEnded(tunnel(), optional(LinkFailure(.reset, text()))),
     ]
   }
 }

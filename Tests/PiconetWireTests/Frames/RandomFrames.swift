@@ -134,6 +134,16 @@ struct RandomFrames {
       }
       return .introduce(
         Introduce(member(), timeout: integer(), name: text(WireLimits.name), addresses: addresses))
+    case .tunnelCredit:
+      let (one, other) = (integer(), integer())
+      return .tunnelCredit(tunnel: transfer(), consumed: min(one, other), limit: max(one, other))
+    case .openTunnel: return .openTunnel(tunnel: transfer(), to: member())
+    case .offerTunnel:
+      return .offerTunnel(tunnel: transfer(), from: member(), relays: .random(in: 1...WireLimits.relays, using: &dice))
+    case .tunnelOpened:
+      return .tunnelOpened(tunnel: transfer(), relays: .random(in: 1...WireLimits.relays, using: &dice))
+    case .tunnelData: return .tunnelData(tunnel: transfer(), bytes(1...2_000)[...])
+    case .closeTunnel: return .closeTunnel(tunnel: transfer(), reason(), detail: text(WireLimits.detail))
     case .askToIntroduce: return .askToIntroduce(member())
     case .introduced: return .introduced(member())
     case .introductionFailed: return .introductionFailed(member(), reason(), detail: text(WireLimits.detail))

@@ -12,6 +12,7 @@ enum FrameCase: CaseIterable {
   case offer, acceptOffer, declineOffer, stored, present, restart, comparing, listening, abandon, refuse, senderPaused,
     receiverPaused
   case streamCredit, openStream, streamData, endStream, resetStream, stopStream, streamDone, unknownOptional
+  case tunnelCredit, openTunnel, offerTunnel, tunnelOpened, tunnelData, closeTunnel
 
   init(_ frame: Frame) {
     self =
@@ -71,6 +72,12 @@ enum FrameCase: CaseIterable {
       case .resetStream: .resetStream
       case .stopStream: .stopStream
       case .streamDone: .streamDone
+      case .tunnelCredit: .tunnelCredit
+      case .openTunnel: .openTunnel
+      case .offerTunnel: .offerTunnel
+      case .tunnelOpened: .tunnelOpened
+      case .tunnelData: .tunnelData
+      case .closeTunnel: .closeTunnel
       case .unknownOptional: .unknownOptional
       }
   }

@@ -147,7 +147,7 @@ struct HostileBytesTests {
       #expect(throws: WireError.unknownRequiredFrame(type: type)) { try decodeAll([type, 0]) }
       refused += 1
     }
-    #expect(refused == 128 - 51)
+    #expect(refused == 128 - 57)
     for range in FrameType.reservedForStreams + FrameType.reservedForRelay + FrameType.reservedForMembership {
       #expect(known.isDisjoint(with: range))
     }

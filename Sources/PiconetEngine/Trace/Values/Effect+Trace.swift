@@ -6,6 +6,7 @@ extension Effect: TraceCoded {
     case dial, cancelDial, transmit, closeLink, judgeTrust, deriveCode, readChunks, finishSource
     case closeSource, storeChunk, commitStore, discardStore, messagesTaken, deliver, reply, finished
     case keepStore, streamTaken, drawNonce, proveCode
+    case tunnelOpened, tunnelOffered, tunnelReceived, tunnelTaken, tunnelPassedOn, tunnelEnded
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -31,6 +32,12 @@ extension Effect: TraceCoded {
     case .finished: bytes(Tag.finished)
     case .keepStore(let id): bytes(Tag.keepStore, id)
     case .streamTaken(let id, let count): bytes(Tag.streamTaken, id, count)
+    case .tunnelOpened(let id, let route): bytes(Tag.tunnelOpened, id, route)
+    case .tunnelOffered(let id, let route): bytes(Tag.tunnelOffered, id, route)
+    case .tunnelReceived(let id, let received): bytes(Tag.tunnelReceived, id, received)
+    case .tunnelTaken(let id, let count): bytes(Tag.tunnelTaken, id, count)
+    case .tunnelPassedOn(let id, let count): bytes(Tag.tunnelPassedOn, id, count)
+    case .tunnelEnded(let id, let failure): bytes(Tag.tunnelEnded, id, failure)
     }
   }
 
@@ -59,6 +66,12 @@ extension Effect: TraceCoded {
     case .finished: .finished
     case .keepStore: .keepStore(try reader())
     case .streamTaken: .streamTaken(try reader(), byteCount: try reader())
+    case .tunnelOpened: .tunnelOpened(try reader(), try reader())
+    case .tunnelOffered: .tunnelOffered(try reader(), try reader())
+    case .tunnelReceived: .tunnelReceived(try reader(), try reader())
+    case .tunnelTaken: .tunnelTaken(try reader(), byteCount: try reader())
+    case .tunnelPassedOn: .tunnelPassedOn(try reader(), byteCount: try reader())
+    case .tunnelEnded: .tunnelEnded(try reader(), try reader())
     }
   }
 }

@@ -9,7 +9,7 @@ extension EngineConfiguration: TraceCoded {
     bytes(handshakeLimit, associationLimit, sightingLimit, transports, transportHeadStart)
     bytes(allowsRemoval, deliversLateMessages, streamLimit, streamWindow, firstStreamWindow, streamMemory)
     bytes(movesBetweenTransports, idleMemberTimeout, openInvitations, greeting)
-    bytes(channelLimit, channelWindow, channelPriorities, membership)
+    bytes(channelLimit, channelWindow, channelPriorities, membership, relaying)
   }
 
   static func read(from reader: inout TraceReader) throws(TraceError) -> EngineConfiguration {
@@ -47,6 +47,7 @@ extension EngineConfiguration: TraceCoded {
     settings.channelWindow = try reader()
     settings.channelPriorities = try reader()
     settings.membership = try reader()
+    settings.relaying = try reader()
     return settings
   }
 }

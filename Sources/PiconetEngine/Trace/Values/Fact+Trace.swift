@@ -7,7 +7,7 @@ extension Fact: TraceCoded {
     case transmitted, linkClosed, trustJudged, codeDerived, chunksRead, sourceFinished, sourceFailed, chunkStored
     case committed, storeFailed, deadlineReached, linkPaced
     case streamWritten, streamConsumed, availabilityChanged, storeRestarted, nonceDrawn, codeProven
-    case listeningChanged
+    case listeningChanged, tunnelWanted, tunnelWritten, tunnelConsumed, tunnelClosed
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -40,6 +40,10 @@ extension Fact: TraceCoded {
     case .streamConsumed(let id, let count): bytes(Tag.streamConsumed, id, count)
     case .availabilityChanged(let isOpen): bytes(Tag.availabilityChanged, isOpen)
     case .listeningChanged(let ports): bytes(Tag.listeningChanged, ports)
+    case .tunnelWanted(let id, let relay, let remote): bytes(Tag.tunnelWanted, id, relay, remote)
+    case .tunnelWritten(let id, let written): bytes(Tag.tunnelWritten, id, written)
+    case .tunnelConsumed(let id, let count): bytes(Tag.tunnelConsumed, id, count)
+    case .tunnelClosed(let id, let isAborted): bytes(Tag.tunnelClosed, id, isAborted)
     }
   }
 
@@ -72,6 +76,10 @@ extension Fact: TraceCoded {
     case .streamConsumed: .streamConsumed(try reader(), byteCount: try reader())
     case .availabilityChanged: .availabilityChanged(try reader())
     case .listeningChanged: .listeningChanged(try reader())
+    case .tunnelWanted: .tunnelWanted(try reader(), over: try reader(), to: try reader())
+    case .tunnelWritten: .tunnelWritten(try reader(), try reader())
+    case .tunnelConsumed: .tunnelConsumed(try reader(), byteCount: try reader())
+    case .tunnelClosed: .tunnelClosed(try reader(), isAborted: try reader())
     }
   }
 }

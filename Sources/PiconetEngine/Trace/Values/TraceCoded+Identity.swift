@@ -39,6 +39,7 @@ extension TransferID: TraceNumber {}
 extension CodeID: TraceNumber {}
 extension TypedCodeID: TraceNumber {}
 extension StreamID: TraceNumber {}
+extension TunnelID: TraceNumber {}
 extension Incarnation: TraceNumber {}
 extension Reason: TraceNumber {}
 

@@ -23,12 +23,17 @@ extension TransportAddress: TraceCoded {
 
 extension LinkTraits: TraceCoded {
   func write(to bytes: inout TraceBytes) {
-    bytes(kind, remoteAddress, localAddress, isPacket, largestWrite, transmitWindow, unreadLimit)
+    bytes(
+      kind, remoteAddress, localAddress, isPacket, largestWrite, transmitWindow, unreadLimit, relays,
+      relayCount)
   }
   static func read(from reader: inout TraceReader) throws(TraceError) -> LinkTraits {
-    LinkTraits(
+    var traits = LinkTraits(
       kind: try reader(), remoteAddress: try reader(), localAddress: try reader(), isPacket: try reader(),
       largestWrite: try reader(), transmitWindow: try reader(), unreadLimit: try reader())
+    traits.relays = try reader()
+    traits.relayCount = try reader()
+    return traits
   }
 }
 

@@ -1,0 +1,224 @@
+import PiconetWire
+
+/// Tunnels with one member: where it relays for us, where we relay for it, and where it brings others to us.
+extension Association {
+  /// Whether it may connect us to members of its own.
+  var relaysForUs: Bool { isStaying && capabilities.contains(.relay) && activeLink != nil }
+
+  /// Whether it can be reached over us.
+  var takesTunnels: Bool { isStaying && capabilities.contains(.tunnels) && activeLink != nil }
+
+  /// Relays between us and it; 0 over a link of a real transport.
+  var relaysBelow: Int { link?.opening.traits.relayCount ?? 0 }
+
+  // MARK: Frames
+
+  /// It asks to be connected to another member of ours.
+  func receivedOpen(tunnel number: UInt64, to member: MemberName, _ turn: Turn) throws(Breach) -> FrameRequest? {
+    let target = NodeID(member)
+    guard try beginsTunnel(number) else { return nil }
+    guard target != node else { throw Breach("a tunnel to itself") }
+    return .tunnelAsked(number, to: target, self)
+  }
+
+  /// It connects us to a member of its own.
+  func receivedOffer(tunnel number: UInt64, from member: MemberName, relays: UInt64, _ turn: Turn) throws(Breach)
+    -> FrameRequest?
+  {
+    let remote = NodeID(member)
+    guard try beginsTunnel(number) else { return nil }
+    guard remote != node, remote != turn.node else { throw Breach("a tunnel from itself, or from us to ourselves") }
+    return .tunnelOffered(number, from: remote, relays: Int(relays), self)
+  }
+
+  /// - Returns: false where the frame does not count.
+  private func beginsTunnel(_ number: UInt64) throws(Breach) -> Bool {
+    guard try speaksAsMember() else { return false }
+    guard tunnels.isRemote(number), tunnels[number] == nil else {
+      throw Breach("tunnel \(number) is open, or not for that side to open")
+    }
+    guard tunnels.count(ours: false) < WireLimits.tunnels else {
+      throw Breach("more than \(WireLimits.tunnels) tunnels", .limitExceeded)
+    }
+    tunnels.append(Tunnel(number: number, isOurs: false, end: nil, relaysBelow: relaysBelow))
+    return true
+  }
+
+  func receivedOpened(tunnel number: UInt64, relays: UInt64, _ turn: Turn) throws(Breach) -> FrameRequest? {
+    guard let tunnel = try known(number) else { return nil }
+    guard tunnel.isOurs, tunnel.phase == .asked || tunnel.isClosed else {
+      throw Breach("opens a tunnel that nobody has asked it for")
+    }
+    if tunnel.isClosed { return nil }
+    tunnel.open()
+    switch tunnel.end {
+    case .own(let id, let remote): return .tunnelOpened(id, to: remote, relays: Int(relays), self)
+    case .relayed(let place): turn.relay(RelayStep(.opened, to: place, from: self.place(of: tunnel)))
+    case nil: break
+    }
+    return nil
+  }
+
+  func receivedData(tunnel number: UInt64, _ bytes: Bytes, _ turn: Turn) throws(Breach) {
+    guard let tunnel = try known(number), try tunnel.take(bytes.count) else { return }
+    switch tunnel.end {
+    case .own(let id, _): turn.add(.tunnelReceived(id, bytes))
+    case .relayed(let place): turn.relay(RelayStep(.data(bytes), to: place, from: self.place(of: tunnel)))
+    case nil: break
+    }
+  }
+
+  /// It may have crossed our goodbye, and the other side's answer to that.
+  func receivedCredit(tunnel number: UInt64, consumed: UInt64, limit: UInt64, _ turn: Turn) throws(Breach) {
+    guard try speaksAsMember(), let tunnel = tunnels[number], !tunnel.isClosed else { return }
+    let count = try tunnel.credit(consumed: consumed, limit: limit)
+    if case .own(let id, _) = tunnel.end, count > 0, turn.places.place(of: id) != nil {
+      turn.add(.tunnelPassedOn(id, byteCount: count))
+    }
+    tunnels.enqueue(tunnel)
+    turn.flush(link)
+  }
+
+  func receivedClose(tunnel number: UInt64, _ ending: Ending, _ turn: Turn) throws(Breach) {
+    guard let tunnel = try known(number) else { return }
+    if !tunnel.isClosed { sendAboutTunnel(.closeTunnel(tunnel: number, .left, detail: ""), turn) }
+    tunnels.forget(number)
+    if !tunnel.isClosed { tellEnd(of: tunnel, ending, turn) }
+  }
+
+  /// - Returns: nil where the frame does not count.
+  private func known(_ number: UInt64) throws(Breach) -> Tunnel? {
+    guard try speaksAsMember() else { return nil }
+    guard let tunnel = tunnels[number] else { throw Breach("a word about tunnel \(number), which is not open") }
+    return tunnel
+  }
+
+  // MARK: Ours
+
+  /// Opens a tunnel by `frame`, which gets its number.
+  /// - Returns: the number; nil where as many are open as may be.
+  func openTunnel(_ end: Tunnel.End, _ turn: Turn, _ frame: (UInt64) -> Frame) -> UInt64? {
+    guard let number = tunnels.freeNumber() else { return nil }
+    tunnels.append(Tunnel(number: number, isOurs: true, end: end, relaysBelow: relaysBelow))
+    if case .own(let id, _) = end { turn.places.append(id, number, in: self) }
+    sendAboutTunnel(frame(number), turn)
+    return number
+  }
+
+  /// Takes a tunnel that the other side has asked for, or has brought.
+  func accept(tunnel number: UInt64, _ end: Tunnel.End, relays: Int, _ turn: Turn) {
+    guard let tunnel = tunnels[number], tunnel.phase == .asked else { return }
+    tunnel.end = end
+    if case .own(let id, _) = end { turn.places.append(id, number, in: self) }
+    tunnel.open()
+    sendAboutTunnel(.tunnelOpened(tunnel: number, relays: UInt64(relays)), turn)
+  }
+
+  /// The other half is found: the tunnel opens once that does.
+  func relay(tunnel number: UInt64, to place: TunnelPlace) { tunnels[number]?.end = .relayed(place) }
+
+  func write(_ bytes: Bytes, toTunnel number: UInt64, _ turn: Turn) {
+    guard let tunnel = tunnels[number], tunnel.takesBytes else { return }
+    tunnel.write(bytes)
+    tunnels.enqueue(tunnel)
+    turn.flush(link)
+  }
+
+  /// Bytes that have come have gone on.
+  func tunnelConsumed(_ number: UInt64, _ count: Int, _ turn: Turn) {
+    guard tunnels[number]?.consume(count) == true else { return }
+    tunnels.oweCredit(of: number)
+    turn.flush(link)
+  }
+
+  /// Nothing more goes into it from this side.
+  /// - Parameter isAborted: what is queued is thrown away.
+  func close(tunnel number: UInt64, _ ending: Ending, isAborted: Bool, _ turn: Turn) {
+    guard let tunnel = tunnels[number], tunnel.takesBytes else { return }
+    if case .own(let id, _) = tunnel.end { turn.places.remove(id) }
+    if !isAborted, tunnel.queuedCount > 0 {
+      tunnel.finish(ending)
+      tunnels.enqueue(tunnel)
+      return turn.flush(link)
+    }
+    tunnel.close()
+    sendAboutTunnel(.closeTunnel(tunnel: number, ending.reason, detail: ending.detail), turn)
+  }
+
+  // MARK: Transmission
+
+  /// - Returns: how many frames.
+  func transmitTunnels(on link: Link, room: Int, into bytes: inout [UInt8], _ turn: Turn) -> UInt64 {
+    let start = bytes.count
+    bytes.reserveCapacity(start + min(room, tunnels.queuedCount + 1024))
+    let framed = tunnels.frame(into: &bytes, room: room, frameLimit: min(frameLimit, link.bulkFrameLimit))
+    counts.sent.tunnels.add(frames: framed.frames, bytes: bytes.count - start)
+    for (tunnel, count) in framed.taken {
+      switch tunnel.end {
+      case .own(let id, _): if turn.places.place(of: id) != nil { turn.add(.tunnelTaken(id, byteCount: count)) }
+      case .relayed(let place): turn.relay(RelayStep(.passed(count), to: place, from: self.place(of: tunnel)))
+      case nil: break
+      }
+    }
+    return framed.frames
+  }
+
+  // MARK: The end
+
+  /// We are leaving, or a relay lies below now that did not before: nothing more goes through them.
+  func closeTunnels(_ ending: Ending, _ turn: Turn, where isOver: (Tunnel) -> Bool = { _ in true }) {
+    for number in tunnels.numbers {
+      guard let tunnel = tunnels[number], !tunnel.isClosed, isOver(tunnel) else { continue }
+      tellEnd(of: tunnel, ending, turn)
+      tunnel.close()
+      sendAboutTunnel(.closeTunnel(tunnel: number, ending.reason, detail: ending.detail), turn)
+    }
+  }
+
+  /// The association goes on upon a link with more relays than a tunnel was opened over: it would lie over itself, or
+  /// over too many.
+  func closeDeepTunnels(_ turn: Turn) {
+    let below = relaysBelow
+    closeTunnels(Ending(.unreachable, .link, "the way to the relay has changed"), turn) { $0.relaysBelow < below }
+  }
+
+  /// The association is over, and its tunnels with it.
+  func dropTunnels(_ ending: Ending, _ turn: Turn) {
+    for number in tunnels.numbers {
+      guard let tunnel = tunnels[number], !tunnel.isClosed else { continue }
+      tellEnd(of: tunnel, ending, turn)
+    }
+    tunnels.removeAll()
+  }
+
+  private func tellEnd(of tunnel: Tunnel, _ ending: Ending, _ turn: Turn) {
+    switch tunnel.end {
+    case .own(let id, _):
+      guard turn.places.place(of: id) != nil else { return }
+      turn.places.remove(id)
+      turn.add(.tunnelEnded(id, ending.tunnelFailure))
+    case .relayed(let place): turn.relay(RelayStep(.closed(ending), to: place, from: self.place(of: tunnel)))
+    case nil: break
+    }
+  }
+
+  private func place(of tunnel: Tunnel) -> TunnelPlace { TunnelPlace(node: node, number: tunnel.number) }
+
+  /// After our `leave` nothing sequenced goes any more.
+  private func sendAboutTunnel(_ frame: Frame, _ turn: Turn) {
+    if leaving?.isTold != true { send(frame, turn) }
+  }
+}
+
+extension Ending {
+  /// What a link over a tunnel ends with; nil where its other end has closed it in good order.
+  var tunnelFailure: LinkFailure? {
+    switch reason {
+    case .left: nil
+    case .limitExceeded: LinkFailure(.connectionLimit, detail)
+    case .timedOut: LinkFailure(.timedOut, detail)
+    case .noSuchAssociation, .notAvailable, .notSupported, .unreachable: LinkFailure(.unreachable, detail)
+    default: LinkFailure(.reset, detail.isEmpty ? "\(reason)" : detail)
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import PiconetWire
+
+/// One end of a tunnel, or one half of it at a relay: bytes both ways between us and one member.
+final class Tunnel {
+  /// What is at this side of it.
+  enum End: Equatable {
+    /// A link of ours.
+    case own(TunnelID, to: NodeID)
+    /// The other half, at a relay.
+    case relayed(TunnelPlace)
+  }
+
+  enum Phase: Equatable {
+    /// Asked for, by either side, and not answered.
+    case asked
+    case open
+    /// We are done with it once what is queued has gone.
+    case closing(Ending)
+    /// Our `closeTunnel` is sent; what still comes is dropped.
+    case closed
+  }
+
+  let number: UInt64
+  /// Whether this side has chosen its number.
+  let isOurs: Bool
+  var end: End?
+  private(set) var phase = Phase.asked
+  /// How many relays lay between us and the member when it was opened: a tunnel never goes on over more.
+  let relaysBelow: Int
+
+  private var queue = FirstInFirstOut<Bytes>()
+  /// Small pieces that came behind those in the queue.
+  private var small: [UInt8] = []
+  /// How much of the first piece has been sent already.
+  private var firstOffset = 0
+  private(set) var queuedCount = 0
+  private(set) var sent: UInt64 = 0
+  private(set) var limit = WireLimits.tunnelWindow
+  /// Bytes that the other side has passed on, or read.
+  private(set) var acknowledged: UInt64 = 0
+  private(set) var received: UInt64 = 0
+  private(set) var consumed: UInt64 = 0
+  private(set) var granted = WireLimits.tunnelWindow
+  private var consumedTold: UInt64 = 0
+  /// Whether it is in the queue of tunnels with something to send.
+  var isQueued = false
+
+  /// Bytes that one side may send ahead.
+  static let window: UInt64 = 128 << 10
+  /// Pieces from which on no copy is made.
+  private static let pieceCount = 8 << 10
+  /// Bytes that a link of ours may have waiting here.
+  static let writeLimit = 64 << 10
+  /// Bytes that the engine has on their way to a link over a tunnel.
+  static let transmitWindow = 64 << 10
+
+  init(number: UInt64, isOurs: Bool, end: End?, relaysBelow: Int) {
+    self.number = number
+    self.isOurs = isOurs
+    self.end = end
+    self.relaysBelow = relaysBelow
+  }
+
+  func open() { if phase == .asked { phase = .open } }
+
+  var isClosed: Bool { phase == .closed }
+  /// Whether it is a half of one between two others.
+  var isRelayed: Bool { if case .relayed = end { true } else { false } }
+
+  /// Bytes still go, or will.
+  var takesBytes: Bool { phase == .open || phase == .asked }
+
+  /// Something can be sent now.
+  var hasSomething: Bool {
+    switch phase {
+    case .open: queuedCount > 0 && sent < limit
+    case .closing: queuedCount == 0 || sent < limit
+    case .asked, .closed: false
+    }
+  }
+
+  /// Small pieces are copied behind one another: each would keep the whole read alive that it came with, and a member
+  /// could make much of little.
+  func write(_ bytes: Bytes) {
+    queuedCount += bytes.count
+    guard bytes.count < Self.pieceCount else {
+      queueSmall()
+      return queue.append(bytes)
+    }
+    small += bytes
+    if small.count >= Self.pieceCount { queueSmall() }
+  }
+
+  private func queueSmall() {
+    guard !small.isEmpty else { return }
+    queue.append(small[...])
+    small = []
+  }
+
+  /// - Returns: how many bytes more have gone on there.
+  func credit(consumed: UInt64, limit: UInt64) throws(Breach) -> Int {
+    guard consumed <= sent else { throw Breach("more of a tunnel has gone on than the \(sent) bytes that were sent") }
+    self.limit = max(self.limit, limit)
+    let count = consumed - min(consumed, acknowledged)
+    acknowledged += count
+    return Int(count)
+  }
+
+  /// No more is written; the goodbye goes behind what is queued.
+  func finish(_ ending: Ending) { if phase == .open { phase = .closing(ending) } }
+
+  /// What is queued is thrown away.
+  func close() {
+    phase = .closed
+    queue.removeAll()
+    small = []
+    queuedCount = 0
+    firstOffset = 0
+  }
+
+  /// Bytes have come.
+  /// - Returns: whether anybody wants them.
+  func take(_ count: Int) throws(Breach) -> Bool {
+    if phase == .asked { throw Breach("data of a tunnel that is not open") }
+    received += UInt64(count)
+    guard received <= granted else {
+      throw Breach("more data of a tunnel than the credit of \(granted) bytes", .limitExceeded)
+    }
+    return phase == .open
+  }
+
+  /// So many bytes have gone on.
+  /// - Returns: whether that is worth a frame. Whoever measures the path by it keeps little in flight, and waits.
+  func consume(_ count: Int) -> Bool {
+    consumed = min(consumed + UInt64(max(0, count)), received)
+    guard phase == .open else { return false }
+    let untold = consumed - consumedTold
+    return untold >= Self.acknowledgedAtOnce || (consumed == received && untold >= Self.acknowledgedAtEnd)
+  }
+
+  /// What the other side is told now.
+  func grant() -> (consumed: UInt64, limit: UInt64) {
+    consumedTold = consumed
+    granted = max(granted, consumed + Self.window)
+    return (consumed, granted)
+  }
+
+  private static let acknowledgedAtOnce: UInt64 = 4 << 10
+  /// Where no more has come. Less than that is acknowledged with what comes next: a short message costs no frame.
+  private static let acknowledgedAtEnd: UInt64 = 1 << 10
+
+  /// Writes at most one frame of bytes, and then the goodbye if it is due. A frame is begun only if it fits whole.
+  /// - Returns: frames, bytes that left the queue, and whether something did not fit.
+  func takeTurn(into bytes: inout [UInt8], room: Int, frameLimit: Int) -> (frames: UInt64, count: Int, lacksRoom: Bool)
+  {
+    let end = bytes.count + room
+    let credit = Int(clamping: limit - sent)
+    let most = min(queuedCount, credit, frameLimit - VariableInteger.byteCount(of: number))
+    var frames: UInt64 = 0
+    var count = 0
+    if most > 0 {
+      // The rest of a long row goes with the next flush.
+      count = min(most, end - bytes.count - Self.headerCount)
+      guard count == most || count >= 1_024 else { return (0, 0, true) }
+      FrameEncoder.appendTunnelHeader(tunnel: number, payloadCount: count, to: &bytes)
+      takeQueued(count, into: &bytes)
+      frames += 1
+    }
+    if queuedCount == 0, case .closing(let ending) = phase {
+      let goodbye = FrameEncoder.encode(.closeTunnel(tunnel: number, ending.reason, detail: ending.detail))
+      guard bytes.count + goodbye.count <= end else { return (frames, count, true) }
+      bytes += goodbye
+      phase = .closed
+      frames += 1
+    }
+    return (frames, count, false)
+  }
+
+  private static let headerCount = 7
+
+  private func takeQueued(_ count: Int, into bytes: inout [UInt8]) {
+    var left = count
+    while left > 0 {
+      if queue.isEmpty { queueSmall() }
+      guard let piece = queue.first else { break }
+      let start = piece.startIndex + firstOffset
+      let taken = min(left, piece.endIndex - start)
+      bytes.append(contentsOf: piece[start..<(start + taken)])
+      left -= taken
+      if start + taken == piece.endIndex {
+        _ = queue.popFirst()
+        firstOffset = 0
+      } else {
+        firstOffset += taken
+      }
+    }
+    queuedCount -= count
+    sent += UInt64(count)
+  }
+}
+
+/// A half of a tunnel: which member's, under which number on the wire.
+struct TunnelPlace: Hashable, Comparable, Sendable {
+  let node: NodeID
+  let number: UInt64
+
+  static func < (left: TunnelPlace, right: TunnelPlace) -> Bool {
+    (left.node, left.number) < (right.node, right.number)
+  }
+}

@@ -1,0 +1,206 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("A node that relays between two members")
+struct RelayedTunnelTests {
+  @Test("says so in its hello, and one that can be reached over others says that")
+  func hello() {
+    for (relays, transports) in [(true, [TransportKind.tcp]), (false, [.tcp, .relay])] {
+      let engine = TunnelEngine(members: [], relays: relays) { $0.transports = transports }
+      let outcome = engine.engine.played(node(1)).open()
+      let hello = outcome.frames.compactMap { if case .hello(let hello) = $0 { hello } else { nil } }.first
+      #expect(hello?.capabilities.contains(.relay) == relays)
+      #expect(hello?.capabilities.contains(.tunnels) == !relays)
+    }
+  }
+
+  @Test("asks the other end, opens both halves, and passes bytes on both ways, in order and as they are")
+  func passes() throws {
+    let engine = TunnelEngine(members: [1, 2])
+    let (one, other) = (engine.members[0], engine.members[1])
+    let asked = one.receive(.openTunnel(tunnel: 4, to: other.far.memberName))
+    #expect(one.sent(asked).isEmpty)
+    guard case .offerTunnel(let number, let from, 1)? = other.sent(asked).first else {
+      Issue.record("the other end is not asked")
+      return
+    }
+    #expect(number & 1 == 1 && NodeID(from) == one.far)
+    let opened = other.receive(.tunnelOpened(tunnel: number, relays: 1))
+    #expect(one.sent(opened) == [.tunnelOpened(tunnel: 4, relays: 1)])
+
+    let there = one.receive(.tunnelData(tunnel: 4, [1, 2]), .tunnelData(tunnel: 4, [3]))
+    #expect(other.sent(there).tunnelled == [1, 2, 3])
+    let back = other.receive(.tunnelData(tunnel: number, [4, 5]))
+    #expect(one.sent(back) == [.tunnelData(tunnel: 4, [4, 5])])
+  }
+
+  @Test("passes an end on behind the bytes before it, and answers it; then the number may be used again")
+  func ends() throws {
+    let engine = TunnelEngine(members: [1, 2])
+    let (one, other) = (engine.members[0], engine.members[1])
+    let number = try #require(engine.relay())
+    let outcome = one.receive(.tunnelData(tunnel: 0, [7]), .closeTunnel(tunnel: 0, .left, detail: ""))
+    #expect(one.sent(outcome).closes == [.left])
+    #expect(other.sent(outcome) == [.tunnelData(tunnel: number, [7]), .closeTunnel(tunnel: number, .left, detail: "")])
+    #expect(engine.side.engine.relayed.isEmpty)
+    // What comes by a half that is closed is dropped until its end comes.
+    #expect(one.sent(other.receive(.tunnelData(tunnel: number, [8]))).isEmpty)
+    other.receive(.closeTunnel(tunnel: number, .left, detail: ""))
+    #expect(engine.side.census.tunnels == 0)
+    #expect(engine.relay() != nil)
+  }
+
+  @Test("refuses with the reason: not configured, nobody there, one that takes none, too many relays or tunnels")
+  func refuses() {
+    let without = TunnelEngine(members: [1, 2], relays: false)
+    let open = Frame.openTunnel(tunnel: 0, to: node(2).memberName)
+    #expect(without.members[0].sent(without.members[0].receive(open)).closes == [.notAvailable])
+
+    let nobody = TunnelEngine(members: [1])
+    #expect(nobody.members[0].sent(nobody.members[0].receive(open)).closes == [.noSuchAssociation])
+    let toUs = Frame.openTunnel(tunnel: 4, to: nobody.side.node.memberName)
+    #expect(nobody.members[0].sent(nobody.members[0].receive(toUs)).closes == [.noSuchAssociation])
+    nobody.join(2, [.removal, .introductions])
+    let again = Frame.openTunnel(tunnel: 2, to: node(2).memberName)
+    #expect(nobody.members[0].sent(nobody.members[0].receive(again)).closes == [.noSuchAssociation])
+
+    let engine = TunnelEngine(members: [1, 2, 3]) {
+      $0.relaying?.tunnelsPerMember = 2
+      $0.relaying?.tunnels = 3
+    }
+    let one = engine.members[0]
+    for number in [0, 2] as [UInt64] { #expect(engine.relay(number) != nil) }
+    #expect(one.sent(one.receive(.openTunnel(tunnel: 4, to: node(2).memberName))).closes == [.limitExceeded])
+    #expect(engine.relay(0, from: 1, to: 2) != nil)
+    let last = engine.members[2]
+    #expect(last.sent(last.receive(.openTunnel(tunnel: 0, to: node(2).memberName))).closes == [.limitExceeded])
+  }
+
+  @Test("never dials for a tunnel, and has none for a node that is a member no more")
+  func neverDials() throws {
+    let engine = TunnelEngine(members: [1, 2])
+    let number = try #require(engine.relay())
+    let outcome = engine.members[1].receive(.leave(.left, detail: ""))
+    #expect(outcome.dials.isEmpty)
+    #expect(engine.members[0].sent(outcome).closes == [.left] && number > 0)
+    let again = engine.members[0].receive(
+      .closeTunnel(tunnel: 0, .left, detail: ""), .openTunnel(tunnel: 0, to: node(2).memberName))
+    #expect(again.dials.isEmpty && engine.members[0].sent(again).closes == [.noSuchAssociation])
+    #expect(engine.side.engine.relayed.isEmpty)
+  }
+
+  @Test("gives one end credit only for what has gone on, and holds no more than the window")
+  func backPressure() throws {
+    let engine = TunnelEngine(members: [1, 2])
+    let (one, other) = (engine.members[0], engine.members[1])
+    try #require(engine.relay() != nil)
+    engine.side.takesAll = false
+    var passed = 0
+    var credits: [UInt64] = []
+    for _ in 0..<8 {
+      let outcome = one.receive(.tunnelData(tunnel: 0, bytes(8_192)))
+      passed += other.sent(outcome).tunnelled.count
+      credits += one.sent(outcome).credits.map(\.consumed)
+    }
+    // The link takes a part ahead of the kernel; what is told has left the relay's own queue.
+    #expect(passed <= 65_536 && credits.allSatisfy { $0 <= UInt64(passed) })
+    #expect(engine.side.census.queuedBytes == 65_536 - passed)
+    let beyond = one.receive(.tunnelData(tunnel: 0, bytes(16_000)), .tunnelData(tunnel: 0, bytes(16_000)))
+    let more = one.receive(.tunnelData(tunnel: 0, bytes(16_000)), .tunnelData(tunnel: 0, bytes(16_000)))
+    let reasons = [beyond, more].compactMap(\.closeReason)
+    #expect(credits.isEmpty ? reasons == [.limitExceeded] : reasons.allSatisfy { $0 == .limitExceeded })
+  }
+
+  @Test("tells at once what has gone on where nothing more has come, but not for each short message")
+  func acknowledges() throws {
+    let engine = TunnelEngine(members: [1, 2])
+    let one = engine.members[0]
+    try #require(engine.relay() != nil)
+    #expect(one.sent(one.receive(.tunnelData(tunnel: 0, bytes(100)))).credits.isEmpty)
+    let outcome = one.receive(.tunnelData(tunnel: 0, bytes(1_000)))
+    let credits = one.sent(outcome).credits
+    #expect(credits.map(\.consumed) == [1_100] && credits.first?.limit ?? 0 >= 65_536)
+  }
+
+  @Test("a key beyond its bytes a second waits, the others don't")
+  func quotas() throws {
+    let engine = TunnelEngine(members: [1, 2, 3]) { $0.relaying?.memberRate = 40_000 }
+    let (one, two) = (engine.members[0], engine.members[1])
+    try #require(engine.relay() != nil)
+    try #require(engine.relay(0, from: 1, to: 2) != nil)
+    func credits(_ member: PlayedNode, _ outcome: Outcome) -> Int { member.sent(outcome).credits.count }
+    // A quarter of a second at once, and the last piece whole.
+    #expect(credits(one, one.receive(.tunnelData(tunnel: 0, bytes(8_000)))) == 1)
+    #expect(credits(one, one.receive(.tunnelData(tunnel: 0, bytes(8_000)))) == 0)
+    #expect(credits(two, two.receive(.tunnelData(tunnel: 0, bytes(8_000)))) == 1)
+    let soon = engine.side.wait(.milliseconds(100))
+    #expect(credits(one, soon) == 0)
+    let later = engine.side.wait(.milliseconds(100))
+    #expect(one.sent(later).credits.map(\.consumed) == [16_000])
+  }
+
+  @Test("a key that closes its tunnels and opens new ones has no new budget")
+  func reopened() throws {
+    let engine = TunnelEngine(members: [1, 2]) { $0.relaying?.memberRate = 40_000 }
+    let (one, other) = (engine.members[0], engine.members[1])
+    let number = try #require(engine.relay())
+    for _ in 0..<3 { one.receive(.tunnelData(tunnel: 0, bytes(13_000))) }
+    one.receive(.closeTunnel(tunnel: 0, .left, detail: ""))
+    other.receive(.closeTunnel(tunnel: number, .left, detail: ""))
+    try #require(engine.relay() != nil)
+    #expect(one.sent(one.receive(.tunnelData(tunnel: 0, bytes(5_000)))).credits.isEmpty)
+    #expect(one.sent(engine.side.wait(.seconds(2))).credits.map(\.consumed) == [5_000])
+  }
+
+  enum Offence: String, CaseIterable {
+    case otherSidesNumber, openAlready, toItself, dataBeforeOpened, openedOfNobody, openedTwice, unknownData
+    case unknownClose, beyondCredit, moreConsumed, seventeenth, offerFromUs, offerFromItself
+  }
+
+  @Test("who breaks the rules of tunnels loses his association, and nobody else", arguments: Offence.allCases)
+  func breaches(_ offence: Offence) throws {
+    let engine = TunnelEngine(members: [1, 2, 3]) { $0.relaying?.tunnelsPerMember = 64 }
+    let (one, other) = (engine.members[0], engine.members[1])
+    let own = engine.side.node.memberName
+    let number = try #require(engine.relay())
+    let outcome: Outcome
+    var reason = Reason.protocolBroken
+    switch offence {
+    case .otherSidesNumber: outcome = one.receive(.openTunnel(tunnel: 1, to: other.far.memberName))
+    case .openAlready: outcome = one.receive(.openTunnel(tunnel: 0, to: other.far.memberName))
+    case .toItself: outcome = one.receive(.openTunnel(tunnel: 2, to: one.far.memberName))
+    case .dataBeforeOpened:
+      one.receive(.openTunnel(tunnel: 2, to: other.far.memberName))
+      outcome = one.receive(.tunnelData(tunnel: 2, [1]))
+    case .openedOfNobody: outcome = one.receive(.tunnelOpened(tunnel: 0, relays: 1))
+    case .openedTwice: outcome = other.receive(.tunnelOpened(tunnel: number, relays: 1))
+    case .unknownData: outcome = one.receive(.tunnelData(tunnel: 8, [1]))
+    case .unknownClose: outcome = one.receive(.closeTunnel(tunnel: 8, .left, detail: ""))
+    case .beyondCredit:
+      engine.side.takesAll = false
+      let pieces = (0..<80).map { _ in one.receive(.tunnelData(tunnel: 0, bytes(16_000))) }
+      outcome = pieces.first { $0.closeReason != nil } ?? Outcome()
+      reason = .limitExceeded
+    case .moreConsumed: outcome = one.receive(.tunnelCredit(tunnel: 0, consumed: 1, limit: 65_536))
+    case .seventeenth:
+      for index in 1..<16 { one.receive(.openTunnel(tunnel: UInt64(index) * 2, to: other.far.memberName)) }
+      outcome = one.receive(.openTunnel(tunnel: 32, to: other.far.memberName))
+      reason = .limitExceeded
+    case .offerFromUs: outcome = one.receive(.offerTunnel(tunnel: 2, from: own, relays: 1))
+    case .offerFromItself: outcome = one.receive(.offerTunnel(tunnel: 2, from: one.far.memberName, relays: 1))
+    }
+    #expect(outcome.closeReason == reason)
+    let offender = offence == .openedTwice ? other.far : one.far
+    #expect(!engine.side.members.contains(offender) && engine.side.members.count == 2)
+  }
+
+  @Test("a stranger has no tunnels")
+  func strangers() {
+    let engine = TunnelEngine(members: [2])
+    let stranger = engine.engine.played(node(1))
+    stranger.associate(nil, TunnelEngine.capabilities)
+    #expect(stranger.receive(.openTunnel(tunnel: 0, to: node(2).memberName)).closeReason == .protocolBroken)
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import Piconet
+import Testing
+
+/// The addresses of this very device are told to nobody, so on loopback two members of one that relays find no other
+/// way to each other.
+@Suite("Members that are reached over others", .timeLimit(.minutes(15)))
+struct RelayTests {
+  /// A row of nodes, each of which has been invited by the one before it, and by no other.
+  private func run(
+    _ count: Int, relaying: RelayQuotas? = RelayQuotas(), in session: String = UUID().uuidString,
+    behind nodes: [Node] = [], _ body: @escaping @Sendable ([Node]) async throws -> Void
+  ) async throws {
+    if nodes.count == count { return try await body(nodes) }
+    var configuration = NodeConfiguration(sessionID: session, name: "Node \(nodes.count)")
+    configuration.discovers = false
+    configuration.listen = "127.0.0.1:0"
+    configuration.transports = [.tcp, .relay]
+    configuration.membership = .group
+    configuration.introductions = .takeWord
+    configuration.relaying = relaying
+    try await Node.run(configuration) { node in
+      try await node.setAvailable(true)
+      if let former = nodes.last {
+        async let accepted = node.invitations.first()?.accept()
+        _ = try await former.invite(at: try #require(await node.listeningAddresses.first).text)
+        _ = try await accepted
+      }
+      try await run(count, relaying: relaying, in: session, behind: nodes + [node], body)
+    }
+  }
+
+  private func member(_ other: Node, of node: Node) async throws -> Member {
+    var changes = node.session.membership.makeAsyncIterator()
+    repeat {
+      if let member = node.session[other.id] { return member }
+    } while await changes.next() != nil
+    throw PiconetError(.left, blame: .us)
+  }
+
+  @Test("two who have only a third one in common exchange messages, streams and files over it")
+  func three() async throws {
+    try await run(3) { nodes in
+      let (one, relay, other) = (nodes[0], nodes[1], nodes[2])
+      let far = try await member(other, of: one)
+      let near = try await member(one, of: other)
+      #expect(far.transport == .relay && far.route?.relays == [relay.id] && far.route?.relayCount == 1)
+      #expect(near.route?.relays == [relay.id] && near.route?.isDirect == false)
+      #expect(one.session[relay.id]?.route?.isDirect == true)
+      #expect(far.proven.introducedBy == relay.id)
+
+      for number in 0..<200 as Range<UInt8> { try await far.send([number]) }
+      var numbers: [UInt8] = []
+      for await message in other.session.messages {
+        numbers += message.bytes
+        if numbers.count == 200 { break }
+      }
+      #expect(numbers == Array(0..<200))
+
+      let whole = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7919 >> 3) }
+      async let offer = one.session.offers.first()
+      let sending = Task { try await near.send(.bytes(whole, named: "photo")) }
+      let received = try await #require(offer).read(upTo: 1 << 22)
+      #expect(received.bytes == whole)
+      _ = try await sending.value
+
+      async let incoming = one.session.streams.first()
+      let stream = try await near.openStream(named: "journal")
+      let writing = Task {
+        try await stream.write(whole)
+        try await stream.finish()
+      }
+      let reading = try await #require(incoming)
+      var count = 0
+      while let bytes = try await reading.read(upTo: 1 << 16) { count += bytes.count }
+      #expect(count == whole.count)
+      try await writing.value
+    }
+  }
+
+  @Test("over two relays, and over three, each of whose links lies in those of the ones before")
+  func row() async throws {
+    try await run(5) { nodes in
+      let far = try await member(nodes[4], of: nodes[0])
+      let near = try await member(nodes[0], of: nodes[4])
+      #expect(far.route?.relayCount == 3 && near.route?.relayCount == 3)
+      try await far.send([1, 2, 3])
+      #expect(await nodes[4].session.messages.first()?.bytes == [1, 2, 3])
+      for (index, node) in nodes.enumerated() {
+        for (place, other) in nodes.enumerated() where place != index {
+          let member = try await member(other, of: node)
+          #expect(member.route?.relayCount == abs(place - index) - 1)
+        }
+      }
+    }
+  }
+
+  @Test("who does not relay brings nobody together")
+  func none() async throws {
+    try await run(3, relaying: nil) { nodes in
+      let two = [try #require(nodes[1].session[nodes[0].id]), try #require(nodes[1].session[nodes[2].id])]
+      let error = await failure {
+        try await nodes[1].session.introduce(two[0], to: two[1], timeout: .seconds(1))
+      }
+      #expect(error != nil)
+      #expect(nodes[0].session[nodes[2].id] == nil)
+    }
+  }
+
+  @Test("when the relay leaves, what it carried is suspended, and another relay takes over")
+  func second() async throws {
+    let session = UUID().uuidString
+    try await run(3, in: session) { nodes in
+      let (one, relay, other) = (nodes[0], nodes[1], nodes[2])
+      let far = try await member(other, of: one)
+      var configuration = NodeConfiguration(sessionID: session, name: "Second")
+      configuration.discovers = false
+      configuration.listen = "127.0.0.1:0"
+      configuration.transports = [.tcp, .relay]
+      configuration.relaying = RelayQuotas()
+      try await Node.run(configuration) { second in
+        for node in [one, other] {
+          async let accepted = node.invitations.first()?.accept()
+          _ = try await second.invite(at: try #require(await node.listeningAddresses.first).text)
+          _ = try await accepted
+        }
+        var changes = one.session.membership.makeAsyncIterator()
+        await relay.stop()
+        while far.route?.relays != [second.id], await changes.next() != nil {}
+        #expect(far.transport == .relay && far.route?.relayCount == 1)
+        try await far.send([9])
+        #expect(await other.session.messages.first()?.bytes == [9])
+      }
+    }
+  }
+}
