@@ -5,7 +5,7 @@ import socket
 import transfers
 import typed_code
 from association import Association
-from frames import Accept, CodeAnswer, CodeConfirm, Decline, InviteByCode, Withdraw
+from frames import Accept, CodeAnswer, CodeConfirm, Decline, InviteByCode, Ping, Withdraw
 from link import Link, Node
 from place import Place, Program
 from reasons import Reason
@@ -27,6 +27,12 @@ def asked(receiver: Program, node: Node, code: str) -> tuple[Association, bytes,
     answered = association.wait_for(CodeAnswer, Decline)
     assert isinstance(answered, CodeAnswer), answered
     return association, *ours.confirmations(answered.share), answered
+
+
+def show_life(associations: list[Association]) -> None:
+    """What a test prepares for each of many takes longer on a busy machine than a link may be silent."""
+    for association in associations:
+        association.send(Ping(1))
 
 
 def called(place: Place, server: socket.socket) -> tuple[Program, Association, InviteByCode]:
@@ -126,9 +132,15 @@ def test_three_tries(place: Place):
 def test_tries_at_once(place: Place):
     """of thirty that try at the same moment, each of a key and an address of its own, three are answered, and no more"""
     receiver = place.receiver(f"--code={CODE}", accept="known")
-    associations = [Association(Link.dial(receiver.address, Node(), source=f"127.0.{number}.2")) for number in range(30)]
+    associations, shares = [], []
+    for number in range(30):
+        associations.append(Association(Link.dial(receiver.address, Node(), source=f"127.0.{number}.2")))
+        show_life(associations)
     for association in associations:
-        association.send(InviteByCode(10_000, side(association, ANOTHER, invites=True).share))
+        shares.append(side(association, ANOTHER, invites=True).share)
+        show_life(associations)
+    for association, share in zip(associations, shares):
+        association.send(InviteByCode(30_000, share))
     answers = [association.wait_for(CodeAnswer, Decline) for association in associations]
     assert sorted(answer.left for answer in answers if isinstance(answer, CodeAnswer)) == [0, 1, 2]
     assert {answer.reason for answer in answers if isinstance(answer, Decline)} == {Reason.IN_PROGRESS}
