@@ -60,7 +60,7 @@ struct CoverageTests {
 
   @Test("hidden nodes let in whom they expect, and refuse others")
   func hiddenNodesExpect() {
-    let total = total(.hidden, 30)
+    let total = total(.hidden, 40)
     #expect(total.expectedLinks >= 10)
     #expect(total.hiddenRefusals >= 10)
     #expect(total.membersBack >= 10)

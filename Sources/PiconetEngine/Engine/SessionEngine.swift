@@ -25,6 +25,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var isOpen = true
   /// Who may come in where strangers may not.
   var expected = ExpectedPeers() { didSet { watch.changed() } }
+  /// Links of strangers who may be those whom we dial by address: neither let in nor refused yet.
+  var undecided: [Link] = []
   /// Members that we have introduced to one another.
   var introducing = OutgoingIntroductions() { didSet { watch.changed() } }
   /// Pairs of members that we bring together.
@@ -106,6 +108,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .deadlineReached: deadlineReached(turn)
     }
     turn.deliverArrived()
+    if !undecided.isEmpty { decide(turn) }
     while turn.hasToSettle || !turn.crowded.isEmpty {
       settleIntroductions(turn)
       settleTunnels(turn)

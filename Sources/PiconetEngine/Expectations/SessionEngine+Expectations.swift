@@ -11,6 +11,30 @@ extension SessionEngine {
     }
   }
 
+  /// Two that hide and dial each other by address: the link of the other one may come before ours has told whose
+  /// address it is. Until then it waits, as long as a handshake may take.
+  mutating func leaveUndecided(_ link: Link) {
+    // Nothing of it is decoded meanwhile.
+    link.awaitTrust()
+    undecided.append(link)
+  }
+
+  /// Lets in those whom our own dials have reached, and refuses the others when no dial is left that may reach them.
+  mutating func decide(_ turn: Turn) {
+    let waiting = undecided
+    undecided = []
+    for link in waiting where !link.isForgotten {
+      guard let remote = link.node, let hello = link.hello else { continue }
+      if admits(remote, on: link) {
+        admitted(remote, hello, on: link, turn)
+      } else if attempts.isDiallingAnybody {
+        undecided.append(link)
+      } else {
+        turnAway(remote, hello, on: link, turn)
+      }
+    }
+  }
+
   mutating func listeningChanged(_ ports: [ListeningPort], _ turn: Turn) {
     guard ports != turn.listeningPorts else { return }
     turn.listeningPorts = ports

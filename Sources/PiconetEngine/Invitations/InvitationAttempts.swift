@@ -24,6 +24,21 @@ struct InvitationAttempts: Sendable {
 
   func contains(node: NodeID) -> Bool { attempts.contains { $0.node == node } }
 
+  /// Whether one may lead to anybody yet: it dials an address, and has not learned whose key answers there.
+  var isDiallingAnybody: Bool {
+    attempts.contains { $0.node == nil && $0.expectedPeer == nil && $0.phase == .dialling }
+  }
+
+  /// Whether one by address is meant for this key: it must answer, or it has on a link that we have dialled.
+  func leads(to peer: PeerID, _ links: LinkTable) -> Bool {
+    attempts.contains { attempt in
+      guard attempt.node == nil else { return false }
+      if attempt.expectedPeer == peer { return true }
+      guard case .linking(let link?) = attempt.phase else { return false }
+      return links[link]?.opening.peer == peer
+    }
+  }
+
   /// That of the engine's own for this node.
   func own(for node: NodeID) -> CommandID? { attempts.first { $0.node == node && $0.command.isOwn }?.command }
 

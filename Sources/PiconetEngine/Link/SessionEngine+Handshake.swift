@@ -44,14 +44,14 @@ extension SessionEngine {
       return refuse(link, reason, "", turn)
     }
     guard admits(remote, on: link) else {
-      if let unused = associations[remote] {
-        end(unused, Ending(.notAvailable, .us), told: "", turn)
-        return refuse(link, .notAvailable, "", turn)
-      }
-      // A peer that holds an association has come for that one, and must learn that it is over.
-      let gone = hello.held.map { associations.reasonGone(remote, holding: $0.id, at: turn.now) }
-      return refuse(link, gone ?? .notAvailable, "", turn)
+      if attempts.isDiallingAnybody, !link.isDialler { return leaveUndecided(link) }
+      return turnAway(remote, hello, on: link, turn)
     }
+    admitted(remote, hello, on: link, turn)
+  }
+
+  /// The node may come in as far as we are concerned: its key is judged next.
+  mutating func admitted(_ remote: NodeID, _ hello: Hello, on link: Link, _ turn: Turn) {
     if let wanted = link.searchedFor, wanted != remote {
       search(.otherAnswered(over: link.opening.traits.kind), for: wanted, turn)
       return refuse(link, .duplicateLink, "the node that was looked for is not here", turn)
@@ -61,9 +61,20 @@ extension SessionEngine {
     turn.add(.judgeTrust(link.id, remote, name: hello.name, isDialled: link.isDialler))
   }
 
+  /// The node may not come in.
+  mutating func turnAway(_ remote: NodeID, _ hello: Hello, on link: Link, _ turn: Turn) {
+    if let unused = associations[remote] {
+      end(unused, Ending(.notAvailable, .us), told: "", turn)
+      return refuse(link, .notAvailable, "", turn)
+    }
+    // A peer that holds an association has come for that one, and must learn that it is over.
+    let gone = hello.held.map { associations.reasonGone(remote, holding: $0.id, at: turn.now) }
+    refuse(link, gone ?? .notAvailable, "", turn)
+  }
+
   /// Whether the node may come in by this link: anybody while we are open; otherwise whom we have dialled, invite,
   /// expect or want by the word of a member, and who has an association with us that is used.
-  private func admits(_ remote: NodeID, on link: Link) -> Bool {
+  func admits(_ remote: NodeID, on link: Link) -> Bool {
     associations[remote].map { !$0.isUnused } ?? false || admitsStranger(remote, on: link)
   }
 
@@ -76,7 +87,8 @@ extension SessionEngine {
 
   /// The same for a node that has no association with us.
   func admitsStranger(_ remote: NodeID, on link: Link) -> Bool {
-    isOpen || link.isDialler || invites(remote) || expected.contains(remote.peer, at: turn.now)
+    isOpen || link.isDialler || invites(remote) || attempts.leads(to: remote.peer, links)
+      || expected.contains(remote.peer, at: turn.now)
       || turn.introductions.isAccepted(remote)
   }
 

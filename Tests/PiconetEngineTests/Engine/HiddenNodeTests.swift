@@ -68,6 +68,75 @@ struct HiddenNodeTests {
     for side in two.sides { #expect(side.census.members == 1 && side.census.links == 1) }
   }
 
+  /// Two that hide, each of which dials an address of the other: what comes of it is not in their hands.
+  private func dialEachOther(expecting: Bool) -> TwoSided {
+    let two = TwoSided()
+    for (index, side) in two.sides.enumerated() {
+      hide(side)
+      let expected = expecting ? two.sides[1 - index].node.peer : nil
+      two.scripts[index] = [
+        { $0.command(.invite(.addresses([tcp("far")], expected: expected), context: [], timeout: .seconds(30)), id: 1) }
+      ]
+    }
+    // Who has not begun to invite expects nobody.
+    for choice in two.choices { two.perform(choice) }
+    return two
+  }
+
+  @Test("meets another one that hides where both dial each other by address, in every order", arguments: [false, true])
+  func dialled(expecting: Bool) {
+    let orders = TwoSided.inEveryOrder(limit: 50_000) {
+      dialEachOther(expecting: expecting)
+    } fault: { two in
+      for (index, side) in two.sides.enumerated() {
+        let replies = side.log.replies(to: 1)
+        guard replies == [.connected(two.sides[1 - index].node)], side.census.members == 1, side.census.links == 1
+        else {
+          return "\(index) was told \(replies): \(side.census)"
+        }
+        guard side.engine.undecided.isEmpty else { return "\(index) has not decided" }
+      }
+      return two.isBreached ? "a rule was broken" : nil
+    }
+    #expect(orders > 100)
+  }
+
+  @Test("lets a stranger wait while it dials an address that may be the stranger's, and refuses it once it is not")
+  func undecided() throws {
+    let side = Side(node(9), configuration())
+    hide(side)
+    side.answersHandshake = true
+    side.command(.invite(.addresses([tcp("far")], expected: nil), context: [], timeout: .seconds(30)), id: 1)
+    let dial = try #require(
+      side.log.effects.compactMap { if case .dial(let dial, _, _) = $0 { dial } else { nil } }.last)
+    let link = opening(1, of: node(1), side)
+    #expect(side.take(.received(link, hello(node(1)))).closedLinks.isEmpty)
+    // Whoever expects no address to be his is not made to wait: here it was another's.
+    let dialled = LinkID(rawValue: 2)
+    let outcome = side.take(
+      .linkOpened(dialled, LinkOpening(dial: dial, peer: node(3).peer, traits: someTraits)))
+    #expect(outcome.closedLinks == [link] && outcome.closeReason == .notAvailable)
+    #expect(side.engine.undecided.isEmpty && side.census.links == 1)
+  }
+
+  @Test(
+    "lets a stranger that waits go when its handshake has taken too long, or its link is lost",
+    arguments: [false, true])
+  func undecidedForTooLong(isLost: Bool) {
+    let side = Side(node(9), configuration())
+    hide(side)
+    side.command(.invite(.addresses([tcp("far")], expected: nil), context: [], timeout: .seconds(30)), id: 1)
+    let link = opening(1, of: node(1), side)
+    side.take(.received(link, hello(node(1))))
+    #expect(side.census.links == 1)
+    if isLost {
+      side.take(.linkClosed(link, .ended))
+    } else {
+      #expect(side.wait(.seconds(11)).closeReason == .timedOut)
+    }
+    #expect(side.census.links == 0 && side.engine.undecided.isEmpty)
+  }
+
   @Test("is open again when it shows itself")
   func shown() {
     let two = TwoSided()
