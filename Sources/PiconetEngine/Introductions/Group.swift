@@ -49,21 +49,23 @@ struct Group: Sendable {
   /// - Returns: the command that introduces them already.
   @discardableResult
   mutating func want(_ pair: Pair, at time: Instant) -> CommandID? {
-    guard let work = pairs[pair] else {
+    guard var work = pairs[pair] else {
       if pairs.count < Self.limit { pairs[pair] = Work(phase: .due(time)) }
       return nil
     }
     switch work.phase {
     case .introducing(let command): return command
     case .due(let present):
-      if work.tries == 0, time < present { pairs[pair]?.phase = .due(time) }
+      guard work.tries == 0, time < present else { return nil }
+      work.phase = .due(time)
+      pairs[pair] = work
       return nil
     }
   }
 
   mutating func began(_ pair: Pair, _ command: CommandID) {
-    pairs[pair]?.phase = .introducing(command)
-    pairs[pair]?.tries += 1
+    let former = pairs[pair]?.tries ?? 0
+    pairs[pair] = Work(phase: .introducing(command), tries: former + 1)
   }
 
   /// The pair that this command introduces.
@@ -73,8 +75,9 @@ struct Group: Sendable {
 
   /// Another try is worth it: the pause grows up to 16 s.
   mutating func tryAgain(_ pair: Pair, at now: Instant) {
-    guard let work = pairs[pair] else { return }
-    pairs[pair]?.phase = .due(now + .seconds(Int64(1) << min(work.tries, 4)))
+    guard var work = pairs[pair] else { return }
+    work.phase = .due(now + .seconds(Int64(1) << min(work.tries, 4)))
+    pairs[pair] = work
   }
 
   mutating func remove(_ pair: Pair) { pairs[pair] = nil }

@@ -158,14 +158,18 @@ struct Introductions: Sendable {
 
   /// The next try is due then, or when something is learned of the node.
   mutating func wait(_ node: NodeID, until next: Instant?, after failure: Ending? = nil) {
-    entries[node]?.phase = .waiting(until: next)
-    if let failure { entries[node]?.failure = failure }
+    guard var entry = entries[node] else { return }
+    entry.phase = .waiting(until: next)
+    entry.failure = failure ?? entry.failure
+    entries[node] = entry
   }
 
   /// A try begins.
   mutating func began(_ node: NodeID, _ command: CommandID) {
-    entries[node]?.phase = .inviting(command)
-    entries[node]?.tries += 1
+    guard var entry = entries[node] else { return }
+    entry.phase = .inviting(command)
+    entry.tries += 1
+    entries[node] = entry
   }
 
   /// Where the node is to be dialled now, which counts against whoever told of it.
