@@ -49,7 +49,34 @@ struct HostileFrameTests {
     ("comparing", .comparing(transfer: 0, compared: 1), [.secured]),
     ("abandon", .abandon(transfer: 0, .cancelled, detail: ""), [.secured]),
     ("refuse", .refuse(transfer: 0, .cancelled, detail: ""), Set(Stage.allCases)),
+    ("senderPaused", .senderPaused(transfer: 0, true), [.secured]),
+    ("receiverPaused", .receiverPaused(transfer: 0, true), [.secured]),
+    ("listening", .listening([]), [.secured]),
+    ("channelMessage", .channelMessage(1, [1]), [.secured, .greeted, .associated]),
+    ("channelFragment", .channelFragment(1, [1]), [.secured, .greeted, .associated]),
+    ("channelCredit", .channelCredit(1, limit: 1), [.secured]),
+    ("inviteByCode", .inviteByCode(InviteByCode(timeout: 1, share: share)), [.secured, .member]),
+    ("codeAnswer", .codeAnswer(CodeAnswer(share: [], confirmation: [], left: 0)), Set(Stage.allCases)),
+    ("codeConfirm", .codeConfirm([]), Set(Stage.allCases)),
+    ("removeMember", .removeMember(subject: somebody, .removed), [.secured, .greeted, .associated]),
+    ("removed", .removed(by: somebody), [.secured, .greeted, .associated]),
+    ("introduce", .introduce(Introduce(somebody, timeout: 1, name: "")), [.secured, .greeted, .associated]),
+    ("introduced", .introduced(somebody), Set(Stage.allCases)),
+    ("introductionFailed", .introductionFailed(somebody, .declined, detail: ""), Set(Stage.allCases)),
+    ("withdrawIntroduction", .withdrawIntroduction(somebody, .cancelled), [.secured, .greeted, .associated]),
+    ("askToIntroduce", .askToIntroduce(somebody), [.secured, .greeted, .associated]),
+    ("openStream", .openStream(stream: 0, name: ""), [.secured, .greeted, .associated]),
+    ("streamData", .streamData(stream: 0, [1]), Set(Stage.allCases)),
+    ("endStream", .endStream(stream: 0), Set(Stage.allCases)),
+    ("resetStream", .resetStream(stream: 0, .cancelled, detail: ""), [.secured]),
+    ("streamCredit", .streamCredit(stream: 0, limit: 1), Set(Stage.allCases)),
+    ("stopStream", .stopStream(stream: 0, .cancelled, detail: ""), Set(Stage.allCases)),
+    ("streamDone", .streamDone(stream: 0), Set(Stage.allCases)),
   ]
+  /// No point of the group, which nobody looks at where no code is set.
+  private static let share = [UInt8](repeating: 4, count: InviteByCode.shareCount)
+  private static let somebody = MemberName(
+    peer: PeerID(bytes: [UInt8](repeating: 7, count: PeerID.byteCount))!, incarnation: Incarnation(rawValue: 7))
 
   @Test("frames of every type at the wrong time end the link with protocolBroken", arguments: Stage.allCases)
   func wrongTime(stage: Stage) async throws {
