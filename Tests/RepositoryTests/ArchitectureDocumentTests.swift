@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@Suite("What Documentation/architecture.md says")
+struct ArchitectureDocumentTests {
+  /// Every word of code and scripts, and the names of their files.
+  private static let vocabulary: Set<String> = {
+    var words: Set<String> = []
+    for file in Repository.texts where !file.path.hasSuffix(".md") {
+      for line in file.code { words.formUnion(names(in: line)) }
+      words.formUnion(file.path.split(separator: "/").flatMap(names))
+    }
+    return words
+  }()
+
+  private static let files = Set(
+    Repository.texts.map { URL(filePath: $0.path).deletingPathExtension().lastPathComponent })
+
+  private static func names(in text: some StringProtocol) -> [String] {
+    String(text).matches(of: /[A-Za-z_][A-Za-z0-9_]*/).map { String($0.output) }
+  }
+
+  /// What of a document's code is no name of this repository's.
+  static func unknown(in text: String) -> [String] {
+    // Without the blocks, which are drawings and commands.
+    let parts = text.components(separatedBy: "```")
+    let prose = stride(from: 0, to: parts.count, by: 2).map { parts[$0] }.joined(separator: " ")
+    return prose.matches(of: /`([^`]+)`/).map { String($0.1) }.filter { code in
+      if code.contains("+") { return !files.contains(code) }
+      return !names(in: code).allSatisfy(vocabulary.contains)
+    }
+  }
+
+  @Test("names types, functions and files that there are")
+  func namesExist() throws {
+    let document = try #require(Repository.text("Documentation/architecture.md")).text
+    let unknown = Self.unknown(in: document)
+    #expect(unknown.isEmpty, "\(unknown.joined(separator: ", "))")
+  }
+
+  @Test("a name that nothing has is found")
+  func unknownIsFound() {
+    let former = "left" + "Behind" + "Name"
+    let text = "`Association` and `\(former)(turn)` in `SessionEngine+\(former)`\n```\n`\(former)`\n```\n"
+    #expect(Self.unknown(in: text) == ["\(former)(turn)", "SessionEngine+\(former)"])
+  }
+}
