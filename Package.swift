@@ -17,6 +17,7 @@ let package = Package(
   products: [
     .library(name: "Piconet", targets: ["Piconet"]),
     .library(name: "PiconetFoundation", targets: ["PiconetFoundation"]),
+    .library(name: "PiconetTerminal", targets: ["PiconetTerminal"]),
     .library(name: "PiconetTestKit", targets: ["PiconetTestKit"]),
     .executable(name: "imagesend", targets: ["imagesend"]),
     .executable(name: "imagerecv", targets: ["imagerecv"]),
@@ -85,9 +86,12 @@ let package = Package(
     // The public module for programs that use Foundation.
     .target(name: "PiconetFoundation", dependencies: ["Piconet"], swiftSettings: strictOnCaller),
 
+    // The person at a terminal, for programs that ask which peer is meant, and whether one may connect.
+    .target(name: "PiconetTerminal", dependencies: ["Piconet", "CPiconetSystem"], swiftSettings: strict),
+
     // Tools.
     .target(
-      name: "PiconetCommandLine", dependencies: ["Piconet", "CPiconetSystem"],
+      name: "PiconetCommandLine", dependencies: ["Piconet", "PiconetTerminal", "CPiconetSystem"],
       path: "Tools/CommandLine", exclude: ["EVENTS.md"], swiftSettings: strict),
     .executableTarget(
       name: "imagesend", dependencies: ["PiconetCommandLine"], path: "Tools/imagesend-program",
@@ -197,7 +201,8 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "TestSupport", "PiconetCommandLine", "Piconet", "PiconetEngine", "PiconetRuntime", "PiconetWire", "imagesend",
+        "TestSupport", "PiconetCommandLine", "PiconetTerminal", "Piconet", "PiconetEngine", "PiconetRuntime",
+        "PiconetWire", "imagesend",
         "imagerecv",
         "piconet",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),

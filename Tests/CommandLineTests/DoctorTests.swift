@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import PiconetCommandLine
+@testable import PiconetTerminal
 
 /// A machine on which everything is as it should be.
 private let good = DoctorFacts(

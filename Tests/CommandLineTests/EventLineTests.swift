@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PiconetCommandLine
+@testable import PiconetTerminal
 
 private let fingerprint = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PiconetCommandLine
+@testable import PiconetTerminal
 
 @Suite("The drawing of the list a peer is picked from")
 struct PeerPickerDrawingTests {
@@ -14,7 +15,7 @@ struct PeerPickerDrawingTests {
   }
 
   private func picker(_ peers: [PeerPicker.Peer]) -> PeerPicker {
-    var picker = PeerPicker()
+    var picker = PeerPicker(words: .init(enter: "sends", unlistedHint: ", use --to"))
     for peer in peers { picker.appeared(peer) }
     return picker
   }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PiconetCommandLine
+@testable import PiconetTerminal
 
 private func picker(_ names: String...) -> PeerPicker {
   var picker = PeerPicker()
@@ -94,7 +95,7 @@ struct PeerPickerTests {
     picker.type("9f86")
     #expect(picker.visible.count == 1)
     picker.type(String(repeating: "é", count: 100))
-    #expect(picker.filter.utf8.count <= CommandLineLimits.nameBytes + 1)
+    #expect(picker.filter.utf8.count <= TerminalLimits.nameBytes + 1)
   }
 
   @Test("Space marks several, also with a filter, and Enter takes those and no others")
@@ -155,9 +156,9 @@ struct PeerPickerTests {
   func flood() {
     var picker = PeerPicker()
     for number in 0..<5000 { picker.appeared(.init(id: "id-\(number)", name: "x", digits: "", standing: "new")) }
-    #expect(picker.rows.count == CommandLineLimits.pickerRows)
-    #expect(picker.unlisted.count == CommandLineLimits.pickerBacklog)
+    #expect(picker.rows.count == TerminalLimits.pickerRows)
+    #expect(picker.unlisted.count == TerminalLimits.pickerBacklog)
     picker.vanished(id: "id-200")
-    #expect(picker.unlisted.count == CommandLineLimits.pickerBacklog - 1)
+    #expect(picker.unlisted.count == TerminalLimits.pickerBacklog - 1)
   }
 }

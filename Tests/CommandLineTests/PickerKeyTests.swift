@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PiconetCommandLine
+@testable import PiconetTerminal
 
 @Suite("Keys of a terminal")
 struct PickerKeyTests {

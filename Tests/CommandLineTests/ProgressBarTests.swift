@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PiconetCommandLine
+@testable import PiconetTerminal
 
 private let half = ProgressBar(
   name: "sunset.jpg", done: 24_000, total: 48_000, bytesPerSecond: 1_200_000, timeLeft: .seconds(12))

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PiconetCommandLine
+@testable import PiconetTerminal
 
 @Suite("How much progress is told")
 struct ProgressBudgetTests {

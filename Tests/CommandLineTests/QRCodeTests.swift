@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import PiconetCommandLine
+@testable import PiconetTerminal
 
 @Suite("QR codes")
 struct QRCodeTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PiconetCommandLine
+@testable import PiconetTerminal
 
 @Suite("Writing to standard output")
 struct StandardStreamTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PiconetCommandLine
+@testable import PiconetTerminal
 
 private func stored(_ peer: String, _ bytes: Int64) -> Event {
   .stored(.init(peer: peer, file: "a.jpg", path: "a.jpg", bytes: bytes, sha256: ""))

@@ -28,10 +28,13 @@ struct ImportTests {
       "CPiconetSystem", "Glibc", "Synchronization",
     ],
     "PiconetFoundation": ["Piconet", "Foundation"],
+    "PiconetTerminal": ["Piconet", "CPiconetSystem", "Glibc", "Synchronization"],
   ]
 
   /// Tools see only the public module, except those that show or test one part of it.
-  static let tools: Set<String> = ["Piconet", "PiconetCommandLine", "CPiconetSystem", "Glibc", "Synchronization"]
+  static let tools: Set<String> = [
+    "Piconet", "PiconetTerminal", "PiconetCommandLine", "CPiconetSystem", "Glibc", "Synchronization",
+  ]
   static let partsOfTools: [String: Set<String>] = [
     "Tools/DNSServiceDiscoveryTool": ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetDNSSD"],
     "Tools/Fuzz": ["PiconetTestKit"],

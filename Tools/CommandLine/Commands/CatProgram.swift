@@ -1,5 +1,6 @@
 import Glibc
 import Piconet
+import PiconetTerminal
 
 /// `piconet cat`: standard input to the remote side's standard output, both ways, including the ends of input.
 ///

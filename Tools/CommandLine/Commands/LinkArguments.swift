@@ -1,4 +1,5 @@
 import Piconet
+import PiconetTerminal
 
 /// What `piconet ping` and `piconet cat` have in common: one peer, or waiting for one.
 struct LinkArguments: Hashable, Sendable {

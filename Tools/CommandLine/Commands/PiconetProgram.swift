@@ -1,4 +1,5 @@
 import Glibc
+import PiconetTerminal
 
 /// piconet: a command for each thing that a person looks at or tries by hand.
 public enum PiconetProgram {

@@ -1,4 +1,5 @@
 import Glibc
+import PiconetTerminal
 
 /// A command that writes one text and ends: `piconet manual` and `piconet completion`.
 enum PrintingProgram {

@@ -1,5 +1,6 @@
 import CPiconetSystem
 import Glibc
+import PiconetTerminal
 
 /// Standard input, read in pieces on threads that may block; cancelling the task that reads, or `end`, stops it.
 final class StandardInput: Sendable {

@@ -1,4 +1,5 @@
 import Piconet
+import PiconetTerminal
 
 /// What `piconet trust` was asked to do, from its words.
 enum TrustCommand: Hashable, Sendable {

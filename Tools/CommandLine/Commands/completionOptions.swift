@@ -1,3 +1,5 @@
+import PiconetTerminal
+
 /// What `piconet completion` was asked to do.
 struct CompletionArguments: Sendable {
   var words: [LocalPath] = []

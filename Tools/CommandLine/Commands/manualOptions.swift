@@ -1,3 +1,5 @@
+import PiconetTerminal
+
 /// What `piconet manual` was asked to do.
 struct ManualArguments: Sendable {
   /// nil: list the pages that there are.

@@ -1,6 +1,7 @@
 import CPiconetSystem
 import Glibc
 import Piconet
+import PiconetTerminal
 
 extension DoctorFacts {
   /// Looks at this machine, without privileges, without using a radio, and within about a second and a half.

@@ -1,4 +1,5 @@
 import Glibc
+import PiconetTerminal
 
 /// What `piconet doctor` was asked to do.
 struct DoctorArguments: Hashable, Sendable {

@@ -11,10 +11,6 @@ enum CommandLineLimits {
   static let fewFiles = 10
   /// How many levels of directories below an operand.
   static let directoryDepth = 32
-  /// Rows in the list from which a person picks a peer. Peers beyond that are counted, not listed.
-  static let pickerRows = 99
-  /// Changes of that list that wait to be drawn. Beyond that the newest is dropped, and the list says so.
-  static let pickerBacklog = 1_024
   /// Peers that are reported as found.
   static let sightings = 4_096
   /// Peers that imagesend is connected to at once, and files under way to each: these bound its memory.
@@ -31,6 +27,4 @@ enum CommandLineLimits {
   /// The same for files of which nothing is kept when they are interrupted: each needs one descriptor, a larger one
   /// two.
   static let smallFilesStoredAtOnce = 32
-  /// Progress reports and redraws: 10 a second.
-  static let progressInterval = Duration.milliseconds(100)
 }

@@ -1,3 +1,5 @@
+import PiconetTerminal
+
 /// Parses a command line by the conventions of getopt_long(3).
 ///
 /// Long options may be abbreviated as long as the abbreviation is unambiguous; arguments follow as `--name=value`,

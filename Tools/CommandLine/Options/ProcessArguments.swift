@@ -1,4 +1,5 @@
 import Glibc
+import PiconetTerminal
 
 /// The command line of this process.
 enum ProcessArguments {

@@ -1,4 +1,5 @@
 import Piconet
+import PiconetTerminal
 
 /// The options of every program for how it reaches others.
 struct TransportOptions: Hashable, Sendable {

@@ -1,3 +1,5 @@
+import PiconetTerminal
+
 /// A QR code as lines of text, with the light modules that must surround it: half as many lines as it has rows.
 struct QRCodeDrawing: Sendable {
   let code: QRCode

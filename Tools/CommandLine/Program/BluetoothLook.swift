@@ -1,4 +1,5 @@
 import Piconet
+import PiconetTerminal
 
 /// Looks for what is in the way of Bluetooth, for a run that depends on it because Bluetooth was asked for, or because
 /// there is no network over which others could be reached instead.

@@ -1,4 +1,5 @@
 import Glibc
+import PiconetTerminal
 import Synchronization
 
 /// All that a tool says: events or lines on standard output; notes, problems and the progress bar on standard error;

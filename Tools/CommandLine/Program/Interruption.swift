@@ -1,5 +1,6 @@
 import CPiconetSystem
 import Glibc
+import PiconetTerminal
 import Synchronization
 
 /// SIGINT, SIGTERM and, unless it is ignored as under nohup(1), SIGHUP: the first cancels the program's work, which

@@ -1,4 +1,5 @@
 import Glibc
+import PiconetTerminal
 
 /// From the command line to the exit.
 enum ProgramStart {

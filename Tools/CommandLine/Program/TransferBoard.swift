@@ -1,3 +1,4 @@
+import PiconetTerminal
 import Synchronization
 
 /// The files under way: the tasks that watch them report their progress, and one task shows it ten times a second, so
@@ -89,7 +90,7 @@ final class TransferBoard: Sendable {
   func show() async {
     let clock = ContinuousClock()
     for await _ in wakes {
-      while tick(at: .now), !Task.isCancelled { try? await clock.sleep(for: CommandLineLimits.progressInterval) }
+      while tick(at: .now), !Task.isCancelled { try? await clock.sleep(for: TerminalLimits.progressInterval) }
     }
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+import PiconetTerminal
 
 /// Asks the person at the terminal whether to accept files from somebody, line by line, until there is a valid answer.
 final class AcceptQuestion: Sendable {

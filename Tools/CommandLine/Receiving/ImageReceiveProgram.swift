@@ -1,5 +1,6 @@
 import Glibc
 import Piconet
+import PiconetTerminal
 
 /// imagerecv: waits for senders and stores what they send.
 public struct ImageReceiveProgram: Sendable {

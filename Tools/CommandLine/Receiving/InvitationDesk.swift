@@ -1,4 +1,5 @@
 import Piconet
+import PiconetTerminal
 
 /// Answers senders that want to connect, one after the other, by the policy.
 struct InvitationDesk: Sendable {

@@ -1,5 +1,6 @@
 import Glibc
 import Piconet
+import PiconetTerminal
 
 /// Asks the person at the terminal for the code that the other device shows, until a valid one is typed.
 final class CodeQuestion: Sendable {

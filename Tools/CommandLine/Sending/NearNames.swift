@@ -1,3 +1,5 @@
+import PiconetTerminal
+
 /// Which of the names in sight may be meant by somebody who typed a different one.
 enum NearNames {
   /// More would be no help.

@@ -1,4 +1,5 @@
 import Piconet
+import PiconetTerminal
 import Synchronization
 
 /// Why there is nobody to send to.
@@ -217,7 +218,8 @@ struct PeerChoice: Sendable {
         message: "several peers are in sight; \(way(peers) ?? "choose \(how)"):\(search.list(peers))",
         exitCode: .usage)
     }
-    return try await pick(PeerPicker(title: title, takesSeveral: takesSeveral))
+    let words = PeerPicker.Words(enter: title == "Send to" ? "sends" : "takes", unlistedHint: ", use --to")
+    return try await pick(PeerPicker(title: title, takesSeveral: takesSeveral, words: words))
   }
 
   private func pick(_ picker: PeerPicker) async throws(NoChoice) -> [Peer] {
@@ -251,7 +253,8 @@ struct PeerChoice: Sendable {
     search.setQuiet(false)
     switch outcome {
     case .picked(let ids): return try picked(ids)
-    case .quit: throw NoChoice(word: "not-picked", message: "nobody was picked", exitCode: .usage)
+    // A list that ends with a pick has nothing to finish.
+    case .quit, .finished: throw NoChoice(word: "not-picked", message: "nobody was picked", exitCode: .usage)
     case .interrupted, .cancelled:
       throw NoChoice(word: "cancelled", message: "interrupted", exitCode: .interrupted)
     case .failed(let code):

@@ -1,4 +1,5 @@
 import Piconet
+import PiconetTerminal
 import Synchronization
 
 /// Looks for the peers to send to.
@@ -125,7 +126,7 @@ final class PeerSearch: Sendable {
 
   /// Several peers, a line each, at most as many as the list to pick from has.
   func list(_ peers: [Peer]) -> String {
-    let shown = peers.prefix(CommandLineLimits.pickerRows)
+    let shown = peers.prefix(TerminalLimits.pickerRows)
     let rest = peers.count - shown.count
     let all = PeersShown(peers, naming)
     return shown.map { "\n  \(console.describe($0, all)) at \(console.places($0))" }.joined()

@@ -1,3 +1,5 @@
+import PiconetTerminal
+
 /// What a name stands for among the peers that this device remembers.
 struct RememberedName {
   let name: String

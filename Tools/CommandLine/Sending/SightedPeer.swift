@@ -1,4 +1,5 @@
 import Piconet
+import PiconetTerminal
 
 /// A peer in sight, as far as it matters for choosing one. Nothing about it is proven.
 struct SightedPeer: Hashable, Sendable {

@@ -1,3 +1,5 @@
+import PiconetTerminal
+
 /// The progress of all files, or of those of one peer, as a line. Pure: what is shown is a function of these values.
 struct ProgressBar: Hashable, Sendable {
   struct Files: Hashable, Sendable {

@@ -1,3 +1,5 @@
+import PiconetTerminal
+
 /// Lines at the foot of the terminal that are redrawn again and again, for progress. Nothing is drawn in a pipe, in a
 /// file and on a dumb terminal.
 struct StatusLines {

@@ -1,4 +1,5 @@
 import Piconet
+import PiconetTerminal
 
 /// What must happen before a key that nobody here has confirmed gets files: a person at the terminal compares the
 /// codes, a code is typed, or the fingerprint is given. If nobody can be asked a stranger gets nothing.

@@ -6,6 +6,8 @@ enum PickerKey: Hashable, Sendable {
   /// Marks a row, or takes the mark away.
   case space
   case enter
+  /// Tab: all is done.
+  case done
   case backspace
   /// Ctrl-U: clears the filter.
   case clear
@@ -93,7 +95,8 @@ struct PickerKeyDecoder: Sendable {
   private static let escape: UInt8 = 0x1B
 
   private static let controls: [UInt8: PickerKey] = [
-    0x03: .interrupt, 0x04: .quit, 0x0A: .enter, 0x0D: .enter, 0x08: .backspace, 0x7F: .backspace, 0x15: .clear,
+    0x03: .interrupt, 0x04: .quit, 0x0A: .enter, 0x0D: .enter, 0x09: .done, 0x08: .backspace, 0x7F: .backspace,
+    0x15: .clear,
     0x10: .up, 0x0E: .down, 0x1A: .suspend,
   ]
 

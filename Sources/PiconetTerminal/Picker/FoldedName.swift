@@ -1,10 +1,10 @@
 /// A name without the differences between ways of typing it: letter case, Unicode form, width, and the forms of spaces,
 /// apostrophes and dashes. It shows who may be meant; only keys show who somebody is.
-struct FoldedName: Hashable, Sendable {
+package struct FoldedName: Hashable, Sendable {
   /// Compared as Swift compares strings, by canonical equivalence.
-  let text: String
+  package let text: String
 
-  init(_ name: String) {
+  package init(_ name: String) {
     var letters = String.UnicodeScalarView()
     for scalar in name.unicodeScalars {
       let plain = Self.plain(scalar)
@@ -16,7 +16,7 @@ struct FoldedName: Hashable, Sendable {
   }
 
   /// Its letters without accents and spaces, as typed by a person who looks for it.
-  var baseLetters: [Character] {
+  package var baseLetters: [Character] {
     text.unicodeScalars.filter { !$0.properties.isWhitespace }.compactMap(Self.base)
   }
 

@@ -6,55 +6,44 @@ import Glibc
 /// SIGPIPE must be ignored in the process (`StandardStream.ignoreBrokenPipes()`). The first failure is kept and all
 /// later writes do nothing: when the reader has gone away (`imagesend --json | head -1`), the files are still sent and
 /// the exit code is still that of the files, without a complaint.
-struct StandardStream: Sendable {
+package struct StandardStream: Sendable {
   /// Why no more can be written.
-  enum Failure: Error, Hashable, Sendable {
+  package enum Failure: Error, Hashable, Sendable {
     /// EPIPE: nobody reads any more.
     case readerGone
     /// Another errno, such as ENOSPC if the output goes to a file.
     case system(Int32)
   }
 
-  let descriptor: Int32
-  private(set) var failure: Failure?
+  package let descriptor: Int32
+  package private(set) var failure: Failure?
 
-  static let output = StandardStream(descriptor: STDOUT_FILENO)
-  static let error = StandardStream(descriptor: STDERR_FILENO)
+  package static let output = StandardStream(descriptor: STDOUT_FILENO)
+  package static let error = StandardStream(descriptor: STDERR_FILENO)
 
-  init(descriptor: Int32) { self.descriptor = descriptor }
+  package init(descriptor: Int32) { self.descriptor = descriptor }
 
-  mutating func write(_ bytes: ArraySlice<UInt8>) {
+  package mutating func write(_ bytes: ArraySlice<UInt8>) {
     bytes.withUnsafeBytes { bytes in if failure == nil { failure = Self.writeAll(bytes, to: descriptor) } }
   }
 
-  mutating func write(_ text: String) {
+  package mutating func write(_ text: String) {
     var text = text
     text.withUTF8 { bytes in
       if failure == nil { failure = Self.writeAll(UnsafeRawBufferPointer(bytes), to: descriptor) }
     }
   }
 
-  /// The run's exit code, given how the files went: a full disk under standard output is a failure of its own, a reader
-  /// that has had enough is not.
-  func exitCode(after files: ExitCode) -> ExitCode {
-    if case .system = failure { .worst([files, .localFile]) } else { files }
-  }
-
-  /// Says on standard error that not everything was written, if that is a failure.
-  func complain(as program: String, to error: inout StandardStream) {
-    if case .system(let code) = failure { error.write("\(program): standard output: \(SystemError.text(code))\n") }
-  }
-
   /// Occupies the numbers 0 to 2 if the caller has closed them (`>&-`): otherwise a socket or a received file might get
   /// one, and output would be written to it. They are opened the wrong way round, so that using them still fails.
-  static func occupyClosed() {
+  package static func occupyClosed() {
     for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
       // The lowest free number is this one.
       _ = open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
   }
 
-  static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+  package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
   private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Failure? {
     var rest = bytes[...]

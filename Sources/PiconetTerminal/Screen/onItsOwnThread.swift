@@ -4,7 +4,7 @@ import Glibc
 /// these must not wait for a person.
 ///
 /// - Returns: nil if no thread could be made.
-func onItsOwnThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result? {
+package func onItsOwnThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result? {
   await withCheckedContinuation { continuation in
     let job = Unmanaged.passRetained(BlockingJob { continuation.resume(returning: body()) })
     var thread = pthread_t()
@@ -23,6 +23,6 @@ func onItsOwnThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) 
 }
 
 private final class BlockingJob: Sendable {
-  let run: @Sendable () -> Void
-  init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+  package let run: @Sendable () -> Void
+  package init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }

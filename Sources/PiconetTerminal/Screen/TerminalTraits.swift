@@ -2,16 +2,16 @@ import CPiconetSystem
 import Glibc
 
 /// What the terminal behind a descriptor can do.
-struct TerminalTraits: Hashable, Sendable {
+package struct TerminalTraits: Hashable, Sendable {
   /// Whether lines may be redrawn: it is a terminal, and not a dumb one.
-  var canRedraw: Bool
+  package var canRedraw: Bool
   /// Whether it shows more than ASCII.
-  var unicode: Bool
+  package var unicode: Bool
   /// Whether it has an alternate screen for temporary content, as all terminals in windows have.
-  var hasOtherScreen: Bool
+  package var hasOtherScreen: Bool
 
   /// - Parameter environment: a variable's value, or nil.
-  init(isTerminal: Bool, environment: (String) -> String?) {
+  package init(isTerminal: Bool, environment: (String) -> String?) {
     let kind = environment("TERM") ?? ""
     canRedraw = isTerminal && !kind.isEmpty && kind != "dumb"
     hasOtherScreen = canRedraw && !["linux", "vt", "ansi", "cons"].contains(where: kind.hasPrefix)
@@ -21,20 +21,25 @@ struct TerminalTraits: Hashable, Sendable {
     unicode = encoding.contains("UTF-8") || encoding.contains("UTF8")
   }
 
-  init(descriptor: Int32) {
+  package init(descriptor: Int32) {
     self.init(isTerminal: isatty(descriptor) == 1) { name in getenv(name).map { String(cString: $0) } }
   }
 }
 
 /// The size of a terminal, asked for at each drawing: cheaper than handling SIGWINCH, and never out of date.
-struct TerminalSize: Hashable, Sendable {
-  var columns: Int
-  var rows: Int
+package struct TerminalSize: Hashable, Sendable {
+  package var columns: Int
+  package var rows: Int
+
+  package init(columns: Int, rows: Int) {
+    self.columns = columns
+    self.rows = rows
+  }
 
   /// The size assumed if the terminal does not say.
-  static let usual = TerminalSize(columns: 80, rows: 24)
+  package static let usual = TerminalSize(columns: 80, rows: 24)
 
-  static func of(descriptor: Int32) -> TerminalSize {
+  package static func of(descriptor: Int32) -> TerminalSize {
     var columns: UInt16 = 0
     var rows: UInt16 = 0
     guard piconet_terminal_size(descriptor, &columns, &rows) == 0, columns > 0, rows > 0 else { return .usual }

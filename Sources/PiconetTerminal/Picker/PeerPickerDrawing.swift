@@ -47,6 +47,7 @@ extension PeerPicker {
     if !filter.isEmpty {
       return "\(title)\(count): \(displaySafe(filter, unicode: unicode))_ (\(visible.count) of \(rows.count))"
     }
+    if let remark { return displaySafe(remark, unicode: unicode) }
     guard rows.contains(where: \.isPresent) else { return "Looking for peers..." }
     let names = marked.compactMap { id in rows.first { $0.peer.id == id } }
     if names.isEmpty { return "\(title):" }
@@ -55,17 +56,25 @@ extension PeerPicker {
 
   /// What the last key could not do, or else what keys can do, in as many words as there is room for.
   private func foot(hidden: Int, columns: Int, unicode: Bool) -> String {
+    if let question = questions.first { return Self.foot(question, columns: columns, unicode: unicode) }
     if let notice { return shortened(displaySafe(notice, unicode: unicode), toColumns: columns, unicode: unicode) }
     let rest = [
-      hidden > 0 ? "\(hidden) more" : nil, unlisted.isEmpty ? nil : "\(unlisted.count) not listed, use --to",
+      hidden > 0 ? "\(hidden) more" : nil, unlisted.isEmpty ? nil : "\(unlisted.count) not listed\(words.unlistedHint)",
     ].compactMap { $0 }
     let space = takesSeveral ? ", Space marks several" : ""
     let short = takesSeveral ? ", Space" : ""
+    let done = isComplete ? ", Tab when done" : ""
     let helps = [
-      "type to filter, arrows\(space), Enter sends, Esc leaves", "type, arrows\(short), Enter, Esc leaves",
-      "Enter, Esc leaves", "Esc leaves",
-    ].map { title == "Send to" ? $0 : $0.replacing("sends", with: "takes") }
+      "type to filter, arrows\(space), Enter \(words.enter)\(done), Esc leaves",
+      "type, arrows\(short), Enter\(done), Esc leaves", "Enter\(done), Esc leaves", "Esc leaves",
+    ]
     let foots = helps.map { (rest + [$0]).joined(separator: "; ") }
     return foots.first { displayWidth($0) <= columns } ?? shortened(foots[3], toColumns: columns, unicode: unicode)
+  }
+  /// A name may be long, and the answers must be there all the same.
+  private static func foot(_ question: Question, columns: Int, unicode: Bool) -> String {
+    let answers = columns < 40 ? " [y/n]" : " [y]es / [n]o"
+    let room = columns - displayWidth(answers)
+    return shortened(displaySafe(question.text, unicode: unicode), toColumns: room, unicode: unicode) + answers
   }
 }

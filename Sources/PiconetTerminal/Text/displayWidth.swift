@@ -1,9 +1,9 @@
 /// The columns of a terminal that `text` takes. It does not use wcwidth(3), whose answer depends on the locale. East
 /// Asian wide and fullwidth characters (UAX #11) and emoji take two, marks and joiners none.
-func displayWidth(_ text: String) -> Int { text.reduce(0) { $0 + displayWidth(of: $1) } }
+package func displayWidth(_ text: String) -> Int { text.reduce(0) { $0 + displayWidth(of: $1) } }
 
 /// The columns of one grapheme cluster: those of its widest scalar.
-func displayWidth(of character: Character) -> Int {
+package func displayWidth(of character: Character) -> Int {
   if let ascii = character.asciiValue { return ascii >= 0x20 && ascii < 0x7F ? 1 : 0 }
   var width = 0
   for scalar in character.unicodeScalars {
@@ -32,7 +32,7 @@ private let wideRanges: [ClosedRange<UInt32>] = [
 
 /// `text` in at most `columns` columns; it is cut in the middle, with an ellipsis, so that a file name's extension
 /// stays.
-func shortened(_ text: String, toColumns columns: Int, unicode: Bool = true) -> String {
+package func shortened(_ text: String, toColumns columns: Int, unicode: Bool = true) -> String {
   guard displayWidth(text) > columns else { return text }
   let ellipsis = unicode ? "…" : "..."
   let room = columns - displayWidth(ellipsis)
@@ -44,7 +44,7 @@ func shortened(_ text: String, toColumns columns: Int, unicode: Bool = true) -> 
 
 /// `text` in lines of at most `columns` columns, broken at spaces; those after the first are indented. Text without
 /// spaces is left to the terminal.
-func wrapped(_ text: String, toColumns columns: Int) -> [String] {
+package func wrapped(_ text: String, toColumns columns: Int) -> [String] {
   let indent = String(text.prefix { $0 == " " })
   var lines = [indent]
   var used = indent.count

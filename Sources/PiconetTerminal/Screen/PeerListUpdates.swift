@@ -4,10 +4,16 @@ import Synchronization
 
 /// Carries what is known about peers to the thread that draws the list: a mailbox of limited size, and a descriptor
 /// that becomes readable when there is something in it. Any thread may post.
-final class PeerListUpdates: Sendable {
-  enum Update: Hashable, Sendable {
+package final class PeerListUpdates: Sendable {
+  package enum Update: Hashable, Sendable {
     case appeared(PeerPicker.Peer)
     case vanished(id: String)
+    case asked(PeerPicker.Question)
+    case withdrawn(question: String)
+    /// What stands above the list; nil: its title.
+    case remark(String?)
+    /// Whether the person may say that all is done.
+    case completion(Bool)
     /// Nobody wants the answer any more.
     case cancelled
   }
@@ -18,27 +24,27 @@ final class PeerListUpdates: Sendable {
   }
 
   /// For poll(2).
-  let descriptor: Int32
+  package let descriptor: Int32
   private let mailbox = Mutex(Mailbox())
 
   /// nil if no descriptor is available; errno says why.
-  init?() {
+  package init?() {
     descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
     guard descriptor >= 0 else { return nil }
   }
 
   deinit { close(descriptor) }
 
-  /// Beyond the limit a peer's updates replace each other; if even that is not enough, the new one is dropped.
-  func post(_ update: Update) {
+  /// Beyond the limit updates of one subject replace each other; if even that is not enough, the new one is dropped.
+  package func post(_ update: Update) {
     mailbox.withLock { mailbox in
       if update == .cancelled {
         mailbox.isCancelled = true
       } else {
-        if mailbox.updates.count >= CommandLineLimits.pickerBacklog {
-          mailbox.updates.removeAll { $0.peerID == update.peerID }
+        if mailbox.updates.count >= TerminalLimits.pickerBacklog {
+          mailbox.updates.removeAll { $0.subject == update.subject }
         }
-        if mailbox.updates.count < CommandLineLimits.pickerBacklog { mailbox.updates.append(update) }
+        if mailbox.updates.count < TerminalLimits.pickerBacklog { mailbox.updates.append(update) }
       }
     }
     var one: UInt64 = 1
@@ -47,7 +53,7 @@ final class PeerListUpdates: Sendable {
   }
 
   /// What was posted since the last call; `cancelled` comes last.
-  func drain() -> [Update] {
+  package func drain() -> [Update] {
     var count: UInt64 = 0
     _ = read(descriptor, &count, MemoryLayout.size(ofValue: count))
     return mailbox.withLock { mailbox in
@@ -58,11 +64,20 @@ final class PeerListUpdates: Sendable {
 }
 
 extension PeerListUpdates.Update {
-  fileprivate var peerID: String? {
+  fileprivate enum Subject: Equatable {
+    case peer(String), question(String), remark, completion, everything
+  }
+
+  /// What it is about: a later update of the same subject makes an earlier one needless.
+  fileprivate var subject: Subject {
     switch self {
-    case .appeared(let peer): peer.id
-    case .vanished(let id): id
-    case .cancelled: nil
+    case .appeared(let peer): .peer(peer.id)
+    case .vanished(let id): .peer(id)
+    case .asked(let question): .question(question.id)
+    case .withdrawn(let question): .question(question)
+    case .remark: .remark
+    case .completion: .completion
+    case .cancelled: .everything
     }
   }
 }

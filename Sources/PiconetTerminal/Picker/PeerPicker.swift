@@ -5,30 +5,54 @@ import Piconet
 /// A row keeps its place as long as the list is shown: a peer that vanishes stays there, greyed out, and can't be
 /// picked; if it comes back it takes its old row. The selection stays with its peer, whoever comes and goes: nothing
 /// changes under the person's finger.
-struct PeerPicker: Sendable {
-  struct Peer: Hashable, Sendable {
+///
+/// A program that asks once lets the list end with the peers that are picked. One that goes on talking about them
+/// (`staysOpen`) is told of each pick, and may put questions of peers in between, such as whether one may connect.
+public struct PeerPicker: Sendable {
+  /// What a row shows of a peer.
+  public struct Peer: Hashable, Sendable {
     /// Distinguishes peers: two programs on one device share a key.
-    var id: String
+    public var id: String
     /// The petname, or what the peer calls itself; two may call themselves the same.
-    var name: String
+    public var name: String
     /// The beginning of its fingerprint.
-    var digits: String
-    /// `known`, `new`, `blocked`.
-    var standing: String
+    public var digits: String
+    /// How it stands with us, in a word: `known`, `new`, `blocked`; `connected`.
+    public var standing: String
     /// What a person must see before picking it, such as `not the known 'Mum'`; or empty.
-    var warning = ""
+    public var warning: String
     /// What else is known, such as `calls itself 'Printer'`; or empty.
-    var remark = ""
+    public var remark: String
     /// Best first.
-    var transports: [String] = []
+    public var transports: [String]
     /// In dBm.
-    var signalStrength: Int?
-    var address = ""
+    public var signalStrength: Int?
+    /// Where it is reached, as people write it; or empty.
+    public var address: String
+
+    /// A peer of which this much is known.
+    public init(
+      id: String, name: String, digits: String, standing: String, warning: String = "", remark: String = "",
+      transports: [String] = [], signalStrength: Int? = nil, address: String = ""
+    ) {
+      self.id = id
+      self.name = name
+      self.digits = digits
+      self.standing = standing
+      self.warning = warning
+      self.remark = remark
+      self.transports = transports
+      self.signalStrength = signalStrength
+      self.address = address
+    }
   }
 
+  /// What ended the list.
   enum Outcome: Hashable, Sendable {
     /// At least one.
     case picked(ids: [String])
+    /// The person has done all that there is to do in a list that stays open.
+    case finished
     /// The person wants none of them.
     case quit
     /// Ctrl-C.
@@ -53,6 +77,10 @@ struct PeerPicker: Sendable {
   let title: String
   /// Whether several may be marked.
   let takesSeveral: Bool
+  /// Whether Enter tells of a pick, and the list goes on.
+  let staysOpen: Bool
+  /// Those that depend on the program.
+  let words: Words
   private(set) var rows: [Row] = []
   /// The id of the row that Enter picks.
   private(set) var selection: String?
@@ -66,9 +94,28 @@ struct PeerPicker: Sendable {
   /// Peers in sight for which there was no row.
   private(set) var unlisted: Set<String> = []
 
-  init(title: String = "Send to", takesSeveral: Bool = true) {
+  /// What has happened that the program has not been told of yet.
+  var actions: [Action] = []
+  /// What is asked of the person, one after the other.
+  var questions: [Question] = []
+  /// What stands above the list in place of the title, such as "Waiting for Kitchen"; nil: the title.
+  var remark: String?
+  /// Whether the person may say that all is done.
+  var isComplete = false
+
+  /// A list without peers.
+  /// - Parameters:
+  ///   - title: what the list is for, such as `Send to`.
+  ///   - takesSeveral: whether several peers may be marked.
+  ///   - staysOpen: whether Enter only tells of a pick, and the list goes on. Nothing can be marked then.
+  ///   - words: those that depend on the program.
+  public init(
+    title: String = "Send to", takesSeveral: Bool = true, staysOpen: Bool = false, words: Words = Words()
+  ) {
     self.title = title
-    self.takesSeveral = takesSeveral
+    self.takesSeveral = takesSeveral && !staysOpen
+    self.staysOpen = staysOpen
+    self.words = words
   }
 
   /// The id of a row that was selected when a change of name made it stop matching the filter: it stays.
@@ -87,9 +134,9 @@ struct PeerPicker: Sendable {
       if peer.id == selection, peer.name != rows[index].peer.name { held = peer.id }
       rows[index].peer = peer
       rows[index].isPresent = true
-    } else if rows.count < CommandLineLimits.pickerRows {
+    } else if rows.count < TerminalLimits.pickerRows {
       rows.append(Row(peer))
-    } else if unlisted.count < CommandLineLimits.pickerBacklog {
+    } else if unlisted.count < TerminalLimits.pickerBacklog {
       unlisted.insert(peer.id)
     }
     if selection == nil { keepSelection() }
@@ -103,6 +150,7 @@ struct PeerPicker: Sendable {
   mutating func press(_ key: PickerKey) {
     guard outcome == nil else { return }
     notice = nil
+    if let question = questions.first, answer(question, by: key) { return }
     switch key {
     case .letter(let letter): type(letter)
     case .backspace: setFilter(String(filter.dropLast()))
@@ -115,6 +163,7 @@ struct PeerPicker: Sendable {
     case .last: move(by: rows.count)
     case .space: mark()
     case .enter: pick()
+    case .done: if isComplete { outcome = .finished }
     case .quit: outcome = .quit
     case .interrupt: outcome = .interrupted
     // The terminal handles this one.
@@ -125,7 +174,7 @@ struct PeerPicker: Sendable {
   private static let page = 8
 
   private mutating func type(_ letter: Unicode.Scalar) {
-    guard filter.utf8.count < CommandLineLimits.nameBytes else { return }
+    guard filter.utf8.count < TerminalLimits.nameBytes else { return }
     setFilter(filter + String(letter))
   }
 
@@ -173,7 +222,11 @@ struct PeerPicker: Sendable {
       notice = filter.isEmpty ? "nobody is in sight yet" : "nobody is called so"
       return
     }
-    if row.isPresent { outcome = .picked(ids: [row.peer.id]) } else { notice = "\(row.peer.name) has gone" }
+    guard row.isPresent else {
+      notice = "\(row.peer.name) has gone"
+      return
+    }
+    if staysOpen { actions.append(.picked(id: row.peer.id)) } else { outcome = .picked(ids: [row.peer.id]) }
   }
 
   /// Peers that have gone lose their marks, and Enter must be pressed again.

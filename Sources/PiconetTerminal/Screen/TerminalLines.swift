@@ -2,8 +2,8 @@ import CPiconetSystem
 import Glibc
 
 /// What a person types at a terminal, line by line, until one is an answer or nobody waits for it any more.
-final class TerminalLines: Sendable {
-  enum Outcome<Answer: Sendable>: Sendable {
+package final class TerminalLines: Sendable {
+  package enum Outcome<Answer: Sendable>: Sendable {
     case answer(Answer)
     /// By Ctrl-D, or because the terminal was closed.
     case inputEnded
@@ -16,7 +16,7 @@ final class TerminalLines: Sendable {
   private let input: Int32
 
   /// nil if no descriptor is available.
-  init?(input: Int32 = STDIN_FILENO) {
+  package init?(input: Int32 = STDIN_FILENO) {
     wake = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
     self.input = input
     if wake < 0 { return nil }
@@ -25,17 +25,17 @@ final class TerminalLines: Sendable {
   deinit { close(wake) }
 
   /// Any thread may call it.
-  func cancel() {
+  package func cancel() {
     var one: UInt64 = 1
     _ = write(wake, &one, MemoryLayout.size(ofValue: one))
   }
 
   /// Throws away what has been typed so far.
-  func flush() { tcflush(input, TCIFLUSH) }
+  package func flush() { tcflush(input, TCIFLUSH) }
 
   /// Blocks its thread.
   /// - Parameter answer: the answer in a line; nil if there is none, and the next line is read.
-  func first<Answer>(_ answer: (String) -> Answer?) -> Outcome<Answer> {
+  package func first<Answer>(_ answer: (String) -> Answer?) -> Outcome<Answer> {
     var line: [UInt8] = []
     while true {
       var entries = [
@@ -62,7 +62,7 @@ final class TerminalLines: Sendable {
   }
 
   /// Blocks its thread for this time, unless it is cancelled.
-  func isCancelled(within pause: Duration) -> Bool {
+  package func isCancelled(within pause: Duration) -> Bool {
     let end = ContinuousClock.now + pause
     while true {
       var entry = pollfd(fd: wake, events: Int16(POLLIN), revents: 0)

@@ -8,7 +8,7 @@
 /// them.
 ///
 /// - Parameter unicode: false if the terminal shows only ASCII; then everything else is escaped, too.
-func displaySafe(_ text: String, unicode: Bool = true) -> String {
+package func displaySafe(_ text: String, unicode: Bool = true) -> String {
   var result = ""
   var marks = mostMarks
   for scalar in text.unicodeScalars {

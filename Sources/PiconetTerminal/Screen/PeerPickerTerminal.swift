@@ -6,9 +6,10 @@ import Glibc
 ///
 /// The list uses the terminal's alternate screen, if there is one: when a terminal gets narrower it wraps the lines of
 /// the main screen in its own way, and there would be no telling where the list is.
-struct PeerPickerTerminal {
-  enum Outcome: Hashable, Sendable {
+package struct PeerPickerTerminal {
+  package enum Outcome: Hashable, Sendable {
     case picked(ids: [String])
+    case finished
     case quit
     /// Ctrl-C: the caller should end as SIGINT would end it.
     case interrupted
@@ -22,6 +23,9 @@ struct PeerPickerTerminal {
   private static let escapeWait = Duration.milliseconds(50)
   /// How often the window's size is checked while nothing happens.
   private static let idleWait = Duration.milliseconds(500)
+
+  /// For so long after a question has come up keys are those that the person was typing before: nobody reads faster.
+  package static let usualReadingTime = Duration.milliseconds(500)
 
   /// In milliseconds.
   private static let stopWait: Int32 = 50
@@ -37,11 +41,18 @@ struct PeerPickerTerminal {
   private var isSuspended = false
   private var sizeShown: TerminalSize?
   private var throttle = ProgressThrottle()
+  /// The question that is on the screen, and since when.
+  private var asked: (id: String, since: ContinuousClock.Instant)?
+  private let tell: (PeerPicker.Action) -> Void
+  private let readingTime: Duration
 
-  init(
+  package init(
     updates: PeerListUpdates, picker: PeerPicker = PeerPicker(), input: Int32 = STDIN_FILENO,
-    output: StandardStream = .error, traits: TerminalTraits? = nil
+    output: StandardStream = .error, traits: TerminalTraits? = nil,
+    readingTime: Duration = usualReadingTime, tell: @escaping (PeerPicker.Action) -> Void = { _ in }
   ) {
+    self.readingTime = readingTime
+    self.tell = tell
     self.picker = picker
     self.updates = updates
     self.input = input
@@ -50,10 +61,12 @@ struct PeerPickerTerminal {
   }
 
   /// Whether a person can be asked: input and output are a terminal that can redraw.
-  static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && TerminalTraits(descriptor: STDERR_FILENO).canRedraw }
+  package static var isPossible: Bool {
+    isatty(STDIN_FILENO) == 1 && TerminalTraits(descriptor: STDERR_FILENO).canRedraw
+  }
 
   /// Blocks the calling thread until there is an outcome; call it on a thread of its own (`onItsOwnThread`).
-  mutating func run() -> Outcome {
+  package mutating func run() -> Outcome {
     guard begin() else { return .failed(errno) }
     defer { end() }
     while true {
@@ -74,9 +87,11 @@ struct PeerPickerTerminal {
         if apply(updates.drain()) { return .cancelled }
         isStale = true
       }
+      for action in picker.takeActions() { tell(action) }
       if isSuspended, !suspend() { return .failed(errno) }
       switch picker.outcome {
       case .picked(let ids): return .picked(ids: ids)
+      case .finished: return .finished
       case .quit: return .quit
       case .interrupted: return .interrupted
       case nil: break
@@ -113,6 +128,10 @@ struct PeerPickerTerminal {
       switch update {
       case .appeared(let peer): picker.appeared(peer)
       case .vanished(let id): picker.vanished(id: id)
+      case .asked(let question): picker.ask(question)
+      case .withdrawn(let question): picker.withdraw(question: question)
+      case .remark(let remark): picker.remark = remark
+      case .completion(let isComplete): picker.isComplete = isComplete
       case .cancelled: return true
       }
     }
@@ -122,10 +141,17 @@ struct PeerPickerTerminal {
   /// A key shows its effect at once.
   private mutating func press(_ keys: [PickerKey]) {
     guard !keys.isEmpty else { return }
-    for key in keys { picker.press(key) }
+    for key in keys where isMeant(key, at: .now) { picker.press(key) }
     isSuspended = keys.contains(.suspend)
     throttle = ProgressThrottle()
     isStale = true
+  }
+
+  /// Whether the person can have pressed the key knowing what is asked.
+  private func isMeant(_ key: PickerKey, at now: ContinuousClock.Instant) -> Bool {
+    guard let question = picker.questions.first, key != .interrupt, key != .suspend else { return true }
+    guard let asked, asked.id == question.id else { return false }
+    return now - asked.since >= readingTime
   }
 
   private mutating func readKeys() -> Outcome? {
@@ -164,6 +190,8 @@ struct PeerPickerTerminal {
     for line in lines { text += line + "\u{1B}[K\n" }
     output.write(text + "\u{1B}[J")
     linesShown = lines.count
+    let question = picker.questions.first?.id
+    if question != asked?.id { asked = question.map { ($0, .now) } }
   }
 
   private mutating func erase() {

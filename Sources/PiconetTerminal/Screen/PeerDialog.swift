@@ -1,0 +1,88 @@
+import CPiconetSystem
+import Glibc
+
+/// A dialog about peers with the person at the terminal: a list that changes while it is shown, and questions of peers
+/// below it. Any thread may change it, before and while it runs; it runs once, and a process shows one at a time.
+public final class PeerDialog: Sendable {
+  /// Why the dialog is over.
+  public enum Ending: Hashable, Sendable {
+    /// These peers were picked, at least one; not of a list that stays open.
+    case picked(ids: [String])
+    /// The person has done all that there is to do.
+    case finished
+    /// The person wants none of them.
+    case quit
+    /// Ctrl-C: the program should end as SIGINT would end it.
+    case interrupted
+    /// By `close`, or because the calling task was cancelled.
+    case closed
+    /// There is no dialog to be had: no terminal, one that fails, or one that another dialog has. With the errno.
+    case failed(Int32)
+  }
+
+  private let picker: PeerPicker
+  private let updates: PeerListUpdates
+
+  /// A dialog that is not shown yet; nil if no descriptor is available.
+  public init?(_ picker: PeerPicker) {
+    guard let updates = PeerListUpdates() else { return nil }
+    self.picker = picker
+    self.updates = updates
+  }
+
+  /// Whether a person can be asked: standard input and standard error are a terminal, and can be redrawn.
+  public static var isPossible: Bool { PeerPickerTerminal.isPossible }
+
+  /// Adds a row, or changes the one of the same id, which is there again if it was gone.
+  public func show(_ peer: PeerPicker.Peer) { updates.post(.appeared(peer)) }
+
+  /// The peer has gone: its row stays, greyed out.
+  public func peerHasGone(id: String) { updates.post(.vanished(id: id)) }
+
+  /// Asks the person, after the questions that are open. The answer is told as an action.
+  public func ask(_ question: PeerPicker.Question) { updates.post(.asked(question)) }
+
+  /// Takes a question away: nobody wants its answer any more.
+  public func withdraw(question id: String) { updates.post(.withdrawn(question: id)) }
+
+  /// Shows a line above the list in place of its title, such as "Waiting for Kitchen"; nil: the title again.
+  public func setRemark(_ text: String?) { updates.post(.remark(text)) }
+
+  /// Whether the person may say now that all is done, with Tab. False at the start.
+  public func setComplete(_ isComplete: Bool) { updates.post(.completion(isComplete)) }
+
+  /// Ends the dialog, if it has not ended yet.
+  public func close() { updates.post(.cancelled) }
+
+  /// Shows the dialog until it ends, on a thread of its own. Meanwhile nothing else must write to the terminal.
+  /// - Parameter tell: called on that thread with what the person does while the list stays open. Must return quickly.
+  public func run(_ tell: @escaping @Sendable (PeerPicker.Action) -> Void = { _ in }) async -> Ending {
+    await run(input: STDIN_FILENO, output: .error, traits: nil, tell)
+  }
+
+  package func run(
+    input: Int32, output: StandardStream, traits: TerminalTraits?,
+    readingTime: Duration = PeerPickerTerminal.usualReadingTime,
+    _ tell: @escaping @Sendable (PeerPicker.Action) -> Void
+  ) async -> Ending {
+    let outcome = await withTaskCancellationHandler {
+      await onItsOwnThread { [updates, picker] in
+        var terminal = PeerPickerTerminal(
+          updates: updates, picker: picker, input: input, output: output, traits: traits,
+          readingTime: readingTime, tell: tell)
+        return terminal.run()
+      }
+    } onCancel: {
+      close()
+    }
+    return switch outcome {
+    case .picked(let ids): .picked(ids: ids)
+    case .finished: .finished
+    case .quit: .quit
+    case .interrupted: .interrupted
+    case .cancelled: .closed
+    case .failed(let code): .failed(code)
+    case nil: .failed(EAGAIN)
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import Glibc
+
+/// What a program answers for itself where it would ask a person, and there is no terminal.
+public enum UnattendedAnswer: String, Hashable, Sendable {
+  /// Nobody is let in, and nobody is picked.
+  case decline
+  /// Whoever asks is let in, and whoever comes first is picked: for tests, and devices that stand alone among friends.
+  case accept
+
+  /// That of the variable `PICONET_UNATTENDED`, `accept` or `decline`; `decline` for anything else.
+  public static var ofProcess: UnattendedAnswer {
+    UnattendedAnswer(rawValue: getenv("PICONET_UNATTENDED").map { String(cString: $0) } ?? "") ?? .decline
+  }
+}
