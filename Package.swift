@@ -17,6 +17,7 @@ let package = Package(
   products: [
     .library(name: "Piconet", targets: ["Piconet"]),
     .library(name: "PiconetFoundation", targets: ["PiconetFoundation"]),
+    .library(name: "GameKit", targets: ["GameKit"]),
     .library(name: "PiconetTerminal", targets: ["PiconetTerminal"]),
     .library(name: "PiconetTestKit", targets: ["PiconetTestKit"]),
     .executable(name: "imagesend", targets: ["imagesend"]),
@@ -88,6 +89,9 @@ let package = Package(
 
     // The person at a terminal, for programs that ask which peer is meant, and whether one may connect.
     .target(name: "PiconetTerminal", dependencies: ["Piconet", "CPiconetSystem"], swiftSettings: strict),
+
+    // The interfaces of Apple's frameworks, for programs that were written for those.
+    .target(name: "GameKit", dependencies: ["Piconet", "PiconetTerminal"], swiftSettings: strict),
 
     // Tools.
     .target(
@@ -183,6 +187,18 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(name: "PiconetFoundationTests", dependencies: ["PiconetFoundation"], swiftSettings: strict),
+    .target(
+      name: "GameKitSwift5Program", dependencies: ["GameKit"], path: "Tests/GameKitPrograms/Swift5",
+      swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
+    .target(
+      name: "GameKitMainActorProgram", dependencies: ["GameKit"], path: "Tests/GameKitPrograms/MainActor",
+      swiftSettings: [.swiftLanguageMode(.v6), .defaultIsolation(MainActor.self), .treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "GameKitTests",
+      dependencies: [
+        "TestSupport", "GameKit", "GameKitSwift5Program", "GameKitMainActorProgram", "Piconet", "PiconetTerminal",
+      ],
+      swiftSettings: strict),
     .testTarget(name: "ArticleTests", dependencies: ["TestSupport", "Piconet"], swiftSettings: strict),
     .testTarget(
       name: "PiconetSessionSuite",

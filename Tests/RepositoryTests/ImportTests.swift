@@ -28,6 +28,8 @@ struct ImportTests {
       "CPiconetSystem", "Glibc", "Synchronization",
     ],
     "PiconetFoundation": ["Piconet", "Foundation"],
+    // As a program of anybody's would.
+    "GameKit": ["Piconet", "PiconetFoundation", "PiconetTerminal", "Foundation", "Dispatch", "Synchronization"],
     "PiconetTerminal": ["Piconet", "CPiconetSystem", "Glibc", "Synchronization"],
   ]
 

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 /// One of our programs, running. What it writes is read all the time, so it never waits for us.

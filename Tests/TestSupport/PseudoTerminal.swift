@@ -1,18 +1,18 @@
 import Glibc
 
 /// A terminal's two ends: the program's, and that of the person who sees and types.
-final class PseudoTerminal: @unchecked Sendable {
+package final class PseudoTerminal: @unchecked Sendable {
   // Unchecked: both descriptors are constants, and the test awaits each call before the next, so `shown` has one user
   // at a time.
-  let person: Int32
-  let program: Int32
-  private(set) var shown = ""
+  package let person: Int32
+  package let program: Int32
+  package private(set) var shown = ""
 
   // ioctl_tty(2): TIOCSPTLCK and TIOCGPTN, which Swift does not import, nor posix_openpt(3).
   private static let setLock: UInt = 0x4004_5431
   private static let getNumber: UInt = 0x8004_5430
 
-  init?(columns: UInt16 = 80, rows: UInt16 = 24) {
+  package init?(columns: UInt16 = 80, rows: UInt16 = 24) {
     person = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var unlocked: Int32 = 0
     var number: Int32 = 0
@@ -30,15 +30,15 @@ final class PseudoTerminal: @unchecked Sendable {
   }
 
   /// Does what a window does whose size changes.
-  func resize(columns: UInt16, rows: UInt16) {
+  package func resize(columns: UInt16, rows: UInt16) {
     var size = [rows, columns, 0, 0]
     _ = ioctl(person, UInt(TIOCSWINSZ), &size)
   }
 
-  func type(_ keys: String) { _ = keys.withCString { write(person, $0, strlen($0)) } }
+  package func type(_ keys: String) { _ = keys.withCString { write(person, $0, strlen($0)) } }
 
   /// Reads until `text` was shown; false if that takes more than two minutes.
-  func waits(for text: String) -> Bool {
+  package func waits(for text: String) -> Bool {
     let deadline = ContinuousClock.now + .seconds(120)
     while !shown.contains(text) {
       guard ContinuousClock.now < deadline else { return false }
@@ -48,13 +48,13 @@ final class PseudoTerminal: @unchecked Sendable {
   }
 
   /// Reads until nothing more comes.
-  func readAll() { while readWhatIsThere(milliseconds: 0) {} }
+  package func readAll() { while readWhatIsThere(milliseconds: 0) {} }
 
   /// Forgets what was shown.
-  func forget() { shown = "" }
+  package func forget() { shown = "" }
 
   /// The terminal's flags that raw mode changes.
-  var flags: [tcflag_t] {
+  package var flags: [tcflag_t] {
     var state = termios()
     guard tcgetattr(program, &state) == 0 else { return [] }
     return [state.c_iflag, state.c_oflag, state.c_lflag]

@@ -1,0 +1,145 @@
+import Dispatch
+import Synchronization
+
+/// Calls on their way to the main queue, in the order in which they were pushed. Any thread pushes; one at a time is
+/// taken on the main queue. The queue has no limit of its own: whoever fills it with data waits for room between.
+final class CallQueue: Sendable {
+  /// Above it `waitForRoom` waits.
+  static let byteLimit = 1 << 20
+  /// Calls that wait for a delegate, and bytes that wait for the first handler.
+  static let heldCalls = 1_024
+  static let heldBytes = 1 << 20
+  /// So many calls are made in one turn of the main queue: others have theirs in between.
+  static let callsInTurn = 64
+
+  fileprivate struct State {
+    var waiting: [SessionCall] = []
+    /// The next to be made is the last.
+    var underWay: [SessionCall] = []
+    var cost = 0
+    var isScheduled = false
+    var isClosed = false
+    var room: CheckedContinuation<Void, Never>?
+    /// For a delegate that is to come, and for a handler.
+    var held: [SessionCall] = []
+    var heldData: [SessionCall] = []
+    var heldCost = 0
+
+    mutating func roomWaiter() -> CheckedContinuation<Void, Never>? {
+      guard cost <= CallQueue.byteLimit / 2 || isClosed else { return nil }
+      defer { room = nil }
+      return room
+    }
+  }
+
+  private let state = Mutex(State())
+
+  /// - Parameter turn: makes the calls, on the main queue: begins a turn of `next()`.
+  func push(_ calls: [SessionCall], turn: @escaping @Sendable () -> Void) {
+    let isIdle = state.withLock { state in
+      guard !calls.isEmpty, !state.isClosed else { return false }
+      for call in calls { state.cost += call.cost }
+      state.waiting += calls
+      return state.schedules()
+    }
+    if isIdle { DispatchQueue.main.async(execute: turn) }
+  }
+
+  /// Returns when less data than the limit waits, or the queue is closed. For one task at a time.
+  func waitForRoom() async {
+    guard state.withLock({ $0.cost > Self.byteLimit }) else { return }
+    await withCheckedContinuation { continuation in
+      let isRoom = state.withLock { state in
+        if state.cost <= Self.byteLimit || state.isClosed { return true }
+        state.room = continuation
+        return false
+      }
+      if isRoom { continuation.resume() }
+    }
+  }
+
+  /// The next call to be made; nil: there is none, and the next push begins a turn.
+  func next() -> SessionCall? {
+    let (call, room) = state.withLock { state -> (SessionCall?, CheckedContinuation<Void, Never>?) in
+      if state.underWay.isEmpty {
+        state.underWay = state.waiting.reversed()
+        state.waiting = []
+      }
+      guard let call = state.underWay.popLast() else {
+        state.isScheduled = false
+        return (nil, state.roomWaiter())
+      }
+      state.cost -= call.cost
+      return (call, state.roomWaiter())
+    }
+    room?.resume()
+    return call
+  }
+
+  /// Keeps a call for a delegate that may come.
+  func hold(_ call: SessionCall) {
+    state.withLock { state in
+      if state.held.count >= Self.heldCalls { state.held.removeFirst(Self.heldCalls / 4) }
+      state.held.append(call)
+    }
+  }
+
+  /// Keeps data for the first handler.
+  /// - Returns: false if there is no room.
+  func holdData(_ call: SessionCall) -> Bool {
+    state.withLock { state in
+      guard state.heldCost + call.cost <= Self.heldBytes else { return false }
+      state.heldCost += call.cost
+      state.heldData.append(call)
+      return true
+    }
+  }
+
+  /// The peer is disconnected: nothing of it comes any more.
+  func dropData(of peer: String) {
+    state.withLock { state in
+      state.heldData.removeAll { if case .data(_, peer) = $0 { true } else { false } }
+      state.heldCost = state.heldData.reduce(0) { $0 + $1.cost }
+    }
+  }
+
+  /// Makes what was kept for a delegate, or for a handler, the next calls.
+  func release(data: Bool, turn: @escaping @Sendable () -> Void) {
+    let isIdle = state.withLock { state in
+      let calls = data ? state.heldData : state.held
+      if data {
+        state.heldData = []
+        state.heldCost = 0
+      } else {
+        state.held = []
+      }
+      guard !calls.isEmpty, !state.isClosed else { return false }
+      for call in calls { state.cost += call.cost }
+      state.underWay += calls.reversed()
+      return state.schedules()
+    }
+    if isIdle { DispatchQueue.main.async(execute: turn) }
+  }
+
+  /// Nobody is told anything any more.
+  func close() {
+    let room = state.withLock { state in
+      state.isClosed = true
+      state.waiting = []
+      state.underWay = []
+      state.held = []
+      state.heldData = []
+      state.cost = 0
+      return state.roomWaiter()
+    }
+    room?.resume()
+  }
+}
+
+extension CallQueue.State {
+  /// Whether a turn has to be begun.
+  fileprivate mutating func schedules() -> Bool {
+    defer { isScheduled = true }
+    return !isScheduled
+  }
+}

@@ -1,0 +1,36 @@
+/// Messages that wait because their peer does not take more now.
+struct OutgoingQueue: Sendable {
+  /// For one peer. Above it `send` throws.
+  static let byteLimit = 16 << 20
+  /// What each message counts in addition to its bytes.
+  static let messageCost = 64
+
+  private var messages: [ArraySlice<UInt8>] = []
+  private var start = 0
+  private(set) var cost = 0
+  /// Hands them on; nil: nothing waits, and messages go directly.
+  var task: Task<Void, Never>?
+
+  func hasRoom(for count: Int) -> Bool { cost + count + Self.messageCost <= Self.byteLimit }
+
+  mutating func append(_ bytes: ArraySlice<UInt8>) {
+    messages.append(bytes)
+    cost += bytes.count + Self.messageCost
+  }
+
+  /// The next to go; it counts until `removeFirst`.
+  var first: ArraySlice<UInt8>? { start < messages.count ? messages[start] : nil }
+
+  mutating func removeFirst() {
+    cost -= messages[start].count + Self.messageCost
+    messages[start] = []
+    start += 1
+    if start == messages.count {
+      messages = []
+      start = 0
+    } else if start >= 1_024, start * 2 >= messages.count {
+      messages.removeFirst(start)
+      start = 0
+    }
+  }
+}

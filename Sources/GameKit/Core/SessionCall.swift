@@ -1,0 +1,17 @@
+import Foundation
+import Piconet
+
+/// Something that the session's owner is to be told, on the main queue.
+enum SessionCall: Sendable {
+  case state(peer: String, GKPeerConnectionState)
+  /// A peer asks; told only if the request is open then.
+  case request(peer: String, NodeID, id: UInt64)
+  case failed(peer: String, GKSessionError)
+  case data(Data, peer: String)
+  case sessionFailed(GKSessionError)
+
+  /// What it holds of the memory that calls may take, in bytes.
+  var cost: Int { if case .data(let data, _) = self { data.count + 64 } else { 64 } }
+
+  var isData: Bool { if case .data = self { true } else { false } }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import Piconet
+import Synchronization
+
+/// Connecting and disconnecting, and the requests of others.
+extension SessionCore {
+  /// What connecting takes where nothing else is said, and for how long at most a request stands.
+  private static let usualTimeout = 20.0
+  private static let longestTimeout = 300.0
+
+  func connect(to peerID: String, timeout seconds: TimeInterval) {
+    let usable = seconds > 0 ? min(seconds, Self.longestTimeout) : Self.usualTimeout
+    let timeout = Duration.milliseconds(Int64((usable * 1_000).rounded(.up)))
+    state.withLock { state in
+      guard let node = state.book.node(peerID), let entry = state.book[node] else {
+        return tell([.failed(peer: peerID, GKSessionError(.peerNotFoundError))])
+      }
+      switch entry.phase {
+      case .connected: break
+      case .asking: accept(node, in: &state)
+      case .leaving: state.book.again(node, timeout)
+      case .connecting:
+        // One that was cancelled, and has not ended yet.
+        if state.attempts[node]?.isCancelled ?? false { state.book.again(node, timeout) }
+      case .apart: begin(node, timeout, in: &state)
+      }
+    }
+  }
+
+  private func begin(_ node: NodeID, _ timeout: Duration, in state: inout State) {
+    tell(state.book.connecting(node))
+    guard let own = state.node, let peer = state.sighted[node] else {
+      return tell(state.book.attemptFailed(node, GKSessionError(.connectionFailedError, "The peer is not in sight.")))
+    }
+    state.attempts[node] = Task { [transports = state.transports] in
+      do throws(PiconetError) {
+        _ = try await own.invite(peer, timeout: timeout, transports: transports)
+        ended(node, nil)
+      } catch {
+        ended(node, error)
+      }
+    }
+  }
+
+  /// Answers a request that is open.
+  private func accept(_ node: NodeID, in state: inout State) {
+    guard let invitation = state.invitations.removeValue(forKey: node) else { return }
+    tell(state.book.connecting(node))
+    state.attempts[node] = Task {
+      do throws(PiconetError) {
+        _ = try await invitation.accept()
+        ended(node, nil)
+      } catch {
+        ended(node, error)
+      }
+    }
+  }
+
+  /// - Parameter error: nil: the peer is a member, which the session's row tells.
+  private func ended(_ node: NodeID, _ error: PiconetError?) {
+    state.withLock { state in
+      guard !state.isClosed else { return }
+      state.attempts[node] = nil
+      // By its own request, or brought by another peer: the row tells of it, or has.
+      guard let error, error.code != .alreadyConnected else { return }
+      tell(state.book.attemptFailed(node, GKSessionError(error)))
+      resume(node, in: &state)
+    }
+  }
+
+  /// Begins what was asked for while something else was coming to its end.
+  func resume(_ node: NodeID, in state: inout State) {
+    if let timeout = state.book.takeAgain(node) { begin(node, timeout, in: &state) }
+  }
+
+  func cancelConnect(to peerID: String) {
+    let attempt = state.withLock { state -> Task<Void, Never>? in
+      guard let node = state.book.node(peerID) else { return nil }
+      state.book.again(node, nil)
+      return state.book[node]?.phase == .connecting ? state.attempts[node] : nil
+    }
+    attempt?.cancel()
+  }
+
+  // MARK: Requests of others
+
+  func invited(_ invitation: Invitation) {
+    let node = invitation.peer.id
+    let claim = SessionSettings.peerID(String(decoding: invitation.peer.greeting, as: UTF8.self))
+    state.withLock { state in
+      switch state.book[node]?.phase {
+      case .connecting:
+        // We have asked it as well: that is our answer.
+        Task { _ = try? await invitation.accept() }
+        return
+      case .connected: return
+      case .asking, .apart, .leaving, nil: break
+      }
+      state.invitations[node] = invitation
+      tell(state.book.asked(node, name: invitation.peer.name, claim: claim, id: invitation.id))
+    }
+    Task {
+      guard let error = await invitation.ended() else { return }
+      state.withLock { state in
+        if state.invitations[node]?.id == invitation.id { state.invitations[node] = nil }
+        tell(state.book.requestEnded(invitation.id, of: node, GKSessionError(error)))
+      }
+    }
+  }
+
+  func accept(from peerID: String) throws {
+    try state.withLock { state in
+      guard let node = state.book.node(peerID), let entry = state.book[node] else {
+        throw state.book.ending(peerID) ?? GKSessionError(.peerNotFoundError)
+      }
+      switch entry.phase {
+      case .asking: accept(node, in: &state)
+      case .connected, .connecting: break
+      case .apart, .leaving:
+        throw entry.ending ?? GKSessionError(.invalidParameterError, "This peer has not asked for a connection.")
+      }
+    }
+  }
+
+  func deny(from peerID: String) {
+    let invitation = state.withLock { state -> Invitation? in
+      guard let node = state.book.node(peerID), let invitation = state.invitations.removeValue(forKey: node) else {
+        return nil
+      }
+      tell(state.book.denied(node))
+      return invitation
+    }
+    if let invitation { Task { await invitation.decline() } }
+  }
+
+  // MARK: Leaving
+
+  func remove(_ peerID: String) {
+    let (node, member) = state.withLock { state -> (Node?, Member?) in
+      guard let id = state.book.node(peerID), let member = state.members[id] else { return (nil, nil) }
+      state.book.leaving(id)
+      return (state.node, member)
+    }
+    guard let node, let member else { return }
+    Task {
+      await delivered(to: [member.id])
+      try? await node.session.remove(member)
+    }
+  }
+
+  func leaveAll() {
+    let members = state.withLock { state in
+      for id in state.members.keys { state.book.leaving(id) }
+      return Array(state.members.values)
+    }
+    Task {
+      await delivered(to: members.map(\.id))
+      await withDiscardingTaskGroup { group in
+        for member in members { group.addTask { await member.disconnect() } }
+      }
+    }
+  }
+}

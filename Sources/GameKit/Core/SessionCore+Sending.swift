@@ -1,0 +1,101 @@
+import Foundation
+import Piconet
+import Synchronization
+
+/// What peers are sent. Messages go to the member at once while it takes them; otherwise they wait here, up to a limit.
+extension SessionCore {
+  /// For how long what waits may still go out before a peer is left.
+  private static let farewell = Duration.seconds(5)
+
+  /// - Parameter peers: their ids; nil: all that are connected.
+  /// - Throws: before anything is queued for anybody.
+  func send(_ data: Data?, to peers: [String]?, _ mode: GKSendDataMode) throws {
+    guard let data else { throw GKSessionError(.invalidParameterError, "There is no data to be sent.") }
+    guard data.count <= SessionSettings.messageLimit else {
+      throw GKSessionError(
+        .dataTooBigError, "\(data.count) bytes are to be sent; one call takes \(SessionSettings.messageLimit).")
+    }
+    let bytes = [UInt8](data)[...]
+    try state.withLock { state in
+      let members = try peers.map { try $0.map { try member($0, in: state) } } ?? connected(in: state)
+      for member in members where data.count > member.proven.messageLimit {
+        throw GKSessionError(
+          .dataTooBigError, "\(data.count) bytes are to be sent; this peer takes \(member.proven.messageLimit).")
+      }
+      // A longer one would not fit one frame; that it arrives for certain is no harm.
+      let isReliable = { (member: Member) in mode == .reliable || data.count > member.proven.unreliableLimit }
+      for member in members where isReliable(member) {
+        guard state.outgoing[member.id, default: OutgoingQueue()].hasRoom(for: data.count) else {
+          throw GKSessionError(
+            .transportError, "\(OutgoingQueue.byteLimit) bytes wait for a peer that does not read.")
+        }
+      }
+      for member in members {
+        if isReliable(member) {
+          queue(bytes, for: member, in: &state)
+        } else {
+          _ = try? member.trySend(bytes, mode: .unreliable)
+        }
+      }
+    }
+  }
+
+  private func member(_ peerID: String, in state: State) throws -> Member {
+    guard let node = state.book.node(peerID) else {
+      throw GKSessionError(.peerNotFoundError, "There is no peer with the id \(peerID).")
+    }
+    guard state.book[node]?.phase == .connected, let member = state.members[node] else {
+      throw GKSessionError(.notConnectedError)
+    }
+    return member
+  }
+
+  private func connected(in state: State) -> [Member] {
+    state.members.values.filter { state.book[$0.id]?.phase == .connected }
+  }
+
+  /// That a member has gone a moment ago is told by the session's row.
+  private func queue(_ bytes: ArraySlice<UInt8>, for member: Member, in state: inout State) {
+    if state.outgoing[member.id]?.task == nil, (try? member.trySend(bytes)) ?? true { return }
+    state.outgoing[member.id, default: OutgoingQueue()].append(bytes)
+    guard state.outgoing[member.id]?.task == nil else { return }
+    state.outgoing[member.id]?.task = Task { await handOn(to: member) }
+  }
+
+  /// Sends what waits for a member, in order, until nothing does.
+  private func handOn(to member: Member) async {
+    while let bytes = nextWaiting(for: member) {
+      guard (try? await member.send(bytes)) != nil else { return }
+      state.withLock { state in
+        if state.members[member.id] == member { state.outgoing[member.id]?.removeFirst() }
+      }
+    }
+  }
+
+  private func nextWaiting(for member: Member) -> ArraySlice<UInt8>? {
+    state.withLock { state in
+      guard state.members[member.id] == member else { return nil }
+      if let bytes = state.outgoing[member.id]?.first { return bytes }
+      state.outgoing[member.id] = nil
+      return nil
+    }
+  }
+
+  /// Returns when nothing waits for these members, or after a while.
+  func delivered(to members: [NodeID]) async {
+    let tasks = state.withLock { state in members.compactMap { state.outgoing[$0]?.task } }
+    guard !tasks.isEmpty else { return }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        await withTaskCancellationHandler {
+          for task in tasks { await task.value }
+        } onCancel: {
+          for task in tasks { task.cancel() }
+        }
+      }
+      group.addTask { try? await ContinuousClock().sleep(for: Self.farewell) }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+}

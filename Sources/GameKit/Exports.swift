@@ -1,0 +1,4 @@
+// As Apple's module does, this one brings Foundation and Dispatch with it: many files import nothing else.
+@_exported import Dispatch
+@_exported import Foundation
+@_exported import enum PiconetTerminal.UnattendedAnswer

@@ -1,0 +1,15 @@
+/// How a peer stands with the session.
+public enum GKPeerConnectionState: Int32, Sendable {
+  /// In sight and not connected: `connect(toPeer:withTimeout:)` can reach it.
+  case stateAvailable = 0
+  /// Not in sight any more.
+  case stateUnavailable = 1
+  /// Data can be sent to it.
+  case stateConnected = 2
+  /// It was connected, and is not any more.
+  case stateDisconnected = 3
+  /// One of the two has asked to connect, and there is no answer yet.
+  case stateConnecting = 4
+  /// Connected by way of another peer. No session here reports it: each pair has a connection of its own.
+  case stateConnectedRelay = 5
+}
