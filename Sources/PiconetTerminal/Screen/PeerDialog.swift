@@ -1,8 +1,10 @@
 import CPiconetSystem
 import Glibc
+import Synchronization
 
 /// A dialog about peers with the person at the terminal: a list that changes while it is shown, and questions of peers
-/// below it. Any thread may change it, before and while it runs; it runs once, and a process shows one at a time.
+/// below it. Any thread may change it, before and while it runs; it runs once. A process shows one at a time: another
+/// one begins when that has ended.
 public final class PeerDialog: Sendable {
   /// Why the dialog is over.
   public enum Ending: Hashable, Sendable {
@@ -16,7 +18,7 @@ public final class PeerDialog: Sendable {
     case interrupted
     /// By `close`, or because the calling task was cancelled.
     case closed
-    /// There is no dialog to be had: no terminal, one that fails, or one that another dialog has. With the errno.
+    /// There is no dialog to be had: no terminal, or one that fails, or is used otherwise. With the errno.
     case failed(Int32)
   }
 
@@ -65,15 +67,34 @@ public final class PeerDialog: Sendable {
     readingTime: Duration = PeerPickerTerminal.usualReadingTime,
     _ tell: @escaping @Sendable (PeerPicker.Action) -> Void
   ) async -> Ending {
-    let outcome = await withTaskCancellationHandler {
-      await onItsOwnThread { [updates, picker] in
-        var terminal = PeerPickerTerminal(
-          updates: updates, picker: picker, input: input, output: output, traits: traits,
-          readingTime: readingTime, tell: tell)
-        return terminal.run()
+    let task = Self.last.withLock { last in
+      // The dialog before gives the terminal back a moment after it was closed.
+      let task = Task { [before = last] in
+        await before?.value
+        return await show(input, output, traits, readingTime, tell)
       }
+      last = Task { _ = await task.value }
+      return task
+    }
+    return await withTaskCancellationHandler {
+      await task.value
     } onCancel: {
       close()
+    }
+  }
+
+  /// The dialog that began last, to its end.
+  private static let last = Mutex<Task<Void, Never>?>(nil)
+
+  private func show(
+    _ input: Int32, _ output: StandardStream, _ traits: TerminalTraits?, _ readingTime: Duration,
+    _ tell: @escaping @Sendable (PeerPicker.Action) -> Void
+  ) async -> Ending {
+    let outcome = await onItsOwnThread { [updates, picker] in
+      var terminal = PeerPickerTerminal(
+        updates: updates, picker: picker, input: input, output: output, traits: traits, readingTime: readingTime,
+        tell: tell)
+      return terminal.run()
     }
     return switch outcome {
     case .picked(let ids): .picked(ids: ids)
