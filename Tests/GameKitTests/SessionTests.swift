@@ -144,6 +144,21 @@ struct SessionTests {
     }
   }
 
+  @Test("a peer that is sent away and comes back at once is asked about each time, and let in")
+  func comingBack() async throws {
+    let rounds = 50
+    let id = Side.freshID()
+    let (anna, ben) = (Side("Anna", in: id), Side("Ben", in: id, connects: true))
+    for side in [anna, ben] { side.session.isAvailable = true }
+    for round in 1...rounds {
+      await anna.wait(for: "connected Ben", times: round)
+      await ben.wait(for: "connected Anna", times: round)
+      if round < rounds { anna.session.disconnectPeer(fromAllPeers: anna.id(of: ben)) }
+    }
+    #expect(anna.told.filter { $0.hasPrefix("request") }.count == rounds)
+    #expect(!(anna.told + ben.told).contains { $0.hasPrefix("failed") || $0.hasPrefix("accepting") })
+  }
+
   @Test("a session that is let go of without a word is left in good order")
   func lettingGo() async throws {
     try await connected { anna, ben in

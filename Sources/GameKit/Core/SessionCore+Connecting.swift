@@ -21,7 +21,7 @@ extension SessionCore {
       case .leaving: state.book.again(node, timeout)
       case .connecting:
         // One that was cancelled, and has not ended yet.
-        if state.attempts[node]?.isCancelled ?? false { state.book.again(node, timeout) }
+        if state.attempts[node]?.task.isCancelled ?? false { state.book.again(node, timeout) }
       case .apart: begin(node, timeout, in: &state)
       }
     }
@@ -32,13 +32,9 @@ extension SessionCore {
     guard let own = state.node, let peer = state.sighted[node] else {
       return tell(state.book.attemptFailed(node, GKSessionError(.connectionFailedError, "The peer is not in sight.")))
     }
-    state.attempts[node] = Task { [transports = state.transports] in
-      do throws(PiconetError) {
-        _ = try await own.invite(peer, timeout: timeout, transports: transports)
-        ended(node, nil)
-      } catch {
-        ended(node, error)
-      }
+    let transports = state.transports
+    attempt(node, in: &state) { () throws(PiconetError) in
+      _ = try await own.invite(peer, timeout: timeout, transports: transports)
     }
   }
 
@@ -46,20 +42,30 @@ extension SessionCore {
   private func accept(_ node: NodeID, in state: inout State) {
     guard let invitation = state.invitations.removeValue(forKey: node) else { return }
     tell(state.book.connecting(node))
-    state.attempts[node] = Task {
+    attempt(node, in: &state) { () throws(PiconetError) in _ = try await invitation.accept() }
+  }
+
+  private func attempt(
+    _ node: NodeID, in state: inout State, _ body: @escaping @Sendable () async throws(PiconetError) -> Void
+  ) {
+    state.attemptCount += 1
+    let number = state.attemptCount
+    let task = Task {
       do throws(PiconetError) {
-        _ = try await invitation.accept()
-        ended(node, nil)
+        try await body()
+        ended(node, number, nil)
       } catch {
-        ended(node, error)
+        ended(node, number, error)
       }
     }
+    state.attempts[node] = Attempt(number: number, task: task)
   }
 
   /// - Parameter error: nil: the peer is a member, which the session's row tells.
-  private func ended(_ node: NodeID, _ error: PiconetError?) {
+  private func ended(_ node: NodeID, _ number: Int, _ error: PiconetError?) {
     state.withLock { state in
-      guard !state.isClosed else { return }
+      // The peer may have joined by it, and left, and another attempt may be under way.
+      guard !state.isClosed, state.attempts[node]?.number == number else { return }
       state.attempts[node] = nil
       // By its own request, or brought by another peer: the row tells of it, or has.
       guard let error, error.code != .alreadyConnected else { return }
@@ -77,7 +83,7 @@ extension SessionCore {
     let attempt = state.withLock { state -> Task<Void, Never>? in
       guard let node = state.book.node(peerID) else { return nil }
       state.book.again(node, nil)
-      return state.book[node]?.phase == .connecting ? state.attempts[node] : nil
+      return state.book[node]?.phase == .connecting ? state.attempts[node]?.task : nil
     }
     attempt?.cancel()
   }
@@ -86,26 +92,34 @@ extension SessionCore {
 
   func invited(_ invitation: Invitation) {
     let node = invitation.peer.id
-    let claim = SessionSettings.peerID(String(decoding: invitation.peer.greeting, as: UTF8.self))
     state.withLock { state in
       switch state.book[node]?.phase {
       case .connecting:
         // We have asked it as well: that is our answer.
         Task { _ = try? await invitation.accept() }
         return
-      case .connected: return
-      case .asking, .apart, .leaving, nil: break
+      case .connected, .leaving:
+        // A former membership is over, and the session's row has yet to tell; or this invitation has made the peer a
+        // member already, and ends with that.
+        state.invitations[node] = invitation
+      case .asking, .apart, nil:
+        state.invitations[node] = invitation
+        ask(about: invitation, in: &state)
       }
-      state.invitations[node] = invitation
-      tell(state.book.asked(node, name: invitation.peer.name, claim: claim, id: invitation.id))
     }
     Task {
-      guard let error = await invitation.ended() else { return }
+      let error = await invitation.ended()
       state.withLock { state in
         if state.invitations[node]?.id == invitation.id { state.invitations[node] = nil }
-        tell(state.book.requestEnded(invitation.id, of: node, GKSessionError(error)))
+        if let error { tell(state.book.requestEnded(invitation.id, of: node, GKSessionError(error))) }
       }
     }
+  }
+
+  func ask(about invitation: Invitation, in state: inout State) {
+    let peer = invitation.peer
+    let claim = SessionSettings.peerID(String(decoding: peer.greeting, as: UTF8.self))
+    tell(state.book.asked(peer.id, name: peer.name, claim: claim, id: invitation.id))
   }
 
   func accept(from peerID: String) throws {

@@ -25,9 +25,16 @@ final class SessionCore: Sendable {
     var members: [NodeID: Member] = [:]
     var invitations: [NodeID: Invitation] = [:]
     /// What we have begun: connecting, or accepting.
-    var attempts: [NodeID: Task<Void, Never>] = [:]
+    var attempts: [NodeID: Attempt] = [:]
+    var attemptCount = 0
     var outgoing: [NodeID: OutgoingQueue] = [:]
     var hasReportedDeaf = false
+  }
+
+  /// What we have begun with a peer.
+  struct Attempt {
+    let number: Int
+    let task: Task<Void, Never>
   }
 
   let settings: SessionSettings
@@ -71,24 +78,16 @@ final class SessionCore: Sendable {
     apply()
   }
 
-  /// Keeps the session to these transports. One that was available before still listens on the others.
+  /// Keeps the session to these transports: of those in sight only whoever can be reached over them is available. A
+  /// session that was available before still listens on the others.
   func restrict(to transports: Set<TransportKind>) { state.withLock { $0.transports = transports } }
-
-  /// Whether a peer in sight can be reached over the session's transports.
-  func isReachable(_ peerID: String) -> Bool {
-    state.withLock { state in
-      guard let peer = state.book.node(peerID).flatMap({ state.sighted[$0] }) else { return false }
-      guard let transports = state.transports else { return true }
-      return peer.addresses.contains { transports.contains($0.kind) }
-    }
-  }
 
   /// Leaves everybody in good order, in the background, and tells nobody of anything any more.
   func close() {
     let (node, attempts) = state.withLock { state in
       state.isClosed = true
       defer { state.attempts = [:] }
-      return (state.node, Array(state.attempts.values))
+      return (state.node, state.attempts.values.map(\.task))
     }
     calls.close()
     for attempt in attempts { attempt.cancel() }
@@ -166,8 +165,12 @@ final class SessionCore: Sendable {
     }
   }
 
-  private func sighted(_ peers: [Peer]) {
+  private func sighted(_ all: [Peer]) {
     state.withLock { state in
+      // One of which only the name is known yet can't be reached; nor can one that is elsewhere.
+      let peers = all.filter { peer in
+        peer.addresses.contains { state.transports?.contains($0.kind) ?? true }
+      }
       state.sighted = Dictionary(peers.map { ($0.id, $0) }) { first, _ in first }
       tell(
         state.book.sighted(
@@ -211,6 +214,8 @@ final class SessionCore: Sendable {
       state.members[member.id] = nil
       state.outgoing.removeValue(forKey: member.id)?.task?.cancel()
       tell(state.book.left(member.id, GKSessionError(error)))
+      // One that has come back before we heard that it was gone.
+      if let invitation = state.invitations[member.id] { ask(about: invitation, in: &state) }
       resume(member.id, in: &state)
     }
   }

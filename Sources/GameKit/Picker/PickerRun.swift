@@ -149,7 +149,6 @@ final class PickerRun: @unchecked Sendable {
   }
 
   private func appeared(_ peer: String) {
-    guard session?.core.isReachable(peer) ?? false else { return }
     dialog?.show(row(peer))
     if isAlone, asked == nil { connect(peer) }
   }
