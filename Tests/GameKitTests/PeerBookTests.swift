@@ -37,6 +37,9 @@ struct PeerBookTests {
     #expect(book.sighted([]).isEmpty)
     #expect(book.sighted(seen).isEmpty)
     #expect(book.peers(in: .stateAvailable) == [])
+    // Until its end is told, so that a program that leaves can see when everybody is gone.
+    book.leaving(one)
+    #expect(book.peers(in: .stateConnected) == ["1"])
     #expect(
       book.left(one, GKSessionError(.connectionClosedError)).map(\.words)
         == ["stateDisconnected 1", "stateAvailable 1"])

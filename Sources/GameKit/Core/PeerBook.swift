@@ -67,7 +67,7 @@ struct PeerBook: Sendable {
     let present = entries.values.filter { entry in
       switch state {
       case .stateAvailable: entry.isInSight && entry.phase != .connected && entry.phase != .leaving
-      case .stateConnected: entry.phase == .connected
+      case .stateConnected: entry.phase == .connected || entry.phase == .leaving
       case .stateConnecting:
         switch entry.phase {
         case .connecting, .asking: true

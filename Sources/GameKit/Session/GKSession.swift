@@ -149,7 +149,8 @@ open class GKSession: NSObject, @unchecked Sendable {
   /// Disconnects a peer from all peers of the session. It may connect again.
   open func disconnectPeer(fromAllPeers peerID: String!) { core.remove(peerID ?? "") }
 
-  /// Leaves all peers. What was sent before is delivered first, as far as that takes less than five seconds.
+  /// Leaves all peers. What was sent before is delivered first, as far as that takes less than five seconds; then the
+  /// delegate is told that each is disconnected. Nothing more can be sent meanwhile.
   open func disconnectFromAllPeers() { core.leaveAll() }
 
   /// The ids of the peers that are in this state, in their order; nil if there is none. A peer that is connecting may
