@@ -152,4 +152,45 @@ struct DependantTests {
       """#)
     #expect(said == "anna-roll:\na.jpg\nb.jpg\n\ncarl-roll:\na.jpg\nb.jpg\n")
   }
+
+  @Test(
+    "the image sender, written for GKSession, sends pictures in slices to all, and they are whole on the other side")
+  func imageSender() async throws {
+    let said = try await DependantPackages.play(
+      #"""
+      mkdir anna-images ben-images carl-images
+      for name in anna ben; do
+        { printf '\x89PNG\r\n\x1a\n'; head -c 3000000 /dev/urandom; } >$name.png
+      done
+      echo none >no.png
+      start anna imagesender Anna anna-images
+      start ben imagesender Ben ben-images
+      sees anna 'Ben is here'
+      sees ben 'Anna is here'
+      types anna no.png
+      sees anna 'not a PNG: no.png'
+      # Both at once.
+      types anna anna.png
+      types ben ben.png
+      sees ben 'image-1.png: 3000008 bytes from Anna'
+      sees anna 'image-1.png: 3000008 bytes from Ben'
+      start carl imagesender Carl carl-images
+      for name in Anna Ben; do sees carl "$name is here"; done
+      types carl ben.png
+      leaves carl
+      for name in anna ben; do
+        sees $name '3000008 bytes from Carl'
+        sees $name 'Carl has gone'
+      done
+      cmp anna.png ben-images/image-1.png
+      cmp ben.png anna-images/image-1.png
+      cmp ben.png anna-images/image-2.png
+      leaves anna
+      sees ben 'Anna has gone'
+      leaves ben
+      wait
+      grep -c 'is here' anna.out ben.out carl.out
+      """#)
+    #expect(said == "anna.out:2\nben.out:2\ncarl.out:2\n")
+  }
 }

@@ -41,8 +41,9 @@ struct ImportTests {
     "Tools/DNSServiceDiscoveryTool": ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetDNSSD"],
     "Tools/Fuzz": ["PiconetTestKit"],
     "Tools/EffectHashes": ["PiconetEngine", "PiconetTestKit"],
-    // These have manifests of their own, and need `Dispatch` to read a keyboard without Foundation.
-    "Tools/Examples": ["Dispatch", "PackageDescription"],
+    // These have manifests of their own, and need `Dispatch` to read a keyboard without
+    // Foundation, or the interfaces of Apple's frameworks.
+    "Tools/Examples": ["Dispatch", "PackageDescription", "Foundation", "GameKit"],
     "Tools/FarAdapter": [
       "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetBluetooth", "PiconetSDP",
     ],
