@@ -144,6 +144,26 @@ struct SessionTests {
     }
   }
 
+  @Test("eight of which everybody asks everybody become one session, each pair told once")
+  func everybodyAsks() async throws {
+    let id = Side.freshID()
+    // Each is a device: of one key a node lets in no more than four at a time.
+    let sides = (1...8).map { Side("Peer \($0)", in: id, connects: true, on: SessionHost(interfaces: ["lo"])) }
+    for side in sides { side.session.isAvailable = true }
+    for side in sides {
+      for other in sides where other !== side { await side.wait(for: "connected \(other.name)") }
+    }
+    for side in sides {
+      try side.session.sendData(toAllPeers: Data("from \(side.name)".utf8), with: .reliable)
+      #expect(side.session.peers(with: .stateConnected)?.count == 7)
+    }
+    for side in sides {
+      for other in sides where other !== side { await side.wait(for: "data \(other.name) from \(other.name)") }
+      #expect(side.told.filter { $0.hasPrefix("connected") }.count == 7)
+      #expect(!side.told.contains { $0.hasPrefix("failed") || $0.hasPrefix("disconnected") }, "\(side.told)")
+    }
+  }
+
   @Test("a peer that is sent away and comes back at once is asked about each time, and let in")
   func comingBack() async throws {
     let rounds = 50

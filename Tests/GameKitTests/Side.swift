@@ -36,11 +36,12 @@ final class Side: NSObject, GKSessionDelegate, GKSessionDataReceiveHandler, @unc
 
   init(
     _ name: String, in sessionID: String, mode: GKSessionMode = .peer, answer: Answer = .accept,
-    connects: Bool = false, hasDelegate: Bool = true, hasHandler: Bool = true
+    connects: Bool = false, hasDelegate: Bool = true, hasHandler: Bool = true,
+    on host: SessionHost = Side.host
   ) {
     self.name = name
     current = Mutex(
-      GKSession(SessionCore(sessionID: sessionID, displayName: name, mode: mode, host: Self.host)))
+      GKSession(SessionCore(sessionID: sessionID, displayName: name, mode: mode, host: host)))
     super.init()
     state.withLock {
       $0.answer = answer

@@ -7,6 +7,8 @@ extension SessionCore {
   /// What connecting takes where nothing else is said, and for how long at most a request stands.
   private static let usualTimeout = 20.0
   private static let longestTimeout = 300.0
+  /// Between two tries to invite a peer with whom something is under way.
+  private static let pause = Duration.milliseconds(100)
 
   func connect(to peerID: String, timeout seconds: TimeInterval) {
     let usable = seconds > 0 ? min(seconds, Self.longestTimeout) : Self.usualTimeout
@@ -33,8 +35,19 @@ extension SessionCore {
       return tell(state.book.attemptFailed(node, GKSessionError(.connectionFailedError, "The peer is not in sight.")))
     }
     let transports = state.transports
+    let end = ContinuousClock.now + timeout
     attempt(node, in: &state) { () throws(PiconetError) in
-      _ = try await own.invite(peer, timeout: timeout, transports: transports)
+      while true {
+        do throws(PiconetError) {
+          _ = try await own.invite(peer, timeout: max(.milliseconds(1), end - .now), transports: transports)
+          return
+        } catch  where error.code == .inProgress && end - .now > Self.pause {
+          // Another member brings the two together at this moment: that comes to something, or leaves room for ours.
+          guard (try? await ContinuousClock().sleep(for: Self.pause)) != nil else {
+            throw PiconetError(.cancelled, blame: .us)
+          }
+        }
+      }
     }
   }
 
