@@ -90,6 +90,40 @@ struct InterfaceTests {
     }
   }
 
+  @Test("`trySend` to several sends to all of them or, where one has no room or has left, to none")
+  func trySendToSeveral() async throws {
+    try await NodePair.run(client: { $0.listen = "127.0.0.1:0" }) { pair in
+      let (onClient, _) = try await pair.connect()
+      var other = NodeConfiguration(sessionID: "test", name: "Other")
+      other.discovers = false
+      other.mode = .client
+      try await Node.run(other) { other in
+        // The client hides: it expects the one that is to join it.
+        try await pair.client.expect(other.id.peer, for: .seconds(60))
+        let address = try #require(await pair.client.listeningAddresses.first)
+        async let accepted: Member? = {
+          for await invitation in pair.client.invitations { return try await invitation.accept() }
+          return nil
+        }()
+        _ = try await other.invite(at: [address])
+        let second = try #require(try await accepted)
+        let session = pair.client.session
+        // Nobody reads at the server, and what it lacks room for, the other one does not get either.
+        let message = [UInt8](repeating: 7, count: 60_000)
+        var count = 0
+        while try session.trySend(message, to: [second, onClient]) { count += 1 }
+        #expect(count > 10 && count < 100)
+        #expect(try second.trySend([1]))
+        for try await message in other.session.messages.prefix(count) { #expect(message.bytes.count == 60_000) }
+        for try await message in other.session.messages.prefix(1) { #expect(message.bytes == [1]) }
+        await onClient.disconnect()
+        #expect(await failure { _ = try session.trySend([2], to: [second, onClient]) }?.code == .left)
+        #expect(try session.trySend([3], to: [second]))
+        for try await message in other.session.messages.prefix(1) { #expect(message.bytes == [3]) }
+      }
+    }
+  }
+
   @Test("a peer is found by its name; one that does not come is said to be late, and a stop says that it is one")
   func firstPeer() async throws {
     var configuration = NodeConfiguration(sessionID: "test", name: "Ann")

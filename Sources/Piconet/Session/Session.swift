@@ -85,6 +85,40 @@ public struct Session: Sendable {
     try await send(Array(bytes)[...], to: members, areNamed: true, .reliable, in: channel)
   }
 
+  /// Sends one message to these members if each of them can take it at once, and never waits: to all or, where one has
+  /// no room, to none. An unreliable message goes to those that have room, and is dropped and counted for the others.
+  /// - Returns: false if nothing was sent because a reliable message has to wait for one of them.
+  /// - Throws: `messageTooLarge` with both numbers if it is above the limit of any of them, or why one of them has
+  ///   left; nothing was sent.
+  public func trySend(
+    _ bytes: some Sequence<UInt8>, to members: [Member], mode: DeliveryMode = .reliable
+  ) throws(PiconetError) -> Bool {
+    let slice = bytes as? ArraySlice<UInt8> ?? Array(bytes)[...]
+    for member in members {
+      if let error = member.refusal(of: slice.count, mode, in: 0) { throw error }
+    }
+    let cost = slice.count + WireLimits.messageCost
+    var taken: [Member] = []
+    var failure: PiconetError?
+    var mustWait = false
+    for member in members {
+      switch member.budgets[0].claim(cost, mode) {
+      case .taken: taken.append(member)
+      case .dropped: continue
+      case .mustWait: mustWait = true
+      case .ended(let error): failure = error
+      }
+      if mustWait || failure != nil { break }
+    }
+    guard failure == nil, !mustWait else {
+      for member in taken { member.budgets[0].giveBack(cost) }
+      if let failure { throw failure }
+      return false
+    }
+    for member in taken { core.submit(.fact(.messageQueued(member.id, slice, mode, in: 0))) }
+    return true
+  }
+
   /// - Parameter areNamed: whether it is an error if one of them has left.
   private func send(
     _ slice: ArraySlice<UInt8>, to receivers: [Member], areNamed: Bool, _ mode: DeliveryMode,
