@@ -20,6 +20,7 @@ let package = Package(
     .library(name: "GameKit", targets: ["GameKit"]),
     .library(name: "PiconetTerminal", targets: ["PiconetTerminal"]),
     .library(name: "PiconetTestKit", targets: ["PiconetTestKit"]),
+    .library(name: "MultipeerConnectivity", targets: ["MultipeerConnectivity"]),
     .executable(name: "imagesend", targets: ["imagesend"]),
     .executable(name: "imagerecv", targets: ["imagerecv"]),
     .executable(name: "piconet", targets: ["piconet"]),
@@ -92,6 +93,12 @@ let package = Package(
 
     // The interfaces of Apple's frameworks, for programs that were written for those.
     .target(name: "GameKit", dependencies: ["Piconet", "PiconetTerminal"], swiftSettings: strict),
+    // Apple's Multipeer Connectivity, for programs that are written for it. The C target has nothing but the submodules of
+    // `import MultipeerConnectivity.MCPeerID`.
+    .target(name: "CMultipeerConnectivity"),
+    .target(
+      name: "MultipeerConnectivity", dependencies: ["PiconetFoundation", "Piconet", "CMultipeerConnectivity"],
+      swiftSettings: strictOnCaller),
 
     // Tools.
     .target(
@@ -199,6 +206,8 @@ let package = Package(
         "TestSupport", "GameKit", "GameKitSwift5Program", "GameKitMainActorProgram", "Piconet", "PiconetTerminal",
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "MultipeerConnectivityTests", dependencies: ["MultipeerConnectivity", "Piconet"], swiftSettings: strict),
     .testTarget(name: "ArticleTests", dependencies: ["TestSupport", "Piconet"], swiftSettings: strict),
     .testTarget(
       name: "PiconetSessionSuite",

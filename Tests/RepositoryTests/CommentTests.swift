@@ -19,7 +19,7 @@ struct CommentTests {
     let brought = exports.lines.compactMap { $0.firstMatch(of: /@_exported import \w+ (\w+)\.(\w+)/)?.output }
     #expect(brought.count > 20)
     let files = Repository.sources.filter { file in
-      ["Piconet", "PiconetFoundation", "PiconetTerminal", "GameKit"].contains(file.module)
+      ["Piconet", "PiconetFoundation", "PiconetTerminal", "GameKit", "MultipeerConnectivity"].contains(file.module)
         || brought.contains { _, module, name in file.module == module && file.code.contains { Self.makes(name, $0) } }
     }
     #expect(files.count > 60)

@@ -31,6 +31,10 @@ struct ImportTests {
     // As a program of anybody's would.
     "GameKit": ["Piconet", "PiconetFoundation", "PiconetTerminal", "Foundation", "Dispatch", "Synchronization"],
     "PiconetTerminal": ["Piconet", "CPiconetSystem", "Glibc", "Synchronization"],
+    // The public modules alone; and, under its own name, the C module with its submodules.
+    "MultipeerConnectivity": [
+      "Piconet", "PiconetFoundation", "MultipeerConnectivity", "Foundation", "Dispatch", "Synchronization",
+    ],
   ]
 
   /// Tools see only the public module, except those that show or test one part of it.
@@ -43,7 +47,7 @@ struct ImportTests {
     "Tools/EffectHashes": ["PiconetEngine", "PiconetTestKit"],
     // These have manifests of their own, and need `Dispatch` to read a keyboard without
     // Foundation, or the interfaces of Apple's frameworks.
-    "Tools/Examples": ["Dispatch", "PackageDescription", "Foundation", "GameKit"],
+    "Tools/Examples": ["Dispatch", "PackageDescription", "Foundation", "GameKit", "MultipeerConnectivity"],
     "Tools/FarAdapter": [
       "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetBluetooth", "PiconetSDP",
     ],

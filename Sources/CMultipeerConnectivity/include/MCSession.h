@@ -1,0 +1,2 @@
+// A submodule for `import MultipeerConnectivity.MCSession`; the declarations are in Swift.
+#pragma once

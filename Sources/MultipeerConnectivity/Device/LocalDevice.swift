@@ -1,0 +1,83 @@
+import Foundation
+import Piconet
+import Synchronization
+
+/// What the sessions, advertisers and browsers of one `MCPeerID` share: a host of Piconet, with a key that is made at
+/// each start, since programs of Multipeer Connectivity know nobody beyond a session.
+///
+/// Two `MCPeerID`s of one process are two devices to others, and to each other. Each node that was made here keeps its
+/// host; the last one to go ends it.
+actor LocalDevice {
+  static let shared = LocalDevice()
+
+  private struct Entry {
+    weak var host: NodeHost?
+    var starting: Task<NodeHost, any Error>?
+  }
+
+  private var entries: [UInt64: Entry] = [:]
+
+  /// A node, and the host that it needs for as long as it runs.
+  struct Presence: Sendable {
+    let node: Node
+    /// Nil for a node with a key of its own.
+    let host: NodeHost?
+
+    func stop() async { await node.stop() }
+  }
+
+  func start(_ configuration: NodeConfiguration, for peer: MCPeerID) async throws -> Presence {
+    let host = try await host(of: peer.identifier)
+    return Presence(node: try await host.node(configuration), host: host)
+  }
+
+  private func host(of identifier: UInt64) async throws -> NodeHost {
+    if let host = entries[identifier]?.host { return host }
+    if let starting = entries[identifier]?.starting { return try await starting.value }
+    entries = entries.filter { $0.value.host != nil || $0.value.starting != nil }
+    let task = Task { try await NodeHost(DeviceSettings.current.host) }
+    entries[identifier] = Entry(starting: task)
+    defer { entries[identifier]?.starting = nil }
+    let host = try await task.value
+    entries[identifier]?.host = host
+    return host
+  }
+}
+
+/// Settings of this device, for all that is started from now on: Apple's interface has none.
+struct DeviceSettings: Sendable {
+  /// The network interfaces to keep to; nil: all.
+  var interfaces: Set<String>?
+  /// The transports, in order of preference; nil: all that Piconet has.
+  var transports: [TransportKind]?
+
+  /// As the environment says: `PICONET_INTERFACES` has names with commas between them.
+  init(environment: [String: String]) {
+    interfaces = environment["PICONET_INTERFACES"].map {
+      Set($0.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+    }
+  }
+
+  private static let shared = Mutex(DeviceSettings(environment: ProcessInfo.processInfo.environment))
+
+  static var current: DeviceSettings {
+    get { shared.withLock { $0 } }
+    set { shared.withLock { $0 = newValue } }
+  }
+
+  var isOnLoopback: Bool { interfaces == ["lo"] }
+
+  var host: NodeHostConfiguration {
+    var host = NodeHostConfiguration()
+    host.interfaces = interfaces
+    return host
+  }
+
+  /// Settings of a node on this device, on the shared host or alone.
+  func apply(to configuration: inout NodeConfiguration, isAlone: Bool = false) {
+    if isAlone { configuration.interfaces = interfaces }
+    if let transports { configuration.transports = transports }
+    // Nobody else can come over loopback.
+    if isOnLoopback { configuration.listen = "127.0.0.1:0" }
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Piconet
+import Synchronization
+
+/// One run of an advertiser: a node that advertises, in a session that is for conversations about invitations alone. An
+/// inviter's browser becomes a member when its invitation is accepted, is told where the accepting session is, and both
+/// leave.
+///
+/// Unchecked: what changes is confined to `queue`, but for `isStopped`, which has a lock.
+final class AdvertisingRun: Stoppable, @unchecked Sendable {
+  typealias Delegate = () -> (MCNearbyServiceAdvertiser, any MCNearbyServiceAdvertiserDelegate)?
+
+  private let peer: MCPeerID
+  private let queue: DispatchQueue
+  private let delegate: Delegate
+  private let starting: Task<LocalDevice.Presence, any Error>
+  private let isStopped = Mutex(false)
+
+  init(
+    _ peer: MCPeerID, _ info: [String: String], _ type: String, _ queue: DispatchQueue, delegate: @escaping Delegate
+  ) {
+    self.peer = peer
+    self.queue = queue
+    self.delegate = delegate
+    starting = Task { try await Self.start(peer, info, type) }
+    Task { [self] in await run() }
+  }
+
+  private static func start(
+    _ peer: MCPeerID, _ info: [String: String], _ type: String
+  ) async throws -> LocalDevice.Presence {
+    if let rule = ServiceType.brokenRule(type) ?? DiscoveryPairs.brokenRule(info) {
+      throw MCError(.invalidParameter, rule)
+    }
+    var configuration = NodeConfiguration(
+      sessionID: ServiceType.sessionID(type), name: DisplayName.ofNode(peer.displayName))
+    configuration.mode = .server
+    configuration.discoveryInfo = DiscoveryPairs.adding(peer, to: info)
+    // Conversations, not members: they are over soon.
+    configuration.capacity = 256
+    DeviceSettings.current.apply(to: &configuration)
+    let presence = try await LocalDevice.shared.start(configuration, for: peer)
+    do {
+      try await presence.node.setAvailable(true)
+    } catch {
+      await presence.stop()
+      throw error
+    }
+    return presence
+  }
+
+  func stop() {
+    isStopped.withLock { $0 = true }
+    Task { [starting] in await (try? starting.value)?.stop() }
+  }
+
+  private func tell(
+    _ body: @escaping @Sendable (MCNearbyServiceAdvertiser, any MCNearbyServiceAdvertiserDelegate) -> Void
+  ) {
+    queue.async { [self] in
+      guard !isStopped.withLock({ $0 }), let (advertiser, delegate) = delegate() else { return }
+      body(advertiser, delegate)
+    }
+  }
+
+  private func run() async {
+    do {
+      let invitations = try await starting.value.node.invitations
+      for await invitation in invitations { received(invitation) }
+    } catch {
+      let error = MCError.wrapping(error)
+      tell { $1.advertiser($0, didNotStartAdvertisingPeer: error) }
+    }
+  }
+
+  private func received(_ invitation: Invitation) {
+    guard let paper = try? InvitationPaper(invitation.context), paper.card.identifier != peer.identifier else {
+      Task { await invitation.decline(.notWanted) }
+      return
+    }
+    let answer = Answer(invitation: invitation, paper: paper)
+    queue.async { [self] in
+      guard !isStopped.withLock({ $0 }), let (advertiser, delegate) = delegate() else { return answer.give(false, nil) }
+      delegate.advertiser(
+        advertiser, didReceiveInvitationFromPeer: paper.card.peer, withContext: paper.context.map { Data($0) }
+      ) { answer.give($0, $1) }
+    }
+  }
+}
+
+/// What a program answers to one invitation, once.
+private final class Answer: Sendable {
+  private let invitation: Invitation
+  private let paper: InvitationPaper
+  private let isGiven = Mutex(false)
+
+  init(invitation: Invitation, paper: InvitationPaper) {
+    self.invitation = invitation
+    self.paper = paper
+  }
+
+  func give(_ isAccepted: Bool, _ session: MCSession?) {
+    let isFirst = isGiven.withLock { isGiven in
+      defer { isGiven = true }
+      return !isGiven
+    }
+    guard isFirst else { return }
+    guard isAccepted, let core = session?.core else {
+      Task { [invitation] in await invitation.decline() }
+      return
+    }
+    guard PeerCard.fit(paper.card.encryption, core.encryption) else {
+      Task { [invitation] in await invitation.decline(.notWanted) }
+      return core.currentRun().refuse(paper.card.peer, ControlMessage.Refusal.encryption.error(isOurs: true))
+    }
+    core.currentRun().accept(paper) { [invitation] place in
+      let member = try await invitation.accept()
+      try await member.send(place.bytes)
+      // What was sent arrives before the goodbye.
+      await member.disconnect()
+    }
+  }
+}

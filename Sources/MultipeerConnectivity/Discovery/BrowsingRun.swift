@@ -1,0 +1,175 @@
+import Foundation
+import Piconet
+import Synchronization
+
+/// One run of a browser: a node that searches, and that has the conversations about invitations, one at a time with
+/// each advertiser.
+///
+/// Unchecked: what changes is behind `state`.
+final class BrowsingRun: Stoppable, @unchecked Sendable {
+  typealias Delegate = () -> (MCNearbyServiceBrowser, any MCNearbyServiceBrowserDelegate)?
+
+  private struct State {
+    var isStopped = false
+    var table = SightingTable<NodeID>()
+    /// The last conversation with each advertiser.
+    var conversations: [NodeID: Task<Void, Never>] = [:]
+    /// Who waits for the word of an advertiser that has accepted.
+    var answers: [NodeID: AsyncStream<[UInt8]>.Continuation] = [:]
+  }
+
+  private let peer: MCPeerID
+  private let queue: DispatchQueue
+  private let delegate: Delegate
+  private let starting: Task<LocalDevice.Presence, any Error>
+  private let state = Mutex(State())
+
+  init(_ peer: MCPeerID, _ type: String, _ queue: DispatchQueue, delegate: @escaping Delegate) {
+    self.peer = peer
+    self.queue = queue
+    self.delegate = delegate
+    starting = Task { try await Self.start(peer, type) }
+    Task(executorPreference: QueueExecutor(queue)) { [self] in await search() }
+    Task { [self] in await listen() }
+  }
+
+  private static func start(_ peer: MCPeerID, _ type: String) async throws -> LocalDevice.Presence {
+    if let rule = ServiceType.brokenRule(type) { throw MCError(.invalidParameter, rule) }
+    var configuration = NodeConfiguration(
+      sessionID: ServiceType.sessionID(type), name: DisplayName.ofNode(peer.displayName))
+    configuration.mode = .client
+    // Conversations, not members: they are over soon.
+    configuration.capacity = 256
+    DeviceSettings.current.apply(to: &configuration)
+    let presence = try await LocalDevice.shared.start(configuration, for: peer)
+    do {
+      try await presence.node.setAvailable(true)
+    } catch {
+      await presence.stop()
+      throw error
+    }
+    return presence
+  }
+
+  func stop() {
+    state.withLock { $0.isStopped = true }
+    Task { [starting] in await (try? starting.value)?.stop() }
+  }
+
+  // MARK: Who is in sight
+
+  /// On the queue.
+  private func search() async {
+    do {
+      for await peers in try await starting.value.node.peers {
+        let sightings = peers.compactMap { node in
+          DiscoveryPairs.taking(node.info).map {
+            SightingTable<NodeID>.Sighting(node: node.id, identifier: $0.identifier, name: node.name, info: $0.info)
+          }
+        }
+        let changes = state.withLock { state in
+          state.isStopped ? [] : state.table.update(sightings.filter { $0.identifier != peer.identifier })
+        }
+        for change in changes { tell(change) }
+      }
+    } catch {
+      guard let (browser, delegate) = delegate(), !state.withLock({ $0.isStopped }) else { return }
+      delegate.browser(browser, didNotStartBrowsingForPeers: MCError.wrapping(error))
+    }
+  }
+
+  private func tell(_ change: SightingTable<NodeID>.Change) {
+    guard !state.withLock({ $0.isStopped }), let (browser, delegate) = delegate() else { return }
+    switch change {
+    case .found(let peer, let info): delegate.browser(browser, foundPeer: peer, withDiscoveryInfo: info)
+    case .lost(let peer): delegate.browser(browser, lostPeer: peer)
+    }
+  }
+
+  // MARK: Conversations
+
+  func invite(_ peer: MCPeerID, to core: SessionCore, _ context: Data?, _ patience: Duration) {
+    guard let advertiser = state.withLock({ $0.table.newest(peer.identifier) }) else {
+      let error = MCError(.notConnected, "\(peer.displayName) is not in sight of this browser")
+      return core.currentRun().refuse(peer, error)
+    }
+    // Programs invite whom they see, again and again.
+    if core.isConnected(peer, by: advertiser.peer) { return }
+    core.invite(peer, context: context, within: patience) { [self] paper in
+      try await afterOthers(with: advertiser) {
+        try await self.converse(with: advertiser, paper, patience)
+      }
+    }
+  }
+
+  /// Has one conversation with an advertiser at a time.
+  private func afterOthers<Value: Sendable>(
+    with advertiser: NodeID, _ body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let task = state.withLock { state in
+      let previous = state.conversations[advertiser]
+      let task = Task { () async throws -> Value in
+        await previous?.value
+        return try await body()
+      }
+      state.conversations[advertiser] = Task { _ = await task.result }
+      return task
+    }
+    return try await withTaskCancellationHandler {
+      try await task.value
+    } onCancel: {
+      task.cancel()
+    }
+  }
+
+  private func converse(
+    with advertiser: NodeID, _ paper: InvitationPaper, _ patience: Duration
+  ) async throws -> Meeting {
+    let node = try await starting.value.node
+    guard let peer = node.peer(advertiser) else {
+      throw MCError(.notConnected, "the peer is not in sight any more")
+    }
+    let (answers, answer) = AsyncStream.makeStream(of: [UInt8].self)
+    state.withLock { $0.answers[advertiser] = answer }
+    defer { state.withLock { $0.answers[advertiser] = nil } }
+    let member: Member
+    do throws(PiconetError) {
+      member = try await node.invite(peer, context: paper.bytes, timeout: patience)
+    } catch {
+      throw error.code == .notWanted ? ControlMessage.Refusal.encryption.error(isOurs: false) : MCError(error)
+    }
+    let deadline = Task {
+      try? await Task.sleep(for: Self.answerPatience)
+      answer.finish()
+    }
+    var place: MeetingPlace?
+    for await bytes in answers {
+      place = try? MeetingPlace(bytes)
+      break
+    }
+    deadline.cancel()
+    await member.disconnect()
+    guard let place, place.ticket == paper.ticket else {
+      throw MCError(.notConnected, "the peer has accepted, and not said where its session is")
+    }
+    let addresses = place.at(host: member.proven.remoteHost, over: member.proven.transport)
+    return Meeting(place: place, addresses: addresses)
+  }
+
+  /// For an advertiser that has accepted to say where the session is.
+  private static let answerPatience = Duration.seconds(10)
+
+  /// What advertisers say.
+  private func listen() async {
+    guard let events = try? await starting.value.node.session.events else { return }
+    for await event in events {
+      switch event {
+      case .message(let message):
+        state.withLock { $0.answers[message.member.id] }?.yield(Array(message.bytes))
+      case .left(let member, _): state.withLock { $0.answers[member.id] }?.finish()
+      case .offer(let offer): await offer.decline(.notWanted)
+      default: break
+      }
+    }
+  }
+}

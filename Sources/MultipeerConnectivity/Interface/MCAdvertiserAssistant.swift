@@ -1,0 +1,94 @@
+import Foundation
+
+/// Advertises a session, and asks a person about each invitation. Without a terminal `MCUnattendedAnswer` says what is
+/// answered.
+///
+/// Source: `MCAdvertiserAssistant` of Multipeer Connectivity.
+open class MCAdvertiserAssistant: NSObject {
+  private let advertiser: MCNearbyServiceAdvertiser
+  private let asking: AssistantAnswers
+  private let delegates = WeakDelegate()
+  private let advertised: MCSession
+
+  /// An assistant that does not advertise yet.
+  /// - Parameters:
+  ///   - serviceType: as of `MCNearbyServiceAdvertiser`.
+  ///   - info: as there.
+  ///   - session: what is accepted into.
+  public init(serviceType: String, discoveryInfo info: [String: String]?, session: MCSession) {
+    advertised = session
+    advertiser = MCNearbyServiceAdvertiser(peer: session.myPeerID, discoveryInfo: info, serviceType: serviceType)
+    asking = AssistantAnswers()
+    super.init()
+    asking.assistant = self
+    advertiser.delegate = asking
+  }
+
+  /// Told before and after a person is asked, on the main queue. Not kept.
+  open var delegate: (any MCAdvertiserAssistantDelegate)? {
+    get { delegates.value as? any MCAdvertiserAssistantDelegate }
+    set { delegates.value = newValue }
+  }
+
+  /// As it was given.
+  open var session: MCSession { advertised }
+  /// As it was given.
+  open var discoveryInfo: [String: String]? { advertiser.discoveryInfo }
+  /// As it was given.
+  open var serviceType: String { advertiser.serviceType }
+
+  /// Advertises.
+  open func start() { advertiser.startAdvertisingPeer() }
+
+  /// Advertises no more.
+  open func stop() { advertiser.stopAdvertisingPeer() }
+}
+
+/// Told when an assistant asks.
+public protocol MCAdvertiserAssistantDelegate: NSObjectProtocol {
+  /// A person is about to be asked. Default: nothing.
+  func advertiserAssistantWillPresentInvitation(_ advertiserAssistant: MCAdvertiserAssistant)
+  /// A person has been asked. Default: nothing.
+  func advertiserAssistantDidDismissInvitation(_ advertiserAssistant: MCAdvertiserAssistant)
+}
+
+extension MCAdvertiserAssistantDelegate {
+  /// Nothing.
+  public func advertiserAssistantWillPresentInvitation(_ advertiserAssistant: MCAdvertiserAssistant) {}
+  /// Nothing.
+  public func advertiserAssistantDidDismissInvitation(_ advertiserAssistant: MCAdvertiserAssistant) {}
+}
+
+/// Answers the advertiser of an assistant.
+///
+/// Unchecked: `assistant` is set once, before the advertiser has this.
+private final class AssistantAnswers: NSObject, MCNearbyServiceAdvertiserDelegate, @unchecked Sendable {
+  weak var assistant: MCAdvertiserAssistant?
+
+  /// What one question needs on other threads.
+  ///
+  /// Unchecked: the handler may be called from any thread, once; an assistant's methods may be called from any.
+  private struct Question: @unchecked Sendable {
+    let assistant: MCAdvertiserAssistant
+    let handler: (Bool, MCSession?) -> Void
+  }
+
+  func advertiser(
+    _ advertiser: MCNearbyServiceAdvertiser, didReceiveInvitationFromPeer peerID: MCPeerID, withContext context: Data?,
+    invitationHandler: @escaping (Bool, MCSession?) -> Void
+  ) {
+    guard let assistant else { return invitationHandler(false, nil) }
+    let question = Question(assistant: assistant, handler: invitationHandler)
+    let serviceType = advertiser.serviceType
+    DispatchQueue.main.async {
+      question.assistant.delegate?.advertiserAssistantWillPresentInvitation(question.assistant)
+    }
+    Task {
+      let isAccepted = await PeerInterfaces.current.accepts(invitationOf: peerID, to: serviceType)
+      question.handler(isAccepted, isAccepted ? question.assistant.session : nil)
+      DispatchQueue.main.async {
+        question.assistant.delegate?.advertiserAssistantDidDismissInvitation(question.assistant)
+      }
+    }
+  }
+}

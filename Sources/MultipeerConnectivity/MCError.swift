@@ -1,0 +1,110 @@
+import Foundation
+import Piconet
+
+/// The domain of `MCError`.
+public let MCErrorDomain = "MCErrorDomain"
+
+/// Why something did not succeed. Whatever this module throws or hands over is one of these, so that
+/// `catch let error as MCError` and `error as? MCError` work; what lies behind it, a `PiconetError` in most cases, is
+/// in `userInfo` under `NSUnderlyingErrorKey`, and words for people are in `localizedDescription`.
+public struct MCError: CustomNSError, LocalizedError, Hashable, Error {
+  /// What happened.
+  public enum Code: Int, Sendable {
+    /// None of the others.
+    case unknown = 0
+    /// The peer is not, or no longer, connected.
+    case notConnected = 1
+    /// An argument is wrong; the description names the rule.
+    case invalidParameter = 2
+    /// This can't be done, here or by the peer.
+    case unsupported = 3
+    /// No answer came in time.
+    case timedOut = 4
+    /// The peer, or this program, took it back; or the peer declined.
+    case cancelled = 5
+    /// There is no room now: in what may wait for a peer, in the session, or on the peer's disk.
+    case unavailable = 6
+  }
+
+  // `NSError` is immutable, and holds values of any type.
+  private let base: NSError
+
+  /// An error with this code.
+  public init(_ code: Code, userInfo: [String: Any] = [:]) {
+    base = NSError(domain: MCErrorDomain, code: code.rawValue, userInfo: userInfo)
+  }
+
+  init(_ code: Code, _ explanation: String, underlying: (any Error)? = nil) {
+    var userInfo: [String: Any] = [NSLocalizedDescriptionKey: explanation]
+    if let underlying { userInfo[NSUnderlyingErrorKey] = underlying }
+    self.init(code, userInfo: userInfo)
+  }
+
+  /// `MCErrorDomain`.
+  public static var errorDomain: String { MCErrorDomain }
+  /// What happened.
+  public var code: Code { Code(rawValue: base.code) ?? .unknown }
+  /// The number of the code.
+  public var errorCode: Int { base.code }
+  /// As `userInfo`.
+  public var errorUserInfo: [String: Any] { base.userInfo }
+  /// More about it.
+  public var userInfo: [String: Any] { base.userInfo }
+  /// Words for people.
+  public var errorDescription: String? { base.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(code)" }
+
+  /// `Code.unknown`.
+  public static var unknown: Code { .unknown }
+  /// `Code.notConnected`.
+  public static var notConnected: Code { .notConnected }
+  /// `Code.invalidParameter`.
+  public static var invalidParameter: Code { .invalidParameter }
+  /// `Code.unsupported`.
+  public static var unsupported: Code { .unsupported }
+  /// `Code.timedOut`.
+  public static var timedOut: Code { .timedOut }
+  /// `Code.cancelled`.
+  public static var cancelled: Code { .cancelled }
+  /// `Code.unavailable`.
+  public static var unavailable: Code { .unavailable }
+
+  public static func == (left: MCError, right: MCError) -> Bool { left.base.isEqual(right.base) }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(base.code) }
+}
+
+extension MCError.Code {
+  /// Whether an error is an `MCError` of this code: for `catch MCError.notConnected`.
+  public static func ~= (code: MCError.Code, error: any Error) -> Bool { (error as? MCError)?.code == code }
+}
+
+extension MCError: CustomStringConvertible {
+  public var description: String { "MCError.\(code): \(errorDescription ?? "")" }
+}
+
+extension MCError {
+  /// What an error of Piconet is to a program that knows this module alone.
+  init(_ error: PiconetError) {
+    let code: Code =
+      switch error.code {
+      case .timedOut: .timedOut
+      case .cancelled, .declined: .cancelled
+      case .left, .notConnected, .linkFailed, .unreachable, .shuttingDown, .removed, .notAvailable: .notConnected
+      case .invalidArgument, .messageTooLarge, .sourceUnreadable, .nameRefused: .invalidParameter
+      case .notSupported, .notWanted, .version: .unsupported
+      case .full, .limitExceeded, .diskFull, .tooManyTransfers, .tooLarge: .unavailable
+      default: .unknown
+      }
+    self.init(code, error.description, underlying: error)
+  }
+
+  /// As `MCError` whatever was thrown.
+  static func wrapping(_ error: any Error) -> MCError {
+    switch error {
+    case let error as MCError: error
+    case let error as PiconetError: MCError(error)
+    case is CancellationError: MCError(.cancelled, "it was taken back")
+    default: MCError(.unknown, "\(error)", underlying: error)
+    }
+  }
+}

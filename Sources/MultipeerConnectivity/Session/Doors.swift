@@ -1,0 +1,43 @@
+import Piconet
+
+/// Whom a session's node lets in, and whom it does not want again.
+struct Doors: Sendable {
+  /// An acceptance that waits for the node that comes of it.
+  struct Door: Sendable {
+    let attempt: Int
+    let peer: MCPeerID
+    /// The key of that node.
+    let fingerprint: PeerID
+  }
+
+  /// Places that were given away for custom discovery, and for whom, the oldest first.
+  private(set) var given: [(ticket: Ticket, peer: MCPeerID)] = []
+  private(set) var open: [Ticket: Door] = [:]
+  private(set) var denied: Set<NodeID> = []
+  private var denials: [NodeID] = []
+
+  static let limit = 256
+
+  mutating func give(_ ticket: Ticket, to peer: MCPeerID) {
+    if given.count >= Self.limit { given.removeFirst() }
+    given.append((ticket, peer))
+  }
+
+  mutating func takeBack(from peer: MCPeerID) { given.removeAll { $0.peer == peer } }
+
+  mutating func open(_ ticket: Ticket, _ door: Door) { open[ticket] = door }
+
+  /// The program wants this peer now: what it was given counts.
+  mutating func openGiven(_ door: Door) {
+    for place in given where place.peer == door.peer { open[place.ticket] = door }
+    takeBack(from: door.peer)
+  }
+
+  mutating func close(_ attempt: Int) { open = open.filter { $0.value.attempt != attempt } }
+
+  mutating func deny(_ node: NodeID) {
+    guard denied.insert(node).inserted else { return }
+    denials.append(node)
+    if denials.count > Self.limit { denied.remove(denials.removeFirst()) }
+  }
+}

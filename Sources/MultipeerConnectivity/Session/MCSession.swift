@@ -1,0 +1,137 @@
+import Foundation
+import Piconet
+
+/// A session: peers that have accepted one another's invitations, each connected with all.
+///
+/// Whoever is invited by one member is connected with all of them. A session may be fed by several browsers and
+/// advertisers, a peer may be in several sessions at once, and there may be several sessions for one `MCPeerID`.
+///
+/// Any thread may use it; the delegate is called on a private serial queue. Nothing here blocks. A session that is
+/// dropped leaves its peers, as `disconnect` does, and calls nobody any more.
+///
+/// Source: `MCSession` of Multipeer Connectivity.
+open class MCSession: NSObject {
+  /// The longest reliable message in bytes: 16 MiB. `sendResource` takes more.
+  public static let messageLimit = 16 << 20
+
+  let core: SessionCore
+
+  /// A session without an identity of its own, which insists on encryption.
+  public convenience init(peer myPeerID: MCPeerID) {
+    self.init(peer: myPeerID, securityIdentity: nil, encryptionPreference: .required)
+  }
+
+  /// A session.
+  /// - Parameters:
+  ///   - myPeerID: who we are in it.
+  ///   - identity: nil, or one `NodeIdentity` of Piconet (a key and its certificates), which stands for Apple's
+  ///     `SecIdentity` and those behind it. With anything else the session connects to nobody, and `error(forPeer:)`
+  ///     says why.
+  ///   - encryptionPreference: whom it meets.
+  public init(
+    peer myPeerID: MCPeerID, securityIdentity identity: [Any]?, encryptionPreference: MCEncryptionPreference
+  ) {
+    core = SessionCore(
+      peer: myPeerID, encryption: encryptionPreference,
+      identity: identity.map { $0.count == 1 ? .given($0[0] as? NodeIdentity) : .given(nil) } ?? .ofDevice)
+    securityIdentity = identity
+    super.init()
+    core.session = self
+  }
+
+  deinit { core.close() }
+
+  /// Told of everything that happens. Not kept.
+  open var delegate: (any MCSessionDelegate)? {
+    get { core.delegate.value as? any MCSessionDelegate }
+    set { core.delegate.value = newValue }
+  }
+
+  /// Who we are in it.
+  open var myPeerID: MCPeerID { core.peer }
+  /// As it was given.
+  public let securityIdentity: [Any]?
+  /// As it was given.
+  open var encryptionPreference: MCEncryptionPreference { core.encryption }
+  /// The peers that were told as connected, in the order in which they came.
+  open var connectedPeers: [MCPeerID] { core.connectedPeers }
+
+  /// Sends a message to these peers: to all of them or, where this throws, to none. Never waits.
+  ///
+  /// Reliable messages wait here while a peer takes nothing: 32 MiB for each peer, beside what is on its way. Beyond
+  /// that this throws, and succeeds again once the peer goes on. An unreliable message is dropped for a peer that can't
+  /// take it now; one of more than 16,000 bytes goes as a reliable one does, or is dropped.
+  /// - Throws: `MCError` with the code `invalidParameter` for nobody, or for a message above `messageLimit`;
+  ///   `notConnected` if one of the peers is not; `unavailable` where too much waits for one of them.
+  open func send(_ data: Data, toPeers peerIDs: [MCPeerID], with mode: MCSessionSendDataMode) throws {
+    try core.send(data, to: peerIDs, mode)
+  }
+
+  /// Leaves all peers, takes back invitations, and tells the delegate of each that is not connected any more. Messages
+  /// from before still go out, as far as that takes less than five seconds. The session may be used again.
+  open func disconnect() { core.disconnect() }
+
+  /// Sends what a URL leads to.
+  /// - Parameters:
+  ///   - resourceURL: of a file, or http or https.
+  ///   - resourceName: for the receiver; at most 1,024 bytes of UTF-8.
+  ///   - peerID: a connected peer.
+  ///   - completionHandler: called once, on the session's queue: with nil when the peer has all of it on its disk,
+  ///     verified; otherwise with an `MCError`: `notConnected`, `unsupported` for another URL, `invalidParameter` where
+  ///     the file can't be read, `cancelled` by either side, `unavailable` where the peer's disk is full.
+  /// - Returns: how far it is, in bytes that the peer has stored; cancelling it gives the resource up on both sides.
+  ///   Nil where it is not sent, which the handler is told too.
+  @discardableResult
+  open func sendResource(
+    at resourceURL: URL, withName resourceName: String, toPeer peerID: MCPeerID,
+    withCompletionHandler completionHandler: (((any Error)?) -> Void)? = nil
+  ) -> Progress? {
+    core.sendResource(at: resourceURL, named: resourceName, to: peerID, completionHandler)
+  }
+
+  /// Opens a stream of bytes to a peer, which is told of it at once: set a delegate, schedule it on a run loop, and
+  /// open it.
+  /// - Throws: `MCError` with the code `notConnected`.
+  open func startStream(withName streamName: String, toPeer peerID: MCPeerID) throws -> OutputStream {
+    try core.startStream(named: streamName, to: peerID)
+  }
+
+  /// Why the peer is not connected: of the last attempt or connection that has ended, for the last 64 peers. Nil if
+  /// nothing has ended yet. Apple's session says no reasons.
+  open func error(forPeer peerID: MCPeerID) -> MCError? { core.reason(of: peerID) }
+
+  // MARK: Custom discovery
+
+  /// What a peer that was found by other means needs to reach this session: to be carried to it, whatever way, and
+  /// given to `connectPeer` there. It holds for ten minutes.
+  /// - Parameters:
+  ///   - peerID: the peer's own, from an archive that it has made.
+  ///   - completionHandler: called once, on the session's queue.
+  open func nearbyConnectionData(
+    forPeer peerID: MCPeerID, withCompletionHandler completionHandler: @escaping @Sendable (Data?, (any Error)?) -> Void
+  ) {
+    core.connectionData(for: peerID, completionHandler)
+  }
+
+  /// As above.
+  open func nearbyConnectionData(forPeer peerID: MCPeerID) async throws -> Data {
+    try await withCheckedThrowingContinuation { continuation in
+      nearbyConnectionData(forPeer: peerID) { data, error in
+        if let data {
+          continuation.resume(returning: data)
+        } else {
+          continuation.resume(throwing: error ?? MCError(.unknown))
+        }
+      }
+    }
+  }
+
+  /// Connects to a peer that was found by other means; each of the two has to call it with the other's data, within 30
+  /// s. The delegate is told what becomes of it.
+  open func connectPeer(_ peerID: MCPeerID, withNearbyConnectionData data: Data) {
+    core.connect(peerID, to: data)
+  }
+
+  /// Takes back `connectPeer`, or data that was made for this peer.
+  open func cancelConnectPeer(_ peerID: MCPeerID) { core.cancelConnect(peerID) }
+}

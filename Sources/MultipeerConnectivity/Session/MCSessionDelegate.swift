@@ -1,0 +1,49 @@
+import Foundation
+
+/// What happens in a session. All calls come on a private serial queue of the session, one after the other, in the
+/// order in which things happened: nothing of a peer comes before it is told as connected, or after it is told as not
+/// connected any more. A call that does not return holds up those behind it, and in the end the senders.
+///
+/// Source: `MCSessionDelegate` of Multipeer Connectivity. What is optional there has a default here.
+public protocol MCSessionDelegate: NSObjectProtocol {
+  /// A peer's state has changed. `connected`: both sides have it in their sessions from now on. `notConnected`: it has
+  /// left, was lost, or has not come; `MCSession.error(forPeer:)` says why.
+  func session(_ session: MCSession, peer peerID: MCPeerID, didChange state: MCSessionState)
+
+  /// A message, whole. It is the peer's own words: not to be trusted.
+  func session(_ session: MCSession, didReceive data: Data, fromPeer peerID: MCPeerID)
+
+  /// The peer has opened a stream: set a delegate, schedule it on a run loop, and open it.
+  func session(
+    _ session: MCSession, didReceive stream: InputStream, withName streamName: String, fromPeer peerID: MCPeerID)
+
+  /// A resource has begun to come; cancelling the progress gives it up on both sides.
+  func session(
+    _ session: MCSession, didStartReceivingResourceWithName resourceName: String, fromPeer peerID: MCPeerID,
+    with progress: Progress)
+
+  /// A resource has come, or has failed.
+  /// - Parameter localURL: a temporary file, which is removed when this returns: move it, or read it. Nil if it failed.
+  func session(
+    _ session: MCSession, didFinishReceivingResourceWithName resourceName: String, fromPeer peerID: MCPeerID,
+    at localURL: URL?, withError error: (any Error)?)
+
+  /// Asks whether the peer may be connected, by the certificates that its connection has proven.
+  ///
+  /// Without an answer within 30 s the peer is not connected, and is told so. Default: yes.
+  /// - Parameters:
+  ///   - certificate: `Data` in DER each, that of the peer's key first. Where no authority has issued it, its key has
+  ///     signed it by itself, and it was made for this start of the program.
+  ///   - certificateHandler: to be called once, from any thread.
+  func session(
+    _ session: MCSession, didReceiveCertificate certificate: [Any]?, fromPeer peerID: MCPeerID,
+    certificateHandler: @escaping (Bool) -> Void)
+}
+
+extension MCSessionDelegate {
+  /// Yes.
+  public func session(
+    _ session: MCSession, didReceiveCertificate certificate: [Any]?, fromPeer peerID: MCPeerID,
+    certificateHandler: @escaping (Bool) -> Void
+  ) { certificateHandler(true) }
+}

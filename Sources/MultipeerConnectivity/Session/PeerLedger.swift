@@ -1,0 +1,117 @@
+/// Who is connected, connecting or neither, and what the delegate is told of it: each change once, in the order not
+/// connected, connecting, connected, not connected. A value; whoever has it passes on what its functions return.
+///
+/// A peer may be reached in several ways at once: invitations of both sides, introductions by members, two sessions of
+/// its own. It is connected while one of them has led there, and not connected when the last one has ended.
+struct PeerLedger<Node: Hashable> {
+  struct Told: Equatable {
+    let peer: MCPeerID
+    let state: MCSessionState
+  }
+
+  /// An invitation, of ours or of the peer's, from its beginning to the node that it has led to.
+  typealias Attempt = Int
+
+  private struct Entry {
+    let peer: MCPeerID
+    var told = MCSessionState.notConnected
+    /// Attempts under way.
+    var attempts: Set<Attempt> = []
+    /// Members of the node that still have to agree.
+    var pending: Set<Node> = []
+    var connected: Set<Node> = []
+    /// Whether an invitation of ours has to be answered, even if nothing was said of it.
+    var owesAnswer = false
+
+    var isUnderWay: Bool { !attempts.isEmpty || !pending.isEmpty }
+  }
+
+  private var entries: [UInt64: Entry] = [:]
+  private var lastAttempt = 0
+
+  /// An attempt has begun, of which nothing is told before the other side has accepted.
+  mutating func begin(_ peer: MCPeerID) -> Attempt {
+    lastAttempt += 1
+    entries[peer.identifier, default: Entry(peer: peer)].attempts.insert(lastAttempt)
+    entries[peer.identifier]?.owesAnswer = true
+    return lastAttempt
+  }
+
+  func isUnderWay(_ attempt: Attempt, to peer: MCPeerID) -> Bool {
+    entries[peer.identifier]?.attempts.contains(attempt) == true
+  }
+
+  /// Both have agreed; a connection is on its way.
+  mutating func accepted(_ attempt: Attempt, of peer: MCPeerID) -> [Told] {
+    guard isUnderWay(attempt, to: peer) else { return [] }
+    return change(peer) { _ in }
+  }
+
+  /// The attempt has led to a member, which tells of itself from now on.
+  mutating func arrived(_ attempt: Attempt, of peer: MCPeerID) {
+    entries[peer.identifier]?.attempts.remove(attempt)
+  }
+
+  mutating func failed(_ attempt: Attempt, of peer: MCPeerID) -> [Told] {
+    guard isUnderWay(attempt, to: peer) else { return [] }
+    entries[peer.identifier]?.attempts.remove(attempt)
+    return settle(peer)
+  }
+
+  /// A node of the peer is a member, and has to agree still.
+  mutating func joined(_ node: Node, of peer: MCPeerID) -> [Told] {
+    change(peer) { $0.pending.insert(node) }
+  }
+
+  mutating func connected(_ node: Node, of peer: MCPeerID) -> [Told] {
+    let told = change(peer) {
+      $0.pending.remove(node)
+      $0.connected.insert(node)
+      // Whatever else was to lead there is not needed any more.
+      $0.attempts = []
+      $0.owesAnswer = false
+    }
+    guard entries[peer.identifier]?.told != .connected else { return told }
+    entries[peer.identifier]?.told = .connected
+    return told + [Told(peer: entries[peer.identifier]?.peer ?? peer, state: .connected)]
+  }
+
+  mutating func left(_ node: Node, of peer: MCPeerID) -> [Told] {
+    guard var entry = entries[peer.identifier],
+      entry.pending.remove(node) != nil || entry.connected.remove(node) != nil
+    else { return [] }
+    entries[peer.identifier] = entry
+    return settle(peer)
+  }
+
+  /// All is over.
+  mutating func end() -> [Told] {
+    defer { entries = [:] }
+    return entries.values.filter { $0.told != .notConnected || $0.owesAnswer }
+      .sorted { $0.peer.identifier < $1.peer.identifier }
+      .map { Told(peer: $0.peer, state: .notConnected) }
+  }
+
+  /// Where the peer was not connected, it is connecting.
+  private mutating func change(_ peer: MCPeerID, _ body: (inout Entry) -> Void) -> [Told] {
+    var entry = entries[peer.identifier] ?? Entry(peer: peer)
+    body(&entry)
+    let isNew = entry.told == .notConnected
+    if isNew { entry.told = .connecting }
+    entries[peer.identifier] = entry
+    return isNew ? [Told(peer: entry.peer, state: .connecting)] : []
+  }
+
+  private mutating func settle(_ peer: MCPeerID) -> [Told] {
+    guard let entry = entries[peer.identifier], entry.connected.isEmpty else { return [] }
+    // Another attempt goes on; only a connection that was there has ended meanwhile.
+    if entry.isUnderWay, entry.told != .connected { return [] }
+    let isSaid = entry.told != .notConnected || entry.owesAnswer
+    if entry.isUnderWay {
+      entries[peer.identifier]?.told = .notConnected
+    } else {
+      entries[peer.identifier] = nil
+    }
+    return isSaid ? [Told(peer: entry.peer, state: .notConnected)] : []
+  }
+}

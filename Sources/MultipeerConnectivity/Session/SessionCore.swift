@@ -1,0 +1,196 @@
+import Foundation
+import Piconet
+import PiconetFoundation
+import Synchronization
+
+/// What an `MCSession` is behind its interface. It outlives the session by what is under way; one run of it, with a
+/// node of its own, begins when it is first needed, and ends with `disconnect`.
+///
+/// Unchecked: `session` is set once, before anybody else has this; the rest never changes, or is behind `state`.
+final class SessionCore: @unchecked Sendable {
+  /// Which key the session's node shows.
+  enum Identity {
+    case ofDevice
+    /// Nil: what was given is no identity.
+    case given(NodeIdentity?)
+  }
+
+  /// How long things may take; tests are less patient.
+  struct Patience: Sendable {
+    /// For a program to answer about a certificate.
+    var certificate: Duration = .seconds(30)
+    /// From an acceptance to the connection.
+    var meeting: Duration = .seconds(30)
+  }
+
+  let peer: MCPeerID
+  let encryption: MCEncryptionPreference
+  let identity: Identity
+  let delegate = WeakDelegate()
+  weak var session: MCSession?
+  let queue: DispatchQueue
+  let executor: QueueExecutor
+
+  private struct State {
+    var run: SessionRun?
+    var connected: [Connected] = []
+    /// The last ones, the oldest first.
+    var reasons: [(peer: UInt64, error: MCError)] = []
+    var patience = Patience()
+    var observer: (@Sendable (MCPeerID, MCSessionState) -> Void)?
+  }
+
+  /// A peer that was told as connected, and its nodes, the newest last.
+  struct Connected: Sendable {
+    let peer: MCPeerID
+    let session: Session
+    var members: [Member]
+  }
+
+  private let state = Mutex(State())
+
+  init(peer: MCPeerID, encryption: MCEncryptionPreference, identity: Identity) {
+    self.peer = peer
+    self.encryption = encryption
+    self.identity = identity
+    queue = DispatchQueue(label: "MultipeerConnectivity.session")
+    executor = QueueExecutor(queue)
+  }
+
+  var patience: Patience {
+    get { state.withLock { $0.patience } }
+    set { state.withLock { $0.patience = newValue } }
+  }
+
+  // MARK: Runs
+
+  /// The run that goes on, or a new one.
+  func currentRun() -> SessionRun {
+    state.withLock { state in
+      if let run = state.run { return run }
+      let run = SessionRun(of: self)
+      state.run = run
+      return run
+    }
+  }
+
+  /// The run that goes on, if there is one.
+  var presentRun: SessionRun? { state.withLock { $0.run } }
+
+  func disconnect() {
+    let run = state.withLock { state in
+      defer {
+        state.run = nil
+        state.connected = []
+      }
+      return state.run
+    }
+    run?.end()
+  }
+
+  /// The session is dropped.
+  func close() { disconnect() }
+
+  // MARK: Who is connected
+
+  var connectedPeers: [MCPeerID] { state.withLock { $0.connected.map(\.peer) } }
+
+  /// - Returns: false where the run has ended meanwhile.
+  func add(_ member: Member, of peer: MCPeerID, in session: Session, by run: SessionRun) -> Bool {
+    state.withLock { state in
+      guard state.run === run else { return false }
+      if let index = state.connected.firstIndex(where: { $0.peer == peer }) {
+        state.connected[index].members.append(member)
+      } else {
+        state.connected.append(Connected(peer: peer, session: session, members: [member]))
+      }
+      return true
+    }
+  }
+
+  func remove(_ member: Member, of peer: MCPeerID) {
+    state.withLock { state in
+      guard let index = state.connected.firstIndex(where: { $0.peer == peer }) else { return }
+      state.connected[index].members.removeAll { $0 == member }
+      if state.connected[index].members.isEmpty { state.connected.remove(at: index) }
+    }
+  }
+
+  /// - Throws: `notConnected`.
+  func connected(_ peer: MCPeerID) throws(MCError) -> (session: Session, member: Member) {
+    let found = state.withLock { state in state.connected.first { $0.peer == peer } }
+    guard let found, let member = found.members.last else { throw Self.notConnected(peer) }
+    return (found.session, member)
+  }
+
+  private static func notConnected(_ peer: MCPeerID) -> MCError {
+    MCError(.notConnected, "\(peer.displayName) is not connected")
+  }
+
+  // MARK: Reasons
+
+  static let reasonLimit = 64
+
+  func note(_ error: MCError, of peer: MCPeerID) {
+    state.withLock { state in
+      state.reasons.removeAll { $0.peer == peer.identifier }
+      if state.reasons.count >= Self.reasonLimit { state.reasons.removeFirst() }
+      state.reasons.append((peer.identifier, error))
+    }
+  }
+
+  func reason(of peer: MCPeerID) -> MCError? {
+    state.withLock { state in state.reasons.last { $0.peer == peer.identifier }?.error }
+  }
+
+  // MARK: The delegate
+
+  /// Calls the delegate, on the queue. A session that is gone has none.
+  func tell(_ body: (MCSession, any MCSessionDelegate) -> Void) {
+    dispatchPrecondition(condition: .onQueue(queue))
+    guard let session, let delegate = session.delegate else { return }
+    body(session, delegate)
+  }
+
+  func tell(_ told: [PeerLedger<NodeID>.Told]) {
+    for change in told {
+      tell { $1.session($0, peer: change.peer, didChange: change.state) }
+      state.withLock { $0.observer }?(change.peer, change.state)
+    }
+  }
+
+  /// Called on the queue of each change, beside the delegate; nil: nobody is.
+  func observe(_ observer: (@Sendable (MCPeerID, MCSessionState) -> Void)?) {
+    state.withLock { $0.observer = observer }
+  }
+
+  // MARK: Sending
+
+  /// What an unreliable message may have; one that is longer goes as a reliable one, if it can go at once.
+  static let unreliableLimit = 16_000
+
+  func send(_ data: Data, to peers: [MCPeerID], _ mode: MCSessionSendDataMode) throws(MCError) {
+    guard !peers.isEmpty else { throw MCError(.invalidParameter, "a message has to go to a peer at least") }
+    guard data.count <= MCSession.messageLimit else {
+      throw MCError(
+        .invalidParameter,
+        "a message has at most \(MCSession.messageLimit) bytes, and this one has \(data.count); sendResource takes more"
+      )
+    }
+    var members: [Member] = []
+    var session: Session?
+    for peer in peers {
+      let found = try connected(peer)
+      session = found.session
+      if !members.contains(found.member) { members.append(found.member) }
+    }
+    let isReliable = mode == .reliable || data.count > Self.unreliableLimit
+    do throws(PiconetError) {
+      let isSent = try session?.trySend([UInt8](data)[...], to: members, mode: isReliable ? .reliable : .unreliable)
+      if isSent == true || mode == .unreliable { return }
+    } catch {
+      throw MCError(error)
+    }
+    throw MCError(.unavailable, "as much waits for a peer as may; it takes nothing at the moment")
+  }
+}

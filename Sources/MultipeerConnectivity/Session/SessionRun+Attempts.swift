@@ -1,0 +1,204 @@
+import Foundation
+import Piconet
+import Synchronization
+
+/// Invitations of both sides, and custom discovery, up to the connection of two sessions.
+extension SessionRun {
+  private var node: Node {
+    get async throws { try await starting.value.node }
+  }
+
+  // MARK: Beginning
+
+  func invite(
+    _ peer: MCPeerID, context: [UInt8]?, within patience: Duration,
+    by converse: @escaping @Sendable (InvitationPaper) async throws -> Meeting
+  ) {
+    begin(peer) { [self] attempt in
+      let node = try await node
+      let seconds = UInt32(clamping: patience.components.seconds)
+      let paper = InvitationPaper(
+        card: core.card, fingerprint: node.id.peer, ticket: Ticket(), patience: seconds, context: context)
+      let meeting = try await converse(paper)
+      onQueue { [self] in
+        core.tell(ledger.accepted(attempt, of: peer))
+        end(attempt, after: core.patience.meeting)
+      }
+      try await meet(node, meeting, attempt)
+    }
+  }
+
+  /// The program has accepted an invitation.
+  /// - Parameter answer: tells the inviter where we are.
+  func accept(_ paper: InvitationPaper, _ answer: @escaping @Sendable (MeetingPlace) async throws -> Void) {
+    let peer = paper.card.peer
+    begin(peer, isAccepted: true) { [self] attempt in
+      let node = try await node
+      doors.withLock {
+        $0.open(paper.ticket, Doors.Door(attempt: attempt, peer: peer, fingerprint: paper.fingerprint))
+      }
+      try await node.expect(paper.fingerprint, for: core.patience.meeting + .seconds(30))
+      try await answer(
+        MeetingPlace(
+          card: core.card, fingerprint: node.id.peer, ticket: paper.ticket, addresses: await node.listeningAddresses))
+    }
+  }
+
+  /// Where this session is, for a peer that was found by other means.
+  func place(for peer: MCPeerID) async throws -> MeetingPlace {
+    let node = try await node
+    let ticket = Ticket()
+    doors.withLock { $0.give(ticket, to: peer) }
+    // Listens from now on; the peer is let in once the program wants it.
+    try await node.expect(node.id.peer, for: .seconds(600))
+    return MeetingPlace(
+      card: core.card, fingerprint: node.id.peer, ticket: ticket, addresses: await node.listeningAddresses)
+  }
+
+  func connect(_ peer: MCPeerID, at place: MeetingPlace) {
+    begin(peer, isAccepted: true, isCustom: true) { [self] attempt in
+      let node = try await node
+      doors.withLock {
+        $0.openGiven(Doors.Door(attempt: attempt, peer: peer, fingerprint: place.fingerprint))
+      }
+      try await node.expect(place.fingerprint, for: core.patience.meeting + .seconds(30))
+      try await meet(node, Meeting(place: place, addresses: place.addresses), attempt)
+    }
+  }
+
+  func cancelConnect(_ peer: MCPeerID) {
+    doors.withLock { $0.takeBack(from: peer) }
+    onQueue { [self] in
+      for (number, attempt) in attempts where attempt.isCustom && attempt.peer == peer {
+        attempt.work?.cancel()
+        fail(number, MCError(.cancelled, "cancelConnectPeer was called"))
+      }
+    }
+  }
+
+  /// What could not even begin.
+  func refuse(_ peer: MCPeerID, _ error: MCError) { begin(peer) { _ in throw error } }
+
+  private func begin(
+    _ peer: MCPeerID, isAccepted: Bool = false, isCustom: Bool = false,
+    _ work: @escaping @Sendable (Int) async throws -> Void
+  ) {
+    onQueue { [self] in
+      let number = ledger.begin(peer)
+      attempts[number] = Attempt(peer: peer, isCustom: isCustom)
+      if isAccepted {
+        core.tell(ledger.accepted(number, of: peer))
+        end(number, after: core.patience.meeting)
+      }
+      // The delegate may have ended it just now.
+      guard attempts[number] != nil else { return }
+      attempts[number]?.work = Task { [self] in
+        do {
+          try await work(number)
+        } catch {
+          let error = MCError.wrapping(error)
+          onQueue { [self] in fail(number, error) }
+        }
+      }
+    }
+  }
+
+  // MARK: Meeting
+
+  /// Goes to where the peer's session is, until it lets us in, and becomes a member with it.
+  private func meet(_ node: Node, _ meeting: Meeting, _ attempt: Int) async throws {
+    let end = ContinuousClock.now + core.patience.meeting
+    var pause = Duration.milliseconds(200)
+    guard !meeting.addresses.isEmpty else {
+      throw MCError(.notConnected, "the peer's session has no address that this device reaches")
+    }
+    // The peer's session may come to us as well.
+    try await node.expect(meeting.place.fingerprint, for: core.patience.meeting + .seconds(30))
+    while true {
+      do throws(PiconetError) {
+        let member = try await node.invite(
+          at: meeting.addresses, expecting: meeting.place.fingerprint, context: meeting.place.ticket.context,
+          timeout: max(end - .now, .seconds(1)))
+        return arrived(attempt, member)
+      } catch {
+        // It came to us meanwhile, or a member has brought us together: the row of events has it.
+        if error.code == .alreadyConnected || error.code == .inProgress { return }
+        // The other program may not have called yet, in custom discovery, or the two invitations have met half way.
+        if Self.isFinal(error) || ContinuousClock.now + pause > end { throw error }
+      }
+      try await Task.sleep(for: pause)
+      pause = min(pause * 2, .seconds(4))
+      if await isSettled(attempt) { return }
+    }
+  }
+
+  /// Whether another try can't end otherwise.
+  private static func isFinal(_ error: PiconetError) -> Bool {
+    [.full, .identity, .version, .invalidArgument, .limitExceeded, .cancelled, .shuttingDown].contains(error.code)
+  }
+
+  /// Another session's node comes to us.
+  func answer(_ invitation: Invitation) {
+    let door = (try? Ticket(context: invitation.context)).flatMap { ticket in doors.withLock { $0.open[ticket] } }
+    guard let door, door.fingerprint == invitation.peer.fingerprint else {
+      Task { await invitation.decline(.notWanted) }
+      return
+    }
+    Task { [self] in
+      do throws(PiconetError) {
+        arrived(door.attempt, try await invitation.accept())
+      } catch {
+        guard Self.isFinal(error) else { return }
+        let error = MCError(error)
+        onQueue { [self] in fail(door.attempt, error) }
+      }
+    }
+  }
+
+  // MARK: Ending, on the queue
+
+  private func isSettled(_ attempt: Int) async -> Bool {
+    await withCheckedContinuation { continuation in
+      core.queue.async { [self] in continuation.resume(returning: isOver || attempts[attempt] == nil) }
+    }
+  }
+
+  /// The attempt has led to a member, of which the row of events tells, or has told.
+  private func arrived(_ number: Int, _ member: Member) {
+    let id = member.id
+    onQueue { [self] in
+      if guests[id] != nil {
+        settle(number)
+      } else if departed.contains(id), let attempt = attempts[number] {
+        fail(number, core.reason(of: attempt.peer) ?? MCError(.notConnected))
+      } else {
+        attempts[number]?.awaited = id
+      }
+    }
+  }
+
+  /// The attempt has succeeded, one way or another.
+  func settle(_ number: Int) {
+    guard let attempt = attempts.removeValue(forKey: number) else { return }
+    attempt.deadline?.cancel()
+    doors.withLock { $0.close(number) }
+    ledger.arrived(number, of: attempt.peer)
+  }
+
+  private func end(_ number: Int, after patience: Duration) {
+    attempts[number]?.deadline?.cancel()
+    attempts[number]?.deadline = Task { [self] in
+      guard (try? await Task.sleep(for: patience)) != nil else { return }
+      onQueue { [self] in fail(number, MCError(.timedOut, "there was no connection within \(patience)")) }
+    }
+  }
+
+  func fail(_ number: Int, _ error: MCError) {
+    guard let attempt = attempts.removeValue(forKey: number) else { return }
+    attempt.deadline?.cancel()
+    doors.withLock { $0.close(number) }
+    // Whoever is connected by other means has no error.
+    if ledger.isUnderWay(number, to: attempt.peer) { core.note(error, of: attempt.peer) }
+    core.tell(ledger.failed(number, of: attempt.peer))
+  }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import Piconet
+import Synchronization
+
+/// One run of a session: a node of its own, which hides, and lets in whom an accepted invitation, or a member's word,
+/// leads there. It tells the delegate what its row of events says.
+///
+/// Unchecked: what changes is confined to the session's queue, but for `doors`, which has a lock.
+final class SessionRun: @unchecked Sendable {
+  /// All sessions have this session id: who is in which, accepted invitations alone decide.
+  static let sessionID = "multipeer session"
+
+  let core: SessionCore
+  let starting: Task<LocalDevice.Presence, any Error>
+  let doors = Mutex(Doors())
+  var isOver = false
+  var ledger = PeerLedger<NodeID>()
+  var guests: [NodeID: Guest] = [:]
+  /// By attempt: what works on it, what ends it, and whom it is about.
+  var attempts: [Int: Attempt] = [:]
+  /// Nodes that were guests, the last ones.
+  var departed: [NodeID] = []
+  let inbox = ResourceFolder()
+
+  struct Attempt {
+    let peer: MCPeerID
+    /// Whether it is one of custom discovery.
+    var isCustom = false
+    /// The node that it has led to, of which the row of events has not told yet.
+    var awaited: NodeID?
+    var work: Task<Void, Never>?
+    var deadline: Task<Void, Never>?
+  }
+
+  init(of core: SessionCore) {
+    self.core = core
+    starting = Task { try await Self.start(core) }
+    Task { [self] in
+      // An attempt tells why it did not start.
+      guard let node = try? await starting.value.node else { return }
+      follow(node)
+    }
+  }
+
+  private static func start(_ core: SessionCore) async throws -> LocalDevice.Presence {
+    var configuration = NodeConfiguration(sessionID: sessionID, name: DisplayName.ofNode(core.peer.displayName))
+    configuration.greeting = core.card.greeting
+    configuration.discovers = false
+    configuration.membership = .group
+    configuration.introductions = .ask
+    configuration.capacity = kMCSessionMaximumNumberOfPeers
+    configuration.messageLimit = MCSession.messageLimit
+    configuration.deliversLateMessages = true
+    configuration.channelLimit = 2
+    configuration.channelPriorities = [ControlMessage.channel: .high]
+    let settings = DeviceSettings.current
+    configuration.discovers = settings.isOnLoopback
+    let presence: LocalDevice.Presence
+    switch core.identity {
+    case .ofDevice:
+      settings.apply(to: &configuration)
+      presence = try await LocalDevice.shared.start(configuration, for: core.peer)
+    case .given(nil):
+      throw MCError(.invalidParameter, "a security identity has one element here, a NodeIdentity of Piconet")
+    case .given(let identity?):
+      configuration.identity = .given(identity)
+      settings.apply(to: &configuration, isAlone: true)
+      presence = LocalDevice.Presence(node: try await Node(configuration), host: nil)
+    }
+    // Nobody tells another of an address that only this device has, so members that are introduced have to see each
+    // other.
+    if settings.isOnLoopback { try await presence.node.setAvailable(true) }
+    return presence
+  }
+
+  private func follow(_ node: Node) {
+    let events = node.session.events
+    let invitations = node.invitations
+    let introductions = node.session.introductions
+    let session = node.session
+    Task(executorPreference: core.executor) { [self] in
+      for await event in events { await happened(event, in: session) }
+    }
+    Task { [self] in for await invitation in invitations { answer(invitation) } }
+    Task { [self] in
+      for await introduction in introductions {
+        let isDenied = doors.withLock { $0.denied.contains(introduction.peer) }
+        Task { if isDenied { await introduction.decline() } else { _ = try? await introduction.accept() } }
+      }
+    }
+  }
+
+  /// Does something on the session's queue, unless the run has ended by then.
+  func onQueue(_ body: @escaping @Sendable () -> Void) {
+    core.queue.async { [self] in if !isOver { body() } }
+  }
+
+  /// Ends it: tells that nobody is connected any more, and nothing after that.
+  func end() {
+    onQueue { [self] in
+      for guest in guests.values { close(guest, MCError(.cancelled, "this session was left")) }
+      isOver = true
+      for attempt in attempts.values {
+        attempt.work?.cancel()
+        attempt.deadline?.cancel()
+      }
+      attempts = [:]
+      let told = ledger.end()
+      for change in told { core.note(MCError(.cancelled, "this session was left"), of: change.peer) }
+      core.tell(told)
+      guests = [:]
+      Task { [starting, inbox] in
+        await (try? starting.value)?.stop()
+        inbox.remove()
+      }
+    }
+  }
+
+  /// What was open with a guest ends.
+  func close(_ guest: Guest, _ error: MCError) {
+    guest.deadline?.cancel()
+    for resource in Array(guest.resources.values) { finish(resource, of: guest, .failure(error)) }
+    for resource in Array(guest.sending.values) { resource.task?.cancel() }
+    for output in guest.outputs { output.state?.end(.failed(error)) }
+    guest.outputs = []
+  }
+}

@@ -1,0 +1,120 @@
+import Piconet
+
+/// What an inviter's browser hands the invited advertiser: who invites, and for which session.
+struct InvitationPaper: Sendable, Equatable {
+  /// The longest context of a program's own: what is left of the 8,192 bytes that an invitation carries.
+  static let contextLimit = 7_936
+
+  var card: PeerCard
+  /// The key of the inviting session's node.
+  var fingerprint: PeerID
+  var ticket: Ticket
+  /// How long the inviter waits, in seconds.
+  var patience: UInt32
+  /// Nil where the program gave none.
+  var context: [UInt8]?
+
+  init(card: PeerCard, fingerprint: PeerID, ticket: Ticket, patience: UInt32, context: [UInt8]?) {
+    self.card = card
+    self.fingerprint = fingerprint
+    self.ticket = ticket
+    self.patience = patience
+    self.context = context
+  }
+
+  init(_ bytes: [UInt8]) throws(FieldReader.Malformed) {
+    var reader = try FieldReader(bytes)
+    card = try PeerCard(from: &reader)
+    fingerprint = try PeerID(from: &reader)
+    ticket = try Ticket(from: &reader)
+    patience = try reader.integer(UInt32.self)
+    let hasContext = try reader.integer(UInt8.self) != 0
+    let field = try reader.field(upTo: Self.contextLimit)
+    context = hasContext ? field : nil
+  }
+
+  var bytes: [UInt8] {
+    var writer = FieldWriter()
+    card.write(to: &writer)
+    writer.append(field: fingerprint.bytes)
+    ticket.write(to: &writer)
+    writer.append(patience)
+    writer.append(UInt8(context == nil ? 0 : 1))
+    writer.append(field: context ?? [])
+    return writer.bytes
+  }
+}
+
+/// Where a session's node is reached: the answer to an invitation that was accepted, and what custom discovery hands
+/// across.
+struct MeetingPlace: Sendable, Equatable {
+  static let addressLimit = 16
+  static let addressByteLimit = 128
+
+  var card: PeerCard
+  /// The key of the node.
+  var fingerprint: PeerID
+  /// What whoever comes there has to show.
+  var ticket: Ticket
+  var addresses: [TransportAddress]
+
+  init(card: PeerCard, fingerprint: PeerID, ticket: Ticket, addresses: [TransportAddress]) {
+    self.card = card
+    self.fingerprint = fingerprint
+    self.ticket = ticket
+    self.addresses = Array(addresses.filter { $0.text.utf8.count <= Self.addressByteLimit }.prefix(Self.addressLimit))
+  }
+
+  init(_ bytes: some Sequence<UInt8>) throws(FieldReader.Malformed) {
+    var reader = try FieldReader(bytes)
+    card = try PeerCard(from: &reader)
+    fingerprint = try PeerID(from: &reader)
+    ticket = try Ticket(from: &reader)
+    let count = try reader.integer(UInt8.self)
+    guard count <= Self.addressLimit else { throw FieldReader.Malformed() }
+    addresses = []
+    for _ in 0..<count {
+      let kind = TransportKind(rawValue: try reader.text(upTo: 16))
+      let text = try reader.text(upTo: Self.addressByteLimit)
+      // One of a kind that this version does not know is left out.
+      if let kind { addresses.append(TransportAddress(kind: kind, text: text)) }
+    }
+  }
+
+  var bytes: [UInt8] {
+    var writer = FieldWriter()
+    card.write(to: &writer)
+    writer.append(field: fingerprint.bytes)
+    ticket.write(to: &writer)
+    writer.append(UInt8(addresses.count))
+    for address in addresses {
+      writer.append(field: address.kind.rawValue.utf8)
+      writer.append(field: address.text.utf8)
+    }
+    return writer.bytes
+  }
+
+  /// The same place at the host that a connection led to: a peer can't send us anywhere else.
+  /// - Parameters:
+  ///   - host: the far end, as `ProvenMember.remoteHost` has it.
+  ///   - kind: what the connection went over.
+  func at(host: String, over kind: TransportKind) -> [TransportAddress] {
+    // BR/EDR's two have one address; that of LE may be another one.
+    let kinds: [TransportKind] = kind == .l2cap || kind == .rfcomm ? [.l2cap, .rfcomm] : [kind]
+    var places: [TransportAddress] = []
+    for address in addresses where kinds.contains(address.kind) {
+      let separator: Character = address.kind == .tcp ? ":" : "/"
+      guard let position = address.text.lastIndex(of: separator) else { continue }
+      let place = TransportAddress(kind: address.kind, text: host + String(address.text[position...]))
+      if !places.contains(place) { places.append(place) }
+    }
+    return places
+  }
+}
+
+extension PeerID {
+  fileprivate init(from reader: inout FieldReader) throws(FieldReader.Malformed) {
+    guard let peer = PeerID(bytes: try reader.field(upTo: PeerID.byteCount)) else { throw FieldReader.Malformed() }
+    self = peer
+  }
+}

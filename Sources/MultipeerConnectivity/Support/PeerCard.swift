@@ -1,0 +1,48 @@
+/// Who somebody is in the terms of this module: in the greeting of each session's node, in invitations and in
+/// connection data.
+struct PeerCard: Sendable, Equatable {
+  var identifier: UInt64
+  var displayName: String
+  var encryption: MCEncryptionPreference
+
+  init(_ peer: MCPeerID, _ encryption: MCEncryptionPreference) {
+    identifier = peer.identifier
+    displayName = peer.displayName
+    self.encryption = encryption
+  }
+
+  init(greeting: [UInt8]) throws(FieldReader.Malformed) {
+    var reader = try FieldReader(greeting)
+    try self.init(from: &reader)
+  }
+
+  init(from reader: inout FieldReader) throws(FieldReader.Malformed) {
+    identifier = try reader.integer(UInt64.self)
+    guard let encryption = MCEncryptionPreference(rawValue: Int(try reader.integer(UInt8.self))) else {
+      throw FieldReader.Malformed()
+    }
+    self.encryption = encryption
+    displayName = try reader.text(upTo: DisplayName.byteLimit)
+    guard identifier != 0, !displayName.isEmpty else { throw FieldReader.Malformed() }
+  }
+
+  func write(to writer: inout FieldWriter) {
+    writer.append(identifier)
+    writer.append(UInt8(clamping: encryption.rawValue))
+    writer.append(field: displayName.utf8)
+  }
+
+  var greeting: [UInt8] {
+    var writer = FieldWriter()
+    write(to: &writer)
+    return writer.bytes
+  }
+
+  var peer: MCPeerID { MCPeerID(identifier: identifier, displayName: displayName) }
+
+  /// Whether two sessions with these preferences may meet: one that insists on encryption does not meet one that
+  /// refuses it, as with Apple's.
+  static func fit(_ one: MCEncryptionPreference, _ other: MCEncryptionPreference) -> Bool {
+    !(one == .required && other == .none) && !(one == .none && other == .required)
+  }
+}
