@@ -11,7 +11,7 @@ enum DependantPackages {
   /// Where the built programs are, in a suite with the trait `dependantPackages`.
   @TaskLocal static var programs = ""
 
-  static let examples = ["chat", "game", "drawing", "cameraroll", "dropbox", "imagesender"]
+  static let examples = ["chat", "game", "drawing", "cameraroll", "dropbox", "imagesender", "multipeer"]
 
   /// Builds all of them into `folder`.
   /// - Returns: where the programs are.

