@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "PiconetFoundation", targets: ["PiconetFoundation"]),
     .library(name: "GameKit", targets: ["GameKit"]),
     .library(name: "PiconetTerminal", targets: ["PiconetTerminal"]),
+    .library(name: "PiconetActors", targets: ["PiconetActors"]),
     .library(name: "PiconetTestKit", targets: ["PiconetTestKit"]),
     .library(name: "MultipeerConnectivity", targets: ["MultipeerConnectivity"]),
     .executable(name: "imagesend", targets: ["imagesend"]),
@@ -43,6 +44,7 @@ let package = Package(
     .target(name: "PiconetWire", swiftSettings: strict),
     .target(name: "PiconetEngine", dependencies: ["PiconetWire"], swiftSettings: strict),
     .target(name: "PiconetDNSSD", swiftSettings: strict),
+    .target(name: "PiconetCalls", swiftSettings: strict),
     .target(name: "PiconetSDP", dependencies: ["PiconetWire"], swiftSettings: strict),
     .target(name: "PiconetBlueZ", dependencies: ["PiconetSDP", "PiconetEngine", "PiconetWire"], swiftSettings: strict),
     .target(
@@ -84,6 +86,9 @@ let package = Package(
         "PiconetSDP", "CPiconetSystem",
       ],
       swiftSettings: strictOnCaller),
+
+    // Remote objects, over the public interface alone.
+    .target(name: "PiconetActors", dependencies: ["Piconet", "PiconetCalls"], swiftSettings: strictOnCaller),
 
     // The public module for programs that use Foundation.
     .target(name: "PiconetFoundation", dependencies: ["Piconet"], swiftSettings: strictOnCaller),
@@ -153,6 +158,10 @@ let package = Package(
       name: "PiconetSimulationTests",
       dependencies: ["PiconetTestKit", "PiconetEngine", "PiconetWire"], swiftSettings: strict),
     .testTarget(name: "PiconetDNSSDTests", dependencies: ["PiconetDNSSD"], swiftSettings: strict),
+    .testTarget(name: "PiconetCallsTests", dependencies: ["PiconetCalls"], swiftSettings: strict),
+    .testTarget(
+      name: "PiconetActorsTests", dependencies: ["TestSupport", "PiconetActors", "Piconet", "PiconetCalls"],
+      swiftSettings: strict),
     .testTarget(
       name: "PiconetTLSTests", dependencies: ["PiconetTLS", "PiconetEngine", "PiconetWire", "CPiconetOpenSSL"],
       swiftSettings: strict),

@@ -1,9 +1,9 @@
 import Testing
 
-@Suite("Wire, engine, DNS-SD and the simulator are pure")
+@Suite("Wire, engine, DNS-SD, calls and the simulator are pure")
 struct PurityTests {
   static let pure: Set<String> = [
-    "PiconetWire", "PiconetEngine", "PiconetDNSSD", "PiconetSDP", "PiconetBlueZ", "PiconetTestKit",
+    "PiconetWire", "PiconetEngine", "PiconetDNSSD", "PiconetSDP", "PiconetBlueZ", "PiconetTestKit", "PiconetCalls",
   ]
   static let impure: Set<String> = [
     "async", "await", "Task", "actor", "ContinuousClock", "SuspendingClock", "SystemRandomNumberGenerator", "Mutex",

@@ -25,7 +25,7 @@ PARTS = [["ArticleTests", "FarAdapterTests", "GameKitTests", "PiconetFoundationT
           "PiconetTLSTests"],
          ["PiconetTests"], ["PiconetSessionSuite"], ["PiconetIPTests"], ["CommandLineTests"], ["PiconetSimulationTests"]]
 # Quick to build, and quick to run: what is pure, and the edge in one process.
-FAST = ["PiconetWireTests", "PiconetEngineTests", "PiconetDNSSDTests", "PiconetSDPTests", "PiconetBlueZTests", "PiconetTLSTests",
+FAST = ["PiconetWireTests", "PiconetEngineTests", "PiconetDNSSDTests", "PiconetCallsTests", "PiconetSDPTests", "PiconetBlueZTests", "PiconetTLSTests",
         "PiconetFilesTests", "PiconetRuntimeTests", "PiconetSimulationTests", "RepositoryTests"]
 # Of the simulated seeds, which take more than half of the processor time of what is fast.
 FAST_SEEDS = "0.25"

@@ -1,0 +1,75 @@
+import Distributed
+import PiconetCalls
+
+/// Takes the arguments of a call from the compiler's code. What `Distributed` says of types is left out: the table of
+/// methods has them.
+public struct RemoteCallEncoder: DistributedTargetInvocationEncoder {
+  public typealias SerializationRequirement = any Codable
+
+  private var arguments = CBORWriter(reserving: 64)
+  private var count = 0
+
+  init() {}
+
+  /// An array of all arguments.
+  var encoded: [UInt8] {
+    var writer = CBORWriter(reserving: arguments.bytes.count + 3)
+    writer.array(count)
+    writer.encoded(arguments.bytes)
+    return writer.bytes
+  }
+
+  /// Ignored.
+  public mutating func recordGenericSubstitution<Type>(_ type: Type.Type) throws {}
+
+  /// Encodes one argument.
+  public mutating func recordArgument<Value: Codable>(_ argument: RemoteCallArgument<Value>) throws {
+    count += 1
+    do {
+      try CBOREncoder().encode(argument.value, into: &arguments)
+    } catch {
+      throw RemoteCallError(.wrongArguments, detail: "argument \(count) can't be encoded: \(error)")
+    }
+  }
+
+  /// Ignored.
+  public mutating func recordErrorType<Failure: Error>(_ type: Failure.Type) throws {}
+
+  /// Ignored.
+  public mutating func recordReturnType<Value: Codable>(_ type: Value.Type) throws {}
+
+  /// Ignored.
+  public mutating func doneRecording() throws {}
+}
+
+/// What `Distributed` asks for beside the encoder. Calls that come are never made through mangled names, so there is
+/// nothing to decode.
+public struct RemoteCallDecoder: DistributedTargetInvocationDecoder {
+  public typealias SerializationRequirement = any Codable
+
+  /// None.
+  public mutating func decodeGenericSubstitutions() throws -> [any Any.Type] { [] }
+
+  /// Always throws.
+  public mutating func decodeNextArgument<Argument: Codable>() throws -> Argument {
+    throw RemoteCallError(.invalidArgument, detail: "calls are made through the table of methods")
+  }
+
+  /// None.
+  public mutating func decodeErrorType() throws -> (any Any.Type)? { nil }
+
+  /// None.
+  public mutating func decodeReturnType() throws -> (any Any.Type)? { nil }
+}
+
+/// What `Distributed` asks for beside the decoder. It is never used.
+public struct RemoteResultHandler: DistributedTargetInvocationResultHandler {
+  public typealias SerializationRequirement = any Codable
+
+  /// Ignored.
+  public func onReturn<Value: Codable>(value: Value) async throws {}
+  /// Ignored.
+  public func onReturnVoid() async throws {}
+  /// Ignored.
+  public func onThrow<Failure: Error>(error: Failure) async throws {}
+}

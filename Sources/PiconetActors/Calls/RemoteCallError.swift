@@ -1,0 +1,110 @@
+import Piconet
+import PiconetCalls
+
+/// Why a call to an object has no result. A method's own errors come as they were thrown where its interface declares
+/// them.
+@dynamicMemberLookup
+public struct RemoteCallError: Error, Sendable, CustomStringConvertible {
+  /// What happened. More codes may come.
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// As it is spelled in messages.
+    public let rawValue: String
+    /// A code with this spelling.
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public var description: String { rawValue }
+
+    /// The node that serves the object is no member of the session.
+    public static let notConnected = Code(rawValue: "notConnected")
+    /// The member has left while the call had no answer; `underlying` says why. Whether the method was called is not
+    /// known.
+    public static let left = Code(rawValue: "left")
+    /// The device was started anew, or its program serves other objects now: this one is gone.
+    public static let restarted = Code(rawValue: "restarted")
+    /// The member's program takes no calls any more.
+    public static let shuttingDown = Code(rawValue: "shuttingDown")
+    /// There is no object at the path.
+    public static let noSuchObject = Code(rawValue: "noSuchObject")
+    /// The object does not have the interface.
+    public static let unknownInterface = Code(rawValue: "unknownInterface")
+    /// The object has the interface in a version that does not know the method, or serves only newer clients.
+    public static let wrongVersion = Code(rawValue: "wrongVersion")
+    /// The interface has no such method.
+    public static let unknownMethod = Code(rawValue: "unknownMethod")
+    /// The arguments, or the result, are not of the types that the other side has.
+    public static let wrongArguments = Code(rawValue: "wrongArguments")
+    /// The other side's policy does not allow the call.
+    public static let notAllowed = Code(rawValue: "notAllowed")
+    /// More calls without an answer than the other side takes.
+    public static let tooManyCalls = Code(rawValue: "tooManyCalls")
+    /// The arguments or the result are too large; the description has both numbers.
+    public static let tooLarge = Code(rawValue: "tooLarge")
+    /// The calling task was cancelled.
+    public static let cancelled = Code(rawValue: "cancelled")
+    /// No answer came within the time that was allowed. Whether the method was called is not known.
+    public static let timedOut = Code(rawValue: "timedOut")
+    /// The method has thrown an error that its interface does not declare.
+    public static let thrown = Code(rawValue: "thrown")
+    /// The other side broke a rule of the format.
+    public static let protocolBroken = Code(rawValue: "protocolBroken")
+    /// The method is in no table: `RemoteInterface` has to declare it. Nothing was sent.
+    public static let notDeclared = Code(rawValue: "notDeclared")
+    /// An interface, a path or a setting is wrong; the description names the rule.
+    public static let invalidArgument = Code(rawValue: "invalidArgument")
+    /// The other side has refused it for a reason that this version does not know.
+    public static let refused = Code(rawValue: "refused")
+  }
+
+  /// What happened.
+  public var code: Code
+  /// The node that was called; nil where nobody was.
+  public var node: NodeID?
+  /// Words for people, without the code; may be the peer's own: escape it before showing it on a terminal.
+  public var detail: String
+  /// Why the member has left.
+  public var underlying: PiconetError?
+  /// The error that the method has thrown, where it has a name.
+  var thrown: Thrown?
+
+  struct Thrown: Sendable {
+    let name: String
+    let error: [UInt8]
+  }
+
+  /// An error of a program's own.
+  public init(_ code: Code, node: NodeID? = nil, detail: String = "", underlying: PiconetError? = nil) {
+    self.code = code
+    self.node = node
+    self.detail = detail
+    self.underlying = underlying
+  }
+
+  init(_ failure: CallFailure, node: NodeID, underlying: PiconetError? = nil) {
+    self.init(
+      Self.codes[failure.code] ?? .refused, node: node, detail: failure.text,
+      underlying: failure.code == .left ? underlying : nil)
+    if let name = failure.name, let error = failure.error { thrown = Thrown(name: name, error: error) }
+  }
+
+  private static let codes: [CallFailure.Code: Code] = [
+    .noSuchObject: .noSuchObject, .unknownInterface: .unknownInterface, .wrongVersion: .wrongVersion,
+    .unknownMethod: .unknownMethod, .wrongArguments: .wrongArguments, .notAllowed: .notAllowed,
+    .tooManyCalls: .tooManyCalls, .tooLarge: .tooLarge, .cancelled: .cancelled, .timedOut: .timedOut,
+    .thrown: .thrown, .shuttingDown: .shuttingDown, .protocolBroken: .protocolBroken, .restarted: .restarted,
+    .unusableResult: .wrongArguments, .left: .left,
+  ]
+
+  public var description: String {
+    let cause = underlying.map { "; \($0)" } ?? ""
+    return (detail.isEmpty ? "\(code)" : "\(code): \(detail)") + cause
+  }
+
+  /// Each code by its name, for patterns: `catch RemoteCallError.timedOut`.
+  public static subscript(dynamicMember code: KeyPath<Code.Type, Code>) -> Code { Code.self[keyPath: code] }
+}
+
+extension RemoteCallError.Code {
+  /// Whether an error is a `RemoteCallError` of this code.
+  public static func ~= (code: RemoteCallError.Code, error: any Error) -> Bool {
+    (error as? RemoteCallError)?.code == code
+  }
+}

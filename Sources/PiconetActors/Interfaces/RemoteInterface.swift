@@ -1,0 +1,78 @@
+import Distributed
+import PiconetCalls
+
+/// The methods of a protocol that may be called from afar, by names and versions of their own: a service and a client
+/// that were built at different times understand one another by it. It is declared once, beside the protocol.
+///
+/// A version is a number that grows when methods are added. A client of version 3 calls a service of version 1 as long
+/// as it keeps to the methods of version 1; any other call is refused with `wrongVersion`. What a method takes and
+/// gives stays as it is; one that has to change gets another name. `servesFrom` is raised when methods are taken away.
+public struct RemoteInterface: Sendable {
+  /// Its name on the wire: 1 to 127 bytes of ASCII letters and digits, `.`, `-` and `_`, such as `org.example.lamp`.
+  public let name: String
+  /// The present version: 1 or more.
+  public let version: Int
+  /// The oldest version whose clients are served.
+  public let oldest: Int
+  /// Its methods.
+  public let methods: [MethodDescription]
+  let errors: [String: any (Error & Codable).Type]
+  let bind: @Sendable (any DistributedActor) -> BoundMethods?
+  /// What is wrong with the declaration; nil if nothing is.
+  let fault: String?
+
+  typealias BoundMethods = [String: @Sendable (inout RemoteArguments) async throws -> [UInt8]]
+
+  /// An interface with these methods. What is wrong with it, such as a name twice, is told when an object is published.
+  /// - Parameters:
+  ///   - name: its name on the wire.
+  ///   - version: the present version. Default 1.
+  ///   - oldest: the oldest version whose clients are served. Default 1.
+  ///   - object: the protocol, as `(any Concatenating).self`.
+  ///   - errors: the errors that clients get as they were thrown, by names on the wire. Of any other error a client
+  ///     learns that there was one, and nothing else.
+  ///   - methods: each method that may be called.
+  public init<Object: Sendable>(
+    _ name: String, version: Int = 1, servesFrom oldest: Int = 1, of object: Object.Type,
+    errors: [String: any (Error & Codable).Type] = [:], methods: [RemoteMethod<Object>]
+  ) {
+    self.name = name
+    self.version = version
+    self.oldest = oldest
+    self.methods = methods.map(\.description)
+    self.errors = errors
+    let calls = Dictionary(methods.map { ($0.description.name, $0.call) }) { first, _ in first }
+    bind = { actor in
+      guard let object = actor as? Object else { return nil }
+      return calls.mapValues { call in { arguments in try await call(object, &arguments) } }
+    }
+    fault = Self.fault(name, version, oldest, self.methods, errors.keys.sorted())
+  }
+
+  private static func fault(
+    _ name: String, _ version: Int, _ oldest: Int, _ methods: [MethodDescription], _ errors: [String]
+  ) -> String? {
+    let names = [name] + methods.map(\.name) + errors
+    if let wrong = names.first(where: { !CallLimits.isName($0) }) {
+      return "'\(wrong)' is no name: 1 to \(CallLimits.name) bytes of ASCII letters and digits, '.', '-' and '_'"
+    }
+    if version < 1 || oldest < 1 || oldest > version { return "\(name) has version \(version), and serves \(oldest)" }
+    if let wrong = methods.first(where: { !(1...version).contains($0.since) }) {
+      return "\(wrong.name) is of version \(wrong.since), and \(name) has \(version)"
+    }
+    var seen: Set<String> = []
+    if let twice = methods.first(where: { !seen.insert($0.name).inserted }) {
+      return "\(name) has \(twice.name) twice: declare both with their labels"
+    }
+    return nil
+  }
+
+  /// The method that a target of the `Distributed` module is, such as `Service.concatenate(_:_:)`: declared by its name
+  /// with labels, or without.
+  func method(of target: String) -> MethodDescription? {
+    let full = target.split(separator: ".").last.map(String.init) ?? target
+    if let method = methods.first(where: { $0.name == full }) { return method }
+    let base = full.prefix { $0 != "(" }
+    return methods.first { $0.name == base }
+  }
+}

@@ -1,0 +1,86 @@
+import Distributed
+import Piconet
+import PiconetCalls
+
+/// What every actor system serves at `/`: what else there is.
+@Resolvable
+public protocol RemoteNode: RemoteObject where ActorSystem == PiconetActorSystem {
+  /// Answers, which shows that the program does.
+  distributed func ping() async throws
+  /// The published objects whose paths begin so, in the order of paths; 1,000 at most.
+  distributed func objects(under prefix: String) async throws -> [ObjectDescription]
+}
+
+extension RemoteNode {
+  /// `piconet.node`.
+  public static var interface: RemoteInterface { nodeInterface }
+}
+
+private let nodeInterface = RemoteInterface(
+  "piconet.node", of: (any RemoteNode).self,
+  methods: [
+    .method("ping") { try await $0.ping() },
+    .method("objects", "prefix") { try await $0.objects(under: $1) },
+  ])
+
+/// What is told of an object to who asks.
+public struct ObjectDescription: Codable, Hashable, Sendable {
+  /// Where it is.
+  public var path: String
+  /// What it has.
+  public var interface: InterfaceDescription
+}
+
+/// What is told of an interface to who asks.
+public struct InterfaceDescription: Codable, Hashable, Sendable {
+  /// Its name on the wire.
+  public var name: String
+  /// The present version.
+  public var version: Int
+  /// The oldest version whose clients are served.
+  public var oldest: Int
+  /// Its methods.
+  public var methods: [MethodDescription]
+
+  init(_ interface: RemoteInterface) {
+    name = interface.name
+    version = interface.version
+    oldest = interface.oldest
+    methods = interface.methods
+  }
+}
+
+distributed actor NodeObject: RemoteNode {
+  typealias ActorSystem = PiconetActorSystem
+
+  distributed func ping() {}
+
+  distributed func objects(under prefix: String) -> [ObjectDescription] {
+    Array(actorSystem.objects.descriptions(under: prefix).prefix(1_000))
+  }
+}
+
+extension PiconetActorSystem {
+  func publishNodeObject() throws(RemoteCallError) { try publish(NodeObject(actorSystem: self), at: "/") }
+
+  /// Asks a member's actor system for a sign of life.
+  /// - Parameters:
+  ///   - member: whom.
+  ///   - time: how long to wait. Default 5 s.
+  /// - Returns: how long the answer took.
+  /// - Throws: `RemoteCallError`, as every call.
+  public func ping(_ member: Member, within time: Duration = .seconds(5)) async throws -> Duration {
+    let start = ContinuousClock.now
+    try await CallDeadline.within(time) { try await object($RemoteNode.self, at: "/", of: member).ping() }
+    return start.duration(to: .now)
+  }
+
+  /// What a member has published: paths, interfaces, versions, methods, the types of parameters and results.
+  /// - Parameters:
+  ///   - member: whose.
+  ///   - prefix: how the paths begin. Default: all.
+  /// - Throws: `RemoteCallError`, as every call.
+  public func objects(of member: Member, under prefix: String = "/") async throws -> [ObjectDescription] {
+    try await object($RemoteNode.self, at: "/", of: member).objects(under: prefix)
+  }
+}

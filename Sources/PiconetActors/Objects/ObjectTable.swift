@@ -1,0 +1,113 @@
+import Distributed
+import Piconet
+import PiconetCalls
+import Synchronization
+
+/// The objects of this node: those that were published, under their paths, and all that are in this process, so that
+/// one that comes back as an argument is itself again.
+final class ObjectTable: Sendable {
+  struct Published: Sendable {
+    let interface: RemoteInterface
+    let methods: RemoteInterface.BoundMethods
+  }
+
+  /// An object is kept by its program alone until it is published.
+  private struct Reference: @unchecked Sendable {
+    // Sendable: a weak reference to an actor, which is used under the table's lock only.
+    weak var actor: (any DistributedActor)?
+  }
+
+  private struct State {
+    var published: [String: Published] = [:]
+    /// Paths of the same object: that which it was given when it was made, and the one it was published at.
+    var paths: [String: String] = [:]
+    var actors: [String: Reference] = [:]
+    var last = UInt64.random(in: 0..<1 << 32)
+  }
+
+  private let state = Mutex(State())
+
+  /// A path that no object of this process had.
+  func newPath() -> String {
+    state.withLock { state in
+      state.last += 1
+      return "/_/\(String(state.last, radix: 16))"
+    }
+  }
+
+  func ready(_ actor: any DistributedActor, at path: String) {
+    state.withLock { $0.actors[path] = Reference(actor: actor) }
+  }
+
+  func resigned(_ path: String) { state.withLock { $0.actors[path] = nil } }
+
+  /// The object at a path of either kind.
+  func actor(at path: String) -> (any DistributedActor)? {
+    state.withLock { $0.actors[$0.paths[path] ?? path]?.actor }
+  }
+
+  func publish(_ published: Published, at path: String, as own: String) throws(RemoteCallError) {
+    let isFree = state.withLock { state in
+      guard state.published[path] == nil else { return false }
+      state.published[path] = published
+      state.published[own] = published
+      state.paths[path] = own
+      return true
+    }
+    if !isFree { throw RemoteCallError(.invalidArgument, detail: "there is an object at \(path) already") }
+  }
+
+  func unpublish(_ path: String) {
+    state.withLock { state in
+      guard let own = state.paths.removeValue(forKey: path) else { return }
+      state.published[path] = nil
+      if !state.paths.values.contains(own) { state.published[own] = nil }
+    }
+  }
+
+  func removeAll() {
+    let (published, actors) = state.withLock { state in
+      defer { state = State() }
+      return (state.published, state.actors)
+    }
+    // Whatever goes with them goes without the lock.
+    _ = (published, actors)
+  }
+
+  /// What is told of the published objects whose paths begin so, in the order of paths.
+  func descriptions(under prefix: String) -> [ObjectDescription] {
+    let paths = state.withLock { state in state.paths.keys.map { ($0, state.published[$0]?.interface) } }
+    return paths.compactMap { path, interface in
+      guard let interface, path.hasPrefix(prefix) else { return nil }
+      return ObjectDescription(path: path, interface: InterfaceDescription(interface))
+    }.sorted { $0.path < $1.path }
+  }
+
+  /// What a call is to be served by.
+  func served(
+    _ call: CallFrame.Call
+  ) throws(CallFailure) -> (interface: RemoteInterface, method: RemoteInterface.BoundMethods.Value) {
+    guard let object = state.withLock({ $0.published[call.path] }) else {
+      throw CallFailure(.noSuchObject, "there is no object at \(call.path)")
+    }
+    let interface = object.interface
+    guard interface.name == call.interface else {
+      throw CallFailure(.unknownInterface, "\(call.path) has no \(call.interface)")
+    }
+    guard call.version >= UInt64(interface.oldest) else {
+      throw CallFailure(
+        .wrongVersion, "\(interface.name) is served from version \(interface.oldest) on; the caller has \(call.version)"
+      )
+    }
+    guard let method = object.methods[call.method] else {
+      if call.version > UInt64(interface.version) {
+        throw CallFailure(
+          .wrongVersion,
+          "\(interface.name) is served in version \(interface.version), without \(call.method); the caller has \(call.version)"
+        )
+      }
+      throw CallFailure(.unknownMethod, "\(interface.name) has no \(call.method)")
+    }
+    return (interface, method)
+  }
+}

@@ -1,0 +1,60 @@
+import Piconet
+import PiconetCalls
+
+/// The settings of an actor system.
+public struct ActorSystemConfiguration: Sendable {
+  /// Who may call what. Default: members that a person or the program has let in.
+  public var policy = CallPolicy.letInHere
+  /// How long a call may take, from when it is made until its answer is there, unless `CallDeadline` says otherwise.
+  /// More than 0 and at most a day. Default 25 s.
+  public var deadline: Duration = .seconds(25)
+  /// Calls of one member that may have no answer yet; more are refused with `tooManyCalls`. 16 to 65,536; default 256.
+  public var callLimit = CallLimits.usual.calls
+  /// The longest call or result in bytes. 65,536 to 1 GiB; default 4 MiB. Each member may make this node keep as much.
+  public var sizeLimit = CallLimits.usual.frame
+  /// What members are told of this node's program, such as its model: at most 64 pairs, a key of at most 127 bytes and
+  /// a value of at most 1,024.
+  public var about: [String: String] = [:]
+
+  /// The defaults.
+  public init() {}
+
+  func validate() throws(RemoteCallError) {
+    var rule: String?
+    if deadline <= .zero || deadline > .milliseconds(Int64(CallLimits.milliseconds)) {
+      rule = "a deadline is more than 0 and at most a day"
+    } else if !(CallLimits.least.calls...65_536).contains(callLimit) {
+      rule = "callLimit is \(CallLimits.least.calls) to 65536"
+    } else if !(CallLimits.least.frame...1 << 30).contains(sizeLimit) {
+      rule = "sizeLimit is \(CallLimits.least.frame) to \(1 << 30)"
+    } else if about.count > CallFrame.Hello.aboutLimit
+      || about.contains(where: { $0.key.utf8.count > CallLimits.name || $0.value.utf8.count > CallLimits.text })
+    {
+      rule = "about has at most 64 pairs, of a key of at most 127 bytes and a value of at most 1024"
+    }
+    if let rule { throw RemoteCallError(.invalidArgument, detail: rule) }
+  }
+}
+
+extension NodeConfiguration {
+  /// Lets calls go before the program's other messages. Without it they take their turn. Set it before the node starts;
+  /// channels 62 and 63 belong to `PiconetActorSystem`.
+  public mutating func givePriorityToCalls() { channelPriorities[PiconetActorSystem.channel] = .high }
+}
+
+/// How long calls may take that are made within a task.
+public enum CallDeadline {
+  /// Nil: as the system's configuration says.
+  @TaskLocal static var current: Duration?
+
+  /// Runs `body`, in which each call has so long, instead of what the configuration says.
+  /// - Parameters:
+  ///   - time: more than 0 and at most a day; what is beyond is cut to these.
+  ///   - body: makes the calls.
+  public static func within<Value>(
+    _ time: Duration, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+  ) async rethrows -> Value {
+    let time = max(.milliseconds(1), min(time, .milliseconds(Int64(CallLimits.milliseconds))))
+    return try await $current.withValue(time, operation: body, isolation: isolation)
+  }
+}

@@ -1,0 +1,190 @@
+import Piconet
+import PiconetCalls
+import Synchronization
+
+/// The calls to and from one member, as long as it is one: the machine that decides, under one lock, and those who wait
+/// for its answers.
+final class Conversation: Sendable {
+  private struct State {
+    var calls: PeerCalls
+    var lastNumber: UInt64
+    var waiters: [UInt64: UnsafeContinuation<PeerCalls.Answer, Never>] = [:]
+    var tasks: [UInt64: Task<Void, Never>] = [:]
+    /// Why the member has left.
+    var departure: PiconetError?
+    var about: [String: String]?
+  }
+
+  let member: Member
+  private let state: Mutex<State>
+  private let urgent: Outbox
+  private let long: Outbox
+  private weak let system: PiconetActorSystem?
+  private let timer: DeadlineTimer
+
+  init(with member: Member, of system: PiconetActorSystem) {
+    self.member = member
+    self.system = system
+    timer = system.timer
+    urgent = Outbox(to: member, in: PiconetActorSystem.channel)
+    long = Outbox(to: member, in: PiconetActorSystem.longChannel)
+    let calls = PeerCalls(
+      instance: system.instance, own: system.limits,
+      about: system.configuration.about.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) })
+    urgent.send(calls.hello)
+    // Numbers of an earlier system of this node may still be in use over there.
+    state = Mutex(State(calls: calls, lastNumber: UInt64.random(in: 0..<1 << 48)))
+  }
+
+  /// What the member says of itself; nil until it has greeted.
+  var about: [String: String]? { state.withLock { $0.about } }
+
+  var departure: PiconetError? { state.withLock { $0.departure } }
+
+  /// Changes the machine, and does what comes of it. Frames leave under the lock, so that they leave in their order.
+  private func update(_ change: (inout PeerCalls) throws(CallFailure) -> [PeerCalls.Effect]) throws(CallFailure) {
+    var rest: [PeerCalls.Effect] = []
+    var resumed: [(UnsafeContinuation<PeerCalls.Answer, Never>, PeerCalls.Answer)] = []
+    var stopped: [Task<Void, Never>] = []
+    let outcome = state.withLock { state -> Result<Void, CallFailure> in
+      let effects: [PeerCalls.Effect]
+      do throws(CallFailure) { effects = try change(&state.calls) } catch { return .failure(error) }
+      for effect in effects {
+        switch effect {
+        case .send(let frame, let isLong): (isLong ? long : urgent).send(frame)
+        case .settle(let number, let answer):
+          if let waiter = state.waiters.removeValue(forKey: number) { resumed.append((waiter, answer)) }
+        case .stop(let number): if let task = state.tasks[number] { stopped.append(task) }
+        case .greeted(let hello):
+          state.about = Dictionary(hello.about.map { ($0.key, $0.value) }) { first, _ in first }
+          rest.append(effect)
+        case .serve, .signalled, .closed: rest.append(effect)
+        }
+      }
+      return .success(())
+    }
+    for (waiter, answer) in resumed { waiter.resume(returning: answer) }
+    for task in stopped { task.cancel() }
+    for effect in rest { perform(effect) }
+    try outcome.get()
+  }
+
+  /// As above, of changes that can't fail.
+  private func follow(_ change: (inout PeerCalls) -> [PeerCalls.Effect]) {
+    try? update { calls throws(CallFailure) in change(&calls) }
+  }
+
+  private func perform(_ effect: PeerCalls.Effect) {
+    switch effect {
+    case .serve(let call): serve(call)
+    case .greeted: system?.tell(.found(member, about: about ?? [:]))
+    case .closed(let failure):
+      system?.tell(.lost(member, RemoteCallError(failure, node: member.id, underlying: departure)))
+    case .signalled, .send, .settle, .stop: break
+    }
+  }
+
+  // MARK: Calls of ours
+
+  /// Makes a call and waits for its answer. Cancelling the task takes the call back.
+  func call(
+    path: String, interface: String, version: Int, method: String, within time: Duration, arguments: [UInt8]
+  ) async throws(RemoteCallError) -> ArraySlice<UInt8> {
+    guard member.proven.channelLimit > PiconetActorSystem.longChannel.number else {
+      throw RemoteCallError(.notConnected, node: member.id, detail: "the device takes too few channels for calls")
+    }
+    let number = state.withLock { state in
+      state.lastNumber += 1
+      return state.lastNumber
+    }
+    let (seconds, attoseconds) = time.components
+    let milliseconds = max(1, seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+    let frame = CallFrame.call(
+      .init(
+        number: number, path: path, interface: interface, version: UInt64(version), method: method,
+        milliseconds: min(CallLimits.milliseconds, UInt64(milliseconds)), arguments: arguments[...])
+    ).encoded
+    let deadline = timer.now + time
+    let answer = await withTaskCancellationHandler {
+      await withUnsafeContinuation { continuation in
+        begin(number, frame, until: deadline, continuation)
+        // It may have been cancelled before there was something to cancel.
+        if Task.isCancelled { cancel(number) }
+      }
+    } onCancel: {
+      cancel(number)
+    }
+    switch answer {
+    case .value(let value): return value
+    case .failed(let failure): throw error(failure)
+    }
+  }
+
+  private func begin(
+    _ number: UInt64, _ frame: [UInt8], until deadline: Duration,
+    _ continuation: UnsafeContinuation<PeerCalls.Answer, Never>
+  ) {
+    let failure = state.withLock { state -> CallFailure? in
+      do throws(CallFailure) {
+        try state.calls.begin(number, frame, until: deadline)
+      } catch {
+        return error
+      }
+      state.waiters[number] = continuation
+      (PeerCalls.isLong(frame) ? long : urgent).send(frame)
+      return nil
+    }
+    if let failure { return continuation.resume(returning: .failed(failure)) }
+    timer.needs(deadline)
+  }
+
+  private func cancel(_ number: UInt64) { follow { $0.cancel(number) } }
+
+  func error(_ failure: CallFailure) -> RemoteCallError {
+    RemoteCallError(failure, node: member.id, underlying: departure)
+  }
+
+  // MARK: Calls of the member
+
+  private func serve(_ call: CallFrame.Call) {
+    guard let system else { return finished(call.number, .failed(CallFailure(.shuttingDown, ""))) }
+    state.withLock { state in
+      // Made under the lock, so that it does not end before it is known.
+      state.tasks[call.number] = Task { [weak self, system] in
+        guard let self else { return }
+        self.finished(call.number, await system.answer(to: call, of: self.member))
+      }
+    }
+    timer.needs(timer.now + .milliseconds(Int64(call.milliseconds)))
+  }
+
+  private func finished(_ number: UInt64, _ answer: PeerCalls.Answer) {
+    state.withLock { state in
+      state.tasks[number] = nil
+      guard let frame = state.calls.finished(number, with: answer) else { return }
+      (PeerCalls.isLong(frame) ? long : urgent).send(frame)
+    }
+  }
+
+  // MARK: What happens
+
+  func received(_ bytes: ArraySlice<UInt8>) {
+    let now = timer.now
+    follow { $0.received(bytes, at: now) }
+  }
+
+  /// Ends what is due.
+  /// - Returns: when there is something again.
+  func expire(at now: Duration) -> Duration? {
+    follow { $0.expired(at: now) }
+    return state.withLock { $0.calls.nextDeadline }
+  }
+
+  func end(_ failure: CallFailure, departure: PiconetError? = nil, saysGoodbye: Bool = false) {
+    if let departure { state.withLock { $0.departure = departure } }
+    if saysGoodbye { urgent.send(CallFrame.goodbye(failure.code, failure.text).encoded) }
+    follow { $0.end(failure) }
+    // Parts of two systems of one node must not mix.
+    long.close()
+  }
+}

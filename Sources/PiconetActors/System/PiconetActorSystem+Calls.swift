@@ -1,0 +1,107 @@
+import Distributed
+import Piconet
+import PiconetCalls
+
+extension PiconetActorSystem {
+  // MARK: Calls of ours
+
+  /// Makes a call for the compiler's code.
+  public func remoteCall<Act, Failure, Value>(
+    on actor: Act, target: RemoteCallTarget, invocation: inout RemoteCallEncoder, throwing: Failure.Type,
+    returning: Value.Type
+  ) async throws -> Value where Act: DistributedActor, Act.ID == RemoteObjectID, Failure: Error, Value: Codable {
+    let value = try await call(actor.id, Act.self, target, invocation)
+    var decoder = CBORDecoder()
+    decoder.userInfo[.actorSystemKey] = self
+    do {
+      var reader = CBORReader(value)
+      return try decoder.decode(Value.self, from: &reader)
+    } catch {
+      throw RemoteCallError(
+        .wrongArguments, node: actor.id.node,
+        detail: "the result is not of its type, \(RemoteType.name(of: Value.self)): \(RemoteArguments.words(error))")
+    }
+  }
+
+  /// Makes a call that gives nothing.
+  public func remoteCallVoid<Act, Failure>(
+    on actor: Act, target: RemoteCallTarget, invocation: inout RemoteCallEncoder, throwing: Failure.Type
+  ) async throws where Act: DistributedActor, Act.ID == RemoteObjectID, Failure: Error {
+    _ = try await call(actor.id, Act.self, target, invocation)
+  }
+
+  private func call(
+    _ object: RemoteObjectID, _ type: any Any.Type, _ target: RemoteCallTarget, _ invocation: RemoteCallEncoder
+  ) async throws -> ArraySlice<UInt8> {
+    let target = try targets.target(target, of: type)
+    let conversation = try conversation(with: object.node)
+    do throws(RemoteCallError) {
+      return try await conversation.call(
+        path: object.path, interface: target.interface.name, version: target.interface.version,
+        method: target.method.name, within: CallDeadline.current ?? configuration.deadline,
+        arguments: invocation.encoded)
+    } catch {
+      throw target.interface.error(error)
+    }
+  }
+
+  // MARK: Calls of members
+
+  /// Serves a call.
+  func answer(to call: CallFrame.Call, of member: Member) async -> PeerCalls.Answer {
+    do {
+      let incoming = IncomingCall(
+        caller: member, path: call.path, interface: call.interface, method: call.method)
+      guard await configuration.policy.allows(incoming, isAllowed(member.id.peer)) else {
+        throw CallFailure(.notAllowed, "the device does not allow this call")
+      }
+      let served = try objects.served(call)
+      var arguments = try RemoteArguments(call.arguments, for: self)
+      return await IncomingCall.$current.withValue(incoming) {
+        do {
+          return .value(try await served.method(&arguments)[...])
+        } catch {
+          return .failed(served.interface.failure(error))
+        }
+      }
+    } catch let failure as CallFailure {
+      return .failed(failure)
+    } catch let error as WrongArguments {
+      return .failed(CallFailure(.wrongArguments, error.detail))
+    } catch {
+      return .failed(CallFailure(.refused, "the call can't be served"))
+    }
+  }
+}
+
+extension RemoteInterface {
+  /// What the caller is told of an error: all of it where it is declared, otherwise no word of what may be nobody's
+  /// business.
+  func failure(_ error: any Error) -> CallFailure {
+    switch error {
+    case let error as WrongArguments: return CallFailure(.wrongArguments, error.detail)
+    case is UnusableResult: return CallFailure(.unusableResult, "the result can't be encoded")
+    default: break
+    }
+    let type = Swift.type(of: error) as any Error.Type
+    if let (name, _) = errors.first(where: { ObjectIdentifier($0.value) == ObjectIdentifier(type) }),
+      let encodable = error as? any (Error & Codable), let item = try? CBOREncoder().value(of: encodable)
+    {
+      return CallFailure(.thrown, "the method has thrown \(name)", name: name, error: item.encoded)
+    }
+    if error is CancellationError { return CallFailure(.cancelled, "the method was cancelled") }
+    return CallFailure(.thrown, "the method has thrown an error that its interface does not declare")
+  }
+
+  /// The declared error that a callee has thrown, or the given one.
+  func error(_ error: RemoteCallError) -> any Error {
+    guard let thrown = error.thrown, let type = errors[thrown.name],
+      let item = try? CBORValue(decoding: thrown.error[...]), let decoded = try? Self.decoded(type, item)
+    else { return error }
+    return decoded
+  }
+
+  private static func decoded<Failure: Error & Codable>(_ type: Failure.Type, _ item: CBORValue) throws -> any Error {
+    try CBORDecoder().decode(type, from: item)
+  }
+}

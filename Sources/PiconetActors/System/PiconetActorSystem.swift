@@ -1,0 +1,204 @@
+import Distributed
+import Piconet
+import PiconetCalls
+import Synchronization
+
+/// Objects that members of a session call: Swift's distributed actors over the node's session.
+///
+/// A call goes to a member, over whatever link leads to it, and survives the change of links; it fails at once when the
+/// member leaves. It is served at most once. Cancelling the calling task cancels the task that serves it.
+///
+/// Calls take the channels 62 and 63 of the session. A program that reads messages of all channels gets those as well,
+/// and passes over them; one that reads them and stops holds up calls.
+///
+/// Any task may use a system. It ends with `stop`, or with its node; published objects keep it alive until then.
+public final class PiconetActorSystem: DistributedActorSystem {
+  public typealias ActorID = RemoteObjectID
+  public typealias InvocationEncoder = RemoteCallEncoder
+  public typealias InvocationDecoder = RemoteCallDecoder
+  public typealias ResultHandler = RemoteResultHandler
+  public typealias SerializationRequirement = any Codable
+
+  /// The channel of calls and answers.
+  public static let channel: MessageChannel = 62
+  /// The channel of those that are long.
+  public static let longChannel: MessageChannel = 63
+
+  /// The node whose session it uses.
+  public let node: Node
+  let configuration: ActorSystemConfiguration
+  let limits: CallLimits
+  /// Tells this system from others of the same node.
+  let instance = UInt64.random(in: .min ... .max)
+  let timer = DeadlineTimer()
+  let objects = ObjectTable()
+  let targets = TargetTable()
+  private let conversations = Mutex(Conversations())
+  private let tasks = Mutex<[Task<Void, Never>]>([])
+  private let listeners = Mutex(Listeners())
+  private let allowed = Mutex<Set<PeerID>>([])
+
+  private struct Conversations {
+    var ofMembers: [Member: Conversation] = [:]
+    var isOver = false
+  }
+
+  private struct Listeners {
+    var last = 0
+    var all: [Int: AsyncStream<ActorSystemEvent>.Continuation] = [:]
+    var isOver = false
+  }
+
+  /// Begins to take calls, and to tell members of it.
+  /// - Throws: `invalidArgument` naming the broken rule.
+  public init(
+    _ node: Node, _ configuration: ActorSystemConfiguration = ActorSystemConfiguration()
+  ) throws(RemoteCallError) {
+    try configuration.validate()
+    self.node = node
+    self.configuration = configuration
+    limits = CallLimits(frame: configuration.sizeLimit, calls: configuration.callLimit)
+    timer.start { [weak self] now in self?.expire(at: now) }
+    try publishNodeObject()
+    begin()
+  }
+
+  /// Makes a system, hands it to `body`, and stops it when `body` returns or throws.
+  public static func run<Value>(
+    on node: Node, _ configuration: ActorSystemConfiguration = ActorSystemConfiguration(),
+    isolation: isolated (any Actor)? = #isolation, _ body: (PiconetActorSystem) async throws -> Value
+  ) async throws -> Value {
+    let system = try PiconetActorSystem(node, configuration)
+    defer { system.stop() }
+    return try await body(system)
+  }
+
+  deinit { stop() }
+
+  private func begin() {
+    let session = node.session
+    for member in session.members { _ = conversation(with: member) }
+    let urgent = session.messages(in: Self.channel)
+    let long = session.messages(in: Self.longChannel)
+    let membership = session.membership
+    tasks.withLock { tasks in
+      for messages in [urgent, long] {
+        tasks.append(
+          Task { [weak self] in
+            var last: Conversation?
+            for await message in messages {
+              if last?.member != message.member { last = self?.conversation(with: message.member) }
+              last?.received(message.bytes)
+            }
+            self?.stop()
+          })
+      }
+      tasks.append(
+        Task { [weak self] in
+          for await change in membership { self?.follow(change) }
+          self?.stop()
+        })
+    }
+  }
+
+  private func follow(_ change: MembershipChange) {
+    switch change {
+    case .joined(let member): _ = conversation(with: member)
+    case .left(let member, let error):
+      let ended = conversations.withLock { $0.ofMembers.removeValue(forKey: member) }
+      ended?.end(CallFailure(.left, "the member has left"), departure: error)
+    default: break
+    }
+  }
+
+  /// Calls in both directions end with `shuttingDown`, objects are not published any more, and members are told.
+  public func stop() {
+    let ended = conversations.withLock { state in
+      state.isOver = true
+      defer { state.ofMembers = [:] }
+      return Array(state.ofMembers.values)
+    }
+    for task in tasks.withLock({ tasks in
+      defer { tasks = [] }
+      return tasks
+    }) { task.cancel() }
+    timer.stop()
+    let failure = CallFailure(.shuttingDown, "the program takes no calls any more")
+    for conversation in ended { conversation.end(failure, saysGoodbye: true) }
+    objects.removeAll()
+    for listener in listeners.withLock({ listeners in
+      listeners.isOver = true
+      defer { listeners.all = [:] }
+      return Array(listeners.all.values)
+    }) { listener.finish() }
+  }
+
+  // MARK: Members
+
+  /// The conversation with a member, which begins with this if need be; nil if it is none any more.
+  func conversation(with member: Member) -> Conversation? {
+    conversations.withLock { state in
+      if let known = state.ofMembers[member] { return known }
+      // What a former member has sent may be read after its end was.
+      guard !state.isOver, node.session[member.id] == member else { return nil }
+      let conversation = Conversation(with: member, of: self)
+      state.ofMembers[member] = conversation
+      return conversation
+    }
+  }
+
+  /// The conversation with whoever is this node.
+  /// - Throws: why there is none.
+  func conversation(with id: NodeID) throws(RemoteCallError) -> Conversation {
+    guard let member = node.session[id] else {
+      if node.session.members.contains(where: { $0.id.peer == id.peer }) {
+        throw RemoteCallError(.restarted, node: id, detail: "the device was started anew; what it served then is gone")
+      }
+      throw RemoteCallError(.notConnected, node: id, detail: "the device is no member of the session")
+    }
+    guard let conversation = conversation(with: member) else {
+      throw RemoteCallError(.shuttingDown, node: id, detail: "the actor system has stopped, or the member has left")
+    }
+    return conversation
+  }
+
+  private func expire(at now: Duration) -> Duration? {
+    let all = conversations.withLock { Array($0.ofMembers.values) }
+    return all.compactMap { $0.expire(at: now) }.min()
+  }
+
+  /// Who runs an actor system, too, and what that says of itself.
+  public var members: [Member: [String: String]] {
+    conversations.withLock { $0.ofMembers.compactMapValues(\.about) }
+  }
+
+  /// What happens from now on. At most 1,024 events wait for the reader; beyond that the oldest go. Ends with the
+  /// system.
+  public var events: AsyncStream<ActorSystemEvent> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1_024)) { continuation in
+      let number = listeners.withLock { listeners -> Int? in
+        if listeners.isOver { return nil }
+        listeners.last += 1
+        listeners.all[listeners.last] = continuation
+        return listeners.last
+      }
+      guard let number else { return continuation.finish() }
+      continuation.onTermination = { [weak self] _ in self?.listeners.withLock { $0.all[number] = nil } }
+    }
+  }
+
+  func tell(_ event: ActorSystemEvent) {
+    for listener in listeners.withLock({ Array($0.all.values) }) { listener.yield(event) }
+  }
+
+  // MARK: The policy
+
+  /// Lets a peer that was introduced call what the policy allows to those that were let in here. It holds for all
+  /// memberships of this key, until the system ends.
+  public func allow(_ peer: PeerID) { _ = allowed.withLock { $0.insert(peer) } }
+
+  /// Takes `allow` back. Calls that are being served go on.
+  public func disallow(_ peer: PeerID) { _ = allowed.withLock { $0.remove(peer) } }
+
+  func isAllowed(_ peer: PeerID) -> Bool { allowed.withLock { $0.contains(peer) } }
+}

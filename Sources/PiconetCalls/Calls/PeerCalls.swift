@@ -1,0 +1,253 @@
+/// The calls between this node and one member, in both directions, from when it becomes a member until it leaves: who
+/// waits for which answer until when, which calls of the member are being served, and what becomes of both.
+///
+/// Frames and times go in, effects come out. Times count from any one moment. A call is sent once, so it is served at
+/// most once; it is settled exactly once.
+public struct PeerCalls: Sendable {
+  /// Something to be done, in order.
+  public enum Effect: Hashable, Sendable {
+    /// A frame for the member. One about a call goes in the channel in which that has gone, and so stays behind it.
+    case send([UInt8], isLong: Bool = false)
+    /// The answer to a call of ours.
+    case settle(UInt64, Answer)
+    /// A call of the member, to be served; `finished` takes its answer.
+    case serve(CallFrame.Call)
+    /// The caller does not wait for this one any more: the task that serves it is to be cancelled.
+    case stop(UInt64)
+    /// The member has greeted: for the first time, or with another system.
+    case greeted(CallFrame.Hello)
+    case signalled(CallFrame.Signal)
+    /// The member takes and makes no more calls.
+    case closed(CallFailure)
+  }
+
+  /// What has come of a call of ours.
+  public enum Answer: Hashable, Sendable {
+    /// One item.
+    case value(ArraySlice<UInt8>)
+    case failed(CallFailure)
+  }
+
+  private struct Made: Sendable {
+    let deadline: Duration
+    /// Whether it has gone in the channel for long frames.
+    let isLong: Bool
+  }
+
+  private struct Served: Sendable {
+    let deadline: Duration
+    /// Whether its caller has its answer already, or wants none: what the task says comes too late.
+    var isOver = false
+  }
+
+  public let own: CallLimits
+  /// What the member takes.
+  public private(set) var limits = CallLimits.least
+  /// Which system of the member we talk to; nil until it has greeted.
+  public private(set) var instance: UInt64?
+  private let greeting: CallFrame.Hello
+  private var made: [UInt64: Made] = [:]
+  private var served: [UInt64: Served] = [:]
+  private var assembly = PartAssembly()
+  /// Why there are no more calls.
+  private var ending: CallFailure?
+
+  /// - Parameters:
+  ///   - instance: that of this node's system.
+  ///   - own: what it takes.
+  ///   - about: what it says of itself.
+  public init(instance: UInt64, own: CallLimits, about: [CallFrame.Hello.About] = []) {
+    self.own = own
+    greeting = CallFrame.Hello(instance: instance, limits: own, asks: true, about: about)
+  }
+
+  /// The first frame to the member.
+  public var hello: [UInt8] { CallFrame.hello(greeting).encoded }
+
+  /// Calls of ours without an answer.
+  public var outgoingCount: Int { made.count }
+
+  /// Calls of the member whose tasks have not ended.
+  public var servedCount: Int { served.count }
+
+  // MARK: Calls of ours
+
+  /// Begins a call.
+  /// - Parameters:
+  ///   - frame: the call, encoded.
+  ///   - number: of the frame; not used before.
+  /// - Throws: why it can't be made; nothing is to be sent then.
+  public mutating func begin(_ number: UInt64, _ frame: [UInt8], until deadline: Duration) throws(CallFailure) {
+    if let ending { throw ending }
+    guard made.count < limits.calls else {
+      throw CallFailure(.tooManyCalls, "\(limits.calls) calls to the device have no answer; it takes no more at once")
+    }
+    guard frame.count <= limits.frame else {
+      throw CallFailure(.tooLarge, "\(frame.count) bytes of call; the device takes \(limits.frame)")
+    }
+    made[number] = Made(deadline: deadline, isLong: Self.isLong(frame))
+  }
+
+  /// The caller does not wait any more: the member is told, if it has not answered already.
+  public mutating func cancel(_ number: UInt64) -> [Effect] {
+    guard let call = made.removeValue(forKey: number) else { return [] }
+    return [
+      .send(CallFrame.cancel(number: number).encoded, isLong: call.isLong),
+      .settle(number, .failed(CallFailure(.cancelled, "the calling task was cancelled"))),
+    ]
+  }
+
+  /// Whether a frame goes in the channel for long ones.
+  public static func isLong(_ frame: [UInt8]) -> Bool { frame.count > CallLimits.whole }
+
+  // MARK: Calls of the member
+
+  /// The task that has served a call has ended.
+  /// - Returns: its answer, to be sent; nil if nobody wants it any more.
+  public mutating func finished(_ number: UInt64, with answer: Answer) -> [UInt8]? {
+    guard let served = served.removeValue(forKey: number), !served.isOver, ending == nil else { return nil }
+    let frame = Self.frame(number, answer)
+    guard frame.count > limits.frame else { return frame }
+    let failure = CallFailure(.tooLarge, "\(frame.count) bytes of result; the caller takes \(limits.frame)")
+    return Self.frame(number, .failed(failure))
+  }
+
+  private static func frame(_ number: UInt64, _ answer: Answer) -> [UInt8] {
+    switch answer {
+    case .value(let value): CallFrame.result(number: number, value: value).encoded
+    case .failed(let failure): CallFrame.failure(number: number, failure).encoded
+    }
+  }
+
+  // MARK: Frames
+
+  /// A message of the member has come.
+  public mutating func received(_ bytes: ArraySlice<UInt8>, at now: Duration) -> [Effect] {
+    if let ending, ending.code != .shuttingDown { return [] }
+    guard bytes.count <= own.frame else {
+      return broken(CBORError(.limit, "a frame of \(bytes.count) bytes; the limit is \(own.frame)"))
+    }
+    do throws(CBORError) {
+      return try take(try CallFrame(decoding: bytes), at: now)
+    } catch {
+      return broken(error)
+    }
+  }
+
+  private mutating func take(_ frame: CallFrame, at now: Duration) throws(CBORError) -> [Effect] {
+    switch frame {
+    case .hello(let hello): return greeted(hello)
+    // What comes behind a goodbye was sent before the system that follows it has greeted.
+    case _ where ending != nil: return []
+    case .goodbye(let code, let text): return end(CallFailure(code, text))
+    case .call(let call): return try admit(call, at: now)
+    case .result(let number, let value): return settle(number, .value(value))
+    case .failure(let number, let failure): return settle(number, .failed(failure))
+    case .cancel(let number): return stop(number)
+    case .begin(let id, let total, let part):
+      guard let whole = try assembly.begin(id, total: total, part, limit: own.frame) else { return [] }
+      return try takeWhole(whole, at: now)
+    case .next(let id, let part):
+      guard let whole = try assembly.next(id, part) else { return [] }
+      return try takeWhole(whole, at: now)
+    case .signal(let signal): return [.signalled(signal)]
+    case .unknown: return []
+    }
+  }
+
+  private mutating func takeWhole(_ bytes: [UInt8], at now: Duration) throws(CBORError) -> [Effect] {
+    let frame = try CallFrame(decoding: bytes[...])
+    switch frame {
+    case .begin, .next: throw CBORError(.malformed, "parts within parts")
+    default: return try take(frame, at: now)
+    }
+  }
+
+  private mutating func greeted(_ hello: CallFrame.Hello) -> [Effect] {
+    var effects: [Effect] = []
+    // A later version greets in its own, and speaks the lower of both.
+    guard hello.version >= 1 else {
+      return broken(CBORError(.malformed, "version 0 of the format"))
+    }
+    if let instance, instance != hello.instance {
+      effects += end(CallFailure(.restarted, "the device serves other objects now"))
+    }
+    let isKnown = ending == nil && instance == hello.instance
+    if !isKnown { assembly = PartAssembly() }
+    ending = nil
+    instance = hello.instance
+    limits = hello.limits
+    if hello.asks {
+      var answer = greeting
+      answer.asks = false
+      effects.append(.send(CallFrame.hello(answer).encoded))
+    }
+    return isKnown ? effects : effects + [.greeted(hello)]
+  }
+
+  private mutating func admit(_ call: CallFrame.Call, at now: Duration) throws(CBORError) -> [Effect] {
+    if served[call.number] != nil { throw CBORError(.malformed, "a number that another call has") }
+    guard served.count < own.calls else {
+      let failure = CallFailure(.tooManyCalls, "\(own.calls) calls have no answer; no more are taken at once")
+      return [.send(Self.frame(call.number, .failed(failure)))]
+    }
+    served[call.number] = Served(deadline: now + .milliseconds(Int64(call.milliseconds)))
+    return [.serve(call)]
+  }
+
+  /// An answer to a call that is over is none: the two have crossed.
+  private mutating func settle(_ number: UInt64, _ answer: Answer) -> [Effect] {
+    made.removeValue(forKey: number) == nil ? [] : [.settle(number, answer)]
+  }
+
+  private mutating func stop(_ number: UInt64) -> [Effect] {
+    guard let call = served[number], !call.isOver else { return [] }
+    served[number]?.isOver = true
+    return [.stop(number)]
+  }
+
+  private mutating func broken(_ error: CBORError) -> [Effect] {
+    let failure = CallFailure(.protocolBroken, error.detail)
+    return [.send(CallFrame.goodbye(failure.code, failure.text).encoded)] + end(failure)
+  }
+
+  // MARK: Time and endings
+
+  /// When `expired` has something to do; nil: never.
+  public var nextDeadline: Duration? {
+    let own = made.values.lazy.map(\.deadline).min()
+    let theirs = served.values.lazy.filter { !$0.isOver }.map(\.deadline).min()
+    return [own, theirs].compactMap { $0 }.min()
+  }
+
+  /// Ends what has not ended by now.
+  public mutating func expired(at now: Duration) -> [Effect] {
+    var effects: [Effect] = []
+    for (number, call) in made.sorted(by: { $0.key < $1.key }) where call.deadline <= now {
+      made[number] = nil
+      effects.append(.send(CallFrame.cancel(number: number).encoded, isLong: call.isLong))
+      effects.append(.settle(number, .failed(CallFailure(.timedOut, "no answer in time"))))
+    }
+    for (number, call) in served.sorted(by: { $0.key < $1.key }) where call.deadline <= now && !call.isOver {
+      served[number]?.isOver = true
+      let failure = CallFailure(.timedOut, "the call has taken longer than its caller waits")
+      effects.append(.send(Self.frame(number, .failed(failure))))
+      effects.append(.stop(number))
+    }
+    return effects
+  }
+
+  /// No more calls in either direction: the member has left, it has said goodbye, or our own system stops.
+  public mutating func end(_ failure: CallFailure) -> [Effect] {
+    if ending != nil { return [] }
+    ending = failure
+    assembly = PartAssembly()
+    var effects = made.keys.sorted().map { Effect.settle($0, .failed(failure)) }
+    made = [:]
+    for number in served.keys.sorted() where served[number]?.isOver == false {
+      served[number]?.isOver = true
+      effects.append(.stop(number))
+    }
+    return effects + [.closed(failure)]
+  }
+}

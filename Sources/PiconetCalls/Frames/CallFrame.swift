@@ -1,0 +1,106 @@
+/// What two nodes tell one another about calls. Each is one array of CBOR, which begins with the number of its kind;
+/// Documentation/remote-objects.md has the fields.
+public enum CallFrame: Hashable, Sendable {
+  case hello(Hello)
+  case goodbye(CallFailure.Code, String)
+  case call(Call)
+  /// - Parameter value: one item.
+  case result(number: UInt64, value: ArraySlice<UInt8>)
+  case failure(number: UInt64, CallFailure)
+  case cancel(number: UInt64)
+  /// The first part of a longer frame, which has so many bytes in all. What is left of a former one never comes.
+  /// - Parameter id: the sender's, for this frame.
+  case begin(id: UInt64, total: UInt64, ArraySlice<UInt8>)
+  /// The next part of that frame.
+  case next(id: UInt64, ArraySlice<UInt8>)
+  case signal(Signal)
+  /// A kind that this version does not know, which is passed over.
+  case unknown(UInt64)
+
+  /// The first frame to a member.
+  public struct Hello: Hashable, Sendable {
+    /// The version of the format.
+    public var version: UInt64
+    /// Drawn when the sender's system was made: another one has other objects.
+    public var instance: UInt64
+    public var limits: CallLimits
+    /// Whether the receiver should greet as well.
+    public var asks: Bool
+    /// What the sender says of itself: of keys and values of text.
+    public var about: [About]
+
+    public struct About: Hashable, Sendable {
+      public var key: String
+      public var value: String
+
+      public init(_ key: String, _ value: String) {
+        self.key = key
+        self.value = value
+      }
+    }
+
+    public init(instance: UInt64, limits: CallLimits, asks: Bool, about: [About] = [], version: UInt64 = 1) {
+      self.version = version
+      self.instance = instance
+      self.limits = limits
+      self.asks = asks
+      self.about = about
+    }
+  }
+
+  public struct Call: Hashable, Sendable {
+    /// The caller's; no other call without an answer has it.
+    public var number: UInt64
+    public var path: String
+    public var interface: String
+    /// That of the interface as the caller knows it.
+    public var version: UInt64
+    public var method: String
+    /// How long the caller waits.
+    public var milliseconds: UInt64
+    /// An array of the arguments.
+    public var arguments: ArraySlice<UInt8>
+
+    public init(
+      number: UInt64, path: String, interface: String, version: UInt64, method: String, milliseconds: UInt64,
+      arguments: ArraySlice<UInt8>
+    ) {
+      self.number = number
+      self.path = path
+      self.interface = interface
+      self.version = version
+      self.method = method
+      self.milliseconds = milliseconds
+      self.arguments = arguments
+    }
+  }
+
+  /// Something that an object tells without being asked.
+  public struct Signal: Hashable, Sendable {
+    public var path: String
+    public var interface: String
+    public var name: String
+    /// One item.
+    public var value: ArraySlice<UInt8>
+
+    public init(path: String, interface: String, name: String, value: ArraySlice<UInt8>) {
+      self.path = path
+      self.interface = interface
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// The number of its kind on the wire.
+  enum Kind {
+    static let hello: UInt64 = 0
+    static let goodbye: UInt64 = 1
+    static let call: UInt64 = 2
+    static let result: UInt64 = 3
+    static let failure: UInt64 = 4
+    static let cancel: UInt64 = 5
+    static let begin: UInt64 = 6
+    static let next: UInt64 = 7
+    static let signal: UInt64 = 8
+  }
+}

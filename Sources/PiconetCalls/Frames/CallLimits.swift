@@ -1,0 +1,61 @@
+/// What a node takes of one member at most. Each side says its own in its greeting.
+public struct CallLimits: Hashable, Sendable {
+  /// The longest frame in bytes, once its parts are put together.
+  public var frame: Int
+  /// Calls that have no answer yet.
+  public var calls: Int
+
+  public init(frame: Int, calls: Int) {
+    self.frame = frame
+    self.calls = calls
+  }
+
+  /// What every node takes, and what holds for a member that has not greeted yet.
+  public static let least = CallLimits(frame: 65_536, calls: 16)
+  /// What a node takes unless its program says otherwise.
+  public static let usual = CallLimits(frame: 4 * 1_048_576, calls: 256)
+
+  /// The longest path in bytes.
+  public static let path = 255
+  /// The longest name of an interface, a method, a signal, a value or an error in bytes.
+  public static let name = 127
+  /// The longest text of a failure in bytes; a longer one is cut.
+  public static let text = 1_024
+  /// A longer frame goes in parts, in the channel for those.
+  public static let whole = 16_384
+  /// The longest deadline of a call in milliseconds: a day.
+  public static let milliseconds: UInt64 = 86_400_000
+
+  /// Whether it may be an object's path: `/`, or names behind one `/` each, of the ASCII letters and digits, `_`, `-`
+  /// and `.`.
+  public static func isPath(_ path: String) -> Bool {
+    if path == "/" { return true }
+    guard path.utf8.first == UInt8(ascii: "/"), path.utf8.count <= Self.path else { return false }
+    return path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).allSatisfy(isPlain)
+  }
+
+  /// Whether it may be a name: as a part of a path, 1 to 127 bytes; that of a method may have `(`, `:` and `)` as well.
+  public static func isName(_ name: String) -> Bool {
+    name.utf8.count <= Self.name && isPlain(name.filter { !"(:)".contains($0) })
+  }
+
+  private static func isPlain(_ word: some StringProtocol) -> Bool {
+    !word.isEmpty
+      && word.utf8.allSatisfy {
+        switch $0 {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+          true
+        default: false
+        }
+      }
+  }
+
+  /// At most `Self.text` bytes of it, cut between characters.
+  static func shortened(_ text: String) -> String {
+    if text.utf8.count <= Self.text { return text }
+    var text = String(text.unicodeScalars.prefix(Self.text))
+    while text.utf8.count > Self.text { text.unicodeScalars.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,119 @@
+import Distributed
+import Piconet
+import PiconetActors
+import TestSupport
+
+struct Entry: Codable, Hashable, Sendable {
+  var title: String
+  var pages: [UInt8]
+  var next: [Entry]
+}
+
+enum DeskFailure: Error, Codable, Hashable {
+  case locked(by: String)
+}
+
+/// An error that no interface declares.
+struct Private: Error { let secret = "it is under the mat" }
+
+// Not public on purpose: the compiler's own way to serve calls fails for such a protocol in release builds.
+@Resolvable
+protocol Desk: RemoteObject where ActorSystem == PiconetActorSystem {
+  distributed func concatenate(_ first: String, _ second: String) async throws -> String
+  distributed func file(_ entry: Entry, copies: Int) async throws -> [Entry]
+  distributed func reset() async throws
+  distributed func fail(privately: Bool) async throws
+  distributed func waitForEver() async throws -> Int
+  distributed func callers() async throws -> [String]
+  distributed func visit(_ guest: $Guest, times: Int) async throws -> Int
+  distributed func length(of bytes: [UInt8]) async throws -> Int
+  distributed func bytes(_ count: Int) async throws -> [UInt8]
+  distributed func secret() async throws
+}
+
+extension Desk { static var interface: RemoteInterface { desk } }
+
+private let desk = RemoteInterface(
+  "test.desk", of: (any Desk).self, errors: ["deskFailure": DeskFailure.self],
+  methods: [
+    .method("concatenate", "first", "second") { try await $0.concatenate($1, $2) },
+    .method("file", "entry", "copies") { try await $0.file($1, copies: $2) },
+    .method("reset") { try await $0.reset() },
+    .method("fail", "privately") { try await $0.fail(privately: $1) },
+    .method("waitForEver") { try await $0.waitForEver() },
+    .method("callers") { try await $0.callers() },
+    .method("visit", "guest", "times") { try await $0.visit($1, times: $2) },
+    .method("length", "bytes") { try await $0.length(of: $1) },
+    .method("bytes", "count") { try await $0.bytes($1) },
+  ])
+
+/// What a desk tells the test that has made it.
+final class DeskLog: Sendable {
+  let waits = AsyncStream.makeStream(of: Void.self)
+  let cancellations = AsyncStream.makeStream(of: Void.self)
+}
+
+distributed actor WorkingDesk: Desk {
+  typealias ActorSystem = PiconetActorSystem
+  private let log: DeskLog
+  private var resets = 0
+
+  init(log: DeskLog = DeskLog(), actorSystem: PiconetActorSystem) {
+    self.log = log
+    self.actorSystem = actorSystem
+  }
+
+  distributed func concatenate(_ first: String, _ second: String) -> String { first + second }
+
+  distributed func file(_ entry: Entry, copies: Int) -> [Entry] { Array(repeating: entry, count: copies) }
+
+  distributed func reset() { resets += 1 }
+
+  distributed func fail(privately: Bool) throws {
+    if privately { throw Private() }
+    throw DeskFailure.locked(by: "Ada")
+  }
+
+  distributed func waitForEver() async -> Int {
+    log.waits.continuation.yield()
+    await withTaskCancellationHandler {
+      for await _ in AsyncStream<Void>.makeStream().stream {}
+    } onCancel: {
+      log.cancellations.continuation.yield()
+    }
+    return 1
+  }
+
+  distributed func callers() -> [String] {
+    guard let call = IncomingCall.current else { return [] }
+    return [call.caller.name, call.path, call.interface, call.method]
+  }
+
+  distributed func visit(_ guest: $Guest, times: Int) async throws -> Int {
+    var sum = 0
+    for number in 0..<times { sum += try await guest.greet(number) }
+    return sum
+  }
+
+  distributed func length(of bytes: [UInt8]) -> Int { bytes.count }
+
+  distributed func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: 7, count: count) }
+
+  distributed func secret() {}
+}
+
+@Resolvable
+protocol Guest: RemoteObject where ActorSystem == PiconetActorSystem {
+  distributed func greet(_ number: Int) async throws -> Int
+}
+
+extension Guest { static var interface: RemoteInterface { guest } }
+
+private let guest = RemoteInterface(
+  "test.guest", of: (any Guest).self, methods: [.method("greet", "number") { try await $0.greet($1) }])
+
+distributed actor Visitor: Guest {
+  typealias ActorSystem = PiconetActorSystem
+
+  distributed func greet(_ number: Int) -> Int { number * 10 }
+}

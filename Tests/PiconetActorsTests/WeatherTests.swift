@@ -1,0 +1,136 @@
+import Foundation
+import Piconet
+import PiconetActors
+import TestSupport
+import Testing
+
+@Suite("Calls in bad weather", .timeLimit(.minutes(10)))
+struct WeatherTests {
+  @Test("a call that is under way while the link breaks is answered over the next one")
+  func failover() async throws {
+    try await Pair.run(throughRelay: true) { pair in
+      let log = DeskLog()
+      let desk = try pair.desk(log)
+      let relay = try #require(pair.relay)
+      let suspended = Task {
+        for await change in pair.client.node.session.membership { if case .resumed = change { return } }
+      }
+      let caller = Task { await code { try await desk.waitForEver() } }
+      for await _ in log.waits.stream { break }
+      relay.cut()
+      // Sent while there may be no link at all.
+      #expect(try await desk.concatenate("a", "b") == "ab")
+      caller.cancel()
+      #expect(await caller.value == .cancelled)
+      for await _ in log.cancellations.stream { break }
+      suspended.cancel()
+    }
+  }
+
+  @Test("calls end at once on both sides when a member leaves, and say why")
+  func departure() async throws {
+    try await Pair.run { pair in
+      let log = DeskLog()
+      let desk = try pair.desk(log)
+      let caller = Task { () -> RemoteCallError? in
+        do {
+          _ = try await desk.waitForEver()
+          return nil
+        } catch {
+          return error as? RemoteCallError
+        }
+      }
+      for await _ in log.waits.stream { break }
+      await pair.toService.disconnect()
+      let error = try #require(await caller.value)
+      #expect(error.code == .left && error.underlying?.code == .left)
+      for await _ in log.cancellations.stream { break }
+      #expect(await code { try await desk.reset() } == .notConnected)
+    }
+  }
+
+  @Test("a device that was started anew has other objects, and calls to the former ones say so")
+  func restart() async throws {
+    let folder = try TemporaryFolder()
+    let session = UUID().uuidString
+    var configuration = Pair.configuration("Service", session)
+    configuration.identity = .directory(try folder.folder("state"))
+    try await Node.run(Pair.configuration("Client", session)) { client in
+      let system = try PiconetActorSystem(client)
+      defer { system.stop() }
+      var former: $Desk?
+      for _ in 0..<2 {
+        try await Node.run(configuration) { service in
+          try await service.setAvailable(true)
+          let address = try #require(await service.listeningAddresses.first).text
+          try await Pair.join(client, service, at: address)
+          try await PiconetActorSystem.run(on: service) { services in
+            try services.publish(WorkingDesk(actorSystem: services), at: "/desk")
+            let member = try #require(client.session[service.id])
+            let desk = try system.object($Desk.self, at: "/desk", of: member)
+            #expect(try await desk.concatenate("a", "b") == "ab")
+            if let former { #expect(await code { try await former.reset() } == .restarted) }
+            former = desk
+          }
+        }
+      }
+    }
+  }
+
+  @Test("a system that stops says so, what it was asked is told so, and the next one of the node serves again")
+  func stoppedSystem() async throws {
+    try await Pair.nodes { serviceNode, clientNode, _ in
+      let client = try PiconetActorSystem(clientNode)
+      defer { client.stop() }
+      let member = try #require(clientNode.session[serviceNode.id])
+      var events = client.events.makeAsyncIterator()
+      for round in 0..<2 {
+        let service = try PiconetActorSystem(serviceNode)
+        let log = DeskLog()
+        try service.publish(WorkingDesk(log: log, actorSystem: service), at: "/desk")
+        guard case .found? = await events.next() else {
+          Issue.record("round \(round): it is not found")
+          return
+        }
+        let desk = try client.object($Desk.self, at: "/desk", of: member)
+        let caller = Task { await code { try await desk.waitForEver() } }
+        for await _ in log.waits.stream { break }
+        service.stop()
+        #expect(await caller.value == .shuttingDown)
+        for await _ in log.cancellations.stream { break }
+        guard case .lost? = await events.next() else {
+          Issue.record("round \(round): it is not lost")
+          return
+        }
+        #expect(await code { try await desk.reset() } == .shuttingDown)
+      }
+    }
+  }
+
+  @Test("a system goes with its node, and its calls end")
+  func stoppedNode() async throws {
+    try await Pair.run { pair in
+      let log = DeskLog()
+      let desk = try pair.desk(log)
+      let caller = Task { await code { try await desk.waitForEver() } }
+      for await _ in log.waits.stream { break }
+      await pair.client.node.stop()
+      let ended = try #require(await caller.value)
+      #expect([.left, .shuttingDown].contains(ended))
+      for await _ in log.cancellations.stream { break }
+    }
+  }
+
+  @Test("a member without an actor system costs its caller the deadline, and nothing after")
+  func noSystem() async throws {
+    try await Pair.nodes { serviceNode, clientNode, _ in
+      try await PiconetActorSystem.run(on: clientNode) { client in
+        let member = try #require(clientNode.session[serviceNode.id])
+        let code = await code { try await client.ping(member, within: .milliseconds(50)) }
+        #expect(code == .timedOut)
+        try await PiconetActorSystem.run(on: serviceNode) { _ in _ = try await client.ping(member, within: .seconds(60))
+        }
+      }
+    }
+  }
+}

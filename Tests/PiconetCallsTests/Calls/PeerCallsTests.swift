@@ -1,0 +1,181 @@
+import PiconetCalls
+import Testing
+
+@Suite("The calls between two members")
+struct PeerCallsTests {
+  static func calls(_ limits: CallLimits = .usual, instance: UInt64 = 1) -> PeerCalls {
+    PeerCalls(instance: instance, own: limits)
+  }
+
+  static func call(_ number: UInt64, milliseconds: UInt64 = 1_000, arguments: [UInt8] = [0x80]) -> [UInt8] {
+    CallFrame.call(
+      .init(
+        number: number, path: "/", interface: "i", version: 1, method: "m", milliseconds: milliseconds,
+        arguments: arguments[...])
+    ).encoded
+  }
+
+  static let value = CBORValue.unsigned(1).encoded[...]
+
+  @Test("an answer settles its call, once")
+  func answer() throws {
+    var calls = Self.calls()
+    try calls.begin(5, Self.call(5), until: .seconds(1))
+    let result = CallFrame.result(number: 5, value: Self.value).encoded[...]
+    #expect(calls.received(result, at: .zero) == [.settle(5, .value(Self.value))])
+    #expect(calls.received(result, at: .zero) == [])
+    #expect(calls.cancel(5) == [])
+    #expect(calls.nextDeadline == nil)
+  }
+
+  @Test("a call that is taken back is settled, its callee told, and a crossing answer passed over")
+  func cancellation() throws {
+    var calls = Self.calls()
+    try calls.begin(5, Self.call(5), until: .seconds(1))
+    let effects = calls.cancel(5)
+    #expect(effects.first == .send(CallFrame.cancel(number: 5).encoded))
+    #expect(effects.count == 2)
+    #expect(calls.received(CallFrame.result(number: 5, value: Self.value).encoded[...], at: .zero) == [])
+  }
+
+  @Test("taking back a long call goes in the channel of the call, behind it")
+  func cancellationOfALongCall() throws {
+    var calls = Self.calls()
+    let frame = Self.call(5, arguments: CBORValue.array([.bytes([UInt8](repeating: 1, count: 20_000))]).encoded)
+    #expect(PeerCalls.isLong(frame))
+    try calls.begin(5, frame, until: .seconds(1))
+    #expect(calls.cancel(5).first == .send(CallFrame.cancel(number: 5).encoded, isLong: true))
+  }
+
+  @Test("a deadline ends a call on both sides, by each side's own clock")
+  func deadline() throws {
+    var calls = Self.calls()
+    try calls.begin(5, Self.call(5), until: .seconds(1))
+    #expect(calls.received(Self.call(9, milliseconds: 500)[...], at: .zero).count == 1)
+    #expect(calls.nextDeadline == .milliseconds(500))
+    let theirs = calls.expired(at: .milliseconds(500))
+    #expect(theirs.last == .stop(9))
+    #expect(calls.nextDeadline == .seconds(1))
+    guard case .settle(5, .failed(let failure))? = calls.expired(at: .seconds(1)).last else {
+      Issue.record("it is not settled")
+      return
+    }
+    #expect(failure.code == .timedOut)
+    #expect(calls.finished(9, with: .value(Self.value)) == nil, "it comes too late")
+    #expect(calls.servedCount == 0)
+  }
+
+  @Test("calls above the limit are refused, on the side that makes them and on the side that takes them")
+  func tooMany() throws {
+    var calls = Self.calls(CallLimits(frame: 65_536, calls: 16))
+    for number in 1...16 { try calls.begin(UInt64(number), Self.call(1), until: .seconds(1)) }
+    #expect { try calls.begin(17, Self.call(1), until: .seconds(1)) } throws: {
+      ($0 as? CallFailure)?.code == .tooManyCalls
+    }
+    for number in 1...16 { #expect(calls.received(Self.call(UInt64(number))[...], at: .zero).count == 1) }
+    guard case .send(let frame, _)? = calls.received(Self.call(17)[...], at: .zero).first,
+      case .failure(17, let failure) = try CallFrame(decoding: frame[...])
+    else {
+      Issue.record("it is not refused")
+      return
+    }
+    #expect(failure.code == .tooManyCalls)
+    #expect(calls.servedCount == 16)
+    // A task that goes on after its call was taken back keeps its place until it ends.
+    #expect(calls.received(CallFrame.cancel(number: 3).encoded[...], at: .zero) == [.stop(3)])
+    #expect(calls.servedCount == 16)
+    _ = calls.finished(3, with: .value(Self.value))
+    #expect(calls.servedCount == 15)
+  }
+
+  @Test("what is too large for the other side is told at once, with both numbers")
+  func tooLarge() throws {
+    var calls = Self.calls()
+    let large = CBORValue.array([.bytes([UInt8](repeating: 0, count: 70_000))]).encoded
+    #expect { try calls.begin(1, Self.call(1, arguments: large), until: .seconds(1)) } throws: {
+      guard let failure = $0 as? CallFailure else { return false }
+      return failure.code == .tooLarge && failure.text.contains("70") && failure.text.contains("65536")
+    }
+    _ = calls.received(Self.call(2)[...], at: .zero)
+    let answer = calls.finished(2, with: .value(large[...]))
+    let frame = try #require(answer)
+    guard case .failure(2, let failure) = try CallFrame(decoding: frame[...]) else {
+      Issue.record("the result is sent")
+      return
+    }
+    #expect(failure.code == .tooLarge)
+  }
+
+  @Test("a greeting says what the member takes, is answered if it asks, and a new system's ends the calls to the old")
+  func greeting() throws {
+    var calls = Self.calls()
+    func hello(_ instance: UInt64, asks: Bool) -> ArraySlice<UInt8> {
+      CallFrame.hello(.init(instance: instance, limits: CallLimits(frame: 100_000, calls: 20), asks: asks)).encoded[...]
+    }
+    #expect(calls.received(hello(2, asks: true), at: .zero).count == 2)
+    #expect(calls.limits == CallLimits(frame: 100_000, calls: 20))
+    try calls.begin(1, Self.call(1), until: .seconds(1))
+    _ = calls.received(Self.call(7)[...], at: .zero)
+    #expect(calls.received(hello(2, asks: false), at: .zero) == [], "the same again ends nothing")
+    #expect(calls.outgoingCount == 1)
+    let effects = calls.received(hello(3, asks: false), at: .zero)
+    guard case .settle(1, .failed(let failure))? = effects.first else {
+      Issue.record("it is not settled")
+      return
+    }
+    #expect(failure.code == .restarted)
+    #expect(effects.contains(.stop(7)))
+    try calls.begin(2, Self.call(2), until: .seconds(1))
+  }
+
+  @Test("after a goodbye calls fail at once, and a new greeting takes calls again")
+  func goodbye() throws {
+    var calls = Self.calls()
+    try calls.begin(1, Self.call(1), until: .seconds(1))
+    let effects = calls.received(CallFrame.goodbye(.shuttingDown, "bye").encoded[...], at: .zero)
+    #expect(effects.first == .settle(1, .failed(CallFailure(.shuttingDown, "bye"))))
+    #expect(throws: CallFailure.self) { try calls.begin(2, Self.call(2), until: .seconds(1)) }
+    let hello = CallFrame.hello(.init(instance: 9, limits: .usual, asks: false)).encoded[...]
+    #expect(calls.received(hello, at: .zero).count == 1)
+    try calls.begin(2, Self.call(2), until: .seconds(1))
+  }
+
+  @Test(
+    "a member that breaks a rule is told, its calls end, and nothing of it is read any more",
+    arguments: [
+      [0xFF], [UInt8](repeating: 0x81, count: 60_000), CallFrame.begin(id: 1, total: 1 << 40, [1]).encoded,
+      CallFrame.begin(id: 1, total: 1, [1, 2]).encoded, CallFrame.begin(id: 1, total: 9, []).encoded,
+      CallFrame.begin(id: 1, total: 5, CallFrame.next(id: 1, [1]).encoded[...]).encoded, call(7),
+    ])
+  func brokenRules(bytes: [UInt8]) throws {
+    var calls = Self.calls()
+    _ = calls.received(Self.call(7)[...], at: .zero)
+    try calls.begin(1, Self.call(1), until: .seconds(1))
+    let effects = calls.received(bytes[...], at: .zero)
+    guard case .send(let frame, _)? = effects.first,
+      case .goodbye(.protocolBroken, _) = try CallFrame(decoding: frame[...])
+    else {
+      Issue.record("it is not told: \(effects)")
+      return
+    }
+    #expect(effects.contains(.stop(7)))
+    #expect(calls.outgoingCount == 0)
+    #expect(calls.received(Self.call(8)[...], at: .zero) == [])
+    #expect(calls.received(calls.hello[...], at: .zero) == [])
+  }
+
+  @Test("a long frame comes in parts, and is as if it had come whole")
+  func parts() throws {
+    var calls = Self.calls()
+    let large = CBORValue.array([.bytes([UInt8](repeating: 3, count: 200_000))]).encoded
+    let parts = CallFrame.parts(of: Self.call(4, arguments: large), id: 1, 60_000)
+    #expect(parts.count == 4)
+    for part in parts.dropLast() { #expect(calls.received(part.encoded[...], at: .zero) == []) }
+    guard case .serve(let call)? = calls.received(parts[3].encoded[...], at: .zero).first else {
+      Issue.record("it is not served")
+      return
+    }
+    #expect(call.arguments.elementsEqual(large))
+    #expect(calls.received(CallFrame.next(id: 2, [1]).encoded[...], at: .zero) == [], "of a frame that nobody began")
+  }
+}
