@@ -119,7 +119,7 @@ let package = Package(
       name: "piconet", dependencies: ["PiconetCommandLine"], path: "Tools/piconet-program",
       swiftSettings: strict),
     .executableTarget(
-      name: "piconet-benchmark", dependencies: ["Piconet", "CPiconetSystem"],
+      name: "piconet-benchmark", dependencies: ["Piconet", "PiconetActors", "CPiconetSystem"],
       path: "Tools/BenchmarkProgram", swiftSettings: strictOnCaller),
     .executableTarget(
       name: "effect-hashes", dependencies: ["PiconetTestKit", "PiconetEngine"], path: "Tools/EffectHashes",

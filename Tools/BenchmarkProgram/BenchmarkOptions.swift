@@ -8,12 +8,12 @@ struct BenchmarkFailure: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// `piconet-benchmark pingpong|bulk|rate|stream|lanes|failover|peers --server|--client [--port N] [--cpu N] [--size N]
-/// [--count N] [--file F] [--out D] [--peers N] [--seconds N]`, between two network namespaces with `--listen HOST` and
-/// `--address HOST:PORT`; over Bluetooth with `--transport l2cap|rfcomm --adapter hciN`, and, for the client,
-/// `--address` with what the server printed.
+/// `piconet-benchmark pingpong|bulk|rate|stream|lanes|failover|peers|calls --server|--client [--port N] [--cpu N]
+/// [--size N] [--count N] [--file F] [--out D] [--peers N] [--seconds N] [--on-node-thread]`, between two network
+/// namespaces with `--listen HOST` and `--address HOST:PORT`; over Bluetooth with `--transport l2cap|rfcomm --adapter
+/// hciN`, and, for the client, `--address` with what the server printed.
 struct BenchmarkOptions {
-  enum Mode: String { case pingpong, bulk, rate, stream, lanes, failover, peers }
+  enum Mode: String { case pingpong, bulk, rate, stream, lanes, failover, peers, calls }
 
   var mode: Mode
   var isServer = false
@@ -31,15 +31,17 @@ struct BenchmarkOptions {
   var address: String?
   /// Another way to the server.
   var otherAddress: String?
-  /// Nodes that connect to one.
+  /// Nodes that connect to one, or tasks that call at once.
   var peers = 8
+  /// Whether calls are served on the node's own thread.
+  var isOnNodeThread = false
   /// How long to send nothing and measure what that costs.
   var seconds = 10
 
   init(_ arguments: [String]) throws {
     guard arguments.count > 2, let mode = Mode(rawValue: arguments[1]) else {
       throw BenchmarkFailure(
-        "usage: piconet-benchmark pingpong|bulk|rate|stream|lanes|failover|peers --server|--client [--port N] [--cpu N]"
+        "usage: piconet-benchmark pingpong|bulk|rate|stream|lanes|failover|peers|calls --server|--client [--port N] [--cpu N]"
       )
     }
     self.mode = mode
@@ -48,6 +50,7 @@ struct BenchmarkOptions {
       switch option {
       case "--server": isServer = true
       case "--client": isServer = false
+      case "--on-node-thread": isOnNodeThread = true
       case "--file": file = rest.popFirst() ?? ""
       case "--out": out = rest.popFirst() ?? ""
       case "--listen": host = rest.popFirst() ?? ""

@@ -17,6 +17,7 @@ struct Main {
       case .lanes: try await Lanes(options: options).run()
       case .failover: try await Failover(options: options).run()
       case .peers: try await Peers(options: options).run()
+      case .calls: try await Calls(options: options).run()
       }
     } catch {
       let complaint = Array("piconet-benchmark: \(error)\n".utf8)

@@ -123,6 +123,19 @@ def many_peers(bench, ours, options):
     return groups
 
 
+def calls(bench, ours, options):
+    if options.control:
+        return []
+    def remark(subject):
+        return (f"{table.median(subject, 'ratio'):.2f} times the round trip of a message of 64 B in the same process, "
+                f"{table.median(subject, 'message'):.1f} us; 8 callers at once: {table.median(subject, 'rate'):.0f} calls a second")
+    return [("(i) call of an object with two short strings, two cores", [
+        Subject(
+            name, MICROSECONDS, lambda more=more: measurements.calls(bench, options.trips, more), remark=remark,
+            targets=[("<= 2 times the message", "value", "ratio", at_most(2)), (">= 40,000 calls/s", "value", "rate", at_least(40_000))])
+        for name, more in (("served by a task", []), ("served on the node's own thread", ["--on-node-thread"]))])]
+
+
 def tell(words):
     print(words, file=sys.stderr, flush=True)
 
@@ -138,7 +151,7 @@ def main():
     parser = argparse.ArgumentParser(prog="Tools/benchmark", description=__doc__, epilog="""\
         Prints a Markdown table: medians of all rounds with the least and the greatest; ratios are taken within a round. Exits with
         0 if everything could be measured, whether or not the targets are met, and with 1 if not.""")
-    parser.add_argument("--only", default="abcdefgh", help="some of a (round trip), b (file), c (rate), d (photo), e (lanes), f (failover), g (many peers), h (instructions of a round trip); default abcdefgh")
+    parser.add_argument("--only", default="abcdefghi", help="some of a (round trip), b (file), c (rate), d (photo), e (lanes), f (failover), g (many peers), h (instructions of a round trip), i (calls of objects); default abcdefghi")
     parser.add_argument(
         "--instructions", action="store_true",
         help="only h, which a busy machine does not change: what a round trip executes, counted by valgrind, by kind and by module")
@@ -165,7 +178,7 @@ def main():
         ours = bench.baseline if options.control else bench.ours
         groups = []
         for letter, make in (("a", round_trips), ("b", files), ("c", rates), ("d", photos), ("e", lanes),
-                             ("f", failovers), ("g", many_peers)):
+                             ("f", failovers), ("g", many_peers), ("i", calls)):
             if letter in options.only:
                 groups += make(bench, ours, options)
         before = os.getloadavg()[0]

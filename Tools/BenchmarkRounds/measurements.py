@@ -215,6 +215,17 @@ def failover_after_silence(bench):
         return failover_phases(cut, client, server)
 
 
+def calls(bench, count, more):
+    """Round trips of a message, calls one after the other, and calls of 8 tasks at once, between the same two processes."""
+    options = ["--count", str(count)] + more
+    client, server = both_ends(bench.ours, "calls", options, options, bench.two, bench.folder)
+    return {
+        "p50": client["call_p50_us"], "p99": client["call_p99_us"], "message": client["message_p50_us"],
+        "ratio": client["call_p50_us"] / client["message_p50_us"], "rate": client["calls_per_s"],
+        "rss": max(client["rss_kib"], server["rss_kib"]) / 1024,
+    }
+
+
 def peers(bench, count, trips, seconds):
     """One node with so many peers: all of them are one other process, on the other processor."""
     options = ["--peers", str(count), "--count", str(trips), "--seconds", str(seconds)]

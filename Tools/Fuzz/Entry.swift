@@ -15,6 +15,8 @@ func run(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
     SDPFuzz.run(bytes)
   #elseif DNSSD
     DNSSDFuzz.run(bytes)
+  #elseif CALLS
+    CallsFuzz.run(bytes)
   #endif
 }
 

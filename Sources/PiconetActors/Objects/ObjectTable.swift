@@ -21,29 +21,36 @@ final class ObjectTable: Sendable {
     var published: [String: Published] = [:]
     /// Paths of the same object: that which it was given when it was made, and the one it was published at.
     var paths: [String: String] = [:]
-    var actors: [String: Reference] = [:]
+  }
+
+  private struct Actors {
+    var all: [String: Reference] = [:]
     var last = UInt64.random(in: 0..<1 << 32)
   }
 
   private let state = Mutex(State())
+  /// Under a lock of their own: an object says that it is gone when the last that has it lets it go, wherever that is.
+  private let actors = Mutex(Actors())
 
   /// A path that no object of this process had.
   func newPath() -> String {
-    state.withLock { state in
-      state.last += 1
-      return "/_/\(String(state.last, radix: 16))"
+    let number = actors.withLock { actors in
+      actors.last += 1
+      return actors.last
     }
+    return "/_/\(String(number, radix: 16))"
   }
 
   func ready(_ actor: any DistributedActor, at path: String) {
-    state.withLock { $0.actors[path] = Reference(actor: actor) }
+    actors.withLock { $0.all[path] = Reference(actor: actor) }
   }
 
-  func resigned(_ path: String) { state.withLock { $0.actors[path] = nil } }
+  func resigned(_ path: String) { actors.withLock { _ = $0.all.removeValue(forKey: path) } }
 
   /// The object at a path of either kind.
   func actor(at path: String) -> (any DistributedActor)? {
-    state.withLock { $0.actors[$0.paths[path] ?? path]?.actor }
+    let path = state.withLock { $0.paths[path] } ?? path
+    return actors.withLock { $0.all[path]?.actor }
   }
 
   func publish(_ published: Published, at path: String, as own: String) throws(RemoteCallError) {
@@ -58,20 +65,22 @@ final class ObjectTable: Sendable {
   }
 
   func unpublish(_ path: String) {
-    state.withLock { state in
-      guard let own = state.paths.removeValue(forKey: path) else { return }
-      state.published[path] = nil
-      if !state.paths.values.contains(own) { state.published[own] = nil }
+    let removed = state.withLock { state -> [Published?] in
+      guard let own = state.paths.removeValue(forKey: path) else { return [] }
+      let published = state.published.removeValue(forKey: path)
+      if state.paths.values.contains(own) { return [published] }
+      return [published, state.published.removeValue(forKey: own)]
     }
+    // An object that goes with it may use this table: not under the lock, where optimised code would let it go.
+    withExtendedLifetime(removed) {}
   }
 
   func removeAll() {
-    let (published, actors) = state.withLock { state in
+    let published = state.withLock { state in
       defer { state = State() }
-      return (state.published, state.actors)
+      return state.published
     }
-    // Whatever goes with them goes without the lock.
-    _ = (published, actors)
+    withExtendedLifetime(published) {}
   }
 
   /// What is told of the published objects whose paths begin so, in the order of paths.

@@ -16,6 +16,10 @@ public struct ActorSystemConfiguration: Sendable {
   /// a value of at most 1,024.
   public var about: [String: String] = [:]
 
+  /// Whether calls are served on the node's own thread, which saves each two changes of threads. Methods of published
+  /// objects must not block then, and whatever they await should prefer that thread as well. Default false.
+  public var servesOnNodeThread = false
+
   /// The defaults.
   public init() {}
 

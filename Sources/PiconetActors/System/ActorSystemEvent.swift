@@ -9,4 +9,6 @@ public enum ActorSystemEvent: Sendable {
   case found(Member, about: [String: String])
   /// There are no more calls to the member, or from it, for this reason.
   case lost(Member, RemoteCallError)
+  /// A name has another owner; nil: nobody.
+  case ownerChanged(name: String, from: NodeID?, to: NodeID?)
 }

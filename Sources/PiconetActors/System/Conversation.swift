@@ -58,7 +58,7 @@ final class Conversation: Sendable {
         case .greeted(let hello):
           state.about = Dictionary(hello.about.map { ($0.key, $0.value) }) { first, _ in first }
           rest.append(effect)
-        case .serve, .signalled, .closed: rest.append(effect)
+        case .serve, .passed, .closed: rest.append(effect)
         }
       }
       return .success(())
@@ -77,10 +77,12 @@ final class Conversation: Sendable {
   private func perform(_ effect: PeerCalls.Effect) {
     switch effect {
     case .serve(let call): serve(call)
-    case .greeted: system?.tell(.found(member, about: about ?? [:]))
+    case .greeted: system?.greeted(member, self, about: about ?? [:])
+    case .passed(let frame): system?.names.received(frame, from: self)
     case .closed(let failure):
+      system?.names.left(member)
       system?.tell(.lost(member, RemoteCallError(failure, node: member.id, underlying: departure)))
-    case .signalled, .send, .settle, .stop: break
+    case .send, .settle, .stop: break
     }
   }
 
@@ -150,7 +152,8 @@ final class Conversation: Sendable {
     guard let system else { return finished(call.number, .failed(CallFailure(.shuttingDown, ""))) }
     state.withLock { state in
       // Made under the lock, so that it does not end before it is known.
-      state.tasks[call.number] = Task { [weak self, system] in
+      let executor = system.configuration.servesOnNodeThread ? system.node.executor : nil
+      state.tasks[call.number] = Task(executorPreference: executor) { [weak self, system] in
         guard let self else { return }
         self.finished(call.number, await system.answer(to: call, of: self.member))
       }
@@ -165,6 +168,12 @@ final class Conversation: Sendable {
       (PeerCalls.isLong(frame) ? long : urgent).send(frame)
     }
   }
+
+  /// Whether the member runs an actor system.
+  var hasGreeted: Bool { state.withLock { $0.about != nil } }
+
+  /// Tells the member something that is about no call.
+  func tell(_ frame: CallFrame) { state.withLock { _ in urgent.send(frame.encoded) } }
 
   // MARK: What happens
 

@@ -33,6 +33,7 @@ public final class PiconetActorSystem: DistributedActorSystem {
   let timer = DeadlineTimer()
   let objects = ObjectTable()
   let targets = TargetTable()
+  let names: SessionNames
   private let conversations = Mutex(Conversations())
   private let tasks = Mutex<[Task<Void, Never>]>([])
   private let listeners = Mutex(Listeners())
@@ -58,6 +59,8 @@ public final class PiconetActorSystem: DistributedActorSystem {
     self.node = node
     self.configuration = configuration
     limits = CallLimits(frame: configuration.sizeLimit, calls: configuration.callLimit)
+    names = SessionNames(of: node.id)
+    names.start(self)
     timer.start { [weak self] now in self?.expire(at: now) }
     try publishNodeObject()
     begin()
@@ -84,7 +87,8 @@ public final class PiconetActorSystem: DistributedActorSystem {
     tasks.withLock { tasks in
       for messages in [urgent, long] {
         tasks.append(
-          Task { [weak self] in
+          // On the node's own thread, where messages are: it decides and passes on, and never waits.
+          Task(executorPreference: node.executor) { [weak self] in
             var last: Conversation?
             for await message in messages {
               if last?.member != message.member { last = self?.conversation(with: message.member) }
@@ -126,6 +130,7 @@ public final class PiconetActorSystem: DistributedActorSystem {
     let failure = CallFailure(.shuttingDown, "the program takes no calls any more")
     for conversation in ended { conversation.end(failure, saysGoodbye: true) }
     objects.removeAll()
+    names.stop()
     for listener in listeners.withLock({ listeners in
       listeners.isOver = true
       defer { listeners.all = [:] }
@@ -162,9 +167,15 @@ public final class PiconetActorSystem: DistributedActorSystem {
     return conversation
   }
 
+  var allConversations: [Conversation] { conversations.withLock { Array($0.ofMembers.values) } }
+
+  func greeted(_ member: Member, _ conversation: Conversation, about: [String: String]) {
+    names.greeted(conversation)
+    tell(.found(member, about: about))
+  }
+
   private func expire(at now: Duration) -> Duration? {
-    let all = conversations.withLock { Array($0.ofMembers.values) }
-    return all.compactMap { $0.expire(at: now) }.min()
+    allConversations.compactMap { $0.expire(at: now) }.min()
   }
 
   /// Who runs an actor system, too, and what that says of itself.

@@ -16,7 +16,8 @@ public struct PeerCalls: Sendable {
     case stop(UInt64)
     /// The member has greeted: for the first time, or with another system.
     case greeted(CallFrame.Hello)
-    case signalled(CallFrame.Signal)
+    /// A frame about something else than calls.
+    case passed(CallFrame)
     /// The member takes and makes no more calls.
     case closed(CallFailure)
   }
@@ -150,7 +151,7 @@ public struct PeerCalls: Sendable {
     case .next(let id, let part):
       guard let whole = try assembly.next(id, part) else { return [] }
       return try takeWhole(whole, at: now)
-    case .signal(let signal): return [.signalled(signal)]
+    case .signal, .claim, .release, .heard: return [.passed(frame)]
     case .unknown: return []
     }
   }

@@ -37,6 +37,16 @@ extension CallFrame {
     case Kind.signal:
       known = try Self.enough(fields, 4)
       self = .signal(try Signal(&reader))
+    case Kind.claim:
+      known = try Self.enough(fields, 3)
+      self = .claim(
+        NameClaim(try reader.name(), time: try reader.unsigned(), .init(rawValue: try reader.unsigned())))
+    case Kind.release:
+      known = try Self.enough(fields, 1)
+      self = .release(name: try reader.name())
+    case Kind.heard:
+      known = try Self.enough(fields, 2)
+      self = .heard(name: try reader.name(), time: try reader.unsigned())
     default:
       known = 0
       self = .unknown(kind)

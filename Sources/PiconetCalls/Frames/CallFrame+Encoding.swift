@@ -41,6 +41,18 @@ extension CallFrame {
         writer.text(signal.name)
         writer.encoded(signal.value)
       }
+    case .claim(let claim):
+      return Self.frame(Kind.claim, 3, 64) { writer in
+        writer.text(claim.name)
+        writer.unsigned(claim.time)
+        writer.unsigned(claim.options.rawValue)
+      }
+    case .release(let name): return Self.frame(Kind.release, 1, 64) { $0.text(name) }
+    case .heard(let name, let time):
+      return Self.frame(Kind.heard, 2, 64) { writer in
+        writer.text(name)
+        writer.unsigned(time)
+      }
     case .unknown(let kind): return Self.frame(kind, 0, 0) { _ in }
     }
   }

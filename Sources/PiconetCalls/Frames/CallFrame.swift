@@ -14,6 +14,10 @@ public enum CallFrame: Hashable, Sendable {
   /// The next part of that frame.
   case next(id: UInt64, ArraySlice<UInt8>)
   case signal(Signal)
+  case claim(NameClaim)
+  case release(name: String)
+  /// A claim has come, and so has everything that was sent before.
+  case heard(name: String, time: UInt64)
   /// A kind that this version does not know, which is passed over.
   case unknown(UInt64)
 
@@ -102,5 +106,8 @@ public enum CallFrame: Hashable, Sendable {
     static let begin: UInt64 = 6
     static let next: UInt64 = 7
     static let signal: UInt64 = 8
+    static let claim: UInt64 = 9
+    static let release: UInt64 = 10
+    static let heard: UInt64 = 11
   }
 }

@@ -1,0 +1,61 @@
+import Piconet
+import PiconetCalls
+
+/// What becomes of a claim to a name where another node has the name, and of another node's where this one has it.
+public struct NameOptions: OptionSet, Sendable, Hashable {
+  /// The options as bits.
+  public let rawValue: UInt64
+  /// Options with these bits; further ones have no effect.
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  /// Whoever claims the name with `replacesExisting` gets it.
+  public static let allowsReplacement = NameOptions(rawValue: 1)
+  /// Takes the name from an owner that allows it.
+  public static let replacesExisting = NameOptions(rawValue: 2)
+  /// Waits for the name where another node has it. Without it the claim ends there.
+  public static let queues = NameOptions(rawValue: 4)
+}
+
+/// How a claim to a name has gone.
+public enum NameStanding: Sendable, Hashable {
+  /// This node has the name. It may lose it: to one that may replace it, or when a part of the group comes back in
+  /// which the name was claimed earlier. `ActorSystemEvent.ownerChanged` says so.
+  case owner
+  /// So many nodes get the name before this one.
+  case queued(Int)
+  /// Another node has it, and the claim has ended.
+  case taken(by: NodeID)
+}
+
+extension PiconetActorSystem {
+  /// Claims a name in the session for this node: at most one of its members has it at a time. Returns once the members
+  /// that run an actor system have heard of it, or after five seconds.
+  /// - Parameters:
+  ///   - name: 1 to 127 bytes of ASCII letters and digits, `.`, `-` and `_`, such as `org.example.lamp`.
+  ///   - options: default none: exclusive, and not queued.
+  /// - Throws: `invalidArgument` for another name, or the 65th; `cancelled`: the name is released then.
+  @discardableResult
+  public func claim(_ name: String, _ options: NameOptions = []) async throws(RemoteCallError) -> NameStanding {
+    guard CallLimits.isName(name), !name.contains("(") else {
+      throw RemoteCallError(
+        .invalidArgument, detail: "'\(name)' is no name: 1 to 127 bytes of ASCII letters and digits, '.', '-' and '_'")
+    }
+    let isTaken = await names.claim(name, .init(rawValue: options.rawValue & 7))
+    guard isTaken else { throw RemoteCallError(.invalidArgument, detail: "a node has 64 names at most") }
+    if Task.isCancelled {
+      release(name)
+      throw RemoteCallError(.cancelled, detail: "the calling task was cancelled")
+    }
+    switch names.standing(for: name) {
+    case .owner: return .owner
+    case .queued(let count): return .queued(count)
+    case .none: return .taken(by: names.owner(of: name) ?? node.id)
+    }
+  }
+
+  /// Gives a name back, or ends the wait for it. Whoever waits for it gets it.
+  public func release(_ name: String) { names.release(name) }
+
+  /// Which node has the name, as far as this one knows: of itself and its members.
+  public func owner(of name: String) -> NodeID? { names.owner(of: name) }
+}
