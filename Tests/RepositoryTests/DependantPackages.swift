@@ -11,7 +11,9 @@ enum DependantPackages {
   /// Where the built programs are, in a suite with the trait `dependantPackages`.
   @TaskLocal static var programs = ""
 
-  static let examples = ["chat", "game", "drawing", "cameraroll", "dropbox", "imagesender", "multipeer"]
+  static let examples = [
+    "chat", "game", "drawing", "cameraroll", "dropbox", "imagesender", "multipeer", "basic",
+  ]
 
   /// Builds all of them into `folder`.
   /// - Returns: where the programs are.

@@ -228,4 +228,39 @@ struct DependantTests {
       """#)
     #expect(said == "2\n2\n2\n2\n")
   }
+
+  @Test("the basic client finds the service by its name, joins, asks what it has, calls it, and both end in good order")
+  func basicServiceAndClient() async throws {
+    let said = try await DependantPackages.play(
+      """
+      start service BasicService
+      sees service 'Waiting for somebody'
+      start client BasicClient
+      wait
+      cat service.out client.out
+      """)
+    #expect(
+      said == """
+        Node started.
+        Object published at /sample.
+        Name org.example.basic.sample claimed.
+        Name advertised. Waiting for somebody who joins.
+        Basic client wants to join over tcp.
+        Basic client has joined.
+        concatenate("Code ", "Monkies!!!!!!!")
+        Basic client has left: left.
+        Basic service ends in good order.
+        Found org.example.basic.sample at Basic service.
+        Joined Basic service over tcp.
+        / has piconet.node.ping() -> nothing
+        / has piconet.node.objects(prefix: text) -> [ObjectDescription]
+        /sample has org.example.basic.concatenate(first: text, second: text) -> text
+        The owner of org.example.basic.sample is the service.
+        /sample.concatenate returned "Code Monkies!!!!!!!", as it should.
+        The service is present.
+        Basic service has left: left.
+        Basic client ends in good order.
+
+        """)
+  }
 }
