@@ -130,4 +130,28 @@ struct HostileCallerTests {
       for await _ in log.cancellations.stream { break }
     }
   }
+
+  @Test("a member that asks on and on and reads no answer ends its calls, and costs no memory without end")
+  func deaf() async throws {
+    try await Pair.nodes { serviceNode, clientNode, _ in
+      try await PiconetActorSystem.run(on: serviceNode) { service in
+        let events = service.events
+        let member = try #require(clientNode.session[serviceNode.id])
+        let asking = Task {
+          var time: UInt64 = 0
+          while !Task.isCancelled {
+            time += 1
+            let claim = CallFrame.claim(NameClaim("a", time: time, []))
+            try await member.send(claim.encoded, in: PiconetActorSystem.channel)
+          }
+        }
+        for await case .lost(_, let error) in events {
+          #expect(error.code == .protocolBroken)
+          break
+        }
+        asking.cancel()
+        _ = await asking.result
+      }
+    }
+  }
 }

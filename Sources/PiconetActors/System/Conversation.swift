@@ -13,6 +13,9 @@ final class Conversation: Sendable {
     /// Why the member has left.
     var departure: PiconetError?
     var about: [String: String]?
+    var untold = UntoldSignals()
+    /// Whether a task tells them.
+    var isTelling = false
   }
 
   let member: Member
@@ -26,7 +29,7 @@ final class Conversation: Sendable {
     self.member = member
     self.system = system
     timer = system.timer
-    urgent = Outbox(to: member, in: PiconetActorSystem.channel)
+    urgent = Outbox(to: member, in: PiconetActorSystem.channel, limit: Outbox.shortLimit)
     long = Outbox(to: member, in: PiconetActorSystem.longChannel)
     let calls = PeerCalls(
       instance: system.instance, own: system.limits,
@@ -78,9 +81,11 @@ final class Conversation: Sendable {
     switch effect {
     case .serve(let call): serve(call)
     case .greeted: system?.greeted(member, self, about: about ?? [:])
+    case .passed(.signal(let signal)): system?.signals.received(signal, from: member)
     case .passed(let frame): system?.names.received(frame, from: self)
     case .closed(let failure):
       system?.names.left(member)
+      system?.signals.left(member)
       system?.tell(.lost(member, RemoteCallError(failure, node: member.id, underlying: departure)))
     case .send, .settle, .stop: break
     }
@@ -175,11 +180,53 @@ final class Conversation: Sendable {
   /// Tells the member something that is about no call.
   func tell(_ frame: CallFrame) { state.withLock { _ in urgent.send(frame.encoded) } }
 
+  // MARK: Signals
+
+  /// Tells a signal, and waits until the member's queue has taken it.
+  func deliver(_ frame: [UInt8]) async throws(RemoteCallError) {
+    let channel = PeerCalls.isLong(frame) ? PiconetActorSystem.longChannel : PiconetActorSystem.channel
+    do throws(PiconetError) {
+      try await member.send(frame, in: channel)
+    } catch {
+      // One that leaves is passed over, and so is one that takes no such messages.
+      if error.code == .cancelled { throw RemoteCallError(.cancelled, node: member.id, detail: error.detail) }
+    }
+  }
+
+  /// The member has to be told of these kept signals.
+  func hasToTell(_ keys: [KeptSignals.Key]) {
+    let begins = state.withLock { state in
+      guard state.about != nil, state.departure == nil else { return false }
+      for key in keys { state.untold.add(key) }
+      if state.isTelling || state.untold.isEmpty { return false }
+      state.isTelling = true
+      return true
+    }
+    if begins { Task { [weak self] in while await self?.tellNext() == true {} } }
+  }
+
+  /// - Returns: false if there was nothing to tell.
+  private func tellNext() async -> Bool {
+    let key = state.withLock { state in
+      let key = state.untold.next()
+      if key == nil { state.isTelling = false }
+      return key
+    }
+    guard let key, let system else { return false }
+    if let value = system.signals.own(key), let frame = try? PiconetActorSystem.frame(key, value, isKept: true) {
+      try? await deliver(frame)
+    }
+    return true
+  }
+
   // MARK: What happens
 
   func received(_ bytes: ArraySlice<UInt8>) {
     let now = timer.now
     follow { $0.received(bytes, at: now) }
+    if urgent.hasOverflowed {
+      end(CallFailure(.protocolBroken, "\(Outbox.shortLimit) answers wait, and the member does not read them"))
+    }
   }
 
   /// Ends what is due.

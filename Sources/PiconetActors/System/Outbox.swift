@@ -3,18 +3,22 @@ import PiconetCalls
 import Synchronization
 
 /// Frames for one member in one channel, in their order. What can't be taken at once waits for room; a frame above the
-/// size of a part goes in parts. How much waits is bounded by the calls that may have no answer, in both directions.
+/// size of a part goes in parts. How much waits is bounded by the calls that may have no answer, in both directions,
+/// and in the channel of short frames by their number.
 final class Outbox: Sendable {
   private struct State {
     /// Messages that wait, the next one first.
     var waiting: ArraySlice<[UInt8]> = []
     var isDraining = false
     var isClosed = false
+    var hasOverflowed = false
   }
 
   private let member: Member
   private let channel: MessageChannel
   private let partSize: Int
+  /// The most messages that wait; beyond that it is closed.
+  private let limit: Int
   private let state = Mutex(State())
 
   /// The most bytes of a message that carries a part.
@@ -22,11 +26,18 @@ final class Outbox: Sendable {
   /// What the head of a part takes at most.
   private static let partHead = 32
 
-  init(to member: Member, in channel: MessageChannel) {
+  /// What a member that reads, and keeps to the limits of calls, never lets wait.
+  static let shortLimit = 4_096
+
+  init(to member: Member, in channel: MessageChannel, limit: Int = .max) {
     self.member = member
+    self.limit = limit
     self.channel = channel
     partSize = max(1, min(member.proven.messageLimit, Self.partLimit) - Self.partHead)
   }
+
+  /// Whether more has waited than may.
+  var hasOverflowed: Bool { state.withLock { $0.hasOverflowed } }
 
   /// Takes the frame. If the member leaves, it goes nowhere: the membership says so.
   func send(_ frame: [UInt8]) {
@@ -48,6 +59,12 @@ final class Outbox: Sendable {
       if state.isClosed { return }
       for message in messages {
         if state.isDraining {
+          guard state.waiting.count < limit else {
+            state.hasOverflowed = true
+            state.isClosed = true
+            state.waiting = []
+            return
+          }
           state.waiting.append(message)
           continue
         }

@@ -34,6 +34,7 @@ public final class PiconetActorSystem: DistributedActorSystem {
   let objects = ObjectTable()
   let targets = TargetTable()
   let names: SessionNames
+  let signals = SessionSignals()
   private let conversations = Mutex(Conversations())
   private let tasks = Mutex<[Task<Void, Never>]>([])
   private let listeners = Mutex(Listeners())
@@ -131,6 +132,7 @@ public final class PiconetActorSystem: DistributedActorSystem {
     for conversation in ended { conversation.end(failure, saysGoodbye: true) }
     objects.removeAll()
     names.stop()
+    signals.stop()
     for listener in listeners.withLock({ listeners in
       listeners.isOver = true
       defer { listeners.all = [:] }
@@ -171,6 +173,7 @@ public final class PiconetActorSystem: DistributedActorSystem {
 
   func greeted(_ member: Member, _ conversation: Conversation, about: [String: String]) {
     names.greeted(conversation)
+    conversation.hasToTell(signals.keys)
     tell(.found(member, about: about))
   }
 

@@ -35,7 +35,7 @@ extension CallFrame {
       known = try Self.enough(fields, 2)
       self = .next(id: try reader.unsigned(), try reader.byteString())
     case Kind.signal:
-      known = try Self.enough(fields, 4)
+      known = try Self.enough(fields, 5)
       self = .signal(try Signal(&reader))
     case Kind.claim:
       known = try Self.enough(fields, 3)
@@ -138,6 +138,7 @@ extension CallFrame.Signal {
     interface = try reader.name()
     name = try reader.name()
     value = try reader.skip()
+    isKept = try reader.bool()
   }
 }
 

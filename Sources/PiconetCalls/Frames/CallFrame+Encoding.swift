@@ -35,11 +35,12 @@ extension CallFrame {
         writer.byteString(part)
       }
     case .signal(let signal):
-      return Self.frame(Kind.signal, 4, signal.value.count + 64) { writer in
+      return Self.frame(Kind.signal, 5, signal.value.count + 64) { writer in
         writer.text(signal.path)
         writer.text(signal.interface)
         writer.text(signal.name)
         writer.encoded(signal.value)
+        writer.bool(signal.isKept)
       }
     case .claim(let claim):
       return Self.frame(Kind.claim, 3, 64) { writer in

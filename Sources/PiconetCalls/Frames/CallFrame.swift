@@ -86,12 +86,15 @@ public enum CallFrame: Hashable, Sendable {
     public var name: String
     /// One item.
     public var value: ArraySlice<UInt8>
+    /// Whether it is what the signal says until the next one comes.
+    public var isKept: Bool
 
-    public init(path: String, interface: String, name: String, value: ArraySlice<UInt8>) {
+    public init(path: String, interface: String, name: String, value: ArraySlice<UInt8>, isKept: Bool) {
       self.path = path
       self.interface = interface
       self.name = name
       self.value = value
+      self.isKept = isKept
     }
   }
 

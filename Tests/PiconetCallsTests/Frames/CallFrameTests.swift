@@ -14,7 +14,7 @@ struct CallFrameTests {
     .result(number: 1, value: value), .failure(number: .max, CallFailure(.notAllowed, "no")),
     .failure(number: 2, CallFailure(.thrown, "", name: "full", error: CBORValue.map([]).encoded)),
     .cancel(number: 9), .begin(id: 7, total: 100_000, [1, 2, 3]), .next(id: 7, [4]),
-    .signal(.init(path: "/", interface: "i", name: "s", value: value)),
+    .signal(.init(path: "/", interface: "i", name: "s", value: value, isKept: false)),
     .claim(NameClaim("org.example.lamp", time: 9, [.replaces, .queues])), .release(name: "a"),
     .heard(name: "a", time: .max),
   ]

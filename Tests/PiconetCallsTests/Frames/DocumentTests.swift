@@ -33,7 +33,10 @@ struct DocumentTests {
     ("cancel", .cancel(number: 1_000)),
     ("begin", .begin(id: 7, total: 70_000, [1, 2, 3])),
     ("next", .next(id: 7, [4, 5])),
-    ("signal", .signal(.init(path: "/sample", interface: "org.example.sample", name: "changed", value: [0xF5]))),
+    (
+      "signal",
+      .signal(.init(path: "/sample", interface: "org.example.sample", name: "changed", value: [0xF5], isKept: true))
+    ),
     ("claim", .claim(NameClaim("org.example.lamp", time: 9, .queues))), ("release", .release(name: "org.example.lamp")),
     ("heard", .heard(name: "org.example.lamp", time: 9)),
   ]

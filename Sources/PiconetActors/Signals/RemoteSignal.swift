@@ -1,0 +1,164 @@
+import Piconet
+import PiconetCalls
+
+/// Something that objects tell without being asked: declared once, beside the interface that it belongs to.
+///
+/// ```swift
+/// extension RemoteSignal where Value == Int {
+///   public static var brightness: RemoteSignal { RemoteSignal("org.example.lamp", "brightness") }
+/// }
+/// ```
+///
+/// A signal that is emitted goes to whoever is a member now. One that is set is kept: a member that comes later gets
+/// its latest value, too, and whoever observes it begins with that.
+public struct RemoteSignal<Value: Codable & Sendable>: Sendable, Hashable {
+  /// The name of the interface.
+  public let interface: String
+  /// Its own name.
+  public let name: String
+
+  /// - Parameters:
+  ///   - interface: 1 to 127 bytes of ASCII letters and digits, `.`, `-` and `_`.
+  ///   - name: the same.
+  public init(_ interface: String, _ name: String) {
+    self.interface = interface
+    self.name = name
+  }
+
+  func key(_ path: String) throws(RemoteCallError) -> KeptSignals.Key {
+    guard CallLimits.isName(interface), CallLimits.isName(name), CallLimits.isPath(path) else {
+      throw RemoteCallError(.invalidArgument, detail: "'\(interface)', '\(name)' or '\(path)' is no name or no path")
+    }
+    return KeptSignals.Key(path: path, interface: interface, name: name)
+  }
+}
+
+/// A signal that has come.
+public struct ReceivedSignal<Value: Codable & Sendable>: Sendable {
+  /// What it tells; the sender's own words.
+  public let value: Value
+  /// The object that tells it.
+  public let path: String
+  /// Whose object that is.
+  public let sender: Member
+}
+
+/// Whom a signal is for.
+public enum SignalReach: Sendable {
+  /// Every member that runs an actor system.
+  case session
+  /// One member.
+  case member(Member)
+}
+
+extension PiconetActorSystem {
+  /// Tells a signal, once. Waits while a member takes it; one that leaves meanwhile is passed over.
+  /// - Parameters:
+  ///   - signal: which.
+  ///   - value: what it tells.
+  ///   - path: the object that tells it; it need not be published.
+  ///   - reach: to whom. Default: all members.
+  /// - Throws: `invalidArgument`; `wrongArguments` if the value can't be encoded; `tooLarge`; `cancelled`.
+  public func emit<Value>(
+    _ signal: RemoteSignal<Value>, _ value: Value, from path: String = "/", to reach: SignalReach = .session
+  ) async throws(RemoteCallError) {
+    let key = try signal.key(path)
+    let frame = try Self.frame(key, try Self.encoded(value), isKept: false)
+    for conversation in allConversations where conversation.hasGreeted {
+      if case .member(let member) = reach, member != conversation.member { continue }
+      try await conversation.deliver(frame)
+    }
+  }
+
+  /// Sets the value of a signal that is kept: members get it now, and those that come later. A member that takes it
+  /// late gets the latest value, and may miss some before.
+  /// - Parameters:
+  ///   - signal: which.
+  ///   - value: what it is from now on; nil: nothing any more, and nothing is told.
+  ///   - path: the object that it is of.
+  /// - Throws: `invalidArgument` for a wrong name, or above 256 signals or 1 MiB of their values; `wrongArguments` if
+  /// it
+  ///   can't be encoded; `tooLarge`.
+  public func set<Value>(
+    _ signal: RemoteSignal<Value>, _ value: Value?, of path: String = "/"
+  ) throws(RemoteCallError) {
+    let key = try signal.key(path)
+    guard let value else { return signals.remove(key) }
+    let encoded = try Self.encoded(value)
+    _ = try Self.frame(key, encoded, isKept: true)
+    guard signals.keep(encoded, for: key) else {
+      throw RemoteCallError(
+        .invalidArgument,
+        detail: "at most \(KeptSignals.countLimit) signals and \(KeptSignals.byteLimit) bytes of values are kept")
+    }
+    for conversation in allConversations { conversation.hasToTell([key]) }
+  }
+
+  /// The signals that come from now on, of all members. At most 256 wait for the reader; beyond that the oldest go.
+  /// What is not of its type is passed over. Ends with the system.
+  public func signals<Value>(_ signal: RemoteSignal<Value>) -> AsyncStream<ReceivedSignal<Value>> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(256)) { continuation in
+      signals.listen(interface: signal.interface, name: signal.name, path: nil, member: nil) { key, value, sender in
+        guard let value = Self.decoded(Value.self, value, for: sender) else { return }
+        continuation.yield(ReceivedSignal(value: value, path: key.path, sender: sender))
+      } until: {
+        continuation.finish()
+      } with: { end in
+        continuation.onTermination = { _ in end() }
+      }
+    }
+  }
+
+  /// The value of a member's kept signal: the one that is known now, then each that comes. A slow reader sees the
+  /// latest, not every one. Ends when the member leaves.
+  /// - Parameters:
+  ///   - signal: which.
+  ///   - path: the object that it is of.
+  ///   - member: whose.
+  public func values<Value>(
+    of signal: RemoteSignal<Value>, at path: String = "/", of member: Member
+  ) -> AsyncStream<Value> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      signals.listen(interface: signal.interface, name: signal.name, path: path, member: member) { _, value, sender in
+        if let value = Self.decoded(Value.self, value, for: sender) { continuation.yield(value) }
+      } until: {
+        continuation.finish()
+      } with: { end in
+        continuation.onTermination = { _ in end() }
+      }
+    }
+  }
+
+  /// The value of a member's kept signal as it is known now; nil if none has come, or it is not of this type.
+  public func value<Value>(of signal: RemoteSignal<Value>, at path: String = "/", of member: Member) -> Value? {
+    guard let key = try? signal.key(path), let value = signals.latest(key, of: member) else { return nil }
+    return Self.decoded(Value.self, value[...], for: member)
+  }
+
+  private static func encoded<Value: Encodable>(_ value: Value) throws(RemoteCallError) -> [UInt8] {
+    do {
+      return try RemoteArguments.encoded(value)
+    } catch {
+      throw RemoteCallError(.wrongArguments, detail: "the value can't be encoded")
+    }
+  }
+
+  private static func decoded<Value: Decodable>(_ type: Value.Type, _ value: ArraySlice<UInt8>, for member: Member)
+    -> Value?
+  {
+    var reader = CBORReader(value)
+    return try? CBORDecoder().decode(type, from: &reader)
+  }
+
+  /// - Throws: `tooLarge` if not every node takes it.
+  static func frame(_ key: KeptSignals.Key, _ value: [UInt8], isKept: Bool) throws(RemoteCallError) -> [UInt8] {
+    let frame = CallFrame.signal(
+      .init(path: key.path, interface: key.interface, name: key.name, value: value[...], isKept: isKept)
+    ).encoded
+    guard frame.count <= CallLimits.least.frame else {
+      throw RemoteCallError(
+        .tooLarge, detail: "\(frame.count) bytes of signal; every device takes \(CallLimits.least.frame)")
+    }
+    return frame
+  }
+}

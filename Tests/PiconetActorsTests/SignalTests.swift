@@ -1,0 +1,66 @@
+import Piconet
+import PiconetActors
+import PiconetCalls
+import TestSupport
+import Testing
+
+@Suite("Signals", .timeLimit(.minutes(10)))
+struct SignalTests {
+  private static let changed = RemoteSignal<Int>("test.lamp", "changed")
+  private static let same = RemoteSignal<String>("test.lamp", "changed")
+
+  @Test("one that is emitted comes to members in order, with its sender and object, and to who is meant")
+  func emitted() async throws {
+    try await Pair.run { pair in
+      _ = try await pair.service.ping(pair.toClient)
+      var signals = pair.client.signals(Self.changed).makeAsyncIterator()
+      try await pair.service.emit(Self.changed, 1, from: "/lamp")
+      try await pair.service.emit(Self.same, "no number", from: "/lamp")
+      try await pair.service.emit(Self.changed, 2, from: "/lamp", to: .member(pair.toClient))
+      for number in 1...2 {
+        let signal = try #require(await signals.next())
+        #expect(signal.value == number && signal.path == "/lamp" && signal.sender == pair.toService)
+      }
+      #expect(pair.client.value(of: Self.changed, at: "/lamp", of: pair.toService) == nil, "it is not kept")
+      await #expect(throws: RemoteCallError.self) { try await pair.service.emit(Self.changed, 1, from: "lamp") }
+    }
+  }
+
+  @Test("one that is kept comes to who observes it first with its latest value, and to members that come later")
+  func kept() async throws {
+    try await Pair.nodes { serviceNode, clientNode, _ in
+      try await PiconetActorSystem.run(on: serviceNode) { service in
+        try service.set(Self.changed, 1, of: "/lamp")
+        try service.set(Self.changed, 2, of: "/lamp")
+        try await PiconetActorSystem.run(on: clientNode) { client in
+          let member = try #require(clientNode.session[serviceNode.id])
+          var values = client.values(of: Self.changed, at: "/lamp", of: member).makeAsyncIterator()
+          #expect(await values.next() == 2)
+          #expect(client.value(of: Self.changed, at: "/lamp", of: member) == 2)
+          var late = client.values(of: Self.changed, at: "/lamp", of: member).makeAsyncIterator()
+          #expect(await late.next() == 2)
+          for number in 3...500 { try service.set(Self.changed, number, of: "/lamp") }
+          var last = 2
+          while last < 500, let value = await values.next() {
+            #expect(value > last)
+            last = value
+          }
+          await member.disconnect()
+          #expect(await values.next() == nil)
+        }
+      }
+    }
+  }
+
+  @Test("one that is too large, or too many to be kept, is refused with the limit")
+  func limits() async throws {
+    try await Pair.run { pair in
+      let large = RemoteSignal<[UInt8]>("test", "large")
+      #expect(await code { try await pair.service.emit(large, [UInt8](repeating: 0, count: 70_000)) } == .tooLarge)
+      for number in 0..<256 { try pair.service.set(RemoteSignal<Int>("test", "n\(number)"), 1) }
+      #expect(throws: RemoteCallError.self) { try pair.service.set(Self.changed, 1) }
+      try pair.service.set(RemoteSignal<Int>("test", "n7"), nil)
+      try pair.service.set(Self.changed, 1)
+    }
+  }
+}
