@@ -72,6 +72,11 @@ struct HostileFrameTests {
     ("streamCredit", .streamCredit(stream: 0, limit: 1), Set(Stage.allCases)),
     ("stopStream", .stopStream(stream: 0, .cancelled, detail: ""), Set(Stage.allCases)),
     ("streamDone", .streamDone(stream: 0), Set(Stage.allCases)),
+    // Who may open which number depends on the keys, which are drawn: RelayedTunnelTests has those.
+    ("tunnelCredit", .tunnelCredit(tunnel: 0, consumed: 0, limit: 1), [.secured, .greeted, .associated]),
+    ("tunnelOpened", .tunnelOpened(tunnel: 0, relays: 1), Set(Stage.allCases)),
+    ("tunnelData", .tunnelData(tunnel: 0, [1]), Set(Stage.allCases)),
+    ("closeTunnel", .closeTunnel(tunnel: 0, .left, detail: ""), Set(Stage.allCases)),
   ]
   /// No point of the group, which nobody looks at where no code is set.
   private static let share = [UInt8](repeating: 4, count: InviteByCode.shareCount)
