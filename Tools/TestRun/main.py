@@ -21,8 +21,10 @@ OUTPUT = ROOT / ".build/test"
 
 # In turns: the simulated seeds keep every processor busy, and what starts processes or waits for an answer over a socket
 # should not stand behind what computes. The rest computes, and is a part of its own.
-PARTS = [["ArticleTests", "FarAdapterTests", "GameKitTests", "PiconetFoundationTests", "PiconetHTTPTests", "PiconetRuntimeTests",
+PARTS = [["ArticleTests", "FarAdapterTests", "PiconetFoundationTests", "PiconetHTTPTests", "PiconetRuntimeTests",
           "PiconetTLSTests"],
+         # Many devices each in one process.
+         ["GameKitTests"], ["MultipeerConnectivityTests"], ["PiconetActorsTests"],
          ["PiconetTests"], ["PiconetSessionSuite"], ["PiconetIPTests"], ["CommandLineTests"], ["PiconetSimulationTests"]]
 # Quick to build, and quick to run: what is pure, and the edge in one process.
 FAST = ["PiconetWireTests", "PiconetEngineTests", "PiconetDNSSDTests", "PiconetCallsTests", "PiconetSDPTests", "PiconetBlueZTests", "PiconetTLSTests",

@@ -43,6 +43,9 @@ extension Association {
     if waiting.contains(.goodbye) { leaveWhenSent(on: link, turn) }
   }
 
+  /// A frame of the smallest limit, with its header.
+  private static let leastTunnelShare = WireLimits.smallestFrame + 16
+
   /// Messages, then tunnels and streams.
   /// - Returns: bytes of their frames.
   private func transmitLanes(
@@ -59,7 +62,7 @@ extension Association {
     if waiting.contains(.tunnels), bulkEnd > bytes.count {
       // Beside bulk of our own they have a quarter, so that no link in them dies of silence.
       let isAlone = waiting.isDisjoint(with: [.streams, .chunks])
-      let share = isAlone ? bulkEnd - bytes.count : max((bulkEnd - bytes.count) / 4, WireLimits.smallestFrame)
+      let share = isAlone ? bulkEnd - bytes.count : max((bulkEnd - bytes.count) / 4, Self.leastTunnelShare)
       frames += transmitTunnels(on: link, room: min(share, bulkEnd - bytes.count), into: &bytes, turn)
     }
     if waiting.contains(.streams), bulkEnd > bytes.count {

@@ -163,7 +163,11 @@ extension SessionEngine {
         }
       }
       // It may come by itself, or be seen.
-      if !hasLink, destination.addresses.isEmpty { return turn.introductions.wait(subject, until: nil) }
+      if !hasLink, destination.addresses.isEmpty {
+        // Whoever may relay to it may have no link at this moment.
+        let again = configuration.transports.contains(.relay) ? turn.now + .seconds(1) : nil
+        return turn.introductions.wait(subject, until: again)
+      }
     }
     let command = turn.takeOwnCommand()
     turn.introductions.began(subject, command)

@@ -21,7 +21,8 @@ public struct RelayQuotas: Sendable, Hashable {
   }
 }
 
-/// Bytes that may pass in time: at most a quarter of a second's at once, and a debt where one piece was larger.
+/// Bytes that may pass in time: at most a quarter of a second's at once, and a debt of a second's where more came, since
+/// what is on its way already is not thrown away.
 struct RateBudget: Sendable {
   private let rate: Int
   private var level: Int
@@ -42,13 +43,13 @@ struct RateBudget: Sendable {
 
   mutating func take(_ count: Int, at now: Instant) {
     fill(now)
-    level -= count
+    level = max(level - count, -rate)
   }
 
   private mutating func fill(_ now: Instant) {
     let passed = (now - filledAt).wholeNanoseconds
     guard passed > 0 else { return }
-    // A second fills it whatever its debt, which is some windows at most.
+    // Two seconds fill it whatever its debt.
     let gained = passed >= 8_000_000_000 ? 8 * Int64(rate) : passed * Int64(rate) / 1_000_000_000
     // What is too little for a byte counts later.
     guard gained > 0 else { return }

@@ -35,10 +35,15 @@ struct RelayedTunnels: Sendable {
     if count(of: half.opener) == 0 { forgetBudget(of: half.opener) }
   }
 
-  /// Bytes of this half have gone on: they count against the quotas, whatever came of the tunnel since.
-  mutating func passed(_ count: Int, of place: TunnelPlace, _ quotas: RelayQuotas, at now: Instant) {
+  /// Bytes of this half have gone on.
+  mutating func passed(_ count: Int, of place: TunnelPlace) { halves[place]?.owed += count }
+
+  /// Whether this key has passed on more than it may, and opens no tunnel until that is paid: each would let more through.
+  func isInDebt(_ key: PeerID, at now: Instant) -> Bool { budgets[key]?.isOpen(at: now) == false }
+
+  /// Bytes have come by this half: they count against the quotas now, whatever becomes of the tunnel.
+  mutating func charge(_ count: Int, of place: TunnelPlace, _ quotas: RelayQuotas, at now: Instant) {
     guard let half = halves[place] else { return }
-    halves[place]?.owed += count
     budgets[half.opener, default: RateBudget(rate: quotas.memberRate, at: now)].take(count, at: now)
     if budget == nil { budget = RateBudget(rate: quotas.rate, at: now) }
     budget?.take(count, at: now)

@@ -55,6 +55,8 @@ extension SessionEngine {
   // MARK: Over us
 
   mutating func asked(_ number: UInt64, to target: NodeID, by opener: Association, _ turn: Turn) {
+    // The number may be that of a tunnel whose end has come with the same read.
+    if turn.hasToSettle { settleTunnels(turn) }
     do throws(Ending) {
       guard let quotas = configuration.relaying, shutdown == nil, opener.isStaying else {
         throw Ending(.notAvailable, .us, "this device does not relay")
@@ -67,8 +69,12 @@ extension SessionEngine {
         !relays(to: opener.node).contains(target)
       else { throw Ending(.unreachable, .us, "more than \(WireLimits.relays) relays, or a way that leads back") }
       let key = opener.node.peer
-      guard relayed.count < quotas.tunnels, relayed.count(of: key) < quotas.tunnelsPerMember else {
-        throw Ending(.limitExceeded, .us, "the relay has as many tunnels as it may")
+      // Those that are closed count as long as the other end has not answered: they keep its numbers.
+      guard relayed.count < quotas.tunnels, relayed.count(of: key) < quotas.tunnelsPerMember,
+        other.tunnels.count(ledFor: key) < quotas.tunnelsPerMember
+      else { throw Ending(.limitExceeded, .us, "the relay has as many tunnels as it may") }
+      guard !relayed.isInDebt(key, at: turn.now) else {
+        throw Ending(.limitExceeded, .us, "the relay has passed on as much for this key as it may")
       }
       let place = TunnelPlace(node: opener.node, number: number)
       let offer = other.openTunnel(.relayed(place), turn) {
@@ -92,9 +98,10 @@ extension SessionEngine {
       case .opened:
         guard let relays = relayed.relays(of: place) else { break }
         associations[place.node]?.accept(tunnel: place.number, .relayed(source), relays: relays, turn)
-      case .data(let bytes): associations[place.node]?.write(bytes, toTunnel: place.number, turn)
-      case .passed(let count):
-        if let quotas = configuration.relaying { relayed.passed(count, of: place, quotas, at: turn.now) }
+      case .data(let bytes):
+        if let quotas = configuration.relaying { relayed.charge(bytes.count, of: source, quotas, at: turn.now) }
+        associations[place.node]?.write(bytes, toTunnel: place.number, turn)
+      case .passed(let count): relayed.passed(count, of: place)
       case .closed(let ending):
         // What had come before goes on.
         associations[place.node]?.close(tunnel: place.number, ending, isAborted: false, turn)

@@ -29,7 +29,7 @@ final class Tunnel {
   let relaysBelow: Int
 
   private var queue = FirstInFirstOut<Bytes>()
-  /// Small pieces that came behind those in the queue.
+  /// Pieces that came behind those in the queue.
   private var small: [UInt8] = []
   /// How much of the first piece has been sent already.
   private var firstOffset = 0
@@ -47,8 +47,8 @@ final class Tunnel {
 
   /// Bytes that one side may send ahead.
   static let window: UInt64 = 128 << 10
-  /// Pieces from which on no copy is made.
-  private static let pieceCount = 8 << 10
+  /// Pieces from which on no copy is made: those that a read has for the most part.
+  private static let pieceCount = 64 << 10
   /// Bytes that a link of ours may have waiting here.
   static let writeLimit = 64 << 10
   /// Bytes that the engine has on their way to a link over a tunnel.
@@ -79,8 +79,8 @@ final class Tunnel {
     }
   }
 
-  /// Small pieces are copied behind one another: each would keep the whole read alive that it came with, and a member
-  /// could make much of little.
+  /// Pieces are copied behind one another: each would keep the whole read alive that it came with, and a member could
+  /// make much of little.
   func write(_ bytes: Bytes) {
     queuedCount += bytes.count
     guard bytes.count < Self.pieceCount else {
@@ -161,7 +161,7 @@ final class Tunnel {
     if most > 0 {
       // The rest of a long row goes with the next flush.
       count = min(most, end - bytes.count - Self.headerCount)
-      guard count == most || count >= 1_024 else { return (0, 0, true) }
+      guard count == most || count >= 256 else { return (0, 0, true) }
       FrameEncoder.appendTunnelHeader(tunnel: number, payloadCount: count, to: &bytes)
       takeQueued(count, into: &bytes)
       frames += 1

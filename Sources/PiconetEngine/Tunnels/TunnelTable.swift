@@ -16,6 +16,12 @@ struct TunnelTable {
   var count: Int { tunnels.count }
   /// How many were opened by this side, or by the other.
   func count(ours: Bool) -> Int { tunnels.values.count { $0.isOurs == ours } }
+  /// How many halves lead on what this key has opened at the relay, which we are.
+  func count(ledFor key: PeerID) -> Int {
+    tunnels.values.count { tunnel in
+      if tunnel.isOurs, case .relayed(let place)? = tunnel.end { place.node.peer == key } else { false }
+    }
+  }
   var hasTurns: Bool { !queue.isEmpty }
   var hasCredits: Bool { !creditsDue.isEmpty }
   var queuedCount: Int { tunnels.values.reduce(0) { $0 + $1.queuedCount } }

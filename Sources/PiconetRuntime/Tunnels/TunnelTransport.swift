@@ -105,7 +105,7 @@ private final class TunnelDial: DialCancellation {
   private var addresses: ArraySlice<TransportAddress>
   private var completion: ((Result<any LinkEndpoint, LinkFailure>) -> Void)?
   private var tunnel: TunnelID?
-  private var failures: [String] = []
+  private var timer: LoopTimer?
   private var failure = LinkFailure(.unreachable, "no relay")
 
   init(
@@ -120,9 +120,22 @@ private final class TunnelDial: DialCancellation {
   func begin() {
     while completion != nil, let address = addresses.popFirst() {
       tunnel = transport.open(address, for: self)
-      if tunnel != nil { return }
+      guard let tunnel else { continue }
+      // A relay that does not answer must not hide the others.
+      let timer = LoopTimer(loop: transport.loop) { [weak self] in self?.isSilent(tunnel) }
+      timer.set(transport.loop.now + Self.patience)
+      self.timer = timer
+      return
     }
     finish(.failure(failure))
+  }
+
+  private static let patience = Duration.seconds(5)
+
+  private func isSilent(_ asked: TunnelID) {
+    guard completion != nil, tunnel == asked else { return }
+    transport.giveUp(asked)
+    failed(LinkFailure(.timedOut, "the relay does not answer"))
   }
 
   func succeed(_ endpoint: any LinkEndpoint) { finish(.success(endpoint)) }
@@ -130,11 +143,14 @@ private final class TunnelDial: DialCancellation {
   func failed(_ failure: LinkFailure) {
     self.failure = failure
     tunnel = nil
+    timer?.set(nil)
     begin()
   }
 
   func cancel() {
     guard completion != nil else { return }
+    addresses = []
+    timer?.set(nil)
     if let tunnel { transport.giveUp(tunnel) }
     transport.later { [self] in finish(.failure(LinkFailure(.cancelled))) }
   }
@@ -145,6 +161,7 @@ private final class TunnelDial: DialCancellation {
       return
     }
     self.completion = nil
+    timer?.set(nil)
     completion(result)
   }
 }
@@ -248,8 +265,10 @@ private final class TunnelEndpoint: LinkEndpoint {
   }
 
   private func look(_ now: Instant) {
+    // So much may stay untold though it has gone on.
+    let unsure = inFlight < 1_024 ? 0 : inFlight
     bound.looked(
-      FlightBound.Sample(inFlight: inFlight, written: written, roundTrip: shortestRoundTrip ?? .zero, at: now))
+      FlightBound.Sample(inFlight: unsure, written: written, roundTrip: shortestRoundTrip ?? .zero, at: now))
   }
 
   /// However quick the way to the relay is, what is behind it may be slow.

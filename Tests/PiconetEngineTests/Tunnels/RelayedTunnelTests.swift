@@ -149,9 +149,51 @@ struct RelayedTunnelTests {
     for _ in 0..<3 { one.receive(.tunnelData(tunnel: 0, bytes(13_000))) }
     one.receive(.closeTunnel(tunnel: 0, .left, detail: ""))
     other.receive(.closeTunnel(tunnel: number, .left, detail: ""))
+    let open = Frame.openTunnel(tunnel: 2, to: other.far.memberName)
+    #expect(one.sent(one.receive(open)).closes == [.limitExceeded])
+    engine.side.wait(.seconds(1))
+    #expect(engine.relay(4) != nil)
+  }
+
+  @Test("bytes that come with the end of their tunnel count as well, and a debt is a second's at most")
+  func charged() throws {
+    let engine = TunnelEngine(members: [1, 2]) { $0.relaying?.memberRate = 4_000 }
+    let (one, other) = (engine.members[0], engine.members[1])
     try #require(engine.relay() != nil)
-    #expect(one.sent(one.receive(.tunnelData(tunnel: 0, bytes(5_000)))).credits.isEmpty)
-    #expect(one.sent(engine.side.wait(.seconds(2))).credits.map(\.consumed) == [5_000])
+    let pieces = (0..<5).map { _ in Frame.tunnelData(tunnel: 0, bytes(13_000)) }
+    let frames = pieces + [.closeTunnel(tunnel: 0, .left, detail: "")]
+    engine.side.take(.received(one.link, frames.flatMap { FrameEncoder.encode($0) }[...]))
+    let open = Frame.openTunnel(tunnel: 2, to: other.far.memberName)
+    #expect(one.sent(one.receive(open)).closes == [.limitExceeded])
+    engine.side.wait(.milliseconds(900))
+    #expect(one.sent(one.receive(.closeTunnel(tunnel: 2, .left, detail: ""), open)).closes == [.limitExceeded])
+    engine.side.wait(.milliseconds(200))
+    #expect(engine.relay(4) != nil)
+  }
+
+  @Test("tunnels that are closed count against the key until the other end has answered")
+  func unanswered() throws {
+    let engine = TunnelEngine(members: [1, 2]) { $0.relaying?.tunnelsPerMember = 2 }
+    let one = engine.members[0]
+    for number in [0, 2] as [UInt64] {
+      try #require(engine.relay(number) != nil)
+      one.receive(.closeTunnel(tunnel: number, .left, detail: ""))
+    }
+    let open = Frame.openTunnel(tunnel: 4, to: engine.members[1].far.memberName)
+    #expect(one.sent(one.receive(open)).closes == [.limitExceeded])
+  }
+
+  @Test("a number that is used again in the read of its end names the new tunnel")
+  func reusedAtOnce() throws {
+    let engine = TunnelEngine(members: [1, 2])
+    let (one, other) = (engine.members[0], engine.members[1])
+    try #require(engine.relay() != nil)
+    let outcome = one.receive(
+      .closeTunnel(tunnel: 0, .left, detail: ""), .openTunnel(tunnel: 0, to: other.far.memberName))
+    let offers = other.sent(outcome).compactMap { if case .offerTunnel(let number, _, _) = $0 { number } else { nil } }
+    let number = try #require(offers.first)
+    #expect(one.sent(other.receive(.tunnelOpened(tunnel: number, relays: 1))) == [.tunnelOpened(tunnel: 0, relays: 1)])
+    #expect(other.sent(one.receive(.tunnelData(tunnel: 0, [7]))).tunnelled == [7])
   }
 
   enum Offence: String, CaseIterable {
