@@ -512,3 +512,53 @@ class StopStream(Frame):
 @frame(0x65)
 class StreamDone(Frame):
     stream: Number
+
+
+# Tunnels: section 9.
+
+Relays = Annotated[int, Only(1, 2, 3)]
+
+
+@frame(0x30)
+class TunnelCredit(Frame):
+    tunnel: Number
+    consumed: Count
+    limit: Count
+
+    def check(self) -> None:
+        if self.consumed > self.limit:
+            raise FormatError("consumed is above the limit")
+
+
+@frame(0x78)
+class OpenTunnel(Frame):
+    tunnel: Number
+    peer: PeerId
+    incarnation: Incarnation
+
+
+@frame(0x79)
+class OfferTunnel(Frame):
+    tunnel: Number
+    peer: PeerId
+    incarnation: Incarnation
+    relays: Relays
+
+
+@frame(0x7A)
+class TunnelOpened(Frame):
+    tunnel: Number
+    relays: Relays
+
+
+@frame(0x7B, keeps_to_frame_limit=True)
+class TunnelData(Frame):
+    tunnel: Number
+    data: SomeBytes
+
+
+@frame(0x7C)
+class CloseTunnel(Frame):
+    tunnel: Number
+    reason: Reason
+    detail: Detail = ""

@@ -167,6 +167,17 @@ struct TunnelQueueTests {
     #expect(read.withUnsafeBytes { $0.baseAddress } == place && tunnel.queuedCount == 1)
   }
 
+  @Test("takes what little room there is beside bulk, down to 256 bytes of a long row")
+  func littleRoom() {
+    for (room, frames) in [(262, 0), (263, 1), (1_030, 1)] as [(Int, UInt64)] {
+      let tunnel = open()
+      tunnel.write(bytes(9_000))
+      var framed: [UInt8] = []
+      let turn = tunnel.takeTurn(into: &framed, room: room, frameLimit: 16_381)
+      #expect(turn.frames == frames && framed.count <= room && turn.lacksRoom == (frames == 0))
+    }
+  }
+
   @Test("stops where the credit ends, and goes on with more")
   func credit() throws {
     let tunnel = open()
