@@ -1,6 +1,6 @@
 extension ImageKind {
-  /// Recognises a file by its first bytes (64 are enough, fewer may do); nil for anything else. If the magic number is
-  /// short, more than that is checked: many texts begin with "BM".
+  /// Recognises such a file by its first bytes (64 are enough, fewer may do); nil for anything else. If the magic number
+  /// is short, more than that is checked: many texts begin with "BM".
   init?(header: some Collection<UInt8>) {
     let bytes = Array(header.prefix(Self.headerLength))
     let readers: [([UInt8]) -> ImageKind?] = [
