@@ -21,8 +21,8 @@ public struct RelayQuotas: Sendable, Hashable {
   }
 }
 
-/// Bytes that may pass in time: at most a quarter of a second's at once, and a debt of a second's where more came, since
-/// what is on its way already is not thrown away.
+/// Bytes that may pass in time: at most a quarter of a second's at once, and a debt of a second's where more came,
+/// since what is on its way already is not thrown away.
 struct RateBudget: Sendable {
   private let rate: Int
   private var level: Int

@@ -38,7 +38,8 @@ struct RelayedTunnels: Sendable {
   /// Bytes of this half have gone on.
   mutating func passed(_ count: Int, of place: TunnelPlace) { halves[place]?.owed += count }
 
-  /// Whether this key has passed on more than it may, and opens no tunnel until that is paid: each would let more through.
+  /// Whether this key has passed on more than it may, and opens no tunnel until that is paid: each would let more
+  /// through.
   func isInDebt(_ key: PeerID, at now: Instant) -> Bool { budgets[key]?.isOpen(at: now) == false }
 
   /// Bytes have come by this half: they count against the quotas now, whatever becomes of the tunnel.
