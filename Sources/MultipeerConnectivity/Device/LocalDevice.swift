@@ -31,6 +31,18 @@ actor LocalDevice {
     return Presence(node: try await host.node(configuration), host: host)
   }
 
+  /// The same; others find it, or it finds others, from now on.
+  func startAvailable(_ configuration: NodeConfiguration, for peer: MCPeerID) async throws -> Presence {
+    let presence = try await start(configuration, for: peer)
+    do {
+      try await presence.node.setAvailable(true)
+    } catch {
+      await presence.stop()
+      throw error
+    }
+    return presence
+  }
+
   private func host(of identifier: UInt64) async throws -> NodeHost {
     if let host = entries[identifier]?.host { return host }
     if let starting = entries[identifier]?.starting { return try await starting.value }

@@ -41,14 +41,7 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
     // Conversations, not members: they are over soon.
     configuration.capacity = 256
     DeviceSettings.current.apply(to: &configuration)
-    let presence = try await LocalDevice.shared.start(configuration, for: peer)
-    do {
-      try await presence.node.setAvailable(true)
-    } catch {
-      await presence.stop()
-      throw error
-    }
-    return presence
+    return try await LocalDevice.shared.startAvailable(configuration, for: peer)
   }
 
   func stop() {

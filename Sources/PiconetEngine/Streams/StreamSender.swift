@@ -22,10 +22,7 @@ final class StreamSender {
   /// Set once the end follows the last queued byte; the command is answered when the remote side has read everything.
   private(set) var finishing: CommandID?
 
-  private var queue = FirstInFirstOut<Bytes>()
-  /// How much of the first piece has been sent already.
-  private var firstOffset = 0
-  private(set) var queuedCount = 0
+  private var queue = ByteQueue()
   private(set) var sent: UInt64 = 0
   /// The remote side takes so many bytes in all.
   private(set) var limit: UInt64
@@ -38,6 +35,8 @@ final class StreamSender {
     self.name = name
     limit = window
   }
+
+  var queuedCount: Int { queue.count }
 
   /// The application may still write.
   var isWritable: Bool { finishing == nil && (phase == .waiting || phase == .open) }
@@ -52,9 +51,7 @@ final class StreamSender {
   }
 
   func write(_ bytes: Bytes) {
-    guard isWritable, !bytes.isEmpty else { return }
-    queue.append(bytes)
-    queuedCount += bytes.count
+    if isWritable { queue.append(bytes) }
   }
 
   func finish(_ command: CommandID) { finishing = command }
@@ -65,8 +62,6 @@ final class StreamSender {
   func reset() {
     phase = .reset
     queue.removeAll()
-    queuedCount = 0
-    firstOffset = 0
   }
 
   /// What one turn has achieved.
@@ -101,7 +96,8 @@ final class StreamSender {
     }
     if count > 0 {
       FrameEncoder.appendStreamHeader(stream: number, payloadCount: count, to: &bytes)
-      takeQueued(count, into: &bytes)
+      queue.take(count, into: &bytes)
+      sent += UInt64(count)
       turn.frames += 1
       turn.byteCount = count
     }
@@ -116,22 +112,4 @@ final class StreamSender {
 
   /// Headers of a turn's frames, at most: of the bytes, and the end.
   private static let headerCount = 7 + 4
-
-  private func takeQueued(_ count: Int, into bytes: inout [UInt8]) {
-    var left = count
-    while left > 0, let piece = queue.first {
-      let start = piece.startIndex + firstOffset
-      let taken = min(left, piece.endIndex - start)
-      bytes.append(contentsOf: piece[start..<(start + taken)])
-      left -= taken
-      if start + taken == piece.endIndex {
-        _ = queue.popFirst()
-        firstOffset = 0
-      } else {
-        firstOffset += taken
-      }
-    }
-    queuedCount -= count
-    sent += UInt64(count)
-  }
 }

@@ -28,12 +28,9 @@ final class Tunnel {
   /// How many relays lay between us and the member when it was opened: a tunnel never goes on over more.
   let relaysBelow: Int
 
-  private var queue = FirstInFirstOut<Bytes>()
-  /// Pieces that came behind those in the queue.
-  private var small: [UInt8] = []
-  /// How much of the first piece has been sent already.
-  private var firstOffset = 0
-  private(set) var queuedCount = 0
+  private var queue = ByteQueue()
+  /// What came behind that, until it is a piece.
+  private var tail: [UInt8] = []
   private(set) var sent: UInt64 = 0
   private(set) var limit = WireLimits.tunnelWindow
   /// Bytes that the other side has passed on, or read.
@@ -47,8 +44,7 @@ final class Tunnel {
 
   /// Bytes that one side may send ahead.
   static let window: UInt64 = 128 << 10
-  /// Pieces from which on no copy is made: those that a read has for the most part.
-  private static let pieceCount = 64 << 10
+  private static let pieceCount = 16 << 10
   /// Bytes that a link of ours may have waiting here.
   static let writeLimit = 64 << 10
   /// Bytes that the engine has on their way to a link over a tunnel.
@@ -60,6 +56,8 @@ final class Tunnel {
     self.end = end
     self.relaysBelow = relaysBelow
   }
+
+  var queuedCount: Int { queue.count + tail.count }
 
   func open() { if phase == .asked { phase = .open } }
 
@@ -79,22 +77,16 @@ final class Tunnel {
     }
   }
 
-  /// Pieces are copied behind one another: each would keep the whole read alive that it came with, and a member could
+  /// They are copied behind one another: a slice would keep the whole read alive that it came with, and a member could
   /// make much of little.
   func write(_ bytes: Bytes) {
-    queuedCount += bytes.count
-    guard bytes.count < Self.pieceCount else {
-      queueSmall()
-      return queue.append(bytes)
-    }
-    small += bytes
-    if small.count >= Self.pieceCount { queueSmall() }
+    tail += bytes
+    if tail.count >= Self.pieceCount { queueTail() }
   }
 
-  private func queueSmall() {
-    guard !small.isEmpty else { return }
-    queue.append(small[...])
-    small = []
+  private func queueTail() {
+    queue.append(tail[...])
+    tail = []
   }
 
   /// - Returns: how many bytes more have gone on there.
@@ -113,9 +105,7 @@ final class Tunnel {
   func close() {
     phase = .closed
     queue.removeAll()
-    small = []
-    queuedCount = 0
-    firstOffset = 0
+    tail = []
   }
 
   /// Bytes have come.
@@ -163,7 +153,9 @@ final class Tunnel {
       count = min(most, end - bytes.count - Self.headerCount)
       guard count == most || count >= 256 else { return (0, 0, true) }
       FrameEncoder.appendTunnelHeader(tunnel: number, payloadCount: count, to: &bytes)
-      takeQueued(count, into: &bytes)
+      if queue.count < count { queueTail() }
+      queue.take(count, into: &bytes)
+      sent += UInt64(count)
       frames += 1
     }
     if queuedCount == 0, case .closing(let ending) = phase {
@@ -177,26 +169,6 @@ final class Tunnel {
   }
 
   private static let headerCount = 7
-
-  private func takeQueued(_ count: Int, into bytes: inout [UInt8]) {
-    var left = count
-    while left > 0 {
-      if queue.isEmpty { queueSmall() }
-      guard let piece = queue.first else { break }
-      let start = piece.startIndex + firstOffset
-      let taken = min(left, piece.endIndex - start)
-      bytes.append(contentsOf: piece[start..<(start + taken)])
-      left -= taken
-      if start + taken == piece.endIndex {
-        _ = queue.popFirst()
-        firstOffset = 0
-      } else {
-        firstOffset += taken
-      }
-    }
-    queuedCount -= count
-    sent += UInt64(count)
-  }
 }
 
 /// A half of a tunnel: which member's, under which number on the wire.
