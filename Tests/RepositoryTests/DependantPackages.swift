@@ -40,9 +40,10 @@ enum DependantPackages {
   private static func build(_ package: String, _ scratch: String) async throws {
     // This is the plan of the package that was built before.
     try? FileManager.default.removeItem(atPath: scratch + "/debug.yaml")
-    // If only some test targets are chosen, the manifest has no products.
+    // If only some test targets are chosen, the manifest has no products; and what Tools/test builds has flags of its own.
     let command = [
-      "env", "-u", "PICONET_TESTS", "swift", "build", "--package-path", package, "--scratch-path", scratch,
+      "env", "-u", "PICONET_TESTS", "-u", "PICONET_OPTIMIZED", "swift", "build", "--package-path", package,
+      "--scratch-path", scratch,
     ]
     let said = try await run(command, seconds: 900)
     if said.contains("\(package)/Sources") { throw Failed(description: "it builds, but not without a word:\n\(said)") }
