@@ -83,8 +83,8 @@ struct FileWalkTests {
     #expect(result.files == ["b.gif", "a.gif"])
     #expect(
       result.failures == [
-        "missing: No such file or directory", "c.txt: not an image; use --any to send it all the same",
-        "pipe: not a regular file", "none: the directory has no images", "a.gif/x: Not a directory",
+        "missing: No such file or directory", "c.txt: not a photo or video; use --any to send it all the same",
+        "pipe: not a regular file", "none: the directory has no photos or videos", "a.gif/x: Not a directory",
       ])
     #expect(gather(folder, "pipe", any: true).failures == ["pipe: not a regular file"])
     #expect(gather(folder, "c.txt", any: true).files == ["c.txt"])

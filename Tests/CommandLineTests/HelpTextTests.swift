@@ -27,10 +27,10 @@ struct HelpTextTests {
 
 private let imagesendHelp = """
   Usage: imagesend [OPTION]... FILE|DIRECTORY|URL...
-  Send photos to a device nearby that runs imagerecv: found by name, encrypted,
-  verified. A DIRECTORY stands for all images in it and below, which are stored
-  below folders of the same names; what a http or https URL gives is passed on
-  while it arrives.
+  Send photos and videos to a device nearby that runs imagerecv: found by name,
+  encrypted, verified. A DIRECTORY stands for all photos and videos in it and
+  below, which are stored below folders of the same names; what a http or https
+  URL gives is passed on while it arrives.
 
   Options:
         --to=NAME|PEER|all...
@@ -57,17 +57,23 @@ private let imagesendHelp = """
         --timeout=SECONDS     give up when no peer is found, or it does not
                               answer, take data or store it, for this long
                               (default 30); 1.5, 2m
+        --wait[=TIME]         wait for a receiver that is not there yet, and for
+                              one that is gone, as long as it takes or for TIME,
+                              such as 90s, 30m or 8h
         --transport=auto|bluetooth|l2cap|rfcomm|le|tcp
                               what to send over (default auto: a common IP
                               network, then Bluetooth; what this machine lacks is
                               left out by itself)
         --adapter=hciN        use this Bluetooth adapter (default: whichever
                               there is); hci0, or its address
-        --any                 send other files too, not only images; imagerecv
-                              needs --any as well
+        --any                 send other files too, not only photos and videos;
+                              imagerecv needs --any as well
         --flat                store all files beside one another, without the
                               folders that a DIRECTORY has
+        --alone               send a photo without the files that belong to it:
+                              photo.xmp, and the film of a live photo
         --follow-links        follow links to directories
+        --no-config           pass over the configuration file
         --json                write one event a line to standard output, as JSON
     -q, --quiet               say nothing but errors
     -v, --verbose...          say more, and name each file, however many
@@ -98,6 +104,10 @@ private let imagesendHelp = """
     PICONET_TRACE             record this run in that file, all contents
                               included, for 'piconet replay'; redacted:FILE
                               records zeros for them
+    XDG_CONFIG_HOME           piconet/ in it may hold imagerecv.conf and
+                              imagesend.conf (default ~/.config): options as
+                              'name = value', a line each, which count before the
+                              command line
     XDG_STATE_HOME            piconet/ in it keeps this device's key and the
                               peers it knows (default ~/.local/state)
     POSIXLY_CORRECT           if set, options end at the first operand
@@ -113,26 +123,33 @@ private let imagesendHelp = """
 
 private let imagerecvHelp = """
   Usage: imagerecv [OPTION]...
-  Receive photos from devices nearby that run imagesend, and store them once they
-  are verified.
+  Receive photos and videos from devices nearby that run imagesend, and store
+  them once they are verified.
 
   Options:
         --name=N              be found under this name (default: the host's name)
         --session=ID          only peers of the session called ID
-        --directory=DIR       store files there (default: the current directory)
+        --directory=DIR       store files there (default: the current directory;
+                              with --service, that for pictures)
         --accept=ask|known|all
-                              whose files to take: ask each time, of known peers
-                              that may push (see piconet trust), or of all
-                              (default ask)
+                              whose files to take: ask, but not about known peers
+                              that may push (see piconet trust); of those alone;
+                              or of all (default ask)
         --code[=DIGITS]       take files of senders on which this code is typed,
                               6 to 16 digits, and know them from then on; without
                               DIGITS a new one is made and shown. Three wrong
                               tries end a code
         --code-file=FILE      the same with the code in the first line of FILE,
                               so that nobody sees it among the processes
-        --visible=all|known   who finds this device: all, or known devices that
+        --visible=all|known|TIME
+                              who finds this device: all, or known devices that
                               know it (over TCP only, without name or key in the
-                              air) (default all)
+                              air); or all, for a TIME such as 10m, after which
+                              it ends when nobody sends any more (default all)
+        --service             run as a service of the session (see systemd's
+                              imagerecv.service)
+        --history[=N]         show what was received, the last N files (default
+                              20), and exit
         --fingerprint         show the fingerprint of this device, for imagesend
                               --fingerprint, and exit
         --qr                  with --fingerprint, show it as a QR code as well
@@ -153,10 +170,14 @@ private let imagerecvHelp = """
                               port), as in [::1]:4000 or :4000
         --max-size=BYTES      refuse files that are larger, as in 500000, 10M or
                               1GiB
+        --daily=BYTES         take at most so much a day of a device that is not
+                              known, and four times as much of all of them, since
+                              this program began (default: no limit)
         --timeout=SECONDS     let a sender that sends nothing for this long, or a
                               file of --count that stands still or drips, give
                               way to another (default 10); 1.5, 2m
-        --any                 take other files too, not only images
+        --any                 take other files too, not only photos and videos
+        --no-config           pass over the configuration file
         --json                write one event a line to standard output, as JSON
     -q, --quiet               say nothing but errors
     -v, --verbose...          say more, and name each file, however many
@@ -187,6 +208,10 @@ private let imagerecvHelp = """
     PICONET_TRACE             record this run in that file, all contents
                               included, for 'piconet replay'; redacted:FILE
                               records zeros for them
+    XDG_CONFIG_HOME           piconet/ in it may hold imagerecv.conf and
+                              imagesend.conf (default ~/.config): options as
+                              'name = value', a line each, which count before the
+                              command line
     XDG_STATE_HOME            piconet/ in it keeps this device's key and the
                               peers it knows (default ~/.local/state)
     POSIXLY_CORRECT           if set, options end at the first operand

@@ -28,6 +28,12 @@ struct ImageKindTests {
       ("II*\0\u{8}\0\0\0", .tiff), ("MM\0*\0\0\0\u{8}", .tiff), ("II*\0\u{10}\0\0\0CR\u{2}\0", .canonRaw2),
       ("II+\0\u{8}\0\0\0\u{10}\0\0\0\0\0\0\0", .tiff), ("MM\0+\0\u{8}\0\0", .tiff),
       ("IIU\0\u{18}\0\0\0", .panasonicRaw),
+      ("FUJIFILMCCD-RAW 0201FF", .fujifilmRaw), ("\0\0\0\u{18}ftypisom\0\0\0\0mif1heic", .mp4),
+      ("\0\0\0\u{18}ftypmp42\0\0\0\0mp42isom", .mp4), ("\0\0\0\u{14}ftypqt  \0\0\0\0qt  ", .quickTime),
+      ("\0\0\0\u{18}ftyp3gp4\0\0\u{3}\0isom3gp4", .threeGP), ("\0\0\0\u{8}wide\0\0\u{1}\0mdat", .quickTime),
+      ("\0\0\u{2}\u{6C}moov\0\0\0\u{6C}mvhd", .quickTime), ("\0\0\0\u{18}ftypmsf1\0\0\0\0iso8hevc", .heic),
+      ("<x:xmpmeta xmlns:x=\"adobe:ns:meta/\">", .xmp), ("\u{EF}\u{BB}\u{BF}<?xpacket begin=", .xmp),
+      ("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<x:xmpmeta xmlns", .xmp),
       ("IIRO\u{8}\0\0\0", .olympusRaw), (bmpHeader, .bmp), (os2Header, .bmp),
       ("\u{FF}\u{A}\u{FA}\u{1F}\u{41}\u{91}\u{8}\u{6}\u{1}\0\u{68}\0", .jpegXL),
       ("\0\0\0\u{C}JXL \r\n\u{87}\n", .jpegXL), ("qoif\0\0\0\u{1}\0\0\0\u{1}\u{4}\0", .qoi),
@@ -42,7 +48,8 @@ struct ImageKindTests {
       "", "B", "BM", "BMW is a car, and this is a letter about one of them, with a good many words in it.",
       "\u{FF}\u{D8}", "\u{FF}\u{D8}\u{FF}", "\u{FF}\u{D8}\u{FF}\0", "\u{FF}\u{D8}\u{FF}\u{D8}", "\u{89}PNG\r\n\u{1A}\n",
       "\u{89}PNG\n\u{1A}\n\0\0\0\rIHDR", "GIF88a", "GIF8", "RIFF\u{24}\0\0\0WAVEfmt ", "RIFF\u{24}\0\0\0WEBPVP9 ",
-      "\0\0\0\u{18}ftypisom\0\0\0\0mif1heic", "\0\0\0\u{18}ftypmp42\0\0\0\0mp42isom", "\0\0\0\u{8}ftypheic",
+      "\0\0\0\u{18}ftypM4A \0\0\0\0isommp42", "\0\0\0\u{8}ftypheic", "\0\0\0\u{8}wide\0\0\0\0moov", "look: moov",
+      "<?xml version=\"1.0\"?><rdf>", "<?xml <x:xmpmeta",
       "\0\0\0\u{17}ftypheic\0\0\0\0mif1heic", "\0\0\u{8}\0ftypheic\0\0\0\0mif1heic", "II*\0\0\0\0\0", "II*\0",
       "MM*\0\0\0\0\u{8}", "III\0\u{8}\0\0\0",
       "<svg xmlns=\"http://www.w3.org/2000/svg\"/>", "<?xml version=\"1.0\"?><svg", "%PDF-1.7", "PK\u{3}\u{4}",
@@ -78,7 +85,9 @@ struct ImageKindTests {
   func names() {
     #expect(Set(ImageKind.allCases.map(\.mediaType)).count == ImageKind.allCases.count)
     #expect(Set(ImageKind.allCases.map(\.fileExtension)).count == ImageKind.allCases.count)
-    #expect(ImageKind.allCases.allSatisfy { $0.mediaType.hasPrefix("image/") })
+    for kind in ImageKind.allCases where kind != .xmp {
+      #expect(kind.mediaType.hasPrefix(kind.isVideo ? "video/" : "image/"))
+    }
   }
 
   @Test("the sample photos are what their names say, small, and at least four")

@@ -218,10 +218,11 @@ struct PeerListUpdatesTests {
 struct QuestionLineTests {
   @Test("on a narrow terminal the letters of the answers are left, in one line")
   func narrow() {
+    let accept = AcceptQuestion.Wording.acceptFiles.prompt
     #expect(questionLine(FirstContact.prompt, columns: 80) == FirstContact.prompt)
-    #expect(questionLine(AcceptQuestion.prompt, columns: 80) == AcceptQuestion.prompt)
+    #expect(questionLine(accept, columns: 80) == accept)
     #expect(questionLine(FirstContact.prompt, columns: 40) == "Send? [y/o/n/d]: ")
-    #expect(questionLine(AcceptQuestion.prompt, columns: 40) == "Accept? [y/o/n/d]: ")
+    #expect(questionLine(accept, columns: 40) == "Accept? [y/a/s/o/n/d]: ")
     #expect(questionLine(CodeQuestion.prompt, columns: 20) == CodeQuestion.prompt)
   }
 }

@@ -77,11 +77,11 @@ struct TransferSummaryTests {
     for _ in 0..<3 { files.add(.other) }
     #expect(
       lines([stored("k", 5)], leftOut: files) == [
-        "left out, being no images: 12 videos, 1 raw file, 3 other files (--any sends them)"
+        "left out, of other kinds: 12 videos, 1 raw file, 3 other files (--any sends them)"
       ])
     var other = LeftOutFiles()
     other.add(.other)
-    #expect(other.text == "left out, being no images: 1 file (--any sends them)")
+    #expect(other.text == "left out, of other kinds: 1 file (--any sends them)")
   }
 
   @Test(
@@ -89,7 +89,7 @@ struct TransferSummaryTests {
     arguments: [
       ("\0\0\0\u{18}ftypisom", .video), ("\0\0\0\u{14}ftypqt  ", .video), ("\0\0\0\u{18}ftyp3gp4", .video),
       ("\0\0\0\u{8}wide\0\0\0\0mdat", .video), ("RIFF\0\0\0\0AVI LIST", .video), ("RIFF\0\0\0\0WAVEfmt ", .other),
-      ("\0\0\0\u{18}ftypM4A ", .other), ("FUJIFILMCCD-RAW 0201", .raw), ("II\u{1A}\0\0\0HEAPCCDR", .raw),
+      ("\0\0\0\u{18}ftypM4A ", .other), ("FOVb\0\0\u{3}\0", .raw), ("II\u{1A}\0\0\0HEAPCCDR", .raw),
       ("<x:xmpmeta xmlns", .other), ("", .other),
     ] as [(String, LeftOutFiles.Kind)])
   func kinds(start: String, kind: LeftOutFiles.Kind) { #expect(LeftOutFiles.Kind(header: Array(start.utf8)) == kind) }

@@ -83,7 +83,8 @@ final class ToolScene: Sendable {
   func start(
     _ tool: String, _ arguments: [String], state: String, onTerminal: Bool = false, outputOnTerminal: Bool = false,
     input: String? = nil,
-    output: String? = nil, isLoopbackOnly: Bool = true, isOrdinary: Bool = false, bus: String? = nil
+    output: String? = nil, isLoopbackOnly: Bool = true, isOrdinary: Bool = false, bus: String? = nil,
+    variables: [String: String] = [:]
   ) throws -> ToolProcess {
     // The options of `piconet` come after its command.
     let command = tool == "piconet" ? arguments.prefix(1) : []
@@ -95,6 +96,7 @@ final class ToolScene: Sendable {
     ]
     if isLoopbackOnly { environment["PICONET_INTERFACES"] = "lo" }
     if let bus { environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus }
+    environment.merge(variables) { $1 }
     let process = try ToolProcess(
       isOrdinary ? "/usr/bin/env" : tool,
       isOrdinary ? Self.ordinaryUser + [ToolProcess.path(of: tool)] + words : Array(words),

@@ -3,7 +3,8 @@ import Piconet
 
 /// Goes through the operands of a command line and produces one file after the other.
 ///
-/// A file stands for itself, and so does a URL. A directory stands for the images in it and below (with `--any` for all
+/// A file stands for itself, with the files that belong to a photo (`Companions`); a URL stands for itself. A directory
+/// stands for the photos and videos in it and below (with `--any` for all
 /// its files), sorted by name, except hidden ones. Its contents are offered below folders of the same names, or with
 /// `--flat` without folders. Links to files are sent as their content; a link to a directory is followed if it was
 /// named itself, or with `followsLinks`, and then no directory is entered twice, so a loop ends. Something that can't
@@ -18,6 +19,8 @@ struct FileWalk: Sendable {
     /// Whether files are offered without folders.
     var isFlat = false
     var followsLinks = false
+    /// Whether the files that belong to a photo go with it.
+    var takesCompanions = true
     var depth = CommandLineLimits.directoryDepth
   }
 
@@ -49,6 +52,8 @@ struct FileWalk: Sendable {
   private var visited: Set<OfferedNames.Identity> = []
   private var isBarren = false
   private var offered = OfferedNames()
+  /// Files that belong to the last operand.
+  private var companions: [LocalPath] = []
   /// Files in directories so far that are not images.
   private(set) var leftOut = LeftOutFiles()
 
@@ -63,6 +68,8 @@ struct FileWalk: Sendable {
       let step: Step?
       if !levels.isEmpty {
         step = nextBelow()
+      } else if let companion = companions.popLast() {
+        step = self.companion(companion)
       } else if nextOperand < operands.count {
         nextOperand += 1
         step = begin(operands[nextOperand - 1])
@@ -91,6 +98,7 @@ struct FileWalk: Sendable {
       guard status.st_mode & S_IFMT == S_IFDIR else {
         let found = try Self.inspect(operand, status)
         guard found.kind != nil || options.any else { throw GatheringFailure(path: operand, reason: .notAnImage) }
+        if options.takesCompanions { companions = Companions.of(operand, found.kind).reversed() }
         return step(operand, found, folder: [], siblings: nil)
       }
       visited = []
@@ -103,6 +111,14 @@ struct FileWalk: Sendable {
       isBarren = false
       return .failure(error)
     }
+  }
+
+  /// A file that nobody has named: it is sent if it is what its name says, and nothing is said if not.
+  private mutating func companion(_ path: LocalPath) -> Step? {
+    guard let status = try? Self.status(of: path), let found = try? Self.inspect(path, status),
+      found.kind == .xmp || found.kind?.isVideo == true
+    else { return nil }
+    return step(path, found, folder: [], siblings: nil)
   }
 
   private mutating func nextBelow() -> Step? {

@@ -55,8 +55,8 @@ struct GatheringFailure: Error, Hashable, Sendable {
     switch reason {
     case .system(let code): SystemError.text(code)
     case .notARegularFile: "not a regular file"
-    case .notAnImage: "not an image; use --any to send it all the same"
-    case .noImages: "the directory has no images"
+    case .notAnImage: "not a photo or video; use --any to send it all the same"
+    case .noImages: "the directory has no photos or videos"
     case .tooDeep:
       "more than \(AcceptableFolder.depthLimit) directories within one another; with --flat, up to \(CommandLineLimits.directoryDepth)"
     case .badURL(let why): why

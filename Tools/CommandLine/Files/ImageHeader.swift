@@ -1,10 +1,11 @@
 extension ImageKind {
-  /// Recognises an image by its first bytes (64 are enough, fewer may do); nil for anything else. If the magic number
-  /// is short, more than that is checked: many texts begin with "BM".
+  /// Recognises a file by its first bytes (64 are enough, fewer may do); nil for anything else. If the magic number is
+  /// short, more than that is checked: many texts begin with "BM".
   init?(header: some Collection<UInt8>) {
     let bytes = Array(header.prefix(Self.headerLength))
     let readers: [([UInt8]) -> ImageKind?] = [
-      Self.jpegOrPNG, Self.gif, Self.webp, Self.isoMedia, Self.tiff, Self.bmp, Self.jpegXL, Self.qoi,
+      Self.jpegOrPNG, Self.gif, Self.webp, Self.isoMedia, Self.tiff, Self.fujifilm, Self.bmp, Self.jpegXL, Self.qoi,
+      Self.oldQuickTime, Self.xmp,
     ]
     guard let kind = readers.lazy.compactMap({ $0(bytes) }).first else { return nil }
     self = kind
@@ -38,9 +39,9 @@ extension ImageKind {
     let brands = [8] + Array(stride(from: 16, to: min(Int(size), bytes.count) - 3, by: 4))
     let kinds = brands.map { brand(Array(bytes.dropFirst($0).prefix(4))) }
     // `mif1` and `msf1` only mean "an image"; a compatible brand tells which kind. A film may name an image brand among
-    // the compatible ones, so the major brand must be an image's.
+    // the compatible ones, and an image a film's: the major brand decides.
     guard let major = kinds.first ?? nil else { return nil }
-    return major == .heif ? kinds.lazy.compactMap { $0 }.first { $0 != .heif } ?? .heif : major
+    return major == .heif ? kinds.lazy.compactMap { $0 }.first { $0 != .heif && !$0.isVideo } ?? .heif : major
   }
 
   private static func brand(_ name: [UInt8]) -> ImageKind? {
@@ -49,8 +50,38 @@ extension ImageKind {
     case "avif", "avis": .avif
     case "mif1", "mif2", "msf1": .heif
     case "crx ": .canonRaw3
-    default: nil
+    case "qt  ": .quickTime
+    // The registered ones that cameras and phones write (mp4ra.org). Sound has brands of its own.
+    case "isom", "iso2", "iso3", "iso4", "iso5", "iso6", "mp41", "mp42", "mp71", "avc1", "M4V ", "M4VH", "M4VP", "MSNV",
+      "NDAS", "XAVC", "CAEP":
+      .mp4
+    default: name.starts(with: "3gp".utf8) || name.starts(with: "3g2".utf8) ? .threeGP : nil
     }
+  }
+
+  /// Apple's QuickTime File Format before it had a file type box: cameras begin with the film's table or its data, or
+  /// with the room for a larger size of that.
+  private static func oldQuickTime(_ bytes: [UInt8]) -> ImageKind? {
+    guard let size = bigEndian32(bytes, at: 0), has("wide", in: bytes, at: 4) || has("moov", in: bytes, at: 4) else {
+      return nil
+    }
+    if has("wide", in: bytes, at: 4) { return size == 8 && has("mdat", in: bytes, at: 12) ? .quickTime : nil }
+    return size >= 16 && has("mvhd", in: bytes, at: 12) ? .quickTime : nil
+  }
+
+  /// The start of a RAF file, as exiftool's documentation of the format has it.
+  private static func fujifilm(_ bytes: [UInt8]) -> ImageKind? {
+    has("FUJIFILMCCD-RAW ", in: bytes, at: 0) ? .fujifilmRaw : nil
+  }
+
+  /// ISO 16684-1: a packet, or its root element, with or without an XML declaration before it.
+  private static func xmp(_ bytes: [UInt8]) -> ImageKind? {
+    let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+    let starts = ["<?xpacket", "<x:xmpmeta"]
+    if starts.contains(where: { has($0, in: text, at: 0) }) { return .xmp }
+    guard has("<?xml", in: text, at: 0), let end = text.firstIndex(of: UInt8(ascii: ">")) else { return nil }
+    let rest = text[(end + 1)...].drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
+    return starts.contains { rest.starts(with: $0.utf8) } ? .xmp : nil
   }
 
   /// TIFF 6.0, section 2, and the camera formats that are based on it.

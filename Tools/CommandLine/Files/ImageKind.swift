@@ -1,6 +1,12 @@
-/// A kind of image, recognised by its content: a name says nothing, and comes from a peer.
+/// A kind of file that cameras make, recognised by its content: a name says nothing, and comes from a peer. Images,
+/// videos, and the sidecars in which programs keep what they know about an image.
 enum ImageKind: String, Sendable, CaseIterable {
-  case jpeg, png, gif, webp, heic, heif, avif, tiff, canonRaw2, canonRaw3, panasonicRaw, olympusRaw, bmp, jpegXL, qoi
+  case jpeg, png, gif, webp, heic, heif, avif, tiff, canonRaw2, canonRaw3, panasonicRaw, olympusRaw, fujifilmRaw, bmp,
+    jpegXL, qoi
+  case mp4, quickTime, threeGP
+  case xmp
+
+  var isVideo: Bool { [.mp4, .quickTime, .threeGP].contains(self) }
 
   /// How many bytes of a file `init(header:)` uses.
   static let headerLength = 64
@@ -20,6 +26,11 @@ enum ImageKind: String, Sendable, CaseIterable {
     case .canonRaw3: "image/x-canon-cr3"
     case .panasonicRaw: "image/x-panasonic-rw2"
     case .olympusRaw: "image/x-olympus-orf"
+    case .fujifilmRaw: "image/x-fuji-raf"
+    case .mp4: "video/mp4"
+    case .quickTime: "video/quicktime"
+    case .threeGP: "video/3gpp"
+    case .xmp: "application/rdf+xml"
     case .bmp: "image/bmp"
     case .jpegXL: "image/jxl"
     case .qoi: "image/qoi"
@@ -34,6 +45,9 @@ enum ImageKind: String, Sendable, CaseIterable {
     case .canonRaw3: "cr3"
     case .panasonicRaw: "rw2"
     case .olympusRaw: "orf"
+    case .fujifilmRaw: "raf"
+    case .quickTime: "mov"
+    case .threeGP: "3gp"
     case .jpegXL: "jxl"
     default: rawValue
     }

@@ -1,4 +1,4 @@
-/// Files in directories that are left out, since they are not images: how many of each kind.
+/// Files in directories that are left out, since cameras do not make such: how many of each kind.
 struct LeftOutFiles: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     case video
@@ -26,12 +26,12 @@ struct LeftOutFiles: Hashable, Sendable {
     let parts = [(videos, "video"), (raws, "raw file"), (others, videos + raws > 0 ? "other file" : "file")]
       .filter { $0.0 > 0 }.map { "\(HumanFigures.count($0.0)) \($0.1)\($0.0 == 1 ? "" : "s")" }
     guard !parts.isEmpty else { return nil }
-    return "left out, being no images: " + parts.joined(separator: ", ") + " (--any sends them)"
+    return "left out, of other kinds: " + parts.joined(separator: ", ") + " (--any sends them)"
   }
 }
 
 extension LeftOutFiles.Kind {
-  /// What a file that is not an image is, judging by its first bytes.
+  /// What a file that is not of an `ImageKind` is, judging by its first bytes.
   init(header: [UInt8]) {
     func has(_ text: String, at offset: Int = 0) -> Bool { header.dropFirst(offset).starts(with: text.utf8) }
     // ISO/IEC 14496-12 and QuickTime, whose files may begin with other boxes; Matroska and WebM; AVI; MPEG program and
@@ -43,7 +43,7 @@ extension LeftOutFiles.Kind {
     // Sound may be in the same container.
     if isFilm, !has("ftypM4A", at: 4), !has("ftypM4B", at: 4) {
       self = .video
-    } else if has("FUJIFILMCCD-RAW") || has("FOVb") || has("\0MRM") || has("HEAPCCDR", at: 6) {
+    } else if has("FOVb") || has("\0MRM") || has("HEAPCCDR", at: 6) {
       self = .raw
     } else {
       self = .other

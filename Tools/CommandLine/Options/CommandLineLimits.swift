@@ -27,4 +27,8 @@ enum CommandLineLimits {
   /// The same for files of which nothing is kept when they are interrupted: each needs one descriptor, a larger one
   /// two.
   static let smallFilesStoredAtOnce = 32
+  /// How long imagesend waits for a receiver if no time is given: for ever, as far as a person is concerned.
+  static let longestWait = Duration.seconds(365 * 86_400)
+  /// A receiver that has come back so often, and has not dealt with one file meanwhile, is given up.
+  static let fruitlessReturns = 3
 }

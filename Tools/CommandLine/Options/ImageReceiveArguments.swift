@@ -6,9 +6,16 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments {
   var name: String?
   /// nil: the default session.
   var session: String?
-  var directory: LocalPath = "."
+  /// nil: the current directory, or the one for pictures of a service.
+  var directory: LocalPath?
+  /// Run as a service of a session: without a terminal, and saying when it is ready.
+  var isService = false
+  /// Show so many entries of the history and end; nil: receive.
+  var history: Int?
   var accept: AcceptPolicy = .ask
   var visible: Visibility = .all
+  /// How long others find this device; nil: as long as it runs.
+  var visibleTime: Duration?
   /// Show this device's own fingerprint and end.
   var fingerprint = false
   /// Also show it as a QR code.
@@ -25,6 +32,8 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments {
   var listen: HostAndPort?
   /// The largest file accepted, in bytes; nil: whatever fits on the disk.
   var maxSize: Int64?
+  /// What a device that is not known may send in a day, in bytes; nil: any amount.
+  var daily: Int64?
   /// Accept files other than images, too.
   var any = false
   /// Write events to standard output (EVENTS.md).
@@ -38,6 +47,7 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments {
     if code != nil, visible == .known {
       throw UsageError("--code is for devices that are not known, and --visible known hides from them: choose one")
     }
+    if code != nil, isService { throw UsageError("--code is shown to a person, and --service has none: choose one") }
     if qr, !fingerprint { throw UsageError("--qr goes with --fingerprint") }
     if qr, json { throw UsageError("--qr is for people, and --json for programs: choose one") }
     try transport.check(listen: listen)

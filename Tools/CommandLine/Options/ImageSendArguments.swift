@@ -18,11 +18,17 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments {
   var session: String?
   /// How long to search, to wait for an answer, and to put up with silence.
   var timeout: Duration = .seconds(30)
+  /// How long to wait for a receiver that is not there yet, or is gone; nil: as long as `timeout`.
+  var wait: Duration?
+  /// How long a receiver is looked for.
+  var searchTime: Duration { wait ?? timeout }
   var transport = TransportOptions()
   /// Send files other than images, too.
   var any = false
   /// Offer all files without the folders that they are in.
   var isFlat = false
+  /// Send named photos without their sidecars and live photos' films.
+  var isAlone = false
   /// Follow links to directories.
   var followsLinks = false
   /// Write events to standard output (EVENTS.md).

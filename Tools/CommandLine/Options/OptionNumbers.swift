@@ -32,6 +32,13 @@ enum OptionNumbers {
     return .milliseconds(milliseconds)
   }
 
+  /// Whether a word is a time with its unit, and no file that is called by a number.
+  static func isTime(_ word: [UInt8]) -> Bool {
+    let text = String(decoding: word, as: UTF8.self)
+    return text.utf8.last.map { !(0x30...0x39).contains($0) } == true
+      && (try? seconds(OptionArgument(bytes: word))) != nil
+  }
+
   private static let byteUnits: [String: Int64] = [
     "": 1, "B": 1,
     "K": 1 << 10, "KIB": 1 << 10, "KB": 1_000,

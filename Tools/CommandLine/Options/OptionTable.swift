@@ -19,10 +19,12 @@ struct OptionTable<Arguments: Sendable>: Sendable {
   /// One or two sentences.
   let summary: String
   let options: [Option<Arguments>]
-  let operands: Operands
+  var operands: Operands
   let sections: [Section]
   /// What a shell offers for operands.
   var operandWords: CompletedWords = .nothing
+  /// Options that mean nothing in a configuration file, or would surprise who has forgotten it.
+  var onlyOnCommandLine: Set<String> = ["help", "version"]
   /// Refuses options that contradict each other, once all are read.
   var check: (@Sendable (Arguments) throws(UsageError) -> Void)? = nil
 }

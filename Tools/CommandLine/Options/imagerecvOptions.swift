@@ -4,7 +4,7 @@ import Piconet
 let imagerecvOptions = OptionTable<ImageReceiveArguments>(
   program: "imagerecv",
   usage: "[OPTION]...",
-  summary: "Receive photos from devices nearby that run imagesend, and store them once they are verified.",
+  summary: "Receive photos and videos from devices nearby that run imagesend, and store them once they are verified.",
   options: [
     Option(
       "name", help: "be found under this name (default: the host's name)",
@@ -17,14 +17,14 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
         arguments.session = try OptionText.text(value, atMost: CommandLineLimits.sessionBytes)
       }),
     Option(
-      "directory", help: "store files there (default: the current directory)",
+      "directory", help: "store files there (default: the current directory; with --service, that for pictures)",
       .value(name: "DIR") { (arguments, value) throws(UnacceptableValue) in
         arguments.directory = try OptionText.path(value)
       }),
     Option(
       "accept",
       help:
-        "whose files to take: ask each time, of known peers that may push (see piconet trust), or of all (default ask)",
+        "whose files to take: ask, but not about known peers that may push (see piconet trust); of those alone; or of all (default ask)",
       .value(name: AcceptPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
         arguments.accept = try AcceptPolicy(value)
       }),
@@ -38,10 +38,22 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
       Option(
         "visible",
         help: """
-          who finds this device: all, or known devices that know it (over TCP only, without name or key in the air) (default all)
+          who finds this device: all, or known devices that know it (over TCP only, without name or key in the air); or all, \
+          for a TIME such as 10m, after which it ends when nobody sends any more (default all)
           """,
-        .value(name: Visibility.choices) { (arguments, value) throws(UnacceptableValue) in
-          arguments.visible = try Visibility(value)
+        .value(name: "\(Visibility.choices)|TIME") { (arguments, value) throws(UnacceptableValue) in
+          arguments.visibleTime = OptionNumbers.isTime(value.bytes) ? try OptionNumbers.seconds(value) : nil
+          arguments.visible = arguments.visibleTime == nil ? try Visibility(value) : .all
+        }),
+      Option(
+        "service", help: "run as a service of the session (see systemd's imagerecv.service)",
+        .flag { $0.isService = true }),
+      Option(
+        "history", help: "show what was received, the last N files (default 20), and exit",
+        .optional(name: "N", isValue: { !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }) {
+          (arguments, value) throws(UnacceptableValue) in
+          arguments.history =
+            try value.map { (value) throws(UnacceptableValue) in try OptionNumbers.count(value) } ?? 20
         }),
       Option(
         "fingerprint", help: "show the fingerprint of this device, for imagesend --fingerprint, and exit",
@@ -75,6 +87,15 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
           arguments.maxSize = size
         }),
       Option(
+        "daily",
+        help: """
+          take at most so much a day of a device that is not known, and four times as much of all of them, since this program \
+          began (default: no limit)
+          """,
+        .value(name: "BYTES") { (arguments, value) throws(UnacceptableValue) in
+          arguments.daily = try OptionNumbers.byteCount(value)
+        }),
+      Option(
         "timeout",
         help: """
           let a sender that sends nothing for this long, or a file of --count that stands still or drips, give way to \
@@ -83,7 +104,8 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
         .value(name: "SECONDS") { (arguments, value) throws(UnacceptableValue) in
           arguments.timeout = try OptionNumbers.seconds(value)
         }),
-      Option("any", help: "take other files too, not only images", .flag { $0.any = true }),
+      Option("any", help: "take other files too, not only photos and videos", .flag { $0.any = true }),
+      noConfigurationOption(),
       Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
       Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),
       Option(
@@ -95,7 +117,7 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
   operands: .none,
   sections: [
     exitStatusSection(),
-    environmentSection(),
+    environmentSection(hasFile: true),
     .init(
       title: "Examples",
       rows: [
@@ -105,4 +127,5 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
         ("imagerecv --accept all --count 1 --max-size 20M --json", ""),
       ]),
   ],
+  onlyOnCommandLine: ["help", "version", "no-config", "fingerprint", "qr", "history", "service", "count"],
   check: { (arguments) throws(UsageError) in try arguments.check() })

@@ -3,8 +3,8 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
   program: "imagesend",
   usage: "[OPTION]... FILE|DIRECTORY|URL...",
   summary: """
-    Send photos to a device nearby that runs imagerecv: found by name, encrypted, verified. A DIRECTORY stands for all \
-    images in it and below, which are stored below folders of the same names; what a http or https URL gives is passed on while it arrives.
+    Send photos and videos to a device nearby that runs imagerecv: found by name, encrypted, verified. A DIRECTORY stands for all \
+    photos and videos in it and below, which are stored below folders of the same names; what a http or https URL gives is passed on while it arrives.
     """,
   options: [
     Option(
@@ -65,13 +65,29 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
         .value(name: "SECONDS") { (arguments, value) throws(UnacceptableValue) in
           arguments.timeout = try OptionNumbers.seconds(value)
         }),
+      Option(
+        "wait",
+        help: """
+          wait for a receiver that is not there yet, and for one that is gone, as long as it takes or for TIME, such as \
+          90s, 30m or 8h
+          """,
+        .optional(name: "TIME", isValue: { OptionNumbers.isTime($0) }) { (arguments, value) throws(UnacceptableValue) in
+          arguments.wait =
+            try value.map { (value) throws(UnacceptableValue) in try OptionNumbers.seconds(value) }
+            ?? CommandLineLimits.longestWait
+        }),
     ] + transportOptions("what to send over") + [
       Option(
-        "any", help: "send other files too, not only images; imagerecv needs --any as well", .flag { $0.any = true }),
+        "any", help: "send other files too, not only photos and videos; imagerecv needs --any as well",
+        .flag { $0.any = true }),
       Option(
         "flat", help: "store all files beside one another, without the folders that a DIRECTORY has",
         .flag { $0.isFlat = true }),
+      Option(
+        "alone", help: "send a photo without the files that belong to it: photo.xmp, and the film of a live photo",
+        .flag { $0.isAlone = true }),
       Option("follow-links", help: "follow links to directories", .flag { $0.followsLinks = true }),
+      noConfigurationOption(),
       Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
       Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),
       Option(
@@ -83,7 +99,7 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
   operands: .required(word: "file") { $0.operands.append($1) },
   sections: [
     exitStatusSection(),
-    environmentSection(),
+    environmentSection(hasFile: true),
     .init(
       title: "Examples",
       rows: [
@@ -95,7 +111,13 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
       ]),
   ],
   operandWords: .files,
+  onlyOnCommandLine: ["help", "version", "no-config", "to", "address", "fingerprint", "code", "code-file"],
   check: { (arguments) throws(UsageError) in try arguments.check() })
+
+/// `--no-config`, which `ProgramStart` looks for before anything else.
+func noConfigurationOption<Arguments>() -> Option<Arguments> {
+  Option("no-config", help: "pass over the configuration file", .flag { _ in })
+}
 
 /// The exit codes, for either tool's help.
 func exitStatusSection() -> CommandDescription.Section {
@@ -104,9 +126,14 @@ func exitStatusSection() -> CommandDescription.Section {
     rows: ExitCode.allCases.map { ("\($0.rawValue)", $0.summary) })
 }
 
-/// The environment, for either tool's help.
-func environmentSection() -> CommandDescription.Section {
-  .init(
+/// The environment, for each tool's help.
+/// - Parameter hasFile: whether the tool has a configuration file.
+func environmentSection(hasFile: Bool = false) -> CommandDescription.Section {
+  let file: CommandDescription.Section.Row = (
+    "XDG_CONFIG_HOME",
+    "piconet/ in it may hold imagerecv.conf and imagesend.conf (default ~/.config): options as 'name = value', a line each, which count before the command line"
+  )
+  return .init(
     title: "Environment",
     rows: [
       (
@@ -117,6 +144,7 @@ func environmentSection() -> CommandDescription.Section {
         "PICONET_TRACE",
         "record this run in that file, all contents included, for 'piconet replay'; redacted:FILE records zeros for them"
       ),
+    ] + (hasFile ? [file] : []) + [
       ("XDG_STATE_HOME", "piconet/ in it keeps this device's key and the peers it knows (default ~/.local/state)"),
       ("POSIXLY_CORRECT", "if set, options end at the first operand"),
     ])

@@ -5,6 +5,9 @@ import PiconetTerminal
 /// there is no network over which others could be reached instead.
 struct BluetoothLook: Sendable {
   private static let interval = Duration.seconds(3)
+  /// When nothing has changed for so many looks, they are rarer: a receiver may wait for weeks.
+  private static let closeLooks = 20
+  private static let restInterval = Duration.seconds(30)
   /// After so many looks bluetoothd is asked again even if nothing has changed that can be seen without it.
   private static let patience = 10
 
@@ -32,18 +35,21 @@ struct BluetoothLook: Sendable {
   /// - Parameter addresses: where the program has said that it listens; if Bluetooth was asked for but is missing
   ///   there, nil may come first, once nothing is in the way: switching an adapter on takes a while.
   func follow(from addresses: [TransportAddress]? = nil, _ tell: (String?) async -> Void) async {
+    // Whatever happens, this run would not care.
+    guard environment.transports(options).contains(where: { $0 != .tcp }) else { return }
     let isMissing = options.asksForBluetooth() && addresses?.allSatisfy { $0.kind == .tcp } ?? false
     var memory = ObstacleMemory(told: isMissing ? "" : nil)
     var before: (glance: DoctorFacts, obstacle: String?)?
-    var looks = 0
+    var (looks, unchanged) = (0, 0)
     while !Task.isCancelled {
       looks += 1
       if let glance = await onItsOwnThread({ DoctorFacts.glance(environment, where: depends) }) {
         let isAsBefore = before?.glance == glance && memory.isSettled && looks % Self.patience != 0
+        unchanged = before?.glance == glance ? unchanged + 1 : 0
         if !isAsBefore { before = (glance, await obstacle(after: glance)) }
       }
       if let before, let change = memory.see(before.obstacle) { await tell(change.obstacle) }
-      try? await ContinuousClock().sleep(for: Self.interval)
+      try? await ContinuousClock().sleep(for: unchanged < Self.closeLooks ? Self.interval : Self.restInterval)
     }
   }
 

@@ -17,6 +17,8 @@ final class Console: Sendable {
   }
 
   let program: String
+  /// Where what has been received is noted; nil: nowhere.
+  let history: History?
   let isJSON: Bool
   let verbosity: Verbosity
   /// Whether the last event counts files.
@@ -33,10 +35,11 @@ final class Console: Sendable {
   private let state: Mutex<State>
 
   init(
-    program: String, json: Bool, verbosity: Verbosity, countsFiles: Bool = true, output: StandardStream = .output,
-    error: StandardStream = .error
+    program: String, json: Bool, verbosity: Verbosity, countsFiles: Bool = true, history: History? = nil,
+    output: StandardStream = .output, error: StandardStream = .error
   ) {
     self.program = program
+    self.history = history
     isJSON = json
     self.countsFiles = countsFiles
     isTerminal = isatty(output.descriptor) == 1
@@ -73,6 +76,7 @@ final class Console: Sendable {
       }
       if isJSON, isWritten { state.write(EventLine.text(event)) }
     }
+    if let failure = history?.record(event) { problem("warning: \(safe(failure))") }
   }
 
   /// A line of results on standard output, for people and pipes; not with `--json` or `-q`.
@@ -105,6 +109,11 @@ final class Console: Sendable {
       }
       state.prompt = prompt
     }
+  }
+
+  /// Calls a person to a terminal, where one is asked something: by its bell.
+  func ring() {
+    if isatty(state.withLock({ $0.error.descriptor })) == 1 { state.withLock { $0.error.write("\u{07}") } }
   }
 
   /// Reports a problem: a line on standard error, always.

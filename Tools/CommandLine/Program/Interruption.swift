@@ -22,7 +22,7 @@ final class Interruption: Sendable {
     return set
   }
 
-  /// Keeps the signals for `watch`. Call it before any other thread is made, since threads inherit the mask.
+  /// Keeps the signals for `wait`. Call it before any other thread is made, since threads inherit the mask.
   ///
   /// Not inlined: the optimizer of Swift 6.3.1 crashes (in SimplifyCFG, release builds) on the condition inside
   /// `ProgramStart.main`.
@@ -32,22 +32,18 @@ final class Interruption: Sendable {
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 
-  /// Waits for the signals on a thread of its own, as long as the process lives.
-  func watch(_ cancel: @escaping @Sendable () -> Void) {
-    Task {
-      await onItsOwnThread { [self] in
-        var set = Self.watched
-        while true {
-          var number: Int32 = 0
-          guard sigwait(&set, &number) == 0 else { continue }
-          let isFirst = signal.withLock { signal in
-            defer { signal = signal ?? number }
-            return signal == nil
-          }
-          guard isFirst else { Self.end(by: number) }
-          cancel()
-        }
+  /// Waits for the signals on the calling thread, as long as the process lives.
+  func wait(_ cancel: () -> Void) -> Never {
+    var set = Self.watched
+    while true {
+      var number: Int32 = 0
+      guard sigwait(&set, &number) == 0 else { continue }
+      let isFirst = signal.withLock { signal in
+        defer { signal = signal ?? number }
+        return signal == nil
       }
+      guard isFirst else { Self.end(by: number) }
+      cancel()
     }
   }
 
@@ -58,7 +54,7 @@ final class Interruption: Sendable {
     Glibc.signal(number, SIG_DFL)
     var set = watched
     pthread_sigmask(SIG_UNBLOCK, &set, nil)
-    // It goes to this thread: a signal sent to the process might be taken by `watch`, which waits for it.
+    // It goes to this thread: a signal sent to the process might be taken by `wait`, which waits for it.
     raise(number)
     // Not reached: the signal is not blocked and not ignored.
     _exit(128 + number)

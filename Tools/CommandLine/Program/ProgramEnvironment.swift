@@ -89,6 +89,12 @@ struct ProgramEnvironment: Sendable {
     }
   }
 
+  /// Where what has been received is noted: beside the key.
+  var history: History? {
+    guard case .directory(let folder)? = try? identity else { return nil }
+    return History(in: folder)
+  }
+
   /// The names of the peers that this user's device knows. None if they can't be read, as a node will report.
   var naming: PeerNaming { (try? identity.trustTable()).map(PeerNaming.init) ?? .nobody }
 

@@ -3,11 +3,10 @@ import PiconetTerminal
 
 /// From the command line to the exit.
 enum ProgramStart {
-  /// Blocks the main thread, which has nothing else to do: if `main` were asynchronous, it would run on a thread of the
-  /// pool, and the main thread would still take the signals that `Interruption` waits for.
+  /// The work is a task of the pool's threads; the main thread has nothing else to do, and waits for signals.
   static func main<Arguments>(
     _ table: OptionTable<Arguments>, initial: Arguments, words: [[UInt8]] = ProcessArguments.words,
-    console make: (Arguments) -> Console,
+    configuration: ConfigurationFile? = nil, console make: (Arguments) -> Console,
     _ body: @escaping @Sendable (Arguments, Console) async -> Void
   ) -> Never {
     StandardStream.occupyClosed()
@@ -16,6 +15,15 @@ enum ProgramStart {
     var output = StandardStream.output
     var error = StandardStream.error
     let arguments: Arguments
+    var initial = initial
+    if let configuration, !words.prefix(while: { $0 != Array("--".utf8) }).contains(Array("--no-config".utf8)) {
+      do throws(UsageError) {
+        initial = try configuration.read(into: initial, table: table)
+      } catch let problem {
+        error.write(problem.text(program: table.program))
+        exit(ExitCode.usage.rawValue)
+      }
+    }
     switch table.start(initial: initial, words: words, output: &output, error: &error) {
     case .run(let read): arguments = read
     case .end(let code): exit(code.rawValue)
@@ -28,8 +36,7 @@ enum ProgramStart {
       if code == .interrupted { Interruption.end(by: interruption.received ?? SIGINT) }
       exit(code.rawValue)
     }
-    interruption.watch { work.cancel() }
-    while true { pause() }
+    interruption.wait { work.cancel() }
   }
 }
 
@@ -38,6 +45,7 @@ extension ImageSendProgram {
   public static func main() -> Never {
     ProgramStart.main(
       imagesendOptions, initial: ImageSendArguments(),
+      configuration: ConfigurationFile(program: "imagesend", variable: ProgramEnvironment.current.variable),
       console: { Console(program: "imagesend", json: $0.json, verbosity: $0.verbosity) }
     ) { arguments, console in
       await ImageSendProgram(arguments: arguments, environment: .current, console: console).run()
@@ -50,7 +58,11 @@ extension ImageReceiveProgram {
   public static func main() -> Never {
     ProgramStart.main(
       imagerecvOptions, initial: ImageReceiveArguments(),
-      console: { Console(program: "imagerecv", json: $0.json, verbosity: $0.verbosity) }
+      configuration: ConfigurationFile(program: "imagerecv", variable: ProgramEnvironment.current.variable),
+      console: {
+        Console(
+          program: "imagerecv", json: $0.json, verbosity: $0.verbosity, history: ProgramEnvironment.current.history)
+      }
     ) { arguments, console in
       await ImageReceiveProgram(arguments: arguments, environment: .current, console: console).run()
     }

@@ -56,6 +56,9 @@ final class TransferBoard: Sendable {
   /// No more files go to the peer or come from it.
   func over(_ peer: TransferPeer) { state.withLock { $0.progress.over(peer) } }
 
+  /// A peer that was gone is back, as another one by its numbers.
+  func goOn(_ former: TransferPeer, as peer: TransferPeer) { state.withLock { $0.progress.goOn(former, as: peer) } }
+
   /// - Parameters:
   ///   - isTrusted: whether a person lets the peer push, or has chosen it.
   ///   - isTold: whether the file was reported; if not, its progress isn't, either.

@@ -83,7 +83,8 @@ struct TransferFailure: Error, Hashable, Sendable {
     case .declined where error.detail.isEmpty: "the other side has declined"
     case .notWanted:
       error.blame == .us
-        ? "not an image; use --any to take it all the same" : "not wanted there: not an image, and --any was not given"
+        ? "not a photo or video; use --any to take it all the same"
+        : "not wanted there: not a photo or video, and --any was not given"
     default: error.description
     }
   }

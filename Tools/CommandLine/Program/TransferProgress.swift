@@ -32,7 +32,7 @@ struct TransferProgress: Sendable {
   }
 
   private struct Side: Sendable {
-    let peer: TransferPeer
+    var peer: TransferPeer
     /// Whether more files may go to it.
     var isOpen: Bool
     /// Files that have had their outcome, and their bytes.
@@ -79,6 +79,14 @@ struct TransferProgress: Sendable {
     sides[index].lastEnd = nil
     // Peers that come and go are not added up.
     if gathered == nil { sides.remove(at: index) }
+  }
+
+  /// A peer that was gone is back as another one, and the files go on there.
+  mutating func goOn(_ former: TransferPeer, as peer: TransferPeer) {
+    guard former != peer, !sides.contains(where: { $0.peer == peer }),
+      let index = sides.firstIndex(where: { $0.peer == former })
+    else { return }
+    sides[index].peer = peer
   }
 
   mutating func begin(_ name: String, _ peer: TransferPeer, total: Int64, isTrusted: Bool, isTold: Bool) -> Key {

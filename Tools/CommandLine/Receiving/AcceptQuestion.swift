@@ -5,7 +5,11 @@ import PiconetTerminal
 final class AcceptQuestion: Sendable {
   enum Answer: Hashable, Sendable {
     case yes, no
-    /// Yes, but ask again the next time.
+    /// Yes, and without a question the next time.
+    case always
+    /// Yes, but to be chosen: which.
+    case some
+    /// Yes, but the device is not remembered.
     case once
     /// The person has compared the codes, and they differ.
     case codesDiffer
@@ -17,6 +21,8 @@ final class AcceptQuestion: Sendable {
       switch line.lowercased().filter({ !$0.isWhitespace }) {
       case "y", "yes": self = .yes
       case "n", "no": self = .no
+      case "a", "always": self = .always
+      case "s", "some": self = .some
       case "o", "once": self = .once
       case "d", "differ", "codesdiffer": self = .codesDiffer
       default: return nil
@@ -34,7 +40,22 @@ final class AcceptQuestion: Sendable {
     var pause: Duration { self == .takenBack ? .seconds(1) : .zero }
   }
 
-  static let prompt = "Accept? [y]es / [o]nce / [n]o / codes [d]iffer: "
+  /// A question, and what counts as an answer to it.
+  struct Wording: Hashable, Sendable {
+    let prompt: String
+    let answers: Set<Answer>
+
+    /// Whether to let a sender in whose files are not known beforehand.
+    static let accept = Wording(
+      prompt: "Accept? [y]es / [a]lways / [o]nce / [n]o / codes [d]iffer: ",
+      answers: [.yes, .always, .once, .no, .codesDiffer])
+    /// Whether to take files that were announced.
+    static let acceptFiles = Wording(
+      prompt: "Accept? [y]es / [a]lways / [s]ome / [o]nce / [n]o / codes [d]iffer: ",
+      answers: [.yes, .always, .some, .once, .no, .codesDiffer])
+  }
+
+  private static let choicePrompt = "Which? "
 
   private let lines: TerminalLines
 
@@ -51,28 +72,54 @@ final class AcceptQuestion: Sendable {
   func cancel() { lines.cancel() }
 
   /// Blocks its thread. Anything typed before the question could be read does not count as an answer.
-  /// - Parameter hasCodes: whether codes are shown, and may differ.
-  func ask(
-    _ console: Console, prompt: String = prompt, hasCodes: Bool = true, after former: Former = .none
-  ) -> Answer {
+  func ask(_ console: Console, _ wording: Wording, after former: Former = .none) -> Answer {
     defer { console.setPrompt(nil) }
     if former.pause > .zero {
-      console.setPrompt(prompt)
+      console.setPrompt(wording.prompt)
       if lines.isCancelled(within: former.pause) { return .none }
     }
     // Before the prompt, so that an answer given as soon as the prompt is there counts.
     lines.flush()
+    return answer(console, wording.prompt, or: .no) { line in
+      Answer(line).flatMap { wording.answers.contains($0) ? $0 : nil }
+    } ?? .none
+  }
+
+  /// After `some`: which files. Blocks its thread.
+  /// - Returns: nil if the person wants the first question back, by an empty line; and if nobody can answer any more.
+  func choose(_ console: Console, of announced: AnnouncedFiles) -> OfferSelection? {
+    defer { console.setPrompt(nil) }
+    let lines = announced.lines(atMost: AnnouncedFiles.fileLimit, isNumbered: true, safe: console.safe)
+    console.note(
+      (lines + ["Numbers, ranges and patterns, as in: 1-3 7 *.jpg   An empty line: back to the question."])
+        .joined(separator: "\n"), isQuestion: true)
+    let chosen: OfferSelection?? = answer(console, Self.choicePrompt, or: nil) { line in
+      if line.allSatisfy(\.isWhitespace) { return .some(nil) }
+      do throws(OfferSelection.Problem) {
+        return try OfferSelection(line, of: announced, shown: announced.first.count)
+      } catch {
+        console.note(console.safe(error.message), isQuestion: true)
+        return nil
+      }
+    }
+    return chosen ?? nil
+  }
+
+  /// The first line that is an answer, and `ending` at the end of the input, which is no consent. Nil: `cancel` was
+  /// called.
+  private func answer<Value: Sendable>(
+    _ console: Console, _ prompt: String, or ending: Value, _ read: (String) -> Value?
+  ) -> Value? {
     console.setPrompt(prompt)
-    let outcome = lines.first { line -> Answer? in
-      if let answer = Answer(line), hasCodes || answer != .codesDiffer { return answer }
+    let outcome = lines.first { line -> Value? in
+      if let value = read(line) { return value }
       console.setPrompt(prompt)
       return nil
     }
     return switch outcome {
-    case .answer(let answer): answer
-    // The end of input is not consent.
-    case .inputEnded: .no
-    case .cancelled: .none
+    case .answer(let value): value
+    case .inputEnded: ending
+    case .cancelled: nil
     }
   }
 }

@@ -11,6 +11,7 @@ public struct ImageReceiveProgram: Sendable {
   /// Does everything and reports it; cancelling the task ends it in good order.
   func run() async {
     if arguments.fingerprint { return tellFingerprint() }
+    if let count = arguments.history { return tellHistory(count) }
     guard console.accepts(arguments.transport) else { return }
     do throws(PiconetError) {
       var configuration = try environment.configuration(
@@ -46,6 +47,19 @@ public struct ImageReceiveProgram: Sendable {
     }
   }
 
+  private func tellHistory(_ count: Int) {
+    guard let history = console.history else {
+      return console.fail("state", "there is no place for a history: HOME and XDG_STATE_HOME are not set", .localFile)
+    }
+    do throws(SystemFailure) {
+      let entries = try history.last(count)
+      for entry in entries { console.result(entry.text(safe: console.safe)) }
+      if entries.isEmpty { console.note("Nothing has been received so far") }
+    } catch {
+      console.fail("history", "the history: \(SystemError.text(error.number))", .localFile)
+    }
+  }
+
   private func tellQRCode(_ digits: String) {
     do throws(QRCodeFailure) {
       let terminal = STDOUT_FILENO
@@ -55,6 +69,13 @@ public struct ImageReceiveProgram: Sendable {
     } catch {
       console.fail("qr-code", "\(error)", .usage)
     }
+  }
+
+  private var folder: LocalPath {
+    if let directory = arguments.directory { return directory }
+    guard arguments.isService, let home = environment.variable("HOME") else { return "." }
+    return LocalPath(
+      UserDirectories.pictures(home: home, configurationHome: environment.variable("XDG_CONFIG_HOME")))
   }
 
   private var listen: String? {
@@ -80,11 +101,17 @@ public struct ImageReceiveProgram: Sendable {
       arguments.code == nil ? arguments.accept.possible(console, right: ProgramEnvironment.imagesRight) : .known
     await console.tellDamage(node)
     await tellListening(node, configuration, directory)
+    if arguments.isService { ServiceNotice(environment.variable)?.ready("Receiving as \(configuration.name)") }
     let board = TransferBoard(console: console)
     let notes = ConnectionNotes(node: node, console: console)
+    let consents = Consents()
     let desk = OfferDesk(
-      node: node, console: console, board: board, notes: notes, directory: directory, arguments: arguments)
-    let invitations = InvitationDesk(node: node, console: console, policy: policy) { environment.naming }
+      node: node, console: console, board: board, notes: notes, directory: directory, consents: consents,
+      arguments: arguments)
+    let path = folder
+    let invitations = InvitationDesk(
+      node: node, console: console, policy: policy, consents: consents, freeSpace: { FreeSpace.bytes(at: path) }
+    ) { environment.naming }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
       group.addTask { await invitations.run() }
@@ -101,6 +128,7 @@ public struct ImageReceiveProgram: Sendable {
       await withTaskGroup(of: Void.self) { ends in
         ends.addTask { await desk.run() }
         if let codes { ends.addTask { await codes.run() } }
+        if let time = arguments.visibleTime { ends.addTask { await hide(node, after: time) } }
         await ends.next()
         ends.cancelAll()
       }
@@ -113,14 +141,30 @@ public struct ImageReceiveProgram: Sendable {
     if Task.isCancelled, !desk.isFull { console.interrupted() }
   }
 
+  /// Returns when nobody can find this device any more, and those who have are done.
+  private func hide(_ node: Node, after time: Duration) async {
+    try? await ContinuousClock().sleep(for: time)
+    if Task.isCancelled { return }
+    // Hiding can't fail: it listens to nobody new.
+    try? await node.setAvailable(false)
+    console.note("Others can't find this device any more, after \(HumanFigures.elapsed(time))")
+    while !Task.isCancelled, !node.session.members.isEmpty {
+      try? await ContinuousClock().sleep(for: Self.lastLook)
+    }
+  }
+
+  /// How often it is looked whether the last sender has left.
+  private static let lastLook = Duration.seconds(1)
+
   private func openDirectory(_ node: Node) async -> ReceivingDirectory? {
-    let name = console.safe(arguments.directory.readable)
+    let folder = folder
+    let name = console.safe(folder.readable)
     do throws(TransferFailure) {
       // Stored files are reported by their paths.
-      guard arguments.directory.lastComponent.text != nil else {
+      guard folder.lastComponent.text != nil else {
         throw TransferFailure(word: "directory", message: "the name is not UTF-8", exitCode: .localFile)
       }
-      let path = try OpenablePath(arguments.directory)
+      let path = try OpenablePath(folder)
       defer { withExtendedLifetime(path) {} }
       do throws(PiconetError) {
         return try await node.receivingDirectory(at: path.text, maximumFileSize: arguments.maxSize.map { UInt64($0) })
@@ -143,9 +187,9 @@ public struct ImageReceiveProgram: Sendable {
         Event.Listening(
           peer: node.id.peer.description, name: configuration.name, session: configuration.sessionID,
           addresses: addresses.map(\.text), transports: transports.map { "\($0)" },
-          directory: arguments.directory.readable)))
+          directory: folder.readable)))
     console.note(
-      "Receiving as '\(console.safe(configuration.name))' into \(console.safe(arguments.directory.readable)), listening on "
+      "Receiving as '\(console.safe(configuration.name))' into \(console.safe(folder.readable)), listening on "
         + (addresses.isEmpty ? "no address" : addresses.map { "\($0.kind) \($0.text)" }.joined(separator: ", ")))
   }
 

@@ -12,6 +12,10 @@ struct InvitationDesk: Sendable {
   let purpose: String
   /// The right that a known peer needs to be let in without a question, as given to `piconet trust allow`.
   let right: String
+  /// Where it is noted which files a person has agreed to; nil: what comes are not files.
+  let consents: Consents?
+  /// How much more can be stored, if files come.
+  let freeSpace: @Sendable () -> Int64?
   private let declines = Guarded(NoticeBudget())
   /// Codes that are shown without a question, since a person on the other side may compare as often as they like.
   private let codes = Guarded(NoticeBudget(of: NoticeBudget.memberBurst))
@@ -25,7 +29,8 @@ struct InvitationDesk: Sendable {
 
   init(
     node: Node, console: Console, policy: AcceptPolicy, purpose: String = "send files",
-    right: String = ProgramEnvironment.imagesRight, knownNow: @escaping @Sendable () -> PeerNaming
+    right: String = ProgramEnvironment.imagesRight, consents: Consents? = nil,
+    freeSpace: @escaping @Sendable () -> Int64? = { nil }, knownNow: @escaping @Sendable () -> PeerNaming
   ) {
     self.node = node
     self.console = console
@@ -34,6 +39,8 @@ struct InvitationDesk: Sendable {
     lastNaming = Guarded(knownNow())
     self.purpose = purpose
     self.right = right
+    self.consents = consents
+    self.freeSpace = freeSpace
   }
 
   /// Runs until the task is cancelled or the node ends.
@@ -81,13 +88,16 @@ struct InvitationDesk: Sendable {
             }
             await decline(invitation, .declined, "not-known", "not known; to let it in, \(Self.ways(right))")
           }
+        // A person has said once that nothing needs be asked.
+        case .ask where invitation.peer.rights.contains(.push): group.addTask { await accept(invitation) }
         case .ask:
           if isTooSoon(invitation) {
             await decline(invitation, .limitExceeded, "limit-exceeded", "it was asked about too often just now")
-          } else if let code = await code(of: invitation) {
+          } else if let code = await code(of: invitation, isQuestion: true) {
             let answer = await ask(invitation, code, &lastQuestion)
-            if answer == .yes { taken.change { $0[invitation.peer.fingerprint] = invitation.peer.petname } }
-            if [.yes, .once].contains(answer) { group.addTask { await finish(invitation, remembers: answer == .yes) } }
+            let rights = Self.rights(after: answer)
+            if rights != nil { taken.change { $0[invitation.peer.fingerprint] = invitation.peer.petname } }
+            if rights != nil || answer == .once { group.addTask { await finish(invitation, remembers: rights) } }
           }
         }
       }
@@ -106,13 +116,23 @@ struct InvitationDesk: Sendable {
     await finish(invitation)
   }
 
-  private func finish(_ invitation: Invitation, remembers: Bool = false) async {
+  /// What the peer may do from now on; nil: it is not remembered.
+  private static func rights(after answer: AcceptQuestion.Answer) -> Set<PeerRight.Action>? {
+    switch answer {
+    case .yes, .some: [.send]
+    case .always: [.push, .send]
+    case .once, .no, .codesDiffer, .none: nil
+    }
+  }
+
+  private func finish(_ invitation: Invitation, remembers rights: Set<PeerRight.Action>? = nil) async {
     do throws(PiconetError) {
       // Reported when it joins the session.
       _ = try await invitation.accept()
       // Only now: if the person on the other side finds that the codes differ, this one was mistaken.
-      if remembers { await remember(invitation.peer) }
+      if let rights { await remember(invitation.peer, rights) }
     } catch {
+      consents?.forget(invitation.peer.id)
       taken.change { $0[invitation.peer.fingerprint] = nil }
       guard let suppressed = take(invitation) else { return }
       console.note("\(describe(invitation)): \(console.safe(error.description))\(Self.words(suppressed))")
@@ -120,17 +140,18 @@ struct InvitationDesk: Sendable {
   }
 
   /// The code of an invitation whose turn it is, after reporting it; nil: there is none, which is reported as well.
-  private func code(of invitation: Invitation) async -> String? {
+  /// - Parameter isQuestion: whether a person here is asked, and sees the code with the question.
+  private func code(of invitation: Invitation, isQuestion: Bool = false) async -> String? {
     do throws(PiconetError) {
       let code = try await invitation.showCode()
       // The number of questions is bounded already.
-      guard let suppressed = policy == .ask ? 0 : codes.change({ $0.take(invitation.peer) }) else { return code }
+      guard let suppressed = isQuestion ? 0 : codes.change({ $0.take(invitation.peer) }) else { return code }
       console.tell(
         .code(
           Event.Code(
             peer: invitation.peer.fingerprint.description, name: invitation.peer.petname, code: code,
             suppressed: NoticeBudget.figure(suppressed))))
-      if policy != .ask {
+      if !isQuestion {
         console.note(
           "\(describe(invitation)) compares codes. Code: \(code)   The other screen must show the same."
             + NoticeBudget.othersNotTold(suppressed))
@@ -178,12 +199,14 @@ struct InvitationDesk: Sendable {
     let now = knownNow()
     lastNaming.change { $0 = now }
     let known = invitation.peer.known?.standing ?? (invitation.peer.isKnown ? "known" : "not known yet")
-    let isRemembered = invitation.peer.isKnown && invitation.peer.rights.isSuperset(of: [.push, .send])
-    console.note(
-      """
-      \(describe(invitation)), \(known), wants to \(purpose).
-      Code: \(code)   The other screen must show the same.\(isRemembered ? "" : " 'yes' remembers it, 'once' does not.")
-      """, isQuestion: true)
+    let announced = consents == nil ? nil : AnnouncedFiles(invitation.context)
+    let lines =
+      words(announced, from: invitation, known) + [
+        "Code: \(code)   The other screen must show the same.",
+        "'yes' remembers the device\(invitation.peer.isKnown ? "" : ", 'once' does not"); 'always' takes its files unasked from then on.",
+      ]
+    console.ring()
+    console.note(lines.joined(separator: "\n"), isQuestion: true)
     let before = former
     let answer = await withTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -195,17 +218,17 @@ struct InvitationDesk: Sendable {
         }
         question.cancel()
       }
-      let answer = await onItsOwnThread { question.ask(console, after: before) }
+      let answer = await onItsOwnThread { Self.ask(question, console, announced, after: before) }
       group.cancelAll()
       return answer
     }
-    let given = answer ?? AcceptQuestion.Answer.none
+    let (given, selection) = answer ?? (.none, .all)
     former = given == .none ? .takenBack : .answered
-    if invitation.peer.known != nil, ![.yes, .once].contains(given) {
+    if invitation.peer.known != nil, Self.rights(after: given) == nil, given != .once {
       _ = vain.change { $0.take(invitation.peer) }
     }
     switch given {
-    case .yes, .once: break
+    case .yes, .always, .some, .once: consents?.agree(to: selection, of: announced, from: invitation.peer.id)
     case .no: await decline(invitation, .declined, "declined", "you said no", isAnswer: true)
     case .codesDiffer:
       await decline(
@@ -216,10 +239,34 @@ struct InvitationDesk: Sendable {
     return given
   }
 
-  /// The person has compared the codes: the key is its device's, which may come again, and may be sent to.
-  private func remember(_ peer: ProvenMember) async {
+  /// Who wants what, and what it has announced.
+  private func words(_ announced: AnnouncedFiles?, from invitation: Invitation, _ known: String) -> [String] {
+    let start = "\(describe(invitation)), \(known), wants to"
+    guard let announced else { return ["\(start) \(purpose)\(consents == nil ? "" : ", and does not say which")."] }
+    let room = announced.roomText(free: freeSpace()).map { " \($0)" } ?? ""
+    let limit = console.verbosity.detail > 0 ? AnnouncedFiles.fileLimit : AnnouncedFiles.shownFiles
+    return ["\(start) send \(announced.text), over \(invitation.peer.transport).\(room)"]
+      + announced.lines(atMost: limit, safe: console.safe)
+  }
+
+  /// Asks until there is an answer, and for `some` a choice.
+  private static func ask(
+    _ question: AcceptQuestion, _ console: Console, _ announced: AnnouncedFiles?, after former: AcceptQuestion.Former
+  ) -> (AcceptQuestion.Answer, OfferSelection) {
+    guard let announced, !announced.first.isEmpty else { return (question.ask(console, .accept, after: former), .all) }
+    var former = former
+    while true {
+      let answer = question.ask(console, .acceptFiles, after: former)
+      guard answer == .some else { return (answer, .all) }
+      if let selection = question.choose(console, of: announced) { return (.some, selection) }
+      former = .answered
+    }
+  }
+
+  /// The person has compared the codes: the key is its device's.
+  private func remember(_ peer: ProvenMember, _ rights: Set<PeerRight.Action>) async {
     do throws(PiconetError) {
-      try await node.remember(peer, confirmed: .code, rights: [.push, .send])
+      try await node.remember(peer, confirmed: .code, rights: rights)
     } catch {
       // The person has said yes, so it gets in all the same.
       console.tellNotRemembered(peer, error)
@@ -229,7 +276,7 @@ struct InvitationDesk: Sendable {
   /// How a device becomes known, worded for a person who can be asked, or for one who reads a log.
   /// - Parameter right: the right that it needs here.
   static func ways(_ right: String, isAsking: Bool = AcceptQuestion.isPossible) -> String {
-    (isAsking ? "answer 'yes' to it with --accept ask, " : "") + "start this program with --code, or say "
+    (isAsking ? "answer 'always' to it with --accept ask, " : "") + "start this program with --code, or say "
       + "'piconet trust add NAME F' and 'piconet trust allow NAME \(right)', with F as 'piconet trust identity' shows it there"
   }
 

@@ -8,6 +8,9 @@ final class OfferDesk: Sendable {
   private let board: TransferBoard
   private let notes: ConnectionNotes
   private let directory: ReceivingDirectory
+  private let consents: Consents
+  /// nil: strangers have no limit.
+  private let allowance: Guarded<StrangerAllowance>?
   private let policy: ConflictPolicy
   private let takesAny: Bool
   /// Files that may still be stored; nil: any number.
@@ -47,13 +50,15 @@ final class OfferDesk: Sendable {
 
   init(
     node: Node, console: Console, board: TransferBoard, notes: ConnectionNotes, directory: ReceivingDirectory,
-    arguments: ImageReceiveArguments
+    consents: Consents, arguments: ImageReceiveArguments
   ) {
     self.node = node
     self.console = console
     self.board = board
     self.notes = notes
     self.directory = directory
+    self.consents = consents
+    allowance = arguments.daily.map { Guarded(StrangerAllowance(limit: $0)) }
     sums = SenderSums(console: console)
     policy = arguments.onConflict
     takesAny = arguments.any
@@ -96,6 +101,7 @@ final class OfferDesk: Sendable {
   /// Forgets a sender that has left, and says what became of its files.
   func left(_ member: ProvenMember) {
     state.withLock { $0.gates[member.id] = nil }
+    consents.forget(member.id)
     let sender = TransferPeer(member)
     if sums.left(sender) { board.over(sender) }
   }
@@ -123,22 +129,47 @@ final class OfferDesk: Sendable {
       && offers.change { $0.take(offer.sender) } != nil
     sums.record(offered, of: sender)
     if isTold { console.tell(offered) }
+    if let refusal = consents.refusal(of: name, bytes: offer.size, from: offer.sender.id) {
+      return await refuse(offer, name, refusal)
+    }
     let late = isTold ? nil : offered
+    let size = Int64(clamping: offer.size)
+    let stranger = offer.sender.known == nil ? offer.sender.fingerprint : nil
+    if let stranger, let allowance, !allowance.change({ $0.take(size, from: stranger, at: .now) }) {
+      return await refuse(
+        offer, name, TransferFailure(word: "daily-limit", message: Self.dailyLimit, exitCode: .refused))
+    }
+    let isStored = await taken(offer, name, of: sender, late)
+    if let stranger, !isStored { allowance?.change { $0.giveBack(size, to: stranger) } }
+  }
+
+  private static let dailyLimit = "a device that is not known may send no more today"
+
+  /// Stores an offer that nothing speaks against.
+  /// - Returns: whether it was stored.
+  private func taken(
+    _ offer: IncomingOffer, _ name: String, of sender: TransferPeer, _ late: Event?
+  ) async -> Bool {
+    let peer = sender.fingerprint
     let gate = state.withLock { state -> TaskGate in
       let gates = state.gates[offer.sender.id] ?? Gates()
       state.gates[offer.sender.id] = gates
       return gates.gate(ofSize: offer.size)
     }
-    guard await gate.enter() else { return await refuse(offer, name) }
-    defer { gate.leave() }
-    guard let places else {
-      _ = await store(offer, name, sender, nil, late)
-      return
+    guard await gate.enter() else {
+      await refuse(offer, name)
+      return false
     }
-    guard let place = await places.enter(peer) else { return await refuse(offer, name) }
+    defer { gate.leave() }
+    guard let places else { return await store(offer, name, sender, nil, late) }
+    guard let place = await places.enter(peer) else {
+      await refuse(offer, name)
+      return false
+    }
     // A place that has been used stays used.
     let isStored = await store(offer, name, sender, place, late)
     places.leave(place, isUsed: isStored)
+    return isStored
   }
 
   /// - Parameter late: reported before the outcome, unless that is a failure.
@@ -252,6 +283,23 @@ final class OfferDesk: Sendable {
 
   @Sendable private static func isImage(_ start: [UInt8]) -> Bool { ImageKind(header: start) != nil }
 
+  /// The person has not agreed to this one.
+  private func refuse(_ offer: IncomingOffer, _ name: String, _ refusal: Consents.Refusal) async {
+    await offer.decline(.declined, detail: refusal.message)
+    // That others were chosen is no news to the person, and no fault.
+    let isChoice = refusal == .notChosen
+    failed(
+      offer, name,
+      TransferFailure(
+        word: refusal.rawValue, message: isChoice ? "not chosen" : refusal.message,
+        exitCode: isChoice ? .stored : .refused), isTold: !isChoice)
+  }
+
+  private func refuse(_ offer: IncomingOffer, _ name: String, _ failure: TransferFailure) async {
+    await offer.decline(.declined, detail: failure.message)
+    failed(offer, name, failure)
+  }
+
   /// Nothing more is accepted: enough was stored, or a person has ended the program.
   private func refuse(_ offer: IncomingOffer, _ name: String) async {
     let failure: TransferFailure
@@ -266,7 +314,8 @@ final class OfferDesk: Sendable {
     failed(offer, name, failure)
   }
 
-  private func failed(_ offer: IncomingOffer, _ name: String, _ failure: TransferFailure) {
+  /// - Parameter isTold: whether it has a line on standard error; the event and the sum have it in any case.
+  private func failed(_ offer: IncomingOffer, _ name: String, _ failure: TransferFailure, isTold: Bool = true) {
     let sender = TransferPeer(offer.sender)
     let suppressed = failures.change { $0.take(offer.sender) }
     tell(
@@ -275,7 +324,7 @@ final class OfferDesk: Sendable {
           peer: sender.fingerprint, file: name, reason: failure.word, message: failure.message,
           exitCode: failure.exitCode, suppressed: NoticeBudget.figure(suppressed))),
       of: sender, isWritten: suppressed != nil)
-    guard let suppressed, sums.listsFailure(of: sender) else { return }
+    guard let suppressed, isTold, sums.listsFailure(of: sender) else { return }
     console.problem(
       "\(console.safe(name)) from \(console.safe(sender.name)): \(console.safe(failure.message))"
         + (suppressed > 0 ? "; so did \(suppressed) more, which were not told" : ""))

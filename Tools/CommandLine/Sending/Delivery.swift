@@ -11,6 +11,8 @@ struct Delivery: Sendable {
   let notes: ConnectionNotes
   /// After so long without progress the peer is given up, even if the connection is alive.
   let patience: Duration
+  /// Whether the receiver may be found again if it is gone: then files without an outcome go back to the feed.
+  var mayGoOn = false
 
   /// What the files' tasks share.
   private final class Shared: Sendable {
@@ -22,6 +24,8 @@ struct Delivery: Sendable {
       var unfinished = 0
       /// Files that were not even offered, since nothing more can be sent.
       var untried = 0
+      /// Whether the receiver is there and takes nothing: another connection to it would change nothing.
+      var isStalled = false
       /// Whether a receiver may have kept a part of one of them.
       var keepsPart = false
     }
@@ -32,8 +36,9 @@ struct Delivery: Sendable {
 
   private var peer: String { member.proven.fingerprint.description }
 
-  /// Returns when each file has its outcome, which has been reported.
-  func run() async {
+  /// Returns when each file has its outcome, which has been reported, or has gone back to the feed.
+  /// - Returns: why the receiver is gone, if files have gone back.
+  func run() async -> TransferFailure? {
     let shared = Shared(patience: patience)
     let peer = TransferPeer(member.proven)
     board.open(peer)
@@ -46,13 +51,23 @@ struct Delivery: Sendable {
       await group.next()
       group.cancelAll()
     }
+    if let end = shared.state.withLock({ $0.end }), goesOn(after: end, shared) { return end }
     tellHowToGoOn(shared)
+    return nil
+  }
+
+  private func hasGone(_ shared: Shared) -> Bool {
+    shared.state.withLock { $0.end }.map { goesOn(after: $0, shared) } ?? false
+  }
+
+  private func goesOn(after end: TransferFailure, _ shared: Shared) -> Bool {
+    mayGoOn && !shared.state.withLock({ $0.isStalled }) && ReceiverReturn.isPossible(after: end) && !Task.isCancelled
   }
 
   private func sendAll(_ shared: Shared) async {
     await withTaskGroup(of: GatheredFile.self) { senders in
       var underWay = FilesUnderWay()
-      while let file = await files.next() {
+      while !hasGone(shared), let file = await files.next() {
         while !underWay.admits(file), let ended = await senders.next() { underWay.end(ended) }
         underWay.begin(file)
         senders.addTask {
@@ -70,16 +85,18 @@ struct Delivery: Sendable {
       console.note("not sent either, of files that are not named here: \(untried - CommandLineLimits.untriedTold)")
     }
     guard unfinished > 0 else { return }
-    console.note(
-      "Run the same command again: what is stored is not sent again"
-        + (keepsPart ? ", and a large file goes on where it stopped" : ""))
+    console.note(keepsPart ? Self.howToGoOn : Self.howToRepeat)
   }
+
+  private static let howToRepeat = "Run the same command again: what is stored is not sent again"
+  static let howToGoOn = howToRepeat + ", and a large file goes on where it stopped"
 
   /// Returns when nothing has moved for too long, and says so.
   private func watch(_ shared: Shared) async {
     while !Task.isCancelled {
       let end = shared.state.withLock { state -> ContinuousClock.Instant? in
         guard let failure = state.patience.failure(at: .now) else { return state.patience.end }
+        state.isStalled = state.end == nil
         state.end = state.end ?? failure
         return nil
       }
@@ -92,6 +109,7 @@ struct Delivery: Sendable {
     let name = file.path.readable
     let end = shared.state.withLock { $0.end } ?? (Task.isCancelled ? Self.interrupted : nil)
     if let end {
+      if goesOn(after: end, shared) { return await files.giveBack(file) }
       let isTold = shared.state.withLock { state in
         state.unfinished += 1
         state.untried += 1
@@ -168,6 +186,7 @@ struct Delivery: Sendable {
       } else if error.code == .cancelled, error.blame == .us {
         failure = shared.state.withLock { $0.end } ?? failure
       }
+      if goesOn(after: failure, shared) { return await files.giveBack(file) }
       failed(name, failure)
     }
   }

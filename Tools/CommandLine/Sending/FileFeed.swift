@@ -6,6 +6,8 @@ import Synchronization
 actor FileFeed {
   private var walk: FileWalk
   private let notes: GatheringNotes
+  /// Files that were taken and have no outcome.
+  fileprivate var returned: [GatheredFile] = []
 
   init(_ walk: FileWalk, _ notes: GatheringNotes) {
     self.walk = walk
@@ -17,12 +19,18 @@ actor FileFeed {
 
   /// The next file; nil at the end. Meanwhile a thread of the pool waits for the disk, at most one for each receiver.
   func next() -> GatheredFile? {
+    if let file = returned.popLast() { return file }
     while let step = walk.next() {
       if case .file(let file) = step { return file }
       notes.tell(step)
     }
     return nil
   }
+}
+
+extension FileFeed {
+  /// A file that was taken has no outcome, and is the next one again. There are never more than were under way at once.
+  func giveBack(_ file: GatheredFile) { returned.append(file) }
 }
 
 /// Reports each file that can't be sent only once, although every receiver's feed comes across it.

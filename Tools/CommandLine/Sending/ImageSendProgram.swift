@@ -9,7 +9,9 @@ public struct ImageSendProgram: Sendable {
   private var walk: FileWalk {
     FileWalk(
       arguments.operands,
-      FileWalk.Options(any: arguments.any, isFlat: arguments.isFlat, followsLinks: arguments.followsLinks))
+      FileWalk.Options(
+        any: arguments.any, isFlat: arguments.isFlat, followsLinks: arguments.followsLinks,
+        takesCompanions: !arguments.isAlone))
   }
 
   private var session: String { arguments.session ?? ProgramEnvironment.usualSession }
@@ -56,14 +58,15 @@ public struct ImageSendProgram: Sendable {
     _ node: Node, _ gathering: GatheringNotes, _ contact: FirstContact, _ naming: PeerNaming, _ code: TypedCode?
   ) async {
     let board = TransferBoard(console: console, isCounting: true)
-    let counting = Task { await count(into: board) }
+    let announcement = Announcement()
+    let counting = Task { await count(into: board, announcement) }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
       group.addTask {
         let reach = ReachNotes(console: console, side: .sender)
         for await change in node.session.membership { reach.tell(change) }
       }
-      await send(gathering, node, board, contact, naming, code)
+      await send(gathering, node, board, contact, naming, code, announcement)
       group.cancelAll()
     }
     // The count is complete, since it runs ahead of all others, or nobody waits for it any more.
@@ -75,11 +78,12 @@ public struct ImageSendProgram: Sendable {
 
   /// Goes through all files ahead of the receivers' feeds, to find out how many there are and which files in
   /// directories are left out.
-  private func count(into board: TransferBoard) async {
+  private func count(into board: TransferBoard, _ announcement: Announcement) async {
     var walk = walk
     var gathered = TransferBoard.Gathered()
     while !Task.isCancelled, let step = walk.next() {
       guard case .file(let file) = step else { continue }
+      announcement.add(file)
       gathered.files += 1
       gathered.bytes.add(bytes: file.size)
       // There may be only one processor.
@@ -89,18 +93,20 @@ public struct ImageSendProgram: Sendable {
       }
     }
     gathered.isWhole = !Task.isCancelled
+    // What a server has is not known before it is asked.
+    announcement.finish(isWhole: gathered.isWhole && !arguments.operands.contains(where: \.isURL))
     board.count(gathered)
     console.leftOut(walk.leftOut)
   }
 
   private func send(
     _ gathering: GatheringNotes, _ node: Node, _ board: TransferBoard, _ contact: FirstContact, _ naming: PeerNaming,
-    _ code: TypedCode?
+    _ code: TypedCode?, _ announcement: Announcement
   ) async {
     let gate = TaskGate(CommandLineLimits.peersAtOnce)
     let search = PeerSearch(node: node, console: console, session: session, naming: naming)
     let choice = PeerChoice(
-      search: search, console: console, timeout: arguments.timeout, session: session,
+      search: search, console: console, timeout: arguments.searchTime, session: session,
       bluetooth: BluetoothLook(options: arguments.transport, environment: environment),
       known: naming.fingerprints, asks: !arguments.yes, wanted: arguments.fingerprint,
       confirmsByHand: contact.confirmsByHand)
@@ -116,13 +122,13 @@ public struct ImageSendProgram: Sendable {
       if let address = arguments.address {
         let connection = PeerConnection(
           node: node, place: .address(address, address.kinds(arguments.transport.choice)), console: console,
-          contact: contact, naming: naming, code: code)
+          contact: contact, naming: naming, code: code, announcement: announcement)
         // Before looking for others: only the peer that answers there shows whether `--to` means the same one.
         _ = await gate.enter()
-        let opened = await open(connection, gathering)
+        let opened = await open(connection, gathering, search)
         if let opened { _ = search.claim(opened.id) }
         group.addTask {
-          if let opened { await deliver(gathering, to: opened, node, board) }
+          if let opened { await deliver(gathering, to: opened, over: connection, search, board) }
           gate.leave()
         }
       }
@@ -138,8 +144,9 @@ public struct ImageSendProgram: Sendable {
             await withTaskGroup(of: Void.self) { inner in
               for peer in peers where search.claim(peer.id) {
                 let connection = PeerConnection(
-                  node: node, place: .peer(peer), console: console, contact: contact, naming: naming, code: code)
-                inner.addTask { await deliver(gathering, over: connection, gate, board) }
+                  node: node, place: .peer(peer), console: console, contact: contact, naming: naming, code: code,
+                  announcement: announcement)
+                inner.addTask { await deliver(gathering, over: connection, search, gate, board) }
               }
             }
           } catch {
@@ -151,45 +158,97 @@ public struct ImageSendProgram: Sendable {
   }
 
   private func deliver(
-    _ gathering: GatheringNotes, over connection: PeerConnection, _ gate: TaskGate, _ board: TransferBoard
+    _ gathering: GatheringNotes, over connection: PeerConnection, _ search: PeerSearch, _ gate: TaskGate,
+    _ board: TransferBoard
   ) async {
     let isDone: Void? = await gate.run {
-      if let member = await open(connection, gathering) { await deliver(gathering, to: member, connection.node, board) }
+      if let member = await open(connection, gathering, search) {
+        await deliver(gathering, to: member, over: connection, search, board)
+      }
     }
     if isDone == nil { await notSent(gathering, to: connection, Delivery.interrupted) }
   }
 
   /// nil if it failed, which has been reported.
-  private func open(_ connection: PeerConnection, _ gathering: GatheringNotes) async -> Member? {
+  private func open(
+    _ connection: PeerConnection, _ gathering: GatheringNotes, _ search: PeerSearch
+  ) async -> Member? {
+    let failure: TransferFailure
     do throws(TransferFailure) {
       return try await connection.open(timeout: arguments.timeout)
     } catch {
-      await notSent(gathering, to: connection, error)
-      return nil
+      failure = error
+    }
+    let mayCome = ReceiverReturn.isPossible(after: failure) || failure.exitCode == .noSuchPeer
+    if arguments.wait != nil, mayCome, !Task.isCancelled,
+      let member = await comeBack(connection, search).member(connection.key, but: nil)
+    {
+      return member
+    }
+    await notSent(gathering, to: connection, Task.isCancelled ? Delivery.interrupted : failure)
+    return nil
+  }
+
+  private func comeBack(_ connection: PeerConnection, _ search: PeerSearch) -> ReceiverReturn {
+    let timeout = arguments.timeout
+    return ReceiverReturn(search: search, console: console, patience: arguments.searchTime, connection: connection) {
+      (next) async throws(TransferFailure) in try await next.open(timeout: timeout)
     }
   }
 
-  private func deliver(_ gathering: GatheringNotes, to member: Member, _ node: Node, _ board: TransferBoard) async {
-    let notes = ConnectionNotes(node: node, console: console)
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask { await notes.watch() }
-      await Delivery(
-        member: member, files: FileFeed(walk, gathering), console: console, gathering: gathering, board: board,
-        notes: notes, patience: arguments.timeout
-      ).run()
-      group.cancelAll()
+  /// Sends all files; to a receiver that is gone and comes back, the rest.
+  private func deliver(
+    _ gathering: GatheringNotes, to first: Member, over connection: PeerConnection, _ search: PeerSearch,
+    _ board: TransferBoard
+  ) async {
+    let feed = FileFeed(walk, gathering)
+    var member = first
+    // One that comes back again and again and takes nothing is given up, unless the person wants to wait.
+    var fruitless = 0
+    while true {
+      let before = console.counts
+      let mayGoOn = arguments.wait != nil || fruitless < CommandLineLimits.fruitlessReturns
+      guard let end = await deliver(feed, gathering, to: member, connection.node, board, mayGoOn: mayGoOn) else {
+        return
+      }
+      fruitless = console.counts == before ? fruitless + 1 : 0
+      let former = member
+      guard let next = await comeBack(connection, search).member(former.proven.fingerprint, but: former.id) else {
+        await notSent(gathering, to: connection, Task.isCancelled ? Delivery.interrupted : end, feed)
+        return console.note(Delivery.howToGoOn)
+      }
+      _ = search.claim(next.id)
+      board.goOn(TransferPeer(former.proven), as: TransferPeer(next.proven))
+      member = next
     }
+  }
+
+  /// - Returns: why the receiver is gone, if it may come back.
+  private func deliver(
+    _ feed: FileFeed, _ gathering: GatheringNotes, to member: Member, _ node: Node, _ board: TransferBoard,
+    mayGoOn: Bool
+  ) async -> TransferFailure? {
+    let notes = ConnectionNotes(node: node, console: console)
+    let watching = Task { await notes.watch() }
+    let end = await Delivery(
+      member: member, files: feed, console: console, gathering: gathering, board: board, notes: notes,
+      patience: arguments.timeout, mayGoOn: mayGoOn
+    ).run()
+    watching.cancel()
+    await watching.value
     if member.transport != nil { await notes.look(at: member.proven) }
     notes.tellAll()
     await member.disconnect()
+    return end
   }
 
-  /// Not one of these files was even offered.
+  /// None of these files has an outcome.
+  /// - Parameter rest: those that are left; nil: all.
   private func notSent(
-    _ gathering: GatheringNotes, to connection: PeerConnection?, _ failure: TransferFailure
+    _ gathering: GatheringNotes, to connection: PeerConnection?, _ failure: TransferFailure, _ rest: FileFeed? = nil
   ) async {
     console.problem(connection.map { console.safe($0.sentence(failure)) } ?? failure.message)
-    let feed = FileFeed(walk, gathering)
+    let feed = rest ?? FileFeed(walk, gathering)
     let limit = console.listsFailures ? CommandLineLimits.untriedTold : CommandLineLimits.fewFiles
     var count = 0
     var names: [String] = []

@@ -13,7 +13,7 @@ struct PeerConnection: Sendable {
   private static let hintTime = Duration.milliseconds(700)
 
   let node: Node
-  let place: Place
+  var place: Place
   let console: Console
   /// nil: no person is asked, and nothing is remembered.
   var contact: FirstContact?
@@ -21,6 +21,10 @@ struct PeerConnection: Sendable {
   var naming = PeerNaming.nobody
   /// The code to prove to the peer.
   var code: TypedCode?
+  /// What the peer is told about the files before a person there is asked; nil: nothing.
+  var announcement: Announcement?
+  /// Whether it was connected to before, which is told as that.
+  var isReturn = false
 
   /// What a person calls it; may be a peer's own words.
   var text: String {
@@ -38,11 +42,14 @@ struct PeerConnection: Sendable {
     }
   }
 
-  /// The fingerprint of the key that must answer, if it is known.
-  var fingerprint: String? {
+  /// The fingerprint of that key.
+  var fingerprint: String? { key?.description }
+
+  /// The key that must answer, if it is known.
+  var key: PeerID? {
     switch place {
-    case .peer(let peer): peer.id.peer.description
-    case .address(let address, _): expected(at: address)?.description
+    case .peer(let peer): peer.id.peer
+    case .address(let address, _): expected(at: address)
     }
   }
 
@@ -200,32 +207,40 @@ struct PeerConnection: Sendable {
     timeout: Duration, proven: @escaping @Sendable (ProvenMember) -> Void,
     code: @escaping @Sendable (ProvenMember, String) -> Void
   ) async -> Result<Member, PiconetError> {
+    let context = await announcement?.told().encoded ?? []
     do throws(PiconetError) {
       switch place {
       case .peer(let peer):
-        console.tell(
-          .connecting(
-            Event.Connecting(
-              peer: fingerprint, name: peer.name, transports: peer.transports.map { "\($0)" },
-              address: peer.addresses.first?.text)))
-        if let typed = self.code {
-          return .success(try await node.invite(peer, proving: typed, timeout: timeout, proven: proven))
+        if !isReturn {
+          console.tell(
+            .connecting(
+              Event.Connecting(
+                peer: fingerprint, name: peer.name, transports: peer.transports.map { "\($0)" },
+                address: peer.addresses.first?.text)))
         }
-        return .success(try await node.invite(peer, timeout: timeout, proven: proven, code: code))
+        if let typed = self.code {
+          return .success(
+            try await node.invite(peer, proving: typed, context: context, timeout: timeout, proven: proven))
+        }
+        return .success(try await node.invite(peer, context: context, timeout: timeout, proven: proven, code: code))
       case .address(let address, let kinds):
-        console.tell(
-          .connecting(
-            Event.Connecting(
-              peer: nil, name: nil, transports: kinds.map { "\($0)" }, address: address.description)))
+        if !isReturn {
+          console.tell(
+            .connecting(
+              Event.Connecting(
+                peer: nil, name: nil, transports: kinds.map { "\($0)" }, address: address.description)))
+        }
         if let typed = self.code {
           return .success(
             try await node.invite(
-              at: address.description, proving: typed, expecting: expected(at: address), timeout: timeout,
+              at: address.description, proving: typed, expecting: expected(at: address), context: context,
+              timeout: timeout,
               proven: proven))
         }
         return .success(
           try await node.invite(
-            at: address.description, expecting: expected(at: address), timeout: timeout, proven: proven, code: code))
+            at: address.description, expecting: expected(at: address), context: context, timeout: timeout,
+            proven: proven, code: code))
       }
     } catch {
       return .failure(error)

@@ -44,7 +44,9 @@ final class FirstContact: Sendable {
   static let longestThought = Duration.seconds(300)
 
   static let prompt = "Send? [y]es / [o]nce / [n]o / codes [d]iffer: "
-  private static let promptWithoutCodes = "Send? [y]es / [o]nce / [n]o: "
+  private static let wording = AcceptQuestion.Wording(prompt: prompt, answers: [.yes, .once, .no, .codesDiffer])
+  private static let wordingWithoutCodes = AcceptQuestion.Wording(
+    prompt: "Send? [y]es / [o]nce / [n]o: ", answers: [.yes, .once, .no])
 
   init(_ arguments: ImageSendArguments, _ naming: PeerNaming, _ console: Console) {
     fingerprint = arguments.fingerprint
@@ -187,7 +189,7 @@ final class FirstContact: Sendable {
     console.note(what, isQuestion: true)
     let answer = await withTaskCancellationHandler {
       await onItsOwnThread { [console] in
-        question.ask(console, prompt: hasCodes ? Self.prompt : Self.promptWithoutCodes, hasCodes: hasCodes)
+        question.ask(console, hasCodes ? Self.wording : Self.wordingWithoutCodes)
       } ?? .none
     } onCancel: {
       question.cancel()

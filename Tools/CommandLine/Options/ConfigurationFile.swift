@@ -1,0 +1,107 @@
+import Glibc
+import PiconetTerminal
+
+/// What a person sets once: a file of a program's options, a line each, which count before those of the command line.
+///
+///     # imagerecv.conf
+///     name = Living room
+///     directory = ~/Pictures
+///     any
+///
+/// The names are those of the long options. A line that begins with `#` is a comment.
+struct ConfigurationFile: Sendable {
+  let path: LocalPath
+  let home: String
+
+  /// A longer file is refused.
+  static let byteLimit = 65_536
+
+  /// `$XDG_CONFIG_HOME/piconet/PROGRAM.conf`, by default in `~/.config`; nil if there is no home.
+  /// - Parameter variable: a variable of the environment.
+  init?(program: String, variable: (String) -> String?) {
+    guard let home = variable("HOME"), home.hasPrefix("/") else { return nil }
+    // A relative path in it counts as none (XDG Base Directory Specification 0.8).
+    let folder = variable("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.config"
+    self.init(path: LocalPath("\(folder)/piconet/\(program).conf"), home: home)
+  }
+
+  init(path: LocalPath, home: String) { (self.path, self.home) = (path, home) }
+
+  /// The arguments with what the file says.
+  /// - Parameter initial: as they are without it.
+  func read<Arguments>(
+    into initial: Arguments, table: OptionTable<Arguments>
+  ) throws(UsageError) -> Arguments {
+    guard let bytes = try content() else { return initial }
+    var arguments = initial
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    for (number, line) in lines.enumerated() {
+      do throws(UsageError) {
+        try read(Self.trimmed(line), into: &arguments, table: table)
+      } catch {
+        throw UsageError("\(displaySafe(path.readable)):\(number + 1): \(error.message)")
+      }
+    }
+    return arguments
+  }
+
+  private func read<Arguments>(
+    _ line: ArraySlice<UInt8>, into arguments: inout Arguments, table: OptionTable<Arguments>
+  ) throws(UsageError) {
+    guard let first = line.first, first != UInt8(ascii: "#") else { return }
+    let equals = line.firstIndex(of: UInt8(ascii: "="))
+    let name = Self.trimmed(line[..<(equals ?? line.endIndex)])
+    let option = String(decoding: name, as: UTF8.self)
+    guard table.options.contains(where: { $0.long == option }), !table.onlyOnCommandLine.contains(option) else {
+      let nearest = NearestWord.to(
+        option, of: table.options.map(\.long).filter { !table.onlyOnCommandLine.contains($0) })
+      throw UsageError("'\(displaySafe(option))' is no option that can stand here\(NearestWord.question(nearest))")
+    }
+    var word = [UInt8]("--".utf8) + name
+    if let equals {
+      var value = Array(Self.trimmed(line[(equals + 1)...]))
+      // Nobody's shell has done it.
+      if value.starts(with: "~/".utf8) { value = Array(home.utf8) + value.dropFirst() }
+      word += [UInt8(ascii: "=")] + value
+    }
+    var table = table
+    table.check = nil
+    table.operands = .none
+    guard
+      case .run(let read) = try OptionParser.parse([word], table: table, initial: arguments, posixlyCorrect: true)
+    else { return }
+    arguments = read
+  }
+
+  /// nil: there is no such file.
+  private func content() throws(UsageError) -> [UInt8]? {
+    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw UsageError("\(displaySafe(path.readable)): \(SystemError.text(errno))")
+    }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: Self.byteLimit + 1)
+    var count = 0
+    while count < bytes.count {
+      let got = bytes.withUnsafeMutableBytes {
+        Glibc.read(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count)
+      }
+      if got < 0, errno == EINTR { continue }
+      guard got >= 0 else { throw UsageError("\(displaySafe(path.readable)): \(SystemError.text(errno))") }
+      if got == 0 { break }
+      count += got
+    }
+    guard count <= Self.byteLimit else {
+      throw UsageError("\(displaySafe(path.readable)): longer than \(Self.byteLimit) bytes")
+    }
+    return Array(bytes[..<count])
+  }
+
+  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let blanks: Set<UInt8> = [0x20, 0x09, 0x0D]
+    var rest = bytes.drop { blanks.contains($0) }
+    while let last = rest.last, blanks.contains(last) { rest.removeLast() }
+    return rest
+  }
+}

@@ -1,0 +1,54 @@
+import Piconet
+import Synchronization
+
+/// What a person has agreed to take from each sender that was asked about. Senders that may push have none here, and
+/// all that they offer is taken. Any thread may use it.
+final class Consents: Sendable {
+  /// Why an offer is turned away.
+  enum Refusal: String, Sendable {
+    /// The person wants others of its files.
+    case notChosen = "not-chosen"
+    /// The person has agreed to fewer files, or smaller ones.
+    case moreThanAnnounced = "more-than-announced"
+
+    var message: String {
+      switch self {
+      case .notChosen: "not among the files that were chosen there"
+      case .moreThanAnnounced: "more than was announced when it was asked"
+      }
+    }
+  }
+
+  private struct Consent {
+    let selection: OfferSelection
+    /// What was said before the question; nil: nothing.
+    let announced: AnnouncedFiles?
+    var files = 0
+    var bytes: Int64 = 0
+  }
+
+  /// Bounded by the number of members, and one whose invitation is being accepted.
+  private let consents = Mutex<[NodeID: Consent]>([:])
+
+  /// Call it before the sender is let in: its first offer comes at once.
+  func agree(to selection: OfferSelection, of announced: AnnouncedFiles?, from sender: NodeID) {
+    consents.withLock { $0[sender] = Consent(selection: selection, announced: announced) }
+  }
+
+  /// The sender has left, or was not let in after all.
+  func forget(_ sender: NodeID) { consents.withLock { $0[sender] = nil } }
+
+  /// Whether an offer is what the person has agreed to; it is counted.
+  /// - Parameter name: with its folders.
+  func refusal(of name: String, bytes: UInt64, from sender: NodeID) -> Refusal? {
+    consents.withLock { consents in
+      guard var consent = consents[sender] else { return nil }
+      consent.files += 1
+      consent.bytes.add(bytes: Int64(clamping: bytes))
+      consents[sender] = consent
+      guard consent.selection.takes(name) else { return .notChosen }
+      guard let announced = consent.announced, announced.isWhole else { return nil }
+      return consent.files > announced.files || consent.bytes > announced.bytes ? .moreThanAnnounced : nil
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Piconet
+
+/// How much is taken from devices that are not known within a day (`imagerecv --daily`). Pure: times are arguments.
+///
+/// Each key has the same; all strangers together have a few times as much, since keys cost nothing.
+struct StrangerAllowance: Sendable {
+  static let day = Duration.seconds(86_400)
+  /// All strangers together have as much as so many.
+  static let strangersOfAll: Int64 = 4
+  /// Keys that are remembered; beyond that only the sum of all counts.
+  static let keyLimit = 1_024
+
+  private struct Use: Sendable {
+    /// When its day began.
+    var since: ContinuousClock.Instant
+    var bytes: Int64 = 0
+  }
+
+  let limit: Int64
+  private var uses: [PeerID: Use] = [:]
+  private var all: Use?
+
+  init(limit: Int64) { self.limit = limit }
+
+  /// Takes so many bytes from the allowance of a key; false, and nothing is taken, if it has less.
+  mutating func take(_ bytes: Int64, from key: PeerID, at now: ContinuousClock.Instant) -> Bool {
+    var own = Self.current(uses[key], at: now)
+    var all = Self.current(all, at: now)
+    own.bytes.add(bytes: bytes)
+    all.bytes.add(bytes: bytes)
+    let (ofAll, isBeyond) = limit.multipliedReportingOverflow(by: Self.strangersOfAll)
+    guard own.bytes <= limit, all.bytes <= (isBeyond ? .max : ofAll) else { return false }
+    if uses[key] == nil, uses.count >= Self.keyLimit { uses = uses.filter { now - $0.value.since < Self.day } }
+    if uses[key] != nil || uses.count < Self.keyLimit { uses[key] = own }
+    self.all = all
+    return true
+  }
+
+  /// Gives back what was taken for a file that did not come.
+  mutating func giveBack(_ bytes: Int64, to key: PeerID) {
+    uses[key]?.bytes.add(bytes: -bytes)
+    all?.bytes.add(bytes: -bytes)
+  }
+
+  private static func current(_ use: Use?, at now: ContinuousClock.Instant) -> Use {
+    guard let use, now - use.since < day else { return Use(since: now) }
+    return use
+  }
+}
