@@ -62,10 +62,10 @@ def called_by(place: Place, listener: socket.socket, *words, node: Node | None =
 
 
 def known_to_receiver(place: Place, node: Node, **options) -> None:
-    """A person at imagerecv compares the code and says yes to this sender, who sends a photo."""
+    """A person at imagerecv compares the code and says always to this sender, who sends a photo."""
     receiver = ask_receiver(place, **options)
     association = asked(receiver, node)
-    receiver.type("y\n")
+    receiver.type("a\n")
     association.get_in()
     assert transfers.send(association, b"photo", "first.jpg").is_stored
     association.leave()

@@ -131,7 +131,7 @@ def test_known_key_in_every_line(place: Place):
 
 
 def test_known(place: Place):
-    """--accept known takes whom a person has said yes to, and nobody else, whatever his name"""
+    """--accept known takes whom a person has said always to, and nobody else, whatever his name"""
     ada = Node(name="Ada")
     meetings.known_to_receiver(place, ada)
     receiver = place.receiver(accept="known")
@@ -144,6 +144,21 @@ def test_known(place: Place):
         except LinkEnded as ended:
             answer = ended
         assert not isinstance(answer, Accept), answer
+
+
+def test_yes_is_no_push(place: Place):
+    """whom a person has said yes to is known, and asked about again: --accept known does not take it"""
+    ada = Node(name="Ada")
+    receiver = meetings.ask_receiver(place)
+    association = meetings.asked(receiver, ada)
+    receiver.type("y\n")
+    association.get_in()
+    association.leave()
+    receiver.end()
+    receiver = place.receiver(accept="known")
+    answer = Association(Link.dial(receiver.address, Node(ada.identity, name="Ada"))).invite()
+    assert isinstance(answer, Decline), answer
+    assert receiver.event("declined")["reason"] == "not-allowed"
 
 
 def test_all_makes_nobody_known(place: Place):

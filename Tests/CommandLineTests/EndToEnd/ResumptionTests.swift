@@ -46,7 +46,8 @@ struct ResumptionTests {
     try await ToolScene.run { scene in
       let path = try film(scene, size: size)
       var receiver = try await scene.receiver()
-      let first = try scene.sender("--to", "Kitchen", path)
+      // One that is gone is waited for as long as that.
+      let first = try scene.sender("--to", "Kitchen", "--timeout", "5", path)
       try await waitForBytes(4 << 20, receiver)
       let before = done(receiver)
       if receiverDies {
@@ -81,7 +82,8 @@ struct ResumptionTests {
     try await ToolScene.run { scene in
       let path = try film(scene, size: size)
       var receiver = try await scene.receiver()
-      let first = try scene.sender("--to", "Kitchen", path)
+      // One that is gone is waited for as long as that.
+      let first = try scene.sender("--to", "Kitchen", "--timeout", "5", path)
       try await waitForBytes(4 << 20, receiver)
       (receiverEnds ? receiver : first).send(signal: SIGINT)
       #expect(await first.end() == (receiverEnds ? 5 : 130), "\(first.error)")
@@ -107,7 +109,7 @@ struct ResumptionTests {
   func hint() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver()
-      let sender = try scene.sender("--to", "Kitchen", try film(scene, size: 300 << 20))
+      let sender = try scene.sender("--to", "Kitchen", "--timeout", "5", try film(scene, size: 300 << 20))
       try await waitForBytes(2 << 20, receiver)
       receiver.send(signal: SIGKILL)
       #expect(await sender.end() == 5)

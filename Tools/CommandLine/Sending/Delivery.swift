@@ -177,16 +177,20 @@ struct Delivery: Sendable {
           state.keepsPart = true
         }
       }
+      // Only what the end of all has taken along goes back: a file that failed by itself has its outcome.
+      var endedWithAll = false
       if failure.endsConnection {
+        endedWithAll = true
         // The first failure knows why; the others only know that it is over.
         failure = shared.state.withLock { state in
           if state.end == nil { state.end = failure }
           return state.end ?? failure
         }
-      } else if error.code == .cancelled, error.blame == .us {
-        failure = shared.state.withLock { $0.end } ?? failure
+      } else if error.code == .cancelled, error.blame == .us, let end = shared.state.withLock({ $0.end }) {
+        endedWithAll = true
+        failure = end
       }
-      if goesOn(after: failure, shared) { return await files.giveBack(file) }
+      if endedWithAll, goesOn(after: failure, shared) { return await files.giveBack(file) }
       failed(name, failure)
     }
   }
