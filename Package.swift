@@ -107,7 +107,8 @@ let package = Package(
 
     // Tools.
     .target(
-      name: "PiconetCommandLine", dependencies: ["Piconet", "PiconetTerminal", "CPiconetSystem"],
+      name: "PiconetCommandLine",
+      dependencies: ["Piconet", "PiconetActors", "PiconetCalls", "PiconetTerminal", "CPiconetSystem"],
       path: "Tools/CommandLine", exclude: ["EVENTS.md"], swiftSettings: strict),
     .executableTarget(
       name: "imagesend", dependencies: ["PiconetCommandLine"], path: "Tools/imagesend-program",
@@ -235,8 +236,8 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "TestSupport", "PiconetCommandLine", "PiconetTerminal", "Piconet", "PiconetEngine", "PiconetRuntime",
-        "PiconetWire", "imagesend",
+        "TestSupport", "PiconetCommandLine", "PiconetTerminal", "Piconet", "PiconetActors", "PiconetCalls",
+        "PiconetEngine", "PiconetRuntime", "PiconetWire", "imagesend",
         "imagerecv",
         "piconet",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),

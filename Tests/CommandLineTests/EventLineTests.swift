@@ -22,6 +22,10 @@ private let examples: [Event] = [
     .init(
       peer: fingerprint, name: "Living room", session: "holiday", address: "00:11:22:33:44:55/0x1005",
       transports: ["l2cap"], signal: -52)),
+  .found(
+    .init(
+      peer: fingerprint, name: "Living room", session: "lamps", address: "192.0.2.7:4000", transports: ["tcp"],
+      names: ["org.example.lamp.ceiling"], interfaces: ["org.example.lamp"])),
   .changed(
     .init(
       peer: fingerprint, name: "Living room", session: "holiday", address: "192.0.2.7:4000", transports: ["tcp"])),

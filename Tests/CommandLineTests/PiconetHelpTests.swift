@@ -29,6 +29,11 @@ private let piconetHelp = """
     scan                      show the peers nearby as they come and go
     ping                      measure the round trip to a peer, or answer others
     cat                       carry bytes between two terminals, files or pipes
+    browse                    show the names and interfaces that programs nearby
+                              advertise
+    introspect                show the objects of a program, and what can be
+                              called
+    call                      call a method of an object
     trust                     show and change whom this device knows, and its own
                               key
     replay                    run a recorded trace again and compare

@@ -92,13 +92,26 @@ func linkOptions<Arguments: LinkCommandArguments>(listenHelp: String) -> [Option
       .value(name: AcceptPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
         arguments.link.accept = try AcceptPolicy(value)
       }),
+  ]
+  let code = """
+    prove to the peer that you know its code, 6 to 16 digits, which its --listen --code shows; without DIGITS you are asked \
+    for it. With --listen: let in those on whose device this code is typed; without DIGITS a new one is made and shown. Three wrong tries \
+    end a code. Both devices know each other from then on
+    """
+  return options
+    + reachOptions(sessionHelp: "only peers of the session called ID (default: this command's own)", codeHelp: code)
+}
+
+/// The options of a command that reaches a peer, and waits for none.
+func reachOptions<Arguments: LinkCommandArguments>(sessionHelp: String, codeHelp: String) -> [Option<Arguments>] {
+  let options: [Option<Arguments>] = [
     Option(
       "name", help: "call this device so (default: the host's name)",
       .value(name: "N") { (arguments, value) throws(UnacceptableValue) in
         arguments.link.name = try OptionText.text(value, atMost: CommandLineLimits.nameBytes)
       }),
     Option(
-      "session", help: "only peers of the session called ID (default: this command's own)",
+      "session", help: sessionHelp,
       .value(name: "ID") { (arguments, value) throws(UnacceptableValue) in
         arguments.link.session = try OptionText.text(value, atMost: CommandLineLimits.sessionBytes)
       }),
@@ -109,11 +122,7 @@ func linkOptions<Arguments: LinkCommandArguments>(listenHelp: String) -> [Option
       }),
   ]
   let codes: [Option<Arguments>] = codeOptions(
-    """
-    prove to the peer that you know its code, 6 to 16 digits, which its --listen --code shows; without DIGITS you are asked \
-    for it. With --listen: let in those on whose device this code is typed; without DIGITS a new one is made and shown. Three wrong tries \
-    end a code. Both devices know each other from then on
-    """, file: "the same with the code in the first line of FILE, so that nobody sees it among the processes")
+    codeHelp, file: "the same with the code in the first line of FILE, so that nobody sees it among the processes")
   let says: [Option<Arguments>] = [
     Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.link.verbosity.isQuiet = true }),
     Option("verbose", short: "v", repeatable: true, help: "say more", .flag { $0.link.verbosity.detail += 1 }),

@@ -11,6 +11,8 @@ struct PeerLink: Sendable {
   let program: String
   /// What a peer that invites us wants, worded for the question.
   let purpose: String
+  /// What has to run on the peer, for a person who has found none; nil: this command with --listen.
+  var counterpart: String?
 
   private var right: String { "push:\(program)" }
 
@@ -79,7 +81,7 @@ struct PeerLink: Sendable {
     let choice = PeerChoice(
       search: search, console: console, timeout: arguments.timeout, session: session, bluetooth: bluetooth,
       known: environment.naming.fingerprints, how: "as PEER", doing: "Connecting to",
-      receiver: "piconet \(program) --listen", title: "Connect to")
+      receiver: counterpart ?? "piconet \(program) --listen", title: "Connect to")
     do throws(NoChoice) {
       guard case .peer(let recipient) = arguments.target else { return .peer(try await choice.only()) }
       guard let peer = try await choice.peers(for: recipient).first else {

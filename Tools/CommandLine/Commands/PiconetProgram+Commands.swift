@@ -31,6 +31,9 @@ extension PiconetProgram.Command {
     case .scan: scanOptions.described
     case .ping: pingOptions.described
     case .cat: catOptions.described
+    case .browse: browseOptions.described
+    case .introspect: introspectOptions.described
+    case .call: callOptions.described
     case .trust: trustOptions.described
     case .replay: replayOptions.described
     case .manual: manualOptions.described

@@ -4,7 +4,7 @@ import PiconetTerminal
 /// piconet: a command for each thing that a person looks at or tries by hand.
 public enum PiconetProgram {
   enum Command: String, CaseIterable {
-    case doctor, scan, ping, cat, trust, replay, manual, completion
+    case doctor, scan, ping, cat, browse, introspect, call, trust, replay, manual, completion
 
     var summary: String {
       switch self {
@@ -12,6 +12,9 @@ public enum PiconetProgram {
       case .scan: "show the peers nearby as they come and go"
       case .ping: "measure the round trip to a peer, or answer others"
       case .cat: "carry bytes between two terminals, files or pipes"
+      case .browse: "show the names and interfaces that programs nearby advertise"
+      case .introspect: "show the objects of a program, and what can be called"
+      case .call: "call a method of an object"
       case .trust: "show and change whom this device knows, and its own key"
       case .replay: "run a recorded trace again and compare"
       case .manual: "write a manual page, as man reads it"
@@ -87,6 +90,23 @@ public enum PiconetProgram {
         catOptions, initial: CatArguments(), words: words,
         console: { Console(program: "piconet cat", json: false, verbosity: $0.link.verbosity, countsFiles: false) }
       ) { await CatProgram(arguments: $0, environment: .current, console: $1).run() }
+    case .browse:
+      ProgramStart.main(
+        browseOptions, initial: BrowseArguments(), words: words,
+        console: { Console(program: "piconet browse", json: $0.json, verbosity: $0.verbosity, countsFiles: false) }
+      ) { await BrowseProgram(arguments: $0, environment: .current, console: $1).run() }
+    case .introspect:
+      ProgramStart.main(
+        introspectOptions, initial: IntrospectArguments(), words: words,
+        console: {
+          Console(program: "piconet introspect", json: false, verbosity: $0.link.verbosity, countsFiles: false)
+        }
+      ) { await IntrospectProgram(arguments: $0, environment: .current, console: $1).run() }
+    case .call:
+      ProgramStart.main(
+        callOptions, initial: CallArguments(), words: words,
+        console: { Console(program: "piconet call", json: false, verbosity: $0.link.verbosity, countsFiles: false) }
+      ) { await CallProgram(arguments: $0, environment: .current, console: $1).run() }
     case .trust:
       ProgramStart.main(
         trustOptions, initial: TrustArguments(), words: words,

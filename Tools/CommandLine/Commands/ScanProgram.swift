@@ -1,10 +1,13 @@
 import Piconet
+import PiconetActors
 
-/// `piconet scan`: a node that searches for each session, and what changes in its list of peers.
+/// `piconet scan` and `piconet browse`: a node that searches for each session, and what changes in its list of peers.
 struct ScanProgram: Sendable {
   let arguments: ScanArguments
   let environment: ProgramEnvironment
   let console: Console
+  /// Only peers that advertise this, which is shown; nil: all peers, and nothing of it.
+  var wanted: WantedAdvertisement?
 
   /// What happened between two lists of peers, in the order of the lists.
   enum Change: Hashable {
@@ -33,7 +36,7 @@ struct ScanProgram: Sendable {
     let seen = Guarded(0)
     let naming = environment.naming
     let bluetooth = BluetoothLook(options: arguments.transport, environment: environment)
-    let failure = Guarded("no peer was seen")
+    let failure = Guarded(wanted == nil ? "no peer was seen" : "no peer was seen that advertises it")
     let look: @Sendable () async -> Void? = {
       await withTaskGroup(of: Void.self) { group in
         for (index, session) in sessions.enumerated() {
@@ -76,7 +79,8 @@ struct ScanProgram: Sendable {
       do throws(PiconetError) {
         try await node.setAvailable(true)
         var before: [Peer] = []
-        for await peers in node.peers {
+        for await all in node.peers {
+          let peers = wanted.map { wanted in all.filter { wanted.fits($0.advertisement) } } ?? all
           let shown = PeersShown(peers, naming)
           for change in Change.between(before, peers) {
             if case .found = change { seen() }
@@ -94,6 +98,13 @@ struct ScanProgram: Sendable {
     }
   }
 
+  /// What is advertised, each of a kind on a line of its own.
+  private func words(_ advertisement: Advertisement) -> String {
+    [("name", advertisement.names), ("interface", advertisement.interfaces)].map { word, list in
+      list.map { "\n        \(word) \(console.safe($0))" }.joined()
+    }.joined()
+  }
+
   private func fail(_ error: PiconetError) {
     let failure = TransferFailure(error, on: .sender)
     console.fail(failure.word, console.safe(failure.message), failure.exitCode)
@@ -103,13 +114,17 @@ struct ScanProgram: Sendable {
     func place(_ peer: Peer) -> Event.Found {
       Event.Found(
         peer: peer.id.peer.description, name: peer.name, session: session, address: peer.addresses.first?.text,
-        transports: peer.transports.map { "\($0)" }, signal: peer.signalStrength)
+        transports: peer.transports.map { "\($0)" }, signal: peer.signalStrength,
+        names: wanted == nil ? [] : peer.advertisement.names,
+        interfaces: wanted == nil ? [] : peer.advertisement.interfaces)
     }
     func line(_ word: String, _ peer: Peer) -> String {
       word + String(repeating: " ", count: 8 - word.count)
         + "\(console.describe(peer, shown)) in \(console.safe(session))"
     }
-    func strength(_ peer: Peer) -> String { peer.signalStrength.map { ", \($0) dBm" } ?? "" }
+    func strength(_ peer: Peer) -> String {
+      (peer.signalStrength.map { ", \($0) dBm" } ?? "") + (wanted == nil ? "" : words(peer.advertisement))
+    }
     switch change {
     case .found(let peer):
       console.tell(.found(place(peer)))

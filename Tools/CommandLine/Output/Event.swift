@@ -33,6 +33,9 @@ enum Event: Hashable, Sendable {
     var transports: [String] = []
     /// In dBm, if Bluetooth tells.
     var signal: Int?
+    /// What `piconet browse` shows: names that are advertised, and interfaces of objects.
+    var names: [String] = []
+    var interfaces: [String] = []
   }
 
   /// A peer is no longer in sight.

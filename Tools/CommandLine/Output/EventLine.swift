@@ -27,6 +27,8 @@ enum EventLine {
       object.add("address", ifKnown: found.address)
       if !found.transports.isEmpty { object.add("transports", found.transports) }
       if let signal = found.signal { object.add("signal", Int64(signal)) }
+      if !found.names.isEmpty { object.add("names", found.names) }
+      if !found.interfaces.isEmpty { object.add("interfaces", found.interfaces) }
     case .connecting(let connecting):
       object.add("event", "connecting")
       object.add("peer", ifKnown: connecting.peer)

@@ -31,7 +31,7 @@ final class Console: Sendable {
   var listsFailures: Bool { !hasBar || verbosity.detail > 0 }
   /// Whether names may be shown in full Unicode.
   let unicode: Bool
-  private let isTerminal: Bool
+  let isTerminal: Bool
   private let state: Mutex<State>
 
   init(

@@ -1,0 +1,32 @@
+import Piconet
+import PiconetCalls
+
+extension PiconetActorSystem {
+  /// Calls a method that is known from its description alone, as a program for people does. Ends as any other call.
+  /// - Parameters:
+  ///   - method: of that interface, as `objects(of:under:)` has told.
+  ///   - object: what has it.
+  ///   - member: whose object it is.
+  ///   - arguments: as many as the method has parameters. Whether they are of its types shows at the callee.
+  ///   - time: how long to wait.
+  /// - Returns: its result; null where it has none.
+  /// - Throws: `RemoteCallError`; `wrongArguments` for another number of arguments, and then nothing was sent.
+  package func call(
+    _ method: MethodDescription, of object: ObjectDescription, of member: Member, arguments: [CBORValue],
+    within time: Duration
+  ) async throws(RemoteCallError) -> CBORValue {
+    guard arguments.count == method.parameters.count else {
+      throw RemoteCallError(
+        .wrongArguments, node: member.id,
+        detail: "\(method.name) takes \(method.parameters.count) arguments, and not \(arguments.count)")
+    }
+    let result = try await conversation(with: member.id).call(
+      path: object.path, interface: object.interface.name, version: object.interface.version, method: method.name,
+      within: time, arguments: CBORValue.array(arguments).encoded)
+    do throws(CBORError) {
+      return try CBORValue(decoding: result)
+    } catch {
+      throw RemoteCallError(.protocolBroken, node: member.id, detail: "the result is no data item: \(error)")
+    }
+  }
+}

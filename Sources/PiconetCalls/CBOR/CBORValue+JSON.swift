@@ -1,0 +1,102 @@
+extension CBORValue {
+  /// The item as JSON on one line (RFC 8259), as RFC 8949, 6.1 converts it: bytes are base64url without padding, tags
+  /// are left out, and numbers that JSON has no word for, like values that are neither true nor false, are null. Keys
+  /// that are no text are written as one. Control characters are escaped, and all else stays as it is.
+  public var json: String {
+    var text = ""
+    write(into: &text)
+    return text
+  }
+
+  private func write(into text: inout String) {
+    switch self {
+    case .unsigned(let number): text += "\(number)"
+    // -1 - 2^64 + 1 has no word in Swift.
+    case .negative(let number): text += number == .max ? "-18446744073709551616" : "-\(number + 1)"
+    case .bytes(let bytes): text += "\"\(Self.base64URL(bytes))\""
+    case .text(let content): Self.write(content, into: &text)
+    case .array(let elements):
+      text += "["
+      for (index, element) in elements.enumerated() {
+        if index > 0 { text += "," }
+        element.write(into: &text)
+      }
+      text += "]"
+    case .map(let entries):
+      text += "{"
+      for (index, entry) in entries.enumerated() {
+        if index > 0 { text += "," }
+        if case .text(let key) = entry.key {
+          Self.write(key, into: &text)
+        } else {
+          Self.write(entry.key.json, into: &text)
+        }
+        text += ":"
+        entry.value.write(into: &text)
+      }
+      text += "}"
+    case .tagged(_, let content): content.write(into: &text)
+    case .simple(20): text += "false"
+    case .simple(21): text += "true"
+    case .simple: text += "null"
+    case .float(let number): text += number.isFinite ? "\(number)" : "null"
+    }
+  }
+
+  private static func write(_ content: String, into text: inout String) {
+    text += "\""
+    for scalar in content.unicodeScalars {
+      switch scalar {
+      case "\"": text += "\\\""
+      case "\\": text += "\\\\"
+      case "\n": text += "\\n"
+      case "\r": text += "\\r"
+      case "\t": text += "\\t"
+      case "\u{00}"..."\u{1F}", "\u{7F}"..."\u{9F}":
+        let digits = String(scalar.value, radix: 16)
+        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    text += "\""
+  }
+
+  private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+  /// RFC 4648, section 5, without padding.
+  private static func base64URL(_ bytes: [UInt8]) -> String {
+    var result: [UInt8] = []
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
+      let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
+      for index in 0...group.count { result.append(digits[Int(bits >> UInt32(18 - 6 * index)) & 0x3F]) }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// The bytes that a base64url text without padding stands for; nil if it is none.
+  public static func bytes(base64URL text: String) -> CBORValue? {
+    var bytes: [UInt8] = []
+    var (bits, count) = (UInt32(0), 0)
+    for character in text.utf8 {
+      guard let value = digits.firstIndex(of: character) else { return nil }
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+        bits &= 1 << UInt32(count) - 1
+      }
+    }
+    // What is left over belongs to no byte, and is zero where nothing was mistyped.
+    return count < 6 && bits == 0 ? .bytes(bytes) : nil
+  }
+
+  /// Reads one JSON text (RFC 8259), as RFC 8949, 6.2 converts it: a number without a fraction or an exponent is an
+  /// integer where 64 bits hold it, any other one a floating-point number.
+  /// - Throws: `CBORError`, whose detail says what is wrong, and where.
+  public init(json text: String, limits: CBORLimits = .calls) throws(CBORError) {
+    var reader = JSONReader(text, limits: limits)
+    self = try reader.whole()
+  }
+}

@@ -1,0 +1,185 @@
+import Distributed
+import Foundation
+import Piconet
+import PiconetActors
+import PiconetCalls
+import TestSupport
+import Testing
+
+@testable import PiconetCommandLine
+
+struct Colour: Codable, Hashable, Sendable {
+  var red: Double
+  var name: String?
+}
+
+@Resolvable
+protocol Lamp: RemoteObject where ActorSystem == PiconetActorSystem {
+  distributed func describe(_ prefix: String, _ suffix: String?) async throws -> String
+  distributed func brighten(_ steps: Int) async throws -> Int
+  distributed func paint(_ colours: [Colour]) async throws -> [Colour]
+  distributed func length(_ bytes: [UInt8]) async throws -> [UInt8]
+  distributed func reset() async throws
+  distributed func wait() async throws
+  distributed func fail() async throws
+}
+
+extension Lamp { static var interface: RemoteInterface { lampInterface } }
+
+private let lampInterface = RemoteInterface(
+  "org.example.lamp", version: 2, of: (any Lamp).self,
+  methods: [
+    .method("describe", "prefix", "suffix") { try await $0.describe($1, $2) },
+    .method("brighten", "by") { try await $0.brighten($1) },
+    .method("paint", "colours", since: 2) { try await $0.paint($1) },
+    .method("length", "bytes") { try await $0.length($1) },
+    .method("reset") { try await $0.reset() },
+    .method("wait") { try await $0.wait() },
+    .method("fail") { try await $0.fail() },
+  ])
+
+distributed actor WorkingLamp: Lamp {
+  typealias ActorSystem = PiconetActorSystem
+  private var brightness = 0
+
+  distributed func describe(_ prefix: String, _ suffix: String?) -> String { prefix + (suffix ?? "\u{1B}[31m.") }
+  distributed func brighten(_ steps: Int) -> Int {
+    brightness += steps
+    return brightness
+  }
+  distributed func paint(_ colours: [Colour]) -> [Colour] { colours.reversed() }
+  distributed func length(_ bytes: [UInt8]) -> [UInt8] { Array("\(bytes.count) ".utf8) + bytes }
+  distributed func reset() { brightness = 0 }
+  distributed func wait() async throws { try await Task.sleep(for: .seconds(600)) }
+  distributed func fail() throws { throw CocoaError(.fileNoSuchFile) }
+}
+
+@Suite("piconet browse, introspect and call")
+struct ObjectToolTests {
+  /// A program with a lamp, which lets everybody in.
+  private func withLamp(_ body: (ToolScene, String) async throws -> Void) async throws {
+    try await ToolScene.run { scene in
+      var configuration = NodeConfiguration(sessionID: scene.session, name: "Ceiling")
+      configuration.transports = [.tcp]
+      configuration.listen = "127.0.0.1:0"
+      configuration.interfaces = ["lo"]
+      try await Node.run(configuration) { node in
+        let invitations = Task { for await invitation in node.invitations { _ = try? await invitation.accept() } }
+        defer { invitations.cancel() }
+        try await PiconetActorSystem.run(on: node) { system in
+          try system.publish(WorkingLamp(actorSystem: system), at: "/lamp")
+          try await node.advertise(
+            Advertisement(names: ["org.example.ceiling"], interfaces: ["org.example.lamp"]))
+          try await node.setAvailable(true)
+          try await body(scene, try #require(await node.listeningAddresses.first).text)
+        }
+      }
+    }
+  }
+
+  /// - Returns: the status, what stands on standard output, and on standard error.
+  private func said(_ scene: ToolScene, _ words: String...) async throws -> (Int32?, String, String) {
+    let tool = try scene.start("piconet", words, state: "caller")
+    return (await tool.end(), tool.output, tool.error)
+  }
+
+  @Test("browse shows what is advertised, by prefix and by interface, and ends with 3 where nobody advertises it")
+  func browse() async throws {
+    try await withLamp { scene, _ in
+      let all = try scene.start("piconet", ["browse"], state: "caller")
+      #expect(await all.shows("\n        interface org.example.lamp\n"), "\(all.error)")
+      #expect(all.output.contains("found   Ceiling (") && all.output.contains("\n        name org.example.ceiling\n"))
+      all.send(signal: SIGINT)
+      #expect(await all.end() == 0)
+      let json = try scene.start("piconet", ["browse", "--json", "org.example.ceil"], state: "caller")
+      #expect(await json.shows("\"names\":[\"org.example.ceiling\"],\"interfaces\":[\"org.example.lamp\"]"))
+      json.send(signal: SIGINT)
+      #expect(await json.end() == 0)
+      for words in [["--interface", "org.example.lam"], ["org.example.floor"]] {
+        let none = try scene.start("piconet", ["browse", "--timeout", "1"] + words, state: "caller")
+        #expect(await none.end() == 3, "\(none.output)")
+        #expect(none.error.contains("no peer was seen that advertises it"))
+      }
+    }
+  }
+
+  @Test("introspect lists objects, methods and types, for people and as JSON")
+  func introspect() async throws {
+    try await withLamp { scene, address in
+      let (status, text, error) = try await said(scene, "introspect", "Ceiling")
+      #expect(status == 0, "\(error)")
+      #expect(
+        text.hasSuffix(
+          """
+          /lamp  org.example.lamp, version 2, serves clients from 1 on
+            describe(prefix: text, suffix: text?) -> text
+            brighten(by: integer) -> integer
+            paint(colours: [Colour]) -> [Colour]   since version 2
+            length(bytes: bytes) -> bytes
+            reset()
+            wait()
+            fail()
+
+          """), "\(text)")
+      #expect(text.hasPrefix("/  piconet.node, version 1\n  ping()\n"), "\(text)")
+      let (_, json, _) = try await said(scene, "introspect", "--json", address, "/lamp")
+      let object = try JSONDecoder().decode(ObjectDescription.self, from: Data(json.utf8))
+      #expect(object.path == "/lamp" && object.interface.methods.count == 7 && object.interface.version == 2)
+      let (none, _, why) = try await said(scene, "introspect", "Ceiling", "/floor")
+      #expect(none == 4 && why.contains("no object whose path begins with /floor"), "\(why)")
+    }
+  }
+
+  @Test("call gives each parameter its word, and writes the result")
+  func call() async throws {
+    try await withLamp { scene, address in
+      let cases: [([String], String)] = [
+        (["/lamp", "describe", "5", "null"], "\"5\\u001b[31m.\"\n"), (["/lamp", "describe", "[a", "b]"], "\"[ab]\"\n"),
+        (["--raw", "/lamp", "describe", "a\"", "b"], "a\"b\n"), (["/lamp", "brighten", "7"], "7\n"),
+        (["--", "/lamp", "brighten", "-2"], "5\n"),
+        (
+          ["/lamp", "paint", #"[{"red":1,"name":"x"},{"red":0.5}]"#],
+          #"[{"red":0.5},{"red":1.0,"name":"x"}]"# + "\n"
+        ),
+        (["/lamp", "length", "Zm8"], "\"MiBmbw\"\n"), (["/lamp", "reset"], ""), (["/", "ping"], ""),
+      ]
+      for (words, expected) in cases {
+        // The options come before the peer, and `--` before all that is none.
+        let options = words.prefix { $0.hasPrefix("--") }
+        let tool = try scene.start(
+          "piconet", ["call"] + options + [address] + words.dropFirst(options.count), state: "caller")
+        #expect(await tool.end() == 0, "\(words): \(tool.error)")
+        #expect(tool.output == expected, "\(words)")
+      }
+    }
+  }
+
+  @Test("what is wrong with a call is said with how the method is called, and sent to nobody")
+  func wrongCalls() async throws {
+    try await withLamp { scene, _ in
+      let cases: [([String], Int32, String)] = [
+        (["/lamp", "brighten"], 2, "it takes 1 argument, and not 0: brighten(by: integer) -> integer"),
+        (["/lamp", "brighten", "five"], 2, "argument 1: no JSON at byte 1"),
+        (["/lamp", "brighten", "\"five\""], 4, "wrongArguments"), (["/lamp", "length", "+"], 2, "no base64url"),
+        (["/lamp", "brigthen", "1"], 4, "/lamp has no method 'brigthen'; it has describe("),
+        (["/lam", "brighten", "1"], 4, "no object at /lam; there is /lamp"), (["lamp", "x"], 2, "'lamp' is no path"),
+        (["/lamp"], 2, "missing METHOD operand"), ([], 2, "missing PATH operand"),
+        (["/lamp", "fail"], 4, "thrown: the method has thrown an error"),
+        (["/", "ping", "1"], 2, "it takes 0 arguments"),
+      ]
+      for (words, status, message) in cases {
+        let tool = try scene.start("piconet", ["call", "Ceiling"] + words, state: "caller")
+        #expect(await tool.end() == status, "\(words): \(tool.error)")
+        #expect(tool.error.contains(message), "\(words): \(tool.error)")
+        #expect(tool.output.isEmpty)
+      }
+      let late = try scene.start("piconet", ["call", "--timeout", "2", "Ceiling", "/lamp", "wait"], state: "caller")
+      #expect(await late.end() == 5, "\(late.error)")
+      #expect(late.error.contains("timedOut"), "\(late.error)")
+      let ended = try scene.start("piconet", ["call", "-v", "Ceiling", "/lamp", "wait"], state: "caller")
+      #expect(await ended.shows("Connected") || ended.isRunning)
+      ended.send(signal: SIGINT)
+      #expect(await ended.end() == 130, "\(ended.error)")
+    }
+  }
+}
