@@ -26,11 +26,11 @@ struct HelpTextTests {
 }
 
 private let imagesendHelp = """
-  Usage: imagesend [OPTION]... FILE|DIRECTORY|URL...
+  Usage: imagesend [OPTION]... FILE|DIRECTORY|URL|-...
   Send photos and videos to a device nearby that runs imagerecv: found by name,
   encrypted, verified. A DIRECTORY stands for all photos and videos in it and
   below, which are stored below folders of the same names; what a http or https
-  URL gives is passed on while it arrives.
+  URL gives is passed on while it arrives; - is standard input.
 
   Options:
         --to=NAME|PEER|all...
@@ -72,6 +72,8 @@ private let imagesendHelp = """
                               folders that a DIRECTORY has
         --alone               send a photo without the files that belong to it:
                               photo.xmp, and the film of a live photo
+        --as=NAME             call the file that is read from standard input so
+                              (default: stdin, with the extension of its kind)
         --follow-links        follow links to directories
         --no-config           pass over the configuration file
         --json                write one event a line to standard output, as JSON
@@ -116,6 +118,7 @@ private let imagesendHelp = """
     imagesend sunset.jpg
     imagesend --to 'Living room' holiday/
     imagesend --to all --timeout 2m *.jpg
+    scanimage --format=png | imagesend --to Kitchen --as letter.png -
     imagesend --address [::1]:4000 --fingerprint 9f86... --json sunset.jpg
     imagesend --transport bluetooth --to Kitchen sunset.jpg
 

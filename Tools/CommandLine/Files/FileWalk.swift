@@ -22,6 +22,15 @@ struct FileWalk: Sendable {
     /// Whether the files that belong to a photo go with it.
     var takesCompanions = true
     var depth = CommandLineLimits.directoryDepth
+    /// What the operand `-` stands for; nil: a file of that name.
+    var input: Input?
+  }
+
+  /// The content of standard input.
+  struct Input: Hashable, Sendable {
+    let content: LocalPath
+    /// What it is offered as; nil: `stdin`, with the extension of its kind.
+    var name: LocalPath?
   }
 
   enum Step: Hashable, Sendable {
@@ -88,6 +97,7 @@ struct FileWalk: Sendable {
   private mutating func begin(_ operand: LocalPath) -> Step? {
     if operand.isURL { return url(operand) }
     do throws(GatheringFailure) {
+      if operand == "-", let input = options.input { return try self.input(input, operand) }
       let status: stat
       do throws(GatheringFailure) {
         status = try Self.status(of: operand)
@@ -111,6 +121,18 @@ struct FileWalk: Sendable {
       isBarren = false
       return .failure(error)
     }
+  }
+
+  private mutating func input(_ input: Input, _ operand: LocalPath) throws(GatheringFailure) -> Step {
+    let found: Found
+    do throws(GatheringFailure) {
+      found = try Self.inspect(input.content, try Self.status(of: input.content))
+    } catch {
+      throw GatheringFailure(path: operand, reason: error.reason)
+    }
+    guard found.kind != nil || options.any else { throw GatheringFailure(path: operand, reason: .notAnImage) }
+    let name = input.name ?? LocalPath("stdin" + (found.kind.map { ".\($0.fileExtension)" } ?? ""))
+    return step(operand, found, folder: [], siblings: nil, name: name, content: input.content)
   }
 
   /// A file that nobody has named: it is sent if it is what its name says, and nothing is said if not.
@@ -188,9 +210,10 @@ struct FileWalk: Sendable {
   // MARK: One file
 
   private mutating func step(
-    _ path: LocalPath, _ found: Found, folder: [[UInt8]], siblings: DirectoryNames?
+    _ path: LocalPath, _ found: Found, folder: [[UInt8]], siblings: DirectoryNames?, name ownName: LocalPath? = nil,
+    content: LocalPath? = nil
   ) -> Step {
-    let name = AcceptableName(path.lastComponent.bytes)
+    let name = AcceptableName((ownName ?? path).lastComponent.bytes)
     guard let folder = AcceptableFolder(folder) else {
       return .failure(GatheringFailure(path: path, reason: .tooDeep))
     }
@@ -208,8 +231,8 @@ struct FileWalk: Sendable {
       if case .numbered = answer, renaming == nil { renaming = "another file of this command has that name" }
       return .file(
         GatheredFile(
-          path: path, size: found.size, kind: found.kind, name: name, folder: folder.text.isEmpty ? nil : folder,
-          renaming: renaming))
+          path: path, content: content, size: found.size, kind: found.kind, name: name,
+          folder: folder.text.isEmpty ? nil : folder, renaming: renaming))
     }
   }
 

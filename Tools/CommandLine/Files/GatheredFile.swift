@@ -3,6 +3,8 @@ import Piconet
 /// A file to be sent, or a URL whose content is to be sent.
 struct GatheredFile: Hashable, Sendable {
   let path: LocalPath
+  /// Where its content is, if not there.
+  var content: LocalPath? = nil
   /// In bytes, when it was looked at; it may have changed since. 0 for a URL.
   let size: Int64
   /// nil for a file that is not an image, which only `--any` lets through, and for a URL, which the receiver will look

@@ -29,6 +29,8 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments {
   var isFlat = false
   /// Send named photos without their sidecars and live photos' films.
   var isAlone = false
+  /// What the file from standard input is called; nil: `stdin` with the extension of its kind.
+  var inputName: LocalPath?
   /// Follow links to directories.
   var followsLinks = false
   /// Write events to standard output (EVENTS.md).
@@ -43,8 +45,14 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments {
     return address == nil ? [.peer(fingerprint: fingerprint.description)] : []
   }
 
+  /// Whether one of the files is what is read from standard input.
+  var readsInput: Bool { operands.contains("-") }
+
   func check() throws(UsageError) {
     try transport.check(address: address)
+    if inputName != nil, !readsInput {
+      throw UsageError("--as names what comes from standard input: give - as the file")
+    }
     if code != nil, recipients.contains(.all) || recipients.count > 1 {
       throw UsageError("--code is the code of one device: name it with --to or --address")
     }

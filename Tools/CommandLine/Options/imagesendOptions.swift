@@ -1,10 +1,10 @@
 /// The command line of imagesend.
 let imagesendOptions = OptionTable<ImageSendArguments>(
   program: "imagesend",
-  usage: "[OPTION]... FILE|DIRECTORY|URL...",
+  usage: "[OPTION]... FILE|DIRECTORY|URL|-...",
   summary: """
     Send photos and videos to a device nearby that runs imagerecv: found by name, encrypted, verified. A DIRECTORY stands for all \
-    photos and videos in it and below, which are stored below folders of the same names; what a http or https URL gives is passed on while it arrives.
+    photos and videos in it and below, which are stored below folders of the same names; what a http or https URL gives is passed on while it arrives; - is standard input.
     """,
   options: [
     Option(
@@ -86,6 +86,14 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
       Option(
         "alone", help: "send a photo without the files that belong to it: photo.xmp, and the film of a live photo",
         .flag { $0.isAlone = true }),
+      Option(
+        "as",
+        help: "call the file that is read from standard input so (default: stdin, with the extension of its kind)",
+        .value(name: "NAME") { (arguments, value) throws(UnacceptableValue) in
+          let name = try OptionText.text(value, atMost: CommandLineLimits.nameBytes)
+          guard !name.contains("/") else { throw .because("a name, without folders") }
+          arguments.inputName = LocalPath(name)
+        }),
       Option("follow-links", help: "follow links to directories", .flag { $0.followsLinks = true }),
       noConfigurationOption(),
       Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
@@ -106,12 +114,13 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
         ("imagesend sunset.jpg", ""),
         ("imagesend --to 'Living room' holiday/", ""),
         ("imagesend --to all --timeout 2m *.jpg", ""),
+        ("scanimage --format=png | imagesend --to Kitchen --as letter.png -", ""),
         ("imagesend --address [::1]:4000 --fingerprint 9f86... --json sunset.jpg", ""),
         ("imagesend --transport bluetooth --to Kitchen sunset.jpg", ""),
       ]),
   ],
   operandWords: .files,
-  onlyOnCommandLine: ["help", "version", "no-config", "to", "address", "fingerprint", "code", "code-file"],
+  onlyOnCommandLine: ["as", "help", "version", "no-config", "to", "address", "fingerprint", "code", "code-file"],
   check: { (arguments) throws(UsageError) in try arguments.check() })
 
 /// `--no-config`, which `ProgramStart` looks for before anything else.

@@ -124,7 +124,7 @@ struct Delivery: Sendable {
     defer { board.end(key) }
     let opened: OpenablePath?
     do throws(TransferFailure) {
-      opened = file.isURL ? nil : try OpenablePath(file.path)
+      opened = file.isURL ? nil : try OpenablePath(file.content ?? file.path)
     } catch {
       return failed(name, error)
     }

@@ -5,19 +5,40 @@ public struct ImageSendProgram: Sendable {
   let arguments: ImageSendArguments
   let environment: ProgramEnvironment
   let console: Console
+  /// What `-` stands for.
+  private var input: FileWalk.Input?
+
+  init(arguments: ImageSendArguments, environment: ProgramEnvironment, console: Console) {
+    self.arguments = arguments
+    self.environment = environment
+    self.console = console
+  }
 
   private var walk: FileWalk {
     FileWalk(
       arguments.operands,
       FileWalk.Options(
         any: arguments.any, isFlat: arguments.isFlat, followsLinks: arguments.followsLinks,
-        takesCompanions: !arguments.isAlone))
+        takesCompanions: !arguments.isAlone, input: input))
   }
 
   private var session: String { arguments.session ?? ProgramEnvironment.usualSession }
 
   /// Does everything and reports it; cancelling the task ends it in good order.
   func run() async {
+    guard arguments.readsInput else { return await sendAll() }
+    do throws(TransferFailure) {
+      let spooled = try await SpooledInput.read(console)
+      var program = self
+      program.input = FileWalk.Input(content: spooled.path, name: arguments.inputName)
+      await program.sendAll()
+      withExtendedLifetime(spooled) {}
+    } catch {
+      console.fail(error.word, error.message, error.exitCode)
+    }
+  }
+
+  private func sendAll() async {
     let gathering = GatheringNotes(console: console)
     // Before looking for anybody: is there anything to send?
     let feed = FileFeed(walk, gathering)
