@@ -15,7 +15,8 @@ struct StoppedPeerTests {
   private static let slack = Duration.seconds(1)
 
   private func midPhoto(
-    _ timeout: Int, _ body: (WeatherScene, _ sender: ToolProcess, _ receiver: ToolProcess) async throws -> Void
+    _ timeout: Int, stored: [String] = [],
+    _ body: (WeatherScene, _ sender: ToolProcess, _ receiver: ToolProcess) async throws -> Void
   ) async throws {
     try await WeatherScene.run { scene in
       let receiver = try await scene.receiver()
@@ -25,10 +26,10 @@ struct StoppedPeerTests {
         "--to", "Kitchen", "--timeout", "\(timeout)", try scene.scene.photo("a.jpg", size: 1_000_000))
       #expect(await receiver.shows("\"progress\""), "\(sender.error)")
       try await body(scene, sender, receiver)
-      #expect(scene.stored == [])
+      #expect(scene.stored == stored)
       try Air.make("rate 0")
       try await scene.sendsWell("next.jpg")
-      #expect(scene.stored == ["next.jpg"])
+      #expect(scene.stored == stored + ["next.jpg"])
     }
   }
 
@@ -58,16 +59,17 @@ struct StoppedPeerTests {
     }
   }
 
-  @Test("a sender that is stopped in mid-photo is given up by the receiver in 21 s, and learns it when it goes on")
+  @Test("a sender that is stopped in mid-photo is given up by the receiver in 21 s, and sends it anew when it goes on")
   func senderStopped() async throws {
-    try await midPhoto(60) { _, sender, receiver in
+    try await midPhoto(60, stored: ["a.jpg"]) { _, sender, receiver in
       let time = await noticed(sender, by: receiver)
       print(
         "a stopped sender was noticed after \(time), the timeout is 20 s: \(WeatherScene.failure(receiver)?.message ?? "")"
       )
       #expect(time <= .seconds(20) + Self.slack)
       sender.send(signal: SIGCONT)
-      #expect(await sender.end() == 5, "\(sender.error)")
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(sender.error.contains("Kitchen is there: going on"), "\(sender.error)")
     }
   }
 }

@@ -41,8 +41,8 @@ struct CardToolTests {
   func full(kind: String) async throws {
     let card = try Card(kind)
     try await ToolScene.run { scene in
-      let size = 24 << 20
-      try card.fill(allBut: UInt64(size) + (8 << 20))
+      let size = 12 << 20
+      try card.fill(allBut: UInt64(size) + (4 << 20))
       let photo = try scene.sparse("film.jpg", size: Int64(size))
       let receiver = try await scene.receiver(into: card.path)
       let sender = try scene.sender("--to", "Kitchen", photo)
@@ -67,11 +67,12 @@ struct CardToolTests {
   func killed(kind: String) async throws {
     let card = try Card(kind)
     try await ToolScene.run { scene in
-      let photo = try scene.sparse("film.jpg", size: 24 << 20)
+      let photo = try scene.sparse("film.jpg", size: 12 << 20)
       let first = try await scene.receiver(into: card.path)
-      let sender = try scene.sender("--to", "Kitchen", photo)
+      // One that is gone is waited for as long as that.
+      let sender = try scene.sender("--to", "Kitchen", "--timeout", "5", photo)
       let hasSome = await first.shows { output in
-        output.matches(of: /"done":(\d+)/).last.flatMap { Int($0.1) }.map { $0 >= 4 << 20 } ?? false
+        output.matches(of: /"done":(\d+)/).last.flatMap { Int($0.1) }.map { $0 >= 3 << 20 } ?? false
       }
       try #require(hasSome, "\(first.error)")
       first.send(signal: SIGKILL)
