@@ -60,12 +60,19 @@ extension Association {
   }
 
   func receivedData(tunnel number: UInt64, _ bytes: Bytes, _ turn: Turn) throws(Breach) {
-    guard let tunnel = try known(number), try tunnel.take(bytes.count) else { return }
+    guard let tunnel = try known(number) else { return }
+    guard try tunnel.take(bytes.count) else { return oweCredit(of: tunnel, turn) }
     switch tunnel.end {
     case .own(let id, _): turn.add(.tunnelReceived(id, bytes))
     case .relayed(let place): turn.relay(RelayStep(.data(bytes), to: place, from: self.place(of: tunnel)))
     case nil: break
     }
+  }
+
+  /// What has come for one that is closing is dropped, and is told as gone on.
+  private func oweCredit(of tunnel: Tunnel, _ turn: Turn) {
+    if tunnel.givesCredit, tunnel.hasUntold { tunnels.oweCredit(of: tunnel.number) }
+    turn.flush(link)
   }
 
   /// It may have crossed our goodbye, and the other side's answer to that.
@@ -139,7 +146,7 @@ extension Association {
     if !isAborted, tunnel.queuedCount > 0 {
       tunnel.finish(ending)
       tunnels.enqueue(tunnel)
-      return turn.flush(link)
+      return oweCredit(of: tunnel, turn)
     }
     tunnel.close()
     sendAboutTunnel(.closeTunnel(tunnel: number, ending.reason, detail: ending.detail), turn)

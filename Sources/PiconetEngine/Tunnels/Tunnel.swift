@@ -62,6 +62,11 @@ final class Tunnel {
   func open() { if phase == .asked { phase = .open } }
 
   var isClosed: Bool { phase == .closed }
+  private var isClosing: Bool { if case .closing = phase { true } else { false } }
+  /// Whether the other side is told what has gone on.
+  var givesCredit: Bool { phase == .open || isClosing }
+  /// Whether more has gone on than it knows.
+  var hasUntold: Bool { consumed > consumedTold }
   /// Whether it is a half of one between two others.
   var isRelayed: Bool { if case .relayed = end { true } else { false } }
 
@@ -98,8 +103,13 @@ final class Tunnel {
     return Int(count)
   }
 
-  /// No more is written; the goodbye goes behind what is queued.
-  func finish(_ ending: Ending) { if phase == .open { phase = .closing(ending) } }
+  /// No more is written; the goodbye goes behind what is queued. What comes is dropped from now on, and counts as gone
+  /// on: the other side may be closing as well, and have more queued than its credit.
+  func finish(_ ending: Ending) {
+    guard phase == .open else { return }
+    phase = .closing(ending)
+    consumed = received
+  }
 
   /// What is queued is thrown away.
   func close() {
@@ -116,6 +126,7 @@ final class Tunnel {
     guard received <= granted else {
       throw Breach("more data of a tunnel than the credit of \(granted) bytes", .limitExceeded)
     }
+    if isClosing { consumed = received }
     return phase == .open
   }
 

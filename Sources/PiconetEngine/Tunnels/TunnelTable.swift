@@ -100,12 +100,12 @@ struct TunnelTable {
 
   /// On a new link the credits are stated again.
   mutating func restateCredits() {
-    for tunnel in tunnels.values where tunnel.phase == .open && tunnel.consumed > 0 { creditsDue.insert(tunnel.number) }
+    for tunnel in tunnels.values where tunnel.givesCredit && tunnel.consumed > 0 { creditsDue.insert(tunnel.number) }
   }
 
   mutating func appendCredits(into bytes: inout [UInt8]) {
     for number in creditsDue.sorted() {
-      guard let tunnel = tunnels[number], tunnel.phase == .open else { continue }
+      guard let tunnel = tunnels[number], tunnel.givesCredit else { continue }
       let (consumed, limit) = tunnel.grant()
       FrameEncoder.append(.tunnelCredit(tunnel: number, consumed: consumed, limit: limit), to: &bytes)
     }

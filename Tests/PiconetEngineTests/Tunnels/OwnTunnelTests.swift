@@ -112,6 +112,24 @@ struct OwnTunnelTests {
     #expect(tunnelEvents(resumed).allSatisfy { if case .tunnelTaken = $0 { true } else { false } })
   }
 
+  @Test("closed with more waiting than its credit, it still tells what it drops: two that close at once both end")
+  func closesAtOnceWithTheOther() {
+    let engine = TunnelEngine(members: [1], relays: false)
+    let relay = engine.members[0]
+    engine.side.take(.tunnelWanted(id, over: relay.far, to: node(3)))
+    relay.receive(.tunnelOpened(tunnel: 1, relays: 1))
+    engine.side.take(.tunnelWritten(id, bytes(70_000)))
+    relay.receive(.tunnelData(tunnel: 1, bytes(600)))
+    let closed = engine.side.take(.tunnelClosed(id, isAborted: false))
+    #expect(relay.sent(closed).closes == [] && relay.sent(closed).credits.map(\.consumed) == [600])
+    let dropped = relay.receive(.tunnelData(tunnel: 1, bytes(10_000)))
+    #expect(tunnelEvents(dropped) == [] && relay.sent(dropped).credits.map(\.consumed) == [10_600])
+    let credited = relay.receive(.tunnelCredit(tunnel: 1, consumed: 65_536, limit: 131_072))
+    #expect(relay.sent(credited).tunnelled.count == 70_000 - 65_536 && relay.sent(credited).closes == [.left])
+    relay.receive(.closeTunnel(tunnel: 1, .left, detail: ""))
+    #expect(engine.side.census.tunnels == 0)
+  }
+
   @Test("ends with its association")
   func ends() {
     let engine = TunnelEngine(members: [1], relays: false)
