@@ -75,6 +75,7 @@ struct ReturningReceiverTests {
       try scene.introduce("Kitchen", as: "Kitchen", to: "sender")
       let photo = try scene.photo("a.jpg")
       let byName = try scene.sender("--wait", "--timeout", "1", "--to", "Kitchen", photo)
+      let inCapitals = try scene.sender("--wait", "--to", "KITCHEN", photo)
       let impatient = try scene.sender("--wait", "200ms", "--to", "Kitchen", photo)
       #expect(await impatient.end() == 3, "\(impatient.error)")
       #expect(impatient.error.contains("was found within 0.2 s"), "\(impatient.error)")
@@ -85,6 +86,9 @@ struct ReturningReceiverTests {
       #expect(byName.isRunning, "\(byName.error)")
       _ = try await scene.receiver()
       #expect(await byName.end() == 0, "\(byName.error)")
+      #expect(await inCapitals.end() == 0, "\(inCapitals.error)")
+      // Letter case is no other name, so nobody else was meant.
+      #expect(!inCapitals.error.contains("did you mean"), "\(inCapitals.error)")
       #expect(try scene.received() == ["a.jpg"])
     }
   }

@@ -167,9 +167,12 @@ struct PeerChoice: Sendable {
   /// What to check if nobody is in sight and nothing seems to be in the way.
   var isItRunning: String { "is \(receiver) running there, on this network? ('piconet doctor' looks at this side)" }
 
-  /// `did you mean 'Living room'?`, safe to show; nil if nobody in sight has a similar name.
+  /// `did you mean 'Living room'?`, safe to show; nil if nobody in sight has a similar name, and if one who is meant
+  /// has just come: letter case is no other name.
   func meant(_ recipient: Recipient?) -> String? {
-    guard case .named(let name) = recipient else { return nil }
+    guard case .named(let name) = recipient, let recipient, matching(recipient, search.look()).isEmpty else {
+      return nil
+    }
     let near = NearNames.near(name, among: search.names().filter { $0 != name })
     return near.isEmpty ? nil : "did you mean \(listed(near))?"
   }
