@@ -135,6 +135,8 @@ struct ObjectToolTests {
     try await withLamp { scene, address in
       let cases: [([String], String)] = [
         (["/lamp", "describe", "5", "null"], "\"5\\u001b[31m.\"\n"), (["/lamp", "describe", "[a", "b]"], "\"[ab]\"\n"),
+        // Programs get it as it is; a terminal is shown no override of direction.
+        (["/lamp", "describe", "\u{202E}", "ß"], "\"\u{202E}ß\"\n"),
         (["--raw", "/lamp", "describe", "a\"", "b"], "a\"b\n"), (["/lamp", "brighten", "7"], "7\n"),
         (["--", "/lamp", "brighten", "-2"], "5\n"),
         (
@@ -151,6 +153,11 @@ struct ObjectToolTests {
         #expect(await tool.end() == 0, "\(words): \(tool.error)")
         #expect(tool.output == expected, "\(words)")
       }
+      let shown = try scene.start(
+        "piconet", ["call", address, "/lamp", "describe", "\u{202E}", "b"], state: "caller", onTerminal: true,
+        outputOnTerminal: true)
+      #expect(await shown.end() == 0, "\(shown.error)")
+      #expect(shown.error.contains("b\"") && !shown.error.contains("\u{202E}"), "\(shown.error)")
     }
   }
 

@@ -22,9 +22,9 @@ struct CallProgram: Sendable {
         method, of: object, of: member, arguments: values, within: arguments.link.timeout)
       guard method.result != "nothing" else { return }
       if arguments.isRaw, case .text(let text) = result {
-        console.write((console.isTerminal ? console.safe(text) : text) + "\n")
+        console.write(peersLine: text)
       } else {
-        console.write(console.safe(result.json) + "\n")
+        console.write(peersLine: result.json)
       }
     }
   }

@@ -18,7 +18,7 @@ struct IntrospectProgram: Sendable {
       for object in objects {
         if arguments.json {
           // Any value of this type can be encoded.
-          console.write((try CBOREncoder().value(of: object)).json + "\n")
+          console.write(peersLine: try CBOREncoder().value(of: object).json)
         } else {
           for line in Self.lines(object) { console.result(console.safe(line), evenIfQuiet: true) }
         }

@@ -31,7 +31,7 @@ final class Console: Sendable {
   var listsFailures: Bool { !hasBar || verbosity.detail > 0 }
   /// Whether names may be shown in full Unicode.
   let unicode: Bool
-  let isTerminal: Bool
+  private let isTerminal: Bool
   private let state: Mutex<State>
 
   init(
@@ -118,6 +118,9 @@ final class Console: Sendable {
 
   /// Reports a problem: a line on standard error, always.
   func problem(_ line: String) { state.withLock { $0.say("\(program): \(line)") } }
+
+  /// Writes a line of a peer's words, for people and programs: to a pipe unchanged.
+  func write(peersLine line: String) { write((isTerminal ? safe(line) : line) + "\n") }
 
   /// Writes the path of a stored file: to a pipe unchanged, so that the reader can open it.
   func result(path: String) { result(isTerminal ? safe(path) : path) }
