@@ -37,6 +37,13 @@ struct TransferSummaryTests {
       ]) == ["1 already there, 1 skipped, 1 failed"])
   }
 
+  @Test("what a person did not choose has not failed, and needs no reason")
+  func notChosen() {
+    let other = Event.failed(
+      .init(peer: "k", file: "c", reason: "not-chosen", message: "not chosen", exitCode: .stored))
+    #expect(lines([stored("k", 50), other, other]) == ["1 stored, 2 not chosen; 50 B"])
+  }
+
   @Test("of many failures each reason is told with its number and the first files, the commonest first")
   func reasons() {
     var events = (1...1_000).map { failed("k", "\($0).jpg", "it said \u{1B}[31mno\nand more") }

@@ -5,16 +5,21 @@ struct TransferSummary: Sendable {
     /// Files that were there already.
     var present = 0
     var skipped = 0
+    /// Offers that the person here did not want.
+    var notChosen = 0
     var failed = 0
     /// The bytes of the stored files.
     var bytes: Int64 = 0
 
-    var files: Int { stored + present + skipped + failed }
+    var files: Int { stored + present + skipped + notChosen + failed }
 
     /// `998 stored, 2 failed`.
     var text: String {
-      [(stored, "stored"), (present, "already there"), (skipped, "skipped"), (failed, "failed")]
-        .filter { $0.0 > 0 }.map { "\(HumanFigures.count($0.0)) \($0.1)" }.joined(separator: ", ")
+      [
+        (stored, "stored"), (present, "already there"), (skipped, "skipped"), (notChosen, "not chosen"),
+        (failed, "failed"),
+      ]
+      .filter { $0.0 > 0 }.map { "\(HumanFigures.count($0.0)) \($0.1)" }.joined(separator: ", ")
     }
   }
 
@@ -62,6 +67,9 @@ struct TransferSummary: Sendable {
     case .skipped(let skipped):
       add(to: skipped.peer, at: now) { $0.skipped += 1 }
       explain(Self.skippedReason, skipped.file)
+    // A choice needs no reason.
+    case .failed(let failed) where failed.reason == Consents.Refusal.notChosen.rawValue:
+      add(to: failed.peer, at: now) { $0.notChosen += 1 }
     case .failed(let failed):
       add(to: failed.peer, at: now) { $0.failed += 1 }
       explain(failed.message, failed.file, by: failed.exitCode == .localFile ? nil : failed.peer)
