@@ -194,7 +194,8 @@ final class FarScene: @unchecked Sendable {
 
   func until(_ what: String, _ holds: () async -> Bool) async throws {
     let clock = ContinuousClock()
-    let deadline = clock.now + .seconds(20)
+    // Not how long it takes: a hundred looks, in a crowd of tests that want the same two processors.
+    let deadline = clock.now + .seconds(300)
     while !(await holds()) {
       guard clock.now < deadline else { throw Failure(description: "it is not so: \(what); lost: \(lost ?? "no")") }
       try await Task.sleep(for: .milliseconds(1))
