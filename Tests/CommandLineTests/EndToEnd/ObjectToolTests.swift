@@ -50,7 +50,8 @@ distributed actor WorkingLamp: Lamp {
   distributed func paint(_ colours: [Colour]) -> [Colour] { colours.reversed() }
   distributed func length(_ bytes: [UInt8]) -> [UInt8] { Array("\(bytes.count) ".utf8) + bytes }
   distributed func reset() { brightness = 0 }
-  distributed func wait() async throws { try await Task.sleep(for: .seconds(600)) }
+  /// Until it is cancelled.
+  distributed func wait() async { for await _ in AsyncStream<Void>.makeStream().stream {} }
   distributed func fail() throws { throw CocoaError(.fileNoSuchFile) }
 }
 
@@ -59,13 +60,7 @@ struct ObjectToolTests {
   /// A program with a lamp, which lets everybody in.
   private func withLamp(_ body: (ToolScene, String) async throws -> Void) async throws {
     try await ToolScene.run { scene in
-      var configuration = NodeConfiguration(sessionID: scene.session, name: "Ceiling")
-      configuration.transports = [.tcp]
-      configuration.listen = "127.0.0.1:0"
-      configuration.interfaces = ["lo"]
-      try await Node.run(configuration) { node in
-        let invitations = Task { for await invitation in node.invitations { _ = try? await invitation.accept() } }
-        defer { invitations.cancel() }
+      try await scene.withNode("Ceiling") { node in
         try await PiconetActorSystem.run(on: node) { system in
           try system.publish(WorkingLamp(actorSystem: system), at: "/lamp")
           try await node.advertise(

@@ -126,13 +126,7 @@ struct ResumptionTests {
     let size = 300 << 20
     try await ToolScene.run { scene in
       let path = try film(scene, size: size)
-      var configuration = NodeConfiguration(sessionID: scene.session, name: "Kitchen")
-      configuration.transports = [.tcp]
-      configuration.listen = "127.0.0.1:0"
-      configuration.interfaces = ["lo"]
-      try await Node.run(configuration) { node in
-        let invitations = Task { for await invitation in node.invitations { _ = try? await invitation.accept() } }
-        defer { invitations.cancel() }
+      try await scene.withNode("Kitchen") { node in
         try await node.setAvailable(true)
         let directory = try await node.receivingDirectory(at: scene.into)
         var offers = node.session.offers.makeAsyncIterator()

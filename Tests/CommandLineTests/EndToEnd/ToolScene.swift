@@ -76,6 +76,19 @@ final class ToolScene: Sendable {
     }
   }
 
+  /// A program of this process in the session, over loopback alone, which lets in whoever invites it.
+  func withNode(_ name: String, _ body: (Node) async throws -> Void) async throws {
+    var configuration = NodeConfiguration(sessionID: session, name: name)
+    configuration.transports = [.tcp]
+    configuration.listen = "127.0.0.1:0"
+    configuration.interfaces = ["lo"]
+    try await Node.run(configuration) { node in
+      let invitations = Task { for await invitation in node.invitations { _ = try? await invitation.accept() } }
+      defer { invitations.cancel() }
+      try await body(node)
+    }
+  }
+
   /// - Parameters:
   ///   - state: whose identity it has: each has a folder of its own.
   ///   - isOrdinary: whether it runs as the ordinary user if the tests are root's; call `openToAll` first.

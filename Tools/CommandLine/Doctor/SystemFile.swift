@@ -1,21 +1,29 @@
 import Glibc
 
-/// Small files of the kernel and of the system, read without waiting for anything.
+/// Small files of the kernel, of the system and of a person, read without waiting for anything.
 enum SystemFile {
   /// The text, at most `limit` bytes of it; nil if it can't be read.
   static func text(_ path: String, atMost limit: Int = 65_536) -> String? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return nil }
+    (try? bytes(LocalPath(path), atMost: limit)).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The content, at most `limit` bytes of it.
+  /// - Parameter flags: further ones for open(2).
+  /// - Throws: the errno of what failed.
+  static func bytes(_ path: LocalPath, atMost limit: Int, flags: Int32 = 0) throws(SystemFailure) -> [UInt8] {
+    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags) }
+    guard descriptor >= 0 else { throw SystemFailure(number: errno) }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
     while bytes.count < limit {
       let count = read(descriptor, &buffer, min(buffer.count, limit - bytes.count))
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { break }
+      guard count >= 0 else { throw SystemFailure(number: errno) }
+      if count == 0 { break }
       bytes += buffer.prefix(count)
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return bytes
   }
 
   /// The first line, without its end.

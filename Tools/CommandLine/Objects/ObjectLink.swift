@@ -41,10 +41,8 @@ struct ObjectLink: Sendable {
   }
 
   /// Of options, once all are read.
-  /// - Parameter target: the word that names the peer, for what is wrong with it.
-  static func check(_ link: LinkArguments, target: LocalPath?) throws(UsageError) {
-    guard let target else { throw UsageError("missing PEER operand") }
-    if link.target == nil { _ = try DialTarget(OptionArgument(bytes: target.bytes)) }
+  static func check(_ link: LinkArguments) throws(UsageError) {
+    guard link.target != nil else { throw UsageError("missing PEER operand") }
     guard link.session != nil else {
       throw UsageError("missing --session ID: the session that the program with the objects is in")
     }

@@ -26,8 +26,8 @@ let callOptions = OptionTable<CallArguments>(
   options: [
     Option("raw", short: "r", help: "write a text as it is, without quotation marks", .flag { $0.isRaw = true })
   ] + reachOptions(sessionHelp: objectSessionHelp, codeHelp: objectCodeHelp),
-  operands: .any { arguments, word in
-    if arguments.operands.isEmpty { arguments.link.target = try? DialTarget(OptionArgument(bytes: word.bytes)) }
+  operands: .any { (arguments, word) throws(UsageError) in
+    if arguments.operands.isEmpty { arguments.link.target = try DialTarget(OptionArgument(bytes: word.bytes)) }
     arguments.operands.append(word)
   },
   sections: [
@@ -50,6 +50,6 @@ let callOptions = OptionTable<CallArguments>(
   check: { (arguments) throws(UsageError) in
     let missing = ["PEER", "PATH", "METHOD"].dropFirst(arguments.operands.count).first
     if let missing { throw UsageError("missing \(missing) operand") }
-    try ObjectLink.check(arguments.link, target: arguments.operands.first)
+    try ObjectLink.check(arguments.link)
     if !CallLimits.isPath(arguments.path) { throw UsageError(noPath(arguments.path)) }
   })

@@ -23,8 +23,8 @@ let introspectOptions = OptionTable<IntrospectArguments>(
   options: [
     Option("json", help: "write one object a line to standard output, as JSON", .flag { $0.json = true })
   ] + reachOptions(sessionHelp: objectSessionHelp, codeHelp: objectCodeHelp),
-  operands: .any { arguments, word in
-    if arguments.words.isEmpty { arguments.link.target = try? DialTarget(OptionArgument(bytes: word.bytes)) }
+  operands: .any { (arguments, word) throws(UsageError) in
+    if arguments.words.isEmpty { arguments.link.target = try DialTarget(OptionArgument(bytes: word.bytes)) }
     arguments.words.append(word)
   },
   sections: [
@@ -40,7 +40,7 @@ let introspectOptions = OptionTable<IntrospectArguments>(
     guard arguments.words.count <= 2 else {
       throw UsageError("extra operand '\(displaySafe(arguments.words[2].readable))'")
     }
-    try ObjectLink.check(arguments.link, target: arguments.words.first)
+    try ObjectLink.check(arguments.link)
     if arguments.words.count > 1, !CallLimits.isPath(arguments.prefix) { throw UsageError(noPath(arguments.prefix)) }
   })
 

@@ -75,27 +75,17 @@ struct ConfigurationFile: Sendable {
 
   /// nil: there is no such file.
   private func content() throws(UsageError) -> [UInt8]? {
-    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
-    guard descriptor >= 0 else {
-      if errno == ENOENT || errno == ENOTDIR { return nil }
-      throw UsageError("\(displaySafe(path.readable)): \(SystemError.text(errno))")
+    let bytes: [UInt8]
+    do throws(SystemFailure) {
+      bytes = try SystemFile.bytes(path, atMost: Self.byteLimit + 1)
+    } catch {
+      if error.number == ENOENT || error.number == ENOTDIR { return nil }
+      throw UsageError("\(displaySafe(path.readable)): \(SystemError.text(error.number))")
     }
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: Self.byteLimit + 1)
-    var count = 0
-    while count < bytes.count {
-      let got = bytes.withUnsafeMutableBytes {
-        Glibc.read(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count)
-      }
-      if got < 0, errno == EINTR { continue }
-      guard got >= 0 else { throw UsageError("\(displaySafe(path.readable)): \(SystemError.text(errno))") }
-      if got == 0 { break }
-      count += got
-    }
-    guard count <= Self.byteLimit else {
+    guard bytes.count <= Self.byteLimit else {
       throw UsageError("\(displaySafe(path.readable)): longer than \(Self.byteLimit) bytes")
     }
-    return Array(bytes[..<count])
+    return bytes
   }
 
   private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

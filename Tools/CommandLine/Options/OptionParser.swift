@@ -54,7 +54,8 @@ struct OptionParser<Arguments: Sendable> {
   private mutating func take(operand: [UInt8]) throws(UsageError) {
     operandCount += 1
     switch table.operands {
-    case .required(_, let store), .any(let store): store(&result, LocalPath(bytes: operand))
+    case .required(_, let store): store(&result, LocalPath(bytes: operand))
+    case .any(let store): try store(&result, LocalPath(bytes: operand))
     case .optional(let store) where operandCount == 1: try store(&result, OptionArgument(bytes: operand))
     case .optional, .none: throw UsageError("extra operand '\(quotable(operand))'")
     }

@@ -6,7 +6,7 @@ struct OptionTable<Arguments: Sendable>: Sendable {
     /// At least one; the word completes "missing ... operand".
     case required(word: String, @Sendable (inout Arguments, LocalPath) -> Void)
     /// Any number, including none.
-    case any(@Sendable (inout Arguments, LocalPath) -> Void)
+    case any(@Sendable (inout Arguments, LocalPath) throws(UsageError) -> Void)
     /// At most one.
     case optional(@Sendable (inout Arguments, OptionArgument) throws(UsageError) -> Void)
   }

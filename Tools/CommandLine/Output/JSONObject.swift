@@ -1,3 +1,5 @@
+import PiconetCalls
+
 /// Writes one JSON object (RFC 8259) on one line. Members are in the order in which they were added.
 struct JSONObject {
   private var text = "{"
@@ -19,24 +21,7 @@ struct JSONObject {
     text += "]"
   }
 
-  private mutating func append(_ value: String) {
-    text += "\""
-    for scalar in value.unicodeScalars {
-      switch scalar {
-      case "\"": text += "\\\""
-      case "\\": text += "\\\\"
-      case "\n": text += "\\n"
-      case "\r": text += "\\r"
-      case "\t": text += "\\t"
-      // DEL and the C1 controls are legal in JSON, but terminals obey some of them.
-      case "\u{00}"..."\u{1F}", "\u{7F}"..."\u{9F}":
-        let digits = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
-    text += "\""
-  }
+  private mutating func append(_ value: String) { text += CBORValue.text(value).json }
 
   mutating func add(_ name: StaticString, _ value: Int64) {
     begin(name)

@@ -102,23 +102,13 @@ final class History: Sendable {
   }
 
   private static func content(of path: LocalPath) throws(SystemFailure) -> [UInt8] {
-    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK) }
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return [] }
-      throw SystemFailure(number: errno)
+    do throws(SystemFailure) {
+      // A line more than the limit is written at most.
+      return try SystemFile.bytes(path, atMost: Int(2 * byteLimit), flags: O_NOFOLLOW)
+    } catch {
+      if error.number == ENOENT { return [] }
+      throw error
     }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    // A line more than the limit is written at most.
-    while bytes.count < Int(2 * byteLimit) {
-      let count = read(descriptor, &buffer, buffer.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw SystemFailure(number: errno) }
-      if count == 0 { break }
-      bytes += buffer[..<count]
-    }
-    return bytes
   }
 }
 

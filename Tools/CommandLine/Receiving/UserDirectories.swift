@@ -32,13 +32,7 @@ enum UserDirectories {
   }
 
   private static func lines(of path: String) -> [String] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-    guard descriptor >= 0 else { return [] }
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 16_384)
-    let count = read(descriptor, &bytes, bytes.count)
-    guard count > 0 else { return [] }
-    return bytes[..<count].split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+    (SystemFile.text(path, atMost: 16_384) ?? "").split(separator: "\n").map(String.init)
   }
 
   private static func isFolder(_ path: String) -> Bool {
