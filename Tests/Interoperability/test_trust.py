@@ -11,7 +11,7 @@ import mdns
 import meetings
 import transfers
 from association import Association, joined
-from frames import Accept, Decline, Unknown
+from frames import Accept, Decline, Invite, Unknown
 from link import Late, Link, LinkEnded, Node
 from place import Place
 from reasons import Reason
@@ -268,6 +268,20 @@ def test_first_contact(place: Place):
                 assert sender.wait() == 7, sender.error_text()
                 continue
             raise AssertionError("the file was offered to an unknown key")
+
+
+def test_names_of_files(place: Place):
+    """the names of files go to a key that was named, or is known; a stranger at a terminal learns only how many there are"""
+    photo = place.path("photos") / "photo.jpg"
+    photo.write_bytes(b"photo")
+    bob = Node(name="Bob")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        _, member = meetings.called_by(place, server, photo, node=bob)
+        assert b"1 5 whole\n5 photo.jpg\n" in member.wait_for(Invite).context
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        place.sender(server.getsockname(), photo, terminal=True)
+        context = Association(Link.accept(server, Node(name="Bob"))).wait_for(Invite).context
+        assert context.endswith(b"1 5 whole\n"), context
 
 
 def test_idle_members(place: Place):

@@ -76,6 +76,7 @@ def test_invited(place: Place):
     """imagesend proves the code that was typed, gives us its photo for it, and knows us from then on"""
     with socket.create_server(("127.0.0.1", 0)) as server:
         sender, association, invitation = called(place, server)
+        assert invitation.context.endswith(b"1 5 whole\n"), "who has proven nothing yet learns names"
         expected = answer(association, invitation, CODE)
         assert association.wait_for(CodeConfirm).confirmation == expected, "cA is not that of the code"
         association.accept()

@@ -59,6 +59,23 @@ struct AskingTests {
     }
   }
 
+  @Test("a device that the sender's person has not confirmed learns how many files there are, and no name of one")
+  func firstContact() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true, knownTo: [])
+      let sender = try scene.start(
+        "imagesend", ["--to", "Kitchen", try scene.photo("secret.jpg", size: 50_000), try scene.photo("b.jpg")],
+        state: "sender", onTerminal: true)
+      #expect(await receiver.shows(AcceptQuestion.Wording.accept.prompt), "\(receiver.error)")
+      #expect(receiver.error.contains("wants to send 2 files, "), "\(receiver.error)")
+      #expect(!receiver.error.contains("secret"), "\(receiver.error)")
+      #expect(await sender.shows("Send?"), "\(sender.error)")
+      sender.type("n\n")
+      #expect(await sender.end() == 2, "\(sender.error)")
+      #expect(!receiver.error.contains("secret"), "\(receiver.error)")
+    }
+  }
+
   @Test("from a device that may always send nothing is asked any more, and it says so to nobody else")
   func always() async throws {
     try await ToolScene.run { scene in
@@ -105,7 +122,7 @@ struct AskingTests {
       let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true, knownTo: [])
       let sender = try scene.start(
         "imagesend", ["--to", "Kitchen", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
-      #expect(await receiver.shows(question), "\(receiver.error)")
+      #expect(await receiver.shows(AcceptQuestion.Wording.accept.prompt), "\(receiver.error)")
       #expect(!receiver.error.contains("'once' does not"), "it is remembered already: \(receiver.error)")
       #expect(await sender.shows(FirstContact.prompt), "\(sender.error)")
       sender.type("n\n")

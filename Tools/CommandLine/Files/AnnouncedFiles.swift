@@ -44,6 +44,13 @@ struct AnnouncedFiles: Hashable, Sendable {
     return text
   }
 
+  /// What anybody may know before a person has confirmed who it is: how many there are, and how large.
+  var withoutNames: AnnouncedFiles {
+    var files = self
+    files.first = []
+    return files
+  }
+
   init() {}
 
   /// Reads what a peer has written; nil if it has written nothing, or not this.

@@ -207,7 +207,9 @@ struct PeerConnection: Sendable {
     timeout: Duration, proven: @escaping @Sendable (ProvenMember) -> Void,
     code: @escaping @Sendable (ProvenMember, String) -> Void
   ) async -> Result<Member, PiconetError> {
-    let context = await announcement?.told().encoded ?? []
+    let files = await announcement?.told()
+    // The invitation goes before anybody here has compared codes, or the peer has proven one.
+    let context = (contact?.isConfirmed(place) == true ? files : files?.withoutNames)?.encoded ?? []
     do throws(PiconetError) {
       switch place {
       case .peer(let peer):

@@ -80,14 +80,17 @@ final class FirstContact: Sendable {
   func expected(at address: String) -> PeerID? { fingerprint ?? known.entry(at: address)?.id }
 
   /// Whether the person may be asked before the peer there is a member.
-  func mayAsk(_ place: PeerConnection.Place) -> Bool {
-    guard asks, fingerprint == nil else { return false }
+  func mayAsk(_ place: PeerConnection.Place) -> Bool { asks && !isConfirmed(place) }
+
+  /// Whether only a key can answer there that a person has confirmed: the given one, or one that may be sent to.
+  func isConfirmed(_ place: PeerConnection.Place) -> Bool {
+    if fingerprint != nil { return true }
     let key: PeerID? =
       switch place {
       case .peer(let peer): peer.id.peer
       case .address(let address, _): expected(at: address.description)
       }
-    return key.flatMap { known[$0] }?.may(.send, in: ProgramEnvironment.imagesProgram) != true
+    return key.flatMap { known[$0] }?.may(.send, in: ProgramEnvironment.imagesProgram) == true
   }
 
   /// - Returns: a number for `ended`.
