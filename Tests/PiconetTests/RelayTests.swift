@@ -9,6 +9,7 @@ struct RelayTests {
   /// A row of nodes, each of which has been invited by the one before it, and by no other.
   private func run(
     _ count: Int, relaying: RelayQuotas? = RelayQuotas(), in session: String = UUID().uuidString,
+    membership: SessionMembership = .group, introductions: IntroductionPolicy = .takeWord,
     behind nodes: [Node] = [], _ body: @escaping @Sendable ([Node]) async throws -> Void
   ) async throws {
     if nodes.count == count { return try await body(nodes) }
@@ -16,8 +17,8 @@ struct RelayTests {
     configuration.discovers = false
     configuration.listen = "127.0.0.1:0"
     configuration.transports = [.tcp, .relay]
-    configuration.membership = .group
-    configuration.introductions = .takeWord
+    configuration.membership = membership
+    configuration.introductions = introductions
     configuration.relaying = relaying
     try await Node.run(configuration) { node in
       try await node.setAvailable(true)
@@ -26,7 +27,9 @@ struct RelayTests {
         _ = try await former.invite(at: try #require(await node.listeningAddresses.first).text)
         _ = try await accepted
       }
-      try await run(count, relaying: relaying, in: session, behind: nodes + [node], body)
+      try await run(
+        count, relaying: relaying, in: session, membership: membership, introductions: introductions,
+        behind: nodes + [node], body)
     }
   }
 
@@ -75,6 +78,25 @@ struct RelayTests {
       while let bytes = try await reading.read(upTo: 1 << 16) { count += bytes.count }
       #expect(count == whole.count)
       try await writing.value
+    }
+  }
+
+  @Test("one that an introduction has shown is invited over the relay, with a context and a code, and a person decides")
+  func invited() async throws {
+    try await run(3, membership: .pairs, introductions: .show) { nodes in
+      let (one, relay, other) = (nodes[0], nodes[1], nodes[2])
+      let members = [try await member(one, of: relay), try await member(other, of: relay)]
+      let introducing = Task { try await relay.session.introduce(members[0], to: members[1], timeout: .seconds(300)) }
+      let shown = try #require(await one.session.introductions.first()).asPeer
+      #expect(shown.id == other.id && shown.name == "Node 2" && shown.addresses.isEmpty)
+      async let invitation = other.invitations.first()
+      async let accepted = one.invite(shown, context: [1, 2, 3], timeout: .seconds(120))
+      let asked = try #require(await invitation)
+      #expect(asked.context == [1, 2, 3] && asked.peer.id == one.id && asked.peer.transport == .relay)
+      _ = try await asked.accept()
+      let far = try await accepted
+      #expect(far.route?.relays == [relay.id] && far.proven.introducedBy == nil)
+      try await introducing.value
     }
   }
 

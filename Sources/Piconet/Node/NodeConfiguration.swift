@@ -208,6 +208,7 @@ public struct NodeConfiguration: Sendable {
     configuration.idleMemberTimeout = idleMemberTimeout ?? .zero
     configuration.allowsRemoval = allowsRemoval
     configuration.membership = membership
+    configuration.holdsIntroducedInvitations = introductions != .show
     configuration.relaying = relaying
     configuration.openInvitations = openInvitations
     configuration.deliversLateMessages = deliversLateMessages

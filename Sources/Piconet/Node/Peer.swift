@@ -23,6 +23,15 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
     signalStrength = summary.signalStrength
   }
 
+  /// A peer of which a member has told.
+  init(introduced node: NodeID, name: String) {
+    id = node
+    self.name = name
+    info = [:]
+    addresses = []
+    signalStrength = nil
+  }
+
   public var description: String { "\(name) (\(id))" }
 
   /// In the order of names, and of ids where names are equal.

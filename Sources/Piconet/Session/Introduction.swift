@@ -4,8 +4,12 @@ import PiconetWire
 
 /// What becomes of nodes that members introduce.
 public enum IntroductionPolicy: Sendable, Hashable {
-  /// `Session.introductions` has each, to be accepted or declined.
+  /// `Session.introductions` has each, to be accepted or declined. If the node invites meanwhile, its invitation waits
+  /// for that.
   case ask
+  /// `Session.introductions` has each, to be seen: who wants the node invites it (`Introduction.asPeer`), and an
+  /// invitation by it is a question like anybody's. They may be accepted and declined as well.
+  case show
   /// Every member's word is taken: whoever is introduced becomes a member, if it wants that as well.
   case takeWord
   /// None is followed.
@@ -24,6 +28,11 @@ public struct Introduction: Sendable, Identifiable {
   public let introducer: Member
   let core: NodeCore
   let state: Watched<InvitationOutcome?>
+
+  /// The node as a peer to invite (`Node.invite`), in place of `accept`: with a context, and with the code to compare.
+  /// While the introduction stands the invitation goes where the introducer says that the node is, and at any time over
+  /// members that relay. Once it is a member the introduction has ended.
+  public var asPeer: Peer { Peer(introduced: peer, name: name) }
 
   /// Accepts: the node is invited and let in, and returned once it is a member. That takes its own consent, and a way
   /// between the two. Cancelling the task does not take the acceptance back.

@@ -192,9 +192,11 @@ extension Association {
   @discardableResult
   func negotiate(_ fact: InvitationFact, _ turn: Turn) -> MembershipRequest? {
     // By a member's word, and our application's: neither codes nor questions are for it.
-    let isWanted = judgement != nil && turn.introductions.isAccepted(node)
+    let introduction = turn.introductions[node]
+    let isAccepted = introduction?.isAccepted == true
     let remote = Invitations.Remote(
-      peer: peer, judgement: isWanted ? .known : judgement, isIntroduced: turn.introductions[node] != nil,
+      peer: peer, judgement: judgement != nil && isAccepted ? .known : judgement,
+      isIntroduced: introduction != nil && (isAccepted || configuration.holdsIntroducedInvitations),
       link: activeLink?.id, isMember: isMember, membershipNumber: membershipNumber,
       isLeaving: leaving != nil)
     let (steps, request) = invitations.handle(fact, remote, turn)

@@ -79,6 +79,9 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var openInvitations = 8
   /// Whether members of members become members. Default: `pairs`.
   public var membership = SessionMembership.pairs
+  /// Whether an invitation by a node that a member has introduced waits for the application's word on the introduction;
+  /// if not, it is a question like any other's, unless the introduction was accepted before. Default: it waits.
+  public var holdsIntroducedInvitations = true
   /// Whether we pass bytes on between members of ours that can't reach each other, and how many. They are ciphertext to
   /// us. Default: nil, no.
   public var relaying: RelayQuotas?

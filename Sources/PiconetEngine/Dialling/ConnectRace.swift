@@ -12,8 +12,9 @@ struct ConnectRace: Sendable {
   private var usedUp: Set<TransportAddress> = []
   /// What the running dial of each transport tries.
   private var dialled: [TransportKind: [TransportAddress]] = [:]
-  /// Transports whose addresses are dialled one after the other.
-  private var oneByOne: Set<TransportKind> = []
+  /// Transports whose addresses are dialled one after the other. Each relay is a member of its own, and one that opens
+  /// a tunnel and passes nothing on must not stand for all.
+  private var oneByOne: Set<TransportKind> = [.relay]
   private let headStart: Duration
   private(set) var nextDeadline: Instant?
   /// A transport has failed since the last one was dialled, so the next need not wait.

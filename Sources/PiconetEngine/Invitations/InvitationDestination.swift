@@ -12,15 +12,17 @@ struct InvitationDestination {
 }
 
 extension InvitationDestination {
-  init(_ target: InvitationTarget, _ discovery: DiscoveryTable) {
+  /// - Parameter others: where members say that the node is, and members that may relay to it; for a node alone.
+  init(_ target: InvitationTarget, _ discovery: DiscoveryTable, others: [TransportAddress]) {
     switch target {
     case .node(let node, let transports):
       let seen = discovery.summary(of: node)?.addresses
-      addresses = (seen ?? []).filter { transports?.contains($0.kind) ?? true }
+      let known = (seen ?? []) + others.filter { other in seen?.contains(other) != true }
+      addresses = known.filter { transports?.contains($0.kind) ?? true }
       self.node = node
       expectedPeer = node.peer
       let names = transports.map { $0.isEmpty ? "no transport" : $0.map(\.rawValue).joined(separator: ", ") }
-      let words = seen == nil ? nil : names.map { " over \($0)" }
+      let words = known.isEmpty ? nil : names.map { " over \($0)" }
       unreachable =
         addresses.isEmpty ? Ending(.unreachable, .link, "the peer is not in sight\(words ?? "")") : nil
     case .addresses(let addresses, let peer):

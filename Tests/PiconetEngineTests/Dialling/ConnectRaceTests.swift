@@ -45,6 +45,18 @@ struct ConnectRaceTests {
     #expect(race.next(at: seconds(1))?.kind == .l2cap)
   }
 
+  @Test("relays are dialled one after the other: one that is silent in its tunnel does not stand for all")
+  func relays() {
+    let over = [1, 2].map { TransportAddress(kind: .relay, text: "over \($0)") }
+    var race = race(over, [.tcp, .relay])
+    #expect(race.next(at: seconds(0))?.addresses == [over[0]])
+    race.failed(.relay, LinkFailure(.timedOut))
+    #expect(!race.isLost)
+    #expect(race.next(at: seconds(10))?.addresses == [over[1]])
+    race.failed(.relay, LinkFailure(.timedOut))
+    #expect(race.isLost)
+  }
+
   @Test("the failure of the only one that runs starts the next at once")
   func failureStartsTheNext() {
     var race = race([tcp("1"), l2cap])

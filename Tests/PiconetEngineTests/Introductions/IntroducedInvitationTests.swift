@@ -29,6 +29,46 @@ struct IntroducedInvitationTests {
     #expect(group.side.members.contains(subject) && !group.side.log.asksAboutInvitation)
   }
 
+  @Test("is a question like any other's at once where introductions are only shown; and none if that was accepted")
+  func shown() {
+    for accepts in [false, true] {
+      let group = IntroducedEngine { $0.holdsIntroducedInvitations = false }
+      group.side.judgement = .known
+      group.introducer.introduces(subject)
+      let played = group.played(subject)
+      played.associate()
+      if accepts { group.answer(subject) }
+      #expect(played.invites().asksAboutInvitation == !accepts)
+      if accepts { continue }
+      group.side.command(.answerInvitation(subject, accept: true, .declined))
+      played.receive(.admit)
+      #expect(group.side.members.contains(subject))
+      #expect(group.introducer.sent(group.side.log).answers == [nil], "and the introduction has its answer")
+    }
+  }
+
+  @Test("by the application goes where the introducer says that it is, and leaves the introduction open until then")
+  func ours() {
+    let group = IntroducedEngine { $0.holdsIntroducedInvitations = false }
+    group.introducer.introduces(subject)
+    let outcome = group.side.command(
+      .invite(.node(subject), context: [7], timeout: .seconds(10), code: nil), id: 40)
+    let dial = outcome.dials.first
+    #expect(dial?.addresses == [somewhereText] && outcome.failure(of: 40) == nil)
+    let played = group.played(subject)
+    let associated = played.associate(dial?.id)
+    #expect(
+      played.sent(associated).contains { if case .invite(let invite) = $0 { invite.context == [7] } else { false } })
+    #expect(group.introducer.sent(group.side.log).answers == [])
+    // Nobody tells of this one, and it is nowhere to be seen.
+    let nobody = group.side.command(.invite(.node(node(7)), context: [], timeout: .seconds(10), code: nil), id: 41)
+    #expect(nobody.failure(of: 41)?.reason == .unreachable)
+    // Over other transports than those that its introducer knows it is nowhere.
+    let elsewhere = group.side.command(
+      .invite(.node(node(8), over: [.l2cap]), context: [], timeout: .seconds(10), code: nil), id: 42)
+    #expect(elsewhere.failure(of: 42)?.reason == .unreachable)
+  }
+
   @Test(
     "is a question like any other's when the introduction is declined, withdrawn, or not answered", arguments: 0...2)
   func declined(how: Int) {

@@ -48,6 +48,18 @@ struct OwnTunnelTests {
     #expect(engine.side.census.tunnels == 0)
   }
 
+  @Test("is what an invitation by the application comes to where a member relays and nothing else leads to the node")
+  func invited() {
+    let engine = TunnelEngine(members: [1, 2], relays: false)
+    let outcome = engine.side.command(
+      .invite(.node(node(3)), context: [], timeout: .seconds(10), code: nil), id: 40)
+    let addresses = outcome.dials.first?.addresses
+    #expect(addresses == [TransportAddress(to: node(3), over: node(1)).text])
+    let over = engine.side.command(
+      .invite(.node(node(4), over: [.tcp]), context: [], timeout: .seconds(10), code: nil), id: 41)
+    #expect(over.failure(of: 41)?.reason == .unreachable, "a relay is one of the transports")
+  }
+
   @Test("fails with what the relay says, and with what we know ourselves, without a word to anybody")
   func fails() {
     let engine = TunnelEngine(members: [1, 2], relays: false)

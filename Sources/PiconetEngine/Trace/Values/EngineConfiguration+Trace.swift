@@ -9,7 +9,7 @@ extension EngineConfiguration: TraceCoded {
     bytes(handshakeLimit, associationLimit, sightingLimit, transports, transportHeadStart)
     bytes(allowsRemoval, deliversLateMessages, streamLimit, streamWindow, firstStreamWindow, streamMemory)
     bytes(movesBetweenTransports, idleMemberTimeout, openInvitations, greeting)
-    bytes(channelLimit, channelWindow, channelPriorities, membership, relaying)
+    bytes(channelLimit, channelWindow, channelPriorities, membership, relaying, holdsIntroducedInvitations)
   }
 
   static func read(from reader: inout TraceReader) throws(TraceError) -> EngineConfiguration {
@@ -48,6 +48,7 @@ extension EngineConfiguration: TraceCoded {
     settings.channelPriorities = try reader()
     settings.membership = try reader()
     settings.relaying = try reader()
+    settings.holdsIntroducedInvitations = try reader()
     return settings
   }
 }
