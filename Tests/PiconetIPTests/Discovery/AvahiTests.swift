@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Interoperation with avahi-daemon in both directions, on one host and across a wire.
@@ -27,7 +28,7 @@ struct AvahiTests {
       """
 
   private func run(_ script: String) async throws -> NetworkNamespace.Outcome {
-    let outcome = try await NetworkNamespace.run(Self.daemon + script)
+    let outcome = try await DNSServiceDiscoveryTool.run(Self.daemon + script)
     print(outcome.output)
     if outcome.lines.contains("no avahi") {
       try Test.cancel("avahi-daemon does not start in a namespace here: \(outcome.output)")

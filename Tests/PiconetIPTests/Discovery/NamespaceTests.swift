@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Real sockets: the tool's processes on loopback and between two network namespaces.
@@ -5,7 +6,7 @@ import Testing
 struct NamespaceTests {
   @Test("two processes on a host with nothing but loopback find each other, before and after, and in their scope only")
   func loopback() async throws {
-    let outcome = try await NetworkNamespace.run(
+    let outcome = try await DNSServiceDiscoveryTool.run(
       """
       $TOOL browse photos 30 > /run/early & EARLY=$!
       $TOOL browse other 30 > /run/other & OTHER=$!
@@ -31,7 +32,7 @@ struct NamespaceTests {
 
   @Test("two hosts on one wire find each other at their addresses, and never at a loopback address")
   func twoHosts() async throws {
-    let outcome = try await NetworkNamespace.run(
+    let outcome = try await DNSServiceDiscoveryTool.run(
       Self.secondHost + """
         $ON $TOOL advertise Remote 4000 photos > /run/adv & ADV=$!
         until_line /run/adv announced
@@ -49,7 +50,7 @@ struct NamespaceTests {
 
   @Test("an interface that comes up later is used, and one that goes takes its addresses along")
   func interfacesComeAndGo() async throws {
-    let outcome = try await NetworkNamespace.run(
+    let outcome = try await DNSServiceDiscoveryTool.run(
       """
       $TOOL advertise Here 4000 photos > /run/adv & ADV=$!
       $TOOL browse photos 60 > /run/b & B=$!
@@ -70,7 +71,7 @@ struct NamespaceTests {
 
   @Test("an option keeps discovery on one interface")
   func restricted() async throws {
-    let outcome = try await NetworkNamespace.run(
+    let outcome = try await DNSServiceDiscoveryTool.run(
       Self.secondHost + """
         $TOOL -i lo advertise Here 4000 photos > /run/adv & ADV=$!
         until_line /run/adv announced
@@ -88,7 +89,7 @@ struct NamespaceTests {
 
   @Test("a network without a responder hears few queries")
   func quiet() async throws {
-    let outcome = try await NetworkNamespace.run("$TOOL -i lo browse photos 4")
+    let outcome = try await DNSServiceDiscoveryTool.run("$TOOL -i lo browse photos 4")
     let statistics = try #require(outcome.lines.first { $0.hasPrefix("statistics ") })
     print(statistics)
     // At 0, 1 and 3 seconds, over IPv4 and, if loopback carries it, IPv6.

@@ -5,14 +5,14 @@ import Glibc
 /// gets out.
 ///
 /// The kernel ends everything that a script leaves running, with its process namespace.
-enum NetworkNamespace {
-  struct Outcome: Sendable {
-    var status: Int32
-    var output: String
-    var lines: [String] { output.split(separator: "\n").map(String.init) }
+package enum NetworkNamespace {
+  package struct Outcome: Sendable {
+    package var status: Int32
+    package var output: String
+    package var lines: [String] { output.split(separator: "\n").map(String.init) }
   }
 
-  /// What every script has: loopback up, an empty /run, the tool, and a way to wait for a line.
+  /// What every script has: loopback up, an empty /run, and a way to wait for a line.
   private static let prelude = """
     set -u
     ip link set lo up
@@ -26,22 +26,8 @@ enum NetworkNamespace {
 
     """
 
-  /// Where the build put the executables of this package.
-  static var tool: String {
-    let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    for directory in [URL(filePath: program), URL(filePath: CommandLine.arguments[0])] {
-      let candidate = directory.deletingLastPathComponent().appending(path: "dnssd-tool").path
-      if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
-    }
-    for bundle in Bundle.allBundles {
-      let candidate = bundle.bundleURL.deletingLastPathComponent().appending(path: "dnssd-tool").path
-      if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
-    }
-    return "dnssd-tool"
-  }
-
   /// True if this machine lets us make namespaces.
-  static let isAvailable: Bool = {
+  package static let isAvailable: Bool = {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/unshare")
     process.arguments = options + ["bash", "-c", "ip link set lo up && mount -t tmpfs tmpfs /run"]
@@ -53,7 +39,7 @@ enum NetworkNamespace {
   }()
 
   /// True if avahi-daemon, its tools and a D-Bus daemon are installed.
-  static var hasAvahi: Bool {
+  package static var hasAvahi: Bool {
     ["/usr/sbin/avahi-daemon", "/usr/bin/avahi-browse", "/usr/bin/avahi-publish-service", "/usr/bin/dbus-daemon"]
       .allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
   }
@@ -64,16 +50,19 @@ enum NetworkNamespace {
     ]
   }
 
-  /// Runs a script for at most a minute.
-  static func run(_ script: String) async throws -> Outcome {
+  /// Runs a script for at most a minute, or `seconds`.
+  /// - Parameter variables: what it finds in its environment besides what this process has.
+  package static func run(
+    _ script: String, seconds: Int = 60, with variables: [String: String]
+  ) async throws -> Outcome {
     let output = FileManager.default.temporaryDirectory.appending(path: "dnssd-\(UUID().uuidString)")
     _ = FileManager.default.createFile(atPath: output.path, contents: nil)
     defer { try? FileManager.default.removeItem(at: output) }
     let handle = try FileHandle(forWritingTo: output)
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/timeout")
-    process.arguments = ["-s", "KILL", "60", "/usr/bin/unshare"] + options + ["bash", "-c", prelude + script]
-    process.environment = ProcessInfo.processInfo.environment.merging(["TOOL": tool]) { _, new in new }
+    process.arguments = ["-s", "KILL", "\(seconds)", "/usr/bin/unshare"] + options + ["bash", "-c", prelude + script]
+    process.environment = ProcessInfo.processInfo.environment.merging(variables) { _, new in new }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = handle
     process.standardError = handle
