@@ -42,8 +42,8 @@ enum DependantPackages {
     try? FileManager.default.removeItem(atPath: scratch + "/debug.yaml")
     // If only some test targets are chosen, the manifest has no products; and what Tools/test builds has flags of its own.
     let command = [
-      "env", "-u", "PICONET_TESTS", "-u", "PICONET_OPTIMIZED", "swift", "build", "--package-path", package,
-      "--scratch-path", scratch,
+      "env", "-u", "PICONET_TESTS", "-u", "PICONET_OPTIMIZED", "swift", "build", "--disable-index-store",
+      "--package-path", package, "--scratch-path", scratch,
     ]
     let said = try await run(command, seconds: 900)
     if said.contains("\(package)/Sources") { throw Failed(description: "it builds, but not without a word:\n\(said)") }
@@ -81,9 +81,26 @@ enum DependantPackages {
       mkfifo $name.in
       # Nobody but us holds a keyboard, or it would never end.
       ( for other in "${keyboards[@]}"; do exec {other}>&-; done
-        exec stdbuf -oL "$programs/$1" "${@:2}" <$name.in >$name.out 2>&1 ) &
+        exec ${network:+nsenter --net=/run/netns/$network} stdbuf -oL "$programs/$1" "${@:2}" <$name.in >$name.out 2>&1 ) &
       exec {keyboard}>$name.in
       keyboards[$name]=$keyboard
+    }
+    # networks A B: two hosts that share a network with this one each, and none with each other. `network=A start ...`
+    # starts a program there.
+    networks() {
+      mount -t tmpfs tmpfs /run
+      export -n PICONET_INTERFACES
+      local host number=0
+      for host; do
+        ip netns add $host
+        ip link add $host type veth peer name eth0 netns $host
+        number=$((number + 1))
+        ip -n $host link set lo up
+        ip -n $host addr add 10.$number.0.2/24 dev eth0
+        ip -n $host link set eth0 up
+        ip addr add 10.$number.0.1/24 dev $host
+        ip link set $host up
+      done
     }
     types() { echo "$2" >&${keyboards[$1]}; }
     leaves() { local keyboard=${keyboards[$1]}; unset "keyboards[$1]"; exec {keyboard}>&-; }
