@@ -158,12 +158,13 @@ struct AskingTests {
       let next = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
       #expect(await next.shows("\"code\""))
       let code = try #require(next.events("code").first?["code"] as? String)
-      // What is typed at the moment when this question replaces the former one is not its answer; the question is then
-      // shown again.
       #expect(await receiver.shows(question, behind: code))
       receiver.type("y\n")
-      #expect(await receiver.shows("y\r\n\r" + question, behind: code))
-      receiver.type("y\n")
+      // What is typed at the moment when this question replaces the former one is not its answer, and then the question
+      // is shown again. How much later this test types depends on the machine.
+      if await receiver.shows(oneOf: ["y\r\n\r" + question, "Connected to"]) == "y\r\n\r" + question {
+        receiver.type("y\n")
+      }
       #expect(await next.end() == 0, "\(next.error)")
     }
   }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PiconetCommandLine
 
-@Suite("A file goes on after a death")
+@Suite("A file goes on after a death", .timeLimit(.minutes(10)))
 struct ResumptionTests {
   /// A large file of which no two pieces are alike, most of it holes.
   private func film(_ scene: ToolScene, size: Int) throws -> String {
@@ -131,7 +131,7 @@ struct ResumptionTests {
         let directory = try await node.receivingDirectory(at: scene.into)
         var offers = node.session.offers.makeAsyncIterator()
         let first = try scene.sender(
-          "--to", "Kitchen", "--fingerprint", node.id.peer.description, "--timeout", "3", path)
+          "--to", "Kitchen", "--fingerprint", node.id.peer.description, "--timeout", "15", path)
         let offer = try #require(await offers.next())
         let slow = try await offer.startStoring(in: directory)
         for await progress in slow.changes where progress.stored >= 4 << 20 { break }
