@@ -66,6 +66,11 @@ private let imagesendHelp = """
                               left out by itself)
         --adapter=hciN        use this Bluetooth adapter (default: whichever
                               there is); hci0, or its address
+        --relay=NAME|PEER|ADDRESS
+                              also reach receivers that no network leads to from
+                              here, over a device that runs 'piconet relay': it
+                              sees how much goes when, and nothing of what it is;
+                              the receiver needs --relay as well
         --any                 send other files too, not only photos and videos;
                               imagerecv needs --any as well
         --flat                store all files beside one another, without the
@@ -169,6 +174,11 @@ private let imagerecvHelp = """
                               left out by itself)
         --adapter=hciN        use this Bluetooth adapter (default: whichever
                               there is); hci0, or its address
+        --relay=NAME|PEER|ADDRESS
+                              also be reached by senders from where no network
+                              leads here, over a device that runs 'piconet
+                              relay': it sees how much comes when, and nothing of
+                              what it is; the sender needs --relay as well
         --listen=HOST:PORT    listen there (default: on every address, any free
                               port), as in [::1]:4000 or :4000
         --max-size=BYTES      refuse files that are larger, as in 500000, 10M or

@@ -28,7 +28,7 @@ struct PiconetCommandTests {
     }
     #expect(PiconetProgram.start(nil) == .wrong(UsageError("missing command")))
     let list =
-      "\nCommands are:\n  - 'doctor'\n  - 'scan'\n  - 'ping'\n  - 'cat'\n  - 'browse'"
+      "\nCommands are:\n  - 'doctor'\n  - 'scan'\n  - 'ping'\n  - 'cat'\n  - 'relay'\n  - 'browse'"
       + "\n  - 'introspect'\n  - 'call'\n  - 'trust'\n  - 'replay'\n  - 'manual'\n  - 'completion'"
     #expect(PiconetProgram.start(Array("pang!".utf8)) == .wrong(UsageError("unknown command 'pang!'" + list)))
     for (wrong, right) in [

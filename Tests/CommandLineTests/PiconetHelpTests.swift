@@ -29,6 +29,7 @@ private let piconetHelp = """
     scan                      show the peers nearby as they come and go
     ping                      measure the round trip to a peer, or answer others
     cat                       carry bytes between two terminals, files or pipes
+    relay                     let others reach one another over this device
     browse                    show the names and interfaces that programs nearby
                               advertise
     introspect                show the objects of a program, and what can be

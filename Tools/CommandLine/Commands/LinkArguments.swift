@@ -35,9 +35,19 @@ struct LinkArguments: Hashable, Sendable {
 }
 
 /// Who is meant by the operand of `piconet ping` and `piconet cat`.
-enum DialTarget: Hashable, Sendable {
+enum DialTarget: Hashable, Sendable, CustomStringConvertible {
   case place(DialPlace)
   case peer(Recipient)
+
+  /// As a person gave it.
+  var description: String {
+    switch self {
+    case .place(let place): place.description
+    case .peer(.named(let name)): name
+    case .peer(.peer(let fingerprint)): fingerprint
+    case .peer(.all): "all"
+    }
+  }
 
   /// Whatever looks like an address is one; a peer with such a name has to be given by its fingerprint.
   init(_ argument: OptionArgument) throws(UsageError) {

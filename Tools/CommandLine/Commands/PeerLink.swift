@@ -13,6 +13,8 @@ struct PeerLink: Sendable {
   let purpose: String
   /// What has to run on the peer, for a person who has found none; nil: this command with --listen.
   var counterpart: String?
+  /// How much the node passes on between its members; nil: nothing.
+  var relaying: RelayQuotas?
 
   private var right: String { "push:\(program)" }
 
@@ -32,6 +34,10 @@ struct PeerLink: Sendable {
       configuration.program = program
       configuration.capacity = capacity
       configuration.openInvitations = CommandLineLimits.questions
+      if let relaying {
+        configuration.relaying = relaying
+        configuration.discoveryInfo = RelayMark.info
+      }
       if let place = arguments.listen {
         configuration.listen = place.host.isEmpty ? "*:\(place.port)" : place.description
       } else if environment.isLoopbackOnly {

@@ -31,6 +31,7 @@ extension PiconetProgram.Command {
     case .scan: scanOptions.described
     case .ping: pingOptions.described
     case .cat: catOptions.described
+    case .relay: relayOptions.described
     case .browse: browseOptions.described
     case .introspect: introspectOptions.described
     case .call: callOptions.described

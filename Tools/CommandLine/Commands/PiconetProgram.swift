@@ -4,7 +4,7 @@ import PiconetTerminal
 /// piconet: a command for each thing that a person looks at or tries by hand.
 public enum PiconetProgram {
   enum Command: String, CaseIterable {
-    case doctor, scan, ping, cat, browse, introspect, call, trust, replay, manual, completion
+    case doctor, scan, ping, cat, relay, browse, introspect, call, trust, replay, manual, completion
 
     var summary: String {
       switch self {
@@ -12,6 +12,7 @@ public enum PiconetProgram {
       case .scan: "show the peers nearby as they come and go"
       case .ping: "measure the round trip to a peer, or answer others"
       case .cat: "carry bytes between two terminals, files or pipes"
+      case .relay: "let others reach one another over this device"
       case .browse: "show the names and interfaces that programs nearby advertise"
       case .introspect: "show the objects of a program, and what can be called"
       case .call: "call a method of an object"
@@ -90,6 +91,11 @@ public enum PiconetProgram {
         catOptions, initial: CatArguments(), words: words,
         console: { Console(program: "piconet cat", json: false, verbosity: $0.link.verbosity, countsFiles: false) }
       ) { await CatProgram(arguments: $0, environment: .current, console: $1).run() }
+    case .relay:
+      ProgramStart.main(
+        relayOptions, initial: RelayArguments(), words: words,
+        console: { Console(program: "piconet relay", json: false, verbosity: $0.link.verbosity, countsFiles: false) }
+      ) { await RelayProgram(arguments: $0, environment: .current, console: $1).run() }
     case .browse:
       ProgramStart.main(
         browseOptions, initial: BrowseArguments(), words: words,

@@ -1,7 +1,7 @@
 import Piconet
 
 /// What imagerecv was asked to do.
-struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments {
+struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments, RelayedArguments {
   /// nil: the host's name.
   var name: String?
   /// nil: the default session.
@@ -28,6 +28,7 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments {
   var timeout: Duration = .seconds(10)
   var onConflict: ConflictPolicy = .rename
   var transport = TransportOptions()
+  var relay: DialTarget?
   /// nil: every address, any free port.
   var listen: HostAndPort?
   /// The largest file accepted, in bytes; nil: whatever fits on the disk.
@@ -50,6 +51,10 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments {
     if code != nil, isService { throw UsageError("--code is shown to a person, and --service has none: choose one") }
     if qr, !fingerprint { throw UsageError("--qr goes with --fingerprint") }
     if qr, json { throw UsageError("--qr is for people, and --json for programs: choose one") }
+    if visible == .known, relay != nil {
+      throw UsageError(
+        "--relay tells this device's name to those whom the relay introduces, and --visible known hides it: choose one")
+    }
     try transport.check(listen: listen)
     if visible == .known, transport.choice.isBluetoothOnly || transport.adapter != nil {
       throw UsageError("'--visible known' is for TCP: over Bluetooth a device shows its name")

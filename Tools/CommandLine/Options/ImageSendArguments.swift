@@ -1,7 +1,7 @@
 import Piconet
 
 /// What imagesend was asked to do.
-struct ImageSendArguments: Hashable, TransportArguments, CodeArguments {
+struct ImageSendArguments: Hashable, TransportArguments, CodeArguments, RelayedArguments {
   /// Empty: the only peer in sight, or the one that the person picks.
   var recipients: [Recipient] = []
   /// Dial this address and do not search.
@@ -23,6 +23,7 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments {
   /// How long a receiver is looked for.
   var searchTime: Duration { wait ?? timeout }
   var transport = TransportOptions()
+  var relay: DialTarget?
   /// Send files other than images, too.
   var any = false
   /// Offer all files without the folders that they are in.
@@ -43,6 +44,13 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments {
   var wanted: [Recipient] {
     guard let fingerprint else { return recipients }
     return address == nil ? [.peer(fingerprint: fingerprint.description)] : []
+  }
+
+  /// Whether anybody has to be found.
+  var searches: Bool {
+    if address == nil || !recipients.isEmpty { return true }
+    if case .peer = relay { return true }
+    return false
   }
 
   /// Whether one of the files is what is read from standard input.

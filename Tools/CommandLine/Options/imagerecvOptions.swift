@@ -74,6 +74,11 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
           arguments.onConflict = try ConflictPolicy(value)
         }),
     ] + transportOptions("what to receive over") + [
+      relayOption(
+        """
+        also be reached by senders from where no network leads here, over a device that runs 'piconet relay': it sees how \
+        much comes when, and nothing of what it is; the sender needs --relay as well
+        """),
       Option(
         "listen", help: "listen there (default: on every address, any free port), as in [::1]:4000 or :4000",
         .value(name: "HOST:PORT") { (arguments, value) throws(UnacceptableValue) in

@@ -77,6 +77,11 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
             ?? CommandLineLimits.longestWait
         }),
     ] + transportOptions("what to send over") + [
+      relayOption(
+        """
+        also reach receivers that no network leads to from here, over a device that runs 'piconet relay': it sees how much \
+        goes when, and nothing of what it is; the receiver needs --relay as well
+        """),
       Option(
         "any", help: "send other files too, not only photos and videos; imagerecv needs --any as well",
         .flag { $0.any = true }),

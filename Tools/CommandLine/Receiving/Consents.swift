@@ -10,11 +10,14 @@ final class Consents: Sendable {
     case notChosen = "not-chosen"
     /// The person has agreed to fewer files, or smaller ones.
     case moreThanAnnounced = "more-than-announced"
+    /// It is there to pass on what others send.
+    case relay = "relay"
 
     var message: String {
       switch self {
       case .notChosen: "not among the files that were chosen there"
       case .moreThanAnnounced: "more than was announced when it was asked"
+      case .relay: "it is there as a relay, and nobody has agreed to files of its own"
       }
     }
   }
@@ -26,6 +29,11 @@ final class Consents: Sendable {
     var files = 0
     var bytes: Int64 = 0
   }
+
+  private let isRelay: @Sendable (NodeID) -> Bool
+
+  /// - Parameter isRelay: whether a member is there as a relay alone: nothing is taken from it.
+  init(isRelay: @escaping @Sendable (NodeID) -> Bool = { _ in false }) { self.isRelay = isRelay }
 
   /// Bounded by the number of members, and one whose invitation is being accepted.
   private let consents = Mutex<[NodeID: Consent]>([:])
@@ -41,7 +49,8 @@ final class Consents: Sendable {
   /// Whether an offer is what the person has agreed to; it is counted.
   /// - Parameter name: with its folders.
   func refusal(of name: String, bytes: UInt64, from sender: NodeID) -> Refusal? {
-    consents.withLock { consents in
+    if isRelay(sender) { return .relay }
+    return consents.withLock { consents in
       guard var consent = consents[sender] else { return nil }
       consent.files += 1
       consent.bytes.add(bytes: Int64(clamping: bytes))

@@ -25,6 +25,12 @@ public struct ImageReceiveProgram: Sendable {
       configuration.idleMemberTimeout = arguments.timeout
       if arguments.accept == .ask { configuration.openInvitations = CommandLineLimits.questions }
       configuration.listen = listen
+      if let relay = arguments.relay {
+        RelayMembership.prepare(&configuration)
+        configuration.greeting = RelayMark.receiverGreeting
+        configuration.capacity += 1
+        if case .peer = relay { configuration.mode = .peer }
+      }
       let node = try await Node(configuration)
       await run(node, configuration)
       await node.stop()
@@ -104,7 +110,13 @@ public struct ImageReceiveProgram: Sendable {
     if arguments.isService { ServiceNotice(environment.variable)?.ready("Receiving as \(configuration.name)") }
     let board = TransferBoard(console: console)
     let notes = ConnectionNotes(node: node, console: console)
-    let consents = Consents()
+    let relay = arguments.relay.map { target in
+      RelayMembership(
+        target, node: node, console: console, transport: arguments.transport, environment: environment,
+        session: arguments.session ?? ProgramEnvironment.usualSession, searchTime: CommandLineLimits.longestWait,
+        timeout: Self.relayTime)
+    }
+    let consents = Consents { relay?.contains($0) ?? false }
     let desk = OfferDesk(
       node: node, console: console, board: board, notes: notes, directory: directory, consents: consents,
       arguments: arguments)
@@ -116,7 +128,10 @@ public struct ImageReceiveProgram: Sendable {
       group.addTask { await board.show() }
       group.addTask { await invitations.run() }
       group.addTask { await notes.watch() }
-      group.addTask { await follow(node, desk, notes) }
+      group.addTask { await follow(node, desk, notes, relay) }
+      if let relay { group.addTask { await relay.keep() } }
+      // Whoever wants to send invites us.
+      group.addTask { for await _ in node.session.introductions {} }
       group.addTask {
         let look = BluetoothLook(options: arguments.transport, environment: environment)
         await look.follow(from: node.listeningAddresses) { obstacle in
@@ -128,7 +143,7 @@ public struct ImageReceiveProgram: Sendable {
       await withTaskGroup(of: Void.self) { ends in
         ends.addTask { await desk.run() }
         if let codes { ends.addTask { await codes.run() } }
-        if let time = arguments.visibleTime { ends.addTask { await hide(node, after: time) } }
+        if let time = arguments.visibleTime { ends.addTask { await hide(node, after: time, relay) } }
         await ends.next()
         ends.cancelAll()
       }
@@ -142,19 +157,21 @@ public struct ImageReceiveProgram: Sendable {
   }
 
   /// Returns when nobody can find this device any more, and those who have are done.
-  private func hide(_ node: Node, after time: Duration) async {
+  private func hide(_ node: Node, after time: Duration, _ relay: RelayMembership?) async {
     try? await ContinuousClock().sleep(for: time)
     if Task.isCancelled { return }
     // Hiding can't fail: it listens to nobody new.
     try? await node.setAvailable(false)
     console.note("Others can't find this device any more, after \(HumanFigures.elapsed(time))")
-    while !Task.isCancelled, !node.session.members.isEmpty {
+    while !Task.isCancelled, node.session.members.contains(where: { relay?.contains($0.id) != true }) {
       try? await ContinuousClock().sleep(for: Self.lastLook)
     }
   }
 
   /// How often it is looked whether the last sender has left.
   private static let lastLook = Duration.seconds(1)
+  /// How long a relay has for its answer: a person there may be asked.
+  private static let relayTime = Duration.seconds(120)
 
   private func openDirectory(_ node: Node) async -> ReceivingDirectory? {
     let folder = folder
@@ -204,14 +221,21 @@ public struct ImageReceiveProgram: Sendable {
     console.noteConnected(peer, environment.naming, suppressed: suppressed)
   }
 
-  private func follow(_ node: Node, _ desk: OfferDesk, _ notes: ConnectionNotes) async {
+  private func follow(
+    _ node: Node, _ desk: OfferDesk, _ notes: ConnectionNotes, _ relay: RelayMembership?
+  ) async {
     let reach = ReachNotes(console: console, side: .receiver)
     let arrivals = ArrivalNotes()
     for await change in node.session.membership {
+      relay?.tell(change)
       switch change {
       case .joined(let member):
+        if relay?.contains(member.id) == true { continue }
         let peer = member.proven
-        if let suppressed = arrivals.joined(peer) { tell(joined: peer, suppressed: suppressed) }
+        if let suppressed = arrivals.joined(peer) {
+          tell(joined: peer, suppressed: suppressed)
+          if let route = relay?.route(to: member) { console.note(route) }
+        }
         if peer.hasProvenCode { await console.remember(peer, in: node, rights: [.push, .send]) }
       case .suspended, .moved, .resumed: reach.tell(change)
       case .left(let member, let error):

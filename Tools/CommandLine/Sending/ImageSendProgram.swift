@@ -60,11 +60,15 @@ public struct ImageSendProgram: Sendable {
         address: arguments.address)
       let naming = environment.naming
       let contact = FirstContact(arguments, naming, console)
-      contact.prepare(&configuration)
+      contact.prepare(&configuration, relay: arguments.relay)
       configuration.program = ProgramEnvironment.imagesProgram
       configuration.disconnectTimeout = max(arguments.timeout, .seconds(2))
       configuration.capacity = CommandLineLimits.peersAtOnce + 1
-      configuration.discovers = arguments.address == nil || !arguments.recipients.isEmpty
+      configuration.discovers = arguments.searches
+      if arguments.relay != nil {
+        RelayMembership.prepare(&configuration)
+        configuration.capacity += 1
+      }
       let node = try await Node(configuration)
       await console.tellDamage(node)
       await run(node, gathering, contact, naming, code)
@@ -81,13 +85,25 @@ public struct ImageSendProgram: Sendable {
     let board = TransferBoard(console: console, isCounting: true)
     let announcement = Announcement()
     let counting = Task { await count(into: board, announcement) }
+    let search = PeerSearch(node: node, console: console, session: session, naming: naming)
+    let relay = arguments.relay.map { target in
+      RelayMembership(
+        target, node: node, console: console, transport: arguments.transport, environment: environment,
+        session: session, searchTime: arguments.searchTime, timeout: arguments.timeout, contact: contact)
+    }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
       group.addTask {
         let reach = ReachNotes(console: console, side: .sender)
-        for await change in node.session.membership { reach.tell(change) }
+        for await change in node.session.membership {
+          reach.tell(change)
+          relay?.tell(change)
+          if case .joined(let member) = change, let route = relay?.route(to: member) { console.note(route) }
+          if case .left(let member, _) = change { search.relayIsGone(member.id) }
+        }
       }
-      await send(gathering, node, board, contact, naming, code, announcement)
+      if relay != nil { group.addTask { await search.takeIntroductions() } }
+      await send(gathering, node, board, contact, naming, code, announcement, search, relay)
       group.cancelAll()
     }
     // The count is complete, since it runs ahead of all others, or nobody waits for it any more.
@@ -122,16 +138,15 @@ public struct ImageSendProgram: Sendable {
 
   private func send(
     _ gathering: GatheringNotes, _ node: Node, _ board: TransferBoard, _ contact: FirstContact, _ naming: PeerNaming,
-    _ code: TypedCode?, _ announcement: Announcement
+    _ code: TypedCode?, _ announcement: Announcement, _ search: PeerSearch, _ relay: RelayMembership?
   ) async {
     let gate = TaskGate(CommandLineLimits.peersAtOnce)
-    let search = PeerSearch(node: node, console: console, session: session, naming: naming)
     let choice = PeerChoice(
       search: search, console: console, timeout: arguments.searchTime, session: session,
       bluetooth: BluetoothLook(options: arguments.transport, environment: environment),
       known: naming.fingerprints, asks: !arguments.yes, wanted: arguments.fingerprint,
       confirmsByHand: contact.confirmsByHand)
-    if arguments.address == nil || !arguments.recipients.isEmpty {
+    if arguments.searches {
       do throws(PiconetError) {
         try await node.setAvailable(true)
       } catch {
@@ -139,6 +154,8 @@ public struct ImageSendProgram: Sendable {
         return console.fail(failure.word, failure.message, failure.exitCode)
       }
     }
+    let joining = relay.map { relay in Task { await relay.keep() } }
+    defer { joining?.cancel() }
     await withTaskGroup(of: Void.self) { group in
       if let address = arguments.address {
         let connection = PeerConnection(

@@ -2,6 +2,13 @@ import Piconet
 
 /// The way from a peer, or an address, to a member that files can be sent to.
 struct PeerConnection: Sendable {
+  /// What the peer is wanted for.
+  enum Purpose: Hashable, Sendable {
+    case itself
+    /// It passes on what goes to others, which is told of these.
+    case relay
+  }
+
   enum Place: Sendable {
     case peer(Peer)
     /// With the transports to try, in order of preference.
@@ -25,6 +32,9 @@ struct PeerConnection: Sendable {
   var announcement: Announcement?
   /// Whether it was connected to before, which is told as that.
   var isReturn = false
+  var purpose = Purpose.itself
+  /// Called as soon as the peer's key is proven, on the node's loop.
+  var proven: (@Sendable (ProvenMember) -> Void)?
 
   /// What a person calls it; may be a peer's own words.
   var text: String {
@@ -91,6 +101,7 @@ struct PeerConnection: Sendable {
     let timer = contact?.mayAsk(place) == true ? AttemptTimer(timeout) : nil
     let attempt = Task {
       await invite(timeout: timer == nil ? timeout : timeout + FirstContact.longestThought) { peer in
+        proven?(peer)
         progress.change { $0 = .proven }
         step.yield(.proven(peer))
         hintSoon(.waiting(peer), Self.hintTime)
@@ -103,7 +114,7 @@ struct PeerConnection: Sendable {
     timer?.begin { attempt.cancel() }
     let key = contact?.began(
       FirstContact.Attempt(
-        place: place,
+        place: place, purpose: purpose,
         asked: {
           timer?.pause()
           hint.change { $0?.cancel() }
@@ -187,13 +198,16 @@ struct PeerConnection: Sendable {
   }
 
   private func tell(_ peer: ProvenMember, _ code: String) {
-    console.tell(.code(Event.Code(peer: peer.fingerprint.description, name: peer.petname, code: code)))
+    if purpose == .itself {
+      console.tell(.code(Event.Code(peer: peer.fingerprint.description, name: peer.petname, code: code)))
+    }
     // If a person here is asked, too, the question shows it.
     if contact?.asks == true, !peer.isKnown { return }
     console.note("\(console.safe(peer.petname)) is asked. Code: \(code)   The other screen must show the same.")
   }
 
   private func tell(_ peer: ProvenMember) {
+    guard purpose == .itself else { return console.noteConnected(peer, naming) }
     let fingerprint = peer.fingerprint.description
     let transport = "\(peer.transport)"
     console.tell(
@@ -213,7 +227,7 @@ struct PeerConnection: Sendable {
     do throws(PiconetError) {
       switch place {
       case .peer(let peer):
-        if !isReturn {
+        if !isReturn, purpose == .itself {
           console.tell(
             .connecting(
               Event.Connecting(
@@ -226,7 +240,7 @@ struct PeerConnection: Sendable {
         }
         return .success(try await node.invite(peer, context: context, timeout: timeout, proven: proven, code: code))
       case .address(let address, let kinds):
-        if !isReturn {
+        if !isReturn, purpose == .itself {
           console.tell(
             .connecting(
               Event.Connecting(

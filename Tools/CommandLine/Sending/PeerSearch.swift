@@ -18,16 +18,37 @@ final class PeerSearch: Sendable {
     /// What has been said, and is said only once, however many peers are looked for.
     var said: Set<String> = []
     var isQuiet = false
+    /// Whom relays have introduced, by key: of several runs of one device the last is meant. Bounded by the engine, but
+    /// for those that were sent to.
+    var introduced: [PeerID: Introduced] = [:]
+    var nextReader = 0
+    /// Who is told when that changes.
+    var readers: [Int: AsyncStream<Void>.Continuation] = [:]
+  }
+
+  private struct Introduced {
+    let peer: Peer
+    let relay: NodeID
+  }
+
+  /// Which of the peers in sight are looked for.
+  enum Sought: Sendable {
+    /// Those that things are sent to.
+    case receivers
+    /// Those that pass on what is sent to others.
+    case relays
   }
 
   private let node: Node
   private let console: Console
   private let session: String
   private let naming: PeerNaming
+  private let seeks: Sought
   private let state = Mutex(State())
 
-  init(node: Node, console: Console, session: String, naming: PeerNaming) {
+  init(node: Node, console: Console, session: String, naming: PeerNaming, seeks: Sought = .receivers) {
     self.naming = naming
+    self.seeks = seeks
     self.node = node
     self.console = console
     self.session = session
@@ -37,7 +58,11 @@ final class PeerSearch: Sendable {
   @discardableResult
   func look() -> [Peer] { note(node.currentPeers) }
 
-  private func note(_ peers: [Peer]) -> [Peer] {
+  private func note(_ inSight: [Peer]) -> [Peer] {
+    let seen = inSight.filter { RelayMark.isRelay($0) == (seeks == .relays) }
+    let keys = Set(seen.map(\.id.peer))
+    let told = state.withLock { $0.introduced.values.filter { !keys.contains($0.peer.id.peer) }.map(\.peer) }
+    let peers = seen + told.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
     let (ordered, new, isQuiet) = state.withLock { state -> ([Peer], [Peer], Bool) in
       let present = Set(peers.map(\.id))
       state.order.removeAll { !present.contains($0) }
@@ -65,8 +90,10 @@ final class PeerSearch: Sendable {
     atMost limit: Duration, _ choose: @escaping @Sendable ([Peer]) -> Choice?
   ) async -> Choice? {
     await limited(to: limit) { [self] in
-      for await peers in node.peers {
-        if let choice = choose(note(peers)) { return choice }
+      let (changes, end) = changes()
+      defer { end() }
+      for await _ in changes {
+        if let choice = choose(look()) { return choice }
       }
       return nil
     }
@@ -74,7 +101,63 @@ final class PeerSearch: Sendable {
 
   /// Calls `body` with each list of peers until the task is cancelled.
   func follow(_ body: @Sendable ([Peer]) -> Void) async {
-    for await peers in node.peers { body(note(peers)) }
+    let (changes, end) = changes()
+    defer { end() }
+    for await _ in changes { body(look()) }
+  }
+
+  /// Tells, from now on, when there is another list to look at.
+  /// - Returns: and what ends it.
+  private func changes() -> (AsyncStream<Void>, end: @Sendable () -> Void) {
+    let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let number = state.withLock { state in
+      state.nextReader += 1
+      state.readers[state.nextReader] = change
+      return state.nextReader
+    }
+    let following = Task { [node] in
+      for await _ in node.peers { change.yield() }
+      change.finish()
+    }
+    let end: @Sendable () -> Void = { [self] in
+      following.cancel()
+      _ = state.withLock { $0.readers.removeValue(forKey: number) }
+      change.finish()
+    }
+    return (changes, end)
+  }
+
+  // MARK: Whom relays introduce
+
+  /// Takes those whom relays introduce for peers in sight, until the task is cancelled.
+  func takeIntroductions() async {
+    await withDiscardingTaskGroup { group in
+      for await introduction in node.session.introductions {
+        let (key, introduced) = (
+          introduction.peer.peer, Introduced(peer: introduction.asPeer, relay: introduction.introducer.id)
+        )
+        change { $0[key] = introduced }
+        group.addTask {
+          // Nil also if it is a member now, and then it is still there. The relay introduces anew whom it has still.
+          guard await introduction.ended() != nil else { return }
+          self.change { if $0[key]?.peer.id == introduced.peer.id { $0[key] = nil } }
+        }
+      }
+      group.cancelAll()
+    }
+  }
+
+  /// Forgets whom this relay has introduced: it is gone.
+  func relayIsGone(_ relay: NodeID) {
+    change { introduced in introduced = introduced.filter { $0.value.relay != relay } }
+  }
+
+  private func change(_ body: (inout [PeerID: Introduced]) -> Void) {
+    let readers = state.withLock { state in
+      body(&state.introduced)
+      return Array(state.readers.values)
+    }
+    for reader in readers { reader.yield() }
   }
 
   /// Claims the node; false if it was claimed before: `--to all --to Kitchen` sends to the kitchen only once.
@@ -138,6 +221,6 @@ extension Console {
   /// `tcp 192.0.2.7:4000, l2cap 00:11:22:33:44:55/0x1005`: the best address of each transport, safe to show.
   func places(_ peer: Peer) -> String {
     let best = peer.transports.compactMap { kind in peer.addresses.first { $0.kind == kind } }
-    return best.isEmpty ? "?" : best.map { "\($0.kind) \(safe($0.text))" }.joined(separator: ", ")
+    return best.isEmpty ? "relay" : best.map { "\($0.kind) \(safe($0.text))" }.joined(separator: ", ")
   }
 }

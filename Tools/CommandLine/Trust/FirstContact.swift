@@ -35,6 +35,7 @@ final class FirstContact: Sendable {
   /// An attempt that must know about the questions to the person here.
   struct Attempt: Sendable {
     let place: PeerConnection.Place
+    let purpose: PeerConnection.Purpose
     let asked: @Sendable () -> Void
     /// Called with whether the person wants to send.
     let answered: @Sendable (ProvenMember, Bool) -> Void
@@ -45,6 +46,8 @@ final class FirstContact: Sendable {
 
   static let prompt = "Send? [y]es / [o]nce / [n]o / codes [d]iffer: "
   private static let wording = AcceptQuestion.Wording(prompt: prompt, answers: [.yes, .once, .no, .codesDiffer])
+  private static let wordingOfRelays = AcceptQuestion.Wording(
+    prompt: "Reach others over it? [y]es / [o]nce / [n]o / codes [d]iffer: ", answers: [.yes, .once, .no, .codesDiffer])
   private static let wordingWithoutCodes = AcceptQuestion.Wording(
     prompt: "Send? [y]es / [o]nce / [n]o: ", answers: [.yes, .once, .no])
 
@@ -64,9 +67,10 @@ final class FirstContact: Sendable {
 
   /// Makes the node ask, or let in only the key that was given, or those that may be sent to. A code is proven after
   /// the handshake, so with one anybody gets that far.
-  func prepare(_ configuration: inout NodeConfiguration) {
+  /// - Parameter relay: whom a relay is looked for by: known ones of that name are let in beside the key.
+  func prepare(_ configuration: inout NodeConfiguration, relay: DialTarget? = nil) {
     if let fingerprint {
-      configuration.trust = .pinned([fingerprint])
+      configuration.trust = .pinned(keys(of: relay).union([fingerprint]))
     } else if asks {
       configuration.trust = .ask
       configuration.confirm = { [self] peer, code in await isConfirmed(peer, code) }
@@ -75,6 +79,22 @@ final class FirstContact: Sendable {
       configuration.trust = .remembered
     }
   }
+
+  /// The known keys, that may be sent to, of the relay that the person means.
+  private func keys(of relay: DialTarget?) -> Set<PeerID> {
+    switch relay {
+    case .peer(.named(let name)): keys { $0.name == name }
+    case .peer(.peer(let digits)): keys { $0.id.description == digits }
+    case .place(let address): keys { [key = known.entry(at: address.description)?.id] in $0.id == key }
+    case .peer(.all), nil: []
+    }
+  }
+
+  private func keys(where isMeant: (KnownPeer) -> Bool) -> Set<PeerID> {
+    Set(known.entries.filter { isMeant($0) && isReachable($0) }.map(\.id))
+  }
+
+  private func isReachable(_ peer: KnownPeer) -> Bool { peer.may(.send, in: ProgramEnvironment.imagesProgram) }
 
   /// The key that must answer at an address: the given one, or the one that was confirmed there.
   func expected(at address: String) -> PeerID? { fingerprint ?? known.entry(at: address)?.id }
@@ -164,7 +184,8 @@ final class FirstContact: Sendable {
     // From now on, even if others are asked about first.
     let attempts = attempts(of: peer)
     for attempt in attempts { attempt.asked() }
-    let wants = await ask(peer, "\(what)\n\(same)") != nil
+    let isRelay = attempts.contains { $0.purpose == .relay }
+    let wants = await ask(peer, "\(what)\n\(same)", isRelay ? Self.wordingOfRelays : Self.wording) != nil
     for attempt in attempts { attempt.answered(peer, wants) }
     return wants
   }
@@ -179,7 +200,9 @@ final class FirstContact: Sendable {
   }
 
   /// - Returns: nil unless the person wants to send.
-  private func ask(_ peer: ProvenMember, _ what: String, hasCodes: Bool = true) async -> AcceptQuestion.Answer? {
+  private func ask(
+    _ peer: ProvenMember, _ what: String, _ wording: AcceptQuestion.Wording
+  ) async -> AcceptQuestion.Answer? {
     guard await gate.enter() else { return nil }
     defer { gate.leave() }
     guard let question = AcceptQuestion() else { return nil }
@@ -192,7 +215,7 @@ final class FirstContact: Sendable {
     console.note(what, isQuestion: true)
     let answer = await withTaskCancellationHandler {
       await onItsOwnThread { [console] in
-        question.ask(console, hasCodes ? Self.wording : Self.wordingWithoutCodes)
+        question.ask(console, wording)
       } ?? .none
     } onCancel: {
       question.cancel()
@@ -239,7 +262,7 @@ final class FirstContact: Sendable {
       // We know this peer, but nobody has said that it is the one at this address.
       let what =
         "At \(console.safe(address)) answers \(console.describe(peer)), known, whom nobody has met there before. 'yes' remembers it."
-      switch await ask(peer, what, hasCodes: false) {
+      switch await ask(peer, what, Self.wordingWithoutCodes) {
       // No codes were compared, so the key's confirmation stays as it was.
       case .yes: confirmation = .firstUse
       case .once: return

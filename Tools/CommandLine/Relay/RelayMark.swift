@@ -1,0 +1,13 @@
+import Piconet
+
+/// How devices that pass on what others send, and those that can be reached so, tell each other what they are.
+enum RelayMark {
+  /// In the discovery info of `piconet relay`: nobody takes it for a receiver.
+  static let info = ["role": "relay"]
+  /// The greeting of a receiver that wants to be reached over a relay: relays introduce others to it.
+  static let receiverGreeting = Array("receiver".utf8)
+
+  static func isRelay(_ peer: Peer) -> Bool { peer.info["role"] == "relay" }
+
+  static func isReceiver(_ member: ProvenMember) -> Bool { member.greeting == receiverGreeting }
+}

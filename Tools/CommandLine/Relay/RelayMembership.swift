@@ -1,0 +1,152 @@
+import Piconet
+
+/// A program's place at a relay, so that it reaches others, and is reached, where no network leads: it joins the relay
+/// that the person has named, and joins it again when it was lost.
+///
+/// A relay is not trusted with contents: who is at the other end is proven through it, and it can't read anything. Nor
+/// is a file taken from it.
+final class RelayMembership: Sendable {
+  let node: Node
+  let console: Console
+  /// The relay's name, key or address.
+  let target: DialTarget
+  let transport: TransportOptions
+  let environment: ProgramEnvironment
+  let session: String
+  /// How long it is looked for; and how long it has for its answer.
+  let searchTime: Duration
+  let timeout: Duration
+  /// nil: no person is asked about the relay's key, and nothing is remembered.
+  let contact: FirstContact?
+  /// The nodes that are there as relays.
+  private let relays = Guarded<[NodeID: Place]>([:])
+
+  private struct Place: Sendable {
+    /// Who waits for its end.
+    var end: AsyncStream<Never>.Continuation?
+  }
+
+  init(
+    _ target: DialTarget, node: Node, console: Console, transport: TransportOptions, environment: ProgramEnvironment,
+    session: String, searchTime: Duration, timeout: Duration, contact: FirstContact? = nil
+  ) {
+    self.target = target
+    self.node = node
+    self.console = console
+    self.transport = transport
+    self.environment = environment
+    self.session = session
+    self.searchTime = searchTime
+    self.timeout = timeout
+    self.contact = contact
+  }
+
+  /// Sets a node up for being reached over relays.
+  static func prepare(_ configuration: inout NodeConfiguration) {
+    // Whoever a relay introduces is a peer in sight, and no more: a person, or a right, decides.
+    configuration.introductions = .show
+    configuration.transports.append(.relay)
+  }
+
+  /// Whether this node is there as a relay alone.
+  func contains(_ node: NodeID) -> Bool { relays.value.keys.contains(node) }
+
+  /// What happens in the session.
+  func tell(_ change: MembershipChange) {
+    guard case .left(let member, _) = change else { return }
+    relays.value[member.id]?.end?.finish()
+  }
+
+  /// Joins, and joins again whenever the relay is gone; returns when the task is cancelled, or it can't be joined.
+  func keep() async {
+    let naming = environment.naming
+    let search = PeerSearch(node: node, console: console, session: session, naming: naming, seeks: .relays)
+    var isReturn = false
+    while !Task.isCancelled {
+      do throws(TransferFailure) {
+        let member = try await join(search, naming, isReturn: isReturn)
+        await gone(member)
+        relays.change { _ = $0.removeValue(forKey: member.id) }
+        guard !Task.isCancelled else { return }
+        console.note("The relay \(console.describe(member.proven)) is gone; looking for it again")
+        isReturn = true
+      } catch {
+        // One that did not let us in may have been another.
+        relays.change { $0 = [:] }
+        if Task.isCancelled { return }
+        console.problem("the relay \(console.safe(target.description)): \(console.safe(error.message))")
+        // It may be back, or a person there may think better of it, but not at once.
+        guard isReturn, ReceiverReturn.isPossible(after: error) || error.exitCode == .noSuchPeer else { return }
+        try? await ContinuousClock().sleep(for: Self.pause)
+      }
+    }
+  }
+
+  private static let pause = Duration.seconds(5)
+
+  private func join(
+    _ search: PeerSearch, _ naming: PeerNaming, isReturn: Bool
+  ) async throws(TransferFailure) -> Member {
+    let place: PeerConnection.Place
+    switch target {
+    case .place(let address): place = .address(address, address.kinds(transport.choice))
+    case .peer(let recipient):
+      let choice = PeerChoice(
+        search: search, console: console, timeout: isReturn ? CommandLineLimits.longestWait : searchTime,
+        session: session, bluetooth: BluetoothLook(options: transport, environment: environment),
+        known: naming.fingerprints, how: "with --relay", doing: "Reaching others over", receiver: "piconet relay",
+        asks: false)
+      do throws(NoChoice) {
+        guard let peer = try await choice.peers(for: recipient).first else {
+          throw NoChoice(word: "no-such-peer", message: "it has just gone", exitCode: .noSuchPeer)
+        }
+        place = .peer(peer)
+      } catch {
+        throw TransferFailure(error)
+      }
+    }
+    let connection = PeerConnection(
+      node: node, place: place, console: console, contact: contact, naming: naming, purpose: .relay,
+      proven: { [relays] peer in relays.change { $0[peer.id] = Place() } })
+    return try await connection.open(timeout: timeout)
+  }
+
+  /// Waits until it is no member any more.
+  private func gone(_ member: Member) async {
+    let (end, ending) = AsyncStream<Never>.makeStream()
+    relays.change { $0[member.id] = Place(end: ending) }
+    // It may have left before.
+    if node.session[member.id] == nil { return }
+    for await _ in end {}
+  }
+
+  /// Over whom a member is reached, for people; nil: nobody is in between.
+  func route(to member: Member) -> String? {
+    guard let route = member.route, !route.isDirect else { return nil }
+    let names = route.relays.map { id in
+      node.session[id].map { console.describe($0.proven) } ?? id.peer.shortDescription
+    }
+    let all = names.isEmpty ? "\(route.relayCount) relays" : names.joined(separator: " and ")
+    return
+      "\(console.safe(member.proven.petname)) is reached over the relay \(all), which sees how much goes when, and nothing of what it is"
+  }
+}
+
+/// The arguments of a program that may reach others over a relay.
+protocol RelayedArguments: Sendable {
+  /// The relay to join; nil: none.
+  var relay: DialTarget? { get set }
+}
+
+/// `--relay`.
+func relayOption<Arguments: RelayedArguments>(_ help: String) -> Option<Arguments> {
+  Option(
+    "relay", help: help,
+    .value(name: "NAME|PEER|ADDRESS") { (arguments, value) throws(UnacceptableValue) in
+      do throws(UsageError) {
+        arguments.relay = try DialTarget(value)
+      } catch {
+        throw .because("a relay is given by its name, its fingerprint or its address")
+      }
+    })
+}

@@ -1,0 +1,81 @@
+import Piconet
+
+/// `piconet relay`: members that no network brings together reach one another over this device.
+struct RelayProgram: Sendable {
+  let arguments: RelayArguments
+  let environment: ProgramEnvironment
+  let console: Console
+
+  static let purpose = "reach others over this device"
+
+  private var link: PeerLink {
+    var link = PeerLink(
+      arguments: arguments.link, environment: environment, console: console,
+      usualSession: ProgramEnvironment.usualSession, program: "relay", purpose: Self.purpose)
+    link.relaying = quotas
+    return link
+  }
+
+  private var quotas: RelayQuotas {
+    var quotas = RelayQuotas()
+    if let rate = arguments.rate {
+      quotas.rate = rate
+      quotas.memberRate = min(quotas.memberRate, rate)
+    }
+    return quotas
+  }
+
+  func run() async { await link.run(capacity: arguments.members + 1) { await serve($0) } }
+
+  private func serve(_ node: Node) async {
+    guard await link.listen(node) else { return }
+    await withDiscardingTaskGroup { group in
+      group.addTask {
+        // The node's end ends the membership, and with it the program.
+        if await link.answer(node) { await node.stop() }
+      }
+      // Nothing is meant for this device itself.
+      group.addTask { for await _ in node.session.messages {} }
+      group.addTask { for await offer in node.session.offers { await offer.decline(.declined) } }
+      let reach = ReachNotes(console: console, side: .receiver)
+      let arrivals = ArrivalNotes()
+      let introducing = Guarded(Introducing())
+      for await change in node.session.membership {
+        reach.tell(change)
+        switch change {
+        case .joined(let member):
+          await link.welcome(member, in: node, suppressed: arrivals.joined(member.proven))
+          let isReceiver = RelayMark.isReceiver(member.proven)
+          for pair in introducing.change({ $0.joined(member.id, isReceiver: isReceiver) }) {
+            group.addTask { await introduce(pair, introducing, node) }
+          }
+        case .suspended, .moved, .resumed: break
+        case .left(let member, let error):
+          introducing.change { $0.left(member.id) }
+          guard arrivals.left(member.id) else { continue }
+          console.note("\(console.describe(member.proven)) has left: \(console.safe(error.description))")
+        }
+      }
+      group.cancelAll()
+    }
+    if Task.isCancelled { console.interrupted() }
+  }
+
+  /// Introduces the two to one another while both are members.
+  private func introduce(_ pair: Introducing.Pair, _ introducing: Guarded<Introducing>, _ node: Node) async {
+    while !Task.isCancelled, introducing.value.contains(pair) {
+      let members = node.session.members
+      guard let sender = members.first(where: { $0.id == pair.sender }),
+        let receiver = members.first(where: { $0.id == pair.receiver })
+      else { return }
+      var failure: PiconetError?
+      do throws(PiconetError) {
+        try await node.session.introduce(sender, to: receiver, timeout: Introducing.time)
+      } catch {
+        failure = error
+      }
+      guard let pause = Introducing.pause(after: failure) else { return }
+      try? await ContinuousClock().sleep(for: pause)
+    }
+  }
+}
