@@ -47,6 +47,23 @@ struct PeerBookTests {
     #expect(book.peers(in: .stateUnavailable) == ["1"] && book.name("1") == "One" && book.node("1") == nil)
   }
 
+  @Test("a peer that is reached over another is connected as any other, and relayed as long as that is so")
+  func relayed() {
+    var book = book()
+    _ = book.joined(one, name: "One", claim: "1")
+    _ = book.joined(other, name: "Other", claim: "2")
+    #expect(book.peers(in: .stateConnectedRelay) == [])
+    book.isReached(one, overAnother: true)
+    #expect(book.peers(in: .stateConnectedRelay) == ["1"] && book.peers(in: .stateConnected) == ["1", "2"])
+    book.isReached(one, overAnother: false)
+    #expect(book.peers(in: .stateConnectedRelay) == [])
+    book.isReached(one, overAnother: true)
+    _ = book.left(one, GKSessionError(.connectionClosedError))
+    #expect(book.peers(in: .stateConnectedRelay) == [] && book.peers(in: .stateConnected) == ["2"])
+    book.isReached(one, overAnother: true)
+    #expect(book.peers(in: .stateConnectedRelay) == [])
+  }
+
   @Test("a peer that vanishes while it is asked is told to be gone only if nothing comes of it")
   func vanishing() {
     var book = book()

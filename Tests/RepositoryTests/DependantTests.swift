@@ -229,6 +229,35 @@ struct DependantTests {
     #expect(said == "2\n2\n2\n2\n")
   }
 
+  @Test("three of which two share no network are one session: they talk and send files over the third")
+  func multipeerOverAnother() async throws {
+    let said = try await DependantPackages.play(
+      #"""
+      networks attic cellar
+      head -c 1000000 /dev/urandom >photo.bin
+      start ben multipeer Ben
+      network=attic start anna multipeer Anna
+      network=cellar start carl multipeer Carl
+      for name in Anna Carl; do sees ben "* $name is here"; done
+      for name in Ben Carl; do sees anna "* $name is here"; done
+      for name in Anna Ben; do sees carl "* $name is here"; done
+      types anna 'Hello, all.'
+      for name in ben carl; do sees $name 'Anna: Hello, all.'; done
+      types carl '/stream la la'
+      for name in anna ben; do sees $name 'Carl, in words: la la'; done
+      types carl "/file photo.bin"
+      for name in anna ben; do sees $name 'photo.bin is in from-Carl'; done
+      for file in from-Carl-*; do cmp photo.bin $file; done
+      types anna /leave
+      for name in ben carl; do sees $name '* Anna is not here'; done
+      # Who is nowhere in sight of each other: only the third one has seen both.
+      grep -c 'is in sight' anna.out carl.out ben.out
+      for name in anna ben carl; do leaves $name; done
+      wait
+      """#)
+    #expect(said == "anna.out:1\ncarl.out:1\nben.out:2\n")
+  }
+
   @Test("the basic client finds the service by its name, joins, asks what it has, calls it, and both end in good order")
   func basicServiceAndClient() async throws {
     let said = try await DependantPackages.play(

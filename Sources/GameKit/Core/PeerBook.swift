@@ -22,6 +22,8 @@ struct PeerBook: Sendable {
     var name: String
     var isInSight = false
     var phase = Phase.apart
+    /// Whether it is reached over another peer.
+    var isRelayed = false
     /// Whether the last that was told of it is that it is available.
     fileprivate var isToldAvailable = false
     fileprivate var isToldRequest = false
@@ -73,7 +75,8 @@ struct PeerBook: Sendable {
         case .connecting, .asking: true
         default: false
         }
-      case .stateUnavailable, .stateDisconnected, .stateConnectedRelay: false
+      case .stateConnectedRelay: entry.isRelayed && (entry.phase == .connected || entry.phase == .leaving)
+      case .stateUnavailable, .stateDisconnected: false
       }
     }
     let gone = former.filter { $0.state == state && nodes[$0.peerID] == nil }
@@ -158,6 +161,9 @@ struct PeerBook: Sendable {
     entries[node]?.again = nil
     return [.state(peer: entry.peerID, .stateConnected)]
   }
+
+  /// A connected peer is reached so from now on. Nothing is told of that: it is connected as before.
+  mutating func isReached(_ node: NodeID, overAnother isRelayed: Bool) { entries[node]?.isRelayed = isRelayed }
 
   /// We begin to leave it.
   mutating func leaving(_ node: NodeID) {

@@ -193,7 +193,9 @@ final class SessionCore: Sendable {
       case .offer(let offer): Task { await offer.decline(.notWanted) }
       case .stream(let stream): stream.cancel()
       // It stays connected, and what is sent to it waits.
-      case .suspended, .moved, .resumed: break
+      case .suspended: break
+      case .moved(let member, _), .resumed(let member, _):
+        state.withLock { $0.book.isReached(member.id, overAnother: member.route?.isDirect == false) }
       @unknown default: break
       }
     }
@@ -206,6 +208,7 @@ final class SessionCore: Sendable {
       state.outgoing[member.id] = nil
       let claim = SessionSettings.peerID(String(decoding: member.proven.greeting, as: UTF8.self))
       tell(state.book.joined(member.id, name: member.name, claim: claim))
+      state.book.isReached(member.id, overAnother: member.route?.isDirect == false)
     }
   }
 

@@ -47,7 +47,13 @@ struct SessionSettings: Sendable {
     // Whoever connects to one peer is connected with all, and nobody is asked about those that others have let in.
     configuration.membership = .group
     configuration.introductions = .takeWord
-    if let transports { configuration.transports.removeAll { !transports.contains($0) } }
+    configuration.relaying = RelayQuotas()
+    if let transports {
+      configuration.transports.removeAll { !transports.contains($0) }
+    } else {
+      // Where nothing else leads from one to the other, over a third one that both are connected to.
+      configuration.transports.append(.relay)
+    }
     return configuration
   }
 

@@ -55,16 +55,20 @@ final class SessionRun: @unchecked Sendable {
     configuration.channelPriorities = [ControlMessage.channel: .high]
     let settings = DeviceSettings.current
     configuration.discovers = settings.isOnLoopback
+    // Whoever is invited by one is connected with all, over another one where there is no other way.
+    configuration.relaying = RelayQuotas()
     let presence: LocalDevice.Presence
     switch core.identity {
     case .ofDevice:
       settings.apply(to: &configuration)
+      configuration.transports.append(.relay)
       presence = try await LocalDevice.shared.start(configuration, for: core.peer)
     case .given(nil):
       throw MCError(.invalidParameter, "a security identity has one element here, a NodeIdentity of Piconet")
     case .given(let identity?):
       configuration.identity = .given(identity)
       settings.apply(to: &configuration, isAlone: true)
+      configuration.transports.append(.relay)
       presence = LocalDevice.Presence(node: try await Node(configuration), host: nil)
     }
     // Nobody tells another of an address that only this device has, so members that are introduced have to see each
