@@ -233,13 +233,18 @@ let package = Package(
       name: "FarAdapterTests",
       dependencies: ["FarAdapter", "PiconetEngine", "PiconetIP", "PiconetRuntime", "PiconetWire", "CPiconetSystem"],
       swiftSettings: strict),
+    // What a confined program may do, on each kind of thread.
+    .executableTarget(
+      name: "confinement-probe",
+      dependencies: ["PiconetCommandLine", "PiconetRuntime", "PiconetTerminal", "CPiconetSystem"],
+      path: "Tests/ConfinementProbe", swiftSettings: strict),
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
         "TestSupport", "PiconetCommandLine", "PiconetTerminal", "Piconet", "PiconetActors", "PiconetCalls",
-        "PiconetEngine", "PiconetRuntime", "PiconetWire", "imagesend",
+        "PiconetEngine", "PiconetRuntime", "PiconetWire", "CPiconetSystem", "imagesend",
         "imagerecv",
-        "piconet",
+        "piconet", "confinement-probe",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
         .target(name: "PiconetBlueZ", condition: .when(traits: ["Bluetooth"])),
         .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])),

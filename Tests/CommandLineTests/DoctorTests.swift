@@ -33,6 +33,17 @@ struct DoctorTests {
     #expect(good.finding("bluetoothd.running")?.text == "bluetoothd 5.66 is running")
   }
 
+  @Test("a kernel with Landlock is fine, and one without it a warning with the reason")
+  func confinement() {
+    #expect(good.finding("confinement.landlock") == nil && good.finding("confinement.missing") == nil)
+    let finding = changed { $0.landlock = .usable(2) }.finding("confinement.landlock")
+    #expect(finding?.severity == .ok && finding?.text.contains("version 2") == true)
+    let missing = changed { $0.landlock = .missing("its Landlock is turned off") }
+    #expect(missing.finding("confinement.missing")?.severity == .warning)
+    #expect(missing.finding("confinement.missing")?.text.hasSuffix(": its Landlock is turned off") == true)
+    #expect(DoctorProgram.exitStatus(missing.findings) == 0)
+  }
+
   @Test("a kernel without Bluetooth is a warning with the advice that fits, and nothing is said of what needs it")
   func kernel() {
     for (module, advice) in [

@@ -12,5 +12,6 @@
 #include "PiconetProcess.h"
 #include "PiconetSockets.h"
 #include "files.h"
+#include "landlock.h"
 #include "multicast.h"
 #include "terminal.h"

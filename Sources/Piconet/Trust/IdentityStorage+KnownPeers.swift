@@ -16,6 +16,18 @@ extension IdentityStorage {
     }
   }
 
+  /// The folders in which key and known peers are written, the first of them made if it is missing; for a program that
+  /// gives up writing elsewhere.
+  /// - Throws: `state`.
+  package func writtenFolders() throws(PiconetError) -> Set<String> {
+    guard case .directory(let path) = self else { return [] }
+    do throws(StateFailure) {
+      return try KnownPeersFile(directory: StateDirectory(path: path)).writtenFolders()
+    } catch {
+      throw PiconetError(error)
+    }
+  }
+
   /// Makes the changes that a person wants to the table as it is now, including what other programs have written to it
   /// meanwhile. When this returns they are on the disk, and the next handshake of every program of this user heeds
   /// them.

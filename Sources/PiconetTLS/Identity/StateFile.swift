@@ -117,7 +117,7 @@ struct StateFile {
   }
 
   /// The file itself, or the one that a link in its place leads to.
-  private func target() throws(StateFailure) -> StateFile {
+  func target() throws(StateFailure) -> StateFile {
     guard isLink else { return self }
     guard let resolved = realpath(path, nil) else {
       if errno == ENOENT { try checkNoLink() }

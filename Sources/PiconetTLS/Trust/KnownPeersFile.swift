@@ -19,6 +19,13 @@ public struct KnownPeersFile: Sendable {
   /// The file's path, whether it exists or not.
   public var path: String { file.path }
 
+  /// The folders that changes are written in: the state folder, which is made if it is missing, and the one of the file
+  /// that a link in this one's place leads to.
+  public func writtenFolders() throws(StateFailure) -> Set<String> {
+    try directory.prepare()
+    return [directory.path, try file.target().directory.path]
+  }
+
   /// Reads the file; empty if there is none.
   public func load() throws(StateFailure) -> KnownPeers { try Self.parsed(try file.read(), path: path) }
 

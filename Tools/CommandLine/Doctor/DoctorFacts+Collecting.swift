@@ -137,6 +137,7 @@ extension DoctorFacts {
     // capability.h: CAP_NET_ADMIN 12, CAP_NET_RAW 13.
     hasNetAdmin = effective >> 12 & 1 == 1
     hasNetRaw = effective >> 13 & 1 == 1
+    landlock = .current
     mayUseRadioSwitch = SystemFile.exists("/dev/rfkill") ? access("/dev/rfkill", R_OK | W_OK) == 0 : nil
     isInBluetoothGroup = getgrnam("bluetooth").map { entry in
       var groups = [gid_t](repeating: 0, count: 1024)

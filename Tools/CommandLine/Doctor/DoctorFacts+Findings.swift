@@ -3,7 +3,7 @@ extension DoctorFacts {
   var findings: [Finding] {
     let bluetooth = kernelFindings + adapterFindings + switchFindings + daemonFindings + permissionFindings
     let network = networkFindings
-    return bluetooth + network + knownPeersFindings + [verdict]
+    return bluetooth + network + knownPeersFindings + confinementFindings + [verdict]
   }
 
   /// Whether the kernel and an adapter are there at all.
@@ -340,6 +340,23 @@ extension DoctorFacts {
           "\(line); the device in it counts as unknown\(index + 1 == Console.damagedLinesTold ? more : "")",
           advice: "mend the line, or remove it and accept the device again")
       }
+    }
+  }
+
+  private var confinementFindings: [Finding] {
+    switch landlock {
+    case nil: []
+    case .usable(let version)?:
+      [
+        Finding(
+          "confinement.landlock", .ok, "imagerecv can write nowhere but where it stores (Landlock, version \(version))")
+      ]
+    case .missing(let reason)?:
+      [
+        Finding(
+          "confinement.missing", .warning, "the kernel can't keep imagerecv to where it stores: \(reason)",
+          advice: "Linux 5.19 and later can, with CONFIG_SECURITY_LANDLOCK and 'landlock' in what 'lsm=' lists")
+      ]
     }
   }
 

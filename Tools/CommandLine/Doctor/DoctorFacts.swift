@@ -85,6 +85,9 @@ struct DoctorFacts: Hashable, Sendable {
   /// Whether the group `bluetooth` exists and this user is in it; nil: there is no such group.
   var isInBluetoothGroup: Bool?
 
+  /// By what imagerecv keeps itself to its own directories.
+  var landlock: LandlockSupport?
+
   // TCP
   var interfaces: [Interface] = []
   /// The names in PICONET_INTERFACES, if it is set.

@@ -1,12 +1,12 @@
 /// A path on this machine: bytes without NUL, as the kernel sees it. Not every file name on Linux is UTF-8, so a
 /// `String` could not name all of them.
-struct LocalPath: Hashable, Sendable, ExpressibleByStringLiteral {
+package struct LocalPath: Hashable, Sendable, ExpressibleByStringLiteral {
   /// Without a terminating NUL.
   let bytes: [UInt8]
 
-  init(bytes: [UInt8]) { self.bytes = bytes }
-  init(_ text: String) { self.bytes = Array(text.utf8) }
-  init(stringLiteral value: String) { self.init(value) }
+  package init(bytes: [UInt8]) { self.bytes = bytes }
+  package init(_ text: String) { self.bytes = Array(text.utf8) }
+  package init(stringLiteral value: String) { self.init(value) }
 
   /// The path as text, if it is UTF-8.
   var text: String? { String(validating: bytes, as: UTF8.self) }
@@ -41,6 +41,14 @@ struct LocalPath: Hashable, Sendable, ExpressibleByStringLiteral {
     return LocalPath(bytes: Array(bytes[start..<end]))
   }
 
+  /// The directory that it is in, by its words: `.` for a bare name.
+  var parent: LocalPath {
+    var end = bytes.count
+    while end > 1, bytes[end - 1] == Self.slash { end -= 1 }
+    guard let last = bytes[..<end].lastIndex(of: Self.slash) else { return "." }
+    return LocalPath(bytes: last == 0 ? [Self.slash] : Array(bytes[..<last]))
+  }
+
   func appending(_ component: [UInt8]) -> LocalPath {
     bytes.isEmpty || bytes.last == Self.slash
       ? LocalPath(bytes: bytes + component) : LocalPath(bytes: bytes + [Self.slash] + component)
@@ -61,5 +69,7 @@ struct LocalPath: Hashable, Sendable, ExpressibleByStringLiteral {
 
 extension LocalPath: Comparable {
   /// The order of the bytes, the same in every locale.
-  static func < (left: LocalPath, right: LocalPath) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
+  package static func < (left: LocalPath, right: LocalPath) -> Bool {
+    left.bytes.lexicographicallyPrecedes(right.bytes)
+  }
 }

@@ -89,6 +89,14 @@ struct ProgramEnvironment: Sendable {
     }
   }
 
+  /// The folders that are written in by who keeps a key, known peers and a history. What is wrong with them is said
+  /// when they are used.
+  var writtenFolders: [LocalPath] {
+    guard let identity = try? identity, case .directory(let folder) = identity else { return [] }
+    let folders = (try? identity.writtenFolders()) ?? [folder]
+    return folders.sorted().map { LocalPath($0) }
+  }
+
   /// Where what has been received is noted: beside the key.
   var history: History? {
     guard case .directory(let folder)? = try? identity else { return nil }

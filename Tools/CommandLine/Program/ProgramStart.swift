@@ -4,9 +4,11 @@ import PiconetTerminal
 /// From the command line to the exit.
 enum ProgramStart {
   /// The work is a task of the pool's threads; the main thread has nothing else to do, and waits for signals.
+  /// - Parameter confine: called while there is no other thread.
   static func main<Arguments>(
     _ table: OptionTable<Arguments>, initial: Arguments, words: [[UInt8]] = ProcessArguments.words,
     configuration: ConfigurationFile? = nil, console make: (Arguments) -> Console,
+    confine: (Arguments, Console) -> Void = { _, _ in },
     _ body: @escaping @Sendable (Arguments, Console) async -> Void
   ) -> Never {
     StandardStream.occupyClosed()
@@ -29,6 +31,7 @@ enum ProgramStart {
     case .end(let code): exit(code.rawValue)
     }
     let console = make(arguments)
+    confine(arguments, console)
     let interruption = Interruption()
     let work = Task {
       await body(arguments, console)
@@ -62,7 +65,8 @@ extension ImageReceiveProgram {
       console: {
         Console(
           program: "imagerecv", json: $0.json, verbosity: $0.verbosity, history: ProgramEnvironment.current.history)
-      }
+      },
+      confine: { ImageReceiveProgram(arguments: $0, environment: .current, console: $1).confine() }
     ) { arguments, console in
       await ImageReceiveProgram(arguments: arguments, environment: .current, console: console).run()
     }

@@ -40,6 +40,21 @@ public struct ImageReceiveProgram: Sendable {
     }
   }
 
+  /// Gives up writing anywhere but where this run has to.
+  func confine() {
+    // Made before it is confined, since it can't be made afterwards.
+    let state = arguments.history == nil ? environment.writtenFolders : []
+    let places = WritablePlaces(
+      of: arguments, directory: folder, state: state, trace: environment.trace.map { LocalPath($0.path) })
+    switch Confinement.begin(places) {
+    case .confined: break
+    case .unavailable(let reason):
+      console.note("The kernel can't keep this program from writing anywhere else: \(reason)", detail: 1)
+    case .failed(let reason):
+      console.problem("warning: this program could not be kept from writing anywhere else: \(reason)")
+    }
+  }
+
   /// Shows what a sender has to give as its own `--fingerprint`.
   private func tellFingerprint() {
     do throws(PiconetError) {
