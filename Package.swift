@@ -108,7 +108,10 @@ let package = Package(
     // Tools.
     .target(
       name: "PiconetCommandLine",
-      dependencies: ["Piconet", "PiconetActors", "PiconetCalls", "PiconetTerminal", "CPiconetSystem"],
+      dependencies: [
+        "Piconet", "PiconetActors", "PiconetCalls", "PiconetTerminal", "CPiconetSystem",
+        .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
+      ],
       path: "Tools/CommandLine", exclude: ["EVENTS.md"], swiftSettings: strict),
     .executableTarget(
       name: "imagesend", dependencies: ["PiconetCommandLine"], path: "Tools/imagesend-program",
@@ -248,6 +251,7 @@ let package = Package(
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
         .target(name: "PiconetBlueZ", condition: .when(traits: ["Bluetooth"])),
         .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])),
+        .target(name: "CSystemd", condition: .when(traits: ["Bluetooth"])),
       ],
       swiftSettings: strict),
     .testTarget(name: "BluetoothVMTests", dependencies: ["TestSupport", "far-adapter"], swiftSettings: strict),

@@ -156,6 +156,8 @@ private let imagerecvHelp = """
                               it ends when nobody sends any more (default all)
         --service             run as a service of the session (see systemd's
                               imagerecv.service)
+        --no-notify           without a terminal, do not ask by notifications of
+                              the desktop either
         --history[=N]         show what was received, the last N files (default
                               20), and exit
         --fingerprint         show the fingerprint of this device, for imagesend

@@ -9,6 +9,8 @@ final class DBusConnection: DescriptorHandler {
   enum Address: Sendable, Hashable {
     /// The system bus; DBUS_SYSTEM_BUS_ADDRESS names another one.
     case system
+    /// That of this user's session: DBUS_SESSION_BUS_ADDRESS, or `bus` in XDG_RUNTIME_DIR.
+    case session
     case custom(String)
   }
 
@@ -38,6 +40,7 @@ final class DBusConnection: DescriptorHandler {
     let opened: Int32
     switch address {
     case .system: opened = sd_bus_open_system(&bus)
+    case .session: opened = sd_bus_open_user(&bus)
     case .custom(let text):
       var result = sd_bus_new(&bus)
       if result >= 0 { result = sd_bus_set_address(bus, text) }
@@ -79,16 +82,18 @@ final class DBusConnection: DescriptorHandler {
 
   /// Calls a method. `completion` is called exactly once, on the loop, never from within this call, unless the
   /// connection is closed before.
+  /// - Parameter starts: whether the bus may start a service that is not there; otherwise that is for the system to
+  ///   decide.
   func call(
     _ destination: String, _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue] = [],
-    timeout: Duration, completion: @escaping (Result<[DBusValue], DBusFailure>) -> Void
+    timeout: Duration, starts: Bool = false, completion: @escaping (Result<[DBusValue], DBusFailure>) -> Void
   ) {
     var failure = DBusFailure(DBusFailure.disconnected)
     if bus != nil, callCount >= Self.callLimit {
       failure = DBusFailure("org.freedesktop.DBus.Error.LimitsExceeded", "more than \(Self.callLimit) calls under way")
     } else if bus != nil {
       do throws(DBusMessage.Refusal) {
-        try send(destination, path, interface, member, arguments, timeout, completion)
+        try send(destination, path, interface, member, arguments, timeout, starts, completion)
         update()
         return
       } catch {
@@ -100,14 +105,13 @@ final class DBusConnection: DescriptorHandler {
 
   private func send(
     _ destination: String, _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue],
-    _ timeout: Duration, _ completion: @escaping (Result<[DBusValue], DBusFailure>) -> Void
+    _ timeout: Duration, _ starts: Bool, _ completion: @escaping (Result<[DBusValue], DBusFailure>) -> Void
   ) throws(DBusMessage.Refusal) {
     var message: OpaquePointer?
     defer { sd_bus_message_unref(message) }
     try DBusMessage.check(sd_bus_message_new_method_call(bus, &message, destination, path, interface, member))
     guard let message else { throw DBusMessage.Refusal(code: -ENOMEM) }
-    // We don't start a service that is not there: that is for the system to decide.
-    try DBusMessage.check(sd_bus_message_set_auto_start(message, 0))
+    try DBusMessage.check(sd_bus_message_set_auto_start(message, starts ? 1 : 0))
     for argument in arguments { try DBusMessage.append(argument, to: message) }
     let slot = add(.call(completion))
     let microseconds = UInt64(max(1, timeout.wholeNanoseconds / 1000))

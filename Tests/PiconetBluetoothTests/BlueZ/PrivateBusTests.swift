@@ -4,6 +4,7 @@ import PiconetRuntime
 import PiconetSDP
 import PiconetWire
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PiconetBlueZ

@@ -10,6 +10,8 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments, Relay
   var directory: LocalPath?
   /// Run as a service of a session: without a terminal, and saying when it is ready.
   var isService = false
+  /// Whether the desktop is asked to put questions where there is no terminal.
+  var notifies = true
   /// Show so many entries of the history and end; nil: receive.
   var history: Int?
   var accept: AcceptPolicy = .ask
@@ -40,6 +42,9 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments, Relay
   /// Write events to standard output (EVENTS.md).
   var json = false
   var verbosity = Verbosity()
+
+  /// Whether anything is asked that a desktop may put to a person.
+  var mayAskDesktop: Bool { notifies && accept == .ask && code == nil }
 
   func check() throws(UsageError) {
     if code != nil, accept == .all {

@@ -49,6 +49,9 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
         "service", help: "run as a service of the session (see systemd's imagerecv.service)",
         .flag { $0.isService = true }),
       Option(
+        "no-notify", help: "without a terminal, do not ask by notifications of the desktop either",
+        .flag { $0.notifies = false }),
+      Option(
         "history", help: "show what was received, the last N files (default 20), and exit",
         .optional(name: "N", isValue: { !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }) {
           (arguments, value) throws(UnacceptableValue) in

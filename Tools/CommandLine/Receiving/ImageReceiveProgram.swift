@@ -117,9 +117,12 @@ public struct ImageReceiveProgram: Sendable {
       let message = error.detail.isEmpty ? TransferFailure(error, on: .receiver).message : error.detail
       return console.fail("can-not-listen", message, .usage)
     }
+    let desktop =
+      arguments.mayAskDesktop && !AcceptQuestion.isPossible ? await Desktop.connect(program: console.program) : nil
     // With a code, only known peers get in without it; nobody is asked.
     let policy =
-      arguments.code == nil ? arguments.accept.possible(console, right: ProgramEnvironment.imagesRight) : .known
+      arguments.code == nil
+      ? arguments.accept.possible(console, right: ProgramEnvironment.imagesRight, hasDesktop: desktop != nil) : .known
     await console.tellDamage(node)
     await tellListening(node, configuration, directory)
     if arguments.isService { ServiceNotice(environment.variable)?.ready("Receiving as \(configuration.name)") }
@@ -137,7 +140,8 @@ public struct ImageReceiveProgram: Sendable {
       arguments: arguments)
     let path = folder
     let invitations = InvitationDesk(
-      node: node, console: console, policy: policy, consents: consents, freeSpace: { FreeSpace.bytes(at: path) }
+      node: node, console: console, policy: policy, consents: consents, freeSpace: { FreeSpace.bytes(at: path) },
+      desktop: desktop
     ) { environment.naming }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
@@ -164,6 +168,7 @@ public struct ImageReceiveProgram: Sendable {
       }
       group.cancelAll()
     }
+    await desktop?.close()
     console.clearBars()
     notes.tellAll()
     desk.tellSums()

@@ -16,6 +16,8 @@ struct InvitationDesk: Sendable {
   let consents: Consents?
   /// How much more can be stored, if files come.
   let freeSpace: @Sendable () -> Int64?
+  /// Who asks in place of a terminal; nil: a terminal does.
+  let desktop: Desktop?
   private let declines = Guarded(NoticeBudget())
   /// Codes that are shown without a question, since a person on the other side may compare as often as they like.
   private let codes = Guarded(NoticeBudget(of: NoticeBudget.memberBurst))
@@ -30,7 +32,8 @@ struct InvitationDesk: Sendable {
   init(
     node: Node, console: Console, policy: AcceptPolicy, purpose: String = "send files",
     right: String = ProgramEnvironment.imagesRight, consents: Consents? = nil,
-    freeSpace: @escaping @Sendable () -> Int64? = { nil }, knownNow: @escaping @Sendable () -> PeerNaming
+    freeSpace: @escaping @Sendable () -> Int64? = { nil }, desktop: Desktop? = nil,
+    knownNow: @escaping @Sendable () -> PeerNaming
   ) {
     self.node = node
     self.console = console
@@ -41,6 +44,7 @@ struct InvitationDesk: Sendable {
     self.right = right
     self.consents = consents
     self.freeSpace = freeSpace
+    self.desktop = desktop
   }
 
   /// Runs until the task is cancelled or the node ends.
@@ -192,37 +196,15 @@ struct InvitationDesk: Sendable {
   private func ask(
     _ invitation: Invitation, _ code: String, _ former: inout AcceptQuestion.Former
   ) async -> AcceptQuestion.Answer {
-    guard let question = AcceptQuestion() else {
-      await decline(invitation, .declined, "declined", "nobody can be asked")
-      return .none
-    }
     let now = knownNow()
     lastNaming.change { $0 = now }
     let known = invitation.peer.known?.standing ?? (invitation.peer.isKnown ? "known" : "not known yet")
     let announced = consents == nil ? nil : AnnouncedFiles(invitation.context)
-    let lines =
-      words(announced, from: invitation, known) + [
-        "Code: \(code)   The other screen must show the same.",
-        "'yes' remembers the device\(invitation.peer.isKnown ? "" : ", 'once' does not"); 'always' takes its files unasked from then on.",
-      ]
-    console.ring()
-    console.note(lines.joined(separator: "\n"), isQuestion: true)
-    let before = former
-    let answer = await withTaskGroup(of: Void.self) { group in
-      group.addTask {
-        // Nil also when we end: then there is nothing more to ask, either.
-        let end = await invitation.ended()
-        if let end {
-          let why = end.code == .codeMismatch ? TransferFailure(end, on: .receiver).message : end.description
-          console.note("\(describe(invitation)) has gone: \(console.safe(why))")
-        }
-        question.cancel()
-      }
-      let answer = await onItsOwnThread { Self.ask(question, console, announced, after: before) }
-      group.cancelAll()
-      return answer
+    let words = words(announced, from: invitation, known)
+    guard let (given, selection) = await answer(invitation, code, words, announced, former) else {
+      await decline(invitation, .declined, "declined", "nobody can be asked")
+      return .none
     }
-    let (given, selection) = answer ?? (.none, .all)
     former = given == .none ? .takenBack : .answered
     if invitation.peer.known != nil, Self.rights(after: given) == nil, given != .once {
       _ = vain.change { $0.take(invitation.peer) }
@@ -237,6 +219,55 @@ struct InvitationDesk: Sendable {
     case .none: await invitation.decline(.cancelled)
     }
     return given
+  }
+
+  /// What a person answers, and of which files; nil: nobody can be asked.
+  private func answer(
+    _ invitation: Invitation, _ code: String, _ words: [String], _ announced: AnnouncedFiles?,
+    _ former: AcceptQuestion.Former
+  ) async -> (AcceptQuestion.Answer, OfferSelection)? {
+    if let desktop {
+      let question = DesktopQuestion(words: words, code: code)
+      let answer = await whileStanding(invitation) { await desktop.ask(question) }
+      return answer.map { ($0, .all) }
+    }
+    guard let question = AcceptQuestion() else { return nil }
+    let lines =
+      words + [
+        "Code: \(code)   The other screen must show the same.",
+        "'yes' remembers the device\(invitation.peer.isKnown ? "" : ", 'once' does not"); 'always' takes its files unasked from then on.",
+      ]
+    console.ring()
+    console.note(lines.joined(separator: "\n"), isQuestion: true)
+    let answer = await whileStanding(invitation, cancel: { question.cancel() }) {
+      await onItsOwnThread { Self.ask(question, console, announced, after: former) }
+    }
+    return answer ?? (.none, .all)
+  }
+
+  /// Asks until there is an answer or the invitation has gone, which is said.
+  /// - Parameters:
+  ///   - cancel: ends the question.
+  ///   - ask: ends when its task is cancelled, or by `cancel`.
+  private func whileStanding<Answer: Sendable>(
+    _ invitation: Invitation, cancel: @escaping @Sendable () -> Void = {},
+    _ ask: @escaping @Sendable () async -> Answer
+  ) async -> Answer {
+    let asking = Task { await ask() }
+    return await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        // Nil also when we end: then there is nothing more to ask, either.
+        if let end = await invitation.ended() {
+          let why = end.code == .codeMismatch ? TransferFailure(end, on: .receiver).message : end.description
+          console.note("\(describe(invitation)) has gone: \(console.safe(why))")
+        }
+        cancel()
+        asking.cancel()
+      }
+      let answer = await asking.value
+      group.cancelAll()
+      return answer
+    }
   }
 
   /// Who wants what, and what it has announced.
@@ -295,9 +326,15 @@ struct InvitationDesk: Sendable {
 
 extension AcceptPolicy {
   /// `ask` needs somebody to ask: without a terminal, only known peers are accepted, after saying so.
-  /// - Parameter right: the right that a known peer needs.
-  func possible(_ console: Console, right: String) -> AcceptPolicy {
+  /// - Parameters:
+  ///   - right: the right that a known peer needs.
+  ///   - hasDesktop: whether a desktop may be asked to ask.
+  func possible(_ console: Console, right: String, hasDesktop: Bool = false) -> AcceptPolicy {
     guard self == .ask, !AcceptQuestion.isPossible else { return self }
+    if hasDesktop {
+      console.note("There is no terminal to ask on: the desktop shows who wants to be let in, as a notification.")
+      return .ask
+    }
     console.note(
       "There is no terminal to ask on: only known peers that may push are accepted, as with --accept known. "
         + "To let in another, \(InvitationDesk.ways(right, isAsking: false)); --accept all lets everybody in.")

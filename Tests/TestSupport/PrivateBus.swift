@@ -1,17 +1,17 @@
 import Glibc
 
 /// A message bus of our own on a Unix socket, run by dbus-daemon.
-final class PrivateBus {
-  static let program = "/usr/bin/dbus-daemon"
-  static var isAvailable: Bool { access(program, X_OK) == 0 }
+package final class PrivateBus {
+  package static let program = "/usr/bin/dbus-daemon"
+  package static var isAvailable: Bool { access(program, X_OK) == 0 }
 
-  let address: String
+  package let address: String
   private let folder: String
-  private(set) var process: pid_t = 0
+  package private(set) var process: pid_t = 0
 
-  struct Failure: Error {}
+  package struct Failure: Error {}
 
-  init() throws {
+  package init() throws {
     var name = Array("/tmp/piconet-bus.XXXXXX".utf8CString)
     guard mkdtemp(&name) != nil else { throw Failure() }
     folder = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -21,7 +21,7 @@ final class PrivateBus {
 
   deinit { remove() }
 
-  func start() throws {
+  package func start() throws {
     let words = [Self.program, "--session", "--nofork", "--nopidfile", "--address=\(address)"]
     var arguments = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
@@ -47,7 +47,7 @@ final class PrivateBus {
     }
   }
 
-  func stop() {
+  package func stop() {
     guard process > 0 else { return }
     kill(process, SIGKILL)
     waitpid(process, nil, 0)
@@ -55,7 +55,7 @@ final class PrivateBus {
     unlink("\(folder)/bus")
   }
 
-  func remove() {
+  package func remove() {
     stop()
     rmdir(folder)
   }

@@ -1,0 +1,42 @@
+import PiconetBlueZ
+
+/// What a desktop is to show, as the Desktop Notifications Specification (1.2) has it.
+package struct DesktopNotification: Hashable, Sendable {
+  package struct Action: Hashable, Sendable {
+    /// What comes back when a person chooses it.
+    package var key: String
+    package var label: String
+
+    package init(key: String, label: String) { (self.key, self.label) = (key, label) }
+  }
+
+  package var program: String
+  package var summary: String
+  /// Plain text: what could be markup in it is shown as it is.
+  package var body: String
+  package var actions: [Action]
+
+  package init(program: String, summary: String, body: String, actions: [Action] = []) {
+    (self.program, self.summary, self.body, self.actions) = (program, summary, body, actions)
+  }
+
+  /// For the method Notify. It stays until it is answered, put away or taken back.
+  /// - Parameter markup: whether this desktop takes the body for markup.
+  func arguments(markup: Bool) -> [DBusValue] {
+    [
+      .string(program), .uint32(0), .string(""), .string(summary), .string(markup ? Self.escaped(body) : body),
+      .strings(actions.flatMap { [$0.key, $0.label] }), .properties(["urgency": .byte(2)]), .int32(0),
+    ]
+  }
+
+  static func escaped(_ text: String) -> String {
+    text.unicodeScalars.reduce(into: "") { result, scalar in
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import PiconetBlueZ
+import PiconetRuntime
+
+/// The desktop's notifications on the session's bus (Desktop Notifications Specification 1.2). Close it when it is not
+/// needed any more.
+package actor NotificationService {
+  package enum Outcome: Hashable, Sendable {
+    /// A person has chosen the action with this key.
+    case chosen(String)
+    /// A person has put it away, or the desktop has.
+    case dismissed
+    /// The task was cancelled, and it was taken back.
+    case withdrawn
+    /// Nobody shows it, or not any more, or without the actions.
+    case failed
+  }
+
+  /// One that is shown.
+  private enum Shown {
+    /// Before anybody waits for it.
+    case begun
+    case ended(Outcome)
+    case awaited(CheckedContinuation<Outcome, Never>)
+  }
+
+  private static let name = "org.freedesktop.Notifications"
+  private static let path = "/org/freedesktop/Notifications"
+  /// The bus may have to start the service.
+  private static let timeout = Duration.seconds(20)
+
+  private let loop: EventLoop
+  private var connection: DBusConnection?
+  private var shown: [UInt32: Shown] = [:]
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  /// nil where there is no bus of a session. Whether anybody shows notifications on it is found out each time: a
+  /// desktop may start later, and anew.
+  package static func connect() async -> NotificationService? {
+    guard let loop = try? EventLoop(name: "piconet-desktop") else { return nil }
+    let service = NotificationService(loop: loop)
+    if await service.begin() { return service }
+    await service.close()
+    return nil
+  }
+
+  private init(loop: EventLoop) { self.loop = loop }
+
+  /// Waits for nothing.
+  private func begin() -> Bool {
+    guard let connection = try? DBusConnection(loop: loop, address: .session) else { return false }
+    self.connection = connection
+    // The owner of the name alone: anybody on the bus may send such a signal.
+    let signals = connection.match(
+      "type='signal',sender='\(Self.name)',path='\(Self.path)',interface='\(Self.name)'"
+    ) { [weak self] signal in
+      self?.assumeIsolated { $0.arrived(signal) }
+    }
+    let owners = connection.match(
+      "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.name)'"
+    ) { [weak self] _ in
+      // Another one does not know of what the former has shown.
+      self?.assumeIsolated { $0.endAll() }
+    }
+    connection.closed = { [weak self] _ in self?.assumeIsolated { $0.lost() } }
+    return signals != nil && owners != nil
+  }
+
+  /// Ends everything that is shown. Idempotent.
+  package func close() {
+    for id in shown.keys { takeBack(id) }
+    endAll()
+    connection?.close()
+    connection = nil
+    loop.stop()
+  }
+
+  /// Shows a notification until a person answers it; cancelling the task takes it back.
+  package func ask(_ notification: DesktopNotification) async -> Outcome {
+    guard case .success(let answer) = await call("GetCapabilities", []), let capabilities = answer.first?.texts,
+      notification.actions.isEmpty || capabilities.contains("actions"), !Task.isCancelled
+    else { return .failed }
+    guard let id = await show(notification.arguments(markup: capabilities.contains("body-markup"))) else {
+      return .failed
+    }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        switch shown[id] {
+        case .begun: shown[id] = .awaited(continuation)
+        case .ended(let outcome):
+          shown[id] = nil
+          continuation.resume(returning: outcome)
+        case .awaited, nil: continuation.resume(returning: .failed)
+        }
+      }
+    } onCancel: {
+      loop.execute { [weak self] in
+        self?.assumeIsolated { service in
+          service.takeBack(id)
+          service.end(id, .withdrawn)
+        }
+      }
+    }
+  }
+
+  /// - Returns: its number, which is entered at once: the answer of a person may be right behind it.
+  private func show(_ arguments: [DBusValue]) async -> UInt32? {
+    await withCheckedContinuation { continuation in
+      guard let connection else { return continuation.resume(returning: nil) }
+      connection.call(
+        Self.name, Self.path, Self.name, "Notify", arguments, timeout: Self.timeout, starts: true
+      ) { [weak self] result in
+        guard case .success(let answer) = result, case .uint32(let id)? = answer.first, id > 0 else {
+          return continuation.resume(returning: nil)
+        }
+        self?.assumeIsolated { $0.shown[id] = .begun }
+        continuation.resume(returning: id)
+      }
+    }
+  }
+
+  private func call(_ member: String, _ arguments: [DBusValue]) async -> Result<[DBusValue], DBusFailure> {
+    await withCheckedContinuation { continuation in
+      guard let connection else {
+        return continuation.resume(returning: .failure(DBusFailure(DBusFailure.disconnected)))
+      }
+      connection.call(
+        Self.name, Self.path, Self.name, member, arguments, timeout: Self.timeout, starts: true
+      ) { continuation.resume(returning: $0) }
+    }
+  }
+
+  private func takeBack(_ id: UInt32) {
+    guard shown[id] != nil else { return }
+    connection?.call(
+      Self.name, Self.path, Self.name, "CloseNotification", [.uint32(id)], timeout: Self.timeout
+    ) { _ in }
+  }
+
+  private func arrived(_ signal: DBusArrival) {
+    guard case .uint32(let id)? = signal.arguments.first else { return }
+    switch signal.member {
+    case "ActionInvoked":
+      guard signal.arguments.count > 1, let key = signal.arguments[1].text else { return }
+      end(id, .chosen(key))
+    case "NotificationClosed": end(id, .dismissed)
+    default: break
+    }
+  }
+
+  /// The first end counts.
+  private func end(_ id: UInt32, _ outcome: Outcome) {
+    switch shown[id] {
+    case .begun: shown[id] = .ended(outcome)
+    case .awaited(let continuation):
+      shown[id] = nil
+      continuation.resume(returning: outcome)
+    case .ended, nil: break
+    }
+  }
+
+  private func endAll() { for id in shown.keys.sorted() { end(id, .failed) } }
+
+  private func lost() {
+    connection = nil
+    endAll()
+  }
+}
