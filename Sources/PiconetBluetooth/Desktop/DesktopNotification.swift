@@ -15,17 +15,20 @@ package struct DesktopNotification: Hashable, Sendable {
   /// Plain text: what could be markup in it is shown as it is.
   package var body: String
   package var actions: [Action]
+  /// Whether it stays until it is answered, put away or taken back; otherwise as long as the desktop likes.
+  package var isQuestion = true
 
   package init(program: String, summary: String, body: String, actions: [Action] = []) {
     (self.program, self.summary, self.body, self.actions) = (program, summary, body, actions)
   }
 
-  /// For the method Notify. It stays until it is answered, put away or taken back.
+  /// For the method Notify.
   /// - Parameter markup: whether this desktop takes the body for markup.
   func arguments(markup: Bool) -> [DBusValue] {
     [
       .string(program), .uint32(0), .string(""), .string(summary), .string(markup ? Self.escaped(body) : body),
-      .strings(actions.flatMap { [$0.key, $0.label] }), .properties(["urgency": .byte(2)]), .int32(0),
+      .strings(actions.flatMap { [$0.key, $0.label] }), .properties(["urgency": .byte(isQuestion ? 2 : 1)]),
+      .int32(isQuestion ? 0 : -1),
     ]
   }
 

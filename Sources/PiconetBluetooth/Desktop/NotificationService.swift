@@ -77,7 +77,8 @@ package actor NotificationService {
 
   /// Shows a notification until a person answers it; cancelling the task takes it back.
   package func ask(_ notification: DesktopNotification) async -> Outcome {
-    guard case .success(let answer) = await call("GetCapabilities", []), let capabilities = answer.first?.texts,
+    guard case .success(let answer) = await call(Self.name, Self.path, "GetCapabilities"),
+      let capabilities = answer.first?.texts,
       notification.actions.isEmpty || capabilities.contains("actions"), !Task.isCancelled
     else { return .failed }
     guard let id = await show(notification.arguments(markup: capabilities.contains("body-markup"))) else {
@@ -119,14 +120,25 @@ package actor NotificationService {
     }
   }
 
-  private func call(_ member: String, _ arguments: [DBusValue]) async -> Result<[DBusValue], DBusFailure> {
+  /// Has the file manager of the session show files in their folders (org.freedesktop.FileManager1); it is no child of
+  /// this process. Without one nothing happens.
+  /// - Parameter uris: as in `file:///home/ada/a.jpg`.
+  package func showInFileManager(_ uris: [String]) async {
+    let name = "org.freedesktop.FileManager1"
+    _ = await call(name, "/org/freedesktop/FileManager1", "ShowItems", [.strings(uris), .string("")])
+  }
+
+  /// - Parameter name: of the service and of its interface.
+  private func call(
+    _ name: String, _ path: String, _ member: String, _ arguments: [DBusValue] = []
+  ) async -> Result<[DBusValue], DBusFailure> {
     await withCheckedContinuation { continuation in
       guard let connection else {
         return continuation.resume(returning: .failure(DBusFailure(DBusFailure.disconnected)))
       }
-      connection.call(
-        Self.name, Self.path, Self.name, member, arguments, timeout: Self.timeout, starts: true
-      ) { continuation.resume(returning: $0) }
+      connection.call(name, path, name, member, arguments, timeout: Self.timeout, starts: true) {
+        continuation.resume(returning: $0)
+      }
     }
   }
 

@@ -159,6 +159,36 @@
       }
     }
 
+    @Test(
+      "when a sender has left the desktop is told what is stored, and shows it in its folder; the next one takes its place"
+    )
+    func stored() async throws {
+      let bus = try PrivateBus()
+      let desktop = try FakeDesktop(on: bus.address)
+      try await ToolScene.run { scene in
+        let receiver = try await receiver(scene, bus: bus)
+        var last: UInt32?
+        for names in [["a b.jpg", "<i>.jpg"], ["c.jpg"]] {
+          let photos = try names.map { try scene.photo($0, size: 50_000) }
+          let sender = try scene.start(
+            "imagesend", ["--json", "--to", "Kitchen", "--name", "<b>Phone"] + photos, state: "sender")
+          let question = try #require(await desktop.next(), "\(receiver.error)")
+          desktop.choose("accept", of: question.id)
+          #expect(await sender.end() == 0, "\(sender.error)")
+          let notice = try #require(await desktop.nextNotice(), "\(receiver.error)")
+          #expect(notice.summary == (names.count == 2 ? "2 files from <b>Phone" : "1 file from <b>Phone"))
+          #expect(notice.body == "\(names.count == 2 ? "100" : "50") kB in \(scene.into)")
+          #expect(notice.actions == ["folder", "Show in folder"])
+          if let last { #expect(await desktop.nextTakenBack() == last) }
+          last = notice.id
+        }
+        desktop.choose("folder", of: try #require(last))
+        #expect(await desktop.nextSelected() == ["file://\(scene.into)/c.jpg"])
+        #expect(receiver.isRunning)
+      }
+      await desktop.stop()
+    }
+
     @Test("with --no-notify, and where only known devices are let in, no desktop is asked")
     func off() async throws {
       let bus = try PrivateBus()
@@ -190,6 +220,17 @@
       #expect(arguments[4].text == "a &lt; b &amp; c &gt; d")
       #expect(arguments[5].texts == ["k", "l"])
       #expect(notification.arguments(markup: false)[4].text == "a < b & c > d")
+    }
+
+    @Test("what is stored is told with a figure and a folder, and named to a file manager as RFC 8089 has it")
+    func stored() {
+      var files = StoredFiles(name: "Phone")
+      files.add("/a b/\u{E4}<%>.jpg", bytes: 1_000)
+      #expect(files.uris == ["file:///a%20b/%C3%A4%3C%25%3E.jpg"])
+      #expect(files.summary == "1 file from Phone")
+      #expect(files.body { $0.uppercased() } == "1.0 kB in /A B")
+      for number in 0..<100 { files.add("/\(number)", bytes: .max) }
+      #expect(files.summary == "101 files from Phone" && files.uris.count == StoredFiles.pathLimit)
     }
 
     @Test("a click on accept lets in once, and one on decline is a no")

@@ -37,6 +37,8 @@
     private let capabilities: [String]
     private let state = Mutex(State())
     private let (shown, showing) = AsyncStream<Shown>.makeStream()
+    private let (noticed, noticing) = AsyncStream<Shown>.makeStream()
+    private let (selected, selecting) = AsyncStream<[String]>.makeStream()
     private let (takenBack, takingBack) = AsyncStream<UInt32>.makeStream()
 
     /// - Parameter isImpostor: whether it leaves the name to another one.
@@ -46,14 +48,31 @@
       self.capabilities = capabilities
       var bus: OpaquePointer?
       guard sd_bus_new(&bus) >= 0, sd_bus_set_address(bus, address) >= 0, sd_bus_set_bus_client(bus, 1) >= 0,
-        sd_bus_start(bus) >= 0, isImpostor || sd_bus_request_name(bus, Self.name, 0) >= 0
+        sd_bus_start(bus) >= 0, isImpostor || sd_bus_request_name(bus, Self.name, 0) >= 0,
+        isImpostor || sd_bus_request_name(bus, "org.freedesktop.FileManager1", 0) >= 0
       else { throw Failure() }
       // From here on the thread's alone.
       let number = UInt(bitPattern: bus)
       Thread.detachNewThread { self.serve(OpaquePointer(bitPattern: number)) }
     }
 
-    /// The next one that it was asked to show; nil if none comes in time.
+    /// The next one that is no question.
+    func nextNotice() async -> Shown? {
+      await limited(to: ToolProcess.patience) { [noticed] in
+        for await one in noticed { return one }
+        return nil
+      }
+    }
+
+    /// What a file manager was asked to show.
+    func nextSelected() async -> [String]? {
+      await limited(to: ToolProcess.patience) { [selected] in
+        for await one in selected { return one }
+        return nil
+      }
+    }
+
+    /// The next question that it was asked to show; nil if none comes in time.
     func next() async -> Shown? {
       await limited(to: ToolProcess.patience) { [shown] in
         for await one in shown { return one }
@@ -118,10 +137,13 @@
           return state.lastID
         }
         DBusConnection.reply(to: message, .success([.uint32(id)]))
-        showing.yield(
-          Shown(
-            id: id, program: arguments[0].text ?? "", summary: arguments[3].text ?? "", body: arguments[4].text ?? "",
-            actions: arguments[5].texts))
+        let shown = Shown(
+          id: id, program: arguments[0].text ?? "", summary: arguments[3].text ?? "", body: arguments[4].text ?? "",
+          actions: arguments[5].texts)
+        if shown.actions.contains("accept") { showing.yield(shown) } else { noticing.yield(shown) }
+      case "ShowItems":
+        DBusConnection.reply(to: message, .success([]))
+        selecting.yield(arguments.first?.texts ?? [])
       case "CloseNotification":
         DBusConnection.reply(to: message, .success([]))
         if case .uint32(let id)? = arguments.first { takingBack.yield(id) }

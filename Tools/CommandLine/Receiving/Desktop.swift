@@ -25,6 +25,26 @@ struct Desktop: Sendable {
     #endif
   }
 
+  /// Says what has been stored; a person may have it shown among the other files. Ends when that was answered, or the
+  /// task is cancelled.
+  /// - Parameter safe: makes names of files safe to show.
+  func show(_ files: StoredFiles, safe: (String) -> String) async {
+    #if Bluetooth
+      let folder = DesktopNotification.Action(key: "folder", label: "Show in folder")
+      var notification = DesktopNotification(
+        program: program, summary: files.summary, body: files.body(safe: safe),
+        actions: files.uris.isEmpty ? [] : [folder])
+      notification.isQuestion = false
+      var outcome = await service.ask(notification)
+      if outcome == .failed {
+        // A desktop on which nothing can be answered.
+        notification.actions = []
+        outcome = await service.ask(notification)
+      }
+      if outcome == .chosen(folder.key) { await service.showInFileManager(files.uris) }
+    #endif
+  }
+
   /// Asks until a person answers; cancelling the task takes the question back.
   /// - Returns: nil: nobody shows it, or not any more.
   func ask(_ question: DesktopQuestion) async -> AcceptQuestion.Answer? {

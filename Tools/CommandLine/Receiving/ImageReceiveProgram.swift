@@ -135,9 +135,10 @@ public struct ImageReceiveProgram: Sendable {
         timeout: Self.relayTime)
     }
     let consents = Consents { relay?.contains($0) ?? false }
+    let notices = desktop.map { StoredNotices(desktop: $0, console: console) }
     let desk = OfferDesk(
       node: node, console: console, board: board, notes: notes, directory: directory, consents: consents,
-      arguments: arguments)
+      notices: notices, arguments: arguments)
     let path = folder
     let invitations = InvitationDesk(
       node: node, console: console, policy: policy, consents: consents, freeSpace: { FreeSpace.bytes(at: path) },
@@ -147,6 +148,7 @@ public struct ImageReceiveProgram: Sendable {
       group.addTask { await board.show() }
       group.addTask { await invitations.run() }
       group.addTask { await notes.watch() }
+      group.addTask { await notices?.run() }
       group.addTask { await follow(node, desk, notes, relay) }
       if let relay { group.addTask { await relay.keep() } }
       // Whoever wants to send invites us.

@@ -9,6 +9,8 @@ final class OfferDesk: Sendable {
   private let notes: ConnectionNotes
   private let directory: ReceivingDirectory
   private let consents: Consents
+  /// nil: no desktop is told.
+  private let notices: StoredNotices?
   /// nil: strangers have no limit.
   private let allowance: Guarded<StrangerAllowance>?
   private let policy: ConflictPolicy
@@ -50,7 +52,7 @@ final class OfferDesk: Sendable {
 
   init(
     node: Node, console: Console, board: TransferBoard, notes: ConnectionNotes, directory: ReceivingDirectory,
-    consents: Consents, arguments: ImageReceiveArguments
+    consents: Consents, notices: StoredNotices? = nil, arguments: ImageReceiveArguments
   ) {
     self.node = node
     self.console = console
@@ -58,6 +60,7 @@ final class OfferDesk: Sendable {
     self.notes = notes
     self.directory = directory
     self.consents = consents
+    self.notices = notices
     allowance = arguments.daily.map { Guarded(StrangerAllowance(limit: $0)) }
     sums = SenderSums(console: console)
     policy = arguments.onConflict
@@ -103,7 +106,12 @@ final class OfferDesk: Sendable {
     state.withLock { $0.gates[member.id] = nil }
     consents.forget(member.id)
     let sender = TransferPeer(member)
-    if sums.left(sender) { board.over(sender) }
+    if sums.left(sender) { over(sender) }
+  }
+
+  private func over(_ sender: TransferPeer) {
+    board.over(sender)
+    notices?.over(sender)
   }
 
   private func take(_ offer: IncomingOffer) async {
@@ -111,7 +119,7 @@ final class OfferDesk: Sendable {
     sums.begin(sender, offer.sender)
     await take(offer, of: sender)
     let isHere = node.session.members.contains { $0.id == offer.sender.id }
-    if sums.end(sender, isHere: isHere) { board.over(sender) }
+    if sums.end(sender, isHere: isHere) { over(sender) }
   }
 
   private func take(_ offer: IncomingOffer, of sender: TransferPeer) async {
@@ -220,6 +228,7 @@ final class OfferDesk: Sendable {
             + NoticeBudget.words(suppressed))
         return true
       }
+      notices?.stored(file.path, bytes: Int64(clamping: file.size), of: sender)
       // A new file matters more than the line about it.
       let suppressed = policy == .overwrite ? overwrites.change { $0.take(offer.sender) } : 0
       if let late, suppressed != nil { console.tell(late) }

@@ -1,0 +1,47 @@
+import PiconetTerminal
+
+/// What one sender has stored, as a desktop is told when that sender has left.
+struct StoredFiles: Hashable, Sendable {
+  /// What the sender is called, safe to show.
+  let name: String
+  private(set) var files = 0
+  private(set) var bytes: Int64 = 0
+  /// The first of them, absolute.
+  private(set) var paths: [String] = []
+
+  /// A file manager selects as many.
+  static let pathLimit = 64
+
+  init(name: String) { self.name = name }
+
+  mutating func add(_ path: String, bytes size: Int64) {
+    files += 1
+    bytes.add(bytes: size)
+    if paths.count < Self.pathLimit, path.hasPrefix("/") { paths.append(path) }
+  }
+
+  var summary: String { "\(HumanFigures.files(files)) from \(name)" }
+
+  /// - Parameter safe: makes names of files safe to show.
+  func body(safe: (String) -> String) -> String {
+    let folder = paths.first.flatMap { LocalPath($0).parent.text }.map { " in \(safe($0))" } ?? ""
+    return "\(HumanFigures.bytes(bytes))\(folder)"
+  }
+
+  /// RFC 8089.
+  var uris: [String] { paths.map { "file://" + Self.percentEncoded($0) } }
+
+  private static func percentEncoded(_ path: String) -> String {
+    let kept = Set("/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+    let digits = Array("0123456789ABCDEF")
+    return path.utf8.reduce(into: "") { text, byte in
+      if kept.contains(byte) {
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        text.append("%")
+        text.append(digits[Int(byte >> 4)])
+        text.append(digits[Int(byte & 15)])
+      }
+    }
+  }
+}
