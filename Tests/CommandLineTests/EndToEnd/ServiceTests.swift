@@ -54,6 +54,17 @@ struct ServiceTests {
     }
   }
 
+  @Test("systemd's unit lets it make the calls by which it confines itself: any other would end it")
+  func unit() throws {
+    let path = ToolScene.samples + "/../Package/imagerecv.service"
+    let filter = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+      .filter { $0.hasPrefix("SystemCallFilter=") }
+    try #require(filter.count == 1)
+    let calls = Set(filter[0].dropFirst("SystemCallFilter=".count).split(separator: " "))
+    // Debian 12's systemd has none of them in a group.
+    #expect(calls.isSuperset(of: ["landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"]))
+  }
+
   @Test("visible for a time, it ends with 0 when that is over and nobody sends")
   func visible() async throws {
     try await ToolScene.run { scene in
