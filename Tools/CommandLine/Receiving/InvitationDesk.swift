@@ -232,10 +232,12 @@ struct InvitationDesk: Sendable {
       return answer.map { ($0, .all) }
     }
     guard let question = AcceptQuestion() else { return nil }
+    let once = invitation.peer.isKnown ? "" : ", 'once' does not"
+    let always = consents == nil ? "lets it in" : "takes its files"
     let lines =
       words + [
         "Code: \(code)   The other screen must show the same.",
-        "'yes' remembers the device\(invitation.peer.isKnown ? "" : ", 'once' does not"); 'always' takes its files unasked from then on.",
+        "'yes' remembers the device\(once); 'always' \(always) unasked from then on.",
       ]
     console.ring()
     console.note(lines.joined(separator: "\n"), isQuestion: true)
