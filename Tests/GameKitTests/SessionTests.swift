@@ -5,6 +5,11 @@ import Testing
 
 @Suite("Sessions of GameKit on loopback", .timeLimit(.minutes(10)))
 struct SessionTests {
+  /// What a peer was told from the request on: it may have seen the one that asks before, or not yet.
+  private func asked(_ told: [String]) -> [String] {
+    Array(told.first == "available Anna" ? told.dropFirst() : told[...])
+  }
+
   @Test("two find each other, connect, talk and part, each told all of it once, in order, on the main queue")
   func transcript() async throws {
     try await connected { anna, ben in
@@ -210,9 +215,9 @@ struct SessionTests {
     ben.session.setDataReceiveHandler(ben, withContext: nil)
     await ben.wait(for: "data Anna two")
     #expect(
-      ben.told == [
-        "available Anna", "connecting Anna", "request Anna", "connected Anna", "data Anna one", "data Anna two",
-      ])
+      asked(ben.told) == [
+        "connecting Anna", "request Anna", "connected Anna", "data Anna one", "data Anna two",
+      ], "\(ben.told)")
   }
 
   @Test("a session that can't be says so, and one of a wrong handler too")

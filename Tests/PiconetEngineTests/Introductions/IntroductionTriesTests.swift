@@ -207,7 +207,7 @@ struct IntroductionTriesTests {
       signalStrength: nil)
     group.side.take(.discoveryReported(source: "test", .seen(sighting)))
     let outcome = group.side.command(.invite(.node(subject), context: [], timeout: .seconds(30)), id: 3)
-    #expect(outcome.replies(to: 3) == [] && outcome.dials.map(\.addresses) == [["192.0.2.9:1"]])
+    #expect(outcome.replies(to: 3) == [] && outcome.dials.map(\.addresses) == [["192.0.2.9:1", somewhereText]])
     let played = group.played(subject)
     played.associate(outcome.dials.first?.id)
     let joined = played.crosses()
