@@ -42,8 +42,8 @@ enum DependantPackages {
     try? FileManager.default.removeItem(atPath: scratch + "/debug.yaml")
     // If only some test targets are chosen, the manifest has no products; and what Tools/test builds has flags of its own.
     let command = [
-      "env", "-u", "PICONET_TESTS", "-u", "PICONET_OPTIMIZED", "swift", "build", "--disable-index-store",
-      "--package-path", package, "--scratch-path", scratch,
+      "env", "-u", "PICONET_TESTS", "-u", "PICONET_OPTIMIZED", "swift", "build", "--package-path", package,
+      "--scratch-path", scratch,
     ]
     let said = try await run(command, seconds: 900)
     if said.contains("\(package)/Sources") { throw Failed(description: "it builds, but not without a word:\n\(said)") }

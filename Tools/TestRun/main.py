@@ -20,8 +20,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / ".build/test"
 # Apart from what `swift build` builds: with other settings each would have to build all anew after the other.
 SCRATCH = ["--scratch-path", str(ROOT / ".build/optimized")]
-# An index is for editors, which build their own.
-BUILD = ["swift", "build", *SCRATCH, "--disable-index-store"]
 
 # In turns: the simulated seeds keep every processor busy, and what starts processes or waits for an answer over a socket
 # should not stand behind what computes. The rest computes, and is a part of its own.
@@ -65,13 +63,13 @@ def build(only=None, products=()):
         status = 0
         for what in [["--product", product] for product in products] or [["--build-tests"]]:
             status = status or subprocess.run(
-                [*BUILD, *what], cwd=ROOT, stdin=subprocess.DEVNULL, env=environment,
+                ["swift", "build", *SCRATCH, *what], cwd=ROOT, stdin=subprocess.DEVNULL, env=environment,
                 stdout=None if is_seen else file, stderr=None if is_seen else subprocess.STDOUT, check=False).returncode
         if status != 0:
             file.seek(0)
             sys.stdout.write(file.read().decode(errors="replace")[-20000:])
             raise Stop("the tests do not build")
-    folder = subprocess.run([*BUILD, "--show-bin-path"], cwd=ROOT, stdin=subprocess.DEVNULL, env=environment,
+    folder = subprocess.run(["swift", "build", *SCRATCH, "--show-bin-path"], cwd=ROOT, stdin=subprocess.DEVNULL, env=environment,
                             capture_output=True, text=True, check=True).stdout.strip()
     return pathlib.Path(folder, "PiconetPackageTests.xctest")
 
