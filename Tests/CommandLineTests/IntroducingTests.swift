@@ -40,31 +40,50 @@ struct IntroducingTests {
     #expect(introducing.joined(node(1), isReceiver: false).isEmpty)
   }
 
-  @Test("at once where nobody has answered, later where there was no room, and never again where one of them refuses")
+  @Test("one pair at a time, however often one of them leaves and comes again")
+  func once() {
+    var introducing = Introducing()
+    _ = introducing.joined(node(1), isReceiver: true)
+    let pair = introducing.joined(node(2), isReceiver: false)[0]
+    introducing.left(node(2))
+    #expect(introducing.joined(node(2), isReceiver: false).isEmpty, "it goes on")
+    let goesOn = introducing.goesOn(pair)
+    introducing.left(node(2))
+    let goesOnWithoutOne = introducing.goesOn(pair)
+    #expect(goesOn && !goesOnWithoutOne)
+    #expect(introducing.joined(node(2), isReceiver: false) == [pair])
+  }
+
+  @Test("at once where nobody has answered, later where there was no room, and after minutes where one of them refuses")
   func again() {
-    func pause(_ code: PiconetError.Code) -> Duration? {
-      Introducing.pause(after: PiconetError(code, blame: .peer))
+    func pause(_ code: PiconetError.Code, _ time: Duration = .zero) -> Duration {
+      Introducing.pause(after: PiconetError(code, blame: .peer), standing: time)
     }
-    #expect(pause(.timedOut).map { $0 < .seconds(1) } == true)
+    #expect(pause(.timedOut, Introducing.time) < .seconds(1))
+    #expect(pause(.timedOut) > .seconds(5), "that is somebody's word, and nobody has waited")
     for code in [PiconetError.Code.limitExceeded, .full, .unreachable] {
-      #expect(pause(code).map { $0 >= .seconds(5) } == true, "\(code)")
+      #expect(pause(code) == .seconds(15), "\(code)")
     }
-    for code in [PiconetError.Code.declined, .removed, .notSupported, .notConnected] {
-      #expect(pause(code) == nil, "\(code)")
+    for code in [PiconetError.Code.declined, .removed, .notSupported] {
+      #expect(pause(code) >= .seconds(60), "\(code)")
     }
-    #expect(Introducing.pause(after: nil).map { $0 >= .seconds(5) } == true)
+    #expect(Introducing.pause(after: nil, standing: .zero) == .seconds(15))
   }
 }
 
 @Suite("A relay of a receiver")
 struct RelayConsentTests {
-  @Test("has none of its own files taken, whatever was agreed to")
+  @Test("has none of its own files taken, nor has anybody else who was not let in to send")
   func refused() {
     let (relay, other) = (node(1), node(2))
-    let consents = Consents { $0 == relay }
+    let consents = Consents(hasRelay: true)
+    #expect(consents.refusal(of: "a.jpg", bytes: 1, from: relay) == .relay)
+    consents.letIn(other)
     #expect(consents.refusal(of: "a.jpg", bytes: 1, from: other) == nil)
     #expect(consents.refusal(of: "a.jpg", bytes: 1, from: relay) == .relay)
-    consents.agree(to: .all, of: nil, from: relay)
-    #expect(consents.refusal(of: "a.jpg", bytes: 1, from: relay) == .relay)
+    #expect(consents.refusal(of: "a.jpg", bytes: 1, from: relay, hasProvenCode: true) == nil)
+    consents.forget(other)
+    #expect(consents.refusal(of: "a.jpg", bytes: 1, from: other) == .relay, "it has to be let in again")
+    #expect(Consents().refusal(of: "a.jpg", bytes: 1, from: other) == nil)
   }
 }

@@ -25,10 +25,11 @@ package struct DesktopNotification: Hashable, Sendable {
   /// For the method Notify.
   /// - Parameter markup: whether this desktop takes the body for markup.
   func arguments(markup: Bool) -> [DBusValue] {
-    [
+    // Strangers ask, too: who does not want to be disturbed is not.
+    let normal = DBusValue.properties(["urgency": .byte(1)])
+    return [
       .string(program), .uint32(0), .string(""), .string(summary), .string(markup ? Self.escaped(body) : body),
-      .strings(actions.flatMap { [$0.key, $0.label] }), .properties(["urgency": .byte(isQuestion ? 2 : 1)]),
-      .int32(isQuestion ? 0 : -1),
+      .strings(actions.flatMap { [$0.key, $0.label] }), normal, .int32(isQuestion ? 0 : -1),
     ]
   }
 

@@ -50,7 +50,8 @@ package actor NotificationService {
   private func begin() -> Bool {
     guard let connection = try? DBusConnection(loop: loop, address: .session) else { return false }
     self.connection = connection
-    // The owner of the name alone: anybody on the bus may send such a signal.
+    // What the owner of the name tells everybody. A program of this session may send the same to us alone; such a
+    // program can do as its user anyway.
     let signals = connection.match(
       "type='signal',sender='\(Self.name)',path='\(Self.path)',interface='\(Self.name)'"
     ) { [weak self] signal in
@@ -73,6 +74,12 @@ package actor NotificationService {
     connection?.close()
     connection = nil
     loop.stop()
+  }
+
+  /// Whether somebody shows notifications on the bus that a person can answer.
+  package func takesActions() async -> Bool {
+    guard case .success(let answer) = await call(Self.name, Self.path, "GetCapabilities") else { return false }
+    return answer.first?.texts.contains("actions") == true
   }
 
   /// Shows a notification until a person answers it; cancelling the task takes it back.
@@ -114,7 +121,11 @@ package actor NotificationService {
         guard case .success(let answer) = result, case .uint32(let id)? = answer.first, id > 0 else {
           return continuation.resume(returning: nil)
         }
-        self?.assumeIsolated { $0.shown[id] = .begun }
+        self?.assumeIsolated { service in
+          // A desktop that gives one number twice shows the former one no more.
+          service.end(id, .dismissed)
+          service.shown[id] = .begun
+        }
         continuation.resume(returning: id)
       }
     }

@@ -33,15 +33,19 @@ struct ConfinementTests {
         return (words.dropLast().joined(separator: " "), String(words.last ?? ""))
       }, uniquingKeysWith: { $0 + $1 })
     #expect(told.count == kinds.count * 2 * (Self.acts.count + 1), "\(probe.output)")
+    // Before Linux 6.2 that can't be kept from anybody.
+    let mayTruncate: Bool = if case .usable(let version) = LandlockSupport.current { version < 3 } else { false }
     for kind in kinds {
-      for act in Self.acts {
+      for act in Self.acts where !(mayTruncate && act == "truncate") {
         #expect(told["\(kind) inside \(act)"] == "ok", "\(kind): \(act)")
         #expect(told["\(kind) outside \(act)"] == "EACCES", "\(kind): \(act)")
       }
       #expect(told["\(kind) outside read"] == "ok", "\(kind)")
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/outside").sorted() == kinds.sorted())
-    for kind in kinds { #expect(try TemporaryFolder.bytes(folder.path + "/outside/\(kind)") == [1, 2, 3]) }
+    for kind in kinds where !mayTruncate {
+      #expect(try TemporaryFolder.bytes(folder.path + "/outside/\(kind)") == [1, 2, 3])
+    }
   }
 
   /// The threads of a process by name, with whether they were made after it was confined: that goes with
@@ -68,7 +72,10 @@ struct ConfinementTests {
       var seen = threads(of: receiver.pid)
       receiver.type("y\n")
       let end = ContinuousClock.now + ToolProcess.patience
-      while sender.isRunning, .now < end { seen += threads(of: receiver.pid) }
+      while sender.isRunning, .now < end {
+        seen += threads(of: receiver.pid)
+        try await Task.sleep(for: .milliseconds(5))
+      }
       #expect(await sender.end() == 0, "\(sender.error)")
       #expect(Set(seen.filter { !$0.isConfined }.map(\.name)).isEmpty)
       #expect(Set(seen.map(\.name)).isSuperset(of: ["imagerecv", "piconet", "piconet-disk", "piconet-names"]))

@@ -31,13 +31,13 @@
           let shown = try #require(await desktop.next(), "\(receiver.error)")
           #expect(shown.program == "imagerecv" && shown.summary == "Take files from a device nearby?")
           #expect(shown.actions == ["accept", "Accept", "decline", "Decline"])
-          #expect(shown.body.hasPrefix("Phone ("), "\(shown.body)")
           #expect(
             shown.body.contains("not known yet, wants to send 1 file, 50 kB, over tcp. ")
-              && shown.body.contains("\n  \(name)  50 kB\n"), "\(shown.body)")
+              && shown.body.hasSuffix("\n  \(name)  50 kB"), "\(shown.body)")
           #expect(await sender.shows("\"code\""), "\(sender.error)")
           let code = try #require(sender.events("code").first?["code"] as? String)
-          #expect(shown.body.hasSuffix("Code: \(code)   The other screen must show the same."), "\(shown.body)")
+          #expect(
+            shown.body.hasPrefix("Code: \(code)   The other screen must show the same.\nPhone ("), "\(shown.body)")
           #expect(try !scene.received().contains(name), "nothing comes before the answer")
           desktop.choose("accept", of: shown.id)
           #expect(await sender.end() == 0, "\(sender.error)")
@@ -70,6 +70,26 @@
         let end = await ignored.end()
         #expect(end != nil && end != 0, "\(ignored.error)")
         #expect(try scene.received().isEmpty)
+      }
+      await desktop.stop()
+    }
+
+    @Test("a device that may always send waits for no answer to the question about another")
+    func besides() async throws {
+      let bus = try PrivateBus()
+      let desktop = try FakeDesktop(on: bus.address)
+      try await ToolScene.run { scene in
+        try await scene.trust("add", "Phone", try await scene.fingerprint("sender"), state: "Kitchen")
+        try await scene.trust("allow", "Phone", "push", state: "Kitchen")
+        let receiver = try await receiver(scene, bus: bus)
+        try scene.introduce("Kitchen", as: "Kitchen", to: "other")
+        let stranger = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"), state: "other")
+        let question = try #require(await desktop.next(), "\(receiver.error)")
+        let known = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
+        #expect(await known.end() == 0, "\(known.error)")
+        #expect(stranger.isRunning)
+        desktop.choose("decline", of: question.id)
+        #expect(await stranger.end() == 4, "\(stranger.error)")
       }
       await desktop.stop()
     }
@@ -126,7 +146,8 @@
         let receiver = try await receiver(scene, bus: bus)
         let first = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"))
         #expect(await first.end() == 4, "\(first.error)")
-        #expect(await receiver.shows("was declined: nobody can be asked"), "\(receiver.error)")
+        #expect(await receiver.shows("was declined: not known; to let it in, "), "\(receiver.error)")
+        #expect(receiver.events("code").isEmpty, "a code that nobody can compare is not used up")
         let mute = try FakeDesktop(on: bus.address, capabilities: ["body"])
         let second = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
         #expect(await second.end() == 4, "\(second.error)")
@@ -176,7 +197,8 @@
           desktop.choose("accept", of: question.id)
           #expect(await sender.end() == 0, "\(sender.error)")
           let notice = try #require(await desktop.nextNotice(), "\(receiver.error)")
-          #expect(notice.summary == (names.count == 2 ? "2 files from <b>Phone" : "1 file from <b>Phone"))
+          let key = try await scene.fingerprint("sender").prefix(12)
+          #expect(notice.summary == "\(names.count == 2 ? "2 files" : "1 file") from <b>Phone (\(key))")
           #expect(notice.body == "\(names.count == 2 ? "100" : "50") kB in \(scene.into)")
           #expect(notice.actions == ["folder", "Show in folder"])
           if let last { #expect(await desktop.nextTakenBack() == last) }
@@ -238,7 +260,9 @@
       #expect(DesktopQuestion.Choice.accept.answer == .once)
       #expect(DesktopQuestion.Choice.decline.answer == .no)
       let question = DesktopQuestion(words: ["Phone wants to", "  a.jpg"], code: "123 456")
-      #expect(question.body == "Phone wants to\n  a.jpg\nCode: 123 456   The other screen must show the same.")
+      #expect(question.body == "Code: 123 456   The other screen must show the same.\nPhone wants to\n  a.jpg")
+      let long = DesktopQuestion(words: [String(repeating: "x", count: 300)], code: "123 456").body
+      #expect(long.hasSuffix("\n\(String(repeating: "x", count: 159))…"))
     }
   }
 #endif

@@ -17,6 +17,11 @@ struct RelayTests {
     ip addr add 192.0.2.1/24 dev phone && ip -n phone addr add 192.0.2.2/24 dev eth0
     ip addr add 198.51.100.1/24 dev attic && ip -n attic addr add 198.51.100.2/24 dev eth0
     PATH=$BIN:$PATH
+    # For a minute: a program tries again after some seconds.
+    until_line() {
+      for _ in $(seq 600); do grep -q -- "$2" "$1" 2>/dev/null && return 0; sleep 0.1; done
+      echo "missing: $2 in $1"; cat "$1"; return 1
+    }
     hall="env XDG_STATE_HOME=$FOLDER/hall"
     kitchen="nsenter --net=/run/netns/attic env XDG_STATE_HOME=$FOLDER/kitchen"
     phone="nsenter --net=/run/netns/phone env XDG_STATE_HOME=$FOLDER/phone"
@@ -72,15 +77,16 @@ struct RelayTests {
   }
 
   @Test(
-    "a receiver joins its relay again when that was restarted, and a relay that nobody has confirmed gets no sender")
+    "a receiver joins a relay that comes later, and again one that was restarted; one that nobody has confirmed gets no sender"
+  )
   func restarted() async throws {
     let outcome = try await run(
       """
-      $hall piconet relay --name Hall --accept all --listen :4711 2> $FOLDER/hall.err &
-      relay=$!
-      until_line $FOLDER/hall.err "Listening as 'Hall'" || exit 1
       $kitchen imagerecv --name Kitchen --accept all --relay 198.51.100.1:4711 --directory $FOLDER/in \\
         2> $FOLDER/kitchen.err &
+      until_line $FOLDER/kitchen.err "the relay 198.51.100.1:4711: " || exit 1
+      $hall piconet relay --name Hall --accept all --listen :4711 2> $FOLDER/hall.err &
+      relay=$!
       until_line $FOLDER/hall.err "Connected to Kitchen" || exit 1
       stop $relay
       until_line $FOLDER/kitchen.err "is gone; looking for it again" || exit 1

@@ -25,8 +25,14 @@ package enum Confinement {
     let rules = piconet_landlock_new(rights)
     guard rules >= 0 else { return .failed(SystemError.text(errno)) }
     defer { close(rules) }
-    for path in places.directories { _ = path.withCString { piconet_landlock_allow(rules, rights, $0, true) } }
-    for path in places.files { _ = path.withCString { piconet_landlock_allow(rules, rights, $0, false) } }
+    for (paths, isDirectory) in [(places.directories, true), (places.files, false)] {
+      for path in paths {
+        let result = path.withCString { piconet_landlock_allow(rules, rights, $0, isDirectory) }
+        // Without the rule for a place that is there, nothing could be stored in it, and nobody would know why.
+        guard result < 0, ![ENOENT, ENOTDIR, EACCES].contains(errno) else { continue }
+        return .failed(SystemError.text(errno))
+      }
+    }
     guard piconet_landlock_restrict(rules) == 0 else { return .failed(SystemError.text(errno)) }
     return .confined
   }

@@ -349,7 +349,9 @@ extension DoctorFacts {
     case .usable(let version)?:
       [
         Finding(
-          "confinement.landlock", .ok, "imagerecv can write nowhere but where it stores (Landlock, version \(version))")
+          "confinement.landlock", .ok,
+          "imagerecv can write nowhere but where it stores"
+            + (version < 3 ? ", but for emptying files, before Linux 6.2" : "") + " (Landlock, version \(version))")
       ]
     case .missing(let reason)?:
       [

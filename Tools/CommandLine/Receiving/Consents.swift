@@ -30,10 +30,15 @@ final class Consents: Sendable {
     var bytes: Int64 = 0
   }
 
-  private let isRelay: @Sendable (NodeID) -> Bool
+  /// Whether there may be members that nobody has let in as senders: a relay that we have joined ourselves.
+  private let hasRelay: Bool
+  private let accepted = Mutex<Set<NodeID>>([])
 
-  /// - Parameter isRelay: whether a member is there as a relay alone: nothing is taken from it.
-  init(isRelay: @escaping @Sendable (NodeID) -> Bool = { _ in false }) { self.isRelay = isRelay }
+  /// - Parameter hasRelay: whether this program joins a relay: then only files of those are taken that were let in.
+  init(hasRelay: Bool = false) { self.hasRelay = hasRelay }
+
+  /// A sender is let in, whether a person was asked or not. Call it before it is: its first offer comes at once.
+  func letIn(_ sender: NodeID) { if hasRelay { _ = accepted.withLock { $0.insert(sender) } } }
 
   /// Bounded by the number of members, and one whose invitation is being accepted.
   private let consents = Mutex<[NodeID: Consent]>([:])
@@ -44,12 +49,17 @@ final class Consents: Sendable {
   }
 
   /// The sender has left, or was not let in after all.
-  func forget(_ sender: NodeID) { consents.withLock { $0[sender] = nil } }
+  func forget(_ sender: NodeID) {
+    consents.withLock { $0[sender] = nil }
+    accepted.withLock { _ = $0.remove(sender) }
+  }
 
   /// Whether an offer is what the person has agreed to; it is counted.
-  /// - Parameter name: with its folders.
-  func refusal(of name: String, bytes: UInt64, from sender: NodeID) -> Refusal? {
-    if isRelay(sender) { return .relay }
+  /// - Parameters:
+  ///   - name: with its folders.
+  ///   - hasProvenCode: whether it was let in by a code that was typed.
+  func refusal(of name: String, bytes: UInt64, from sender: NodeID, hasProvenCode: Bool = false) -> Refusal? {
+    if hasRelay, !hasProvenCode, !accepted.withLock({ $0.contains(sender) }) { return .relay }
     return consents.withLock { consents in
       guard var consent = consents[sender] else { return nil }
       consent.files += 1

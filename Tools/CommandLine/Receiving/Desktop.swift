@@ -45,6 +45,15 @@ struct Desktop: Sendable {
     #endif
   }
 
+  /// Whether somebody shows notifications at the moment that can be answered.
+  func canAsk() async -> Bool {
+    #if Bluetooth
+      return await service.takesActions()
+    #else
+      return false
+    #endif
+  }
+
   /// Asks until a person answers; cancelling the task takes the question back.
   /// - Returns: nil: nobody shows it, or not any more.
   func ask(_ question: DesktopQuestion) async -> AcceptQuestion.Answer? {

@@ -23,11 +23,16 @@ struct DesktopQuestion: Hashable, Sendable {
   /// Plain text, safe to show.
   let body: String
 
+  /// Characters of a line that are shown: a name may have hundreds.
+  static let lineLimit = 160
+
   /// - Parameters:
   ///   - words: who wants what, and what has been announced: lines that are safe to show.
-  ///   - code: what both screens show.
+  ///   - code: what both screens show. It comes first: desktops cut what is long, and how the files are called is up to
+  ///     the sender.
   init(words: [String], code: String) {
     summary = "Take files from a device nearby?"
-    body = (words + ["Code: \(code)   The other screen must show the same."]).joined(separator: "\n")
+    let lines = words.map { $0.count > Self.lineLimit ? $0.prefix(Self.lineLimit - 1) + "…" : $0 }
+    body = (["Code: \(code)   The other screen must show the same."] + lines).joined(separator: "\n")
   }
 }

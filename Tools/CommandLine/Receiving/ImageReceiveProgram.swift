@@ -132,9 +132,9 @@ public struct ImageReceiveProgram: Sendable {
       RelayMembership(
         target, node: node, console: console, transport: arguments.transport, environment: environment,
         session: arguments.session ?? ProgramEnvironment.usualSession, searchTime: CommandLineLimits.longestWait,
-        timeout: Self.relayTime)
+        timeout: Self.relayTime, givesUp: false)
     }
-    let consents = Consents { relay?.contains($0) ?? false }
+    let consents = Consents(hasRelay: relay != nil)
     let notices = desktop.map { StoredNotices(desktop: $0, console: console) }
     let desk = OfferDesk(
       node: node, console: console, board: board, notes: notes, directory: directory, consents: consents,

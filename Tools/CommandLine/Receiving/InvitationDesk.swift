@@ -75,38 +75,57 @@ struct InvitationDesk: Sendable {
   }
 
   private func answer() async {
-    // Questions come one after the other; peers that need none wait neither for them nor for a person who compares on
-    // the other side.
+    // Peers that need no question wait neither for those of others nor for a person who compares on the other side. The
+    // engine bounds how many wait: one stranger, and known devices, one invitation of each.
+    let (questions, question) = AsyncStream<Invitation>.makeStream()
     await withDiscardingTaskGroup { group in
-      var lastQuestion = AcceptQuestion.Former.none
+      group.addTask { await ask(about: questions) }
       for await invitation in node.invitations {
         switch policy {
         case .all: group.addTask { await accept(invitation) }
         case .known:
           group.addTask {
             if invitation.peer.rights.contains(.push) { return await accept(invitation) }
-            if invitation.peer.known != nil {
-              let hint =
-                "known, but it may not push: piconet trust allow \(invitation.peer.fingerprint.shortDescription) \(right)"
-              return await decline(invitation, .declined, "not-allowed", hint)
-            }
-            await decline(invitation, .declined, "not-known", "not known; to let it in, \(Self.ways(right))")
+            await declineUnasked(invitation)
           }
         // A person has said once that nothing needs be asked.
         case .ask where invitation.peer.rights.contains(.push): group.addTask { await accept(invitation) }
-        case .ask:
-          if isTooSoon(invitation) {
-            await decline(invitation, .limitExceeded, "limit-exceeded", "it was asked about too often just now")
-          } else if let code = await code(of: invitation, isQuestion: true) {
-            let answer = await ask(invitation, code, &lastQuestion)
-            let rights = Self.rights(after: answer)
-            if rights != nil { taken.change { $0[invitation.peer.fingerprint] = invitation.peer.petname } }
-            if rights != nil || answer == .once { group.addTask { await finish(invitation, remembers: rights) } }
-          }
+        case .ask: question.yield(invitation)
         }
       }
       group.cancelAll()
     }
+  }
+
+  /// Asks the person about one after the other, until the task is cancelled.
+  private func ask(about questions: AsyncStream<Invitation>) async {
+    await withDiscardingTaskGroup { group in
+      var lastQuestion = AcceptQuestion.Former.none
+      for await invitation in questions {
+        if isTooSoon(invitation) {
+          await decline(invitation, .limitExceeded, "limit-exceeded", "it was asked about too often just now")
+        } else if let desktop, await !desktop.canAsk() {
+          // Before there is a code: a stranger whom nobody could let in has not had a wrong one.
+          await declineUnasked(invitation)
+        } else if let code = await code(of: invitation, isQuestion: true) {
+          let answer = await ask(invitation, code, &lastQuestion)
+          let rights = Self.rights(after: answer)
+          if rights != nil { taken.change { $0[invitation.peer.fingerprint] = invitation.peer.petname } }
+          if rights != nil || answer == .once { group.addTask { await finish(invitation, remembers: rights) } }
+        }
+      }
+      group.cancelAll()
+    }
+  }
+
+  /// Nobody is asked about it, and it has not the right.
+  private func declineUnasked(_ invitation: Invitation) async {
+    if invitation.peer.known != nil {
+      let hint =
+        "known, but it may not push: piconet trust allow \(invitation.peer.fingerprint.shortDescription) \(right)"
+      return await decline(invitation, .declined, "not-allowed", hint)
+    }
+    await decline(invitation, .declined, "not-known", "not known; to let it in, \(Self.ways(right))")
   }
 
   /// A known device is ahead of strangers in the queue: one that asks endlessly must not keep them from their turn.
@@ -130,6 +149,7 @@ struct InvitationDesk: Sendable {
   }
 
   private func finish(_ invitation: Invitation, remembers rights: Set<PeerRight.Action>? = nil) async {
+    consents?.letIn(invitation.peer.id)
     do throws(PiconetError) {
       // Reported when it joins the session.
       _ = try await invitation.accept()
@@ -228,7 +248,11 @@ struct InvitationDesk: Sendable {
   ) async -> (AcceptQuestion.Answer, OfferSelection)? {
     if let desktop {
       let question = DesktopQuestion(words: words, code: code)
-      let answer = await whileStanding(invitation) { await desktop.ask(question) }
+      let answer = await whileStanding(invitation) {
+        // A click that was meant for the former one must not hit this.
+        try? await ContinuousClock().sleep(for: former.pause)
+        return await desktop.ask(question)
+      }
       return answer.map { ($0, .all) }
     }
     guard let question = AcceptQuestion() else { return nil }

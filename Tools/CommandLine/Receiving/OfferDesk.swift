@@ -137,7 +137,9 @@ final class OfferDesk: Sendable {
       && offers.change { $0.take(offer.sender) } != nil
     sums.record(offered, of: sender)
     if isTold { console.tell(offered) }
-    if let refusal = consents.refusal(of: name, bytes: offer.size, from: offer.sender.id) {
+    if let refusal = consents.refusal(
+      of: name, bytes: offer.size, from: offer.sender.id, hasProvenCode: offer.sender.hasProvenCode)
+    {
       return await refuse(offer, name, refusal)
     }
     let late = isTold ? nil : offered

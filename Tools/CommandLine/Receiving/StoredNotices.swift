@@ -15,7 +15,8 @@ final class StoredNotices: Sendable {
   }
 
   func stored(_ path: String, bytes: Int64, of sender: TransferPeer) {
-    let new = StoredFiles(name: console.safe(sender.name))
+    // A name is a stranger's own claim.
+    let new = StoredFiles(name: "\(console.safe(sender.name)) (\(sender.fingerprint.prefix(12)))")
     files.withLock { $0[sender, default: new].add(path, bytes: bytes) }
   }
 

@@ -12,16 +12,27 @@ struct Introducing: Sendable {
   /// Who of the members takes files.
   private var receivers: Set<NodeID> = []
   private var senders: Set<NodeID> = []
+  /// Pairs that somebody introduces, also while one of them is away for a moment.
+  private var underWay: Set<Pair> = []
 
   /// - Returns: the pairs that have come about, in the order of their nodes.
   mutating func joined(_ node: NodeID, isReceiver: Bool) -> [Pair] {
     left(node)
     if isReceiver {
       receivers.insert(node)
-      return senders.sorted().map { Pair(sender: $0, receiver: node) }
+      return begin(senders.sorted().map { Pair(sender: $0, receiver: node) })
     }
     senders.insert(node)
-    return receivers.sorted().map { Pair(sender: node, receiver: $0) }
+    return begin(receivers.sorted().map { Pair(sender: node, receiver: $0) })
+  }
+
+  private mutating func begin(_ pairs: [Pair]) -> [Pair] { pairs.filter { underWay.insert($0).inserted } }
+
+  /// Whether the pair is still to be introduced; if not, nobody does so any more.
+  mutating func goesOn(_ pair: Pair) -> Bool {
+    if contains(pair) { return true }
+    underWay.remove(pair)
+    return false
   }
 
   mutating func left(_ node: NodeID) {
@@ -35,15 +46,17 @@ struct Introducing: Sendable {
   static let time = Duration.seconds(300)
 
   /// When the two are introduced anew.
-  /// - Parameter failure: why the last introduction came to nothing; nil: they were members of one another.
-  /// - Returns: nil: never again, one of them does not want it.
-  static func pause(after failure: PiconetError?) -> Duration? {
-    guard let failure else { return .seconds(15) }
-    switch failure.code {
+  /// - Parameters:
+  ///   - failure: why the last introduction came to nothing; nil: they were members of one another.
+  ///   - time: how long it stood.
+  static func pause(after failure: PiconetError?, standing time: Duration) -> Duration {
+    switch failure?.code {
     // Nobody has said anything: it stands anew at once, so that the sender keeps seeing the receiver.
-    case .timedOut: return .milliseconds(100)
-    case .declined, .removed, .notSupported, .notConnected, .shuttingDown, .cancelled: return nil
-    default: return .seconds(15)
+    case .timedOut? where time > Self.time / 2: .milliseconds(100)
+    // By what is seen and known there, which changes.
+    case .declined?, .removed?, .notSupported?: .seconds(300)
+    case .notConnected?, .shuttingDown?, .cancelled?: .seconds(1)
+    default: .seconds(15)
     }
   }
 }

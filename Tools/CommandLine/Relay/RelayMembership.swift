@@ -18,17 +18,22 @@ final class RelayMembership: Sendable {
   let timeout: Duration
   /// nil: no person is asked about the relay's key, and nothing is remembered.
   let contact: FirstContact?
+  /// Whether a relay that does not want us, or is another than was meant, is not tried again: who waits for senders has
+  /// nobody who would start it anew.
+  let givesUp: Bool
   /// The nodes that are there as relays.
   private let relays = Guarded<[NodeID: Place]>([:])
 
   private struct Place: Sendable {
+    var membership: Member?
     /// Who waits for its end.
     var end: AsyncStream<Never>.Continuation?
   }
 
   init(
     _ target: DialTarget, node: Node, console: Console, transport: TransportOptions, environment: ProgramEnvironment,
-    session: String, searchTime: Duration, timeout: Duration, contact: FirstContact? = nil
+    session: String, searchTime: Duration, timeout: Duration, contact: FirstContact? = nil,
+    givesUp: Bool
   ) {
     self.target = target
     self.node = node
@@ -39,6 +44,7 @@ final class RelayMembership: Sendable {
     self.searchTime = searchTime
     self.timeout = timeout
     self.contact = contact
+    self.givesUp = givesUp
   }
 
   /// Sets a node up for being reached over relays.
@@ -54,35 +60,49 @@ final class RelayMembership: Sendable {
   /// What happens in the session.
   func tell(_ change: MembershipChange) {
     guard case .left(let member, _) = change else { return }
-    relays.value[member.id]?.end?.finish()
+    guard let place = relays.value[member.id], place.membership == member else { return }
+    place.end?.finish()
   }
 
-  /// Joins, and joins again whenever the relay is gone; returns when the task is cancelled, or it can't be joined.
+  /// Joins, and joins again whenever the relay is gone, after pauses that grow: a relay may let us in and send us away
+  /// as often as it likes. Returns when the task is cancelled, or where the person gives up with it.
   func keep() async {
     let naming = environment.naming
     let search = PeerSearch(node: node, console: console, session: session, naming: naming, seeks: .relays)
     var isReturn = false
+    var pause = Self.firstPause
+    // Said once, however often it is tried.
+    var lastFailure: TransferFailure?
     while !Task.isCancelled {
       do throws(TransferFailure) {
         let member = try await join(search, naming, isReturn: isReturn)
+        let start = ContinuousClock.now
         await gone(member)
         relays.change { _ = $0.removeValue(forKey: member.id) }
         guard !Task.isCancelled else { return }
+        if ContinuousClock.now - start > Self.soundTime { (pause, lastFailure) = (Self.firstPause, nil) }
         console.note("The relay \(console.describe(member.proven)) is gone; looking for it again")
         isReturn = true
       } catch {
         // One that did not let us in may have been another.
         relays.change { $0 = [:] }
         if Task.isCancelled { return }
-        console.problem("the relay \(console.safe(target.description)): \(console.safe(error.message))")
-        // It may be back, or a person there may think better of it, but not at once.
-        guard isReturn, ReceiverReturn.isPossible(after: error) || error.exitCode == .noSuchPeer else { return }
-        try? await ContinuousClock().sleep(for: Self.pause)
+        if lastFailure?.word != error.word {
+          console.problem("the relay \(console.safe(target.description)): \(console.safe(error.message))")
+        }
+        lastFailure = error
+        let mayPass = ReceiverReturn.isPossible(after: error) || error.exitCode == .noSuchPeer
+        guard mayPass || !givesUp else { return }
       }
+      try? await ContinuousClock().sleep(for: pause)
+      pause = min(pause * 2, Self.longestPause)
     }
   }
 
-  private static let pause = Duration.seconds(5)
+  private static let firstPause = Duration.seconds(1)
+  private static let longestPause = Duration.seconds(300)
+  /// A membership that lasts as long is no game.
+  private static let soundTime = Duration.seconds(60)
 
   private func join(
     _ search: PeerSearch, _ naming: PeerNaming, isReturn: Bool
@@ -114,9 +134,9 @@ final class RelayMembership: Sendable {
   /// Waits until it is no member any more.
   private func gone(_ member: Member) async {
     let (end, ending) = AsyncStream<Never>.makeStream()
-    relays.change { $0[member.id] = Place(end: ending) }
+    relays.change { $0[member.id] = Place(membership: member, end: ending) }
     // It may have left before.
-    if node.session[member.id] == nil { return }
+    if node.session[member.id] != member { return }
     for await _ in end {}
   }
 

@@ -63,19 +63,17 @@ struct RelayProgram: Sendable {
 
   /// Introduces the two to one another while both are members.
   private func introduce(_ pair: Introducing.Pair, _ introducing: Guarded<Introducing>, _ node: Node) async {
-    while !Task.isCancelled, introducing.value.contains(pair) {
-      let members = node.session.members
-      guard let sender = members.first(where: { $0.id == pair.sender }),
-        let receiver = members.first(where: { $0.id == pair.receiver })
-      else { return }
+    while !Task.isCancelled, introducing.change({ $0.goesOn(pair) }) {
+      let start = ContinuousClock.now
       var failure: PiconetError?
-      do throws(PiconetError) {
-        try await node.session.introduce(sender, to: receiver, timeout: Introducing.time)
-      } catch {
-        failure = error
+      if let sender = node.session[pair.sender], let receiver = node.session[pair.receiver] {
+        do throws(PiconetError) {
+          try await node.session.introduce(sender, to: receiver, timeout: Introducing.time)
+        } catch {
+          failure = error
+        }
       }
-      guard let pause = Introducing.pause(after: failure) else { return }
-      try? await ContinuousClock().sleep(for: pause)
+      try? await ContinuousClock().sleep(for: Introducing.pause(after: failure, standing: .now - start))
     }
   }
 }

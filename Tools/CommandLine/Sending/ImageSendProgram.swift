@@ -89,7 +89,7 @@ public struct ImageSendProgram: Sendable {
     let relay = arguments.relay.map { target in
       RelayMembership(
         target, node: node, console: console, transport: arguments.transport, environment: environment,
-        session: session, searchTime: arguments.searchTime, timeout: arguments.timeout, contact: contact)
+        session: session, searchTime: arguments.searchTime, timeout: arguments.timeout, contact: contact, givesUp: true)
     }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }

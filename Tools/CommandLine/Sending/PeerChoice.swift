@@ -79,8 +79,12 @@ struct PeerChoice: Sendable {
     let byID = Dictionary(peers.map { (SightedPeer($0).id, $0) }) { first, _ in first }
     let matches = recipient.matches(in: peers.map(SightedPeer.init), known: known).compactMap { byID[$0.id] }
     // Blocked peers do not belong to `all`.
-    return recipient == .all ? matches.filter { !search.isBlocked($0) } : matches
+    guard recipient == .all else { return search.preferred(matches) }
+    return matches.filter { !search.isBlocked($0) && search.isSought($0) }
   }
+
+  /// Whether a person who names nobody means it.
+  private func isListed(_ peer: Peer) -> Bool { search.isSought(peer) || peer.id.peer == wanted }
 
   /// The one whose fingerprint was given, if it is among them.
   private func theWanted(of peers: [Peer]) -> [Peer] {
@@ -205,11 +209,11 @@ struct PeerChoice: Sendable {
   func chosen(takesSeveral: Bool = true) async throws(NoChoice) -> [Peer] {
     let notes = tellSearch(nil)
     defer { notes.cancel() }
-    let isSeen: Bool? = await search.wait(atMost: timeout) { $0.isEmpty ? nil : true }
+    let isSeen: Bool? = await search.wait(atMost: timeout) { $0.contains(where: isListed) ? true : nil }
     guard isSeen == true else { throw await nobody(.all) }
     try? await ContinuousClock().sleep(for: PeerSearch.settleTime)
     notes.cancel()
-    let peers = theWanted(of: search.look())
+    let peers = theWanted(of: search.look().filter(isListed))
     guard peers.count != 1 else {
       console.note("\(peers[0].id.peer == wanted ? doing : "The only peer in sight is") \(search.describe(peers[0]))")
       return peers
@@ -234,7 +238,7 @@ struct PeerChoice: Sendable {
     let follower = Task {
       let shown = Mutex<Set<String>>([])
       await search.follow { peers in
-        let rows = search.rows(peers)
+        let rows = search.rows(peers.filter(isListed))
         let present = Set(rows.map(\.id))
         let gone = shown.withLock { shown in
           defer { shown = present }

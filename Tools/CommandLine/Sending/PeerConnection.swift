@@ -64,13 +64,15 @@ struct PeerConnection: Sendable {
   }
 
   private func expected(at address: DialPlace) -> PeerID? {
-    contact?.expected(at: address.description) ?? naming.known.entry(at: address.description)?.id
+    // A fingerprint that was given is the receiver's.
+    if purpose == .relay { return naming.known.entry(at: address.description)?.id }
+    return contact?.expected(at: address.description) ?? naming.known.entry(at: address.description)?.id
   }
 
   /// Invites the peer and waits until it has accepted. The short code is shown as soon as there is one, since a person
   /// on the other side compares it before answering.
   func open(timeout: Duration) async throws(TransferFailure) -> Member {
-    if let refusal = contact?.refusal(place, own: node.id.peer) { throw refusal }
+    if let refusal = contact?.refusal(place, purpose, own: node.id.peer) { throw refusal }
     // Shown by a task of its own: the node's loop, which reports the proof, must not wait for a terminal.
     let (steps, step) = AsyncStream<Step>.makeStream(bufferingPolicy: .bufferingNewest(4))
     let told = Task {
@@ -98,9 +100,11 @@ struct PeerConnection: Sendable {
     }
     hintSoon(.dialling, Self.dialTime)
     let progress = Guarded(Progress.none)
+    let provenNode = Guarded<NodeID?>(nil)
     let timer = contact?.mayAsk(place) == true ? AttemptTimer(timeout) : nil
     let attempt = Task {
       await invite(timeout: timer == nil ? timeout : timeout + FirstContact.longestThought) { peer in
+        provenNode.change { $0 = peer.id }
         proven?(peer)
         progress.change { $0 = .proven }
         step.yield(.proven(peer))
@@ -114,7 +118,7 @@ struct PeerConnection: Sendable {
     timer?.begin { attempt.cancel() }
     let key = contact?.began(
       FirstContact.Attempt(
-        place: place, purpose: purpose,
+        place: place, purpose: purpose, proven: { provenNode.value },
         asked: {
           timer?.pause()
           hint.change { $0?.cancel() }
@@ -139,7 +143,7 @@ struct PeerConnection: Sendable {
       member = try outcome.get()
     } catch {
       let failure = failure(timer?.isOver == true ? timedOut(error, progress.value) : error)
-      let seen = contact?.failed(place, failure) ?? failure
+      let seen = contact?.failed(place, purpose, provenNode.value, failure) ?? failure
       throw Task.isCancelled ? Delivery.interrupted : seen
     }
     try await contact?.settle(member, place, node)

@@ -27,6 +27,7 @@ final class PeerSearch: Sendable {
   }
 
   private struct Introduced {
+    let number: UInt64
     let peer: Peer
     let relay: NodeID
   }
@@ -59,10 +60,9 @@ final class PeerSearch: Sendable {
   func look() -> [Peer] { note(node.currentPeers) }
 
   private func note(_ inSight: [Peer]) -> [Peer] {
-    let seen = inSight.filter { RelayMark.isRelay($0) == (seeks == .relays) }
-    let keys = Set(seen.map(\.id.peer))
+    let keys = Set(inSight.map(\.id.peer))
     let told = state.withLock { $0.introduced.values.filter { !keys.contains($0.peer.id.peer) }.map(\.peer) }
-    let peers = seen + told.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
+    let peers = inSight + told.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
     let (ordered, new, isQuiet) = state.withLock { state -> ([Peer], [Peer], Bool) in
       let present = Set(peers.map(\.id))
       state.order.removeAll { !present.contains($0) }
@@ -72,7 +72,7 @@ final class PeerSearch: Sendable {
       let new = peers.filter { state.told.count < CommandLineLimits.sightings && state.told.insert($0.id).inserted }
       return (state.order.compactMap { byID[$0] }, new, state.isQuiet)
     }
-    for peer in new {
+    for peer in new where seeks == .receivers && isSought(peer) {
       let sighted = SightedPeer(peer)
       console.tell(
         .found(
@@ -84,6 +84,16 @@ final class PeerSearch: Sendable {
     }
     return ordered
   }
+
+  /// Those of several that are meant which say that they are what is looked for; if none does, all of them. Anybody can
+  /// say that of anybody, so nobody is out of sight by it.
+  func preferred(_ peers: [Peer]) -> [Peer] {
+    let fitting = peers.filter(isSought)
+    return fitting.isEmpty ? peers : fitting
+  }
+
+  /// Whether it says that it is what is looked for.
+  func isSought(_ peer: Peer) -> Bool { RelayMark.isRelay(peer) == (seeks == .relays) }
 
   /// Waits until `choose` returns something; nil when the time is up or the task is cancelled.
   func wait<Choice: Sendable>(
@@ -134,13 +144,14 @@ final class PeerSearch: Sendable {
     await withDiscardingTaskGroup { group in
       for await introduction in node.session.introductions {
         let (key, introduced) = (
-          introduction.peer.peer, Introduced(peer: introduction.asPeer, relay: introduction.introducer.id)
+          introduction.peer.peer,
+          Introduced(number: introduction.id, peer: introduction.asPeer, relay: introduction.introducer.id)
         )
         change { $0[key] = introduced }
         group.addTask {
           // Nil also if it is a member now, and then it is still there. The relay introduces anew whom it has still.
           guard await introduction.ended() != nil else { return }
-          self.change { if $0[key]?.peer.id == introduced.peer.id { $0[key] = nil } }
+          self.change { if $0[key]?.number == introduced.number { $0[key] = nil } }
         }
       }
       group.cancelAll()

@@ -36,6 +36,8 @@ final class FirstContact: Sendable {
   struct Attempt: Sendable {
     let place: PeerConnection.Place
     let purpose: PeerConnection.Purpose
+    /// Whose key is proven there; nil: nobody's yet.
+    let proven: @Sendable () -> NodeID?
     let asked: @Sendable () -> Void
     /// Called with whether the person wants to send.
     let answered: @Sendable (ProvenMember, Bool) -> Void
@@ -127,31 +129,40 @@ final class FirstContact: Sendable {
   /// The attempts for which this peer's answer may be.
   private func attempts(of peer: ProvenMember) -> [Attempt] {
     state.value.attempts.values.filter { attempt in
-      if case .peer(let wanted) = attempt.place { wanted.id.peer == peer.fingerprint } else { true }
+      if let proven = attempt.proven() { return proven == peer.id }
+      return switch attempt.place {
+      case .peer(let wanted): wanted.id == peer.id
+      case .address: attempt.purpose == .itself
+      }
     }
   }
 
   /// Why nothing may go to this place, asked before anything does; nil: nothing is in the way.
   /// - Parameter own: this device's key, which its other programs share.
-  func refusal(_ place: PeerConnection.Place, own: PeerID) -> TransferFailure? {
+  func refusal(
+    _ place: PeerConnection.Place, _ purpose: PeerConnection.Purpose = .itself, own: PeerID
+  ) -> TransferFailure? {
+    // The code is the receiver's, and so is the fingerprint: a relay has to be known, or asked about.
+    let isFree = asks || (hasCode && purpose == .itself)
     switch place {
     case .peer(let peer):
-      return peer.id.peer == own ? nil : refusal(peer.id.peer, calledItself: peer.name)
+      return peer.id.peer == own ? nil : refusal(peer.id.peer, calledItself: peer.name, isFree)
     case .address(let address, _):
-      if let key = expected(at: address.description) { return refusal(key, calledItself: "") }
-      guard !asks, !hasCode else { return nil }
+      let key = purpose == .itself ? expected(at: address.description) : known.entry(at: address.description)?.id
+      if let key { return refusal(key, calledItself: "", isFree) }
+      guard !isFree else { return nil }
       return Self.unconfirmed(
         "nobody has confirmed whose key this address has: give it with --fingerprint, as "
           + "'imagerecv --fingerprint' shows it there, or its code with --code, or send from a terminal")
     }
   }
 
-  private func refusal(_ key: PeerID, calledItself name: String) -> TransferFailure? {
+  private func refusal(_ key: PeerID, calledItself name: String, _ isFree: Bool) -> TransferFailure? {
     let entry = known[key]
     if entry?.isBlocked == true {
       return Self.unconfirmed("it is blocked; lift that with: piconet trust unblock \(key.shortDescription)")
     }
-    guard fingerprint != key, !asks, !hasCode else { return nil }
+    guard fingerprint != key, !isFree else { return nil }
     guard let entry else { return stranger(key, calledItself: name) }
     return entry.may(.send, in: ProgramEnvironment.imagesProgram)
       ? nil : Self.unconfirmed("it is known, and may not be sent to: piconet trust allow \(key.shortDescription) send")
@@ -180,12 +191,15 @@ final class FirstContact: Sendable {
   /// Asks about a key that nobody has confirmed.
   private func isConfirmed(_ peer: ProvenMember, _ code: String) async -> Bool {
     let what = "\(console.describe(peer)) is \(words(peer))."
-    let same = "Code: \(code)   The other screen must show the same. 'yes' remembers it, 'once' does not."
+    let screens = "Code: \(code)   The other screen must show the same."
     // From now on, even if others are asked about first.
     let attempts = attempts(of: peer)
     for attempt in attempts { attempt.asked() }
-    let isRelay = attempts.contains { $0.purpose == .relay }
-    let wants = await ask(peer, "\(what)\n\(same)", isRelay ? Self.wordingOfRelays : Self.wording) != nil
+    let isRelay = attempts.contains { $0.purpose == .relay } && !attempts.contains { $0.purpose == .itself }
+    let yes = isRelay ? "'yes' remembers it, as a device that may be sent to as well" : "'yes' remembers it"
+    let wants =
+      await ask(
+        peer, "\(what)\n\(screens) \(yes), 'once' does not.", isRelay ? Self.wordingOfRelays : Self.wording) != nil
     for attempt in attempts { attempt.answered(peer, wants) }
     return wants
   }
@@ -228,14 +242,23 @@ final class FirstContact: Sendable {
   }
 
   /// The attempt has failed: a question about it is withdrawn.
+  /// - Parameter proven: whose key was proven there.
   /// - Returns: the failure, in the light of the person's answer.
-  func failed(_ place: PeerConnection.Place, _ failure: TransferFailure) -> TransferFailure {
-    let wanted: NodeID? = if case .peer(let peer) = place { peer.id } else { nil }
+  func failed(
+    _ place: PeerConnection.Place, _ purpose: PeerConnection.Purpose = .itself, _ proven: NodeID? = nil,
+    _ failure: TransferFailure
+  ) -> TransferFailure {
+    let wanted: NodeID? = if case .peer(let peer) = place { peer.id } else { proven }
+    // Of a relay of which nothing is proven nobody was asked.
+    if purpose == .relay, wanted == nil { return failure }
     let (questions, answers) = state.change { state in
-      if let wanted { state.ended.insert(wanted.peer) }
+      if let wanted, purpose == .itself { state.ended.insert(wanted.peer) }
+      func isMeant(_ node: NodeID) -> Bool {
+        guard let wanted else { return true }
+        return purpose == .relay ? node == wanted : node.peer == wanted.peer
+      }
       return (
-        state.questions.filter { wanted == nil || $0.key.peer == wanted?.peer }.map(\.value),
-        state.answers.filter { wanted == nil || $0.key.peer == wanted?.peer }.map(\.value)
+        state.questions.filter { isMeant($0.key) }.map(\.value), state.answers.filter { isMeant($0.key) }.map(\.value)
       )
     }
     for question in questions { question.cancel() }
@@ -268,7 +291,7 @@ final class FirstContact: Sendable {
       case .once: return
       default:
         await member.disconnect()
-        throw failed(place, Self.unconfirmed("it is another device than the one that you mean"))
+        throw failed(place, .itself, peer.id, Self.unconfirmed("it is another device than the one that you mean"))
       }
     }
     guard let confirmation else { return }
