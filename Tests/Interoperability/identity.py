@@ -12,10 +12,19 @@ from OpenSSL import crypto
 PrivateKey = ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey
 
 
-def id_of(certificate: x509.Certificate) -> bytes:
-    """The SHA-256 of the certificate's SubjectPublicKeyInfo."""
-    info = certificate.public_key().public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+def id_of(holder: "x509.Certificate | PrivateKey") -> bytes:
+    """The SHA-256 of the SubjectPublicKeyInfo of a certificate or a key."""
+    info = holder.public_key().public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
     return hashlib.sha256(info).digest()
+
+
+def key_where(is_wanted) -> PrivateKey:
+    """A new key whose id is wanted. Without certificates, which take a hundred times as long: beside an id that begins with
+    zeros one needs thousands."""
+    while True:
+        key = ec.generate_private_key(ec.SECP256R1())
+        if is_wanted(id_of(key)):
+            return key
 
 
 class Identity:
@@ -44,17 +53,11 @@ class Identity:
     @classmethod
     def below(cls, other: bytes) -> "Identity":
         """An identity with a smaller id than this."""
-        while True:
-            identity = cls()
-            if identity.id < other:
-                return identity
+        return cls(key_where(lambda found: found < other))
 
     @classmethod
     def above(cls, other: bytes) -> "Identity":
-        while True:
-            identity = cls()
-            if identity.id > other:
-                return identity
+        return cls(key_where(lambda found: found > other))
 
     @classmethod
     def of_state(cls, state: pathlib.Path) -> "Identity":
