@@ -55,7 +55,7 @@ package enum NetworkNamespace {
   package static func run(
     _ script: String, seconds: Int = 60, with variables: [String: String]
   ) async throws -> Outcome {
-    let output = FileManager.default.temporaryDirectory.appending(path: "dnssd-\(UUID().uuidString)")
+    let output = FileManager.default.temporaryDirectory.appending(path: "piconet-namespace-\(UUID().uuidString)")
     _ = FileManager.default.createFile(atPath: output.path, contents: nil)
     defer { try? FileManager.default.removeItem(at: output) }
     let handle = try FileHandle(forWritingTo: output)

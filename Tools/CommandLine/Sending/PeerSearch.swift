@@ -232,6 +232,6 @@ extension Console {
   /// `tcp 192.0.2.7:4000, l2cap 00:11:22:33:44:55/0x1005`: the best address of each transport, safe to show.
   func places(_ peer: Peer) -> String {
     let best = peer.transports.compactMap { kind in peer.addresses.first { $0.kind == kind } }
-    return best.isEmpty ? "relay" : best.map { "\($0.kind) \(safe($0.text))" }.joined(separator: ", ")
+    return best.isEmpty ? "?" : best.map { "\($0.kind) \(safe($0.text))" }.joined(separator: ", ")
   }
 }
