@@ -1,4 +1,21 @@
 """What may be said of a test besides its name."""
+import os
+
+# Set by `Tools/test --all`.
+IS_LONG = os.environ.get("PICONET_SLOW_TESTS") == "1"
+
+
+def times(few: int, many: int) -> int:
+    """How often a test tries: few in each run, many with `Tools/test --all`."""
+    return many if IS_LONG else few
+
+
+def may_take(seconds: float):
+    """A test that may take so long, where it tries many times."""
+    def mark(function):
+        function.may_take = seconds
+        return function
+    return mark
 
 
 def fails_today(why: str, mender: str):

@@ -143,6 +143,19 @@ class Program:
         numbers = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
 
+    def datagrams(self) -> tuple[int, int]:
+        """Bytes that wait in its UDP sockets, and datagrams that found no room there (proc_net_udp)."""
+        folder = pathlib.Path(f"/proc/{self.pid}")
+        sockets = {os.readlink(path).removeprefix("socket:[").rstrip("]") for path in folder.joinpath("fd").iterdir()}
+        waiting, dropped = 0, 0
+        for family in ("udp", "udp6"):
+            for line in folder.joinpath("net", family).read_text().splitlines()[1:]:
+                words = line.split()
+                if words[9] in sockets:
+                    waiting += int(words[4].partition(":")[2], 16)
+                    dropped += int(words[12])
+        return waiting, dropped
+
     def wait(self, patience: float = 15.0) -> int:
         """Waits for its exit status."""
         until = time.monotonic() + patience

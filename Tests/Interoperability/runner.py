@@ -16,7 +16,7 @@ import traceback
 
 import namespace
 from link import Late, LinkEnded
-from marks import Skipped
+from marks import IS_LONG, Skipped
 from place import Place
 from tls import HandshakeError
 
@@ -47,6 +47,10 @@ class Test:
     @property
     def mark(self) -> str | None:
         return getattr(self.function, "fails_today", None)
+
+    @property
+    def limit(self) -> float:
+        return getattr(self.function, "may_take", LIMIT) if IS_LONG else LIMIT
 
 
 def tests(pattern: str = "") -> list[Test]:
@@ -139,7 +143,7 @@ class Lane:
             test.outcome, test.what = json.loads(self.told)
         except ValueError:
             test.outcome = "failed"
-            test.what = f"ended after the {LIMIT:.0f} s that a test may take" if is_late else "its process died"
+            test.what = f"ended after the {test.limit:.0f} s that it may take" if is_late else "its process died"
         if test.mark and test.outcome == "failed" and FAULT_OF_TEST not in test.what:
             test.outcome = "as marked"
             test.what = f"{test.mark}\n{test.what}"
@@ -160,7 +164,7 @@ def run(chosen: list[Test], programs: pathlib.Path, lanes: int, tell) -> None:
                     selector.register(lane.reading, selectors.EVENT_READ)
                 ready = [key.fd for key, _ in selector.select(0.5)]
                 for number, lane in list(running.items()):
-                    is_late = time.monotonic() - lane.test.started > LIMIT
+                    is_late = time.monotonic() - lane.test.started > lane.test.limit
                     if number in ready and lane.read() and not is_late or number not in ready and not is_late:
                         continue
                     selector.unregister(number)

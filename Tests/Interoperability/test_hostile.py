@@ -11,6 +11,7 @@ import tls
 import transfers
 from association import joined
 from link import Late, Link, LinkEnded, Node
+from marks import may_take, times
 from place import Place, Program
 
 SEED = 11
@@ -36,12 +37,15 @@ def mutated(dice: random.Random, data: bytes) -> bytes:
     return bytes(changed)
 
 
-def torment(dice: random.Random, link: Link, batches: int) -> None:
-    """Sends frames in any order, some of them broken, until the link is ended."""
-    choice = vectors()
+def torment(dice: random.Random, link: Link, batches: int) -> int:
+    """Sends frames in any order, some of them broken, until the link is ended.
+    - Returns: how many."""
+    choice, count = vectors(), 0
     try:
         for _ in range(batches):
-            link.send_bytes(b"".join(mutated(dice, dice.choice(choice)) for _ in range(dice.randrange(1, 6))), patience=2)
+            some = dice.randrange(1, 6)
+            link.send_bytes(b"".join(mutated(dice, dice.choice(choice)) for _ in range(some)), patience=2)
+            count += some
             try:
                 link.receive(0.002)
             except Late:
@@ -49,6 +53,7 @@ def torment(dice: random.Random, link: Link, batches: int) -> None:
     except (LinkEnded, Late, frames.FormatError, tls.HandshakeError):
         pass
     link.drop()
+    return count
 
 
 def stands(program: Program, before: int) -> None:
@@ -61,36 +66,42 @@ def stands(program: Program, before: int) -> None:
     assert grown < 24 << 20, f"{grown >> 20} MiB more in memory"
 
 
+@may_take(1_200)
 def test_frames_of_strangers(place: Place):
-    """thousands of hostile frames, before and after a hello, end links and nothing else"""
+    """hundreds of hostile frames, with --all twenty thousand, before and after a hello, end links and nothing else"""
     dice = random.Random(SEED)
     receiver = place.receiver()
     before = receiver.memory()
-    for number in range(150):
+    count, links = 0, 0
+    while count < times(700, 20_000):
+        links += 1
         link = Link.secured(receiver.address, Node())
-        if number % 2:
+        if links % 2:
             try:
                 link.greet()
             except (LinkEnded, frames.FormatError):
                 continue
-        torment(dice, link, 12)
+        count += torment(dice, link, 12)
     stands(receiver, before)
 
 
+@may_take(1_200)
 def test_frames_of_members(place: Place):
-    """thousands of hostile frames of members end associations and store nothing outside"""
+    """hundreds of hostile frames of members, with --all 22,000, end associations and store nothing outside"""
     dice = random.Random(SEED + 1)
     receiver = place.receiver(accept="all")
     before = receiver.memory()
-    for _ in range(120):
+    count = 0
+    while count < times(700, 22_000):
         try:
             member = joined(receiver.address)
         except (AssertionError, LinkEnded):
             # All places are taken by members that died without a goodbye.
             receiver.end()
-            receiver = place.receiver()
+            receiver = place.receiver(accept="all")
+            before = receiver.memory()
             continue
-        torment(dice, member.link, 20)
+        count += torment(dice, member.link, 20)
     receiver.check_alive()
     grown = receiver.memory() - before
     assert grown < 24 << 20, f"{grown >> 20} MiB more in memory"
@@ -113,15 +124,16 @@ def test_frames_to_a_sender(place: Place):
         assert sender.wait(20) in (4, 5, 7), (sender.process.returncode, sender.error_text())
 
 
+@may_take(1_200)
 def test_broken_handshakes(place: Place):
-    """hundreds of broken TLS handshakes end their links and nothing else"""
+    """hundreds of broken TLS handshakes, with --all 37,000, end their links and nothing else"""
     dice = random.Random(SEED + 3)
     receiver = place.receiver()
     before = receiver.memory()
     first = tls.Channel(Node().identity, True, [tls.PLAIN])
     first.advance()
     client_hello = first.outgoing()
-    for number in range(400):
+    for number in range(times(400, 37_000)):
         with socket.create_connection(receiver.address, 5) as connection:
             data = mutated(dice, client_hello) if number % 4 else dice.randbytes(dice.randrange(1, 600))
             try:
@@ -154,11 +166,12 @@ def test_records_after_the_handshake(place: Place):
     stands(receiver, before)
 
 
+@may_take(1_200)
 def test_kills(place: Place):
     """a receiver that is killed at any moment has the whole file under its name or none, and goes on"""
     dice = random.Random(SEED + 5)
     data, node = dice.randbytes(3 << 20), Node()
-    for number in range(8):
+    for number in range(times(8, 160)):
         directory = f"received{number}"
         receiver = place.receiver(directory=directory)
         outgoing = transfers.Outgoing(joined(receiver.address, node), data, "photo.jpg", identity=b"same")

@@ -94,7 +94,7 @@ class Lanes:
         with self.lock:
             self.begun.discard(run)
         bad = f", {len(run.failures)} FAILED" if run.failures else ""
-        say(f"   {summary.clock(run.seconds):>10}  {len(run.ran):4d} tests{bad}: {run.name}")
+        say(f"   {summary.clock(run.seconds):>10}, {run.processor_seconds:5.0f} of a processor  {len(run.ran):4d} tests{bad}: {run.name}")
         if run.retried:
             say(f"               the machine broke, and was booted once more: {run.retried}")
         for test, what in run.failures[:5]:

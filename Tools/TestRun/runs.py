@@ -4,6 +4,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import threading
 import time
 
 import results
@@ -26,7 +27,9 @@ class Run:
         self.name, self.folder, self.command, self.limit = name, pathlib.Path(folder), command, limit
         self.environment = {**os.environ, **(environment or {})}
         self.results, self.has_ended, self.status, self.seconds = {}, False, None, 0.0
-        self.process = None
+        # Of it and all that it has waited for: what it costs the others.
+        self.processor_seconds = 0.0
+        self.process, self.is_over = None, threading.Event()
         # What ended the machine of a first try.
         self.retried = ""
         # What has to have run, by its name: patterns of tests' ids.
@@ -43,20 +46,29 @@ class Run:
     def execute(self):
         self.folder.mkdir(parents=True, exist_ok=True)
         started = time.monotonic()
+        self.is_over.clear()
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=self.environment,
                 start_new_session=True)
-            try:
-                self.status = self.process.wait(self.limit)
-            except subprocess.TimeoutExpired:
+            waiting = threading.Thread(target=self.wait)
+            waiting.start()
+            if not self.is_over.wait(self.limit):
                 log.write(f"\n{self.name}: ended after the {self.limit} s that a run may take\n".encode())
                 self.end()
-                self.status = self.process.wait()
+            waiting.join()
             # Whatever a run that has ended has left behind.
             self.signal(signal.SIGKILL)
-        self.seconds = time.monotonic() - started
+        self.seconds += time.monotonic() - started
         self.results, self.has_ended = results.read(self.events)
+
+    def wait(self):
+        """Until it has ended."""
+        # subprocess tells no times.
+        _, status, used = os.wait4(self.process.pid, 0)
+        self.status = self.process.returncode = os.waitstatus_to_exitcode(status)
+        self.processor_seconds += used.ru_utime + used.ru_stime
+        self.is_over.set()
 
     def signal(self, number):
         """To it, and to all that it has started and that is in its group."""
@@ -71,10 +83,7 @@ class Run:
         if self.process is None:
             return
         self.signal(signal.SIGTERM)
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            pass
+        self.is_over.wait(10)
         self.signal(signal.SIGKILL)
 
     @property
@@ -155,9 +164,7 @@ class MachineRun(Run):
         self.retried = self.broken
         first = self.folder.with_name(self.folder.name + "-broken")
         self.folder.rename(first)
-        seconds = self.seconds
         super().execute()
-        self.seconds += seconds
 
     @property
     def broken(self):

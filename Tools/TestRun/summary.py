@@ -92,4 +92,5 @@ class Summary:
             for line in self.failure_lines():
                 say(line)
         say(f"tests: {self.passed} passed, {max(self.failed, 0 if self.is_good else 1)} failed, {len(self.skipped)} skipped")
-        say(f"== Tools/test: {'passed' if self.is_good else 'FAILED'} in {clock(seconds)}")
+        say(f"== Tools/test: {'passed' if self.is_good else 'FAILED'} in {clock(seconds)}; its runs took "
+            f"{sum(run.processor_seconds for run in self.runs) / 60:.0f} minutes of a processor")
