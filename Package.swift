@@ -22,6 +22,7 @@ let package = Package(
     .library(name: "PiconetActors", targets: ["PiconetActors"]),
     .library(name: "PiconetTestKit", targets: ["PiconetTestKit"]),
     .library(name: "MultipeerConnectivity", targets: ["MultipeerConnectivity"]),
+    .library(name: "UIKit", targets: ["UIKit"]),
     .executable(name: "imagesend", targets: ["imagesend"]),
     .executable(name: "imagerecv", targets: ["imagerecv"]),
     .executable(name: "piconet", targets: ["piconet"]),
@@ -97,13 +98,16 @@ let package = Package(
     .target(name: "PiconetTerminal", dependencies: ["Piconet", "CPiconetSystem"], swiftSettings: strict),
 
     // The interfaces of Apple's frameworks, for programs that were written for those.
-    .target(name: "GameKit", dependencies: ["Piconet", "PiconetTerminal"], swiftSettings: strict),
-    // Apple's Multipeer Connectivity, for programs that are written for it. The C target has nothing but the submodules of
-    // `import MultipeerConnectivity.MCPeerID`.
+    // The C targets have nothing but the submodules of `import GameKit.GKSession`.
+    .target(name: "CGameKit"),
+    .target(name: "GameKit", dependencies: ["Piconet", "PiconetTerminal", "CGameKit"], swiftSettings: strict),
     .target(name: "CMultipeerConnectivity"),
     .target(
       name: "MultipeerConnectivity", dependencies: ["PiconetFoundation", "Piconet", "CMultipeerConnectivity"],
       swiftSettings: strictOnCaller),
+
+    // `UIDevice`, for those of them that name themselves with it.
+    .target(name: "UIKit", swiftSettings: strict),
 
     // Tools.
     .target(
@@ -220,7 +224,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "MultipeerConnectivityTests", dependencies: ["MultipeerConnectivity", "Piconet"], swiftSettings: strict),
+      name: "MultipeerConnectivityTests", dependencies: ["MultipeerConnectivity", "UIKit", "Piconet"],
+      swiftSettings: strict),
     .testTarget(name: "ArticleTests", dependencies: ["TestSupport", "Piconet"], swiftSettings: strict),
     .testTarget(
       name: "PiconetSessionSuite",

@@ -1,4 +1,6 @@
 // As Apple's module does, this one brings Foundation and Dispatch with it: many files import nothing else.
 @_exported import Dispatch
 @_exported import Foundation
+// The submodules, from the C target CGameKit.
+@_exported import GameKit
 @_exported import enum PiconetTerminal.UnattendedAnswer

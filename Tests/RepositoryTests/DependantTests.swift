@@ -15,6 +15,11 @@ struct DependantTests {
     #expect(said == "Hello, Anna, from Ben.\nHello, Ben, from Anna.\n")
   }
 
+  @Test("code that imports submodules, and names itself by UIDevice, builds and runs as it is")
+  func imports() async throws {
+    #expect(try await DependantPackages.play("start it imports; wait; cat it.out") == "true\n")
+  }
+
   @Test("the chat carries what is typed to all others, tells who comes and goes, and shows no control characters")
   func chat() async throws {
     let said = try await DependantPackages.play(

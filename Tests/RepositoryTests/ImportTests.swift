@@ -28,10 +28,13 @@ struct ImportTests {
       "CPiconetSystem", "Glibc", "Synchronization",
     ],
     "PiconetFoundation": ["Piconet", "Foundation"],
-    // As a program of anybody's would.
-    "GameKit": ["Piconet", "PiconetFoundation", "PiconetTerminal", "Foundation", "Dispatch", "Synchronization"],
+    // As a program of anybody's would; and, under its own name, the C module with its submodules.
+    "GameKit": [
+      "Piconet", "PiconetFoundation", "PiconetTerminal", "GameKit", "Foundation", "Dispatch", "Synchronization",
+    ],
+    "UIKit": ["Foundation", "Glibc"],
     "PiconetTerminal": ["Piconet", "CPiconetSystem", "Glibc", "Synchronization"],
-    // The public modules alone; and, under its own name, the C module with its submodules.
+    // The same.
     "MultipeerConnectivity": [
       "Piconet", "PiconetFoundation", "MultipeerConnectivity", "Foundation", "Dispatch", "Synchronization",
     ],

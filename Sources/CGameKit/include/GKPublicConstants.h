@@ -1,0 +1,2 @@
+// A submodule for `import GameKit.GKPublicConstants`; the declarations are in Swift.
+#pragma once

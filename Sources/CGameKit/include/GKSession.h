@@ -1,0 +1,2 @@
+// A submodule for `import GameKit.GKSession`; the declarations are in Swift.
+#pragma once

@@ -1,0 +1,17 @@
+import Foundation
+
+/// What the administrator says of this machine (machine-info(5)).
+enum MachineInfo {
+  static var text: String { (try? String(contentsOfFile: "/etc/machine-info", encoding: .utf8)) ?? "" }
+
+  /// The value of PRETTY_HOSTNAME, if there is one that is not empty: quoted as a shell would, or not.
+  static func prettyName(in text: String) -> String? {
+    let key = "PRETTY_HOSTNAME="
+    guard let line = text.split(separator: "\n").last(where: { $0.hasPrefix(key) }) else { return nil }
+    var value = line.dropFirst(key.count)
+    if let quote = value.first, quote == "\"" || quote == "'", value.count > 1, value.last == quote {
+      value = value.dropFirst().dropLast()
+    }
+    return value.isEmpty ? nil : String(value)
+  }
+}
