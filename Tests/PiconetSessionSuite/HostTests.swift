@@ -57,6 +57,29 @@ extension SessionSuite {
     }
 
     @Test(
+      "over Bluetooth two sessions share a PSM, not a channel; whoever dials there comes to the one that it means",
+      arguments: SuiteTransport.ofThree.filter(\.usesBluetooth))
+    func oneDoor(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        try await world.host(0, "Photos", "Game") { photos, game in
+          for node in [photos, game] { try await node.setAvailable(true) }
+          let addresses = (try await world.addresses(of: photos), try await world.addresses(of: game))
+          #expect((addresses.0 == addresses.1) == transport.kind.sharesListeners)
+          try await world.node(1, "Rival", { $0.sessionID += "-1" }) { rival in
+            try await world.node(2, "Album") { album in
+              for (inviter, invited, addresses) in [(rival, game, addresses.1), (album, photos, addresses.0)] {
+                async let accepted = invited.invitations.first()?.accept()
+                let member = try await inviter.invite(at: addresses, timeout: transport.patience)
+                #expect(member.id == invited.id)
+                #expect(try await accepted?.id == inviter.id)
+              }
+            }
+          }
+        }
+      }
+    }
+
+    @Test(
       "one that stops takes nothing from another: its member, its advertisement and its search stay",
       arguments: SuiteTransport.ofThree)
     func oneStops(over transport: SuiteTransport) async throws {

@@ -44,10 +44,12 @@ struct ChannelPair {
   let clientContext: OpenSSLContext
   let serverContext: OpenSSLContext
 
-  init(client: OpenSSLContext.Options = .init(), server: OpenSSLContext.Options = .init()) throws {
+  init(
+    client: OpenSSLContext.Options = .init(), server: OpenSSLContext.Options = .init(), serverName: String? = nil
+  ) throws {
     clientContext = try OpenSSLContext(identity: alice, options: client)
     serverContext = try OpenSSLContext(identity: bob, options: server)
-    self.client = clientContext.makeChannel(role: .client)
+    self.client = clientContext.makeChannel(role: .client, serverName: serverName)
     self.server = serverContext.makeChannel(role: .server)
   }
 

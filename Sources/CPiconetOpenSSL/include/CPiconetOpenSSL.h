@@ -75,6 +75,19 @@ void piconet_channel_io_free(struct piconet_channel_io *io);
 // A BIO over `io`, which must outlive it; NULL if out of memory.
 BIO *piconet_channel_bio_new(struct piconet_channel_io *io);
 
+// Of a client: the name of the server that it wants (SNI, RFC 6066, section 3). Returns 1, or 0 if it can't be one.
+static inline int piconet_ssl_set_server_name(SSL *ssl, const char *name) {
+  return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+
+// What the bytes that a client has sent so far say of that name.
+enum { PICONET_CLIENT_HELLO_INCOMPLETE, PICONET_CLIENT_HELLO_NAMED, PICONET_CLIENT_HELLO_OTHER };
+// For `piconet_client_hello_name`, on any thread; NULL if out of memory.
+SSL_CTX *piconet_client_hello_context(void);
+// Writes the name, without a zero at its end; one that is longer than `capacity` counts as none.
+int piconet_client_hello_name(
+    SSL_CTX *context, const unsigned char *bytes, size_t count, char *name, size_t capacity, size_t *name_count);
+
 // A P-256 key; NULL on failure (EVP_PKEY_Q_keygen is variadic).
 EVP_PKEY *piconet_generate_p256(void);
 

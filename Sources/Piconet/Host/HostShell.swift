@@ -68,7 +68,7 @@ final class HostShell: @unchecked Sendable {
     self.threads = threads
     radioPlan = RadioPlan(loop: threads.loop)
     #if Bluetooth
-      bluetooth = BluetoothHost(loop: threads.loop)
+      bluetooth = BluetoothHost(loop: threads.loop, readName: ServerNameReader().read)
     #endif
     knownPeersFile = knownPeers
     self.knownPeers = KnownPeersTable(file: knownPeers)

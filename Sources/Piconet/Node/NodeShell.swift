@@ -102,7 +102,7 @@ final class NodeShell: @unchecked Sendable {
     let threads = host.threads
     let peer = host.identity.peer
     let prover = TypedCodeProver(own: peer)
-    let security = OpenSSLLinkSecurity(contexts: host.contexts, prover: prover)
+    let security = OpenSSLLinkSecurity(contexts: host.contexts, prover: prover, scope: configuration.sessionID)
     let judge = KnownPeersJudge(
       policy: configuration.trust, program: configuration.program, ownPeer: peer,
       visibility: configuration.visibility, table: host.knownPeers)

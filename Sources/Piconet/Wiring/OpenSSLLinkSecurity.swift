@@ -1,4 +1,5 @@
 import PiconetEngine
+import PiconetSDP
 import PiconetTLS
 import PiconetWire
 
@@ -23,14 +24,18 @@ final class OpenSSLLinkSecurity: LinkSecurity {
   private let contexts: OpenSSLContexts
   /// Codes that are typed.
   private let prover: TypedCodeProver
+  /// What a dialler says where nodes of several sessions may listen in one place.
+  private let serverName: String?
 
-  init(contexts: OpenSSLContexts, prover: TypedCodeProver) {
+  init(contexts: OpenSSLContexts, prover: TypedCodeProver, scope: String) {
     self.contexts = contexts
     self.prover = prover
+    serverName = (try? BluetoothUUID.session(scope))?.description
   }
 
   func makeChannel(isDialler: Bool, over kind: TransportKind) -> any SecureChannel {
-    let channel = contexts[kind].makeChannel(role: isDialler ? .client : .server)
+    let channel = contexts[kind].makeChannel(
+      role: isDialler ? .client : .server, serverName: isDialler && kind.sharesListeners ? serverName : nil)
     channels.removeAll { $0.channel == nil }
     channels.append(WeakChannel(channel: channel))
     return channel

@@ -1,9 +1,16 @@
+import PiconetEngine
 import PiconetRuntime
 
-/// What the nodes of one process share for Bluetooth: when they scan, and news of adapters. Confined to the loop.
+/// What the nodes of one process share for Bluetooth: when they scan, news of adapters, and listening sockets. Confined
+/// to the loop.
 public final class BluetoothHost {
   let circle = ScanCircle()
   let news: AdapterNews
+  let listeners: SharedListeners
 
-  public init(loop: EventLoop) { news = AdapterNews(loop: loop) }
+  /// - Parameter readName: finds in the first bytes of an incoming link which session it is for.
+  public init(loop: EventLoop, readName: @escaping ([UInt8]) -> ServerNameFinding = { _ in .none }) {
+    news = AdapterNews(loop: loop)
+    listeners = SharedListeners(loop: loop, readName: readName)
+  }
 }

@@ -26,9 +26,11 @@ public final class BluetoothStack {
     var settings = BluetoothTransportConfiguration()
     settings.adapter = configuration.adapter
     settings.socket.requiresPairing = configuration.requiresPairing
-    let lookUp = (try? BluetoothUUID.session(configuration.scope)).map(reader.portLookUp)
+    let service = try? BluetoothUUID.session(configuration.scope)
     closing = SocketKind.allCases.filter { configuration.transports.contains($0.transport) }.map { kind in
-      BluetoothTransport(kind, loop: loop, configuration: settings, lookUp: lookUp, news: host.news)
+      BluetoothTransport(
+        kind, loop: loop, configuration: settings, lookUp: service.map(reader.portLookUp), host: host,
+        name: service?.description)
     }
     transports = closing
     discovery = discovers ? BluetoothDiscovery(loop: loop, configuration: configuration, circle: host.circle) : nil

@@ -12,7 +12,8 @@ import PiconetSDP
 public final class BluetoothLink: LinkEndpoint {
   public let traits: LinkTraits
   private let loop: EventLoop
-  private let closes: DrainingCloses
+  /// What takes the socket in an orderly close.
+  var closes: DrainingCloses
   private let mode: SocketSettings.Mode?
   private let incomingMTU: Int
   private let outgoingMTU: Int
@@ -104,6 +105,11 @@ public final class BluetoothLink: LinkEndpoint {
   /// RFCOMM gives ECONNRESET when the remote side has closed in good order.
   private func end(by call: String, _ error: Int32, _ kind: SocketKind) -> LinkRead {
     kind == .rfcomm && error == ECONNRESET ? .end : .failed(LinkFailure(bluetooth: call, number: error))
+  }
+
+  /// Gives back what was read: the next read has it.
+  func putBack(_ bytes: [UInt8]) {
+    if !bytes.isEmpty { rest = (bytes + rest)[...] }
   }
 
   private func takeRest(into buffer: UnsafeMutableRawBufferPointer) -> Int {

@@ -14,7 +14,6 @@ final class BluetoothListener: DescriptorHandler {
   private var watch: DescriptorWatch?
   private var retry: LoopTimer?
   private var retryDelay: Duration
-  private var isPaused = false
   private var isShortOfDescriptors = false
 
   /// Takes over a listening socket, which it closes even if this throws.
@@ -43,12 +42,6 @@ final class BluetoothListener: DescriptorHandler {
 
   var end: SocketEnd? { watch == nil ? nil : socket.localEnd }
 
-  /// While paused, connections wait in the kernel's backlog.
-  func setPaused(_ isPaused: Bool) {
-    self.isPaused = isPaused
-    updateInterest()
-  }
-
   func close() {
     guard let watch else { return }
     watch.cancel()
@@ -59,8 +52,8 @@ final class BluetoothListener: DescriptorHandler {
 
   func descriptorIsReady(_ readiness: Readiness) {
     var left = configuration.acceptBatch
-    // `accepted` may pause or close this listener.
-    while left > 0, watch != nil, !isPaused {
+    // `accepted` may close this listener.
+    while left > 0, watch != nil {
       left -= 1
       var address = sockaddr_storage()
       let connection = piconet_accept(socket.descriptor, &address)
@@ -84,5 +77,5 @@ final class BluetoothListener: DescriptorHandler {
     }
   }
 
-  private func updateInterest() { watch?.setInterest(isPaused || isShortOfDescriptors ? [] : .read) }
+  private func updateInterest() { watch?.setInterest(isShortOfDescriptors ? [] : .read) }
 }

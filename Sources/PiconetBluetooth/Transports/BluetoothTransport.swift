@@ -8,7 +8,10 @@ public final class BluetoothTransport: Transport {
   public var kind: TransportKind { environment.kind.transport }
   private let loop: EventLoop
   private var environment: BluetoothDial.Environment
-  private var listener: BluetoothListener?
+  private let listeners: SharedListeners
+  /// What diallers of our session say in their ClientHellos.
+  private let name: String?
+  private var listening: ListeningGuest?
   private var dials: [ObjectIdentifier: BluetoothDial] = [:]
   private var dialFailed: ((BluetoothAddress) -> Void)?
   private var accepted: (() -> Void)?
@@ -18,23 +21,29 @@ public final class BluetoothTransport: Transport {
   /// Never fails: if there is no Bluetooth, each use says so.
   /// - Parameters:
   ///   - lookUp: asks for the number of a place that has none; nil: such a place can't be dialled.
-  ///   - news: reports changes of adapters while somebody wants to know.
+  ///   - host: shared by all nodes of this process; nil: this is the only one.
+  ///   - name: what diallers of our session say in their ClientHellos; nil: it shares its PSM with nobody, as nobody
+  ///     shares a channel of RFCOMM.
   public convenience init(
     _ kind: SocketKind, loop: EventLoop,
     configuration: BluetoothTransportConfiguration = BluetoothTransportConfiguration(),
-    lookUp: ServicePortLookUp? = nil, news: AdapterNews? = nil
+    lookUp: ServicePortLookUp? = nil, host: BluetoothHost? = nil, name: String? = nil
   ) {
     self.init(
-      kind, loop: loop, configuration: configuration, lookUp: lookUp, news: news, readAdapters: AdapterTable.read)
+      kind, loop: loop, configuration: configuration, lookUp: lookUp, host: host, name: name,
+      readAdapters: AdapterTable.read)
   }
 
   /// - Parameter readAdapters: the kernel's list, or a test's replacement for it.
   init(
     _ kind: SocketKind, loop: EventLoop, configuration: BluetoothTransportConfiguration, lookUp: ServicePortLookUp?,
-    news: AdapterNews? = nil, readAdapters: @escaping AdapterTable.Reading
+    host: BluetoothHost? = nil, name: String? = nil, readAdapters: @escaping AdapterTable.Reading
   ) {
+    let host = host ?? BluetoothHost(loop: loop)
     self.loop = loop
-    self.news = news ?? AdapterNews(loop: loop)
+    self.name = kind.transport.sharesListeners ? name : nil
+    news = host.news
+    listeners = host.listeners
     var configuration = configuration
     switch kind {
     case .l2cap: break
@@ -91,33 +100,15 @@ public final class BluetoothTransport: Transport {
   /// Listens on the configured adapter, or on all that there are and that come later. The adapter must be there only if
   /// it is given by its name; it need not be switched on. Listening already is the caller's error, `.busy`.
   public func listen(_ accepted: @escaping (any LinkEndpoint) -> Void) throws(LinkFailure) {
-    if listener != nil { throw LinkFailure(.busy, "listening already") }
+    if listening != nil { throw LinkFailure(.busy, "listening already") }
     let configuration = environment.configuration
-    let socket = try listeningSocket(on: try environment.adapters.listeningDevice())
-    listener = try BluetoothListener(socket: socket, loop: loop, configuration: configuration) {
-      [loop, closes = environment.closes, weak self] connection in
+    let place = ListeningPlace(
+      kind: environment.kind, device: try environment.adapters.listeningDevice(), settings: configuration.socket,
+      port: configuration.listeningPort)
+    listening = try listeners.listen(at: place, as: name, configuration, closes: environment.closes) {
+      [weak self] link in
       self?.accepted?()
-      // A link that can't be watched closes its socket as it is released.
-      let link = try? BluetoothLink(socket: connection, loop: loop, configuration: configuration, closes: closes)
-      if let link { accepted(link) }
-    }
-  }
-
-  private func listeningSocket(on device: BluetoothAddress) throws(LinkFailure) -> BluetoothSocket {
-    let configuration = environment.configuration
-    do throws(SystemError) {
-      let socket = try BluetoothSocket(environment.kind)
-      do throws(SystemError) {
-        try socket.bind(to: SocketEnd(device: device, port: configuration.listeningPort))
-        try socket.apply(configuration.socket)
-        try socket.listen(backlog: configuration.backlog)
-        return socket
-      } catch {
-        socket.close()
-        throw error
-      }
-    } catch {
-      throw LinkFailure(bluetooth: error)
+      accepted(link)
     }
   }
 
@@ -129,7 +120,7 @@ public final class BluetoothTransport: Transport {
   }
 
   private func adaptersChanged() {
-    if let end = listener?.end {
+    if let end = listening?.end {
       // While the adapter is away the socket stays, and goes on when the same one comes back.
       guard let device = try? environment.adapters.listeningDevice(), device != end.device else { return }
       stopListening()
@@ -137,11 +128,11 @@ public final class BluetoothTransport: Transport {
     listeningChanged?()
   }
 
-  /// The PSM or the channel that we listen on; nil when we don't.
-  public var listeningPort: UInt16? { listener?.end?.port }
+  /// The PSM or the channel that we listen on, the PSM perhaps with other nodes of this process; nil when we don't.
+  public var listeningPort: UInt16? { listening?.end?.port }
 
   public var listeningAddresses: [TransportAddress] {
-    guard let end = listener?.end else { return [] }
+    guard let end = listening?.end else { return [] }
     let devices =
       end.device == SocketEnd.anyDevice ? environment.adapters.usable(for: environment.kind) : [end.device]
     return devices.map {
@@ -149,12 +140,9 @@ public final class BluetoothTransport: Transport {
     }
   }
 
-  /// Stops (true) or resumes (false) accepting, to limit links that are not secured yet.
-  public func pauseAccepting(_ isPaused: Bool) { listener?.setPaused(isPaused) }
-
   public func stopListening() {
-    listener?.close()
-    listener = nil
+    listening?.close()
+    listening = nil
   }
 
   private func endListening() {

@@ -36,7 +36,7 @@ public final class OpenSSLChannel: SecureChannel {
   private var provenPeer: PeerID?
   private var refusal: SecureChannelFailure?
 
-  init(role: Role, context: OpaquePointer, options: OpenSSLContext.Options) {
+  init(role: Role, context: OpaquePointer, options: OpenSSLContext.Options, serverName: String? = nil) {
     preference = options.preference
     anchors = options.anchors
     recordsPerKey = options.recordsPerKey
@@ -52,7 +52,11 @@ public final class OpenSSLChannel: SecureChannel {
     SSL_set_bio(ssl, bio, bio)
     SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
     switch role {
-    case .client: SSL_set_connect_state(ssl)
+    case .client:
+      SSL_set_connect_state(ssl)
+      if let serverName, piconet_ssl_set_server_name(ssl, serverName) != 1 {
+        current = .failed(SecureChannelFailure(.internalError, OpenSSLError.takeText()))
+      }
     case .server: SSL_set_accept_state(ssl)
     }
   }

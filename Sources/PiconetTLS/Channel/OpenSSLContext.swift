@@ -76,8 +76,10 @@ public final class OpenSSLContext: Sendable {
   }
 
   /// A new channel, to be used on one thread. If there is no memory for it, it is in state `failed` from the start.
-  public func makeChannel(role: OpenSSLChannel.Role) -> OpenSSLChannel {
-    OpenSSLChannel(role: role, context: role == .client ? client : server, options: options)
+  /// - Parameter serverName: of a client: which of the servers that listen there it wants; at most 255 bytes.
+  public func makeChannel(role: OpenSSLChannel.Role, serverName: String? = nil) -> OpenSSLChannel {
+    let context = role == .client ? client : server
+    return OpenSSLChannel(role: role, context: context, options: options, serverName: serverName)
   }
 
   private static func makeContext(

@@ -1,0 +1,202 @@
+import PiconetEngine
+import PiconetRuntime
+
+/// The listening sockets of one process. Nodes with different sessions share one PSM: a dialler names the session
+/// that it wants in its ClientHello (Documentation/wire-format.md, section 1). Two with the same session have one each,
+/// since a dialler can't say which it means. Confined to the loop.
+final class SharedListeners {
+  private let loop: EventLoop
+  private let readName: ([UInt8]) -> ServerNameFinding
+  private var listeners: [SharedListener] = []
+
+  init(loop: EventLoop, readName: @escaping ([UInt8]) -> ServerNameFinding) {
+    self.loop = loop
+    self.readName = readName
+  }
+
+  /// - Parameters:
+  ///   - name: what diallers of the node's session say; nil: it shares with nobody.
+  ///   - accepted: gets each link.
+  func listen(
+    at place: ListeningPlace, as name: String?, _ configuration: BluetoothTransportConfiguration,
+    closes: DrainingCloses, accepted: @escaping (BluetoothLink) -> Void
+  ) throws(LinkFailure) -> ListeningGuest {
+    listeners.removeAll { $0.end == nil }
+    let guest = ListeningGuest(name: name, closes: closes, accepted: accepted)
+    if let name, let listener = listeners.first(where: { $0.takes(name, at: place) }) {
+      listener.add(guest)
+      return guest
+    }
+    let listener = try SharedListener(loop: loop, place: place, configuration, readName: readName)
+    listeners.append(listener)
+    listener.add(guest)
+    return guest
+  }
+}
+
+/// One node's part of a listening socket, until it closes it.
+final class ListeningGuest {
+  let name: String?
+  let closes: DrainingCloses
+  let accepted: (BluetoothLink) -> Void
+  fileprivate var listener: SharedListener?
+
+  fileprivate init(name: String?, closes: DrainingCloses, accepted: @escaping (BluetoothLink) -> Void) {
+    self.name = name
+    self.closes = closes
+    self.accepted = accepted
+  }
+
+  deinit { close() }
+
+  var end: SocketEnd? { listener?.end }
+
+  /// The last one closes the socket.
+  func close() {
+    listener?.remove(self)
+    listener = nil
+  }
+}
+
+/// A listening socket and who listens there.
+private final class SharedListener {
+  /// So many links may be undecided at a time; before another one the oldest goes on as one that names nobody.
+  private static let arrivalLimit = 16
+
+  private let loop: EventLoop
+  private let place: ListeningPlace
+  private let configuration: BluetoothTransportConfiguration
+  private let readName: ([UInt8]) -> ServerNameFinding
+  private var listener: BluetoothListener?
+  /// In the order in which they came. Guests hold us.
+  private var guests: [Unowned] = []
+  private var arrivals: [Arrival] = []
+
+  private struct Unowned {
+    unowned let guest: ListeningGuest
+  }
+
+  init(
+    loop: EventLoop, place: ListeningPlace, _ configuration: BluetoothTransportConfiguration,
+    readName: @escaping ([UInt8]) -> ServerNameFinding
+  ) throws(LinkFailure) {
+    self.loop = loop
+    self.place = place
+    self.configuration = configuration
+    self.readName = readName
+    listener = try BluetoothListener(
+      socket: try BluetoothSocket.listening(at: place, backlog: configuration.backlog), loop: loop,
+      configuration: configuration
+    ) { [weak self] in self?.accepted($0) }
+  }
+
+  var end: SocketEnd? { listener?.end }
+
+  func takes(_ name: String, at place: ListeningPlace) -> Bool {
+    place == self.place && place.port == 0 && !guests.contains { $0.guest.name == nil || $0.guest.name == name }
+  }
+
+  func add(_ guest: ListeningGuest) {
+    guests.append(Unowned(guest: guest))
+    guest.listener = self
+  }
+
+  func remove(_ guest: ListeningGuest) {
+    guests.removeAll { $0.guest === guest }
+    guard guests.isEmpty else { return }
+    listener?.close()
+    listener = nil
+    for arrival in arrivals { arrival.link.close(abort: true) }
+    arrivals = []
+  }
+
+  private func accepted(_ connection: BluetoothSocket) {
+    guard let first = guests.first?.guest else { return connection.close() }
+    // A link that can't be watched closes its socket as it is released.
+    guard
+      let link = try? BluetoothLink(
+        socket: connection, loop: loop, configuration: configuration, closes: first.closes)
+    else { return }
+    // The only one is told of every link: whether it is meant is in the dialler's hello.
+    if guests.count == 1 { return first.accepted(link) }
+    if arrivals.count >= Self.arrivalLimit { decided(arrivals[0], nil) }
+    let arrival = Arrival(link: link, loop: loop, readName: readName) { [weak self] in self?.decided($0, $1) }
+    arrivals.append(arrival)
+    arrival.begin()
+  }
+
+  private func decided(_ arrival: Arrival, _ name: String?) {
+    arrivals.removeAll { $0 === arrival }
+    arrival.end()
+    let named = name.flatMap { name in guests.first { $0.guest.name == name } }
+    // Who names nobody that is here learns from any of us, after its hello, that it is not meant.
+    guard let guest = (named ?? guests.first)?.guest, !arrival.hasFailed else { return arrival.link.close(abort: true) }
+    arrival.link.closes = guest.closes
+    guest.accepted(arrival.link)
+  }
+}
+
+/// A link of which it is not known yet for whom it is.
+private final class Arrival: LinkEndpointHandler {
+  /// An honest dialler sends its ClientHello at once.
+  private static let patience: Duration = .seconds(2)
+  /// It comes in one piece, or a few.
+  private static let pieceLimit = 16
+  private static let pieceSize = 1024
+
+  let link: BluetoothLink
+  private(set) var hasFailed = false
+  private var bytes: [UInt8] = []
+  private var piecesLeft = Arrival.pieceLimit
+  private let readName: ([UInt8]) -> ServerNameFinding
+  private let decided: (Arrival, String?) -> Void
+  private var timer: LoopTimer?
+
+  init(
+    link: BluetoothLink, loop: EventLoop, readName: @escaping ([UInt8]) -> ServerNameFinding,
+    decided: @escaping (Arrival, String?) -> Void
+  ) {
+    self.link = link
+    self.readName = readName
+    self.decided = decided
+    timer = LoopTimer(loop: loop) { [weak self] in
+      guard let self else { return }
+      self.decided(self, nil)
+    }
+  }
+
+  func begin() {
+    timer?.set(after: Self.patience)
+    link.setHandler(self)
+    link.setReadiness(read: true, write: false)
+  }
+
+  /// What was read is to be read once more.
+  func end() {
+    timer?.set(nil)
+    timer = nil
+    link.setReadiness(read: false, write: false)
+    link.putBack(bytes)
+  }
+
+  func linkIsReady(read: Bool, write: Bool) {
+    let piece = withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 1) { buffer -> LinkRead in
+      let outcome = link.read(into: buffer)
+      if case .bytes(let count) = outcome { bytes += buffer[..<count] }
+      return outcome
+    }
+    switch piece {
+    case .bytes: break
+    case .wouldBlock: return
+    case .end, .failed:
+      hasFailed = true
+      return decided(self, nil)
+    }
+    piecesLeft -= 1
+    switch readName(bytes) {
+    case .name(let name): decided(self, name)
+    case .none: decided(self, nil)
+    case .incomplete: if piecesLeft == 0 { decided(self, nil) }
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import CPiconetOpenSSL
+import PiconetEngine
+
+/// Reads from a ClientHello which server it is for, where several listen in one place, before one of them answers.
+/// OpenSSL reads it, in a handshake that ends there. On any thread.
+public final class ServerNameReader: Sendable {
+  /// More bytes than this need not be looked at: a ClientHello of ours has some 300.
+  public static let byteLimit = 4096
+
+  // SSL_CTX counts its references atomically and is not changed after init; OpenSSL allows SSL_new on it from several
+  // threads (openssl-threads(7)).
+  private nonisolated(unsafe) let context: OpaquePointer?
+
+  /// Without memory, it finds no name.
+  public init() { context = piconet_client_hello_context() }
+
+  deinit { SSL_CTX_free(context) }
+
+  /// - Parameter bytes: all that has come so far.
+  public func read(_ bytes: [UInt8]) -> ServerNameFinding {
+    guard let context, bytes.count <= Self.byteLimit else { return .none }
+    var status = Int32(PICONET_CLIENT_HELLO_OTHER.rawValue)
+    let name = String(unsafeUninitializedCapacity: Self.nameLimit) { name in
+      var count = 0
+      name.withMemoryRebound(to: CChar.self) {
+        status = piconet_client_hello_name(context, bytes, bytes.count, $0.baseAddress, $0.count, &count)
+      }
+      return count
+    }
+    return switch UInt32(status) {
+    case PICONET_CLIENT_HELLO_INCOMPLETE.rawValue: .incomplete
+    case PICONET_CLIENT_HELLO_NAMED.rawValue: .name(name)
+    default: .none
+    }
+  }
+
+  private static let nameLimit = 255
+}
