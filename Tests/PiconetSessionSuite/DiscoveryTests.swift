@@ -7,7 +7,7 @@ import Testing
 extension SessionSuite {
   @Suite(
     "Discovery", .timeLimit(.minutes(15)),
-    .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
+    .machine("--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct DiscoveryTests {
     @Test(
       "a peer is found with its name and info, invited from the list, and lost when it hides",

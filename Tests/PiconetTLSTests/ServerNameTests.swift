@@ -14,7 +14,9 @@ struct ServerNameTests {
     return drain(channel)
   }
 
-  @Test("it is found once the message is whole, and not before", arguments: [.throughput, .shortRecords])
+  @Test(
+    "it is found once the message is whole, and not before",
+    arguments: [OpenSSLContext.Preference.throughput, .shortRecords])
   func whole(_ preference: OpenSSLContext.Preference) throws {
     let reader = ServerNameReader()
     let bytes = try Self.clientHello(preference, naming: Self.name)

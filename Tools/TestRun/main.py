@@ -85,10 +85,12 @@ class Lanes:
 
     def __init__(self, count):
         self.count = count
-        self.begun, self.lock = set(), threading.Lock()
+        self.begun, self.lock, self.is_stopped = set(), threading.Lock(), False
 
     def execute(self, run):
         with self.lock:
+            if self.is_stopped:
+                return
             self.begun.add(run)
         run.execute()
         with self.lock:
@@ -113,6 +115,8 @@ class Lanes:
                 future.result()
 
     def end(self):
+        # Otherwise the next one would begin as soon as one of these has ended.
+        self.is_stopped = True
         begun = list(self.begun)
         for run in begun:
             run.signal(signal.SIGTERM)
@@ -121,10 +125,11 @@ class Lanes:
 
 
 def lane_count():
-    """Two for each processor, since machines wait for much of their time; and not more than there is memory for."""
+    """Two for each processor, since machines wait for much of their time, and one for what runs here; not more than there is
+    memory for."""
     with open("/proc/meminfo") as file:
         memory = next(int(line.split()[1]) >> 10 for line in file if line.startswith("MemAvailable:"))
-    return max(1, min(2 * len(os.sched_getaffinity(0)), memory // (runs.MEMORY + 512)))
+    return max(1, min(2 * len(os.sched_getaffinity(0)) + 1, memory // (runs.MEMORY + 512)))
 
 
 class Durations:

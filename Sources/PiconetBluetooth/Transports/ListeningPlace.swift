@@ -1,4 +1,6 @@
 import PiconetEngine
+import PiconetRuntime
+import PiconetSDP
 
 /// Where and how a node listens: those that would listen alike can share a socket.
 struct ListeningPlace: Hashable {

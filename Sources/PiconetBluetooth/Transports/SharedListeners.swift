@@ -22,30 +22,21 @@ final class SharedListeners {
     closes: DrainingCloses, accepted: @escaping (BluetoothLink) -> Void
   ) throws(LinkFailure) -> ListeningGuest {
     listeners.removeAll { $0.end == nil }
-    let guest = ListeningGuest(name: name, closes: closes, accepted: accepted)
+    let guest = SharedListener.Guest(name: name, closes: closes, accepted: accepted)
     if let name, let listener = listeners.first(where: { $0.takes(name, at: place) }) {
-      listener.add(guest)
-      return guest
+      return listener.add(guest)
     }
     let listener = try SharedListener(loop: loop, place: place, configuration, readName: readName)
     listeners.append(listener)
-    listener.add(guest)
-    return guest
+    return listener.add(guest)
   }
 }
 
-/// One node's part of a listening socket, until it closes it.
+/// One node's part of a listening socket, until it closes it or drops it.
 final class ListeningGuest {
-  let name: String?
-  let closes: DrainingCloses
-  let accepted: (BluetoothLink) -> Void
-  fileprivate var listener: SharedListener?
+  private var listener: SharedListener?
 
-  fileprivate init(name: String?, closes: DrainingCloses, accepted: @escaping (BluetoothLink) -> Void) {
-    self.name = name
-    self.closes = closes
-    self.accepted = accepted
-  }
+  fileprivate init(of listener: SharedListener) { self.listener = listener }
 
   deinit { close() }
 
@@ -53,7 +44,7 @@ final class ListeningGuest {
 
   /// The last one closes the socket.
   func close() {
-    listener?.remove(self)
+    listener?.remove(ObjectIdentifier(self))
     listener = nil
   }
 }
@@ -68,12 +59,14 @@ private final class SharedListener {
   private let configuration: BluetoothTransportConfiguration
   private let readName: ([UInt8]) -> ServerNameFinding
   private var listener: BluetoothListener?
-  /// In the order in which they came. Guests hold us.
-  private var guests: [Unowned] = []
+  /// In the order in which they came.
+  private var guests: [(id: ObjectIdentifier, guest: Guest)] = []
   private var arrivals: [Arrival] = []
 
-  private struct Unowned {
-    unowned let guest: ListeningGuest
+  struct Guest {
+    let name: String?
+    let closes: DrainingCloses
+    let accepted: (BluetoothLink) -> Void
   }
 
   init(
@@ -96,13 +89,14 @@ private final class SharedListener {
     place == self.place && place.port == 0 && !guests.contains { $0.guest.name == nil || $0.guest.name == name }
   }
 
-  func add(_ guest: ListeningGuest) {
-    guests.append(Unowned(guest: guest))
-    guest.listener = self
+  func add(_ guest: Guest) -> ListeningGuest {
+    let listening = ListeningGuest(of: self)
+    guests.append((ObjectIdentifier(listening), guest))
+    return listening
   }
 
-  func remove(_ guest: ListeningGuest) {
-    guests.removeAll { $0.guest === guest }
+  func remove(_ id: ObjectIdentifier) {
+    guests.removeAll { $0.id == id }
     guard guests.isEmpty else { return }
     listener?.close()
     listener = nil

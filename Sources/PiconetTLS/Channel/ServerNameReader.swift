@@ -19,17 +19,17 @@ public final class ServerNameReader: Sendable {
   /// - Parameter bytes: all that has come so far.
   public func read(_ bytes: [UInt8]) -> ServerNameFinding {
     guard let context, bytes.count <= Self.byteLimit else { return .none }
-    var status = Int32(PICONET_CLIENT_HELLO_OTHER.rawValue)
+    var status = PICONET_CLIENT_HELLO_OTHER
     let name = String(unsafeUninitializedCapacity: Self.nameLimit) { name in
       var count = 0
       name.withMemoryRebound(to: CChar.self) {
-        status = piconet_client_hello_name(context, bytes, bytes.count, $0.baseAddress, $0.count, &count)
+        status = Int(piconet_client_hello_name(context, bytes, bytes.count, $0.baseAddress, $0.count, &count))
       }
       return count
     }
-    return switch UInt32(status) {
-    case PICONET_CLIENT_HELLO_INCOMPLETE.rawValue: .incomplete
-    case PICONET_CLIENT_HELLO_NAMED.rawValue: .name(name)
+    return switch status {
+    case PICONET_CLIENT_HELLO_INCOMPLETE: .incomplete
+    case PICONET_CLIENT_HELLO_NAMED: .name(name)
     default: .none
     }
   }

@@ -72,6 +72,24 @@ struct SharedListenerTests {
     }
   }
 
+  @Test("one that is dropped without an end leaves the place as well")
+  func dropped() async throws {
+    try await withNet(.l2cap) { net in
+      let doors = try await Doors(net, ["A", "B"])
+      await doors.drop(0)
+      let dialled = try await net.dial(doors.addresses[0]).get()
+      let (door, link) = await doors.nextAccepted()
+      #expect(door == "B")
+      await net.close(link, abort: true)
+      await net.close(dialled, abort: true)
+      await doors.drop(1)
+      guard case .failure(let failure) = await net.dial(doors.addresses[0]) else {
+        return #expect(Bool(false), "somebody listens there")
+      }
+      #expect(failure.code == .refused)
+    }
+  }
+
   @Test("of RFCOMM each has a channel of its own, since two devices have one connection to a channel")
   func channels() async throws {
     try await withNet(.rfcomm) { net in
@@ -100,7 +118,7 @@ private final class Doors: @unchecked Sendable {
   // Sendable is right: after `init` everything is touched on the loop only, but for what never changes.
   let addresses: [TransportAddress]
   private let net: BluetoothNet
-  private let transports: [BluetoothTransport]
+  private var transports: [BluetoothTransport?]
   private let state: State
 
   /// On their way out of the loop.
@@ -159,7 +177,7 @@ private final class Doors: @unchecked Sendable {
       }
     }
     transports = try made.get().all
-    let there = Transports(all: transports)
+    let there = try Transports(all: made.get().all)
     addresses = await net.perform { _ in there.all.map { $0.listeningAddresses[0] } }
   }
 
@@ -192,9 +210,12 @@ private final class Doors: @unchecked Sendable {
     }
   }
 
-  func stop(_ place: Int) async { await net.perform { [self] _ in transports[place].closeNow() } }
+  func stop(_ place: Int) async { await net.perform { [self] _ in transports[place]?.closeNow() } }
+
+  /// Releases it as it is.
+  func drop(_ place: Int) async { await net.perform { [self] _ in transports[place] = nil } }
 
   func close() async {
-    await net.perform { [self] _ in for transport in transports { transport.closeNow() } }
+    await net.perform { [self] _ in for transport in transports { transport?.closeNow() } }
   }
 }
