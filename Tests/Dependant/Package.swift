@@ -4,11 +4,5 @@ import PackageDescription
 let package = Package(
   name: "hello",
   dependencies: [.package(name: "Piconet", path: "../..")],
-  targets: [
-    .executableTarget(name: "hello", dependencies: [.product(name: "Piconet", package: "Piconet")]),
-    .executableTarget(
-      name: "imports",
-      dependencies: ["GameKit", "MultipeerConnectivity", "UIKit"].map { .product(name: $0, package: "Piconet") },
-      swiftSettings: [.swiftLanguageMode(.v5)]),
-  ]
+  targets: [.executableTarget(name: "hello", dependencies: [.product(name: "Piconet", package: "Piconet")])]
 )

@@ -58,7 +58,7 @@ extension SessionSuite {
 
     @Test(
       "over Bluetooth two sessions share a PSM, not a channel; whoever dials there comes to the one that it means",
-      arguments: SuiteTransport.ofThree.filter(\.usesBluetooth))
+      arguments: SuiteTransport.ofThreeByRadio)
     func oneDoor(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
         try await world.host(0, "Photos", "Game") { photos, game in

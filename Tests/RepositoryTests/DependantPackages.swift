@@ -19,7 +19,7 @@ enum DependantPackages {
   /// - Returns: where the programs are.
   static func build(in folder: URL) async throws -> String {
     let scratch = folder.appending(path: "build").path
-    try await build(Repository.root + "/Tests/Dependant", scratch)
+    for package in ["Dependant", "AppleImports"] { try await build("\(Repository.root)/Tests/\(package)", scratch) }
     for example in examples { try await build(try copy(example, into: folder), scratch) }
     return scratch + "/debug"
   }

@@ -37,6 +37,7 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
   static let all = every.filter { $0.missing == nil }
   /// Those with room for a third node.
   static let ofThree = all.filter { $0.nodeLimit >= 3 }
+  static let ofThreeByRadio = ofThree.filter(\.usesBluetooth)
   /// Those whose links a test can silence and cut.
   static let breakable = all.filter { $0.missingFaults == nil }
 
