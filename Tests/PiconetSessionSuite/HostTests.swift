@@ -80,6 +80,34 @@ extension SessionSuite {
     }
 
     @Test(
+      "over Bluetooth a node more takes a connection to D-Bus, and the sockets that can't be shared: RFCOMM's, LE's records",
+      arguments: SuiteTransport.ofThreeByRadio)
+    func descriptors(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        try await NodeHost.run(world.configuration(0, "Host").device.host) { host in
+          var (nodes, counts): ([Node], [Int]) = ([], [])
+          for number in 0..<4 {
+            var configuration = world.configuration(0, "Node")
+            configuration.sessionID += "-\(number)"
+            configuration.mode = .server
+            let node = try await host.node(configuration)
+            nodes.append(node)
+            try await node.setAvailable(true)
+            _ = try await world.addresses(of: node)
+            var readings: [Int] = []
+            try await world.until("what is held does not change") {
+              readings = readings.suffix(20) + [Holdings.now().descriptors]
+              return readings.count == 21 && Set(readings).count == 1
+            }
+            counts.append(readings[0])
+          }
+          let more = zip(counts.dropFirst(), counts).map { $0 - $1 }
+          #expect(more.allSatisfy { $0 >= 1 && $0 <= (transport.kind == .l2cap ? 1 : 2) }, "\(counts)")
+        }
+      }
+    }
+
+    @Test(
       "one that stops takes nothing from another: its member, its advertisement and its search stay",
       arguments: SuiteTransport.ofThree)
     func oneStops(over transport: SuiteTransport) async throws {

@@ -3,6 +3,7 @@ import PiconetRuntime
 import PiconetWire
 
 /// What becomes of nodes that members introduce.
+@nonexhaustive
 public enum IntroductionPolicy: Sendable, Hashable {
   /// `Session.introductions` has each, to be accepted or declined. If the node invites meanwhile, its invitation waits
   /// for that.

@@ -36,7 +36,7 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   /// Whether several nodes of a device may listen at one place, so that a dialler says first which session it wants. Of
   /// RFCOMM two devices have one connection to a channel at a time (RFCOMM 1.2, 5.4: a DLCI is a channel and a
   /// direction): two nodes that shared one would keep each other's peers out.
-  public var sharesListeners: Bool {
+  package var sharesListeners: Bool {
     switch self {
     case .l2cap, .le: true
     case .tcp, .rfcomm, .relay, .simulated: false
