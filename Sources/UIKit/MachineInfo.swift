@@ -9,9 +9,13 @@ enum MachineInfo {
     let key = "PRETTY_HOSTNAME="
     guard let line = text.split(separator: "\n").last(where: { $0.hasPrefix(key) }) else { return nil }
     var value = line.dropFirst(key.count)
+    var isEscaping = true
     if let quote = value.first, quote == "\"" || quote == "'", value.count > 1, value.last == quote {
       value = value.dropFirst().dropLast()
+      isEscaping = quote == "\""
     }
-    return value.isEmpty ? nil : String(value)
+    // What hostnamectl writes: a backslash takes the next one as it is.
+    let name = isEscaping ? value.replacing(/\\(.)/) { $0.1 } : value
+    return name.isEmpty ? nil : String(name)
   }
 }

@@ -18,7 +18,8 @@ struct DeviceStandInTests {
     "the name that people have given a machine is taken, quoted or not",
     arguments: [
       ("PRETTY_HOSTNAME=\"Anna's laptop\"\n", "Anna's laptop"), ("ICON_NAME=x\nPRETTY_HOSTNAME=Kitchen\n", "Kitchen"),
-      ("PRETTY_HOSTNAME='Living room'", "Living room"), ("PRETTY_HOSTNAME=\"\"\n", nil), ("PRETTY_HOSTNAME=\n", nil),
+      ("PRETTY_HOSTNAME='Living room'", "Living room"), (#"PRETTY_HOSTNAME="Anna \"A\" \\ \$5""#, #"Anna "A" \ $5"#),
+      ("PRETTY_HOSTNAME=\"\"\n", nil), ("PRETTY_HOSTNAME=\n", nil),
       ("", nil), ("PRETTY_HOSTNAME=\"\n", "\""),
     ] as [(String, String?)])
   func prettyNames(text: String, name: String?) { #expect(MachineInfo.prettyName(in: text) == name) }

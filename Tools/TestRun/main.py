@@ -85,11 +85,11 @@ class Lanes:
 
     def __init__(self, count):
         self.count = count
-        self.begun, self.lock, self.is_stopped = set(), threading.Lock(), False
+        self.begun, self.lock = set(), threading.Lock()
 
     def execute(self, run):
         with self.lock:
-            if self.is_stopped:
+            if runs.is_stopped.is_set():
                 return
             self.begun.add(run)
         run.execute()
@@ -116,7 +116,7 @@ class Lanes:
 
     def end(self):
         # Otherwise the next one would begin as soon as one of these has ended.
-        self.is_stopped = True
+        runs.is_stopped.set()
         begun = list(self.begun)
         for run in begun:
             run.signal(signal.SIGTERM)

@@ -18,6 +18,10 @@ TESTS_AT_ONCE = 8 * len(os.sched_getaffinity(0))
 STATUS_NO_MACHINE = 125  # of Tools/bluetooth-vm
 
 
+# Set when all ends: nothing begins any more.
+is_stopped = threading.Event()
+
+
 class Run:
     """One process of tests, and what came of it."""
     # Of Tools/test, to run one test alone.
@@ -53,7 +57,9 @@ class Run:
                 start_new_session=True)
             waiting = threading.Thread(target=self.wait)
             waiting.start()
-            if not self.is_over.wait(self.limit):
+            if is_stopped.is_set():
+                self.end()
+            elif not self.is_over.wait(self.limit):
                 log.write(f"\n{self.name}: ended after the {self.limit} s that a run may take\n".encode())
                 self.end()
             waiting.join()
@@ -160,7 +166,7 @@ class MachineRun(Run):
 
     def execute(self):
         super().execute()
-        if self.status != STATUS_NO_MACHINE or not self.broken:
+        if self.status != STATUS_NO_MACHINE or not self.broken or is_stopped.is_set():
             return
         self.retried = self.broken
         first = self.folder.with_name(self.folder.name + "-broken")

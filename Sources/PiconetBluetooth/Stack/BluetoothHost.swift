@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetRuntime
 
-/// What the nodes of one process share for Bluetooth: when they scan, news of adapters, and listening sockets. Confined
+/// What the nodes of one host share for Bluetooth: when they scan, news of adapters, and listening sockets. Confined
 /// to the loop.
 public final class BluetoothHost {
   let circle = ScanCircle()

@@ -217,6 +217,7 @@ public final class BluetoothLink: LinkEndpoint {
   private func tellOfRest() {
     guard !rest.isEmpty || ending != nil, watch?.interest.contains(.read) == true else { return }
     handler?.linkIsReady(read: true, write: false)
+    if watch?.interest.contains(.read) == true { tellOfRestLater() }
   }
 
   public func setHandler(_ handler: any LinkEndpointHandler) { self.handler = handler }

@@ -85,7 +85,8 @@ public final class BluetoothTransport: Transport {
   /// date.
   public func setDialFailureHandler(_ handler: ((BluetoothAddress) -> Void)?) { dialFailed = handler }
 
-  /// Called on the loop each time somebody has connected to us, before the link is handed out.
+  /// Called on the loop each time somebody has connected where we listen, to us or to another node that shares the
+  /// place, before the link is handed out.
   public func setAcceptedHandler(_ handler: (() -> Void)?) { accepted = handler }
 
   /// If any adapter may be used: the one to dial from, from now on, while it is on; nil: whichever the kernel chooses.
@@ -105,11 +106,9 @@ public final class BluetoothTransport: Transport {
     let place = ListeningPlace(
       kind: environment.kind, device: try environment.adapters.listeningDevice(), settings: configuration.socket,
       port: configuration.listeningPort)
-    listening = try listeners.listen(at: place, as: name, configuration, closes: environment.closes) {
-      [weak self] link in
-      self?.accepted?()
-      accepted(link)
-    }
+    let arrived = { [weak self] () -> Void in self?.accepted?() }
+    listening = try listeners.listen(
+      at: place, as: name, configuration, closes: environment.closes, arrived: arrived, accepted: accepted)
   }
 
   /// `changed` is called when the adapter that we listen on has been replaced, or has another address: then we no

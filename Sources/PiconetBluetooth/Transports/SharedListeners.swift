@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetRuntime
 
-/// The listening sockets of one process. Nodes with different sessions share one PSM: a dialler names the session
+/// The listening sockets of one host. Nodes with different sessions share one PSM: a dialler names the session
 /// that it wants in its ClientHello (Documentation/wire-format.md, section 1). Two with the same session have one each,
 /// since a dialler can't say which it means. Confined to the loop.
 final class SharedListeners {
@@ -16,14 +16,15 @@ final class SharedListeners {
 
   /// - Parameters:
   ///   - name: what diallers of the node's session say; nil: it shares with nobody.
+  ///   - arrived: somebody has connected, to whichever node.
   ///   - accepted: gets each link.
   func listen(
     at place: ListeningPlace, as name: String?, _ configuration: BluetoothTransportConfiguration,
-    closes: DrainingCloses, accepted: @escaping (BluetoothLink) -> Void
+    closes: DrainingCloses, arrived: @escaping () -> Void, accepted: @escaping (BluetoothLink) -> Void
   ) throws(LinkFailure) -> ListeningGuest {
     listeners.removeAll { $0.end == nil }
-    let guest = SharedListener.Guest(name: name, closes: closes, accepted: accepted)
-    if let name, let listener = listeners.first(where: { $0.takes(name, at: place) }) {
+    let guest = SharedListener.Guest(name: name?.lowercased(), closes: closes, arrived: arrived, accepted: accepted)
+    if let name = guest.name, let listener = listeners.first(where: { $0.takes(name, at: place) }) {
       return listener.add(guest)
     }
     let listener = try SharedListener(loop: loop, place: place, configuration, readName: readName)
@@ -51,8 +52,9 @@ final class ListeningGuest {
 
 /// A listening socket and who listens there.
 private final class SharedListener {
-  /// So many links may be undecided at a time; before another one the oldest goes on as one that names nobody.
-  private static let arrivalLimit = 16
+  /// So many links may be undecided at a time, as many as a driver secures (`LinkLimits`). Before another one the
+  /// oldest of whichever device has most is ended: who crowds pushes out only himself.
+  private static let arrivalLimit = 128
 
   private let loop: EventLoop
   private let place: ListeningPlace
@@ -66,6 +68,7 @@ private final class SharedListener {
   struct Guest {
     let name: String?
     let closes: DrainingCloses
+    let arrived: () -> Void
     let accepted: (BluetoothLink) -> Void
   }
 
@@ -105,6 +108,8 @@ private final class SharedListener {
   }
 
   private func accepted(_ connection: BluetoothSocket) {
+    // One that is told may leave.
+    for guest in guests.map(\.guest) { guest.arrived() }
     guard let first = guests.first?.guest else { return connection.close() }
     // A link that can't be watched closes its socket as it is released.
     guard
@@ -113,49 +118,78 @@ private final class SharedListener {
     else { return }
     // The only one is told of every link: whether it is meant is in the dialler's hello.
     if guests.count == 1 { return first.accepted(link) }
-    if arrivals.count >= Self.arrivalLimit { decided(arrivals[0], nil) }
+    if arrivals.count >= Self.arrivalLimit { crowded() }
     let arrival = Arrival(link: link, loop: loop, readName: readName) { [weak self] in self?.decided($0, $1) }
     arrivals.append(arrival)
     arrival.begin()
   }
 
-  private func decided(_ arrival: Arrival, _ name: String?) {
+  private func crowded() {
+    let counts = Dictionary(grouping: arrivals, by: \.link.traits.remoteHost).mapValues(\.count)
+    let most = counts.max { $0.value < $1.value }?.key
+    if let arrival = arrivals.first(where: { $0.link.traits.remoteHost == most }) { decided(arrival, .failed) }
+  }
+
+  private func decided(_ arrival: Arrival, _ outcome: Arrival.Outcome) {
     arrivals.removeAll { $0 === arrival }
     arrival.end()
-    let named = name.flatMap { name in guests.first { $0.guest.name == name } }
-    // Who names nobody that is here learns from any of us, after its hello, that it is not meant.
-    guard let guest = (named ?? guests.first)?.guest, !arrival.hasFailed else { return arrival.link.close(abort: true) }
+    let guest: Guest? =
+      switch outcome {
+      // A second implementation may not name its session: whether the first one is meant is in its hello.
+      case .unnamed: guests.first?.guest
+      case .named(let name): guests.first { $0.guest.name == name.lowercased() }?.guest
+      case .failed: nil
+      }
+    guard let guest else {
+      if case .named = outcome { return refuse(arrival.link) }
+      return arrival.link.close(abort: true)
+    }
     arrival.link.closes = guest.closes
     guest.accepted(arrival.link)
+  }
+
+  /// The session that is wanted has no node here, which TLS has words for: the alert unrecognized_name (RFC 8446,
+  /// section 6.2), in a record of its own.
+  private func refuse(_ link: BluetoothLink) {
+    let alert: [UInt8] = [21, 3, 3, 0, 2, 2, 112]
+    _ = alert.withUnsafeBytes { link.write($0) }
+    link.close(abort: false)
   }
 }
 
 /// A link of which it is not known yet for whom it is.
 private final class Arrival: LinkEndpointHandler {
-  /// An honest dialler sends its ClientHello at once.
-  private static let patience: Duration = .seconds(2)
+  enum Outcome {
+    case named(String)
+    /// It is no TLS, or names nobody.
+    case unnamed
+    /// It has ended, or has not said enough in time.
+    case failed
+  }
+
+  /// As long as a driver gives a handshake (`LinkLimits`).
+  private static let patience: Duration = .seconds(10)
   /// It comes in one piece, or a few.
-  private static let pieceLimit = 16
-  private static let pieceSize = 1024
+  private static let pieceLimit = 64
+  private static let pieceSize = 4096
 
   let link: BluetoothLink
-  private(set) var hasFailed = false
   private var bytes: [UInt8] = []
   private var piecesLeft = Arrival.pieceLimit
   private let readName: ([UInt8]) -> ServerNameFinding
-  private let decided: (Arrival, String?) -> Void
+  private let decided: (Arrival, Outcome) -> Void
   private var timer: LoopTimer?
 
   init(
     link: BluetoothLink, loop: EventLoop, readName: @escaping ([UInt8]) -> ServerNameFinding,
-    decided: @escaping (Arrival, String?) -> Void
+    decided: @escaping (Arrival, Outcome) -> Void
   ) {
     self.link = link
     self.readName = readName
     self.decided = decided
     timer = LoopTimer(loop: loop) { [weak self] in
       guard let self else { return }
-      self.decided(self, nil)
+      self.decided(self, .failed)
     }
   }
 
@@ -182,15 +216,13 @@ private final class Arrival: LinkEndpointHandler {
     switch piece {
     case .bytes: break
     case .wouldBlock: return
-    case .end, .failed:
-      hasFailed = true
-      return decided(self, nil)
+    case .end, .failed: return decided(self, .failed)
     }
     piecesLeft -= 1
     switch readName(bytes) {
-    case .name(let name): decided(self, name)
-    case .none: decided(self, nil)
-    case .incomplete: if piecesLeft == 0 { decided(self, nil) }
+    case .name(let name): decided(self, .named(name))
+    case .none: decided(self, .unnamed)
+    case .incomplete: if piecesLeft == 0 { decided(self, .failed) }
     }
   }
 }

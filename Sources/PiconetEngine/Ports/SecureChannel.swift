@@ -13,6 +13,8 @@ public struct SecureChannelFailure: Error, Sendable, Hashable, CustomStringConve
     case alert
     /// A failure of our own side: memory, key.
     case internalError
+    /// Several nodes listen there, and none has the session that was asked for (RFC 6066, section 3).
+    case unrecognizedName
 
     /// For people.
     public var words: String {
@@ -22,6 +24,7 @@ public struct SecureChannelFailure: Error, Sendable, Hashable, CustomStringConve
       case .badCertificate: "the other side's certificate can't be used"
       case .alert: "the other side has closed with an alert"
       case .internalError: "an error of this system"
+      case .unrecognizedName: "no node of this session listens there"
       }
     }
   }

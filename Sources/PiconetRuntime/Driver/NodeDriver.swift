@@ -491,6 +491,10 @@ public final class NodeDriver: RoundHandler {
         switch end {
         case .ended: LinkFailure(.reset, "the other side closed the connection during the TLS handshake")
         case .failed(let failure): failure
+        // As good as a port without a listener.
+        case .insecure(let failure)
+        where failure.code == .unrecognizedName && runner.endpoint.traits.kind.sharesListeners:
+          LinkFailure(.refused, failure.code.words)
         case .insecure(let failure): LinkFailure(.authentication, "TLS: \(failure)")
         }
       process(.dialFailed(dial, failure))

@@ -44,7 +44,8 @@ extension SecureChannelFailure {
     if (SSL_AD_REASON_OFFSET...SSL_AD_REASON_OFFSET + 255).contains(first.reason) {
       let alert = first.reason - SSL_AD_REASON_OFFSET
       let name = SSL_alert_desc_string_long(alert).map { String(cString: $0) } ?? "unknown"
-      self.init(.alert, "the remote side closed with alert \(alert), \(name)")
+      let code = alert == SSL_AD_UNRECOGNIZED_NAME ? Code.unrecognizedName : .alert
+      self.init(code, "the remote side closed with alert \(alert), \(name)")
       return
     }
     self.init(Self.code(ofReason: first.reason), text)

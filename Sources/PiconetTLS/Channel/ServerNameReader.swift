@@ -4,8 +4,9 @@ import PiconetEngine
 /// Reads from a ClientHello which server it is for, where several listen in one place, before one of them answers.
 /// OpenSSL reads it, in a handshake that ends there. On any thread.
 public final class ServerNameReader: Sendable {
-  /// More bytes than this need not be looked at: a ClientHello of ours has some 300.
-  public static let byteLimit = 4096
+  /// More bytes than this are not looked at. A ClientHello of ours has some 300, and with the names of authorities, as
+  /// many as `TrustAnchors` takes, a few thousand.
+  public static let byteLimit = 16 << 10
 
   // SSL_CTX counts its references atomically and is not changed after init; OpenSSL allows SSL_new on it from several
   // threads (openssl-threads(7)).
@@ -19,6 +20,10 @@ public final class ServerNameReader: Sendable {
   /// - Parameter bytes: all that has come so far.
   public func read(_ bytes: [UInt8]) -> ServerNameFinding {
     guard let context, bytes.count <= Self.byteLimit else { return .none }
+    // Most come in one record, of which the header tells the length: no part of it is worth OpenSSL's time.
+    if bytes.first == Self.handshakeRecord {
+      guard bytes.count >= 5, bytes.count - 5 >= Int(bytes[3]) << 8 | Int(bytes[4]) else { return .incomplete }
+    }
     var status = PICONET_CLIENT_HELLO_OTHER
     let name = String(unsafeUninitializedCapacity: Self.nameLimit) { name in
       var count = 0
@@ -35,4 +40,6 @@ public final class ServerNameReader: Sendable {
   }
 
   private static let nameLimit = 255
+  /// The type of a record with a part of the handshake (RFC 8446, section 5.1).
+  private static let handshakeRecord: UInt8 = 22
 }

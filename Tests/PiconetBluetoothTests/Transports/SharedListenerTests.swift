@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Nodes of one host that share a PSM", .serialized, .machine("--adapters 2", or: .realAdapters))
 struct SharedListenerTests {
-  /// Two sessions in one place, "A" and "B"; a link says whom it is for in its first two bytes.
+  /// Two sessions in one place, "A" and "B"; a link says whom it is for in its first bytes.
   @Test("each gets the links that name it, whole, however their first bytes come", arguments: [SocketKind.l2cap, .le])
   func named(_ kind: SocketKind) async throws {
     try await withNet(kind) { net in
@@ -34,20 +34,73 @@ struct SharedListenerTests {
     }
   }
 
-  @Test("who names nobody that is here, or says nothing, comes to the first", arguments: [SocketKind.l2cap, .le])
-  func unnamed(_ kind: SocketKind) async throws {
+  @Test("a long beginning is read whole, in one piece or several", arguments: [SocketKind.l2cap, .le])
+  func long(_ kind: SocketKind) async throws {
     try await withNet(kind) { net in
       let doors = try await Doors(net, ["A", "B"])
-      for text in [">C12", "GET / HTTP/1.1", ""] {
+      for sizes in [[1_500], [3_000], [5_000], [1_000, 4_000], [200, 200, 2_800]] {
         let dialled = try await net.dial(doors.addresses[0]).get()
-        if !text.isEmpty { _ = await Pump.run(dialled, net.loop, writing: Array(text.utf8), wanted: 0) }
+        let bytes = Array(">B#".utf8) + someBytes(sizes.reduce(0, +))
+        var rest = bytes[...]
+        for size in sizes {
+          _ = await Pump.run(dialled, net.loop, writing: Array(rest.prefix(size + 3)), wanted: 0)
+          rest = rest.dropFirst(size + 3)
+        }
         let (door, link) = await doors.nextAccepted()
-        #expect(door == "A", "\(text)")
-        let came = await Pump.run(link, net.loop, wanted: text.utf8.count)
-        #expect(String(decoding: came.bytes, as: UTF8.self) == text)
+        #expect(door == "B", "\(sizes)")
+        #expect(Same(await Pump.run(link, net.loop, wanted: bytes.count).bytes, bytes).isSo, "\(sizes)")
         await net.close(link, abort: true)
         await net.close(dialled, abort: true)
       }
+      await doors.close()
+    }
+  }
+
+  @Test("who names nobody comes to the first", arguments: [SocketKind.l2cap, .le])
+  func unnamed(_ kind: SocketKind) async throws {
+    try await withNet(kind) { net in
+      let doors = try await Doors(net, ["A", "B"])
+      let text = "GET / HTTP/1.1"
+      let dialled = try await net.dial(doors.addresses[0]).get()
+      _ = await Pump.run(dialled, net.loop, writing: Array(text.utf8), wanted: 0)
+      let (door, link) = await doors.nextAccepted()
+      #expect(door == "A")
+      let came = await Pump.run(link, net.loop, wanted: text.utf8.count)
+      #expect(String(decoding: came.bytes, as: UTF8.self) == text)
+      await doors.close()
+    }
+  }
+
+  @Test(
+    "who names a session that is not here gets TLS's alert, and who says nothing is ended",
+    arguments: [SocketKind.l2cap, .le])
+  func refused(_ kind: SocketKind) async throws {
+    try await withNet(kind) { net in
+      let doors = try await Doors(net, ["A", "B"])
+      let other = try await net.dial(doors.addresses[0]).get()
+      _ = await Pump.run(other, net.loop, writing: Array(">C12".utf8), wanted: 0)
+      let refused = await Pump.run(other, net.loop, wanted: .max)
+      #expect(refused.bytes == [21, 3, 3, 0, 2, 2, 112] && !refused.isLate)
+      let silent = try await net.dial(doors.addresses[0]).get()
+      let ended = await Pump.run(silent, net.loop, wanted: .max)
+      #expect(ended.bytes == [] && !ended.isLate)
+      #expect(await doors.acceptedCount == 0)
+      await doors.close()
+    }
+  }
+
+  @Test("a link that waits while the first one stops goes to the one that it names")
+  func firstStops() async throws {
+    try await withNet(.l2cap) { net in
+      let doors = try await Doors(net, ["A", "B"])
+      let dialled = try await net.dial(doors.addresses[0]).get()
+      _ = await Pump.run(dialled, net.loop, writing: Array(">B".utf8), wanted: 0)
+      await doors.whenRead()
+      await doors.stop(0)
+      _ = await Pump.run(dialled, net.loop, writing: Array("12".utf8), wanted: 0)
+      let (door, link) = await doors.nextAccepted()
+      #expect(door == "B")
+      #expect(await Pump.run(link, net.loop, wanted: 4).bytes == Array(">B12".utf8))
       await doors.close()
     }
   }
@@ -142,7 +195,7 @@ private final class Doors: @unchecked Sendable {
       }
     }
 
-    /// `>` and a letter, and no less than two bytes, as a ClientHello is no less than its header.
+    /// `>`, a letter and two bytes; with `#` after the letter no less than 1,500 in all.
     func name(in bytes: [UInt8]) -> ServerNameFinding {
       if readers.isEmpty {
         reads += 1
@@ -150,7 +203,8 @@ private final class Doors: @unchecked Sendable {
         readers.removeFirst().resume()
       }
       guard bytes.first == UInt8(ascii: ">") else { return .none }
-      return bytes.count < 4 ? .incomplete : .name(String(decoding: bytes[1...1], as: UTF8.self))
+      let isWhole = bytes.count >= (bytes.count > 2 && bytes[2] == UInt8(ascii: "#") ? 1_500 : 4)
+      return isWhole ? .name(String(decoding: bytes[1...1], as: UTF8.self)) : .incomplete
     }
   }
 
