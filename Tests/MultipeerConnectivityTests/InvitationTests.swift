@@ -262,6 +262,8 @@ struct CertificateTests {
     ben.advertise()
     anna.browse()
     await ben.sees("Anna connected")
+    // Who leaves is told no more of whom it has.
+    await anna.sees("Ben connected")
     #expect(ben.certificates == [[Data(identity.certificate)]])
     session.disconnect()
     anna.leave()
