@@ -85,8 +85,7 @@ struct TwoMachinesTests {
     .machine(
       "--adapters 2 --hosts --env PICONET_SUITE=l2cap", "--adapters 2 --hosts --env PICONET_SUITE=rfcomm",
       "--adapters 2 --hosts --env PICONET_SUITE=le", alone: true, long: true),
-    .enabled(
-      if: ProcessInfo.processInfo.environment["PICONET_SLOW_TESTS"] == "1", "takes many minutes: PICONET_SLOW_TESTS=1"))
+    .enabled(if: isLongRun, "takes many minutes: PICONET_SLOW_TESTS=1"))
   func whole() throws {
     try check(ProcessInfo.processInfo.environment["PICONET_SUITE"] ?? "l2cap", "--quick", atLeast: 80)
   }

@@ -77,6 +77,7 @@ def test_hostile_packets(place: Place):
         neighbour.say(bytes.fromhex("000084000000000100000000") + bytes.fromhex("c00c 000c 0001 00000078 0002 c00c"))
         neighbour.say(bytes.fromhex("000084000000000100000000") + bytes.fromhex("ffff 000c 0001 00000078 0002 ffff"))
         scan.new_events()
+        # Faster than it reads, the kernel would drop some, and they would show nothing.
         until = time.monotonic() + 10
         while scan.datagrams()[0] > 0 and time.monotonic() < until:
             time.sleep(0.001)

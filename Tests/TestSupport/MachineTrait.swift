@@ -20,9 +20,6 @@ private enum Machine {
   }
 }
 
-/// Whether what takes minutes is wanted as well, as `Tools/test --all` does.
-package let isLongRun = getenv("PICONET_SLOW_TESTS").map { String(cString: $0) } == "1"
-
 /// Where a suite may run besides the virtual machine.
 package enum MachineAlternative: Sendable {
   case nowhere

@@ -21,7 +21,7 @@ public final class BluetoothTransport: Transport {
   /// Never fails: if there is no Bluetooth, each use says so.
   /// - Parameters:
   ///   - lookUp: asks for the number of a place that has none; nil: such a place can't be dialled.
-  ///   - host: shared by all nodes of this process; nil: this is the only one.
+  ///   - host: shared by all nodes of a host; nil: this is the only one.
   ///   - name: what diallers of our session say in their ClientHellos; nil: it shares its PSM with nobody, as nobody
   ///     shares a channel of RFCOMM.
   public convenience init(
@@ -127,7 +127,7 @@ public final class BluetoothTransport: Transport {
     listeningChanged?()
   }
 
-  /// The PSM or the channel that we listen on, the PSM perhaps with other nodes of this process; nil when we don't.
+  /// The PSM or the channel that we listen on, the PSM perhaps with other nodes of its host; nil when we don't.
   public var listeningPort: UInt16? { listening?.end?.port }
 
   public var listeningAddresses: [TransportAddress] {

@@ -248,7 +248,7 @@ struct BadWeatherTests {
 
   /// Only if PICONET_SLOW_TESTS is 1: it takes half a minute and 5 GiB of disk.
   private static func slow(_ sizes: [Int64]) -> [Int64] {
-    ProcessInfo.processInfo.environment["PICONET_SLOW_TESTS"] == "1" ? sizes : []
+    isLongRun ? sizes : []
   }
 }
 

@@ -8,8 +8,7 @@ import Testing
 @Suite("Killed at any point, and repeated, a command ends with every photo once and nothing beside")
 struct KillTests {
   /// 40 kills, or 160 with `PICONET_SLOW_TESTS=1`.
-  private static let stories =
-    ProcessInfo.processInfo.environment["PICONET_SLOW_TESTS"] == "1" ? Array(0..<32) : Array(0..<8)
+  private static let stories = isLongRun ? Array(0..<32) : Array(0..<8)
   private static let killsOfStory = 5
 
   private enum Victim: CaseIterable {

@@ -59,9 +59,6 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
   /// The socket of the program that silences and cuts links between emulated adapters.
   static let faultSocket = ProcessInfo.processInfo.environment["PICONET_FAULTS"].flatMap { $0.isEmpty ? nil : $0 }
 
-  /// Whether tests that are rarely run may take minutes more.
-  static let isSlowWanted = ProcessInfo.processInfo.environment["PICONET_SLOW_TESTS"] == "1"
-
   private static func list(_ variable: String) -> [String]? {
     ProcessInfo.processInfo.environment[variable].map { $0.split(separator: ",").map(String.init) }
   }
