@@ -39,6 +39,37 @@ struct CrossingInvitationTests {
     #expect(near.census.members == 1)
   }
 
+  /// The peer's invitation is before the application when one of ours, which crosses it, becomes its acceptance; then the
+  /// application accepts as well.
+  private func acceptedTwice() throws -> (near: AssociatedEngine, own: CommandID, acceptance: CommandID) {
+    let near = try AssociatedEngine()
+    near.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
+    let own = invite(near)
+    #expect(try near.transmittedFrames().last == .accept)
+    let acceptance = near.command(.answerInvitation(near.far, accept: true, .left))
+    #expect(near.replies(to: acceptance) == 0, "nobody is a member yet")
+    return (near, own, acceptance)
+  }
+
+  @Test("who accepts what an invitation of ours has accepted already is answered when the peer is a member")
+  func acceptedTwiceAndAdmitted() throws {
+    let (near, own, acceptance) = try acceptedTwice()
+    near.receive(.accept)
+    #expect(near.census.members == 1)
+    for command in [own, acceptance] {
+      #expect(near.replies(to: command) == 1)
+      #expect(!near.effects.contains { if case .reply(command, .failed) = $0 { true } else { false } })
+    }
+  }
+
+  @Test("and told why nobody has become one")
+  func acceptedTwiceAndEnded() throws {
+    let (near, own, acceptance) = try acceptedTwice()
+    near.receive(.withdraw(.cancelled), .decline(.cancelled, detail: ""))
+    #expect(near.census.members == 0)
+    for command in [own, acceptance] { #expect(near.replies(to: command) == 1) }
+  }
+
   @Test("our own invitation, which has crossed, is cancelled while the peer may be a member already: both leave")
   func cancelledAfterCrossing() throws {
     let near = try AssociatedEngine()
@@ -86,5 +117,11 @@ struct CrossingInvitationTests {
       })
     #expect(near.census.attempts == 0)
     #expect(near.census.members == 1)
+  }
+}
+
+extension AssociatedEngine {
+  fileprivate func replies(to command: CommandID) -> Int {
+    effects.count { if case .reply(command, _) = $0 { true } else { false } }
   }
 }

@@ -12,6 +12,8 @@ struct IncomingInvitation: Sendable {
   var isHeld = false
   /// We have sent `accept`, keep a place, and wait until the inviter admits us, or withdraws.
   var acceptance: Acceptance?
+  /// The application has accepted it as well, which an invitation of ours had already done.
+  var alsoAccepted: CommandID?
   /// Its inviter has proven our typed code.
   let isProven: Bool
 
@@ -32,6 +34,9 @@ struct IncomingInvitation: Sendable {
       }
     }
   }
+
+  /// Of the application, to be answered with what comes of it.
+  var command: CommandID? { acceptance?.command ?? alsoAccepted }
 
   /// Invitations that nobody answers expire here after this time even if the inviter would wait longer.
   static let longestTime = Duration.seconds(300)

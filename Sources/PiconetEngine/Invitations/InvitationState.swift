@@ -175,6 +175,15 @@ struct InvitationState: Sendable {
     isAdmissionDue = acceptance != .crossing
   }
 
+  /// The application accepts what an invitation of ours has accepted already, perhaps one by a member's word, of which it
+  /// does not know.
+  /// - Returns: whether that is so.
+  mutating func alsoAccepted(by command: CommandID) -> Bool {
+    guard let incoming, incoming.isDelivered, incoming.acceptance != nil, incoming.command == nil else { return false }
+    self.incoming = changed(incoming) { $0.alsoAccepted = command }
+    return true
+  }
+
   /// The link on which we accepted is gone: the inviter's word may come over another one.
   mutating func awaitAdmission(until admission: Instant) {
     guard let incoming, incoming.acceptance != nil, !incoming.terms.contains(.comparesCodes) else { return }

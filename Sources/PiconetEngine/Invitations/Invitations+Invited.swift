@@ -163,7 +163,7 @@ extension Invitations {
 
   mutating func accept(_ command: CommandID, _ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     guard openInvitation != nil else {
-      turn.reply(command, .failed(Self.noInvitation))
+      if !state.alsoAccepted(by: command) { turn.reply(command, .failed(Self.noInvitation)) }
       return nil
     }
     guard !comparesCodes(remote) || state.exchange?.code != nil else {
@@ -270,7 +270,7 @@ extension Invitations {
   func tellEnd(of incoming: IncomingInvitation, _ ending: Ending, _ remote: Remote, _ turn: Turn) {
     if incoming.isDelivered { turn.deliver(.invitationEnded(remote.node, ending)) }
     if incoming.isProven { turn.tell(turn.conditions.invitationEnded(remote.node, ending)) }
-    if let command = incoming.acceptance?.command { turn.reply(command, .failed(ending)) }
+    if let command = incoming.command { turn.reply(command, .failed(ending)) }
   }
 
   // MARK: Time

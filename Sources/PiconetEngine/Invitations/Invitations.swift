@@ -254,7 +254,7 @@ struct Invitations {
       .join(
         Agreement(
           context: former.remoteContext, code: former.exchange?.code, isProven: former.isProven, own: former.own,
-          accepting: former.incoming?.acceptance?.command)))
+          accepting: former.incoming?.command)))
   }
 
   // MARK: Ends
