@@ -175,8 +175,8 @@ struct InvitationState: Sendable {
     isAdmissionDue = acceptance != .crossing
   }
 
-  /// The application accepts what an invitation of ours has accepted already, perhaps one by a member's word, of which it
-  /// does not know.
+  /// The application accepts what an invitation of ours has accepted already, perhaps one by a member's word, of which
+  /// it does not know.
   /// - Returns: whether that is so.
   mutating func alsoAccepted(by command: CommandID) -> Bool {
     guard let incoming, incoming.isDelivered, incoming.acceptance != nil, incoming.command == nil else { return false }

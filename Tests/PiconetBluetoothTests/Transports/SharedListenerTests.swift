@@ -6,7 +6,7 @@ import Testing
 
 @testable import PiconetBluetooth
 
-@Suite("Nodes of one host that share a PSM", .serialized, .machine("--adapters 2", or: .realAdapters))
+@Suite("Nodes of one host that share a PSM", .serialized, .machine("--adapters 3", or: .realAdapters))
 struct SharedListenerTests {
   /// Two sessions in one place, "A" and "B"; a link says whom it is for in its first bytes.
   @Test("each gets the links that name it, whole, however their first bytes come", arguments: [SocketKind.l2cap, .le])
