@@ -2,15 +2,12 @@ import Glibc
 
 /// Names that are fine on Linux, but not on the disk that holds the directory.
 extension IncomingDirectory {
-  /// Characters that FAT, exFAT and NTFS do not accept in a name, though `SafeFileName` does.
-  private static let questionable = Array(":*?\"<>|".utf8)
-
   /// Throws `nameRefused(.notOnThisDisk)` if the file system does not accept the name of the file or of a folder. That
   /// only shows when a file is made: an empty one for a moment, under a hidden name with the same characters. Ordinary
   /// names cost nothing.
   func checkCharacters(of name: SafeFileName, in folder: SafeFolder = .none) throws(FileFailure) {
     let names = folder.components + [name]
-    let characters = Self.questionable.filter { character in names.contains { $0.text.utf8.contains(character) } }
+    let characters = SafeFileName.notOnCards.filter { character in names.contains { $0.text.utf8.contains(character) } }
     guard !characters.isEmpty else { return }
     let probe = PartialFileName.random().probe(of: characters)
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC

@@ -22,6 +22,16 @@ extension SafeFileName {
     self = (try? SafeFileName(Self.shortened(text))) ?? SafeFileName(unchecked: "file")
   }
 
+  /// Characters that FAT, exFAT and NTFS take in no name, though it is safe here.
+  static let notOnCards = Array(":*?\"<>|".utf8)
+
+  /// The name with an underscore for each character that FAT, exFAT and NTFS do not take.
+  public var onCards: SafeFileName {
+    let bytes = Array(text.utf8)
+    guard bytes.contains(where: Self.notOnCards.contains) else { return self }
+    return SafeFileName(repairing: bytes.map { Self.notOnCards.contains($0) ? 0x5F : $0 })
+  }
+
   /// Removes whole characters from the end of the part before the extension.
   private static func shortened(_ text: String) -> String {
     var stem = text[...]

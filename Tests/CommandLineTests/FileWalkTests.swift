@@ -90,6 +90,31 @@ struct FileWalkTests {
     #expect(gather(folder, "c.txt", any: true).files == ["c.txt"])
   }
 
+  @Test("a name or folder with characters that cards do not take has another one ready, which nothing else has")
+  func cards() throws {
+    for name in [
+      "d/12:30.gif", "d/12_30.gif", "d/x?/a.gif", "d/x_/a.gif", "d/x_/b|c.gif", "d/plain/a.gif", "d/x?/1:2.gif",
+    ] { try folder.write(name, gif) }
+    let files = Gathered([LocalPath(folder.path + "/d")]).files
+    let places = files.map { file -> String in
+      func text(_ name: AcceptableName, _ folder: AcceptableFolder?) -> String {
+        (folder.map { $0.text + "/" } ?? "") + name.text
+      }
+      let other = file.onCards.map { " or " + text($0.name, $0.folder) } ?? ""
+      return text(file.name, file.folder) + other
+    }
+    #expect(
+      places == [
+        "d/12:30.gif or d/12_30 (2).gif", "d/12_30.gif", "d/plain/a.gif", "d/x?/1:2.gif or d/x_ (2)/1_2.gif",
+        "d/x?/a.gif or d/x_ (2)/a.gif", "d/x_/a.gif", "d/x_/b|c.gif or d/x_/b_c.gif",
+      ])
+    // One after the other, as for files that were named themselves.
+    let named = Gathered(
+      ["d/12_30.gif", "d/12:30.gif", "d/x_/a.gif"].map { LocalPath(folder.path + "/" + $0) }
+    ).files
+    #expect(named.map { $0.onCards?.name.text } == [nil, "12_30 (2).gif", nil])
+  }
+
   @Test("a FIFO or a dangling link in a directory does not stop it")
   func oddEntries() throws {
     try folder.write("d/a.gif", gif)

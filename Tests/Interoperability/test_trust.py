@@ -92,6 +92,23 @@ def test_forgotten_before_the_handshake(place: Place):
         assert sender.wait() == 7 and "not among the remembered" in sender.error_text(), sender.error_text()
 
 
+def test_other_name_in_the_hello(place: Place):
+    """at a terminal, too, a stranger who was advertised as Bob is asked about only if his hello says so as well"""
+    photo = place.path("photos") / "photo.jpg"
+    photo.write_bytes(b"private")
+    for name in ("Bob's phone", "Bob"):
+        stranger = Node(name=name)
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            sender = place.sender(None, "--to", "Bob", "--timeout", "5", photo, terminal=True)
+            meetings.advertise(sender, [mdns.service(stranger, server.getsockname()[1], label="Bob", called="Bob")])
+            if name == "Bob":
+                Association(Link.accept(server, stranger)).wait_for(Invite)
+                continue
+            expect_nothing(server, stranger)
+            assert sender.wait() in (3, 7), sender.error_text()
+            assert meetings.code_shown(sender.error_text()) is None, sender.error_text()
+
+
 def expect_nothing(server: socket.socket, node: Node) -> None:
     """Shows that the link which imagesend opens ends before we are invited."""
     try:

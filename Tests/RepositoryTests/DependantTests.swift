@@ -163,7 +163,7 @@ struct DependantTests {
   func imageSender() async throws {
     let said = try await DependantPackages.play(
       #"""
-      mkdir anna-images ben-images carl-images
+      mkdir -p anna-images ben-images carl-images state
       for name in anna ben; do
         { printf '\x89PNG\r\n\x1a\n'; head -c 3000000 /dev/urandom; } >$name.png
       done
@@ -190,6 +190,7 @@ struct DependantTests {
       cmp anna.png ben-images/image-1.png
       cmp ben.png anna-images/image-1.png
       cmp ben.png anna-images/image-2.png
+      find state -name 'known-peers*'
       leaves anna
       sees ben 'Anna has gone'
       leaves ben
@@ -239,6 +240,7 @@ struct DependantTests {
     let said = try await DependantPackages.play(
       #"""
       networks attic cellar
+      mkdir -p state
       head -c 1000000 /dev/urandom >photo.bin
       start ben multipeer Ben
       network=attic start anna multipeer Anna
@@ -253,6 +255,8 @@ struct DependantTests {
       types carl "/file photo.bin"
       for name in anna ben; do sees $name 'photo.bin is in from-Carl'; done
       for file in from-Carl-*; do cmp photo.bin $file; done
+      # Let in by a program, or by another's word: no person has made anybody known.
+      find state -name 'known-peers*'
       types anna /leave
       for name in ben carl; do sees $name '* Anna is not here'; done
       # They are nowhere in sight of each other.

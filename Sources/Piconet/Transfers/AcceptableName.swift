@@ -15,6 +15,12 @@ public struct AcceptableName: Sendable, Hashable {
     AcceptableName(text: (try? SafeFileName(text))?.numbered(number).text ?? text, refusal: refusal)
   }
 
+  /// The name with an underscore for each of `:*?"<>|`, which cards and sticks (FAT, exFAT, NTFS) take in no name: a
+  /// receiver that stores on one refuses the name itself with `nameRefused`.
+  public var onCards: AcceptableName {
+    AcceptableName(text: (try? SafeFileName(text))?.onCards.text ?? text, refusal: refusal)
+  }
+
   private init(text: String, refusal: String?) {
     self.text = text
     self.refusal = refusal

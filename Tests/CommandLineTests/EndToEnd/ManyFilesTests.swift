@@ -41,6 +41,24 @@ struct ManyFilesTests {
     }
   }
 
+  @Test("more than ten thousand arrive, every one", .enabled(if: isLongRun, "--all"))
+  func tenThousand() async throws {
+    try await ToolScene.run { scene in
+      let (count, album) = (10_100, try scene.folder.folder("album"))
+      for number in 0..<count {
+        try Data("GIF89a\u{1}\0\u{1}\0\(number)".utf8).write(to: URL(filePath: "\(album)/\(number).gif"))
+      }
+      let receiver = try await scene.receiver("--count", "\(count)")
+      let sender = try scene.sender("--to", "Kitchen", album)
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      for number in 0..<count {
+        let stored = try Data(contentsOf: URL(filePath: "\(scene.into)/album/\(number).gif"))
+        #expect(stored.dropFirst(10) == Data("\(number)".utf8))
+      }
+    }
+  }
+
   @Test("a pipe gets a line of each, and so does a terminal with -v")
   func listed() async throws {
     try await ToolScene.run { scene in

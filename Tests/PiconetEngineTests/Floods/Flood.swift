@@ -1,4 +1,5 @@
 import PiconetWire
+import Testing
 
 @testable import PiconetEngine
 
@@ -24,11 +25,15 @@ final class Flood {
     configuration.messageWindow = 8_000
     configuration.frameLimit = 1_024
     configuration.transmitWindow = 8_192
+    configuration.relaying = RelayQuotas()
+    configuration.transports = [.tcp, .relay]
     change(&configuration)
     self.configuration = configuration
     self.isMember = isMember
     one = OneSided(configuration)
-    let capabilities: Capabilities = [.resume, .streams, .removal, .typedCodes]
+    let capabilities: Capabilities = [
+      .resume, .streams, .removal, .typedCodes, .introductions, .relay, .tunnels,
+    ]
     _ =
       isMember
       ? one.connected { $0.capabilities = capabilities } : one.associated { $0.capabilities = capabilities }
@@ -58,6 +63,13 @@ final class Flood {
       reason = reason ?? one.side.log.closeReason
       one.side.forgetLog()
     }
+  }
+
+  /// - Returns: by how much the most that was held has grown.
+  func grows(_ type: UInt8, rounds: Int) -> Int {
+    let before = most
+    run(type, rounds: rounds)
+    return most - before
   }
 
   /// Our application sends until nothing more goes.
@@ -143,6 +155,9 @@ final class Flood {
   /// Numbers that the remote side may choose.
   private var farTunnel: UInt64 { 2 * (round % 60) + (one.far < one.side.node ? 0 : 1) }
 
+  /// Any of those that have frames of their own.
+  private var channel: MessageChannel { MessageChannel(1 + Int(round % UInt64(MessageChannel.count - 1)))! }
+
   private var other: MemberName { MemberName(peer: peer(77), incarnation: Incarnation(rawValue: round)) }
 
   /// What the remote side says in one turn: frames of the type, and as little else as makes them legal.
@@ -177,6 +192,9 @@ final class Flood {
     case FrameType.unreliableMessage: return [.unreliableMessage(number: round, payload)]
     case FrameType.message: return [.message(bytes(0))]
     case FrameType.fragment: return [.fragment(payload)]
+    case FrameType.channelCredit: return [.channelCredit(channel, limit: round)]
+    case FrameType.channelMessage: return [.channelMessage(channel, bytes(0))]
+    case FrameType.channelFragment: return [.channelFragment(channel, payload)]
     case FrameType.invite:
       return [.invite(Invite(timeout: 60_000, commitment: someNonce, context: payload)), .withdraw(.cancelled)]
     case FrameType.withdraw: return [.withdraw(.cancelled)]
@@ -239,7 +257,9 @@ final class Flood {
     case FrameType.introduced: return [.introduced(other)]
     case FrameType.introductionFailed: return [.introductionFailed(other, .declined, detail: text)]
     case FrameType.withdrawIntroduction: return [.withdrawIntroduction(other, .cancelled)]
-    default: return [.unknownOptional(type: type)]
+    default:
+      if FrameType.all.contains(where: { $0.type == type }) { Issue.record("nothing is sent of this type") }
+      return [.unknownOptional(type: type)]
     }
   }
 

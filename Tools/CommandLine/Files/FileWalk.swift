@@ -42,13 +42,24 @@ struct FileWalk: Sendable {
     case twice(LocalPath)
   }
 
+  /// Where files are offered.
+  private struct Folder {
+    var names: [[UInt8]] = []
+    /// The same as cards and sticks take it.
+    var onCards: [[UInt8]] = []
+
+    func appending(_ name: [UInt8], onCards other: [UInt8]) -> Folder {
+      Folder(names: names + [name], onCards: onCards + [other])
+    }
+  }
+
   /// A directory on the way.
   private struct Level {
     let path: LocalPath
     let names: DirectoryNames
     var next = 0
     /// The folder below which its contents are offered.
-    let folder: [[UInt8]]
+    let folder: Folder
     /// Repaired names of folders in it.
     var repaired: Set<[UInt8]> = []
   }
@@ -109,14 +120,16 @@ struct FileWalk: Sendable {
         let found = try Self.inspect(operand, status)
         guard found.kind != nil || options.any else { throw GatheringFailure(path: operand, reason: .notAnImage) }
         if options.takesCompanions { companions = Companions.of(operand, found.kind).reversed() }
-        return step(operand, found, folder: [], siblings: nil)
+        return step(operand, found, folder: Folder(), siblings: nil)
       }
       visited = []
       isBarren = true
       let name = operand.lastComponent.bytes
       // A path that does not end with a folder's name stands for the folder's contents.
       let isPlace = name == [0x2E] || name == [0x2E, 0x2E] || name == [0x2F] || name.isEmpty
-      return try enter(operand, status, folder: isPlace || options.isFlat ? [] : [AcceptableName(name).bytes])
+      guard !isPlace, !options.isFlat else { return try enter(operand, status, folder: Folder()) }
+      let folder = AcceptableName(name)
+      return try enter(operand, status, folder: Folder().appending(folder.bytes, onCards: folder.onCards.bytes))
     } catch {
       isBarren = false
       return .failure(error)
@@ -132,7 +145,7 @@ struct FileWalk: Sendable {
     }
     guard found.kind != nil || options.any else { throw GatheringFailure(path: operand, reason: .notAnImage) }
     let name = input.name ?? LocalPath("stdin" + (found.kind.map { ".\($0.fileExtension)" } ?? ""))
-    return step(operand, found, folder: [], siblings: nil, name: name, content: input.content)
+    return step(operand, found, folder: Folder(), siblings: nil, name: name, content: input.content)
   }
 
   /// A file that nobody has named: it is sent if it is what its name says, and nothing is said if not.
@@ -140,7 +153,7 @@ struct FileWalk: Sendable {
     guard let status = try? Self.status(of: path), let found = try? Self.inspect(path, status),
       found.kind == .xmp || found.kind?.isVideo == true
     else { return nil }
-    return step(path, found, folder: [], siblings: nil)
+    return step(path, found, folder: Folder(), siblings: nil)
   }
 
   private mutating func nextBelow() -> Step? {
@@ -160,7 +173,9 @@ struct FileWalk: Sendable {
       switch status.st_mode & S_IFMT {
       case S_IFDIR:
         if isLink, !options.followsLinks { return .link(path) }
-        return try enter(path, status, folder: options.isFlat ? [] : level.folder + [folderName(name)])
+        guard !options.isFlat else { return try enter(path, status, folder: Folder()) }
+        let offered = folderName(name)
+        return try enter(path, status, folder: level.folder.appending(offered.name, onCards: offered.onCards))
       case S_IFREG:
         let found = try Self.inspect(path, status)
         guard found.kind != nil || options.any else {
@@ -178,9 +193,9 @@ struct FileWalk: Sendable {
 
   /// - Returns: nothing; the contents follow.
   private mutating func enter(
-    _ path: LocalPath, _ status: stat, folder: [[UInt8]]
+    _ path: LocalPath, _ status: stat, folder: Folder
   ) throws(GatheringFailure) -> Step? {
-    guard levels.count <= options.depth, AcceptableFolder(folder) != nil else {
+    guard levels.count <= options.depth, AcceptableFolder(folder.names) != nil else {
       throw GatheringFailure(path: path, reason: .tooDeep)
     }
     if options.followsLinks, !visited.insert(OfferedNames.Identity(status)).inserted { return nil }
@@ -192,29 +207,35 @@ struct FileWalk: Sendable {
     return nil
   }
 
-  /// The name of a folder in the present one, repaired if receivers would not make it as it is, so that it differs from
-  /// those of others.
-  private mutating func folderName(_ name: [UInt8]) -> [UInt8] {
+  /// The name of a folder in the present one, and the one for cards, each repaired if it would not be taken as it is,
+  /// so that it differs from those of others.
+  private mutating func folderName(_ name: [UInt8]) -> (name: [UInt8], onCards: [UInt8]) {
     let acceptable = AcceptableName(name)
-    guard acceptable.refusal != nil else { return name }
-    var (candidate, number) = (acceptable, 1)
+    let offered = acceptable.refusal == nil ? acceptable : different(acceptable)
+    let onCards = offered.onCards
+    return (offered.bytes, onCards == offered ? onCards.bytes : different(onCards).bytes)
+  }
+
+  /// A repaired name for a folder that nothing else in the present one has.
+  private mutating func different(_ name: AcceptableName) -> AcceptableName {
+    var (candidate, number) = (name, 1)
     while levels[levels.count - 1].names.contains(candidate.bytes)
       || !levels[levels.count - 1].repaired.insert(candidate.bytes).inserted
     {
       number += 1
-      candidate = acceptable.numbered(number)
+      candidate = name.numbered(number)
     }
-    return candidate.bytes
+    return candidate
   }
 
   // MARK: One file
 
   private mutating func step(
-    _ path: LocalPath, _ found: Found, folder: [[UInt8]], siblings: DirectoryNames?, name ownName: LocalPath? = nil,
+    _ path: LocalPath, _ found: Found, folder place: Folder, siblings: DirectoryNames?, name ownName: LocalPath? = nil,
     content: LocalPath? = nil
   ) -> Step {
     let name = AcceptableName((ownName ?? path).lastComponent.bytes)
-    guard let folder = AcceptableFolder(folder) else {
+    guard let folder = AcceptableFolder(place.names) else {
       return .failure(GatheringFailure(path: path, reason: .tooDeep))
     }
     // Files in one directory have different names already.
@@ -232,7 +253,25 @@ struct FileWalk: Sendable {
       return .file(
         GatheredFile(
           path: path, content: content, size: found.size, kind: found.kind, name: name,
-          folder: folder.text.isEmpty ? nil : folder, renaming: renaming))
+          folder: folder.text.isEmpty ? nil : folder, renaming: renaming,
+          onCards: onCards(name, place, found.identity, siblings: siblings)))
+    }
+  }
+
+  private mutating func onCards(
+    _ name: AcceptableName, _ folder: Folder, _ identity: OfferedNames.Identity, siblings: DirectoryNames?
+  ) -> GatheredFile.CardPlace? {
+    let other = name.onCards
+    guard other != name || folder.onCards != folder.names, let place = AcceptableFolder(folder.onCards) else {
+      return nil
+    }
+    let answer = offered.take(other, in: place.text, identity: identity) { text in
+      other != name && siblings?.contains(text.utf8) == true
+    }
+    switch answer {
+    case .sameFile: return nil
+    case .free(let name), .numbered(let name):
+      return GatheredFile.CardPlace(name: name, folder: place.text.isEmpty ? nil : place)
     }
   }
 

@@ -16,8 +16,24 @@ struct GatheredFile: Hashable, Sendable {
   let folder: AcceptableFolder?
   /// Why it is not offered under its own name, worded to follow "since" in a sentence.
   let renaming: String?
+  /// Where it is offered if a receiver's disk does not take a character of its name or folder; nil: they have none
+  /// such.
+  var onCards: CardPlace? = nil
   /// Whether the path is a URL.
   var isURL: Bool { path.isURL }
+
+  /// A name and a folder that cards and sticks take, and no other file of the command has.
+  struct CardPlace: Hashable, Sendable {
+    let name: AcceptableName
+    let folder: AcceptableFolder?
+  }
+
+  /// It, offered where cards and sticks take it.
+  func offered(at place: CardPlace) -> GatheredFile {
+    GatheredFile(
+      path: path, content: content, size: size, kind: kind, name: place.name, folder: place.folder,
+      renaming: "the receiver's disk does not take its name")
+  }
 }
 
 /// An operand, or something below it, that can't be sent.

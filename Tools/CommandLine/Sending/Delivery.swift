@@ -169,6 +169,9 @@ struct Delivery: Sendable {
       shared.state.withLock { $0.patience.moved(at: .now) }
       board.end(key)
       if error.code == .exists, error.blame == .peer { return skipped(name) }
+      if error.code == .nameRefused, error.blame == .peer, let place = file.onCards {
+        return await send(file.offered(at: place), shared)
+      }
       var failure = TransferFailure(error, on: .sender)
       shared.state.withLock { state in
         // Given up by `watch`, or ended with the link or a program.
