@@ -10,6 +10,7 @@
 @_exported import struct PiconetEngine.InvalidConfiguration
 @_exported import struct PiconetEngine.LinkFailure
 @_exported import struct PiconetEngine.NodeID
+@_exported import enum PiconetEngine.RemovalPolicy
 @_exported import enum PiconetEngine.SessionMembership
 @_exported import struct PiconetEngine.RelayQuotas
 @_exported import struct PiconetEngine.TransportAddress

@@ -13,7 +13,7 @@ extension SessionSuite {
     )
     func removed(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
-        try await world.group { pair, third in
+        try await world.group(server: { $0.removals = .members }) { pair, third in
           let member = try #require(pair.client.session.members.first { $0.id == third.id })
           try await pair.client.session.remove(member)
           #expect(await failure { try await member.send([1]) }?.code == .removed)
@@ -39,7 +39,7 @@ extension SessionSuite {
     @Test("a node that allows no removal leaves nobody for another one's wish", arguments: SuiteTransport.ofThree)
     func removalNotAllowed(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
-        try await world.group(server: { $0.allowsRemoval = false }) { pair, third in
+        try await world.group(server: { $0.removals = .nobody }) { pair, third in
           let member = try #require(pair.client.session.members.first { $0.id == third.id })
           try await pair.client.session.remove(member)
           #expect(await third.session.nextDeparture()?.removedBy == pair.client.id)

@@ -144,7 +144,7 @@ struct IntroductionTests {
   @Test("who was removed is not introduced again")
   func removed() async throws {
     try await run(
-      ben: { $0.introductions = .takeWord }, cleo: { $0.introductions = .takeWord }
+      ada: { $0.removals = .members }, ben: { $0.introductions = .takeWord }, cleo: { $0.introductions = .takeWord }
     ) { ada, ben, cleo in
       let two = try members(of: ada, ben, cleo)
       try await ada.session.introduce(two[0], to: two[1])

@@ -47,6 +47,8 @@ struct SessionSettings: Sendable {
     // Whoever connects to one peer is connected with all, and nobody is asked about those that others have let in.
     configuration.membership = .group
     configuration.introductions = .takeWord
+    // `disconnectPeerFromAllPeers(_:)` is anybody's.
+    configuration.removals = .members
     configuration.relaying = RelayQuotas()
     if let transports {
       configuration.transports.removeAll { !transports.contains($0) }

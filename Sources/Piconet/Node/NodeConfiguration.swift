@@ -103,9 +103,9 @@ public struct NodeConfiguration: Sendable {
   /// stranger from an address that holds a quarter of the places, and two more than the newcomer's address does, gives
   /// way at once. nil, the default: no member ever does.
   public var idleMemberTimeout: Duration?
-  /// Whether a member may remove another one for the whole group (`Session.remove`). Default: any member may, as with
-  /// GKSession; if false, this node never leaves a member because another one asks for it.
-  public var allowsRemoval = true
+  /// Whose wish to remove a member for the whole group (`Session.remove`) this node follows. Default: a member's, about
+  /// whom it has introduced to this node; `members` is as with GKSession, `nobody` leaves no member at another's wish.
+  public var removals = RemovalPolicy.introducers
   /// Whom the session has for members. `pairs`, the default: those that this node has accepted, or that have accepted
   /// it. `group`: all members of these, too, if they say the same: who joins one member joins all. Members introduce
   /// one another for that, and what becomes of an introduction is up to `introductions`; `takeWord` makes one group
@@ -206,7 +206,7 @@ public struct NodeConfiguration: Sendable {
     configuration.greeting = greeting
     configuration.capacity = capacity
     configuration.idleMemberTimeout = idleMemberTimeout ?? .zero
-    configuration.allowsRemoval = allowsRemoval
+    configuration.removals = removals
     configuration.membership = membership
     configuration.holdsIntroducedInvitations = introductions != .show
     configuration.relaying = relaying

@@ -23,7 +23,7 @@ extension Association {
     let subject = NodeID(subject)
     guard subject != turn.node, subject != node else { throw Breach("removes itself, or whom it asks to") }
     // A member on its way out has no say any more: if two remove each other, the first is heard.
-    return configuration.allowsRemoval && leaving == nil ? subject : nil
+    return configuration.removals != .nobody && leaving == nil ? subject : nil
   }
 
   /// Whether a frame counts that only a member may send.

@@ -85,8 +85,8 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// Whether we pass bytes on between members of ours that can't reach each other, and how many. They are ciphertext to
   /// us. Default: nil, no.
   public var relaying: RelayQuotas?
-  /// Whether a member may remove another one from the whole group. Default: any may, as in GKSession.
-  public var allowsRemoval = true
+  /// Whose wish to remove a member counts. Default: of whom has introduced it to us.
+  public var removals = RemovalPolicy.introducers
   /// Whether unreliable messages are delivered even after newer ones. Default: no.
   public var deliversLateMessages = false
   /// The most peers in the discovery table. Default 1024.

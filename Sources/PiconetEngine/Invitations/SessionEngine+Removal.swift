@@ -14,16 +14,28 @@ extension SessionEngine {
     leave(id, remote, .removed, by: node, turn)
   }
 
-  /// Leaves a member because another one wants it removed.
+  /// Leaves a member because another one wants it removed, and may.
   mutating func remove(_ remote: NodeID, for member: NodeID, _ turn: Turn) {
     guard let association = associations[remote], association.isStaying else {
-      guard turn.introductions[remote] != nil else { return }
+      guard let entry = turn.introductions[remote],
+        counts(wishOfIntroducer: entry.introducers.contains { $0.node.peer == member.peer })
+      else { return }
       // Nobody is to bring it here any more.
       tombstones.insert(remote)
       return endIntroduction(of: remote, Ending(.removed, .peer, "a member has removed it", by: member), turn)
     }
+    guard counts(wishOfIntroducer: association.peer.introducedBy?.peer == member.peer) else { return }
     tombstones.insert(remote)
     association.tellRemoved(by: member, turn)
     leave(nil, remote, .removed, by: member, turn)
+  }
+
+  /// Whether the wish of a member counts, which has introduced the one that it is about, or not.
+  private func counts(wishOfIntroducer isIntroducer: Bool) -> Bool {
+    switch configuration.removals {
+    case .introducers: isIntroducer
+    case .members: true
+    case .nobody: false
+    }
   }
 }

@@ -50,6 +50,7 @@ final class EngineFuzz {
   static let configuration: EngineConfiguration = {
     var configuration = EngineConfiguration(scope: "fuzz", name: "engine")
     configuration.capacity = 5
+    configuration.removals = .members
     configuration.messageLimit = 4_096
     configuration.messageWindow = 16_384
     configuration.frameLimit = 1_024

@@ -52,6 +52,7 @@ extension Scenario {
   /// Small limits are reached more often than large ones.
   private static func configuration(_ index: Int, _ dice: inout Dice) -> EngineConfiguration {
     var configuration = EngineConfiguration(scope: "simulation", name: "n\(index)")
+    configuration.removals = .members
     configuration.frameLimit = dice.pick([1_024, 1_500, 4_096, 16_381])
     configuration.messageLimit = dice.pick([300, 5_000, 20_000, 95 * 1024])
     configuration.messageWindow = max(configuration.messageLimit + 1_024, dice.pick([0, 30_000, 200_000]))
@@ -428,7 +429,7 @@ extension Scenario {
       let capacity = dice.number(2...count)
       for index in configurations.indices { configurations[index].capacity = capacity }
     }
-    if dice.chance(30) { configurations[dice.number(0...(count - 1))].allowsRemoval = false }
+    if dice.chance(30) { configurations[dice.number(0...(count - 1))].removals = .nobody }
     lossyCloseChance = dice.pick([0, 50])
     discovery.flapChance = dice.pick([0, 20])
     discovery.wrongHintChance = dice.pick([0, 10])

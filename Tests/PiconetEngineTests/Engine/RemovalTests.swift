@@ -8,7 +8,9 @@ struct RemovalTests {
   private func name(_ node: NodeID) -> MemberName { MemberName(peer: node.peer, incarnation: node.incarnation) }
 
   /// An engine with three members: the remote side, and two more.
-  private func group(_ configuration: EngineConfiguration = configuration()) -> (OneSided, OneSidedLink, OneSidedLink) {
+  private func group(_ configuration: EngineConfiguration = configuration { $0.removals = .members }) -> (
+    OneSided, OneSidedLink, OneSidedLink
+  ) {
     let one = OneSided(configuration).connected { $0.capabilities = .removal }
     return (one, OneSidedLink(one, peer: 2).connect(), OneSidedLink(one, peer: 3).connect())
   }
@@ -61,7 +63,14 @@ struct RemovalTests {
 
   @Test("where removal is not allowed nothing happens")
   func notAllowed() {
-    let (one, second, _) = group(configuration { $0.allowsRemoval = false })
+    let (one, second, _) = group(configuration { $0.removals = .nobody })
+    #expect(second.receive(.removeMember(subject: name(one.far), .removed)).effects == [])
+    #expect(one.side.members.count == 3)
+  }
+
+  @Test("by default no member's wish counts about whom it has not introduced")
+  func notByAnybody() {
+    let (one, second, _) = group(configuration())
     #expect(second.receive(.removeMember(subject: name(one.far), .removed)).effects == [])
     #expect(one.side.members.count == 3)
   }
@@ -77,7 +86,7 @@ struct RemovalTests {
 
   @Test("a member that does not understand removals is asked nothing, and told nothing but the leave")
   func withoutCapability() {
-    let one = OneSided().connected()
+    let one = OneSided(configuration { $0.removals = .members }).connected()
     let second = OneSidedLink(one, peer: 2).connect([])
     let third = OneSidedLink(one, peer: 3).connect()
     let outcome = third.receive(.removeMember(subject: name(second.far), .removed))

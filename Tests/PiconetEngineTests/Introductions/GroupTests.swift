@@ -148,7 +148,7 @@ struct GroupTests {
 
   @Test("whom a member has removed is introduced to nobody")
   func removed() {
-    let group = engine()
+    let group = engine { $0.removals = .members }
     let (first, _) = join(group, 1)
     let (second, _) = join(group, 2)
     first.receive(.introduced(second.far.memberName))

@@ -69,7 +69,7 @@ struct IntroductionRulesTests {
 
   @Test("is nobody that we have removed", arguments: [false, true])
   func removed(byOther: Bool) {
-    let group = IntroducedEngine(members: 3)
+    let group = IntroducedEngine(members: 3) { $0.removals = .members }
     let gone = group.members[2]
     if byOther {
       group.members[1].receive(.removeMember(subject: gone.far.memberName, .removed))
@@ -91,7 +91,7 @@ struct IntroductionRulesTests {
 
   @Test("is nobody that left, or that somebody wants removed who may not")
   func notRemoved() {
-    let group = IntroducedEngine(members: 3) { $0.allowsRemoval = false }
+    let group = IntroducedEngine(members: 3) { $0.removals = .nobody }
     let gone = group.members[2]
     group.members[1].receive(.removeMember(subject: gone.far.memberName, .removed))
     gone.receive(.leave(.left, detail: ""))
@@ -101,7 +101,7 @@ struct IntroductionRulesTests {
 
   @Test("is nobody that a member removes from the group before it has come to us", arguments: [false, true])
   func removedBefore(isWanted: Bool) {
-    let group = IntroducedEngine(members: 3)
+    let group = IntroducedEngine(members: 3) { $0.removals = .members }
     group.introducer.introduces(subject)
     if isWanted { group.answer(subject) }
     let outcome = group.members[1].receive(.removeMember(subject: subject.memberName, .removed))
@@ -110,9 +110,38 @@ struct IntroductionRulesTests {
     #expect(group.members[2].sent(group.members[2].introduces(subject)).answers == [.removed])
   }
 
+  @Test("is removed, by default, by who has introduced it alone: before it has come to us, and as a member")
+  func byIntroducer() {
+    for isMember in [false, true] {
+      let group = IntroducedEngine(members: 3)
+      group.introducer.introduces(subject)
+      let introduced = group.played(subject)
+      if isMember {
+        group.answer(subject)
+        introduced.associate()
+        introduced.crosses()
+        #expect(group.side.members.contains(subject))
+      }
+      let wish = Frame.removeMember(subject: subject.memberName, .removed)
+      let other = group.members[1].receive(wish)
+      #expect(introduced.sent(other).isEmpty && other.introductionEnds.isEmpty)
+      let outcome = group.introducer.receive(wish)
+      if isMember {
+        #expect(
+          introduced.sent(outcome) == [.removed(by: group.introducer.far.memberName), .leave(.removed, detail: "")])
+      } else {
+        #expect(outcome.introductionEnds.map(\.reason) == [.removed])
+      }
+      // Whom it has not introduced it can't remove.
+      let stays = group.members[2]
+      let rest = group.introducer.receive(.removeMember(subject: stays.far.memberName, .removed))
+      #expect(stays.sent(rest).isEmpty)
+    }
+  }
+
   @Test("a node that nobody knows is not noted as removed")
   func forged() {
-    let group = IntroducedEngine(members: 2)
+    let group = IntroducedEngine(members: 2) { $0.removals = .members }
     group.members[1].receive(.removeMember(subject: subject.memberName, .removed))
     #expect(group.introducer.introduces(subject).introduced.count == 1)
   }

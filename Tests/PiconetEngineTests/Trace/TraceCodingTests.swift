@@ -71,7 +71,7 @@ struct TraceCodingTests {
     settings.sightingLimit = 16
     settings.transports = [.rfcomm, .tcp]
     settings.transportHeadStart = .milliseconds(17)
-    settings.allowsRemoval = false
+    settings.removals = .nobody
     settings.deliversLateMessages = true
     settings.streamLimit = 18
     settings.streamWindow = 19

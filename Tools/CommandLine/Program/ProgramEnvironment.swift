@@ -63,7 +63,7 @@ struct ProgramEnvironment: Sendable {
     var configuration = NodeConfiguration(sessionID: session ?? Self.usualSession, name: name ?? peerName)
     configuration.mode = mode
     // A peer that a program has let in must not throw others out.
-    configuration.allowsRemoval = false
+    configuration.removals = .nobody
     // Each member is one that a person has chosen.
     configuration.introductions = .refuse
     configuration.interfaces = interfaces

@@ -7,7 +7,7 @@ extension EngineConfiguration: TraceCoded {
     bytes(transferMemory, smallestTransferWindow, readSize, transmitWindow)
     bytes(disconnectTimeout, handshakeTimeout, idleTimeout, leaveTimeout)
     bytes(handshakeLimit, associationLimit, sightingLimit, transports, transportHeadStart)
-    bytes(allowsRemoval, deliversLateMessages, streamLimit, streamWindow, firstStreamWindow, streamMemory)
+    bytes(removals, deliversLateMessages, streamLimit, streamWindow, firstStreamWindow, streamMemory)
     bytes(movesBetweenTransports, idleMemberTimeout, openInvitations, greeting)
     bytes(channelLimit, channelWindow, channelPriorities, membership, relaying, holdsIntroducedInvitations)
   }
@@ -33,7 +33,7 @@ extension EngineConfiguration: TraceCoded {
     settings.sightingLimit = try reader()
     settings.transports = try reader()
     settings.transportHeadStart = try reader()
-    settings.allowsRemoval = try reader()
+    settings.removals = try reader()
     settings.deliversLateMessages = try reader()
     settings.streamLimit = try reader()
     settings.streamWindow = try reader()

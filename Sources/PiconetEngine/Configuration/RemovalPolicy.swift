@@ -1,0 +1,12 @@
+/// Whose wish to remove a member from the whole session counts here.
+///
+/// It is about the wishes of other members; what this node itself removes it leaves in any case.
+public enum RemovalPolicy: String, Sendable, Hashable, CaseIterable {
+  /// A member's, about those whom that member has introduced to this node: who admitted somebody may take it back. In a
+  /// session of `pairs` without introductions nobody's counts.
+  case introducers
+  /// Every member's, as with GKSession.
+  case members
+  /// Nobody's.
+  case nobody
+}
