@@ -45,14 +45,24 @@ struct StreamBufferTests {
     #expect(buffer.count == 67_000)
   }
 
-  @Test("a waiting reader gets what comes first, and each byte goes to one reader")
+  @Test("while one waits, another gets an error, and no byte of the first")
   func waiting() async {
-    async let first = read(1)
-    async let second = read(1)
-    buffer.push([5])
-    buffer.push([6])
-    #expect(await [first, second].sorted() == ["[5]", "[6]"])
+    await withTaskGroup(of: String.self) { group in
+      for _ in 0..<2 { group.addTask { await read(2) } }
+      #expect(await group.next() == "inProgress")
+      buffer.push([5, 6])
+      #expect(await group.next() == "[5, 6]")
+    }
     #expect(told.value.reduce(0, +) == 2)
+  }
+
+  @Test("the first iteration has the bytes until it is gone")
+  func iterations() {
+    var first: StreamBuffer.Reader? = StreamBuffer.Reader()
+    let second = StreamBuffer.Reader()
+    #expect(first.map(buffer.claim) == true && !buffer.claim(second))
+    first = nil
+    #expect(buffer.claim(second))
   }
 
   @Test("who reads without waiting gets what is there and the end, and nothing that somebody else waits for")

@@ -17,87 +17,101 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
+    /// Those of this version.
+    enum Known: String, CaseIterable {
+      case declined, cancelled, timedOut, full, version, identity, codeMismatch, codeNeeded, wrongCode, wrongSession,
+        unreachable, notAvailable, linkFailed, protocolBroken, limitExceeded, shuttingDown, left, removed,
+        alreadyConnected, inProgress, notConnected, messageTooLarge, sourceUnreadable, sourceChanged, nameRefused,
+        tooLarge, diskFull, noPermission, exists, digestMismatch, sizeMismatch, directoryVanished, notWanted,
+        storageFailed, tooManyTransfers, notSupported, invalidArgument, state, internalError
+    }
+
+    /// Nil for a code of another version or a program's own.
+    var known: Known? { Known(rawValue: rawValue) }
+
+    private init(known: Known) { rawValue = known.rawValue }
+
     /// The peer said no.
-    public static let declined = Code(rawValue: "declined")
+    public static let declined = Code(known: .declined)
     /// The calling task, or the peer, took it back.
-    public static let cancelled = Code(rawValue: "cancelled")
+    public static let cancelled = Code(known: .cancelled)
     /// Nothing was heard, or no answer came, for as long as was allowed.
-    public static let timedOut = Code(rawValue: "timedOut")
+    public static let timedOut = Code(known: .timedOut)
     /// The session has as many members as its capacity allows.
-    public static let full = Code(rawValue: "full")
+    public static let full = Code(known: .full)
     /// No protocol version in common.
-    public static let version = Code(rawValue: "version")
+    public static let version = Code(known: .version)
     /// The peer's key is not trusted: it changed, is not remembered, or is not the pinned one.
-    public static let identity = Code(rawValue: "identity")
+    public static let identity = Code(known: .identity)
     /// A person compared the short codes and they differ, or the attempt broke off before both sides had compared them.
-    public static let codeMismatch = Code(rawValue: "codeMismatch")
+    public static let codeMismatch = Code(known: .codeMismatch)
     /// The peer can be invited only by its code, which a person has to type
     /// (`Node.invite(_:proving:context:timeout:proven:)`).
-    public static let codeNeeded = Code(rawValue: "codeNeeded")
+    public static let codeNeeded = Code(known: .codeNeeded)
     /// The code that was typed is not the peer's, or the proof of it broke off.
-    public static let wrongCode = Code(rawValue: "wrongCode")
+    public static let wrongCode = Code(known: .wrongCode)
     /// The peer is in another session.
-    public static let wrongSession = Code(rawValue: "wrongSession")
+    public static let wrongSession = Code(known: .wrongSession)
     /// No address of the peer answers on any transport, see `failures`, or it is not in sight.
-    public static let unreachable = Code(rawValue: "unreachable")
+    public static let unreachable = Code(known: .unreachable)
     /// The peer hides: while it is not available it takes invitations of nobody but whom it expects.
-    public static let notAvailable = Code(rawValue: "notAvailable")
+    public static let notAvailable = Code(known: .notAvailable)
     /// The connection broke.
-    public static let linkFailed = Code(rawValue: "linkFailed")
+    public static let linkFailed = Code(known: .linkFailed)
     /// The peer broke the protocol.
-    public static let protocolBroken = Code(rawValue: "protocolBroken")
+    public static let protocolBroken = Code(known: .protocolBroken)
     /// A limit was crossed; the description names it.
-    public static let limitExceeded = Code(rawValue: "limitExceeded")
+    public static let limitExceeded = Code(known: .limitExceeded)
     /// This node, or the peer, is shutting down.
-    public static let shuttingDown = Code(rawValue: "shuttingDown")
+    public static let shuttingDown = Code(known: .shuttingDown)
     /// The peer left, or we have left it: the blame says which.
-    public static let left = Code(rawValue: "left")
+    public static let left = Code(known: .left)
     /// A member was removed from the session for the whole group; see `removedBy`.
-    public static let removed = Code(rawValue: "removed")
+    public static let removed = Code(known: .removed)
     /// The peer is a member already.
-    public static let alreadyConnected = Code(rawValue: "alreadyConnected")
-    /// An invitation to this peer is under way.
-    public static let inProgress = Code(rawValue: "inProgress")
+    public static let alreadyConnected = Code(known: .alreadyConnected)
+    /// An invitation to this peer is under way; or another reader has the bytes of this stream.
+    public static let inProgress = Code(known: .inProgress)
     /// The peer is not, or no longer, a member of the session.
-    public static let notConnected = Code(rawValue: "notConnected")
+    public static let notConnected = Code(known: .notConnected)
     /// The message is above the limit of this node or of the peer; the description names both numbers.
-    public static let messageTooLarge = Code(rawValue: "messageTooLarge")
+    public static let messageTooLarge = Code(known: .messageTooLarge)
 
     /// The file to send is missing, unreadable or not a regular file; see `underlying`.
-    public static let sourceUnreadable = Code(rawValue: "sourceUnreadable")
+    public static let sourceUnreadable = Code(known: .sourceUnreadable)
     /// The file to send grew, shrank or changed while it was being sent.
-    public static let sourceChanged = Code(rawValue: "sourceChanged")
+    public static let sourceChanged = Code(known: .sourceChanged)
     /// The name can't be stored safely.
-    public static let nameRefused = Code(rawValue: "nameRefused")
+    public static let nameRefused = Code(known: .nameRefused)
     /// The resource is above the receiver's limit.
-    public static let tooLarge = Code(rawValue: "tooLarge")
+    public static let tooLarge = Code(known: .tooLarge)
     /// No space is left where the file goes.
-    public static let diskFull = Code(rawValue: "diskFull")
+    public static let diskFull = Code(known: .diskFull)
     /// The file or the directory may not be opened or written.
-    public static let noPermission = Code(rawValue: "noPermission")
+    public static let noPermission = Code(known: .noPermission)
     /// A file with that name exists already, and stays.
-    public static let exists = Code(rawValue: "exists")
+    public static let exists = Code(known: .exists)
     /// What arrived is not what was sent: the SHA-256 differs, and nothing was kept.
-    public static let digestMismatch = Code(rawValue: "digestMismatch")
+    public static let digestMismatch = Code(known: .digestMismatch)
     /// More or fewer bytes than offered.
-    public static let sizeMismatch = Code(rawValue: "sizeMismatch")
+    public static let sizeMismatch = Code(known: .sizeMismatch)
     /// The receiving directory was removed in the meantime.
-    public static let directoryVanished = Code(rawValue: "directoryVanished")
+    public static let directoryVanished = Code(known: .directoryVanished)
     /// The receiver doesn't take this kind of content.
-    public static let notWanted = Code(rawValue: "notWanted")
+    public static let notWanted = Code(known: .notWanted)
     /// The disk failed.
-    public static let storageFailed = Code(rawValue: "storageFailed")
+    public static let storageFailed = Code(known: .storageFailed)
     /// More transfers at once than a peer takes.
-    public static let tooManyTransfers = Code(rawValue: "tooManyTransfers")
+    public static let tooManyTransfers = Code(known: .tooManyTransfers)
 
     /// The peer's program is older, and can't do what was asked for.
-    public static let notSupported = Code(rawValue: "notSupported")
+    public static let notSupported = Code(known: .notSupported)
     /// An argument or a setting is wrong; the description names the rule.
-    public static let invalidArgument = Code(rawValue: "invalidArgument")
+    public static let invalidArgument = Code(known: .invalidArgument)
     /// The device key or the known peers can't be read or written; see `underlying`.
-    public static let state = Code(rawValue: "state")
+    public static let state = Code(known: .state)
     /// Something in this system failed that should not.
-    public static let internalError = Code(rawValue: "internalError")
+    public static let internalError = Code(known: .internalError)
   }
 
   /// What happened.
@@ -131,7 +145,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
   /// What happened, in words for people. It has `detail` in it, as it is: remove control characters before you show it
   /// on a terminal.
   public var description: String {
-    var words = code == .left && blame != .peer ? "we have left" : Self.words[code] ?? code.rawValue
+    var words = code == .left && blame != .peer ? "we have left" : code.known?.words ?? code.rawValue
     if let removedBy { words += " by \(removedBy)" }
     return detail.isEmpty ? words : "\(words): \(detail)"
   }
@@ -151,25 +165,53 @@ extension PiconetError {
     removedBy = ending.by
   }
 
-  private static let words: [Code: String] = [
-    .declined: "declined", .cancelled: "cancelled", .timedOut: "no answer in time", .full: "the session is full",
-    .version: "no protocol version in common", .identity: "the identity is not trusted",
-    .codeMismatch: "the short codes differ, or could not be compared", .codeNeeded: "its code has to be typed",
-    .wrongCode: "the code was not proven", .wrongSession: "the device is in another session",
-    .unreachable: "unreachable", .linkFailed: "the connection broke", .protocolBroken: "the protocol was broken",
-    .limitExceeded: "a limit was crossed", .shuttingDown: "shutting down", .left: "the peer left",
-    .removed: "removed from the session",
-    .alreadyConnected: "connected already", .inProgress: "an invitation is under way",
-    .notConnected: "not connected", .messageTooLarge: "the message is too large",
-    .sourceUnreadable: "the file can't be read", .sourceChanged: "the file changed while it was sent",
-    .nameRefused: "the name is refused", .tooLarge: "too large", .diskFull: "the disk is full",
-    .noPermission: "no permission to write", .exists: "a file of that name exists",
-    .digestMismatch: "the content was damaged", .sizeMismatch: "the size is not what was offered",
-    .directoryVanished: "the directory was removed", .notWanted: "not wanted", .storageFailed: "the disk failed",
-    .tooManyTransfers: "too many transfers at once", .notSupported: "the device does not support it",
-    .notAvailable: "the device is not available", .invalidArgument: "invalid",
-    .state: "the stored identity", .internalError: "internal error",
-  ]
+}
+
+extension PiconetError.Code.Known {
+  /// For people, without what `detail` says.
+  var words: String {
+    switch self {
+    case .declined: "declined"
+    case .cancelled: "cancelled"
+    case .timedOut: "no answer in time"
+    case .full: "the session is full"
+    case .version: "no protocol version in common"
+    case .identity: "the identity is not trusted"
+    case .codeMismatch: "the short codes differ, or could not be compared"
+    case .codeNeeded: "its code has to be typed"
+    case .wrongCode: "the code was not proven"
+    case .wrongSession: "the device is in another session"
+    case .unreachable: "unreachable"
+    case .notAvailable: "the device is not available"
+    case .linkFailed: "the connection broke"
+    case .protocolBroken: "the protocol was broken"
+    case .limitExceeded: "a limit was crossed"
+    case .shuttingDown: "shutting down"
+    case .left: "the peer left"
+    case .removed: "removed from the session"
+    case .alreadyConnected: "connected already"
+    case .inProgress: "under way already"
+    case .notConnected: "not connected"
+    case .messageTooLarge: "the message is too large"
+    case .sourceUnreadable: "the file can't be read"
+    case .sourceChanged: "the file changed while it was sent"
+    case .nameRefused: "the name is refused"
+    case .tooLarge: "too large"
+    case .diskFull: "the disk is full"
+    case .noPermission: "no permission to write"
+    case .exists: "a file of that name exists"
+    case .digestMismatch: "the content was damaged"
+    case .sizeMismatch: "the size is not what was offered"
+    case .directoryVanished: "the directory was removed"
+    case .notWanted: "not wanted"
+    case .storageFailed: "the disk failed"
+    case .tooManyTransfers: "too many transfers at once"
+    case .notSupported: "the device does not support it"
+    case .invalidArgument: "invalid"
+    case .state: "the stored identity"
+    case .internalError: "internal error"
+    }
+  }
 }
 
 extension PiconetError.Code {
@@ -227,7 +269,7 @@ extension PiconetError.Code {
 extension PiconetError.Code {
   /// What the remote side is told when it is answered with this code.
   var reason: Reason {
-    switch self {
+    switch known {
     case .codeMismatch: .codeMismatch
     case .cancelled: .cancelled
     case .timedOut: .timedOut
@@ -244,7 +286,12 @@ extension PiconetError.Code {
     case .storageFailed: .storageFailed
     case .tooManyTransfers: .tooManyTransfers
     case .internalError: .internalError
-    default: .declined
+    // It is no business of the remote side, or says nothing there.
+    case .declined, .version, .codeNeeded, .wrongCode, .wrongSession, .unreachable, .notAvailable, .linkFailed,
+      .protocolBroken, .limitExceeded, .shuttingDown, .removed, .alreadyConnected, .inProgress, .notConnected,
+      .messageTooLarge, .sourceUnreadable, .sourceChanged, .digestMismatch, .sizeMismatch, .notSupported,
+      .invalidArgument, .state, nil:
+      .declined
     }
   }
 }

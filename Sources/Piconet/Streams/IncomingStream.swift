@@ -7,7 +7,8 @@ import PiconetWire
 /// cancelled, and its writer is told.
 ///
 /// Reading is what lets the writer go on: of a stream that nobody reads, 64 KiB come, and nothing else is held up by
-/// it. Any task may read; each byte is handed out once.
+/// it. Any task may read, one at a time, since each byte is handed out once: where one iterates, another iterator gets
+/// `inProgress` as long as the first is there, and so does a `read` while another waits.
 public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
   public typealias Element = ArraySlice<UInt8>
 
@@ -42,7 +43,8 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
   ///
   /// What came before a connection was lost can still be read; what came before the writer cancelled can't.
   /// - Throws: `cancelled` for the calling task, which leaves the stream as it is; why the writer has cancelled; why
-  ///   the member has left; `invalidArgument` after `cancel`, or for a count below 1.
+  ///   the member has left; `invalidArgument` after `cancel`, or for a count below 1; `inProgress` while another task
+  ///   waits for bytes.
   public func read(upTo count: Int) async throws(PiconetError) -> ArraySlice<UInt8>? {
     try Self.check(count)
     return try await read(upTo: count, isolation: nil)
@@ -88,6 +90,10 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
   /// Reads what waits, a piece at a time: nothing is copied.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let stream: IncomingStream
+    private let reader = StreamBuffer.Reader()
+    private var hasClaim = false
+
+    init(stream: IncomingStream) { self.stream = stream }
 
     /// The next bytes; nil at the end.
     public mutating func next() async throws(PiconetError) -> ArraySlice<UInt8>? { try await next(isolation: nil) }
@@ -96,7 +102,13 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(PiconetError) -> ArraySlice<UInt8>? {
-      try await stream.read(upTo: StreamBuffer.onePiece, isolation: actor)
+      if !hasClaim {
+        guard stream.buffer.claim(reader) else {
+          throw StreamBuffer.inUse("another iterator reads stream '\(stream.name)' of \(stream.member.name)")
+        }
+        hasClaim = true
+      }
+      return try await stream.read(upTo: StreamBuffer.onePiece, isolation: actor)
     }
   }
 

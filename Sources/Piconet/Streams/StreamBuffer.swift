@@ -19,6 +19,9 @@ final class StreamBuffer: Sendable {
     case void(PiconetError)
   }
 
+  /// One iteration.
+  final class Reader: Sendable {}
+
   private struct State: AwaitedState {
     var waiting = StreamPieces()
     var end: End?
@@ -29,6 +32,7 @@ final class StreamBuffer: Sendable {
     var isTold = false
     /// Each needs the most bytes that it takes.
     var waiters = Waiters<Int, Reading>()
+    weak var reader: Reader?
 
     mutating func answer(to count: Int) -> Reading? {
       if waiting.isEmpty {
@@ -128,8 +132,19 @@ final class StreamBuffer: Sendable {
     return answer
   }
 
-  /// The next bytes, at most `count`.
+  /// Whether the reader has the bytes now: the first that asks has them for as long as it is there.
+  func claim(_ reader: Reader) -> Bool {
+    state.withLock { state in
+      if state.reader == nil { state.reader = reader }
+      return state.reader === reader
+    }
+  }
+
+  /// The next bytes, at most `count`, for one caller at a time: two would each get some, and neither would know.
   func read(upTo count: Int, isolation: isolated (any Actor)?) async -> Reading {
+    guard state.withLock({ $0.waiters.isEmpty }) else {
+      return .failed(Self.inUse("another task waits for the next bytes of this stream"))
+    }
     // Bytes that are here need no waiting.
     if !Task.isCancelled, let answer = readNow(upTo: count) { return answer }
     let reading = await state.wait(for: count, ifCancelled: .failed(Self.cancelled))
@@ -137,6 +152,8 @@ final class StreamBuffer: Sendable {
     if let told = state.withLock({ $0.tell() }) { consumed(told) }
     return reading
   }
+
+  static func inUse(_ detail: String) -> PiconetError { PiconetError(.inProgress, blame: .us, detail: detail) }
 
   private static let cancelled = PiconetError(.cancelled, blame: .us, detail: "the calling task was cancelled")
 }
