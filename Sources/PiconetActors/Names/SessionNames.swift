@@ -113,7 +113,7 @@ final class SessionNames: Sendable {
       }
     case .release(let name): _ = change { state, _ in state.claims.release(name, by: node) }
     case .heard(let name, let time): heard(by: node) { $0.name == name && $0.time == time }
-    default: break
+    case .hello, .goodbye, .call, .result, .failure, .cancel, .begin, .next, .signal, .unknown: break
     }
   }
 

@@ -160,7 +160,8 @@ public struct PeerCalls: Sendable {
     let frame = try CallFrame(decoding: bytes[...])
     switch frame {
     case .begin, .next: throw CBORError(.malformed, "parts within parts")
-    default: return try take(frame, at: now)
+    case .hello, .goodbye, .call, .result, .failure, .cancel, .signal, .claim, .release, .heard, .unknown:
+      return try take(frame, at: now)
     }
   }
 
