@@ -8,8 +8,7 @@ import Testing
 
 extension SessionSuite {
   @Suite(
-    "Admission", .timeLimit(.minutes(15)),
-    .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
+    "Admission", .timeLimit(.minutes(15)))
   struct AdmissionTests {
     @Test(
       "an invitation by address makes both members, with the same short code and each other's key",

@@ -256,7 +256,7 @@ extension SessionSuite {
 
 extension SuiteTransport {
   /// How many attempts are in a row: over Bluetooth a thousand take minutes on an emulated processor.
-  fileprivate var connects: Int { usesBluetooth && !isLongRun ? 100 : 1_000 }
+  fileprivate var connects: Int { usesBluetooth && !isLongRun ? kind == .l2cap ? 100 : 50 : 1_000 }
   fileprivate var connectsLimit: Duration { .seconds(usesBluetooth && !isLongRun ? 300 : 1_700) }
 
   /// How often a task yields during one attempt to connect, or more often.

@@ -7,7 +7,7 @@ import Testing
 extension SessionSuite {
   @Suite(
     "Nodes of one host", .timeLimit(.minutes(15)),
-    .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
+    .machine("--adapters 3 --env PICONET_SUITE=rfcomm", or: .anywhere))
   struct HostTests {
     @Test(
       "one sends a file while another one searches, invites and is invited, at the same adapter",

@@ -7,8 +7,7 @@ import Testing
 
 extension SessionSuite {
   @Suite(
-    "Members that outlive their links", .timeLimit(.minutes(15)),
-    .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
+    "Members that outlive their links", .timeLimit(.minutes(15)))
   struct ResumeTests {
     @Test(
       "a link cut in the middle of messages both ways: nothing is lost, doubled or reordered",

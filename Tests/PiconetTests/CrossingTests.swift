@@ -68,22 +68,29 @@ struct CrossingTests {
   @Test(
     "what a program says to everybody is with its invitation, and with its acceptance; above 1,024 bytes it starts not")
   func greetings() async throws {
-    try await NodePair.run(server: { $0.greeting = [1, 1] }, client: { $0.greeting = [2] }) { pair in
+    let longest = (0..<1_024).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    for (ours, theirs) in [([1, 1], [2]), (longest, longest.reversed())] as [([UInt8], [UInt8])] {
+      try await greetings(ours, theirs)
+    }
+    let error = await failure {
+      try await NodePair.run(server: { $0.greeting = [UInt8](repeating: 0, count: 1_025) }) { _ in }
+    }
+    #expect(error?.code == .invalidArgument && error?.detail == "a greeting has at most 1024 bytes")
+  }
+
+  private func greetings(_ ours: [UInt8], _ theirs: [UInt8]) async throws {
+    try await NodePair.run(server: { $0.greeting = ours }, client: { $0.greeting = theirs }) { pair in
       async let accepted: Member? = {
         for await invitation in pair.server.invitations {
-          #expect(invitation.peer.greeting == [2])
+          #expect(invitation.peer.greeting == theirs)
           return try await invitation.accept()
         }
         return nil
       }()
       let member = try await pair.client.invite(at: pair.address())
       let inviter = try await accepted
-      #expect(member.proven.greeting == [1, 1] && inviter?.proven.greeting == [2])
+      #expect(member.proven.greeting == ours && inviter?.proven.greeting == theirs)
     }
-    let error = await failure {
-      try await NodePair.run(server: { $0.greeting = [UInt8](repeating: 0, count: 1_025) }) { _ in }
-    }
-    #expect(error?.code == .invalidArgument && error?.detail == "a greeting has at most 1024 bytes")
   }
 
   @Test("by address, both calls succeed also where both accept at once whoever invites them", arguments: 0..<9)

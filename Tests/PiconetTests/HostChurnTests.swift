@@ -18,12 +18,31 @@ struct HostChurnTests {
     }
     result.report()
   }
+
+  @Test("on one host that stays, and whose nodes search: after thirty rounds it has what it had after the first")
+  func stays() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let before = descriptorCount()
+      var configuration = NodeHostConfiguration()
+      configuration.interfaces = ["lo"]
+      try await NodeHost.run(configuration) { host in
+        try await churn(host, seed: 1_000, discovers: true)
+        let (descriptors, threads) = (descriptorCount(), nodeThreadCount())
+        for seed in UInt64(0)..<30 {
+          try await churn(host, seed: seed, discovers: true)
+          try #require(descriptorCount() < descriptors + 4 && nodeThreadCount() == threads)
+        }
+      }
+      try expectNothingLeft(since: before)
+    }
+    result.report()
+  }
 }
 
-private func configuration(_ name: String, _ session: String) -> NodeConfiguration {
+private func configuration(_ name: String, _ session: String, discovers: Bool) -> NodeConfiguration {
   var configuration = NodeConfiguration(sessionID: session, name: name)
   configuration.listen = "127.0.0.1:0"
-  configuration.discovers = false
+  configuration.discovers = discovers
   configuration.transports = [.tcp]
   configuration.patience.leave = .milliseconds(500)
   return configuration
@@ -36,9 +55,9 @@ private struct Couple: Sendable {
   let onClient: Member
   let onServer: Member
 
-  static func make(_ number: Int, on host: NodeHost) async throws -> Couple {
-    let server = try await host.node(configuration("Server \(number)", "churn-\(number)"))
-    let client = try await host.node(configuration("Client \(number)", "churn-\(number)"))
+  static func make(_ number: Int, on host: NodeHost, discovers: Bool) async throws -> Couple {
+    let server = try await host.node(configuration("Server \(number)", "churn-\(number)", discovers: discovers))
+    let client = try await host.node(configuration("Client \(number)", "churn-\(number)", discovers: discovers))
     try await server.setAvailable(true)
     let address = try #require(await server.listeningAddresses.first).text
     async let accepted = server.invitations.first()?.accept()
@@ -67,10 +86,10 @@ private struct Couple: Sendable {
 }
 
 /// Five couples talk. At moments that the seed chooses five nodes stop: one of some couples, both of others.
-private func churn(_ host: NodeHost, seed: UInt64) async throws {
+private func churn(_ host: NodeHost, seed: UInt64, discovers: Bool = false) async throws {
   var random = SeededRandom(seed: seed)
   var couples: [Couple] = []
-  for number in 0..<5 { couples.append(try await Couple.make(number, on: host)) }
+  for number in 0..<5 { couples.append(try await Couple.make(number, on: host, discovers: discovers)) }
   let all = couples.flatMap { [$0.server, $0.client] }
   let ended = Array(all.shuffled(using: &random).prefix(5))
   let moments = ended.map { _ in Int(random.next() % 200) }
@@ -109,4 +128,5 @@ private func churn(_ host: NodeHost, seed: UInt64) async throws {
     let survives = !ended.contains { $0 === couple.server || $0 === couple.client }
     try #require(!survives || couple.server.session.members == [couple.onServer])
   }
+  for node in all { await node.stop() }
 }

@@ -26,9 +26,17 @@ struct StopTests {
     result.report()
   }
 
+  /// Nothing but this patience ends a wait within minutes, so that what did shows on a busy machine, too.
+  private static func alonePatience(_ leave: Duration) -> @Sendable (inout NodeConfiguration) -> Void {
+    { configuration in
+      configuration.patience.leave = leave
+      configuration.disconnectTimeout = .seconds(300)
+    }
+  }
+
   @Test("a member that does not answer the farewell keeps the node no longer than its patience")
   func silentMember() async throws {
-    try await Host.run({ $0.patience.leave = .milliseconds(300) }) { host in
+    try await Host.run(Self.alonePatience(.milliseconds(300))) { host in
       let raw = try await blocking {
         let raw = try RawLink(to: host.address)
         try raw.join()
@@ -38,7 +46,7 @@ struct StopTests {
       let clock = ContinuousClock()
       let start = clock.now
       await host.node.stop()
-      #expect(clock.now - start < .seconds(10))
+      #expect(clock.now - start < .seconds(100))
       #expect(host.node.session.members.isEmpty)
       withExtendedLifetime(raw) {}
     }
@@ -46,7 +54,7 @@ struct StopTests {
 
   @Test("waiting sends, and files on their way in, end at once when the node stops, although a member keeps it waiting")
   func waitsEndAtOnce() async throws {
-    try await Host.run({ $0.patience.leave = .seconds(30) }) { host in
+    try await Host.run(Self.alonePatience(.seconds(300))) { host in
       let raw = try await blocking {
         let raw = try RawLink(to: host.address)
         try raw.join()
@@ -68,7 +76,7 @@ struct StopTests {
         return
       }
       #expect(error.code == .shuttingDown && error.blame == .us, "\(error)")
-      #expect(clock.now - start < .seconds(15))
+      #expect(clock.now - start < .seconds(100))
       shutdown(raw.socket, Int32(SHUT_RDWR))
       await stopping.value
     }
@@ -82,6 +90,7 @@ func stopInTheMiddle(seed: UInt64, path: String, in directory: String) async thr
     var configuration = Host.configuration(name)
     // Nobody reads messages here: what is queued can't go before the farewell.
     configuration.patience.leave = .milliseconds(500)
+    configuration.disconnectTimeout = .seconds(300)
     return configuration
   }
   let server = try await Node(configuration("Server"))
@@ -146,7 +155,7 @@ func stopInTheMiddle(seed: UInt64, path: String, in directory: String) async thr
     await first.stop()
     let took = clock.now - start
     await (stopsServer ? client : server).stop()
-    guard took < .seconds(10) else { throw RawLink.Failure("seed \(seed): stopping took \(took)") }
+    guard took < .seconds(100) else { throw RawLink.Failure("seed \(seed): stopping took \(took)") }
     var codes: [PiconetError.Code] = []
     for try await more in group { codes += more }
     return codes

@@ -33,7 +33,6 @@ import Piconet
     await withDiscardingTaskGroup { group in
       group.addTask { await self.invite() }
       group.addTask { await self.accept() }
-      group.addTask { await self.welcome() }
       group.addTask { await self.follow() }
       for await line in typedLines() { await draw(line) }
       group.cancelAll()
@@ -54,21 +53,22 @@ import Piconet
     }
   }
 
-  /// Both sides give each other everything they have, so that each gets what it lacks. After a suspension there is
-  /// nothing to do: what was sent meanwhile arrives.
-  private func welcome() async {
-    for await change in node.session.membership {
-      guard case .joined(let member) = change else { continue }
-      print("* \(node.session.members.count) more at the table")
-      try? await member.send(drawing.strokes.compactMap { $0?.line }.joined(separator: "\n").utf8)
-    }
-  }
-
   private func follow() async {
-    for await message in node.session.messages {
-      let lines = String(decoding: message.bytes, as: UTF8.self).split(separator: "\n")
-      let news = lines.compactMap(Stroke.init(line:)).filter { drawing.take($0) }
-      if !news.isEmpty { print(drawing.text) }
+    for await event in node.session.events {
+      switch event {
+      case .joined(let member):
+        // Both sides give each other everything they have, so that each gets what it lacks. After a suspension there is
+        // nothing to do: what was sent meanwhile arrives.
+        print("* \(node.session.members.count) more at the table")
+        try? await member.send(drawing.strokes.compactMap { $0?.line }.joined(separator: "\n").utf8)
+      case .message(let message):
+        let lines = String(decoding: message.bytes, as: UTF8.self).split(separator: "\n")
+        let news = lines.compactMap(Stroke.init(line:)).filter { drawing.take($0) }
+        if !news.isEmpty { print(drawing.text) }
+      case .offer(let offer): await offer.decline(.notWanted)
+      case .stream(let stream): stream.cancel(.notWanted)
+      default: break
+      }
     }
   }
 
