@@ -102,7 +102,7 @@ struct HostileEndTests {
     let (losses, tell) = AsyncStream.makeStream(of: String.self)
     let holder = Holder()
     await loop.perform {
-      holder.adapter = FarAdapter(loop: loop, agent: place, opening: AdapterOpening(scope: "", kinds: [.tcp])) {
+      holder.adapter = FarAdapter(loop: loop, agent: place, opening: AdapterOpening(sessionID: "", kinds: [.tcp])) {
         tell.yield($0.description)
       }
     }
@@ -118,12 +118,12 @@ struct HostileEndTests {
     var adapter: FarAdapter?
   }
 
-  private static let opening = AdapterOrder.open(AdapterOpening(scope: "session", kinds: [.tcp]))
+  private static let opening = AdapterOrder.open(AdapterOpening(sessionID: "session", kinds: [.tcp]))
 
   /// What a test must not order, and why.
   static let wrongOrders: [(orders: [AdapterOrder], reason: String)] = [
     ([.askPaging], "the first order opens nothing"), ([opening, opening], "a node was opened already"),
-    ([.open(AdapterOpening(scope: "", kinds: [.l2cap]))], "there is only tcp here"),
+    ([.open(AdapterOpening(sessionID: "", kinds: [.l2cap]))], "there is only tcp here"),
     ([opening, .listen(.le)], "there is no transport le"), ([opening, .taken(1, 5)], "there is no link 1"),
     ([opening, .write(.max, [1])], "there is no link"),
     ([opening, .dial(3, .tcp, []), .dial(3, .tcp, [])], "a dial's number comes twice"),

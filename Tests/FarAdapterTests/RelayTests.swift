@@ -178,7 +178,7 @@ struct RelayTests {
         let discovery = scene.far?.discoveries.first
         discovery?.setHandler { found.reports.append($0) }
         discovery?.advertise(Samples.advertisement)
-        discovery?.search(scope: "session")
+        discovery?.search(sessionID: "session")
         discovery?.setRadioBusy(true)
       }
       try await scene.until("it is told there") { await scene.told.count == 3 }
@@ -202,10 +202,10 @@ struct RelayTests {
   }
 
   @Test("whether the far adapter answers to paging is asked there", arguments: ["paged", "hidden"])
-  func paging(scope: String) async throws {
+  func paging(sessionID: String) async throws {
     try await FarScene.run { scene in
-      await scene.open(scope: scope)
-      #expect(await scene.here.perform { scene.far?.answersPaging() } == (scope == "paged"))
+      await scene.open(sessionID: sessionID)
+      #expect(await scene.here.perform { scene.far?.answersPaging() } == (sessionID == "paged"))
     }
   }
 

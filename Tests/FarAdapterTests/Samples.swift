@@ -11,17 +11,19 @@ enum Samples {
     kind: .l2cap, remoteAddress: "far", localAddress: "near", isPacket: true, largestWrite: 32_668,
     transmitWindow: 65_536, unreadLimit: 200_000)
   static let advertisement = Advertisement(
-    peer: peer, incarnation: Incarnation(rawValue: .max), name: "Küche", info: ["a": "b", "c": ""], scope: "session",
+    peer: peer, incarnation: Incarnation(rawValue: .max), name: "Küche", info: ["a": "b", "c": ""],
+    sessionID: "session",
     ports: [.l2cap: 0x1011, .rfcomm: 3])
   static let sighting = Sighting(
     peer: peer, incarnation: Incarnation(rawValue: 7), name: "", info: [:], addresses: [address, address],
     signalStrength: -61)
 
   static let orders: [AdapterOrder] = [
-    .open(AdapterOpening(scope: "session", kinds: [.l2cap, .le], discovers: false)), .listen(.rfcomm),
+    .open(AdapterOpening(sessionID: "session", kinds: [.l2cap, .le], discovers: false)), .listen(.rfcomm),
     .stopListening(.le), .dial(.max, .l2cap, [address]), .dial(0, .tcp, []), .cancelDial(3),
     .write(4, Bytes([1, 2, 3])), .write(5, []), .taken(6, 12_345), .close(7, abort: true), .close(8, abort: false),
-    .advertise(advertisement), .advertise(nil), .search(scope: "session"), .search(scope: nil), .setRadioBusy(true),
+    .advertise(advertisement), .advertise(nil), .search(sessionID: "session"), .search(sessionID: nil),
+    .setRadioBusy(true),
     .askPaging, .shutDown,
   ]
 

@@ -5,7 +5,7 @@ import fields
 from fields import FormatError, Reader
 from frames import Hello
 
-SCOPE, NAME, INCARNATION, CAPABILITIES, MESSAGE_LIMIT, FRAME_LIMIT, MESSAGE_WINDOW, TRANSFER_LIMIT, SILENCE, BEGUN, HELD = range(1, 12)
+SESSION_ID, NAME, INCARNATION, CAPABILITIES, MESSAGE_LIMIT, FRAME_LIMIT, MESSAGE_WINDOW, TRANSFER_LIMIT, SILENCE, BEGUN, HELD = range(1, 12)
 STREAM_LIMIT, STREAM_WINDOW, GREETING, CHANNELS, CHANNEL_WINDOW = range(14, 19)
 RESUME, STREAMS, RELAY, REMOVAL, TYPED_CODES, INTRODUCTIONS, GROUP = 1, 2, 4, 8, 16, 32, 64
 DEFAULTS = {CAPABILITIES: 0, MESSAGE_LIMIT: 97_280, FRAME_LIMIT: 16_381, MESSAGE_WINDOW: 1_048_576, TRANSFER_LIMIT: 64, SILENCE: 20_000,
@@ -21,7 +21,7 @@ def whole_integer(data: bytes) -> int:
 
 def check(parameters: dict[int, bytes]) -> None:
     """Refuses what a hello of version 1 must not say."""
-    for key in (SCOPE, NAME):
+    for key in (SESSION_ID, NAME):
         if key not in parameters:
             raise FormatError(f"parameter {key} is missing")
         fields.text(parameters[key], 127)
@@ -57,8 +57,8 @@ class Greeting:
         return whole_integer(self.parameters[key]) if key in self.parameters else DEFAULTS[key]
 
     @property
-    def scope(self) -> str:
-        return self.parameters[SCOPE].decode()
+    def session_id(self) -> str:
+        return self.parameters[SESSION_ID].decode()
 
     @property
     def name(self) -> str:

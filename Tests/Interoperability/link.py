@@ -33,7 +33,7 @@ class Node:
     """What others see of us: one identity, one start of it."""
     identity: Identity = dataclasses.field(default_factory=Identity)
     name: str = dataclasses.field(default_factory=lambda: f"Python {os.urandom(3).hex()}")
-    scope: str = "interoperability"
+    session_id: str = "interoperability"
     incarnation: int = dataclasses.field(default_factory=lambda: int.from_bytes(os.urandom(8), "big"))
     capabilities: int = hello.RESUME | hello.STREAMS | hello.REMOVAL | hello.TYPED_CODES | hello.INTRODUCTIONS
     # More parameters for the hello, or others in place of ours.
@@ -46,7 +46,7 @@ class Node:
         return self.identity.id, self.incarnation
 
     def own_parameters(self) -> dict[int, bytes]:
-        return {hello.SCOPE: self.scope.encode(), hello.NAME: self.name.encode(), hello.INCARNATION: word(self.incarnation),
+        return {hello.SESSION_ID: self.session_id.encode(), hello.NAME: self.name.encode(), hello.INCARNATION: word(self.incarnation),
                 hello.CAPABILITIES: integer(self.capabilities), **self.parameters}
 
 

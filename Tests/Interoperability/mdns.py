@@ -42,7 +42,7 @@ def query(*questions: tuple) -> bytes:
 
 def texts(node: Node, called: str | None = None) -> bytes:
     """The data of the TXT record: what a node says of itself, with `called` in place of its name."""
-    pairs = ["v=1", "id=" + node.identity.fingerprint, f"inc={node.incarnation:016x}", "n=" + (called or node.name), "s=" + node.scope]
+    pairs = ["v=1", "id=" + node.identity.fingerprint, f"inc={node.incarnation:016x}", "n=" + (called or node.name), "s=" + node.session_id]
     return b"".join(bytes([len(pair.encode())]) + pair.encode() for pair in pairs)
 
 

@@ -212,7 +212,7 @@ class Place:
 
     def receiver(self, *words, accept: str = "all", name: str = "Receiver", state: str = "receiver", directory: str = "received",
                  host: str = "127.0.0.1", **options) -> Program:
-        """imagerecv at an address of lo, in the session of `Node.scope`, once it listens."""
+        """imagerecv at an address of lo, in the session of `Node.session_id`, once it listens."""
         program = self.start("imagerecv", "--listen", f"{host}:0", "--json", "--any", "--name", name, "--session", "interoperability",
                           "--accept", accept, "--directory", self.path(directory), *words, state=state, **options)
         assert program.listening, program.name

@@ -45,7 +45,7 @@ def test_found_by_name(place: Place):
 def test_scan(place: Place):
     """piconet scan tells of us, of another address, and that we are gone after a goodbye"""
     node = Node(name="Kitchen")
-    scan = place.start("piconet", "scan", "--session", node.scope, "--json")
+    scan = place.start("piconet", "scan", "--session", node.session_id, "--json")
     neighbour = mdns.Neighbour()
     seen = []
 
@@ -62,7 +62,7 @@ def test_hostile_packets(place: Place):
     """thousands of broken and random packets, with --all 220,000, change nothing: the next neighbour is found"""
     dice = random.Random(11)
     node = Node(name="Kitchen")
-    scan = place.start("piconet", "scan", "--session", node.scope, "--json")
+    scan = place.start("piconet", "scan", "--session", node.session_id, "--json")
     neighbour, good = mdns.Neighbour(), mdns.service(node, 4_000)
     mdns.advertise_while(neighbour, [good], lambda: scan.new_events())
     before = scan.memory()
@@ -92,7 +92,7 @@ def test_hostile_packets(place: Place):
 def test_many_strangers(place: Place):
     """one source that fills the table with strangers keeps nobody else from being found"""
     node = Node(name="Kitchen")
-    scan = place.start("piconet", "scan", "--session", node.scope, "--json")
+    scan = place.start("piconet", "scan", "--session", node.session_id, "--json")
     neighbour = mdns.Neighbour()
     stranger = Node()
     mdns.advertise_while(neighbour, [mdns.service(stranger, 4_000)], lambda: scan.new_events())

@@ -178,7 +178,7 @@ def test_versions(place: Place):
 def test_other_session(place: Place):
     """another session ends the link with its reason"""
     receiver = place.receiver()
-    assert ending(receiver, Node(scope="another")) == Reason.WRONG_SESSION
+    assert ending(receiver, Node(session_id="another")) == Reason.WRONG_SESSION
 
 
 def test_unknown_parameter(place: Place):

@@ -83,7 +83,7 @@ def test_hello_parameters():
     frame, _ = frames.decode(document.vectors("golden")["hello-dialler"])
     assert isinstance(frame, Hello)
     greeting = hello.Greeting(frame)
-    assert (greeting.scope, greeting.name, greeting.incarnation) == ("photos", "Zoë", 0x0123456789ABCDEF), greeting
+    assert (greeting.session_id, greeting.name, greeting.incarnation) == ("photos", "Zoë", 0x0123456789ABCDEF), greeting
     assert greeting.held is not None and len(greeting.held[0]) == 16, greeting.held
     assert greeting.number(hello.SILENCE) == 20_000
 

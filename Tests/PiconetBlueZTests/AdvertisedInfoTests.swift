@@ -17,7 +17,7 @@ struct AdvertisedInfoTests {
   @Test("it comes back as it was", arguments: infos)
   func comesBack(info: [String: String]) throws {
     try DiscoveryInfo.validate(info)
-    var record = Scene.record(scope: String(repeating: "s", count: 127))
+    var record = Scene.record(sessionID: String(repeating: "s", count: 127))
     record.info = info
     let list = try record.attributes(of: Scene.service)
     let read = try NodeRecord(AttributeList(decoding: list.element.encoded), of: Scene.service)

@@ -7,7 +7,7 @@ import PiconetWire
 /// A machine, a daemon and a clock. Calls are answered in order; the test says when.
 struct Scene {
   static let service = BluetoothUUID(high: 0x1111_2222_3333_5444, low: 0x8555_6666_7777_8888)
-  static let scope = "photos"
+  static let sessionID = "photos"
 
   var machine: BlueZMachine
   var daemon = Daemon()
@@ -37,15 +37,15 @@ struct Scene {
   }
 
   static func record(
-    _ number: UInt8 = 1, incarnation: UInt64 = 7, scope: String = Scene.scope, adapter: BluetoothAddress? = nil
+    _ number: UInt8 = 1, incarnation: UInt64 = 7, sessionID: String = Scene.sessionID, adapter: BluetoothAddress? = nil
   ) -> NodeRecord {
     NodeRecord(
-      peer: peer(number), incarnation: Incarnation(rawValue: incarnation), name: "node \(number)", scope: scope,
+      peer: peer(number), incarnation: Incarnation(rawValue: incarnation), name: "node \(number)", sessionID: sessionID,
       adapter: adapter, l2capPSM: 0x1005, rfcommChannel: 5)
   }
 
   static let offer = BlueZOffer(service: service, record: record())
-  static let search = BlueZSearch(service: service, scope: scope)
+  static let search = BlueZSearch(service: service, sessionID: sessionID)
 
   mutating func tell(_ fact: BlueZFact) {
     for effect in machine.handle(fact, at: now) {

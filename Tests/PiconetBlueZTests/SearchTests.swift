@@ -51,7 +51,7 @@ struct SearchTests {
     scene.hear(2)
     scene.answerReads(
       .success([
-        Scene.record(1), Scene.record(3, scope: "other"), Scene.record(4, adapter: Scene.address(99)),
+        Scene.record(1), Scene.record(3, sessionID: "other"), Scene.record(4, adapter: Scene.address(99)),
       ]))
     #expect(scene.reports.isEmpty)
   }

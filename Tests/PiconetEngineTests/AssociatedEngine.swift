@@ -13,7 +13,7 @@ final class AssociatedEngine {
   private var nextCommand: UInt64 = 1
 
   init(
-    _ configuration: EngineConfiguration = EngineConfiguration(scope: "test", name: "near"),
+    _ configuration: EngineConfiguration = EngineConfiguration(sessionID: "test", name: "near"),
     limits: PeerLimits = PeerLimits(), capabilities: Capabilities = []
   ) throws {
     let near = try #require(PeerID(bytes: [UInt8](repeating: 9, count: PeerID.byteCount)))
@@ -30,7 +30,7 @@ final class AssociatedEngine {
     _ link: LinkID, _ far: NodeID, _ limits: PeerLimits = PeerLimits(), _ capabilities: Capabilities = []
   ) throws {
     let hello = Hello(
-      incarnation: far.incarnation, name: "far", scope: "test", capabilities: capabilities, limits: limits)
+      incarnation: far.incarnation, name: "far", sessionID: "test", capabilities: capabilities, limits: limits)
     let traits = LinkTraits(kind: .tcp, remoteAddress: "far")
     take(.linkOpened(link, LinkOpening(dial: nil, peer: far.peer, traits: traits)))
     receive(.hello(hello), on: link)

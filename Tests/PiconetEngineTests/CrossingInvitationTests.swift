@@ -94,7 +94,7 @@ struct CrossingInvitationTests {
 
   @Test("an invitation that met no answer before the session became full is not sent any more")
   func invitationOfAFullSession() throws {
-    var configuration = EngineConfiguration(scope: "test", name: "near")
+    var configuration = EngineConfiguration(sessionID: "test", name: "near")
     configuration.capacity = 2
     let near = try AssociatedEngine(configuration)
     let peer = try #require(PeerID(bytes: [UInt8](repeating: 2, count: PeerID.byteCount)))

@@ -7,7 +7,7 @@ import Testing
 struct FrameLimitTests {
   @Test("a message goes in frames of our own limit where the remote side takes longer ones than our window")
   func messageGoesInFramesOfOurOwnLimit() throws {
-    var configuration = EngineConfiguration(scope: "test", name: "near")
+    var configuration = EngineConfiguration(sessionID: "test", name: "near")
     configuration.frameLimit = 1_024
     configuration.transmitWindow = 2_048
     let near = try AssociatedEngine(configuration, limits: PeerLimits(frame: 16_381))

@@ -32,7 +32,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   }
 
   func make() {
-    var configuration = EngineConfiguration(scope: "radio", name: "Radio")
+    var configuration = EngineConfiguration(sessionID: "radio", name: "Radio")
     configuration.transports = [kind]
     let id = NodeID(peer: PeerID(bytes: [UInt8](repeating: 1, count: 32))!, incarnation: Incarnation(rawValue: 1))
     driver = NodeDriver(
@@ -100,7 +100,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
     await loop.perform {}
   }
 
-  func search() async { await loop.perform { self.driver?.take([.search(scope: "radio")]) } }
+  func search() async { await loop.perform { self.driver?.take([.search(sessionID: "radio")]) } }
 
   /// Says that bytes wait for room on one of its links, and that some have moved.
   func fill() async { await loop.perform { self.driver?.radio?.linkWaited() } }
@@ -112,7 +112,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
       driver?.take([
         .advertise(
           Advertisement(
-            peer: id, incarnation: Incarnation(rawValue: 1), name: "Radio", info: [:], scope: "radio",
+            peer: id, incarnation: Incarnation(rawValue: 1), name: "Radio", info: [:], sessionID: "radio",
             ports: driver?.listeningPorts ?? [:]))
       ])
     }
@@ -166,7 +166,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
     let ports = advertisement.map { "\($0.ports.map { "\($0.key) \($0.value)" })" }
     log.append("ports " + (ports?.replacing("\"", with: "") ?? "none"))
   }
-  func search(scope: String?) {}
+  func search(sessionID: String?) {}
   func setRadioTurn(_ hasTurn: Bool) { log.append(hasTurn ? "turn" : "no turn") }
   func setRadioBusy(_ isBusy: Bool) { log.append(isBusy ? "busy" : "free") }
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) {}

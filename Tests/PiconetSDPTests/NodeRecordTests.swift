@@ -9,7 +9,7 @@ struct NodeRecordTests {
   static func record() throws -> NodeRecord {
     NodeRecord(
       peer: try #require(PeerID(bytes: Array(0..<32))), incarnation: Incarnation(rawValue: 0xFEDC_BA98_7654_3210),
-      name: "Zoë's <laptop>", scope: "holiday", info: ["role": "sends", "k": "a=b"],
+      name: "Zoë's <laptop>", sessionID: "holiday", info: ["role": "sends", "k": "a=b"],
       adapter: BluetoothAddress("00:AA:01:00:00:00"), l2capPSM: 0x1005, rfcommChannel: 22, lePSM: 0x81)
   }
 
@@ -25,7 +25,7 @@ struct NodeRecordTests {
     let record = NodeRecord(
       peer: try #require(PeerID(bytes: [UInt8](repeating: 0xAB, count: 32))), incarnation: Incarnation(rawValue: 1),
       name: "n",
-      scope: "s", rfcommChannel: 3)
+      sessionID: "s", rfcommChannel: 3)
     let bytes = try record.attributes(of: Self.service).element.encoded
     let parts = [
       "358c",
@@ -67,8 +67,11 @@ struct NodeRecordTests {
     ("escape in the name", { $0.name = "a\u{1B}[2J" }, .badName("has a control character")),
     ("C1 in the name", { $0.name = "a\u{9B}2J" }, .badName("has a control character")),
     ("line separator", { $0.name = "a\u{2028}b" }, .badName("has a control character")),
-    ("empty scope", { $0.scope = "" }, .badScope("is empty")),
-    ("long scope", { $0.scope = String(repeating: "s", count: 129) }, .badScope("has 129 bytes, above 128")),
+    ("empty session id", { $0.sessionID = "" }, .badSessionID("is empty")),
+    (
+      "long session id", { $0.sessionID = String(repeating: "s", count: 129) },
+      .badSessionID("has 129 bytes, above 128")
+    ),
     ("even PSM", { $0.l2capPSM = 0x1010 }, .badPSM),
     ("odd upper byte of the PSM", { $0.l2capPSM = 0x1105 }, .badPSM),
     ("reserved PSM", { $0.l2capPSM = 0x0001 }, .badPSM),
@@ -117,8 +120,8 @@ struct NodeRecordTests {
     (0x0100, .text([UInt8](repeating: 0x61, count: 60_000)), .badName("is too long or not UTF-8")),
     (0x0100, .text([0xC3]), .badName("is too long or not UTF-8")),
     (0x0100, .text([0x61, 0x00]), .badName("has a control character")),
-    (0x8003, .text([0xFF]), .badScope("is missing, too long or not UTF-8")),
-    (0x8003, nil, .badScope("is missing, too long or not UTF-8")),
+    (0x8003, .text([0xFF]), .badSessionID("is missing, too long or not UTF-8")),
+    (0x8003, nil, .badSessionID("is missing, too long or not UTF-8")),
     (0x8004, .uint64(0x1_0000_0000_0000), .badAdapter),
     (0x8004, .text([1, 2, 3, 4, 5, 6]), .badAdapter),
     (0x8005, .uint16(2), .badPSM),

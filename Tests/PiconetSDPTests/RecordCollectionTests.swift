@@ -71,11 +71,11 @@ struct RecordCollectionTests {
     var elsewhere = record
     elsewhere.adapter = BluetoothAddress(rawValue: 5)
     var foreign = record
-    foreign.scope = "work"
+    foreign.sessionID = "work"
     let service = NodeRecordTests.service
     let lists = try [elsewhere, foreign, record, record].map { try $0.attributes(of: service) } + [AttributeList()]
     let selection = RecordSelection(
-      from: lists, service: service, scope: "holiday", device: BluetoothPlace(device: device))
+      from: lists, service: service, sessionID: "holiday", device: BluetoothPlace(device: device))
     #expect(selection.records == [record])
     #expect(
       selection.passedOver == [
@@ -89,9 +89,10 @@ struct RecordCollectionTests {
     let place = BluetoothPlace(device: BluetoothAddress(rawValue: 0x7A_0000_0001), isRandom: true)
     let lists = [try record.attributes(of: service)]
     #expect(
-      RecordSelection(from: lists, service: service, scope: nil, device: place).records == [record])
+      RecordSelection(from: lists, service: service, sessionID: nil, device: place).records == [record])
     #expect(
-      RecordSelection(from: lists, service: service, scope: nil, device: BluetoothPlace(device: place.device)).records
+      RecordSelection(from: lists, service: service, sessionID: nil, device: BluetoothPlace(device: place.device))
+        .records
         .isEmpty)
   }
 }

@@ -34,7 +34,7 @@ final class Victim {
     self.judgement = judgement
     self.codeCount = codeCount
     dice = SeededRandom(seed: seed)
-    var configuration = EngineConfiguration(scope: "s", name: "victim")
+    var configuration = EngineConfiguration(sessionID: "s", name: "victim")
     configuration.openInvitations = 1
     engine = SessionEngine(identity: LocalIdentity(node: node), configuration: configuration, seed: seed)
   }
@@ -48,7 +48,7 @@ final class Victim {
     links[link] = (far, FrameDecoder(frameLimit: WireLimits.largestFrame))
     let traits = LinkTraits(kind: .tcp, remoteAddress: address)
     take([.linkOpened(link, LinkOpening(dial: nil, peer: far.peer, traits: traits))])
-    receive(.hello(Hello(incarnation: far.incarnation, name: "somebody", scope: "s")), on: link)
+    receive(.hello(Hello(incarnation: far.incarnation, name: "somebody", sessionID: "s")), on: link)
     if far < node {
       receive(.associate(AssociationID(high: 7, low: link.rawValue), received: 0), on: link)
     } else {

@@ -13,7 +13,7 @@ private final class OneSighting: Discovery {
 
   init(_ sighting: Sighting) { self.sighting = sighting }
   func advertise(_ advertisement: Advertisement?) {}
-  func search(scope: String?) { if scope != nil { handler?(.seen(sighting)) } }
+  func search(sessionID: String?) { if sessionID != nil { handler?(.seen(sighting)) } }
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
   func close() {}
 }

@@ -84,7 +84,7 @@ private final class AdvertisingBoard: Discovery, Sendable {
 
   var sourceName: String { "board" }
   func advertise(_ advertisement: Advertisement?) { note(advertisement.map { "advertises \($0.name)" } ?? "hides") }
-  func search(scope: String?) {}
+  func search(sessionID: String?) {}
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) {}
   func close() { note("closed") }
 }

@@ -12,7 +12,7 @@ private final class OpenSource: Discovery {
   private var handler: ((DiscoveryReport) -> Void)?
 
   func advertise(_ advertisement: Advertisement?) { advertised = advertisement }
-  func search(scope: String?) {}
+  func search(sessionID: String?) {}
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
   func close() {}
   func report(_ report: DiscoveryReport) { handler?(report) }
@@ -25,7 +25,8 @@ struct VeiledDiscoveryTests {
 
   private func advertisement(_ incarnation: UInt64) -> Advertisement {
     Advertisement(
-      peer: peer, incarnation: Incarnation(rawValue: incarnation), name: "Secret", info: ["owner": "Anna"], scope: "s",
+      peer: peer, incarnation: Incarnation(rawValue: incarnation), name: "Secret", info: ["owner": "Anna"],
+      sessionID: "s",
       ports: [.tcp: 4000])
   }
 
@@ -56,7 +57,7 @@ struct VeiledDiscoveryTests {
       let discovery = VeiledDiscovery(source, isVeiled: false, candidates: { known })
       var reports: [DiscoveryReport] = []
       discovery.setHandler { reports.append($0) }
-      discovery.search(scope: "s")
+      discovery.search(sessionID: "s")
       let sighting = Sighting(
         peer: veil.peer, incarnation: veil.incarnation, name: "", info: ["a": "b"],
         addresses: [TransportAddress(kind: .tcp, text: "127.0.0.1:1")])
@@ -76,10 +77,10 @@ struct VeiledDiscoveryTests {
     let discovery = VeiledDiscovery(source, isVeiled: false, candidates: { [(self.peer, "Mum")] })
     var reports: [DiscoveryReport] = []
     discovery.setHandler { reports.append($0) }
-    discovery.search(scope: "other")
+    discovery.search(sessionID: "other")
     var sighting = Sighting(peer: veil.peer, incarnation: veil.incarnation, name: "", info: [:], addresses: [])
     source.report(.seen(sighting))
-    discovery.search(scope: "s")
+    discovery.search(sessionID: "s")
     sighting.incarnation = Incarnation(rawValue: 2)
     source.report(.seen(sighting))
     #expect(reports.isEmpty)

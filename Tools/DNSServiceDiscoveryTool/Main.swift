@@ -6,8 +6,8 @@ import PiconetWire
 /// Publishes or looks for peers by DNS-SD, by hand or from a test; one line of output per event.
 @main struct Main {
   static let usage = """
-    usage: dnssd-tool [-i INTERFACE]... advertise NAME PORT SCOPE [KEY=VALUE]...
-           dnssd-tool [-i INTERFACE]... browse SCOPE SECONDS
+    usage: dnssd-tool [-i INTERFACE]... advertise NAME PORT SESSION [KEY=VALUE]...
+           dnssd-tool [-i INTERFACE]... browse SESSION SECONDS
     advertise runs until SIGINT or SIGTERM, and then says goodbye.
     """
 
@@ -32,7 +32,7 @@ import PiconetWire
       if arguments.count >= 4, arguments[0] == "advertise", let port = UInt16(arguments[2]) {
         advertise(arguments, port: port, discovery: discovery, endpoint: endpoint, loop: loop)
       } else if arguments.count == 3, arguments[0] == "browse", let seconds = Int64(arguments[2]) {
-        browse(scope: arguments[1], seconds: seconds, discovery: discovery, loop: loop)
+        browse(sessionID: arguments[1], seconds: seconds, discovery: discovery, loop: loop)
       } else {
         print(usage, to: 2)
         exit(2)
@@ -62,7 +62,7 @@ import PiconetWire
     discovery.advertise(
       Advertisement(
         peer: peer, incarnation: Incarnation(rawValue: .random(in: .min ... .max)), name: arguments[1], info: info,
-        scope: arguments[3], ports: [.tcp: port]))
+        sessionID: arguments[3], ports: [.tcp: port]))
     var isAnnounced = false
     while !isStopped {
       loop.turn()
@@ -76,7 +76,7 @@ import PiconetWire
     }
   }
 
-  private static func browse(scope: String, seconds: Int64, discovery: DNSServiceDiscovery, loop: PollLoop) {
+  private static func browse(sessionID: String, seconds: Int64, discovery: DNSServiceDiscovery, loop: PollLoop) {
     let start = loop.now
     discovery.setHandler { report in
       let time = milliseconds(loop.now - start)
@@ -88,7 +88,7 @@ import PiconetWire
       case .gone(let peer, let incarnation): print("gone +\(time) \(peer) \(incarnation)")
       }
     }
-    discovery.search(scope: scope)
+    discovery.search(sessionID: sessionID)
     while !isStopped, loop.now - start < .seconds(seconds) { loop.turn() }
   }
 

@@ -12,7 +12,7 @@
       guard !opening.kinds.isEmpty, opening.kinds.isSubset(of: [.l2cap, .rfcomm, .le]) else {
         throw RelayError("over Bluetooth there are l2cap, rfcomm and le")
       }
-      var configuration = BluetoothConfiguration(scope: opening.scope)
+      var configuration = BluetoothConfiguration(sessionID: opening.sessionID)
       configuration.adapter = adapter
       configuration.transports = opening.kinds
       let stack = BluetoothStack(loop: loop, configuration: configuration, discovers: opening.discovers)

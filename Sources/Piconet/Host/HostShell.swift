@@ -42,7 +42,7 @@ final class HostShell: @unchecked Sendable {
   /// Whoever starts a host holds it, until `letGo` or `stop`.
   static func start(_ configuration: NodeHostConfiguration) async throws(PiconetError) -> HostShell {
     #if Bluetooth
-      _ = try BluetoothConfiguration(configuration.bluetooth, scope: "")
+      _ = try BluetoothConfiguration(configuration.bluetooth, sessionID: "")
     #endif
     let (identity, knownPeers) = try loadIdentity(configuration.identity)
     let anchors = try configuration.certificateAuthorities?.anchors()

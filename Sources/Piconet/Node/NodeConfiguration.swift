@@ -202,7 +202,7 @@ public struct NodeConfiguration: Sendable {
         .invalidArgument, blame: .us,
         detail: "only over TCP, and with an identity that is kept, can a node be visible to known peers alone")
     }
-    var configuration = EngineConfiguration(scope: sessionID, name: name)
+    var configuration = EngineConfiguration(sessionID: sessionID, name: name)
     configuration.greeting = greeting
     configuration.capacity = capacity
     configuration.idleMemberTimeout = idleMemberTimeout ?? .zero

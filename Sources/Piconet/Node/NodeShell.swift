@@ -102,7 +102,7 @@ final class NodeShell: @unchecked Sendable {
     let threads = host.threads
     let peer = host.identity.peer
     let prover = TypedCodeProver(own: peer)
-    let security = OpenSSLLinkSecurity(contexts: host.contexts, prover: prover, scope: configuration.sessionID)
+    let security = OpenSSLLinkSecurity(contexts: host.contexts, prover: prover, sessionID: configuration.sessionID)
     let judge = KnownPeersJudge(
       policy: configuration.trust, program: configuration.program, ownPeer: peer,
       visibility: configuration.visibility, table: host.knownPeers)
@@ -228,9 +228,9 @@ final class NodeShell: @unchecked Sendable {
       driver.take([.advertise(nil)])
     }
     if presence.searches {
-      driver.take([.search(scope: configuration.sessionID)])
+      driver.take([.search(sessionID: configuration.sessionID)])
     } else if before.searches {
-      driver.take([.search(scope: nil)])
+      driver.take([.search(sessionID: nil)])
     }
     return failures
   }
@@ -242,7 +242,7 @@ final class NodeShell: @unchecked Sendable {
       .advertise(
         Advertisement(
           peer: core.id.peer, incarnation: core.id.incarnation, name: presence.name, info: presence.info,
-          scope: configuration.sessionID, ports: driver.listeningPorts))
+          sessionID: configuration.sessionID, ports: driver.listeningPorts))
     ])
   }
 

@@ -5,7 +5,7 @@ import PiconetWire
 /// Streams: what the application asks of them, and what the loop tells.
 extension NodeCore {
   /// Bytes that one stream may have queued: enough to fill what a link takes ahead of the kernel.
-  static let streamBudget = EngineConfiguration(scope: "", name: "").transmitWindow
+  static let streamBudget = EngineConfiguration(sessionID: "", name: "").transmitWindow
 
   func openStream(named name: String, to member: Member) async throws(PiconetError) -> OutgoingStream {
     let id = StreamID(rawValue: makeNumber())

@@ -11,7 +11,7 @@ final class VeiledDiscovery: Discovery {
   /// The keys that a veil may belong to, with their names.
   private let candidates: () -> [(PeerID, String)]
   private var handler: ((DiscoveryReport) -> Void)?
-  private var scope = ""
+  private var sessionID = ""
 
   private struct Veil: Hashable {
     let peer: PeerID
@@ -35,7 +35,7 @@ final class VeiledDiscovery: Discovery {
 
   func advertise(_ advertisement: Advertisement?) {
     guard isVeiled, var veiled = advertisement else { return inner.advertise(advertisement) }
-    guard let veil = PeerVeil.veil(of: veiled.peer, veiled.incarnation, session: veiled.scope) else {
+    guard let veil = PeerVeil.veil(of: veiled.peer, veiled.incarnation, session: veiled.sessionID) else {
       return inner.advertise(nil)
     }
     veiled.peer = veil
@@ -44,10 +44,10 @@ final class VeiledDiscovery: Discovery {
     inner.advertise(veiled)
   }
 
-  func search(scope: String?) {
-    self.scope = scope ?? ""
+  func search(sessionID: String?) {
+    self.sessionID = sessionID ?? ""
     unveiled = [:]
-    inner.search(scope: scope)
+    inner.search(sessionID: sessionID)
   }
 
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) {
@@ -76,6 +76,6 @@ final class VeiledDiscovery: Discovery {
   }
 
   private func owner(of veil: Veil) -> (PeerID, String)? {
-    candidates().first { PeerVeil.veil(of: $0.0, veil.incarnation, session: scope) == veil.peer }
+    candidates().first { PeerVeil.veil(of: $0.0, veil.incarnation, session: sessionID) == veil.peer }
   }
 }

@@ -34,7 +34,7 @@ final class NodeWiring {
     #if Bluetooth
       let kinds = Set(configuration.transports.filter(\.usesBluetooth)).subtracting(transports.map(\.kind))
       if !kinds.isEmpty {
-        var settings = try BluetoothConfiguration(configuration.bluetooth, scope: configuration.sessionID)
+        var settings = try BluetoothConfiguration(configuration.bluetooth, sessionID: configuration.sessionID)
         settings.transports = kinds
         let stack = BluetoothStack(
           loop: loop, configuration: settings, discovers: configuration.discovers, host: host.bluetooth)
@@ -87,8 +87,8 @@ final class NodeWiring {
 
 #if Bluetooth
   extension BluetoothConfiguration {
-    init(_ settings: BluetoothSettings, scope: String) throws(PiconetError) {
-      self.init(scope: scope)
+    init(_ settings: BluetoothSettings, sessionID: String) throws(PiconetError) {
+      self.init(sessionID: sessionID)
       requiresPairing = settings.requiresPairing
       finder =
         switch settings.finder {

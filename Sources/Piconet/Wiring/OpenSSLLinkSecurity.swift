@@ -27,10 +27,10 @@ final class OpenSSLLinkSecurity: LinkSecurity {
   /// What a dialler says where nodes of several sessions may listen in one place.
   private let serverName: String?
 
-  init(contexts: OpenSSLContexts, prover: TypedCodeProver, scope: String) {
+  init(contexts: OpenSSLContexts, prover: TypedCodeProver, sessionID: String) {
     self.contexts = contexts
     self.prover = prover
-    serverName = (try? BluetoothUUID.session(scope))?.description
+    serverName = (try? BluetoothUUID.session(sessionID))?.description
   }
 
   func makeChannel(isDialler: Bool, over kind: TransportKind) -> any SecureChannel {

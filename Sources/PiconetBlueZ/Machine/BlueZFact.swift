@@ -24,11 +24,11 @@ public struct BlueZOffer: Sendable, Hashable {
 public struct BlueZSearch: Sendable, Hashable {
   public var service: BluetoothUUID
   /// Records of other sessions are not reported.
-  public var scope: String
+  public var sessionID: String
 
-  public init(service: BluetoothUUID, scope: String) {
+  public init(service: BluetoothUUID, sessionID: String) {
     self.service = service
-    self.scope = scope
+    self.sessionID = sessionID
   }
 }
 

@@ -133,7 +133,7 @@ struct RecordBook: Sendable {
     switch result {
     case .success(let records):
       let usable = records.prefix(Self.recordLimit).filter { record in
-        record.peer != ownPeer && record.scope == search?.scope && record.leads(to: entry.place)
+        record.peer != ownPeer && record.sessionID == search?.sessionID && record.leads(to: entry.place)
       }
       counter += 1
       entry.freshness = counter

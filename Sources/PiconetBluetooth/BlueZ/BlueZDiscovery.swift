@@ -100,14 +100,14 @@ public final class BlueZDiscovery: Discovery, ScanMember {
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
   /// Why an advertisement can't be published as it is; nil if it can. `advertise` leaves out info that breaks the
-  /// limits, and does nothing if the scope does.
+  /// limits, and does nothing if the session id does.
   public static func failure(of advertisement: Advertisement) -> LinkFailure? {
     record(of: advertisement).refusal.map { LinkFailure(.notAvailable, "the service record can't hold it: \($0)") }
   }
 
   public func advertise(_ advertisement: Advertisement?) {
     var offer: BlueZOffer?
-    if let advertisement, let service = try? BluetoothUUID.session(advertisement.scope) {
+    if let advertisement, let service = try? BluetoothUUID.session(advertisement.sessionID) {
       var record = Self.record(of: advertisement)
       if record.refusal != nil { record.info = [:] }
       if record.refusal == nil { offer = BlueZOffer(service: service, record: record) }
@@ -122,12 +122,12 @@ public final class BlueZDiscovery: Discovery, ScanMember {
     lowEnergy?.tell(isWanted ? offer?.record : nil, of: offer?.service, on: usedAdapter)
   }
 
-  /// Starting again, or for another scope, reports everything anew; stopping reports nothing.
-  public func search(scope: String?) {
-    let search = scope.flatMap { scope in
-      (try? BluetoothUUID.session(scope)).map { BlueZSearch(service: $0, scope: scope) }
+  /// Starting again, or for another session id, reports everything anew; stopping reports nothing.
+  public func search(sessionID: String?) {
+    let search = sessionID.flatMap { sessionID in
+      (try? BluetoothUUID.session(sessionID)).map { BlueZSearch(service: $0, sessionID: sessionID) }
     }
-    // A new search, even for the same scope, has heard of nobody yet.
+    // A new search, even for the same session id, has heard of nobody yet.
     handle(.search(nil))
     handle(.search(search))
   }
@@ -261,7 +261,7 @@ public final class BlueZDiscovery: Discovery, ScanMember {
   private static func record(of advertisement: Advertisement) -> NodeRecord {
     NodeRecord(
       peer: advertisement.peer, incarnation: advertisement.incarnation, name: NodeRecord.name(from: advertisement.name),
-      scope: advertisement.scope, info: advertisement.info, l2capPSM: advertisement.ports[.l2cap],
+      sessionID: advertisement.sessionID, info: advertisement.info, l2capPSM: advertisement.ports[.l2cap],
       rfcommChannel: advertisement.ports[.rfcomm].flatMap { UInt8(exactly: $0) }, lePSM: advertisement.ports[.le])
   }
 }

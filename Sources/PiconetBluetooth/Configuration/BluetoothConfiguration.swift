@@ -44,7 +44,7 @@ public struct BluetoothConfiguration: Sendable, Hashable {
   /// byte.
   public var requiresPairing = false
   /// The session id; the service UUID is derived from it.
-  public var scope: String
+  public var sessionID: String
 
-  public init(scope: String) { self.scope = scope }
+  public init(sessionID: String) { self.sessionID = sessionID }
 }

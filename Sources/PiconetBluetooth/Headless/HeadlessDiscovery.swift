@@ -51,7 +51,7 @@ public final class HeadlessDiscovery: Discovery {
   private var server: RecordServer?
   /// Whether the adapter was made discoverable, so that this is kept up.
   private var isScanSet = false
-  private var scope: String?
+  private var sessionID: String?
   private var scanner: InquiryScanner?
   private var reader: DeviceRecordReader?
   private var isRadioBusy = false
@@ -102,9 +102,9 @@ public final class HeadlessDiscovery: Discovery {
     if phase == .ready { applyAdvertisement() }
   }
 
-  /// Starting again, or for another scope, reports everything anew; stopping reports nothing.
-  public func search(scope: String?) {
-    self.scope = scope
+  /// Starting again, or for another session id, reports everything anew; stopping reports nothing.
+  public func search(sessionID: String?) {
+    self.sessionID = sessionID
     stopSearch()
     if phase == .ready { startSearch() }
   }
@@ -277,7 +277,7 @@ public final class HeadlessDiscovery: Discovery {
     }
     do {
       let record = NodeRecord(advertisement, adapter: adapter)
-      let service = try BluetoothUUID.session(advertisement.scope)
+      let service = try BluetoothUUID.session(advertisement.sessionID)
       if let server {
         try server.update(record, of: service)
       } else {
@@ -317,15 +317,15 @@ public final class HeadlessDiscovery: Discovery {
   // MARK: finding
 
   private func startSearch() {
-    guard let scope, let controller, scanner == nil else { return }
+    guard let sessionID, let controller, scanner == nil else { return }
     let service: BluetoothUUID
     do {
-      service = try BluetoothUUID.session(scope)
+      service = try BluetoothUUID.session(sessionID)
     } catch {
       failure = error
       return
     }
-    let reader = DeviceRecordReader(loop: loop, adapter: adapter, scope: scope)
+    let reader = DeviceRecordReader(loop: loop, adapter: adapter, sessionID: sessionID)
     self.reader = reader
     let scanner = InquiryScanner(
       service: service, adapter: adapter, controller: controller, reader: reader, loop: loop, options: options,

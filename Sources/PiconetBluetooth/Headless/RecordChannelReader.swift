@@ -12,14 +12,14 @@ public final class RecordChannelReader: ServiceRecordReader {
   /// - Parameters:
   ///   - kind: l2cap, or le.
   ///   - adapter: the adapter from which devices are asked.
-  ///   - scope: only records with this session id count; nil: all records of the service.
+  ///   - session id: only records with this session id count; nil: all records of the service.
   ///   - timeLimit: for one device, including the connection. Nil: 6 s over BR/EDR, longer than Linux pages (5.12 s); 5
   ///     s over LE, for which a scan pauses.
   public init(
-    kind: SocketKind, adapter: BluetoothAddress, scope: String?, loop: EventLoop, timeLimit: Duration? = nil
+    kind: SocketKind, adapter: BluetoothAddress, sessionID: String?, loop: EventLoop, timeLimit: Duration? = nil
   ) {
     queue = RecordReadingQueue(
-      loop: loop, scope: scope, timeLimit: timeLimit ?? (kind == .le ? .seconds(5) : .seconds(6)))
+      loop: loop, sessionID: sessionID, timeLimit: timeLimit ?? (kind == .le ? .seconds(5) : .seconds(6)))
     self.kind = kind
     self.adapter = adapter
   }

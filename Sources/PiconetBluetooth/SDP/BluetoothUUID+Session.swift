@@ -16,7 +16,7 @@ extension BluetoothUUID {
   }
 
   /// The service UUID of a session: nodes with the same session id find each other by it.
-  public static func session(_ scope: String) throws(LinkFailure) -> BluetoothUUID {
-    try version5(namespace: .sessionNamespace, name: scope.utf8)
+  public static func session(_ sessionID: String) throws(LinkFailure) -> BluetoothUUID {
+    try version5(namespace: .sessionNamespace, name: sessionID.utf8)
   }
 }

@@ -20,14 +20,14 @@ public final class DeviceRecordReader: ServiceRecordReader {
 
   /// - Parameters:
   ///   - adapter: the adapter from which devices are asked; nil: whichever the system chooses.
-  ///   - scope: only records with this session id count; nil: all records of the service.
+  ///   - session id: only records with this session id count; nil: all records of the service.
   ///   - pause: makes scans pause for connections over LE; nil: nobody scans.
-  public convenience init(loop: EventLoop, adapter: BluetoothAddress?, scope: String?, pause: ScanPause? = nil) {
+  public convenience init(loop: EventLoop, adapter: BluetoothAddress?, sessionID: String?, pause: ScanPause? = nil) {
     let own = adapter ?? SocketEnd.anyDevice
     let readers: [RecordRoutes.Route: any ServiceRecordReader] = [
-      .serviceDiscovery: SDPClient(loop: loop, adapter: adapter, scope: scope),
-      .recordChannel: RecordChannelReader(kind: .l2cap, adapter: own, scope: scope, loop: loop),
-      .lowEnergy: RecordChannelReader(kind: .le, adapter: own, scope: scope, loop: loop),
+      .serviceDiscovery: SDPClient(loop: loop, adapter: adapter, sessionID: sessionID),
+      .recordChannel: RecordChannelReader(kind: .l2cap, adapter: own, sessionID: sessionID, loop: loop),
+      .lowEnergy: RecordChannelReader(kind: .le, adapter: own, sessionID: sessionID, loop: loop),
     ]
     self.init(readers, loop: loop, pause: pause) { device in
       guard let adapter else { return false }

@@ -8,7 +8,8 @@ extension NodeRecord {
   public init(_ advertisement: Advertisement, adapter: BluetoothAddress) {
     self.init(
       peer: advertisement.peer, incarnation: advertisement.incarnation, name: NodeRecord.name(from: advertisement.name),
-      scope: advertisement.scope, info: advertisement.info, adapter: adapter, l2capPSM: advertisement.ports[.l2cap],
+      sessionID: advertisement.sessionID, info: advertisement.info, adapter: adapter,
+      l2capPSM: advertisement.ports[.l2cap],
       rfcommChannel: advertisement.ports[.rfcomm].flatMap(UInt8.init(exactly:)), lePSM: advertisement.ports[.le])
     if case .badInfo = refusal { info = [:] }
   }

@@ -48,12 +48,12 @@ final class RecordReading: DialCancellation {
 
   /// Whether a record that counts is among these.
   func isAnswered(by lists: [AttributeList]) -> Bool {
-    !RecordSelection(from: lists, service: service, scope: queue.scope, device: device).records.isEmpty
+    !RecordSelection(from: lists, service: service, sessionID: queue.sessionID, device: device).records.isEmpty
   }
 
   /// The device has answered.
   func received(_ lists: [AttributeList]) {
-    let selection = RecordSelection(from: lists, service: service, scope: queue.scope, device: device)
+    let selection = RecordSelection(from: lists, service: service, sessionID: queue.sessionID, device: device)
     if !selection.records.isEmpty {
       finish(.success(selection.records))
     } else if let reason = selection.passedOver.first {
@@ -83,16 +83,16 @@ final class RecordReadingQueue {
   static let waitingLimit = 64
 
   let loop: EventLoop
-  let scope: String?
+  let sessionID: String?
   let timeLimit: Duration
   /// Takes over connects that nobody waits for any more.
   let closes: DrainingCloses
   private var running: [RecordReading] = []
   private var waiting: [RecordReading] = []
 
-  init(loop: EventLoop, scope: String?, timeLimit: Duration) {
+  init(loop: EventLoop, sessionID: String?, timeLimit: Duration) {
     self.loop = loop
-    self.scope = scope
+    self.sessionID = sessionID
     self.timeLimit = timeLimit
     closes = DrainingCloses(loop: loop, time: .zero, limit: 2 * Self.runningLimit)
   }

@@ -12,13 +12,13 @@ public final class SDPClient: ServiceRecordReader {
 
   /// - Parameters:
   ///   - adapter: the adapter from which devices are asked; nil: whichever the system chooses.
-  ///   - scope: only records with this session id count; nil: all records of the service.
+  ///   - session id: only records with this session id count; nil: all records of the service.
   ///   - timeLimit: for one device, including the connection. Default: 6 s, longer than Linux pages (5.12 s), so that a
   ///     device that is not there gives `hostDown`.
   public init(
-    loop: EventLoop, adapter: BluetoothAddress?, scope: String?, timeLimit: Duration = .seconds(6)
+    loop: EventLoop, adapter: BluetoothAddress?, sessionID: String?, timeLimit: Duration = .seconds(6)
   ) {
-    queue = RecordReadingQueue(loop: loop, scope: scope, timeLimit: timeLimit)
+    queue = RecordReadingQueue(loop: loop, sessionID: sessionID, timeLimit: timeLimit)
     self.adapter = adapter
   }
 

@@ -20,7 +20,7 @@ final class BluetoothDiscovery: Discovery {
   private var daemonAdapter: BluetoothAddress?
   private var headlessAdapter: BluetoothAddress?
   private var advertisement: Advertisement?
-  private var scope: String?
+  private var sessionID: String?
   private var isRadioBusy = false
   private var hasRadioTurn = false
   /// What discovery by the kernel has found; taken back when that ends.
@@ -48,7 +48,7 @@ final class BluetoothDiscovery: Discovery {
       : BlueZDiscovery(
         loop: loop, options: BlueZDiscovery.Options(settings: settings), circle: circle
       ) { adapter, pause in
-        DeviceRecordReader(loop: loop, adapter: adapter, scope: configuration.scope, pause: pause)
+        DeviceRecordReader(loop: loop, adapter: adapter, sessionID: configuration.sessionID, pause: pause)
       }
     if configuration.finder != .daemon {
       timer = LoopTimer(loop: loop) { [weak self] in self?.lookForDaemon() }
@@ -82,10 +82,10 @@ final class BluetoothDiscovery: Discovery {
     wantedChanged()
   }
 
-  func search(scope: String?) {
-    self.scope = scope
-    daemon?.search(scope: scope)
-    headless?.search(scope: scope)
+  func search(sessionID: String?) {
+    self.sessionID = sessionID
+    daemon?.search(sessionID: sessionID)
+    headless?.search(sessionID: sessionID)
     wantedChanged()
   }
 
@@ -111,7 +111,7 @@ final class BluetoothDiscovery: Discovery {
 
   private func wantedChanged() {
     guard let timer else { return }
-    if advertisement == nil, scope == nil {
+    if advertisement == nil, sessionID == nil {
       timer.set(nil)
       endHeadless()
     } else if daemon == nil {
@@ -139,7 +139,7 @@ final class BluetoothDiscovery: Discovery {
     discovery.setRadioBusy(isRadioBusy)
     discovery.setRadioTurn(hasRadioTurn)
     discovery.advertise(advertisement)
-    discovery.search(scope: scope)
+    discovery.search(sessionID: sessionID)
   }
 
   private func reportHeadless(_ report: DiscoveryReport) {

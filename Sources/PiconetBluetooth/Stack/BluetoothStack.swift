@@ -21,12 +21,12 @@ public final class BluetoothStack {
   ) {
     let host = host ?? BluetoothHost(loop: loop)
     self.loop = loop
-    let reader = SessionRecordReader(loop: loop, adapter: configuration.adapter, scope: configuration.scope)
+    let reader = SessionRecordReader(loop: loop, adapter: configuration.adapter, sessionID: configuration.sessionID)
     self.reader = reader
     var settings = BluetoothTransportConfiguration()
     settings.adapter = configuration.adapter
     settings.socket.requiresPairing = configuration.requiresPairing
-    let service = try? BluetoothUUID.session(configuration.scope)
+    let service = try? BluetoothUUID.session(configuration.sessionID)
     closing = SocketKind.allCases.filter { configuration.transports.contains($0.transport) }.map { kind in
       BluetoothTransport(
         kind, loop: loop, configuration: settings, lookUp: service.map(reader.portLookUp), host: host,

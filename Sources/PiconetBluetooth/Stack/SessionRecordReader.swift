@@ -9,9 +9,9 @@ final class SessionRecordReader: ServiceRecordReader {
   private let makeReader: (BluetoothAddress?) -> any ServiceRecordReader
   private var known: (adapter: BluetoothAddress?, reader: any ServiceRecordReader)?
 
-  convenience init(loop: EventLoop, adapter: BluetoothConfiguration.Adapter, scope: String) {
+  convenience init(loop: EventLoop, adapter: BluetoothConfiguration.Adapter, sessionID: String) {
     self.init(loop: loop, adapter: adapter, readAdapters: AdapterTable.read) {
-      DeviceRecordReader(loop: loop, adapter: $0, scope: scope)
+      DeviceRecordReader(loop: loop, adapter: $0, sessionID: sessionID)
     }
   }
 

@@ -10,8 +10,8 @@ public enum SessionMembership: String, Sendable, Hashable, CaseIterable {
 
 /// The settings of an engine. Wrong values are refused by `validate` before an engine is made of them.
 public struct EngineConfiguration: Sendable, Hashable {
-  /// The session id: only nodes of the same scope become peers. 1 to `WireLimits.scope` bytes.
-  public var scope: String
+  /// The session id: only nodes of the same session id become peers. 1 to `WireLimits.sessionID` bytes.
+  public var sessionID: String
   /// What people call this device. 1 to 63 bytes of UTF-8.
   public var name: String
   /// What our application says to every peer we connect to, before anybody is asked; at most `WireLimits.greeting`
@@ -122,8 +122,8 @@ public struct EngineConfiguration: Sendable, Hashable {
   }
 
   /// Makes a configuration in which every other setting has its default.
-  public init(scope: String, name: String) {
-    self.scope = scope
+  public init(sessionID: String, name: String) {
+    self.sessionID = sessionID
     self.name = name
   }
 
@@ -157,8 +157,9 @@ public struct EngineConfiguration: Sendable, Hashable {
     func check(_ holds: Bool, _ rule: String) throws(InvalidConfiguration) {
       if !holds { throw InvalidConfiguration(rule: rule) }
     }
-    try check((1...WireLimits.scope).contains(scope.utf8.count), "a session id has 1 to \(WireLimits.scope) bytes")
-    try check(!scope.unicodeScalars.contains(where: Self.isControl), "a session id has no control characters")
+    try check(
+      (1...WireLimits.sessionID).contains(sessionID.utf8.count), "a session id has 1 to \(WireLimits.sessionID) bytes")
+    try check(!sessionID.unicodeScalars.contains(where: Self.isControl), "a session id has no control characters")
     try check(greeting.count <= WireLimits.greeting, "a greeting has at most \(WireLimits.greeting) bytes")
     try Self.check(name: name)
     try check((2...1024).contains(capacity), "a session has room for 2 to 1024 members")

@@ -145,7 +145,7 @@ final class Link {
     if configuration.relaying != nil { capabilities.insert(.relay) }
     if configuration.transports.contains(.relay) { capabilities.insert(.tunnels) }
     let hello = Hello(
-      incarnation: node.incarnation, name: configuration.name, scope: configuration.scope,
+      incarnation: node.incarnation, name: configuration.name, sessionID: configuration.sessionID,
       capabilities: capabilities,
       limits: configuration.peerLimits(on: opening.traits), associationsBegun: begun,
       held: held.map { HeldAssociation(id: $0.id, received: $0.sequenced.received) },
@@ -156,11 +156,11 @@ final class Link {
 
   /// Takes the remote side's hello, on which everything else depends.
   /// - Returns: why the link can't be used, as a reason and in words; nil if it can.
-  func received(_ hello: Hello, at node: NodeID, _ scope: String) -> (reason: Reason, words: String)? {
+  func received(_ hello: Hello, at node: NodeID, _ sessionID: String) -> (reason: Reason, words: String)? {
     guard hello.versions.overlaps(Hello.supportedVersions) else {
       return (.version, "versions \(hello.versions) and \(Hello.supportedVersions)")
     }
-    guard hello.scope.utf8.elementsEqual(scope.utf8) else { return (.wrongSession, "") }
+    guard hello.sessionID.utf8.elementsEqual(sessionID.utf8) else { return (.wrongSession, "") }
     let remote = NodeID(peer: opening.peer, incarnation: hello.incarnation)
     guard remote != node else { return (.selfConnection, "this is our own address") }
     self.node = remote

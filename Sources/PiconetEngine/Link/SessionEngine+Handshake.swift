@@ -35,7 +35,7 @@ extension SessionEngine {
   }
 
   mutating func receivedHello(_ hello: Hello, on link: Link, _ turn: Turn) {
-    if let refusal = link.received(hello, at: node, configuration.scope) {
+    if let refusal = link.received(hello, at: node, configuration.sessionID) {
       return refuse(link, refusal.reason, refusal.words, turn)
     }
     guard let remote = link.node else { return }

@@ -32,21 +32,21 @@ public struct Advertisement: Sendable, Hashable {
   public var incarnation: Incarnation
   public var name: String
   public var info: [String: String]
-  /// The session id: only nodes of the same scope see each other.
-  public var scope: String
+  /// The session id: only nodes of the same session id see each other.
+  public var sessionID: String
   /// Where each transport listens: TCP's port, the PSM of L2CAP and of LE, RFCOMM's channel. A discovery source
   /// advertises those of the transports that it serves.
   public var ports: [TransportKind: UInt16]
 
   public init(
-    peer: PeerID, incarnation: Incarnation, name: String, info: [String: String], scope: String,
+    peer: PeerID, incarnation: Incarnation, name: String, info: [String: String], sessionID: String,
     ports: [TransportKind: UInt16]
   ) {
     self.peer = peer
     self.incarnation = incarnation
     self.name = name
     self.info = info
-    self.scope = scope
+    self.sessionID = sessionID
     self.ports = ports
   }
 }
@@ -65,8 +65,8 @@ public protocol Discovery: AnyObject {
   var sourceName: String { get }
   /// Starts, changes or (nil) stops advertising; stopping says goodbye.
   func advertise(_ advertisement: Advertisement?)
-  /// Starts (the scope to look for) or stops (nil) searching.
-  func search(scope: String?)
+  /// Starts (the session id to look for) or stops (nil) searching.
+  func search(sessionID: String?)
   /// While the radio is needed for something else, such as dialling or sending, there is no scan, and nobody is lost
   /// for lack of one. Sources without a radio ignore it.
   func setRadioBusy(_ isBusy: Bool)

@@ -18,7 +18,7 @@ public final class DNSServiceDiscovery: Discovery {
   private var responder: Responder?
   private var advertisement: Advertisement?
   private(set) var isSearching = false
-  private var sightings = SightingTable(scope: "")
+  private var sightings = SightingTable(sessionID: "")
   private var handler: ((DiscoveryReport) -> Void)?
 
   /// With an endpoint that others may use, too. Nothing is sent before `advertise` or `search`.
@@ -51,7 +51,7 @@ public final class DNSServiceDiscovery: Discovery {
     }
   }
 
-  /// Info that breaks the limits is left out; no TCP port or a scope that is too long is not advertised at all: see
+  /// Info that breaks the limits is left out; no TCP port or a session id that is too long is not advertised at all: see
   /// `failure(of:)`.
   public func advertise(_ advertisement: Advertisement?) {
     guard advertisement != self.advertisement else { return }
@@ -83,13 +83,13 @@ public final class DNSServiceDiscovery: Discovery {
     endpoint.setTimer()
   }
 
-  /// Starting again, or for another scope, reports everything anew; stopping reports nothing.
-  public func search(scope: String?) {
-    sightings = SightingTable(scope: scope ?? "")
+  /// Starting again, or for another session id, reports everything anew; stopping reports nothing.
+  public func search(sessionID: String?) {
+    sightings = SightingTable(sessionID: sessionID ?? "")
     if let advertisement {
       _ = sightings.setOwn(peer: advertisement.peer, incarnation: advertisement.incarnation)
     }
-    isSearching = scope != nil
+    isSearching = sessionID != nil
     endpoint.searchChanged(of: self)
   }
 
@@ -142,10 +142,10 @@ public final class DNSServiceDiscovery: Discovery {
   private static func peerText(of advertisement: Advertisement) -> PeerText {
     PeerText(
       peer: advertisement.peer.bytes, incarnation: advertisement.incarnation.rawValue, name: advertisement.name,
-      session: advertisement.scope, info: advertisement.info)
+      session: advertisement.sessionID, info: advertisement.info)
   }
 
-  /// The TXT record; without the info if that breaks the limits, nil if the scope does.
+  /// The TXT record; without the info if that breaks the limits, nil if the session id does.
   private static func text(of advertisement: Advertisement) -> [[UInt8]]? {
     var text = peerText(of: advertisement)
     if PeerText.failure(of: text.info) != nil { text.info = [:] }

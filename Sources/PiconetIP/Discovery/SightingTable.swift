@@ -18,13 +18,13 @@ struct SightingTable {
     var endpoints: [ResolvedInstance.Endpoint]
   }
 
-  let scope: String
+  let sessionID: String
   /// Ourselves, in every incarnation that this process advertised.
   private var own: Key?
   private var instances: [DomainName: Instance] = [:]
   private var reported: [Key: Sighting] = [:]
 
-  init(scope: String) { self.scope = scope }
+  init(sessionID: String) { self.sessionID = sessionID }
 
   /// - Returns: `gone` if we had taken ourselves for somebody else.
   mutating func setOwn(peer: PeerID, incarnation: Incarnation) -> [DiscoveryReport] {
@@ -60,7 +60,8 @@ struct SightingTable {
   }
 
   private func read(_ resolved: ResolvedInstance) -> Instance? {
-    guard let text = PeerText(strings: resolved.text), text.session == scope, let peer = PeerID(bytes: text.peer) else {
+    guard let text = PeerText(strings: resolved.text), text.session == sessionID, let peer = PeerID(bytes: text.peer)
+    else {
       return nil
     }
     let key = Key(peer: peer, incarnation: Incarnation(rawValue: text.incarnation))

@@ -141,11 +141,11 @@ public final class NodeDriver: RoundHandler {
     case .advertise(let advertisement): advertise(advertisement)
     case .inspect(let node, let answer): answer(engine.statistics(of: node, at: now))
     case .conditional(let inner, let isWanted, let refused): if isWanted() { take(inner, at: now) } else { refused() }
-    case .search(let scope):
-      radio?.searches(scope != nil)
+    case .search(let sessionID):
+      radio?.searches(sessionID != nil)
       for discovery in discoveries {
-        discovery.search(scope: scope)
-        if scope == nil {
+        discovery.search(sessionID: sessionID)
+        if sessionID == nil {
           engine.handle(.discoveryEnded(source: discovery.sourceName), at: now, into: &effects)
         }
       }

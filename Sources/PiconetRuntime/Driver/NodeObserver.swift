@@ -24,7 +24,7 @@ public enum NodeInput: Sendable {
   /// The store has the first `offset` bytes already.
   indirect case acceptOffer(CommandID, TransferID, any ResourceStore, offset: UInt64)
   indirect case advertise(Advertisement?)
-  case search(scope: String?)
+  case search(sessionID: String?)
   /// Asks for the statistics of the connection to a peer; `answer` is called on the loop, with nil if there is none.
   indirect case inspect(NodeID, answer: @Sendable (AssociationStatistics?) -> Void)
   /// Another input, if a condition holds when the loop comes to it; otherwise `refused` is called there.

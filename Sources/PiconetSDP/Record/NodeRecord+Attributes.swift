@@ -21,7 +21,7 @@ extension NodeRecord {
     /// uint64
     public static let incarnation: UInt16 = 0x8002
     /// Text.
-    public static let scope: UInt16 = 0x8003
+    public static let sessionID: UInt16 = 0x8003
     /// uint64, of which the lower 48 bits are used.
     public static let adapter: UInt16 = 0x8004
     /// uint16
@@ -61,7 +61,7 @@ extension NodeRecord {
     list[Attribute.version] = .uint8(Self.version)
     list[Attribute.peer] = .text(peer.bytes)
     list[Attribute.incarnation] = .uint64(incarnation.rawValue)
-    list[Attribute.scope] = .text(Array(scope.utf8))
+    list[Attribute.sessionID] = .text(Array(sessionID.utf8))
     list[Attribute.adapter] = adapter.map { .uint64($0.rawValue) }
     list[Attribute.l2capPSM] = l2capPSM.map { .uint16($0) }
     list[Attribute.rfcommChannel] = rfcommChannel.map { .uint8($0) }
@@ -86,10 +86,10 @@ extension NodeRecord {
     guard case .unsigned(let incarnation, .eight) = list[Attribute.incarnation] else { throw .badIncarnation }
     guard case .text(let nameBytes) = list[Attribute.serviceName] else { throw .nameMissing }
     guard let name = Self.text(nameBytes, limit: Limits.name) else { throw .badName("is too long or not UTF-8") }
-    guard case .text(let scopeBytes) = list[Attribute.scope],
-      let scope = Self.text(scopeBytes, limit: Limits.scope)
-    else { throw .badScope("is missing, too long or not UTF-8") }
-    self.init(peer: peer, incarnation: Incarnation(rawValue: incarnation), name: name, scope: scope)
+    guard case .text(let sessionIDBytes) = list[Attribute.sessionID],
+      let sessionID = Self.text(sessionIDBytes, limit: Limits.sessionID)
+    else { throw .badSessionID("is missing, too long or not UTF-8") }
+    self.init(peer: peer, incarnation: Incarnation(rawValue: incarnation), name: name, sessionID: sessionID)
     if let element = list[Attribute.adapter] {
       guard case .unsigned(let address, .eight) = element, address <= 0xFFFF_FFFF_FFFF else { throw .badAdapter }
       adapter = BluetoothAddress(rawValue: address)

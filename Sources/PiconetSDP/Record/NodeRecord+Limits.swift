@@ -2,7 +2,7 @@ extension NodeRecord {
   /// The limits on what a record holds, in bytes of UTF-8.
   public enum Limits {
     public static let name = 63
-    public static let scope = 128
+    public static let sessionID = 128
     /// For one pair of info: key, `=` and value.
     public static let pair = 255
     /// For all info together.
@@ -26,7 +26,7 @@ extension NodeRecord {
   /// What is wrong with the record; nil if it can be published.
   public var refusal: NodeRecordRefusal? {
     if let reason = Self.reason(against: name, limit: Limits.name) { return .badName(reason) }
-    if let reason = Self.reason(against: scope, limit: Limits.scope) { return .badScope(reason) }
+    if let reason = Self.reason(against: sessionID, limit: Limits.sessionID) { return .badSessionID(reason) }
     if let adapter, adapter.rawValue == 0 { return .badAdapter }
     if let l2capPSM, l2capPSM & 0x0101 != 1 || l2capPSM < 0x1001 { return .badPSM }
     if let rfcommChannel, !(1...30).contains(rfcommChannel) { return .badChannel }

@@ -8,7 +8,7 @@ public struct NodeRecord: Sendable, Hashable {
   /// What people call the device; the peer's own words. 1 to 63 bytes.
   public var name: String
   /// The session id.
-  public var scope: String
+  public var sessionID: String
   /// Free key=value pairs: at most 255 bytes a pair, 400 in all.
   public var info: [String: String]
   /// The adapter on which the node listens. A host with several adapters serves the record on each of them, but only
@@ -22,13 +22,13 @@ public struct NodeRecord: Sendable, Hashable {
   public var lePSM: UInt16?
 
   public init(
-    peer: PeerID, incarnation: Incarnation, name: String, scope: String, info: [String: String] = [:],
+    peer: PeerID, incarnation: Incarnation, name: String, sessionID: String, info: [String: String] = [:],
     adapter: BluetoothAddress? = nil, l2capPSM: UInt16? = nil, rfcommChannel: UInt8? = nil, lePSM: UInt16? = nil
   ) {
     self.peer = peer
     self.incarnation = incarnation
     self.name = name
-    self.scope = scope
+    self.sessionID = sessionID
     self.info = info
     self.adapter = adapter
     self.l2capPSM = l2capPSM

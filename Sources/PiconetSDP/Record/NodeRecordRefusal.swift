@@ -11,7 +11,7 @@ public enum NodeRecordRefusal: Error, Sendable, Hashable, CustomStringConvertibl
   /// Empty, above 63 bytes, not UTF-8, or with a control character.
   case badName(String)
   /// Missing, empty, above 128 bytes, not UTF-8, or with a control character.
-  case badScope(String)
+  case badSessionID(String)
   /// Not a 48-bit number, or 0.
   case badAdapter
   /// Not odd, with an odd upper byte, or below 0x1001 (Core 5.4, Vol 3 Part A 4.2).
@@ -32,7 +32,7 @@ public enum NodeRecordRefusal: Error, Sendable, Hashable, CustomStringConvertibl
     case .badIncarnation: "the incarnation is missing or not a number of 64 bits"
     case .nameMissing: "the name is missing"
     case .badName(let reason): "the name \(reason)"
-    case .badScope(let reason): "the session id \(reason)"
+    case .badSessionID(let reason): "the session id \(reason)"
     case .badAdapter: "the adapter is not an address of 48 bits"
     case .badPSM: "the PSM of L2CAP is none that a program may have"
     case .badChannel: "RFCOMM's channel is not 1 to 30"

@@ -7,15 +7,15 @@ public struct RecordSelection: Sendable, Hashable {
   /// - Parameters:
   ///   - lists: what the device answered.
   ///   - service: the session's UUID.
-  ///   - scope: the session id; nil: any. Two session ids could share a UUID.
+  ///   - session id: the session id; nil: any. Two session ids could share a UUID.
   ///   - device: the device that was asked. Its host may have other adapters, and it lists their nodes as well.
   public init(
-    from lists: [AttributeList], service: BluetoothUUID, scope: String?, device: BluetoothPlace
+    from lists: [AttributeList], service: BluetoothUUID, sessionID: String?, device: BluetoothPlace
   ) {
     for list in lists {
       do {
         let record = try NodeRecord(list, of: service)
-        if let scope, record.scope != scope {
+        if let sessionID, record.sessionID != sessionID {
           passedOver.append("another session")
         } else if let adapter = record.adapter, !record.leads(to: device) {
           passedOver.append("listens on another adapter, \(adapter)")

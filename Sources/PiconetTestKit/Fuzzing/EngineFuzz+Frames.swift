@@ -41,7 +41,7 @@ extension EngineFuzz {
 
   func hello(of peer: Int) -> Hello {
     var hello = Hello(
-      incarnation: Self.hostileNode(peer).incarnation, name: "hostile", scope: "fuzz",
+      incarnation: Self.hostileNode(peer).incarnation, name: "hostile", sessionID: "fuzz",
       capabilities: Capabilities(rawValue: UInt64(input.byte())))
     guard input.isTrue() else { return hello }
     hello.limits = PeerLimits(

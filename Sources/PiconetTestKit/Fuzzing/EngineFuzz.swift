@@ -48,7 +48,7 @@ final class EngineFuzz {
   var isFinished = false
 
   static let configuration: EngineConfiguration = {
-    var configuration = EngineConfiguration(scope: "fuzz", name: "engine")
+    var configuration = EngineConfiguration(sessionID: "fuzz", name: "engine")
     configuration.capacity = 5
     configuration.removals = .members
     configuration.messageLimit = 4_096

@@ -114,7 +114,7 @@ extension World {
       .streamChurn,
     ].contains(session.attack)
     var hello = Hello(
-      incarnation: node.node.incarnation, name: "hostile", scope: node.dice.chance(95) ? "simulation" : "elsewhere",
+      incarnation: node.node.incarnation, name: "hostile", sessionID: node.dice.chance(95) ? "simulation" : "elsewhere",
       capabilities: [
         .typedCodes, node.dice.chance(80) ? .streams : [], node.dice.chance(resumes ? 100 : 50) ? .resume : [],
       ],

@@ -51,7 +51,7 @@ extension Scenario {
 
   /// Small limits are reached more often than large ones.
   private static func configuration(_ index: Int, _ dice: inout Dice) -> EngineConfiguration {
-    var configuration = EngineConfiguration(scope: "simulation", name: "n\(index)")
+    var configuration = EngineConfiguration(sessionID: "simulation", name: "n\(index)")
     configuration.removals = .members
     configuration.frameLimit = dice.pick([1_024, 1_500, 4_096, 16_381])
     configuration.messageLimit = dice.pick([300, 5_000, 20_000, 95 * 1024])

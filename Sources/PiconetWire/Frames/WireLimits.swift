@@ -10,7 +10,7 @@ public enum WireLimits {
   public static let largestFrame = 1 << 20
   /// The display name of a peer: the 63 bytes that Multipeer Connectivity allows, and room for an id behind it.
   public static let name = 127
-  public static let scope = 127
+  public static let sessionID = 127
   /// What a hello tells the application.
   public static let greeting = 1_024
   /// What a reliable message costs of the message window on top of its bytes, so that empty messages are bounded too.

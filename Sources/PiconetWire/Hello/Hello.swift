@@ -5,8 +5,8 @@ public struct Hello: Equatable, Sendable {
   public var incarnation: Incarnation
   /// What people call the device; at most `WireLimits.name` bytes of UTF-8.
   public var name: String
-  /// The session id. Nodes of different scopes close the link with `Reason.wrongSession`.
-  public var scope: String
+  /// The session id. Nodes of different session ids close the link with `Reason.wrongSession`.
+  public var sessionID: String
   public var capabilities: Capabilities
   public var limits: PeerLimits
   /// How many associations the sender has begun with the receiver since it started. It tells a hello that crossed an
@@ -18,14 +18,14 @@ public struct Hello: Equatable, Sendable {
   public var held: HeldAssociation?
 
   public init(
-    versions: ClosedRange<UInt8> = Hello.supportedVersions, incarnation: Incarnation, name: String, scope: String,
+    versions: ClosedRange<UInt8> = Hello.supportedVersions, incarnation: Incarnation, name: String, sessionID: String,
     capabilities: Capabilities = [], limits: PeerLimits = PeerLimits(), associationsBegun: UInt64 = 0,
     held: HeldAssociation? = nil, greeting: [UInt8] = []
   ) {
     self.versions = versions
     self.incarnation = incarnation
     self.name = name
-    self.scope = scope
+    self.sessionID = sessionID
     self.capabilities = capabilities
     self.limits = limits
     self.associationsBegun = associationsBegun

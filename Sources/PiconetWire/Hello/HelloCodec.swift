@@ -3,7 +3,7 @@
 /// version.
 enum HelloCodec {
   enum Parameter {
-    static let scope: UInt64 = 1
+    static let sessionID: UInt64 = 1
     static let name: UInt64 = 2
     static let incarnation: UInt64 = 3
     static let capabilities: UInt64 = 4
@@ -24,7 +24,7 @@ enum HelloCodec {
   static func append(_ hello: Hello, to body: inout [UInt8]) {
     body.append(hello.versions.lowerBound)
     body.append(hello.versions.upperBound)
-    appendParameter(Parameter.scope, Array(hello.scope.prefix(utf8: WireLimits.scope).utf8), to: &body)
+    appendParameter(Parameter.sessionID, Array(hello.sessionID.prefix(utf8: WireLimits.sessionID).utf8), to: &body)
     appendParameter(Parameter.name, Array(hello.name.prefix(utf8: WireLimits.name).utf8), to: &body)
     var incarnation: [UInt8] = []
     FrameEncoder.appendWord(hello.incarnation.rawValue, to: &incarnation)
@@ -69,10 +69,10 @@ enum HelloCodec {
     let lowest = try reader.byte("lowest version")
     let highest = try reader.byte("highest version")
     guard lowest <= highest else { throw reader.malformed("versions \(lowest) to \(highest)") }
-    var hello = Hello(versions: lowest...highest, incarnation: Incarnation(rawValue: 0), name: "", scope: "")
+    var hello = Hello(versions: lowest...highest, incarnation: Incarnation(rawValue: 0), name: "", sessionID: "")
     // The rest of a hello of other versions is not ours to judge: the link ends for lack of a common version.
     guard hello.versions.overlaps(Hello.supportedVersions) else { return hello }
-    var required: Set<UInt64> = [Parameter.scope, Parameter.name, Parameter.incarnation]
+    var required: Set<UInt64> = [Parameter.sessionID, Parameter.name, Parameter.incarnation]
     var parameters = FieldReader(reader, kind: "parameter")
     while let (id, value) = try parameters.next() {
       required.remove(id)
@@ -87,7 +87,7 @@ enum HelloCodec {
   ) throws(WireError) {
     var reader = value
     switch id {
-    case Parameter.scope: hello.scope = try reader.remainingText("session id", atMost: WireLimits.scope)
+    case Parameter.sessionID: hello.sessionID = try reader.remainingText("session id", atMost: WireLimits.sessionID)
     case Parameter.name: hello.name = try reader.remainingText("name", atMost: WireLimits.name)
     case Parameter.incarnation: hello.incarnation = Incarnation(rawValue: try word(&reader, "incarnation"))
     case Parameter.capabilities: hello.capabilities = Capabilities(rawValue: try reader.integer("capabilities"))

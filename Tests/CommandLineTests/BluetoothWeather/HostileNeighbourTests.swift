@@ -51,7 +51,7 @@
     func record(kind: HostileRecord) async throws {
       try await WeatherScene.run { scene in
         let answer = try kind.answer(
-          scope: scene.scene.session, service: .session(scene.scene.session), device: try device(WeatherScene.far))
+          sessionID: scene.scene.session, service: .session(scene.scene.session), device: try device(WeatherScene.far))
         // Of two listeners that would both do, Linux takes the older one.
         try await VirtualMachine.fault("daemon-stop")
         let server = try HostileSDPServer(on: WeatherScene.far, answer: answer)

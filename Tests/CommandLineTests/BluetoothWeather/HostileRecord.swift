@@ -12,9 +12,9 @@
     static let escapes = "\u{1B}[2J\u{1B}]0;hello\u{07}\u{9B}31m\r"
 
     /// - Parameters:
-    ///   - scope: the session.
+    ///   - session id: the session.
     ///   - device: the adapter that the record is about.
-    func answer(scope: String, service: BluetoothUUID, device: BluetoothAddress) throws -> HostileSDPServer.Answer {
+    func answer(sessionID: String, service: BluetoothUUID, device: BluetoothAddress) throws -> HostileSDPServer.Answer {
       switch self {
       case .endless:
         return { transaction, _ in
@@ -39,8 +39,8 @@
           [HostileSDPServer.packet(transaction, [0xFF, 0xFF] + bytes + [0], length: round == 0 ? 0xFFFF : nil)]
         }
       case .longName:
-        return try Self.record(name: String(repeating: "x", count: 60_000), scope, service, device)
-      case .escapesInName: return try Self.record(name: Self.escapes, scope, service, device)
+        return try Self.record(name: String(repeating: "x", count: 60_000), sessionID, service, device)
+      case .escapesInName: return try Self.record(name: Self.escapes, sessionID, service, device)
       case .garbage: return { _, round in [(0..<200).map { UInt8(truncatingIfNeeded: $0 * 31 + round) }] }
       case .silence: return { _, _ in [] }
       case .hangsUp: return { _, _ in [[]] }
@@ -49,10 +49,10 @@
 
     /// A record like a node's own, except for the name.
     private static func record(
-      name: String, _ scope: String, _ service: BluetoothUUID, _ device: BluetoothAddress
+      name: String, _ sessionID: String, _ service: BluetoothUUID, _ device: BluetoothAddress
     ) throws -> HostileSDPServer.Answer {
       guard let peer = PeerID(bytes: [UInt8](repeating: 7, count: 32)) else { return { _, _ in [] } }
-      var record = NodeRecord(peer: peer, incarnation: Incarnation(rawValue: 7), name: "x", scope: scope)
+      var record = NodeRecord(peer: peer, incarnation: Incarnation(rawValue: 7), name: "x", sessionID: sessionID)
       record.l2capPSM = 0x1021
       record.adapter = device
       var list = try record.attributes(of: service)

@@ -65,7 +65,7 @@ final class FarScene: @unchecked Sendable {
     if let discovery { discoveries.append(discovery) }
     return AdapterParts(
       transports: [listenFails.map { DeafTransport(tcp, $0) } ?? tcp], discovery: discovery,
-      answersPaging: { opening.scope == "paged" },
+      answersPaging: { opening.sessionID == "paged" },
       shutDown: { [self] completion in
         tcp.shutDown { [self] in
           ended.withLock { $0 += 1 }
@@ -115,10 +115,10 @@ final class FarScene: @unchecked Sendable {
   // MARK: Here
 
   /// Makes the far adapter of a node.
-  func open(scope: String = "session", kinds: Set<TransportKind> = [.tcp], discovers: Bool = true) async {
+  func open(sessionID: String = "session", kinds: Set<TransportKind> = [.tcp], discovers: Bool = true) async {
     await here.perform { [self] in
       far = FarAdapter(
-        loop: here, agent: place, opening: AdapterOpening(scope: scope, kinds: kinds, discovers: discovers)
+        loop: here, agent: place, opening: AdapterOpening(sessionID: sessionID, kinds: kinds, discovers: discovers)
       ) { [self] reason in loss.withLock { $0 = reason.description } }
     }
   }
@@ -276,7 +276,7 @@ final class RecordingDiscovery: Discovery {
   private(set) var handler: ((DiscoveryReport) -> Void)?
 
   func advertise(_ advertisement: Advertisement?) { told.append("advertise \(advertisement?.name ?? "nothing")") }
-  func search(scope: String?) { told.append("search \(scope ?? "nothing")") }
+  func search(sessionID: String?) { told.append("search \(sessionID ?? "nothing")") }
   func setRadioBusy(_ isBusy: Bool) { told.append("busy \(isBusy)") }
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
   func close() {}

@@ -31,7 +31,7 @@ final class BlueZBench: @unchecked Sendable {
     let options = BlueZDiscovery.Options(settings: settings)
     await loop.perform { [self] in
       let discovery = BlueZDiscovery(loop: loop, options: options) { [loop, worker] address, pause in
-        if readsEveryWay { return DeviceRecordReader(loop: loop, adapter: address, scope: nil, pause: pause) }
+        if readsEveryWay { return DeviceRecordReader(loop: loop, adapter: address, sessionID: nil, pause: pause) }
         return DirectRecordReader(loop: loop, adapter: address, worker: worker)
       }
       discovery.setHandler { [weak self] report in self?.reports.withLock { $0.append(report) } }
@@ -46,12 +46,12 @@ final class BlueZBench: @unchecked Sendable {
   static func peer(_ number: UInt8) -> PeerID? { PeerID(bytes: [UInt8](repeating: number, count: 32)) }
 
   func advertise(
-    _ number: UInt8, incarnation: UInt64 = 1, name: String = "node", scope: String = "bench", lePSM: UInt16 = 0x81
+    _ number: UInt8, incarnation: UInt64 = 1, name: String = "node", sessionID: String = "bench", lePSM: UInt16 = 0x81
   ) async {
     guard let peer = Self.peer(number) else { return }
     let advertisement = Advertisement(
       peer: peer, incarnation: Incarnation(rawValue: incarnation), name: name, info: ["seat": "\(number)"],
-      scope: scope, ports: [.l2cap: 0x1005, .rfcomm: UInt16(number), .le: lePSM])
+      sessionID: sessionID, ports: [.l2cap: 0x1005, .rfcomm: UInt16(number), .le: lePSM])
     _ = await on { $0.advertise(advertisement) }
   }
 

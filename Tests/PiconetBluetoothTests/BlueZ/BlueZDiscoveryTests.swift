@@ -33,7 +33,7 @@ struct BlueZDiscoveryTests {
     }
     let clock = ContinuousClock()
     let start = clock.now
-    for bench in [one, two] { _ = await bench.on { $0.search(scope: "bench") } }
+    for bench in [one, two] { _ = await bench.on { $0.search(sessionID: "bench") } }
     for (bench, other) in [(one, UInt8(2)), (two, UInt8(1))] {
       #expect(await bench.wait { !$0.seen.isEmpty })
       #expect(bench.seen.first?.peer == BlueZBench.peer(other))
@@ -83,7 +83,7 @@ struct BlueZDiscoveryTests {
     await one.advertise(1)
     await two.advertise(2)
     for bench in [one, two] { #expect(await bench.wait { await $0.on { $0.isAdvertising } == true }) }
-    _ = await other.on { $0.search(scope: "bench") }
+    _ = await other.on { $0.search(sessionID: "bench") }
     #expect(await other.wait { Set($0.seen.map(\.peer)).count == 2 })
     await two.advertise(2, incarnation: 9)
     #expect(await other.wait { $0.seen.contains { $0.incarnation.rawValue == 9 } && !$0.gone.isEmpty })
@@ -99,7 +99,7 @@ struct BlueZDiscoveryTests {
     // own test.
     let bench = try await BlueZBench(adapter: Self.first) { $0.usesLowEnergy = false }
     await bench.advertise(1)
-    _ = await bench.on { $0.search(scope: "bench") }
+    _ = await bench.on { $0.search(sessionID: "bench") }
     #expect(await bench.wait { await $0.on { $0.isAdvertising } == true })
     #expect(await Self.set("Powered", false, bench))
     #expect(await bench.wait { await $0.adapter(Self.first)?.isPowered == false })
@@ -115,14 +115,14 @@ struct BlueZDiscoveryTests {
   func rounds() async throws {
     let bench = try await BlueZBench(adapter: Self.first)
     await bench.advertise(1)
-    _ = await bench.on { $0.search(scope: "bench") }
+    _ = await bench.on { $0.search(sessionID: "bench") }
     #expect(await bench.wait { await $0.on { $0.isAdvertising } == true })
     let services = await bench.adapter(Self.first)?.uuids
     let slots = await bench.on { $0.slotCount }
     let descriptors = descriptorCount()
     for round in 0..<50 as Range<UInt64> {
       _ = await bench.on { $0.advertise(nil) }
-      _ = await bench.on { $0.search(scope: round % 2 == 0 ? nil : "bench") }
+      _ = await bench.on { $0.search(sessionID: round % 2 == 0 ? nil : "bench") }
       await bench.advertise(1, incarnation: round)
       try #require(await bench.wait { await $0.on { $0.isAdvertising } == true })
     }
@@ -158,7 +158,7 @@ struct BlueZDiscoveryTests {
     let peer = try #require(BlueZBench.peer(1))
     let content = ProfileContent(
       service: service,
-      record: NodeRecord(peer: peer, incarnation: Incarnation(rawValue: 1), name: "node", scope: "bench"))
+      record: NodeRecord(peer: peer, incarnation: Incarnation(rawValue: 1), name: "node", sessionID: "bench"))
     let uuid = BlueZMachine.profileUUID(content, attempt: 0).description
     let foreign = await bench.loop.perform { [loop = bench.loop] in
       LoopBox((try? DBusConnection(loop: loop, address: .system)))
@@ -222,7 +222,7 @@ struct BlueZDiscoveryTests {
     }
     await two.advertise(2, name: "two")
     #expect(await two.wait { await $0.on { $0.isAdvertising } == true })
-    _ = await one.on { $0.search(scope: "bench") }
+    _ = await one.on { $0.search(sessionID: "bench") }
     #expect(await one.wait { !$0.seen.isEmpty })
     for bench in [one, two] { await bench.shutDown() }
     await loop.perform { bus.value.close() }

@@ -36,7 +36,7 @@ struct LowEnergyOnlyTests {
     #expect(isTold, "\(failures ?? [])")
     let clock = ContinuousClock()
     let start = clock.now
-    _ = await searching.on { $0.search(scope: "bench") }
+    _ = await searching.on { $0.search(sessionID: "bench") }
     let isSeen = await searching.wait(limit) { !$0.seen.isEmpty }
     let time = clock.now - start
     let sighting = searching.seen.first

@@ -278,7 +278,7 @@ struct PrivateBusTests {
     let loop = try EventLoop(name: "bus-test")
     let discovery = await loop.perform { () -> LoopBox<BlueZDiscovery> in
       let discovery = BlueZDiscovery(loop: loop, options: .init(busAddress: address)) { _, _ in NoReader() }
-      discovery.search(scope: "bench")
+      discovery.search(sessionID: "bench")
       return LoopBox(discovery)
     }
     let pretender = await loop.perform { LoopBox(try? Pretender(loop, address)) }

@@ -22,10 +22,10 @@ struct SeveralAdaptersTests {
 
     let seen = Mutex(false)
     let stack = await far.loop.perform { [loop = far.loop] in
-      let stack = BluetoothStack(loop: loop, configuration: BluetoothConfiguration(scope: "bench"), discovers: true)
+      let stack = BluetoothStack(loop: loop, configuration: BluetoothConfiguration(sessionID: "bench"), discovers: true)
       for discovery in stack.discoveries {
         discovery.setHandler { if case .seen = $0 { seen.withLock { $0 = true } } }
-        discovery.search(scope: "bench")
+        discovery.search(sessionID: "bench")
       }
       return OnLoop(stack)
     }

@@ -18,7 +18,7 @@ extension HeadlessTests {
       for adapter in adapters.prefix(2) { try adapter.prepare() }
       let before = descriptorCount()
       let loop = try EventLoop(name: "either-test")
-      let service = try BluetoothUUID.session(TestRecord.scope)
+      let service = try BluetoothUUID.session(TestRecord.sessionID)
       let outcome: RecordChannelTests.Outcome = await withCheckedContinuation { continuation in
         loop.execute {
           var close = {}
@@ -27,7 +27,7 @@ extension HeadlessTests {
           } catch {
             Issue.record("\(error)")
           }
-          let reader = DeviceRecordReader(loop: loop, adapter: adapters[0].device, scope: TestRecord.scope)
+          let reader = DeviceRecordReader(loop: loop, adapter: adapters[0].device, sessionID: TestRecord.sessionID)
           _ = reader.readRecords(of: service, on: BluetoothPlace(device: adapters[1].device)) { outcome in
             reader.close()
             close()
@@ -43,7 +43,7 @@ extension HeadlessTests {
 
     @Test func aNodeWithoutBluetoothdIsReadByOneThatAsksBySDPFirst() async throws {
       let record = try TestRecord.make(TestAdapter.all()[1].device)
-      let service = try BluetoothUUID.session(TestRecord.scope)
+      let service = try BluetoothUUID.session(TestRecord.sessionID)
       let outcome = try await Self.read { loop, adapter in
         let server = try RecordServer(record, of: service, kind: .l2cap, adapter: adapter.device, loop: loop)
         return { server.close() }
@@ -73,7 +73,7 @@ extension HeadlessTests {
       for adapter in adapters.prefix(2) { try adapter.prepare() }
       let record = try TestRecord.make(adapters[1].device, name: "by SDP")
       let bytes = try SDPClientTests.lists([record])
-      let service = try BluetoothUUID.session(TestRecord.scope)
+      let service = try BluetoothUUID.session(TestRecord.sessionID)
       let response = try AdvertisingData([AdvertisingData.services128([service])]).encoded(limit: 240)
       let before = try adapters[1].answer(to: .readInquiryResponse)
       _ = try adapters[1].answer(to: .writeInquiryResponse(response))

@@ -78,11 +78,14 @@ final class OnLoop<Value>: @unchecked Sendable {
 }
 
 enum TestRecord {
-  static let scope = "holiday"
+  static let sessionID = "holiday"
 
-  static func make(_ adapter: BluetoothAddress, name: String = "laptop", scope: String = scope) throws -> NodeRecord {
+  static func make(_ adapter: BluetoothAddress, name: String = "laptop", sessionID: String = sessionID) throws
+    -> NodeRecord
+  {
     NodeRecord(
-      peer: try #require(PeerID(bytes: Array(1...32))), incarnation: Incarnation(rawValue: 7), name: name, scope: scope,
+      peer: try #require(PeerID(bytes: Array(1...32))), incarnation: Incarnation(rawValue: 7), name: name,
+      sessionID: sessionID,
       info: ["role": "sends"], adapter: adapter, l2capPSM: 0x1005, rfcommChannel: 3, lePSM: 0x81)
   }
 }

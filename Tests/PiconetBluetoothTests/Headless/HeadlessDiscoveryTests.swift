@@ -44,12 +44,13 @@ extension HeadlessTests {
       func advertise(_ number: UInt8, incarnation: UInt64, name: String = "node", info: [String: String] = [:]) async {
         guard let peer = PeerID(bytes: [UInt8](repeating: number, count: 32)) else { return }
         let advertisement = Advertisement(
-          peer: peer, incarnation: Incarnation(rawValue: incarnation), name: name, info: info, scope: TestRecord.scope,
+          peer: peer, incarnation: Incarnation(rawValue: incarnation), name: name, info: info,
+          sessionID: TestRecord.sessionID,
           ports: [.l2cap: 0x1005, .rfcomm: 3, .tcp: 4444])
         await loop.perform { self.discovery.advertise(advertisement) }
       }
 
-      func search() async { await loop.perform { self.discovery.search(scope: TestRecord.scope) } }
+      func search() async { await loop.perform { self.discovery.search(sessionID: TestRecord.sessionID) } }
       func close() async { await loop.perform { self.discovery.close() } }
       func failure() async -> LinkFailure? { await loop.perform { self.discovery.failure } }
 

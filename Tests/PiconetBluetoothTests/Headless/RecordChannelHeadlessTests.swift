@@ -19,7 +19,7 @@ extension HeadlessTests {
       let record = try TestRecord.make(adapters[1].device, name: "Zoë's <laptop>")
       let before = descriptorCount()
       let loop = try EventLoop(name: "record-test")
-      let service = try BluetoothUUID.session(TestRecord.scope)
+      let service = try BluetoothUUID.session(TestRecord.sessionID)
       let outcomes: [Outcome] = await withCheckedContinuation { continuation in
         loop.execute {
           var outcomes: [Outcome] = []
@@ -33,7 +33,7 @@ extension HeadlessTests {
             Issue.record("\(error)")
           }
           let reader = RecordChannelReader(
-            kind: kind, adapter: adapters[0].device, scope: TestRecord.scope, loop: loop, timeLimit: timeLimit)
+            kind: kind, adapter: adapters[0].device, sessionID: TestRecord.sessionID, loop: loop, timeLimit: timeLimit)
           for _ in 0..<times {
             let place = BluetoothPlace(device: adapters[1].device, port: psm == nil ? nil : server?.psm)
             _ = reader.readRecords(of: service, on: place) { outcome in

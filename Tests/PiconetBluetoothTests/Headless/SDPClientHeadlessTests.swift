@@ -20,7 +20,7 @@ extension HeadlessTests {
       for adapter in adapters.prefix(2) { try adapter.prepare() }
       let before = descriptorCount()
       let loop = try EventLoop(name: "sdp-test")
-      let service = try BluetoothUUID.session(TestRecord.scope)
+      let service = try BluetoothUUID.session(TestRecord.sessionID)
       let outcomes: [Outcome] = await withCheckedContinuation { continuation in
         loop.execute {
           var outcomes: [Outcome] = []
@@ -31,7 +31,7 @@ extension HeadlessTests {
             Issue.record("\(error)")
           }
           let client = SDPClient(
-            loop: loop, adapter: adapters[0].device, scope: TestRecord.scope, timeLimit: timeLimit)
+            loop: loop, adapter: adapters[0].device, sessionID: TestRecord.sessionID, timeLimit: timeLimit)
           for _ in 0..<times {
             _ = client.readRecords(of: service, on: BluetoothPlace(device: adapters[1].device)) { outcome in
               outcomes.append(outcome)
@@ -52,7 +52,7 @@ extension HeadlessTests {
     }
 
     static func lists(_ records: [NodeRecord]) throws -> [UInt8] {
-      let service = try BluetoothUUID.session(TestRecord.scope)
+      let service = try BluetoothUUID.session(TestRecord.sessionID)
       return DataElement.sequence(try records.map { try $0.attributes(of: service).element }).encoded
     }
 
@@ -69,7 +69,7 @@ extension HeadlessTests {
       let adapters = try TestAdapter.all()
       let ours = try TestRecord.make(adapters[1].device)
       let elsewhere = try TestRecord.make(adapters[0].device)
-      let other = try TestRecord.make(adapters[1].device, scope: "work")
+      let other = try TestRecord.make(adapters[1].device, sessionID: "work")
       let bytes = try Self.lists([elsewhere, other, ours])
       #expect(try await Self.read { FakeSDPServer.parts(of: bytes)($0, $1) } == [.success([ours])])
       let foreign = try Self.lists([elsewhere, other])
@@ -230,11 +230,11 @@ extension HeadlessTests {
     ) async throws -> Outcome {
       let loop = try EventLoop(name: "sdp-test")
       defer { loop.stop() }
-      let service = try BluetoothUUID.session(TestRecord.scope)
+      let service = try BluetoothUUID.session(TestRecord.sessionID)
       let client = OnLoop<SDPClient?>(nil)
       let outcome: Outcome = await withCheckedContinuation { continuation in
         loop.execute {
-          let made = SDPClient(loop: loop, adapter: adapter, scope: TestRecord.scope)
+          let made = SDPClient(loop: loop, adapter: adapter, sessionID: TestRecord.sessionID)
           client.value = made
           let reading = made.readRecords(of: service, on: place) { continuation.resume(returning: $0) }
           if cancel { reading.cancel() }

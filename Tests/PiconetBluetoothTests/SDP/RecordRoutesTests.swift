@@ -89,7 +89,8 @@ struct RecordRoutesTests {
   @Test func aDeviceIsOneOfLEAloneOnlyAfterTwoMissesInARowAndBREDRHasAnotherChanceLater() throws {
     var memory = RouteMemory()
     let record = NodeRecord(
-      peer: try #require(PeerID(bytes: Array(1...32))), incarnation: Incarnation(rawValue: 7), name: "n", scope: "s",
+      peer: try #require(PeerID(bytes: Array(1...32))), incarnation: Incarnation(rawValue: 7), name: "n",
+      sessionID: "s",
       l2capPSM: 0x1005, rfcommChannel: 3, lePSM: 0x81)
     var ports: [[Bool]] = []
     var first: [Route?] = []
@@ -142,7 +143,8 @@ struct RecordRoutesTests {
 
   @Test func aRecordWithoutAPSMOfLEKeepsItsOtherNumbers() throws {
     let record = NodeRecord(
-      peer: try #require(PeerID(bytes: Array(1...32))), incarnation: Incarnation(rawValue: 7), name: "n", scope: "s",
+      peer: try #require(PeerID(bytes: Array(1...32))), incarnation: Incarnation(rawValue: 7), name: "n",
+      sessionID: "s",
       l2capPSM: 0x1005)
     let routes = RecordRoutes(to: Self.place, last: .init(route: .lowEnergy, classicMisses: 2))
     #expect(routes.usable([record]) == [record])

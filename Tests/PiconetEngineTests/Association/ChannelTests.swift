@@ -201,7 +201,7 @@ struct ChannelTests {
     one.side.take(.linkClosed(one.link, .failed(LinkFailure(.reset))))
     let link = LinkID(rawValue: 2)
     one.side.take(.linkOpened(link, one.opening()))
-    var hello = Hello(incarnation: one.far.incarnation, name: "far", scope: "test", capabilities: .resume)
+    var hello = Hello(incarnation: one.far.incarnation, name: "far", sessionID: "test", capabilities: .resume)
     hello.held = HeldAssociation(id: AssociationID(high: 1, low: 2), received: 1)
     var outcome = one.side.take(.received(link, FrameEncoder.encode(.hello(hello))[...]))
     outcome += one.side.take(

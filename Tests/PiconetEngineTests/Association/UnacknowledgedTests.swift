@@ -36,7 +36,7 @@ struct UnacknowledgedTests {
 
   @Test("a remote side that resumes gets messages up to a limit and, once it acknowledges, the rest")
   func isBounded() throws {
-    var configuration = EngineConfiguration(scope: "test", name: "near")
+    var configuration = EngineConfiguration(sessionID: "test", name: "near")
     configuration.messageLimit = 10_000
     configuration.messageWindow = 20_000
     let engine = try AssociatedEngine(

@@ -23,17 +23,17 @@ struct ConfigurationTests {
   private static func text(_ count: Int) -> String { String(repeating: "x", count: count) }
 
   static let rules: [Rule] = [
-    Rule("a session id", { $0.scope = "x" }, beyond: { $0.scope = "" }),
-    Rule("a session id", { $0.scope = text(127) }, beyond: { $0.scope = text(128) }),
-    Rule("a session id", { $0.scope = text(125) + "é" }, beyond: { $0.scope = text(126) + "é" }),
+    Rule("a session id", { $0.sessionID = "x" }, beyond: { $0.sessionID = "" }),
+    Rule("a session id", { $0.sessionID = text(127) }, beyond: { $0.sessionID = text(128) }),
+    Rule("a session id", { $0.sessionID = text(125) + "é" }, beyond: { $0.sessionID = text(126) + "é" }),
     Rule("a name", { $0.name = "x" }, beyond: { $0.name = "" }),
     Rule("a name", { $0.name = text(63) }, beyond: { $0.name = text(64) }),
     Rule("a name", { $0.name = text(61) + "é" }, beyond: { $0.name = text(62) + "é" }),
     Rule("control characters", { $0.name = "a b" }, beyond: { $0.name = "a\u{1F}b" }),
     Rule("control characters", { $0.name = "~" }, beyond: { $0.name = "\u{7F}" }),
     Rule("control characters", { $0.name = " " }, beyond: { $0.name = "a\r\nb" }),
-    Rule("control characters", { $0.scope = "a b" }, beyond: { $0.scope = "a\u{9B}b" }),
-    Rule("control characters", { $0.scope = "~" }, beyond: { $0.scope = "a\u{2028}b" }),
+    Rule("control characters", { $0.sessionID = "a b" }, beyond: { $0.sessionID = "a\u{9B}b" }),
+    Rule("control characters", { $0.sessionID = "~" }, beyond: { $0.sessionID = "a\u{2028}b" }),
     Rule("members", { $0.capacity = 2 }, beyond: { $0.capacity = 1 }),
     Rule("members", { $0.capacity = 1_024 }, beyond: { $0.capacity = 1_025 }),
     Rule("message limit", { $0.messageLimit = 1 }, beyond: { $0.messageLimit = 0 }),
@@ -84,15 +84,15 @@ struct ConfigurationTests {
 
   @Test("the defaults are allowed")
   func defaults() throws {
-    try EngineConfiguration(scope: "photos", name: "Ada").validate()
+    try EngineConfiguration(sessionID: "photos", name: "Ada").validate()
   }
 
   @Test("a setting is allowed at its limit and refused one beyond, with its rule", arguments: rules)
   func limits(rule: Rule) throws {
-    var allowed = EngineConfiguration(scope: "photos", name: "Ada")
+    var allowed = EngineConfiguration(sessionID: "photos", name: "Ada")
     rule.atLimit(&allowed)
     #expect(throws: Never.self) { try allowed.validate() }
-    var refused = EngineConfiguration(scope: "photos", name: "Ada")
+    var refused = EngineConfiguration(sessionID: "photos", name: "Ada")
     rule.beyond(&refused)
     let error = #expect(throws: InvalidConfiguration.self) { try refused.validate() }
     #expect(error?.rule.contains(rule.word) == true, "\(error?.rule ?? "nothing")")

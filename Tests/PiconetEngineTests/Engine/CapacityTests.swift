@@ -19,7 +19,7 @@ struct CapacityTests {
     opening.peer = peer(2)
     one.side.take(.linkOpened(second, opening))
     receive(
-      one, .hello(Hello(incarnation: Incarnation(rawValue: 2), name: "x", scope: "test")))
+      one, .hello(Hello(incarnation: Incarnation(rawValue: 2), name: "x", sessionID: "test")))
     receive(one, .associate(AssociationID(high: 3, low: 4), received: 0))
   }
 

@@ -10,7 +10,7 @@ struct DeafPeerTests {
   @Test("a flood of pings fills the window and the control limit, then the link ends")
   func pingFloodEndsTheLink() throws {
     let near = try AssociatedEngine()
-    let limit = EngineConfiguration(scope: "test", name: "near").transmitWindow + Link.controlLimit
+    let limit = EngineConfiguration(sessionID: "test", name: "near").transmitWindow + Link.controlLimit
     var outstanding = 0
     var isClosed = false
     for _ in 0..<100 where !isClosed {

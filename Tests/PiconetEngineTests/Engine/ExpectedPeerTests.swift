@@ -53,7 +53,7 @@ struct ExpectedPeerTests {
       let link = LinkID(rawValue: 4)
       side.take(.linkOpened(link, LinkOpening(dial: nil, peer: stranger.peer, traits: someTraits)))
       // The name, and the incarnation, of the one that is expected.
-      let hello = Hello(incarnation: node(1).incarnation, name: "far", scope: "test")
+      let hello = Hello(incarnation: node(1).incarnation, name: "far", sessionID: "test")
       return side.take(.received(link, FrameEncoder.encode(.hello(hello))[...]))
     }
     let (with, without) = (outcome(of: expecting().side), outcome(of: hidden().side))
@@ -215,7 +215,7 @@ struct ExpectedPeerTests {
       one.side.take(.linkOpened(link, LinkOpening(dial: nil, peer: stranger, traits: someTraits)))
       // One in three says nothing.
       guard number % 3 != 0 else { continue }
-      let hello = Hello(incarnation: Incarnation(rawValue: number), name: "far", scope: "test")
+      let hello = Hello(incarnation: Incarnation(rawValue: number), name: "far", sessionID: "test")
       let outcome = one.side.take(.received(link, FrameEncoder.encode(.hello(hello))[...]))
       if outcome.closeReason != .notAvailable { Issue.record("\(number): \(outcome.frames)") }
       mostLinks = max(mostLinks, one.side.engine.links.count)

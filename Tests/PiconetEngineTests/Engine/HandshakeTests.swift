@@ -22,7 +22,7 @@ struct HandshakeTests {
       Issue.record("no hello")
       return
     }
-    #expect(hello.scope == "test" && hello.name == "a device" && hello.held == nil)
+    #expect(hello.sessionID == "test" && hello.name == "a device" && hello.held == nil)
     #expect(outcome.frames.count == 1)
   }
 
@@ -107,8 +107,8 @@ struct HandshakeTests {
   @Test(
     "what a hello can have wrong ends the link with its reason",
     arguments: [
-      ("version", Reason.version), ("scope", .wrongSession), ("empty scope", .wrongSession),
-      ("longer scope", .wrongSession), ("ourselves", .selfConnection),
+      ("version", Reason.version), ("session id", .wrongSession), ("empty session id", .wrongSession),
+      ("longer session id", .wrongSession), ("ourselves", .selfConnection),
     ])
   func wrongHello(what: String, reason: Reason) {
     let one = dialled()
@@ -120,9 +120,9 @@ struct HandshakeTests {
     let hello = one.hello { hello in
       switch what {
       case "version": hello.versions = 2...3
-      case "scope": hello.scope = "tesT"
-      case "empty scope": hello.scope = ""
-      case "longer scope": hello.scope = "test2"
+      case "session id": hello.sessionID = "tesT"
+      case "empty session id": hello.sessionID = ""
+      case "longer session id": hello.sessionID = "test2"
       case "ourselves": hello.incarnation = one.side.node.incarnation
       default: break
       }
@@ -142,7 +142,7 @@ struct HandshakeTests {
     let outcome = one.receive(
       one.hello { hello in
         if reason == .version { hello.versions = 9...9 }
-        if reason == .wrongSession { hello.scope = "other" }
+        if reason == .wrongSession { hello.sessionID = "other" }
       })
     guard case .failed(let ending)? = outcome.replies(to: 1).first else {
       Issue.record("no reply")
@@ -152,11 +152,11 @@ struct HandshakeTests {
     #expect(one.side.census == OneSided().side.census)
   }
 
-  @Test("scopes are compared byte by byte: the same letters in another form are another session")
-  func scopeBytes() {
-    let one = OneSided(configuration { $0.scope = "caf\u{E9}" })
+  @Test("sessionIDs are compared byte by byte: the same letters in another form are another session")
+  func sessionIDBytes() {
+    let one = OneSided(configuration { $0.sessionID = "caf\u{E9}" })
     one.side.take(.linkOpened(one.link, one.opening()))
-    #expect(one.receive(one.hello { $0.scope = "cafe\u{301}" }).closeReason == .wrongSession)
+    #expect(one.receive(one.hello { $0.sessionID = "cafe\u{301}" }).closeReason == .wrongSession)
   }
 
   @Test("a greeting is with the peer's invitation, and with its acceptance of ours")

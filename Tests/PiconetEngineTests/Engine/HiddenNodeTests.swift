@@ -17,7 +17,7 @@ struct HiddenNodeTests {
 
   private func hello(_ far: NodeID, held: AssociationID? = nil) -> Bytes {
     var hello = Hello(
-      incarnation: far.incarnation, name: "far", scope: "test", capabilities: .resume)
+      incarnation: far.incarnation, name: "far", sessionID: "test", capabilities: .resume)
     hello.held = held.map { HeldAssociation(id: $0, received: 0) }
     return FrameEncoder.encode(.hello(hello))[...]
   }

@@ -128,7 +128,7 @@ struct SuspensionTests {
     let stranger = LinkOpening(
       dial: nil, peer: peer(5), traits: someTraits)
     one.side.take(.linkOpened(link, stranger))
-    var hello = Hello(incarnation: Incarnation(rawValue: 5), name: "stranger", scope: "test", capabilities: .resume)
+    var hello = Hello(incarnation: Incarnation(rawValue: 5), name: "stranger", sessionID: "test", capabilities: .resume)
     hello.held = HeldAssociation(id: AssociationID(high: 1, low: 2), received: 0)
     func say(_ frames: Frame...) -> Outcome {
       one.side.take(.received(link, frames.flatMap { FrameEncoder.encode($0) }[...]))

@@ -137,7 +137,7 @@ struct ToldAddressesTests {
   private func again(_ one: OneSided) -> Bytes {
     let held = HeldAssociation(id: AssociationID(high: 1, low: 2), received: 0)
     let hello = Hello(
-      incarnation: one.far.incarnation, name: "far", scope: "test", capabilities: .resume, associationsBegun: 1,
+      incarnation: one.far.incarnation, name: "far", sessionID: "test", capabilities: .resume, associationsBegun: 1,
       held: held)
     let again = Frame.associate(AssociationID(high: 1, low: 2), received: 0)
     return (FrameEncoder.encode(.hello(hello)) + FrameEncoder.encode(again))[...]

@@ -146,7 +146,7 @@ struct TransferRulesTests {
     var opening = one.opening()
     opening.peer = peer(2)
     one.side.take(.linkOpened(other, opening))
-    let far = Hello(incarnation: Incarnation(rawValue: 2), name: "x", scope: "test")
+    let far = Hello(incarnation: Incarnation(rawValue: 2), name: "x", sessionID: "test")
     for frame: Frame in [
       .hello(far), .associate(AssociationID(high: 3, low: 4), received: 0),
       .invite(Invite(timeout: 9_999, commitment: someCommitment)),

@@ -43,7 +43,7 @@ struct UnreadLimitTests {
     let link = LinkID(rawValue: 2)
     one.side.take(.linkOpened(link, opening))
     var hello = Hello(
-      incarnation: one.far.incarnation, name: "far", scope: "test", capabilities: [.resume, .streams])
+      incarnation: one.far.incarnation, name: "far", sessionID: "test", capabilities: [.resume, .streams])
     hello.held = HeldAssociation(id: AssociationID(high: 1, low: 2), received: one.side.engine.sentFrames(to: one.far))
     for frame in [
       .hello(hello),

@@ -20,7 +20,7 @@ final class Flood {
 
   /// - Parameter reads: whether the remote side takes what we send.
   init(isMember: Bool, reads: Bool, _ change: (inout EngineConfiguration) -> Void = { _ in }) {
-    var configuration = EngineConfiguration(scope: "test", name: "a device")
+    var configuration = EngineConfiguration(sessionID: "test", name: "a device")
     configuration.messageLimit = 4_000
     configuration.messageWindow = 8_000
     configuration.frameLimit = 1_024

@@ -20,7 +20,7 @@ final class OneSided {
   }
 
   func hello(_ change: (inout Hello) -> Void = { _ in }) -> Frame {
-    var hello = Hello(incarnation: far.incarnation, name: "far", scope: "test")
+    var hello = Hello(incarnation: far.incarnation, name: "far", sessionID: "test")
     change(&hello)
     return .hello(hello)
   }

@@ -23,7 +23,7 @@ final class OneSidedLink {
     receive(
       .hello(
         Hello(
-          incarnation: far.incarnation, name: "further", scope: "test", capabilities: capabilities)))
+          incarnation: far.incarnation, name: "further", sessionID: "test", capabilities: capabilities)))
     receive(.associate(AssociationID(high: 3, low: link.rawValue), received: 0))
     receive(.invite(Invite(timeout: 10_000, commitment: someCommitment)))
     one.side.command(.answerInvitation(far, accept: true, .declined))

@@ -11,7 +11,7 @@ func node(_ byte: UInt8) -> NodeID {
 }
 
 func configuration(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> EngineConfiguration {
-  var configuration = EngineConfiguration(scope: "test", name: "a device")
+  var configuration = EngineConfiguration(sessionID: "test", name: "a device")
   change(&configuration)
   return configuration
 }

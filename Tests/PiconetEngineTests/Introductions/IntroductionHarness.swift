@@ -27,7 +27,7 @@ final class PlayedNode {
     link = LinkID(rawValue: link.rawValue + 1)
     var outcome = one.side.take(.linkOpened(link, LinkOpening(dial: dial, peer: far.peer, traits: one.traits)))
     outcome += receive(
-      .hello(Hello(incarnation: far.incarnation, name: "played", scope: "test", capabilities: capabilities)))
+      .hello(Hello(incarnation: far.incarnation, name: "played", sessionID: "test", capabilities: capabilities)))
     return outcome
   }
 

@@ -20,7 +20,7 @@ struct CodesUnderWayTests {
   private func invite(_ byte: UInt8, at address: String, _ terms: InvitationTerms = .comparesCodes) -> Outcome {
     let traits = LinkTraits(kind: .tcp, remoteAddress: address)
     side.take(.linkOpened(link(byte), LinkOpening(dial: nil, peer: peer(byte), traits: traits)))
-    receive(byte, .hello(Hello(incarnation: node(byte).incarnation, name: "\(byte)", scope: "test")))
+    receive(byte, .hello(Hello(incarnation: node(byte).incarnation, name: "\(byte)", sessionID: "test")))
     receive(byte, .associate(AssociationID(high: 3, low: UInt64(byte)), received: 0))
     return receive(byte, .invite(Invite(timeout: 60_000, terms: terms, commitment: someCommitment)))
   }

@@ -45,7 +45,7 @@ struct InvitationAttemptsTests {
     var attempts = attempts(to: node(2))
     #expect(turn.dials.count == 1)
     let link = PiconetEngineTests.link(
-      reached: .ready, Hello(incarnation: Incarnation(rawValue: 2), name: "", scope: ""), from: 2, at: seconds(0),
+      reached: .ready, Hello(incarnation: Incarnation(rawValue: 2), name: "", sessionID: ""), from: 2, at: seconds(0),
       configuration())
     let arrival = attempts.dialFailed(first, .tcp, LinkFailure(.refused), ways(hasLink ? [link] : []), turn)
     #expect(arrival == nil)
@@ -86,7 +86,7 @@ struct InvitationAttemptsTests {
       let isWanted = attempts.linkOpened(link, for: command, .tcp, ways(), turn)
       #expect(isWanted)
     }
-    let hello = Hello(incarnation: Incarnation(rawValue: 2), name: "", scope: "")
+    let hello = Hello(incarnation: Incarnation(rawValue: 2), name: "", sessionID: "")
     for link in links { #expect(link.received(hello, at: node(9), "") == nil) }
     let association = Association(
       id: AssociationID(high: 1, low: 2), node: node(2), of: node(9), on: links[0], hello, configuration(),

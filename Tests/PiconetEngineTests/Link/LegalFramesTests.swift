@@ -7,7 +7,7 @@ import Testing
 struct LegalFramesTests {
   /// One letter for each phase in which the frame is legal: h(ello), t(rust), R(eady), a(ctive).
   static let table: [(Frame, String)] = [
-    (.hello(Hello(incarnation: Incarnation(rawValue: 1), name: "", scope: "")), "h"),
+    (.hello(Hello(incarnation: Incarnation(rawValue: 1), name: "", sessionID: "")), "h"),
     (.associate(AssociationID(high: 1, low: 2), received: 0), "R"),
     (.associated(received: 0, begun: 1), "a"),
     (.close(.left, detail: ""), "htRa"),
@@ -72,7 +72,7 @@ struct LegalFramesTests {
   @Test("every frame in every phase", arguments: table)
   func everyFrame(frame: Frame, legal: String) {
     for (phase, letter) in Self.phases {
-      let link = link(reached: phase, at: seconds(1), EngineConfiguration(scope: "test", name: "test"))
+      let link = link(reached: phase, at: seconds(1), EngineConfiguration(sessionID: "test", name: "test"))
       #expect(link.isLegal(frame) == legal.contains(letter), "0x\([frame.type].hexadecimal) in \(phase)")
     }
   }

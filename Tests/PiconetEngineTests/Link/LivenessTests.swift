@@ -9,7 +9,7 @@ struct LivenessTests {
     _ phase: Link.Phase = .active, silence: UInt64? = 20_000, _ change: (inout EngineConfiguration) -> Void = { _ in }
   ) -> Link {
     let limits = silence.map { PeerLimits(silence: $0) } ?? PeerLimits()
-    let hello = Hello(incarnation: Incarnation(rawValue: 1), name: "", scope: "", limits: limits)
+    let hello = Hello(incarnation: Incarnation(rawValue: 1), name: "", sessionID: "", limits: limits)
     return PiconetEngineTests.link(reached: phase, hello, at: seconds(100), configuration(change))
   }
 

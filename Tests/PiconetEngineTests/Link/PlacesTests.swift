@@ -18,7 +18,7 @@ struct PlacesTests {
     opening.traits = LinkTraits(kind: .tcp, remoteAddress: address)
     let link = LinkID(rawValue: number)
     one.side.take(.linkOpened(link, opening))
-    let hello = Hello(incarnation: node.incarnation, name: "x", scope: "test")
+    let hello = Hello(incarnation: node.incarnation, name: "x", sessionID: "test")
     for frame in [
       .hello(hello), .associate(AssociationID(high: 5, low: number), received: 0),
     ] as [Frame] {

@@ -4,13 +4,13 @@ import PiconetWire
 
 /// A link that has reached this phase by the steps that lead to it.
 func link(
-  reached phase: Link.Phase, _ hello: Hello = Hello(incarnation: Incarnation(rawValue: 1), name: "", scope: ""),
+  reached phase: Link.Phase, _ hello: Hello = Hello(incarnation: Incarnation(rawValue: 1), name: "", sessionID: ""),
   from far: UInt8 = 1, at now: Instant, _ configuration: EngineConfiguration
 ) -> Link {
   let opening = LinkOpening(dial: nil, peer: peer(far), traits: someTraits)
   let link = Link(id: LinkID(rawValue: 1), opening: opening, at: now, configuration, DeadlineWatch())
   if phase == .awaitingHello { return link }
-  _ = link.received(hello, at: node(9), hello.scope)
+  _ = link.received(hello, at: node(9), hello.sessionID)
   link.awaitTrust()
   if phase == .awaitingTrust { return link }
   link.judged(.known)

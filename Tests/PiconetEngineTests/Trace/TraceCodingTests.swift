@@ -51,7 +51,7 @@ struct TraceCodingTests {
 
   @Test("settings, none of them forgotten")
   func settings() throws {
-    var settings = EngineConfiguration(scope: "a", name: "b")
+    var settings = EngineConfiguration(sessionID: "a", name: "b")
     settings.capacity = 3
     settings.messageLimit = 1_001
     settings.messageWindow = 2_002

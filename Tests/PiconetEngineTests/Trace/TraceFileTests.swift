@@ -6,7 +6,7 @@ import Testing
 @Suite("A trace file that is none is refused")
 struct TraceFileTests {
   static let header = TraceHeader(
-    identity: LocalIdentity(node: node(3)), configuration: EngineConfiguration(scope: "s", name: "n"),
+    identity: LocalIdentity(node: node(3)), configuration: EngineConfiguration(sessionID: "s", name: "n"),
     seed: 7)
 
   /// A short trace.

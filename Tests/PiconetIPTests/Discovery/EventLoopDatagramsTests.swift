@@ -4,7 +4,7 @@ import PiconetRuntime
 import PiconetWire
 import Testing
 
-/// On interface `lo` of this machine, within a scope of its own.
+/// On interface `lo` of this machine, within a session id of its own.
 @Suite struct EventLoopDatagramsTests {
   /// Sendable is right: touched on the loop's thread only.
   private final class Pair: @unchecked Sendable {
@@ -23,7 +23,7 @@ import Testing
   func foundAndGone() async throws {
     let loop = try EventLoop(name: "discovery")
     let pair = Pair()
-    let scope = "test-\(UInt64.random(in: .min ... .max))"
+    let sessionID = "test-\(UInt64.random(in: .min ... .max))"
     let peer = try #require(PeerID(bytes: (0..<32).map { _ in UInt8.random(in: 0...255) }))
     let incarnation = Incarnation(rawValue: 5)
     let (reports, continuation) = AsyncStream<DiscoveryReport>.makeStream()
@@ -38,10 +38,10 @@ import Testing
         (pair.advertiser, pair.searcher) = (advertiser, searcher)
         advertiser.advertise(
           Advertisement(
-            peer: peer, incarnation: incarnation, name: "Anna", info: ["k": "v"], scope: scope,
+            peer: peer, incarnation: incarnation, name: "Anna", info: ["k": "v"], sessionID: sessionID,
             ports: [.tcp: 4000]))
-        advertiser.search(scope: scope)
-        searcher.search(scope: scope)
+        advertiser.search(sessionID: sessionID)
+        searcher.search(sessionID: sessionID)
       } catch {
         Issue.record(error)
         continuation.finish()

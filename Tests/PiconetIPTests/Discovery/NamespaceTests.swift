@@ -4,7 +4,8 @@ import Testing
 /// Real sockets: the tool's processes on loopback and between two network namespaces.
 @Suite(.enabled(if: NetworkNamespace.isAvailable, "this machine lets us make no network namespaces"))
 struct NamespaceTests {
-  @Test("two processes on a host with nothing but loopback find each other, before and after, and in their scope only")
+  @Test(
+    "two processes on a host with nothing but loopback find each other, before and after, and in their session only")
   func loopback() async throws {
     let outcome = try await DNSServiceDiscoveryTool.run(
       """

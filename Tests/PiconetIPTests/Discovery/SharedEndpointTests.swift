@@ -4,7 +4,7 @@ import PiconetRuntime
 import PiconetWire
 import Testing
 
-/// On interface `lo` of this machine, within scopes of their own.
+/// On interface `lo` of this machine, within session ids of their own.
 @Suite("Discoveries that share an endpoint", .timeLimit(.minutes(15)))
 struct SharedEndpointTests {
   /// Sendable is right: touched on the loop's thread only.
@@ -48,12 +48,12 @@ struct SharedEndpointTests {
     await loop.perform { stage.close() }
   }
 
-  private func scope() -> String { "test-\(UInt64.random(in: .min ... .max))" }
+  private func sessionID() -> String { "test-\(UInt64.random(in: .min ... .max))" }
 
-  private static func advertisement(_ number: UInt8, _ name: String, _ scope: String) throws -> Advertisement {
+  private static func advertisement(_ number: UInt8, _ name: String, _ sessionID: String) throws -> Advertisement {
     Advertisement(
       peer: try #require(PeerID(bytes: [UInt8](repeating: 7, count: 32))),
-      incarnation: Incarnation(rawValue: UInt64(number)), name: name, info: [:], scope: scope,
+      incarnation: Incarnation(rawValue: UInt64(number)), name: name, info: [:], sessionID: sessionID,
       ports: [.tcp: 4000 + UInt16(number)])
   }
 
@@ -66,13 +66,13 @@ struct SharedEndpointTests {
 
   @Test("each sees the others of its session and no other, itself neither; a goodbye of one is heard by the rest")
   func sessions() async throws {
-    let (chess, photos) = (scope(), scope())
+    let (chess, photos) = (sessionID(), sessionID())
     try await withStage { loop, stage in
       let reports = try await on(loop) { () -> [AsyncStream<DiscoveryReport>] in
-        try [chess, chess, photos].enumerated().map { index, scope in
+        try [chess, chess, photos].enumerated().map { index, sessionID in
           let (discovery, reports) = try stage.add()
-          discovery.advertise(try Self.advertisement(UInt8(index), "Anna", scope))
-          discovery.search(scope: scope)
+          discovery.advertise(try Self.advertisement(UInt8(index), "Anna", sessionID))
+          discovery.search(sessionID: sessionID)
           return reports
         }
       }
@@ -101,13 +101,13 @@ struct SharedEndpointTests {
 
   @Test("who begins to search while another one does is told what is known at once, and the links are asked nothing")
   func later() async throws {
-    let scope = scope()
+    let sessionID = sessionID()
     try await withStage { loop, stage in
       let reports = try await on(loop) { () -> AsyncStream<DiscoveryReport> in
         let (advertiser, _) = try stage.add()
-        advertiser.advertise(try Self.advertisement(1, "Anna", scope))
+        advertiser.advertise(try Self.advertisement(1, "Anna", sessionID))
         let (searcher, reports) = try stage.add()
-        searcher.search(scope: scope)
+        searcher.search(sessionID: sessionID)
         return reports
       }
       var seen = reports.makeAsyncIterator()
@@ -118,7 +118,7 @@ struct SharedEndpointTests {
       let (late, sent) = try await on(loop) { () -> (AsyncStream<DiscoveryReport>, Int) in
         let before = stage.endpoint.statistics.packetsSent
         let (searcher, reports) = try stage.add()
-        searcher.search(scope: scope)
+        searcher.search(sessionID: sessionID)
         return (reports, stage.endpoint.statistics.packetsSent - before)
       }
       #expect(sent == 0)

@@ -9,10 +9,10 @@ import Testing
   static let peer = [UInt8](repeating: 0xAB, count: 32)
 
   static func instance(
-    _ label: String, incarnation: UInt64 = 1, scope: String = "photos", endpoints: [(UInt32, IPAddress)],
+    _ label: String, incarnation: UInt64 = 1, sessionID: String = "photos", endpoints: [(UInt32, IPAddress)],
     name: String = "Anna"
   ) throws -> ResolvedInstance {
-    let text = PeerText(peer: peer, incarnation: incarnation, name: name, session: scope, info: ["k": "v"])
+    let text = PeerText(peer: peer, incarnation: incarnation, name: name, session: sessionID, info: ["k": "v"])
     let type = ServiceType.piconet.name
     return try ResolvedInstance(
       name: #require(type.prepending(Array(label.utf8))), text: text.strings(),
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func addressesAreBestFirstOnceAndOnlyWhereTheyBelong() throws {
-    var table = SightingTable(scope: "photos")
+    var table = SightingTable(sessionID: "photos")
     let linkLocal = IPAddress.v6(high: 0xFE80_0000_0000_0000, low: 1)
     let instance = try Self.instance(
       "Anna",
@@ -50,18 +50,19 @@ import Testing
   }
 
   @Test func anotherScopeAndOurselvesAreNotSeenButAnotherIncarnationIs() throws {
-    var table = SightingTable(scope: "photos")
+    var table = SightingTable(sessionID: "photos")
     let own = try #require(PeerID(bytes: Self.peer))
     _ = table.setOwn(peer: own, incarnation: Incarnation(rawValue: 1))
     let address: [(UInt32, IPAddress)] = [(1, .v4(0x7F00_0001))]
     #expect(try Self.apply(.resolved(Self.instance("a", endpoints: address)), to: &table).isEmpty)
     #expect(
-      try Self.apply(.resolved(Self.instance("b", incarnation: 2, scope: "x", endpoints: address)), to: &table).isEmpty)
+      try Self.apply(.resolved(Self.instance("b", incarnation: 2, sessionID: "x", endpoints: address)), to: &table)
+        .isEmpty)
     #expect(try Self.apply(.resolved(Self.instance("c", incarnation: 2, endpoints: address)), to: &table).count == 1)
   }
 
   @Test func twoInstancesOfOnePeerAreOneSighting() throws {
-    var table = SightingTable(scope: "photos")
+    var table = SightingTable(sessionID: "photos")
     let first = try Self.instance("Anna", endpoints: [(2, .v4(0x0A00_0001))])
     let second = try Self.instance("Anna (2)", endpoints: [(2, .v4(0x0A00_0002))])
     #expect(Self.apply(.resolved(first), to: &table).count == 1)
@@ -81,7 +82,7 @@ import Testing
   }
 
   @Test func anInstanceThatChangesItsIncarnationIsGoneAndSeen() throws {
-    var table = SightingTable(scope: "photos")
+    var table = SightingTable(sessionID: "photos")
     let address: [(UInt32, IPAddress)] = [(2, .v4(0x0A00_0001))]
     _ = try Self.apply(.resolved(Self.instance("Anna", incarnation: 1, endpoints: address)), to: &table)
     let reports = try Self.apply(.updated(Self.instance("Anna", incarnation: 2, endpoints: address)), to: &table)
@@ -96,14 +97,14 @@ import Testing
   @Test func whatCannotBeAdvertisedIsToldBeforehand() throws {
     var advertisement = Advertisement(
       peer: try #require(PeerID(bytes: Self.peer)), incarnation: Incarnation(rawValue: 1), name: "Anna",
-      info: ["k": "v"], scope: "photos", ports: [.tcp: 4000])
+      info: ["k": "v"], sessionID: "photos", ports: [.tcp: 4000])
     #expect(DNSServiceDiscovery.failure(of: advertisement) == nil)
     advertisement.info = ["k": String(repeating: "x", count: 300)]
     #expect(DNSServiceDiscovery.failure(of: advertisement)?.detail.contains("pairTooLong") == true)
     advertisement.info = [:]
-    advertisement.scope = String(repeating: "x", count: 129)
+    advertisement.sessionID = String(repeating: "x", count: 129)
     #expect(DNSServiceDiscovery.failure(of: advertisement)?.detail.contains("sessionTooLong") == true)
-    advertisement.scope = "photos"
+    advertisement.sessionID = "photos"
     advertisement.ports = [:]
     #expect(DNSServiceDiscovery.failure(of: advertisement) != nil)
   }

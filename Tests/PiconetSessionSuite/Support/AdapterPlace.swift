@@ -59,7 +59,7 @@ final class FarMedium: Sendable {
   ) -> NodeConfiguration.AdditionalParts {
     do throws(LinkFailure) {
       let adapter = FarAdapter(
-        loop: loop, agent: try HostPort(place), opening: AdapterOpening(scope: session, kinds: [kind])
+        loop: loop, agent: try HostPort(place), opening: AdapterOpening(sessionID: session, kinds: [kind])
       ) { [weak self] loss in self?.note(loss) }
       state.withLock { state in
         state.adapters.removeAll { $0.adapter == nil }

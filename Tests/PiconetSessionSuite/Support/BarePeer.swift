@@ -19,7 +19,7 @@ final class BarePeer: @unchecked Sendable {
   private var shutDown: ((@escaping () -> Void) -> Void)?
   /// An adapter that advertises nothing lets nobody connect.
   private var discovery: (any Discovery)?
-  private var scope = ""
+  private var sessionID = ""
   private let identity: PeerID
   private let world: SuiteWorld
   private var links: [Link] = []
@@ -91,16 +91,16 @@ final class BarePeer: @unchecked Sendable {
       transport = tcp
       shutDown = tcp.shutDown
     case .bluetooth(let places):
-      scope = world.session
+      sessionID = world.session
       switch places[place % places.count] {
       case .far(let agent):
-        let parts = world.far.parts(at: agent, kind: world.transport.kind, session: scope, loop: loop)
+        let parts = world.far.parts(at: agent, kind: world.transport.kind, session: sessionID, loop: loop)
         transport = parts.transports.first
         discovery = parts.discoveries.first
         shutDown = parts.shutDown
       case .here(let adapter):
         #if Bluetooth
-          var configuration = BluetoothConfiguration(scope: scope)
+          var configuration = BluetoothConfiguration(sessionID: sessionID)
           configuration.transports = [world.transport.kind]
           configuration.adapter = BluetoothConfiguration.Adapter(adapter) ?? .any
           let stack = BluetoothStack(loop: loop, configuration: configuration, discovers: true)
@@ -164,7 +164,7 @@ final class BarePeer: @unchecked Sendable {
         discovery?.advertise(
           Advertisement(
             peer: identity, incarnation: Incarnation(rawValue: 1), name: "Bare", info: [:],
-            scope: scope, ports: [world.transport.kind: transport?.listeningPort].compactMapValues { $0 }))
+            sessionID: sessionID, ports: [world.transport.kind: transport?.listeningPort].compactMapValues { $0 }))
         return nil
       } catch {
         return error

@@ -13,7 +13,7 @@ final class MemoryMedium: Sendable {
     var wires: [MemoryWire] = []
     var discoveries: [MemoryDiscovery] = []
     var advertised: [ObjectIdentifier: Sighting] = [:]
-    var scopes: [ObjectIdentifier: String] = [:]
+    var sessionIDs: [ObjectIdentifier: String] = [:]
     var searching: [ObjectIdentifier: String] = [:]
     var isPluggedIn = true
     var isSilent = false
@@ -96,7 +96,7 @@ final class MemoryMedium: Sendable {
     state.withLock { state in
       let id = ObjectIdentifier(source)
       let old = state.advertised[id]
-      let scope = advertisement?.scope ?? state.scopes[id]
+      let sessionID = advertisement?.sessionID ?? state.sessionIDs[id]
       let sighting = advertisement.map { advertisement in
         Sighting(
           peer: advertisement.peer, incarnation: advertisement.incarnation, name: advertisement.name,
@@ -106,7 +106,7 @@ final class MemoryMedium: Sendable {
           } ?? [])
       }
       state.advertised[id] = sighting
-      state.scopes[id] = scope
+      state.sessionIDs[id] = sessionID
       let report: DiscoveryReport
       if let sighting {
         report = .seen(sighting)
@@ -115,17 +115,17 @@ final class MemoryMedium: Sendable {
       } else {
         return
       }
-      for other in state.discoveries where other !== source && state.searching[ObjectIdentifier(other)] == scope {
+      for other in state.discoveries where other !== source && state.searching[ObjectIdentifier(other)] == sessionID {
         other.loop.execute { other.report(report) }
       }
     }
   }
 
-  func search(_ source: MemoryDiscovery, scope: String?) {
+  func search(_ source: MemoryDiscovery, sessionID: String?) {
     state.withLock { state in
-      state.searching[ObjectIdentifier(source)] = scope
-      guard let scope else { return }
-      for other in state.discoveries where other !== source && state.scopes[ObjectIdentifier(other)] == scope {
+      state.searching[ObjectIdentifier(source)] = sessionID
+      guard let sessionID else { return }
+      for other in state.discoveries where other !== source && state.sessionIDs[ObjectIdentifier(other)] == sessionID {
         guard let sighting = state.advertised[ObjectIdentifier(other)] else { continue }
         source.loop.execute { source.report(.seen(sighting)) }
       }
@@ -227,7 +227,7 @@ final class MemoryDiscovery: Discovery, @unchecked Sendable {
   }
 
   func advertise(_ advertisement: Advertisement?) { medium.advertise(self, advertisement) }
-  func search(scope: String?) { medium.search(self, scope: scope) }
+  func search(sessionID: String?) { medium.search(self, sessionID: sessionID) }
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
   func report(_ report: DiscoveryReport) { handler?(report) }
   func close() {

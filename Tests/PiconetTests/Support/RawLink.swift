@@ -202,7 +202,7 @@ final class RawLink: @unchecked Sendable {
   }
 
   func hello(_ change: (inout Hello) -> Void = { _ in }) -> Hello {
-    var hello = Hello(incarnation: incarnation, name: "Raw", scope: "test")
+    var hello = Hello(incarnation: incarnation, name: "Raw", sessionID: "test")
     change(&hello)
     return hello
   }

@@ -58,7 +58,8 @@ struct RandomFrames {
   mutating func hello() -> Hello {
     Hello(
       versions: 1...UInt8.random(in: 1...255, using: &dice), incarnation: Incarnation(rawValue: dice.next()),
-      name: text(WireLimits.name), scope: text(WireLimits.scope), capabilities: Capabilities(rawValue: integer()),
+      name: text(WireLimits.name), sessionID: text(WireLimits.sessionID),
+      capabilities: Capabilities(rawValue: integer()),
       limits: PeerLimits(
         message: integer(),
         frame: UInt64.random(in: UInt64(WireLimits.smallestFrame)...UInt64(WireLimits.largestFrame), using: &dice),

@@ -89,7 +89,7 @@ struct RoundTripTests {
       .hello(
         Hello(
           incarnation: Incarnation(rawValue: .max), name: String(repeating: "n", count: WireLimits.name),
-          scope: String(repeating: "s", count: WireLimits.scope), capabilities: Capabilities(rawValue: top),
+          sessionID: String(repeating: "s", count: WireLimits.sessionID), capabilities: Capabilities(rawValue: top),
           limits: PeerLimits(
             message: top, frame: UInt64(WireLimits.largestFrame), messageWindow: top, transfers: top,
             silence: WireLimits.silence.upperBound),

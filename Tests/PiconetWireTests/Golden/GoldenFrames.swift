@@ -29,23 +29,23 @@ enum GoldenFrames {
   static let exact: [String: Frame] = [
     "hello-dialler": .hello(
       Hello(
-        incarnation: incarnation, name: "Zoë", scope: "photos", capabilities: [.resume, .streams],
+        incarnation: incarnation, name: "Zoë", sessionID: "photos", capabilities: [.resume, .streams],
         limits: PeerLimits(
           message: 97_280, frame: 16_381, messageWindow: 1_048_576, transfers: 64, silence: 20_000),
         associationsBegun: 2, held: HeldAssociation(id: association, received: 70))),
     "hello-acceptor": .hello(
       Hello(
-        versions: 1...3, incarnation: Incarnation(rawValue: 0xFEDC_BA98_7654_3210), name: "Ada", scope: "photos",
+        versions: 1...3, incarnation: Incarnation(rawValue: 0xFEDC_BA98_7654_3210), name: "Ada", sessionID: "photos",
         limits: PeerLimits(
           message: 65_536, frame: 8192, messageWindow: 262_144, transfers: 4, silence: 5000, streams: 4,
           streamWindow: 8192))),
     "hello-greeting": .hello(
       Hello(
-        incarnation: incarnation, name: "Ada", scope: "photos", capabilities: [.resume, .streams],
+        incarnation: incarnation, name: "Ada", sessionID: "photos", capabilities: [.resume, .streams],
         greeting: [0xCA, 0xFE])),
     "hello-channels": .hello(
       Hello(
-        incarnation: incarnation, name: "Ada", scope: "photos", capabilities: [.resume, .streams],
+        incarnation: incarnation, name: "Ada", sessionID: "photos", capabilities: [.resume, .streams],
         limits: PeerLimits(channels: 64, channelWindow: 131_072))),
     "codeNonce": .codeNonce(bytes(0x20...0x3F)),
     "codeReveal": .codeReveal(bytes(0...31)),
@@ -147,10 +147,10 @@ enum GoldenFrames {
 
   /// Frames that we read but would write differently: parts are left out, or unknown to us.
   static let readOnly: [String: Frame] = [
-    "hello-least": .hello(Hello(incarnation: incarnation, name: "Ada", scope: "photos")),
-    "hello-unknown-parameter": .hello(Hello(incarnation: incarnation, name: "Ada", scope: "photos")),
+    "hello-least": .hello(Hello(incarnation: incarnation, name: "Ada", sessionID: "photos")),
+    "hello-unknown-parameter": .hello(Hello(incarnation: incarnation, name: "Ada", sessionID: "photos")),
     "hello-other-version": .hello(
-      Hello(versions: 2...3, incarnation: Incarnation(rawValue: 0), name: "", scope: "")),
+      Hello(versions: 2...3, incarnation: Incarnation(rawValue: 0), name: "", sessionID: "")),
     "unknownOptional": .unknownOptional(type: 0xA0),
   ]
 }

@@ -25,17 +25,17 @@ struct FieldLimitTests {
     }
   }
 
-  private func hello(name: Int = 1, scope: Int = 1, _ more: [UInt8] = []) throws -> Bool {
+  private func hello(name: Int = 1, sessionID: Int = 1, _ more: [UInt8] = []) throws -> Bool {
     let letters = { [UInt8](repeating: 0x61, count: $0) }
     let incarnation = field(3, [UInt8](repeating: 0, count: 8))
     return try isTaken(
-      FrameType.hello, [1, 1] + field(1, letters(scope)) + field(2, letters(name)) + incarnation + more)
+      FrameType.hello, [1, 1] + field(1, letters(sessionID)) + field(2, letters(name)) + incarnation + more)
   }
 
   @Test func `texts of a hello end at 127 bytes`() throws {
-    #expect(try hello(name: 127, scope: 127))
+    #expect(try hello(name: 127, sessionID: 127))
     #expect(try !hello(name: 128))
-    #expect(try !hello(scope: 128))
+    #expect(try !hello(sessionID: 128))
   }
 
   @Test func `a greeting ends at 1024 bytes`() throws {

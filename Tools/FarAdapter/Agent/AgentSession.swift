@@ -80,7 +80,7 @@ final class AgentSession {
     case .taken(let link, let count): try known(link)?.taken(count)
     case .close(let link, let abort): try known(link)?.close(abort: abort)
     case .advertise(let advertisement): parts.discovery?.advertise(advertisement)
-    case .search(let scope): parts.discovery?.search(scope: scope)
+    case .search(let sessionID): parts.discovery?.search(sessionID: sessionID)
     case .setRadioBusy(let isBusy): parts.discovery?.setRadioBusy(isBusy)
     case .askPaging: connection?.send(.paging(parts.answersPaging()))
     case .shutDown: shutDown()
@@ -220,7 +220,7 @@ final class AgentSession {
     for link in Array(links.values) where !link.isClosing { link.abort() }
     for transport in parts.transports { transport.stopListening() }
     parts.discovery?.advertise(nil)
-    parts.discovery?.search(scope: nil)
+    parts.discovery?.search(sessionID: nil)
     whenWritten = { [self] in
       whenWritten = nil
       self.parts = nil

@@ -12,13 +12,13 @@ final class FarDiscovery: Discovery {
   }
 
   func advertise(_ advertisement: Advertisement?) { adapter?.send(.advertise(advertisement)) }
-  func search(scope: String?) { adapter?.send(.search(scope: scope)) }
+  func search(sessionID: String?) { adapter?.send(.search(sessionID: sessionID)) }
   func setRadioBusy(_ isBusy: Bool) { adapter?.send(.setRadioBusy(isBusy)) }
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
   func close() {
     handler = nil
     advertise(nil)
-    search(scope: nil)
+    search(sessionID: nil)
   }
 }

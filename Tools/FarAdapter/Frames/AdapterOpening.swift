@@ -6,14 +6,14 @@ public struct AdapterOpening: Sendable, Hashable {
   static let version: UInt64 = 1
 
   /// The session id.
-  public var scope: String
+  public var sessionID: String
   /// The transports that are wanted, of Bluetooth's.
   public var kinds: Set<TransportKind>
   /// Whether the node should find others and be found.
   public var discovers: Bool
 
-  public init(scope: String, kinds: Set<TransportKind>, discovers: Bool = true) {
-    self.scope = scope
+  public init(sessionID: String, kinds: Set<TransportKind>, discovers: Bool = true) {
+    self.sessionID = sessionID
     self.kinds = kinds
     self.discovers = discovers
   }
@@ -24,7 +24,7 @@ extension AdapterOpening: RelayCoded {
   private static let mark = "piconet far adapter"
 
   func write(to bytes: inout RelayBytes) {
-    bytes(Self.mark, Self.version, scope, kinds.sorted { $0.rawValue < $1.rawValue }, discovers)
+    bytes(Self.mark, Self.version, sessionID, kinds.sorted { $0.rawValue < $1.rawValue }, discovers)
   }
   static func read(from reader: inout RelayReader) throws(RelayError) -> AdapterOpening {
     guard try reader() == mark else { throw RelayError("this is no test of Piconet") }
@@ -33,6 +33,6 @@ extension AdapterOpening: RelayCoded {
       throw RelayError("the test speaks version \(version), the agent \(Self.version): build both from one source")
     }
     return AdapterOpening(
-      scope: try reader(), kinds: Set(try reader() as [TransportKind]), discovers: try reader())
+      sessionID: try reader(), kinds: Set(try reader() as [TransportKind]), discovers: try reader())
   }
 }

@@ -17,7 +17,7 @@ enum AdapterOrder: Hashable {
   case taken(UInt64, Int)
   case close(UInt64, abort: Bool)
   case advertise(Advertisement?)
-  case search(scope: String?)
+  case search(sessionID: String?)
   case setRadioBusy(Bool)
   /// Whether the adapter answers to paging; answered by `AdapterReport.paging`.
   case askPaging
@@ -42,7 +42,7 @@ extension AdapterOrder: RelayCoded {
     case .taken(let link, let count): bytes(Tag.taken, link, count)
     case .close(let link, let abort): bytes(Tag.close, link, abort)
     case .advertise(let advertisement): bytes(Tag.advertise, advertisement)
-    case .search(let scope): bytes(Tag.search, scope)
+    case .search(let sessionID): bytes(Tag.search, sessionID)
     case .setRadioBusy(let isBusy): bytes(Tag.setRadioBusy, isBusy)
     case .askPaging: bytes(Tag.askPaging)
     case .shutDown: bytes(Tag.shutDown)
@@ -59,7 +59,7 @@ extension AdapterOrder: RelayCoded {
     case .taken: .taken(try reader(), try reader())
     case .close: .close(try reader(), abort: try reader())
     case .advertise: .advertise(try reader())
-    case .search: .search(scope: try reader())
+    case .search: .search(sessionID: try reader())
     case .setRadioBusy: .setRadioBusy(try reader())
     case .askPaging: .askPaging
     case .shutDown: .shutDown

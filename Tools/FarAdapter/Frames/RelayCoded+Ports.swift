@@ -88,11 +88,12 @@ extension DiscoveryReport: RelayCoded {
 
 extension Advertisement: RelayCoded {
   func write(to bytes: inout RelayBytes) {
-    bytes(peer, incarnation, name, info, scope, [String: UInt16](uniqueKeysWithValues: ports.map { ($0.rawValue, $1) }))
+    bytes(
+      peer, incarnation, name, info, sessionID, [String: UInt16](uniqueKeysWithValues: ports.map { ($0.rawValue, $1) }))
   }
   static func read(from reader: inout RelayReader) throws(RelayError) -> Advertisement {
     var advertisement = Advertisement(
-      peer: try reader(), incarnation: try reader(), name: try reader(), info: try reader(), scope: try reader(),
+      peer: try reader(), incarnation: try reader(), name: try reader(), info: try reader(), sessionID: try reader(),
       ports: [:])
     for (text, port) in try reader() as [String: UInt16] {
       guard let kind = TransportKind(rawValue: text) else { throw RelayError("there is no transport '\(text)'") }

@@ -3,7 +3,7 @@ import PiconetWire
 // A new setting goes into `write` and `read` at the same place; a test compares their number with that of the settings.
 extension EngineConfiguration: TraceCoded {
   func write(to bytes: inout TraceBytes) {
-    bytes(scope, name, capacity, messageLimit, messageWindow, frameLimit, transferLimit, transferWindow)
+    bytes(sessionID, name, capacity, messageLimit, messageWindow, frameLimit, transferLimit, transferWindow)
     bytes(transferMemory, smallestTransferWindow, readSize, transmitWindow)
     bytes(disconnectTimeout, handshakeTimeout, idleTimeout, leaveTimeout)
     bytes(handshakeLimit, associationLimit, sightingLimit, transports, transportHeadStart)
@@ -13,7 +13,7 @@ extension EngineConfiguration: TraceCoded {
   }
 
   static func read(from reader: inout TraceReader) throws(TraceError) -> EngineConfiguration {
-    var settings = EngineConfiguration(scope: try reader(), name: try reader())
+    var settings = EngineConfiguration(sessionID: try reader(), name: try reader())
     settings.capacity = try reader()
     settings.messageLimit = try reader()
     settings.messageWindow = try reader()
