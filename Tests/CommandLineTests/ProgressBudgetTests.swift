@@ -56,5 +56,5 @@ struct ProgressBudgetTests {
   }
 
   @Test("a file that was not told of has none")
-  func untold() throws { #expect(try told(of: 1, isTrusted: true, isTold: false, ticks: 10) == [:]) }
+  func unreported() throws { #expect(try told(of: 1, isTrusted: true, isTold: false, ticks: 10) == [:]) }
 }

@@ -9,7 +9,7 @@
     public static func bluetooth(
       _ adapter: BluetoothConfiguration.Adapter, loop: EventLoop, opening: AdapterOpening
     ) throws(RelayError) -> AdapterParts {
-      guard !opening.kinds.isEmpty, opening.kinds.isSubset(of: [.l2cap, .rfcomm, .le]) else {
+      guard !opening.kinds.isEmpty, opening.kinds.isSubset(of: TransportKind.bluetooth) else {
         throw RelayError("over Bluetooth there are l2cap, rfcomm and le")
       }
       var configuration = BluetoothConfiguration(sessionID: opening.sessionID)

@@ -6,7 +6,7 @@ import Synchronization
 /// A picker from when it is shown until it is over.
 // Unchecked: only used on the main queue, on which everything from outside comes.
 final class PickerRun: @unchecked Sendable {
-  private static let bluetooth: Set<TransportKind> = [.l2cap, .rfcomm, .le]
+  private static let bluetooth = Set(TransportKind.bluetooth)
   /// For how long a peer is asked.
   private static let patience: TimeInterval = 30
 

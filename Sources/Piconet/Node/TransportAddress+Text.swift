@@ -14,7 +14,7 @@ extension TransportAddress {
     let kinds: [TransportKind] =
       switch (place.isRandom, place.port) {
       case (true, _): [.le]
-      case (_, nil): [.l2cap, .rfcomm, .le]
+      case (_, nil): TransportKind.bluetooth
       case (_, .some(1...30)): [.rfcomm]
       case (_, .some(0x80...0xFF)): [.le]
       default: [.l2cap]

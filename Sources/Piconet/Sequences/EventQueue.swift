@@ -14,7 +14,7 @@ protocol EventSource<Element>: Sendable {
 /// read waits for the next reader.
 final class EventQueue<Element: Sendable>: EventSource {
   private struct State: AwaitedState {
-    var row = EventRow<Element>()
+    var queue = SharedQueue<Element>()
     var lastNumber: UInt64 = 0
     var isFinished = false
     var waiters = Waiters<ReaderID, Element?>()
@@ -23,8 +23,8 @@ final class EventQueue<Element: Sendable>: EventSource {
     static var servesInTurns: Bool { false }
 
     mutating func answer(to reader: ReaderID) -> Element?? {
-      guard let (number, element) = row.next(for: reader) else { return isFinished ? .some(nil) : nil }
-      row.pass(reader, number)
+      guard let (number, element) = queue.next(for: reader) else { return isFinished ? .some(nil) : nil }
+      queue.pass(reader, number)
       return .some(element)
     }
   }
@@ -35,26 +35,26 @@ final class EventQueue<Element: Sendable>: EventSource {
   /// - Parameter limit: how many wait at most; beyond it the oldest goes.
   init(limit: Int) { self.limit = limit }
 
-  var count: Int { state.withLock { $0.row.count } }
+  var count: Int { state.withLock { $0.queue.count } }
 
   func push(_ element: Element) {
     state.change { state in
       if state.isFinished { return }
-      if state.row.count >= limit { state.row.removeFirst() }
+      if state.queue.count >= limit { state.queue.removeFirst() }
       state.lastNumber += 1
-      state.row.append(element, number: state.lastNumber)
+      state.queue.append(element, number: state.lastNumber)
     }
   }
 
   /// Takes back what not every reader has read yet.
-  func remove(where isMeant: (Element) -> Bool) { state.withLock { $0.row.removeAll(where: isMeant) } }
+  func remove(where isMeant: (Element) -> Bool) { state.withLock { $0.queue.removeAll(where: isMeant) } }
 
   /// What was pushed before is still handed out; then every reader gets nil.
   func finish() { state.change { $0.isFinished = true } }
 
-  func attach(_ reader: ReaderID) { state.withLock { $0.row.attach(reader) } }
+  func attach(_ reader: ReaderID) { state.withLock { $0.queue.attach(reader) } }
 
-  func detach(_ reader: ReaderID) { state.withLock { _ = $0.row.detach(reader) } }
+  func detach(_ reader: ReaderID) { state.withLock { _ = $0.queue.detach(reader) } }
 
   func next(for reader: ReaderID, isolation: isolated (any Actor)?) async -> Element? {
     await state.wait(for: reader, ifCancelled: .some(nil))

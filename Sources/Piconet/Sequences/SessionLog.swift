@@ -56,10 +56,10 @@ final class SessionLog: Sendable {
   }
 
   private struct State: AwaitedState {
-    var changes = EventRow<Change>()
-    var messages = MessageRows()
-    var offers = EventRow<IncomingOffer>()
-    var streams = EventRow<IncomingStream>()
+    var changes = SharedQueue<Change>()
+    var messages = ChannelQueues()
+    var offers = SharedQueue<IncomingOffer>()
+    var streams = SharedQueue<IncomingStream>()
     var lastNumber: UInt64 = 0
     /// The cost of all messages that are kept.
     var cost = 0

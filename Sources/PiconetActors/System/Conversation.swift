@@ -13,7 +13,7 @@ final class Conversation: Sendable {
     /// Why the member has left.
     var departure: PiconetError?
     var about: [String: String]?
-    var untold = UntoldSignals()
+    var unreported = UnreportedSignals()
     /// Whether a task tells them.
     var isTelling = false
   }
@@ -197,8 +197,8 @@ final class Conversation: Sendable {
   func hasToTell(_ keys: [KeptSignals.Key]) {
     let begins = state.withLock { state in
       guard state.about != nil, state.departure == nil else { return false }
-      for key in keys { state.untold.add(key) }
-      if state.isTelling || state.untold.isEmpty { return false }
+      for key in keys { state.unreported.add(key) }
+      if state.isTelling || state.unreported.isEmpty { return false }
       state.isTelling = true
       return true
     }
@@ -208,7 +208,7 @@ final class Conversation: Sendable {
   /// - Returns: false if there was nothing to tell.
   private func tellNext() async -> Bool {
     let key = state.withLock { state in
-      let key = state.untold.next()
+      let key = state.unreported.next()
       if key == nil { state.isTelling = false }
       return key
     }

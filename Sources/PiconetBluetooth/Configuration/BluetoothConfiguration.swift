@@ -39,7 +39,7 @@ public struct BluetoothConfiguration: Sendable, Hashable {
   /// Default: automatic.
   public var finder = Finder.automatic
   /// Which of `l2cap`, `rfcomm` and `le` are used. Default: all.
-  public var transports: Set<TransportKind> = [.l2cap, .rfcomm, .le]
+  public var transports = Set(TransportKind.bluetooth)
   /// Whether BlueZ is asked for pairing and link encryption too. Default: no; TLS protects the link from its first
   /// byte.
   public var requiresPairing = false

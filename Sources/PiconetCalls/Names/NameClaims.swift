@@ -49,8 +49,8 @@ public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
   }
 
   public func standing(of node: Node, for name: String) -> Standing {
-    let row = row(of: name)
-    guard let place = row.firstIndex(of: node) else { return .none }
+    let queue = queue(of: name)
+    guard let place = queue.firstIndex(of: node) else { return .none }
     return place == 0 ? .owner : .queued(place)
   }
 
@@ -78,24 +78,24 @@ public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
 
   private mutating func update(_ name: String) -> [Change] {
     let former = owners[name]
-    let owner = row(of: name).first
+    let owner = queue(of: name).first
     guard owner != former else { return [] }
     owners[name] = owner
     return [.owner(of: name, from: former, to: owner)]
   }
 
   /// The owner, and those who wait, in their order.
-  private func row(of name: String) -> [Node] {
+  private func queue(of name: String) -> [Node] {
     let inOrder = claims[name, default: [:]].sorted { ($0.value.time, $0.key) < ($1.value.time, $1.key) }
-    var row: [(node: Node, options: NameClaim.Options)] = []
+    var queue: [(node: Node, options: NameClaim.Options)] = []
     for (node, claim) in inOrder {
-      if let owner = row.first, owner.options.contains(.allowsReplacement), claim.options.contains(.replaces) {
-        if !owner.options.contains(.queues) { row.removeFirst() }
-        row.insert((node, claim.options), at: 0)
-      } else if row.isEmpty || claim.options.contains(.queues) {
-        row.append((node, claim.options))
+      if let owner = queue.first, owner.options.contains(.allowsReplacement), claim.options.contains(.replaces) {
+        if !owner.options.contains(.queues) { queue.removeFirst() }
+        queue.insert((node, claim.options), at: 0)
+      } else if queue.isEmpty || claim.options.contains(.queues) {
+        queue.append((node, claim.options))
       }
     }
-    return row.map(\.node)
+    return queue.map(\.node)
   }
 }

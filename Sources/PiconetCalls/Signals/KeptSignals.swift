@@ -50,7 +50,7 @@ public struct KeptSignals: Sendable {
 
 /// Which kept signals a member has not been told of yet. Values that are set meanwhile take the place of former ones,
 /// so that a member that takes them late gets the latest, and no more waits for it than there are signals.
-public struct UntoldSignals: Sendable {
+public struct UnreportedSignals: Sendable {
   private var keys: [KeptSignals.Key] = []
   private var known: Set<KeptSignals.Key> = []
 

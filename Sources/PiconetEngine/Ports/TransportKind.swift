@@ -33,6 +33,9 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
     }
   }
 
+  /// Those that go over the Bluetooth radio, in the order of preference.
+  public static let bluetooth: [TransportKind] = [.l2cap, .rfcomm, .le]
+
   /// Whether several nodes of a device may listen at one place, so that a dialler says first which session it wants. Of
   /// RFCOMM two devices have one connection to a channel at a time (RFCOMM 1.2, 5.4: a DLCI is a channel and a
   /// direction): two nodes that shared one would keep each other's peers out.

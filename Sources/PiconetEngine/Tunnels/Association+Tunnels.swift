@@ -71,7 +71,7 @@ extension Association {
 
   /// What has come for one that is closing is dropped, and is told as gone on.
   private func oweCredit(of tunnel: Tunnel, _ turn: Turn) {
-    if tunnel.givesCredit, tunnel.hasUntold { tunnels.oweCredit(of: tunnel.number) }
+    if tunnel.givesCredit, tunnel.hasUnreported { tunnels.oweCredit(of: tunnel.number) }
     turn.flush(link)
   }
 

@@ -66,7 +66,7 @@ final class Tunnel {
   /// Whether the other side is told what has gone on.
   var givesCredit: Bool { phase == .open || isClosing }
   /// Whether more has gone on than it knows.
-  var hasUntold: Bool { consumed > consumedTold }
+  var hasUnreported: Bool { consumed > consumedTold }
   /// Whether it is a half of one between two others.
   var isRelayed: Bool { if case .relayed = end { true } else { false } }
 
@@ -135,8 +135,8 @@ final class Tunnel {
   func consume(_ count: Int) -> Bool {
     consumed = min(consumed + UInt64(max(0, count)), received)
     guard phase == .open else { return false }
-    let untold = consumed - consumedTold
-    return untold >= Self.acknowledgedAtOnce || (consumed == received && untold >= Self.acknowledgedAtEnd)
+    let unreported = consumed - consumedTold
+    return unreported >= Self.acknowledgedAtOnce || (consumed == received && unreported >= Self.acknowledgedAtEnd)
   }
 
   /// What the other side is told now.

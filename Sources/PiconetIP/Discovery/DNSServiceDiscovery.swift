@@ -51,8 +51,8 @@ public final class DNSServiceDiscovery: Discovery {
     }
   }
 
-  /// Info that breaks the limits is left out; no TCP port or a session id that is too long is not advertised at all: see
-  /// `failure(of:)`.
+  /// Info that breaks the limits is left out; no TCP port or a session id that is too long is not advertised at all:
+  /// see `failure(of:)`.
   public func advertise(_ advertisement: Advertisement?) {
     guard advertisement != self.advertisement else { return }
     let old = self.advertisement

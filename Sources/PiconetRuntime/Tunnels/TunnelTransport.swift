@@ -265,7 +265,7 @@ private final class TunnelEndpoint: LinkEndpoint {
   }
 
   private func look(_ now: Instant) {
-    // So much may stay untold though it has gone on.
+    // So much may stay unreported though it has gone on.
     let unsure = inFlight < 1_024 ? 0 : inFlight
     bound.looked(
       FlightBound.Sample(inFlight: unsure, written: written, roundTrip: shortestRoundTrip ?? .zero, at: now))

@@ -24,14 +24,14 @@ struct KeptSignalsTests {
   }
 
   @Test("what is set twice before it is told is told once, in its place")
-  func untold() {
-    var untold = UntoldSignals()
-    func next() -> KeptSignals.Key? { untold.next() }
-    for number in [1, 2, 1, 3, 2] { untold.add(Self.key(number)) }
+  func unreported() {
+    var unreported = UnreportedSignals()
+    func next() -> KeptSignals.Key? { unreported.next() }
+    for number in [1, 2, 1, 3, 2] { unreported.add(Self.key(number)) }
     #expect(next() == Self.key(1))
-    untold.add(Self.key(1))
+    unreported.add(Self.key(1))
     #expect([next(), next(), next()] == [Self.key(2), Self.key(3), Self.key(1)])
     #expect(next() == nil)
-    #expect(untold.isEmpty)
+    #expect(unreported.isEmpty)
   }
 }

@@ -137,7 +137,7 @@ struct ChannelTests {
     for part in 1...95 {
       let told = credits(one.receive(.channelFragment(7, bytes(500))))[7]
       granted = told ?? granted
-      #expect(granted >= UInt64(500 * part + 768), "a quarter of the window may be untold")
+      #expect(granted >= UInt64(500 * part + 768), "a quarter of the window may be unreported")
     }
     #expect(delivered(one.receive(.channelMessage(7, bytes(1)))) == ["7: [47501]"])
     // Whole messages wait for the application.

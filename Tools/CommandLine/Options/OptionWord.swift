@@ -21,8 +21,8 @@ enum TransportChoice: String, OptionWord {
   /// In order of preference.
   var kinds: [TransportKind] {
     switch self {
-    case .auto: [.tcp, .l2cap, .rfcomm, .le]
-    case .bluetooth: [.l2cap, .rfcomm, .le]
+    case .auto: [.tcp] + TransportKind.bluetooth
+    case .bluetooth: TransportKind.bluetooth
     case .l2cap: [.l2cap]
     case .rfcomm: [.rfcomm]
     case .le: [.le]

@@ -61,7 +61,7 @@ struct BluetoothLook: Sendable {
 
   /// Whether Bluetooth may do if there is no network.
   var hasRadio: Bool {
-    let isUsed = environment.transports(options).contains { [.l2cap, .rfcomm, .le].contains($0) }
+    let isUsed = environment.transports(options).contains(where: \.usesBluetooth)
     return isUsed && !BluetoothHere.current.adapters.isEmpty
   }
 
@@ -73,7 +73,7 @@ struct BluetoothLook: Sendable {
 
   func depends(_ facts: DoctorFacts) -> Bool {
     options.asksForBluetooth()
-      || !facts.hasNetwork && environment.transports(options).contains { [.l2cap, .rfcomm, .le].contains($0) }
+      || !facts.hasNetwork && environment.transports(options).contains(where: \.usesBluetooth)
   }
 
   func sentence(_ facts: DoctorFacts) -> String? {

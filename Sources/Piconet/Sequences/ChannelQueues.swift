@@ -1,14 +1,14 @@
 import PiconetWire
 
-/// Messages that wait for readers: a row for each channel in which some have come, so that readers of one channel hold
-/// up no other. A part of the log's state, under its lock.
-struct MessageRows: Sendable {
-  private var first = EventRow<MessageBatch>()
-  private var others: [(channel: MessageChannel, row: EventRow<MessageBatch>)] = []
+/// Messages that wait for readers: a queue for each channel in which some have come, so that readers of one channel
+/// hold up no other. A part of the log's state, under its lock.
+struct ChannelQueues: Sendable {
+  private var first = SharedQueue<MessageBatch>()
+  private var others: [(channel: MessageChannel, queue: SharedQueue<MessageBatch>)] = []
   private var readersOfAll: [ReaderID] = []
 
-  /// The batches of all rows, in the order of their channels' first messages.
-  var elements: [MessageBatch] { others.reduce(into: Array(first.elements)) { $0 += $1.row.elements } }
+  /// The batches of all queues, in the order of their channels' first messages.
+  var elements: [MessageBatch] { others.reduce(into: Array(first.elements)) { $0 += $1.queue.elements } }
 
   mutating func append(_ batch: MessageBatch) {
     withRow(of: batch.channel) { $0.append(batch, number: batch.number) }
@@ -18,14 +18,14 @@ struct MessageRows: Sendable {
     if let channel = reader.channel { return withRow(of: channel) { $0.attach(reader.id) } }
     readersOfAll.append(reader.id)
     first.attach(reader.id)
-    for index in others.indices { others[index].row.attach(reader.id) }
+    for index in others.indices { others[index].queue.attach(reader.id) }
   }
 
   /// The oldest batch that the reader has not passed, and its number. Rows that it does not read have nothing for it.
   func next(for reader: SessionLog.Reader) -> (number: UInt64, batch: MessageBatch)? {
     var oldest = first.next(for: reader.id)
     for other in others {
-      if let next = other.row.next(for: reader.id), next.number < oldest?.number ?? .max { oldest = next }
+      if let next = other.queue.next(for: reader.id), next.number < oldest?.number ?? .max { oldest = next }
     }
     return oldest.map { ($0.number, $0.element) }
   }
@@ -45,23 +45,23 @@ struct MessageRows: Sendable {
   /// - Returns: what all others had passed already.
   mutating func detach(_ reader: ReaderID) -> [MessageBatch] {
     readersOfAll.removeAll { $0 == reader }
-    return others.indices.reduce(into: first.detach(reader)) { $0 += others[$1].row.detach(reader) }
+    return others.indices.reduce(into: first.detach(reader)) { $0 += others[$1].queue.detach(reader) }
   }
 
   /// Takes back what not every reader has read.
   mutating func removeAll(where isMeant: (MessageBatch) -> Bool) {
     first.removeAll(where: isMeant)
-    for index in others.indices { others[index].row.removeAll(where: isMeant) }
+    for index in others.indices { others[index].queue.removeAll(where: isMeant) }
   }
 
   private mutating func withRow<Value>(
-    of channel: MessageChannel, _ body: (inout EventRow<MessageBatch>) -> Value
+    of channel: MessageChannel, _ body: (inout SharedQueue<MessageBatch>) -> Value
   ) -> Value {
     if channel == 0 { return body(&first) }
-    if let index = others.firstIndex(where: { $0.channel == channel }) { return body(&others[index].row) }
-    var row = EventRow<MessageBatch>()
-    for reader in readersOfAll { row.attach(reader) }
-    defer { others.append((channel, row)) }
-    return body(&row)
+    if let index = others.firstIndex(where: { $0.channel == channel }) { return body(&others[index].queue) }
+    var queue = SharedQueue<MessageBatch>()
+    for reader in readersOfAll { queue.attach(reader) }
+    defer { others.append((channel, queue)) }
+    return body(&queue)
   }
 }

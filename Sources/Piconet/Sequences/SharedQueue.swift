@@ -12,7 +12,7 @@ struct ReaderID: Hashable, Sendable {
 ///
 /// Each reader gets all of it: a new one gets what is still kept, and what comes after. What all readers have passed
 /// goes; while there is none, everything waits for the next one.
-struct EventRow<Element: Sendable>: Sendable {
+struct SharedQueue<Element: Sendable>: Sendable {
   private var kept: [(number: UInt64, element: Element)] = []
   /// How much of `kept` each reader has passed.
   private var readers: [(id: ReaderID, passed: Int)] = []
@@ -26,7 +26,7 @@ struct EventRow<Element: Sendable>: Sendable {
 
   mutating func attach(_ reader: ReaderID) { readers.append((reader, 0)) }
 
-  /// What the reader gets next, and its number; nil if it has passed all there is, or does not read this row.
+  /// What the reader gets next, and its number; nil if it has passed all there is, or does not read this queue.
   func next(for reader: ReaderID) -> (number: UInt64, element: Element)? {
     guard let passed = readers.first(where: { $0.id == reader })?.passed, passed < kept.count else { return nil }
     return kept[passed]
