@@ -21,7 +21,7 @@ enum TransportChoice: String, OptionWord {
   /// In order of preference.
   var kinds: [TransportKind] {
     switch self {
-    case .auto: [.tcp] + TransportKind.bluetooth
+    case .auto: [.tcp, .l2cap, .rfcomm, .le]
     case .bluetooth: TransportKind.bluetooth
     case .l2cap: [.l2cap]
     case .rfcomm: [.rfcomm]
