@@ -10,7 +10,7 @@ struct DroppedNodeTests {
   @Test(
     "begins to stop: members are told why, nothing listens or advertises any more, all waits end, and nothing is left")
   func dropped() async throws {
-    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+    try await inOwnProcess {
       let before = descriptorCount()
       let board = AdvertisingBoard()
       let core = try await Host.client { client in try await drop(board, memberOf: client) }
@@ -19,7 +19,6 @@ struct DroppedNodeTests {
       while core.value != nil { await Task.yield() }
       try expectNothingLeft(since: before)
     }
-    result.report()
   }
 
   @Test("and stopped at the same moment, stops once, and whoever asked for it waits for the end")

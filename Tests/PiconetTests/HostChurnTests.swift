@@ -10,18 +10,17 @@ import Testing
 struct HostChurnTests {
   @Test("a hundred rounds: five end at random under load, the others lose nothing, and nothing is left")
   func rounds() async throws {
-    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+    try await inOwnProcess {
       try await NodeHost.run { host in try await churn(host, seed: 1000) }
       let before = descriptorCount()
       for seed in UInt64(0)..<100 { try await NodeHost.run { host in try await churn(host, seed: seed) } }
       try expectNothingLeft(since: before)
     }
-    result.report()
   }
 
   @Test("on one host that stays, and whose nodes search: after thirty rounds it has what it had after the first")
   func stays() async throws {
-    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+    try await inOwnProcess {
       let before = descriptorCount()
       var configuration = NodeHostConfiguration()
       configuration.interfaces = ["lo"]
@@ -35,7 +34,6 @@ struct HostChurnTests {
       }
       try expectNothingLeft(since: before)
     }
-    result.report()
   }
 }
 

@@ -39,7 +39,7 @@ struct HostResourcesTests {
 
   @Test("ten nodes have no more threads than one, and one descriptor more each: their listening sockets")
   func threadsAndDescriptors() async throws {
-    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+    try await inOwnProcess {
       let before = descriptorCount()
       try await NodeHost.run(Self.settings()) { host in
         var nodes: [Node] = []
@@ -57,14 +57,11 @@ struct HostResourcesTests {
       }
       try expectNothingLeft(since: before)
     }
-    result.report()
   }
 
   @Test("a node more takes at most 100 KiB of memory")
   func memory() async throws {
-    let result = await #expect(
-      processExitsWith: .success, observing: [\.standardErrorContent, \.standardOutputContent]
-    ) {
+    try await inOwnProcess {
       try await NodeHost.run(Self.settings()) { host in
         var nodes: [Node] = []
         func add(_ count: Int) async throws {
@@ -83,9 +80,6 @@ struct HostResourcesTests {
         try #require(each > 0 && each <= 100 << 10)
       }
     }
-    result.report()
-    let said = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
-    print(said.split(separator: "\n").first { $0.contains("each node") } ?? "")
   }
 }
 

@@ -100,7 +100,7 @@ struct NodeHostTests {
 
   @Test("a node that is stopped leaves the others and the host alone; a host that is dropped ends with its last node")
   func ends() async throws {
-    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+    try await inOwnProcess {
       let test = NodeHostTests()
       let before = descriptorCount()
       var host: NodeHost? = try await NodeHost()
@@ -125,6 +125,5 @@ struct NodeHostTests {
       while nodeThreadCount() > 0 { await Task.yield() }
       try expectNothingLeft(since: before)
     }
-    result.report()
   }
 }

@@ -7,12 +7,11 @@ import Testing
 struct ServingTests {
   @Test("ends in good order and without an error when its task is cancelled, and leaves nothing")
   func cancelled() async throws {
-    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+    try await inOwnProcess {
       let before = descriptorCount()
       try await serveAMember()
       try expectNothingLeft(since: before)
     }
-    result.report()
   }
 
   @Test("ends when it is stopped elsewhere, and at once where its task is cancelled before")

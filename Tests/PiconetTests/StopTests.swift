@@ -11,7 +11,7 @@ import Testing
 struct StopTests {
   @Test("stopping in the middle of everything ends every wait with shuttingDown, and leaves nothing: 100 seeds")
   func middleOfEverything() async throws {
-    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+    try await inOwnProcess {
       let folder = try TemporaryFolder()
       let path = try folder.write("a.bin", [UInt8](repeating: 1, count: 2_000_000))
       try await stopInTheMiddle(seed: 1000, path: path, in: folder.folder("in"))
@@ -23,7 +23,6 @@ struct StopTests {
       }
       try expectNothingLeft(since: before)
     }
-    result.report()
   }
 
   /// Nothing but this patience ends a wait within minutes, so that what did shows on a busy machine, too.

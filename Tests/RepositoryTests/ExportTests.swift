@@ -23,10 +23,33 @@ struct ExportTests {
     #expect(missing.isEmpty, "\(missing)")
   }
 
+  /// The engine's own concepts.
+  private static let own = ["Association", "Lane", "Engine", "Effect", "Fact", "Turn", "Frame", "Wire", "LinkTraits"]
+
   @Test("has no names of the engine's own concepts")
   func hasNoEngine() throws {
-    let own = ["Association", "Lane", "Engine", "Effect", "Fact", "Turn", "Frame", "Wire", "LinkTraits"]
-    let leaks = try exports().filter { export in own.contains { export.name.contains($0) } }
+    let leaks = try exports().filter { export in Self.own.contains { export.name.contains($0) } }
+    #expect(leaks.isEmpty, "\(leaks)")
+  }
+
+  @Test("nor have the public members of these types, or what they take and give")
+  func membersHaveNoEngine() throws {
+    let words = try Self.own.map { try Regex(#"(\b|[a-z])\#($0)"#) }
+    var memberCount = 0
+    var leaks: [String] = []
+    for (module, name) in try exports() {
+      let opening = try Regex(#"^(public )?(struct|enum|final class|class|extension) \#(name)\b"#)
+      for file in Repository.sources where file.path.hasPrefix("Sources/\(module)/") && file.text.contains(name) {
+        var isInside = false
+        for (number, line) in file.code.enumerated() {
+          if let first = line.first, first != " " { isInside = line.contains(opening) }
+          guard isInside, line.contains(/^ +(public |case )/) else { continue }
+          memberCount += 1
+          if words.contains(where: { line.contains($0) }) { leaks.append("\(file.path):\(number + 1)") }
+        }
+      }
+    }
+    #expect(memberCount > 200, "\(memberCount)")
     #expect(leaks.isEmpty, "\(leaks)")
   }
 }

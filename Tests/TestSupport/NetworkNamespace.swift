@@ -17,9 +17,9 @@ package enum NetworkNamespace {
     set -u
     ip link set lo up
     mount -t tmpfs tmpfs /run
-    # until_line FILE PATTERN: at most ten seconds.
+    # until_line FILE PATTERN: at most a minute, for a busy machine.
     until_line() {
-      for _ in $(seq 200); do grep -q -- "$2" "$1" 2>/dev/null && return 0; sleep 0.05; done
+      for _ in $(seq 1200); do grep -q -- "$2" "$1" 2>/dev/null && return 0; sleep 0.05; done
       echo "missing: $2 in $1"; cat "$1"; return 1
     }
     stop() { kill -TERM "$1"; wait "$1"; }
@@ -50,10 +50,10 @@ package enum NetworkNamespace {
     ]
   }
 
-  /// Runs a script for at most a minute, or `seconds`.
+  /// Runs a script for at most three minutes, or `seconds`.
   /// - Parameter variables: what it finds in its environment besides what this process has.
   package static func run(
-    _ script: String, seconds: Int = 60, with variables: [String: String]
+    _ script: String, seconds: Int = 180, with variables: [String: String]
   ) async throws -> Outcome {
     let output = FileManager.default.temporaryDirectory.appending(path: "piconet-namespace-\(UUID().uuidString)")
     _ = FileManager.default.createFile(atPath: output.path, contents: nil)

@@ -30,8 +30,9 @@ final class StreamBuffer: Sendable {
     /// Somebody has read to the end; this is reported even for a stream without a byte.
     var isReadToItsEnd = false
     var isTold = false
-    /// Each needs the most bytes that it takes.
-    var waiters = Waiters<Int, Reading>()
+    /// It needs the most bytes that it takes.
+    var waiters = Waiters<Int, Reading>(
+      limit: 1, refusal: .failed(StreamBuffer.inUse("another task waits for the next bytes of this stream")))
     weak var reader: Reader?
 
     mutating func answer(to count: Int) -> Reading? {
@@ -142,9 +143,6 @@ final class StreamBuffer: Sendable {
 
   /// The next bytes, at most `count`, for one caller at a time: two would each get some, and neither would know.
   func read(upTo count: Int, isolation: isolated (any Actor)?) async -> Reading {
-    guard state.withLock({ $0.waiters.isEmpty }) else {
-      return .failed(Self.inUse("another task waits for the next bytes of this stream"))
-    }
     // Bytes that are here need no waiting.
     if !Task.isCancelled, let answer = readNow(upTo: count) { return answer }
     let reading = await state.wait(for: count, ifCancelled: .failed(Self.cancelled))

@@ -21,7 +21,7 @@ struct AvahiTests {
         > /run/avahi.conf
       export DBUS_SYSTEM_BUS_ADDRESS=unix:path=/run/dbus/system_bus_socket
       dbus-daemon --config-file=/run/bus.conf --nofork 2> /run/bus.log &
-      for _ in $(seq 100); do [ -S /run/dbus/system_bus_socket ] && break; sleep 0.05; done
+      for _ in $(seq 1200); do [ -S /run/dbus/system_bus_socket ] && break; sleep 0.05; done
       avahi-daemon --no-drop-root --no-rlimits --no-chroot -f /run/avahi.conf > /run/avahi.log 2>&1 &
       until_line /run/avahi.log "Server startup complete" || { echo "no avahi"; exit 0; }
 
@@ -67,8 +67,11 @@ struct AvahiTests {
       """
       $ON $TOOL advertise Remote 4000 photos > /run/adv & ADV=$!
       until_line /run/adv announced
-      avahi-browse -r -p -t _piconet._tcp
-      $TOOL browse photos 30 > /run/b & B=$!
+      avahi-browse -r -p _piconet._tcp > /run/browse & BROWSE=$!
+      until_line /run/browse '^=;pa0;IPv4'
+      kill -KILL $BROWSE
+      cat /run/browse
+      $TOOL browse photos 120 > /run/b & B=$!
       until_line /run/b seen
       stop $ADV
       until_line /run/b gone
@@ -86,8 +89,8 @@ struct AvahiTests {
     let identity = String(repeating: "ab", count: 32)
     let outcome = try await run(
       """
-      $TOOL browse photos 40 > /run/near & NEAR=$!
-      $ON $TOOL browse photos 40 > /run/far & FAR=$!
+      $TOOL browse photos 150 > /run/near & NEAR=$!
+      $ON $TOOL browse photos 150 > /run/far & FAR=$!
       avahi-publish-service "Avahi peer" _piconet._tcp 5555 v=1 id=\(identity) inc=00000000000000ff \
         "n=Avahi peer" s=photos i.k=v > /run/publish 2>&1 & PUBLISH=$!
       until_line /run/near seen

@@ -9,11 +9,13 @@ struct NamespaceTests {
   func loopback() async throws {
     let outcome = try await DNSServiceDiscoveryTool.run(
       """
-      $TOOL browse photos 30 > /run/early & EARLY=$!
-      $TOOL browse other 30 > /run/other & OTHER=$!
+      $TOOL browse photos 120 > /run/early & EARLY=$!
+      $TOOL browse other 120 > /run/other & OTHER=$!
       $TOOL advertise "Anna's laptop" 49152 photos role=receiver > /run/adv & ADV=$!
       until_line /run/adv announced
-      $TOOL browse photos 1 > /run/late
+      $TOOL browse photos 120 > /run/late & LATE=$!
+      until_line /run/late seen
+      stop $LATE
       until_line /run/early seen
       stop $ADV
       until_line /run/early gone
@@ -37,7 +39,7 @@ struct NamespaceTests {
       Self.secondHost + """
         $ON $TOOL advertise Remote 4000 photos > /run/adv & ADV=$!
         until_line /run/adv announced
-        $TOOL browse photos 30 > /run/late & LATE=$!
+        $TOOL browse photos 120 > /run/late & LATE=$!
         until_line /run/late 10.77.0.2
         $ON kill -9 $ADV
         stop $LATE
@@ -54,14 +56,14 @@ struct NamespaceTests {
     let outcome = try await DNSServiceDiscoveryTool.run(
       """
       $TOOL advertise Here 4000 photos > /run/adv & ADV=$!
-      $TOOL browse photos 60 > /run/b & B=$!
+      $TOOL browse photos 150 > /run/b & B=$!
       until_line /run/b 127.0.0.1:4000
       ip link add pa0 type veth peer name pb0
       ip addr add 10.77.0.1/24 dev pa0; ip link set pb0 up; ip link set pa0 up
       until_line /run/b 10.77.0.1:4000
       cp /run/b /run/before
       ip link del pa0
-      for _ in $(seq 200); do tail -1 /run/b | grep -q 10.77.0.1 || break; sleep 0.05; done
+      for _ in $(seq 1200); do tail -1 /run/b | grep -q 10.77.0.1 || break; sleep 0.05; done
       tail -1 /run/b | sed 's/^/last: /'
       stop $B; stop $ADV
       """)
@@ -76,8 +78,11 @@ struct NamespaceTests {
       Self.secondHost + """
         $TOOL -i lo advertise Here 4000 photos > /run/adv & ADV=$!
         until_line /run/adv announced
-        $ON $TOOL browse photos 2 > /run/far
-        $TOOL browse photos 2 > /run/near
+        $ON $TOOL browse photos 120 > /run/far & FAR=$!
+        $TOOL browse photos 120 > /run/near & NEAR=$!
+        until_line /run/near seen
+        sleep 1
+        stop $FAR; stop $NEAR
         stop $ADV
         for f in adv far near; do sed "s/^/$f: /" /run/$f; done
         """)
@@ -101,7 +106,7 @@ struct NamespaceTests {
   /// A second host at the other end of a wire: 10.77.0.1 here, 10.77.0.2 there, and `$ON` to run something there.
   static let secondHost = """
     unshare --net sleep 1000 & HOST=$!
-    for _ in $(seq 100); do
+    for _ in $(seq 1000); do
       [ "$(readlink /proc/$HOST/ns/net)" != "$(readlink /proc/self/ns/net)" ] && break; sleep 0.02
     done
     ip link add pa0 type veth peer name pb0

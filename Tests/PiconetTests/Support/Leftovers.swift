@@ -25,12 +25,3 @@ func expectNothingLeft(since before: Int) throws {
   }
   try #require(nodeThreadCount() == 0)
 }
-
-extension ExitTest.Result? {
-  /// Shows what a process said that failed.
-  func report(sourceLocation: SourceLocation = #_sourceLocation) {
-    guard let self, self.exitStatus != .exitCode(EXIT_SUCCESS) else { return }
-    let said = String(decoding: self.standardErrorContent, as: UTF8.self)
-    Issue.record("\(said.prefix(3000))", sourceLocation: sourceLocation)
-  }
-}

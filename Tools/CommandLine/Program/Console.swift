@@ -72,7 +72,10 @@ final class Console: Sendable {
       case .failed(let failed):
         state.finished.failed += 1
         state.codes.insert(failed.exitCode)
-      default: break
+      case .listening, .identity, .found, .changed, .lost, .connecting, .code, .codeSet, .codeFailed, .connected,
+        .suspended, .resumed,
+        .declined, .offered, .progress, .warning, .finished:
+        break
       }
       if isJSON, isWritten { state.write(EventLine.text(event)) }
     }

@@ -73,7 +73,10 @@ struct TransferSummary: Sendable {
     case .failed(let failed):
       add(to: failed.peer, at: now) { $0.failed += 1 }
       explain(failed.message, failed.file, by: failed.exitCode == .localFile ? nil : failed.peer)
-    default: break
+    case .listening, .identity, .found, .changed, .lost, .code, .codeSet, .codeFailed, .suspended, .resumed, .declined,
+      .progress, .warning,
+      .finished:
+      break
     }
   }
 

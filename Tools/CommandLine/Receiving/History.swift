@@ -58,7 +58,10 @@ final class History: Sendable {
         Entry(
           time: time, what: .declined, peer: declined.peer, name: declined.name, bytes: 0,
           text: declined.message ?? declined.reason))
-    default: return nil
+    case .listening, .identity, .found, .changed, .lost, .connecting, .code, .codeSet, .codeFailed, .suspended,
+      .resumed, .offered,
+      .progress, .present, .skipped, .failed, .warning, .finished:
+      return nil
     }
   }
 
