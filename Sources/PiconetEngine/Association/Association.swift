@@ -4,7 +4,7 @@ import PiconetWire
 /// `Link`): sequence numbers, credit, membership, what waits to be sent.
 ///
 /// What every message passes is not checked for exclusive access at run time, which costs 78 instructions each, and
-/// 4,800 in a round trip that takes 21,200 beside OpenSSL: one engine has the object and hands over one fact at a time,
+/// 4,800 in a round trip that takes 23,100 beside OpenSSL: one engine has the object and hands over one fact at a time,
 /// and these are values whose methods can't reach it again.
 final class Association {
   let id: AssociationID
