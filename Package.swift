@@ -261,8 +261,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "BluetoothVMTests", dependencies: ["TestSupport", "far-adapter"], swiftSettings: strict),
     .testTarget(
-      name: "ShapedLinkTests", dependencies: ["imagesend", "imagerecv", "piconet", "shaped-link"], swiftSettings: strict
-    ),
+      name: "ShapedLinkTests", dependencies: ["TestSupport", "imagesend", "imagerecv", "piconet", "shaped-link"],
+      swiftSettings: strict),
     .testTarget(name: "RepositoryTests", swiftSettings: strict),
     .testTarget(name: "UdevTests", dependencies: ["TestSupport", "imagesend", "imagerecv"], swiftSettings: strict),
   ]

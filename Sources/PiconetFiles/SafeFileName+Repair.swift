@@ -23,7 +23,7 @@ extension SafeFileName {
   }
 
   /// Characters that FAT, exFAT and NTFS take in no name, though it is safe here.
-  static let notOnCards = Array(":*?\"<>|".utf8)
+  public static let notOnCards = Array(":*?\"<>|".utf8)
 
   /// The name with an underscore for each character that FAT, exFAT and NTFS do not take.
   public var onCards: SafeFileName {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The programs on two hosts with a bad cable between them. All tests run at once: each has hosts of its own, and
@@ -28,7 +29,7 @@ struct ShapedLinkTests {
     """
   }
 
-  private func check(_ outcome: ShapedNetwork.Outcome) {
+  private func check(_ outcome: ProcessOutcome) {
     #expect(outcome.value("sender") == "0", "\(outcome.output)")
     #expect(outcome.value("receiver") == "0")
     #expect(outcome.value("equal") == "yes")

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// Runs a shell script in namespaces of its own, with two hosts `a` (10.78.0.1) and `b` (10.78.0.2) at the ends of a
 /// `shaped-link`.
@@ -8,15 +9,6 @@ import Glibc
 /// PID`, the most memory that a process has had, in KiB. The kernel ends what the script leaves running, with its
 /// process namespace.
 enum ShapedNetwork {
-  struct Outcome: Sendable {
-    var status: Int32
-    var output: String
-    /// What follows `name: ` at the start of a line.
-    func value(_ name: String) -> String? {
-      output.split(separator: "\n").first { $0.hasPrefix("\(name): ") }.map { String($0.dropFirst(name.count + 2)) }
-    }
-  }
-
   private static let prelude = """
     set -u
     mount -t tmpfs -o size=3G tmpfs /run
@@ -67,7 +59,7 @@ enum ShapedNetwork {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/unshare")
     process.arguments = options + ["bash", "-c", prelude + "begin && shape rate=1000"]
-    process.environment = environment
+    process.environment = ProcessInfo.processInfo.environment.merging(variables) { _, new in new }
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     guard (try? process.run()) != nil else { return "there is no unshare" }
@@ -75,31 +67,24 @@ enum ShapedNetwork {
     return process.terminationStatus == 0 ? nil : "this machine lets us make no network namespaces with TUN devices"
   }()
 
+  private static var variables: [String: String] { ["TOOLS": tools] }
+
   private static let options = ["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
-  private static var environment: [String: String] {
-    ProcessInfo.processInfo.environment.merging(["TOOLS": tools]) { _, new in new }
-  }
-
   /// Runs a script for at most `seconds`.
-  static func run(link: String, seconds: Int = 120, _ script: String) async throws -> Outcome {
-    let output = FileManager.default.temporaryDirectory.appending(path: "shaped-\(UUID().uuidString)")
-    _ = FileManager.default.createFile(atPath: output.path, contents: nil)
-    defer { try? FileManager.default.removeItem(at: output) }
-    let handle = try FileHandle(forWritingTo: output)
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/timeout")
-    process.arguments =
-      ["-s", "KILL", "\(seconds)", "/usr/bin/unshare"] + options + ["bash", "-c", prelude + "begin \(link)\n" + script]
-    process.environment = environment
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = handle
-    process.standardError = handle
-    let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
-      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-      do { try process.run() } catch { continuation.resume(throwing: error) }
-    }
-    try handle.close()
-    return Outcome(status: status, output: String(decoding: try Data(contentsOf: output), as: UTF8.self))
+  static func run(link: String, seconds: Int = 120, _ script: String) async throws -> ProcessOutcome {
+    try await ProcessOutcome.of(
+      "/usr/bin/timeout",
+      ["-s", "KILL", "\(seconds)", "/usr/bin/unshare"] + options + [
+        "bash", "-c", prelude + "begin \(link)\n" + script,
+      ],
+      with: variables)
+  }
+}
+
+extension ProcessOutcome {
+  /// What follows `name: ` at the start of a line.
+  func value(_ name: String) -> String? {
+    output.split(separator: "\n").first { $0.hasPrefix("\(name): ") }.map { String($0.dropFirst(name.count + 2)) }
   }
 }

@@ -6,12 +6,6 @@ import Glibc
 ///
 /// The kernel ends everything that a script leaves running, with its process namespace.
 package enum NetworkNamespace {
-  package struct Outcome: Sendable {
-    package var status: Int32
-    package var output: String
-    package var lines: [String] { output.split(separator: "\n").map(String.init) }
-  }
-
   /// What every script has: loopback up, an empty /run, and a way to wait for a line.
   private static let prelude = """
     set -u
@@ -54,23 +48,9 @@ package enum NetworkNamespace {
   /// - Parameter variables: what it finds in its environment besides what this process has.
   package static func run(
     _ script: String, seconds: Int = 180, with variables: [String: String]
-  ) async throws -> Outcome {
-    let output = FileManager.default.temporaryDirectory.appending(path: "piconet-namespace-\(UUID().uuidString)")
-    _ = FileManager.default.createFile(atPath: output.path, contents: nil)
-    defer { try? FileManager.default.removeItem(at: output) }
-    let handle = try FileHandle(forWritingTo: output)
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/timeout")
-    process.arguments = ["-s", "KILL", "\(seconds)", "/usr/bin/unshare"] + options + ["bash", "-c", prelude + script]
-    process.environment = ProcessInfo.processInfo.environment.merging(variables) { _, new in new }
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = handle
-    process.standardError = handle
-    let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
-      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-      do { try process.run() } catch { continuation.resume(throwing: error) }
-    }
-    try handle.close()
-    return Outcome(status: status, output: String(decoding: try Data(contentsOf: output), as: UTF8.self))
+  ) async throws -> ProcessOutcome {
+    try await ProcessOutcome.of(
+      "/usr/bin/timeout",
+      ["-s", "KILL", "\(seconds)", "/usr/bin/unshare"] + options + ["bash", "-c", prelude + script], with: variables)
   }
 }

@@ -14,29 +14,13 @@ package func inOwnProcess(
 ) async throws {
   if ProcessInfo.processInfo.environment[variable] != nil { return try await body() }
   let id = try #require(Test.current.map { "\($0.id)" }, sourceLocation: sourceLocation)
-  let log = FileManager.default.temporaryDirectory.appending(path: "piconet-own-process-\(UUID().uuidString)")
-  try Data().write(to: log)
-  defer { try? FileManager.default.removeItem(at: log) }
-  let handle = try FileHandle(forWritingTo: log)
-  let process = Process()
-  process.executableURL = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
   // Up to its source location, which is no part of a test's name.
-  let name = id.prefix { $0 != ")" } + ")"
-  process.arguments = [
-    "--testing-library", "swift-testing", "--filter", "^" + NSRegularExpression.escapedPattern(for: String(name)),
-  ]
-  process.environment = ProcessInfo.processInfo.environment.merging([variable: "1"]) { _, new in new }
-  process.standardInput = FileHandle.nullDevice
-  process.standardOutput = handle
-  process.standardError = handle
-  let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
-    process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-    do { try process.run() } catch { continuation.resume(throwing: error) }
-  }
-  try handle.close()
-  let said = String(decoding: try Data(contentsOf: log), as: UTF8.self)
+  let name = NSRegularExpression.escapedPattern(for: id.prefix { $0 != ")" } + ")")
+  let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+  let outcome = try await ProcessOutcome.of(
+    program, ["--testing-library", "swift-testing", "--filter", "^" + name], with: [variable: "1"])
   // One that found no test would pass as well.
-  if status != 0 || !said.contains("with 1 test") {
-    Issue.record("exit status \(status): \(said.suffix(3_000))", sourceLocation: sourceLocation)
+  if outcome.status != 0 || !outcome.output.contains("with 1 test") {
+    Issue.record("exit status \(outcome.status): \(outcome.output.suffix(3_000))", sourceLocation: sourceLocation)
   }
 }

@@ -18,7 +18,9 @@ public struct AcceptableName: Sendable, Hashable {
   /// The name with an underscore for each of `:*?"<>|`, which cards and sticks (FAT, exFAT, NTFS) take in no name: a
   /// receiver that stores on one refuses the name itself with `nameRefused`.
   public var onCards: AcceptableName {
-    AcceptableName(text: (try? SafeFileName(text))?.onCards.text ?? text, refusal: refusal)
+    // Nearly every name of an album has none of them.
+    guard text.utf8.contains(where: SafeFileName.notOnCards.contains) else { return self }
+    return AcceptableName(text: (try? SafeFileName(text))?.onCards.text ?? text, refusal: refusal)
   }
 
   private init(text: String, refusal: String?) {

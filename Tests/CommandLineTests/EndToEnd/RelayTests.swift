@@ -30,7 +30,7 @@ struct RelayTests {
 
     """
 
-  private func run(_ script: String) async throws -> NetworkNamespace.Outcome {
+  private func run(_ script: String) async throws -> ProcessOutcome {
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }
     let programs = URL(filePath: ToolProcess.path(of: "imagesend")).deletingLastPathComponent().path

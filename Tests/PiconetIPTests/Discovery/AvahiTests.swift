@@ -27,7 +27,7 @@ struct AvahiTests {
 
       """
 
-  private func run(_ script: String) async throws -> NetworkNamespace.Outcome {
+  private func run(_ script: String) async throws -> ProcessOutcome {
     let outcome = try await DNSServiceDiscoveryTool.run(Self.daemon + script)
     print(outcome.output)
     if outcome.lines.contains("no avahi") {

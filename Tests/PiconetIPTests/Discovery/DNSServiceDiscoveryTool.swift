@@ -3,7 +3,7 @@ import TestSupport
 
 /// Runs scripts that use dnssd-tool, as `$TOOL`.
 enum DNSServiceDiscoveryTool {
-  static func run(_ script: String) async throws -> NetworkNamespace.Outcome {
+  static func run(_ script: String) async throws -> ProcessOutcome {
     try await NetworkNamespace.run(script, with: ["TOOL": path])
   }
 

@@ -73,8 +73,7 @@ final class Console: Sendable {
         state.finished.failed += 1
         state.codes.insert(failed.exitCode)
       case .listening, .identity, .found, .changed, .lost, .connecting, .code, .codeSet, .codeFailed, .connected,
-        .suspended, .resumed,
-        .declined, .offered, .progress, .warning, .finished:
+        .suspended, .resumed, .declined, .offered, .progress, .warning, .finished:
         break
       }
       if isJSON, isWritten { state.write(EventLine.text(event)) }

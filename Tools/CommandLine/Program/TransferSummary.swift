@@ -74,8 +74,7 @@ struct TransferSummary: Sendable {
       add(to: failed.peer, at: now) { $0.failed += 1 }
       explain(failed.message, failed.file, by: failed.exitCode == .localFile ? nil : failed.peer)
     case .listening, .identity, .found, .changed, .lost, .code, .codeSet, .codeFailed, .suspended, .resumed, .declined,
-      .progress, .warning,
-      .finished:
+      .progress, .warning, .finished:
       break
     }
   }

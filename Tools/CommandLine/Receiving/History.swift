@@ -59,8 +59,7 @@ final class History: Sendable {
           time: time, what: .declined, peer: declined.peer, name: declined.name, bytes: 0,
           text: declined.message ?? declined.reason))
     case .listening, .identity, .found, .changed, .lost, .connecting, .code, .codeSet, .codeFailed, .suspended,
-      .resumed, .offered,
-      .progress, .present, .skipped, .failed, .warning, .finished:
+      .resumed, .offered, .progress, .present, .skipped, .failed, .warning, .finished:
       return nil
     }
   }
