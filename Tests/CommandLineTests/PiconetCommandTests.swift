@@ -188,6 +188,7 @@ struct PingTests {
     for _ in 0..<count { _ = statistics.send(at: start) }
     #expect(statistics.receive(1, at: start) == nil)
     for number in 2...count { #expect(statistics.receive(number, at: start) != nil) }
+    statistics.sendNoMore()
     #expect(statistics.isComplete)
     #expect((statistics.sent, statistics.received) == (count, count - 1))
   }
@@ -208,7 +209,24 @@ struct PingTests {
         "--- Kitchen ping statistics ---", "3 sent, 2 received, 33% lost, over rfcomm",
         "round trip min/avg/max = 1.500/2.750/4.000 ms",
       ])
+    statistics.sendNoMore()
+    #expect(!statistics.isComplete)
     #expect(statistics.receive(2, at: start + .milliseconds(2004)) != nil)
+    #expect(statistics.isComplete)
+  }
+
+  @Test("an answer to the last ping but one, looked at after the last was sent, does not end the wait for the last")
+  func answerBetweenPings() {
+    var statistics = PingStatistics()
+    let start = ContinuousClock.now
+    _ = statistics.send(at: start)
+    #expect(statistics.receive(1, at: start) != nil)
+    // All that were sent are back, but not all have been sent.
+    #expect(!statistics.isComplete)
+    _ = statistics.send(at: start)
+    statistics.sendNoMore()
+    #expect(!statistics.isComplete)
+    #expect(statistics.receive(2, at: start) != nil)
     #expect(statistics.isComplete)
   }
 }

@@ -74,7 +74,6 @@ struct PingProgram: Sendable {
   private func ask(_ member: Member, _ node: Node) async {
     let statistics = Guarded(PingStatistics())
     let loss = Guarded<PiconetError?>(nil)
-    let hasSentAll = Guarded(false)
     let (completion, complete) = AsyncStream<Never>.makeStream()
     let name = console.safe(member.proven.petname)
     console.result(
@@ -92,7 +91,7 @@ struct PingProgram: Sendable {
             console.result(
               "\(message.bytes.count) bytes from \(name): seq=\(ping.number) time=\(PingStatistics.text(time)) ms")
           }
-          if isComplete, hasSentAll.value { complete.finish() }
+          if isComplete { complete.finish() }
         }
       }
       // A ping by the node itself, so that the figures include what the connection alone takes.
@@ -107,8 +106,11 @@ struct PingProgram: Sendable {
         }
       }
       await send(to: member, statistics, loss)
-      hasSentAll.change { $0 = true }
-      if !statistics.value.isComplete, loss.value == nil {
+      let hasAll = statistics.change { pings in
+        pings.sendNoMore()
+        return pings.isComplete
+      }
+      if !hasAll, loss.value == nil {
         let _: Void? = await limited(to: arguments.link.timeout) { for await _ in completion {} }
       }
       group.cancelAll()

@@ -10,7 +10,14 @@ struct PingStatistics: Sendable {
   /// The most pings that are waited for.
   static let waitingLimit: UInt64 = 1 << 14
 
-  var isComplete: Bool { waiting.isEmpty }
+  /// Whether the last ping has been sent.
+  private(set) var hasSentAll = false
+
+  /// Nothing more can come back. Once true, it stays so: an answer to the ping before the last one does not end the
+  /// wait for the last, whenever it is looked at.
+  var isComplete: Bool { hasSentAll && waiting.isEmpty }
+
+  mutating func sendNoMore() { hasSentAll = true }
 
   /// The number of the ping that is sent now.
   mutating func send(at now: ContinuousClock.Instant) -> UInt64 {
