@@ -199,7 +199,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "PiconetFilesTests", dependencies: ["PiconetFiles", "PiconetEngine", "PiconetWire", "TestSupport"],
+      name: "PiconetFilesTests",
+      dependencies: ["PiconetFiles", "PiconetTestKit", "PiconetEngine", "PiconetWire", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "PiconetHTTPTests", dependencies: ["PiconetHTTP", "Piconet"], swiftSettings: strict),

@@ -6,7 +6,7 @@ import frames
 import hello
 from association import Association, joined
 from frames import (
-    Abandon, DeclineOffer, EndStream, Frame, Invite, Offer, OpenStream, Ping, RemoveMember, ResetStream, StopStream, Withdraw)
+    Abandon, DeclineOffer, EndStream, Frame, Invite, Offer, OpenStream, Ping, Pong, RemoveMember, ResetStream, StopStream, Withdraw)
 from link import Late, Link, LinkEnded, Node
 from place import Place, Program
 from reasons import Reason
@@ -82,13 +82,13 @@ def test_streams(place: Place):
 def test_empty_streams(place: Place):
     """so is one who opens and ends streams"""
     program, address = place.listener("ping")
-    flood(program, joined(address).link, *[frame for number in range(64) for frame in (OpenStream(number, "n" * 1_000), EndStream(number))])
+    assert flood(program, joined(address).link, *[frame for number in range(64) for frame in (OpenStream(number, "n" * 1_000), EndStream(number))])
 
 
 def test_offers(place: Place):
-    """a member who offers and abandons without end stays within a bound of memory"""
+    """a member who offers and abandons without end is ended, within a bound of memory"""
     receiver = place.receiver()
-    flood(receiver, joined(receiver.address).link, Offer(1, 1 << 30, b"photo.jpg"), Abandon(1, Reason.CANCELLED), reads=True)
+    assert flood(receiver, joined(receiver.address).link, Offer(1, 1 << 30, b"photo.jpg"), Abandon(1, Reason.CANCELLED), reads=True)
 
 
 def test_declined_offers(place: Place):
@@ -117,21 +117,26 @@ def test_offers_unanswered(place: Place):
 
 
 def test_removals(place: Place):
-    """removals of unknown nodes without end stay within a bound of memory"""
+    """the 1,025th removal of an unknown node ends the association with reason 11"""
     receiver = place.receiver()
-    flood(receiver, joined(receiver.address).link, RemoveMember(bytes(32), 1, Reason.REMOVED))
+    member = joined(receiver.address)
+    member.send(*[RemoveMember(bytes(32), 1, Reason.REMOVED)] * 1_024)
+    member.link.send(Ping(7))
+    member.wait_for(Pong)
+    member.send(RemoveMember(bytes(32), 1, Reason.REMOVED))
+    assert member.link.end().reason == Reason.LIMIT_EXCEEDED
 
 
 def test_unknown_frames(place: Place):
-    """unknown optional frames, counted and not, stay within a bound of memory"""
+    """unknown optional frames, counted and not, go on, within a bound of memory"""
     receiver = place.receiver()
-    flood(receiver, joined(receiver.address).link, frames.Unknown(0xFF, bytes(8_000)), frames.Unknown(0xA0, bytes(8_000)))
+    assert not flood(receiver, joined(receiver.address).link, frames.Unknown(0xFF, bytes(8_000)), frames.Unknown(0xA0, bytes(8_000)))
 
 
 def test_pings(place: Place):
-    """pings without end whose answers nobody reads stay within a bound of memory"""
+    """who pings without end and reads no answer is ended, or read no more, within a bound of memory"""
     receiver = place.receiver(accept="known")
-    flood(receiver, stranger(receiver), Ping((1 << 62) - 1))
+    assert flood(receiver, stranger(receiver), Ping((1 << 62) - 1))
 
 
 def test_answers_without_questions(place: Place):
@@ -147,9 +152,9 @@ def test_answers_without_questions(place: Place):
 
 
 def test_messages_beyond_credit(place: Place):
-    """messages beyond the window stay within a bound of memory"""
+    """messages beyond the window end the link, within a bound of memory"""
     receiver = place.receiver()
-    flood(receiver, joined(receiver.address).link, frames.Message(bytes(16_000)))
+    assert flood(receiver, joined(receiver.address).link, frames.Message(bytes(16_000)))
 
 
 def test_endless_message(place: Place):

@@ -54,6 +54,8 @@ final class Association {
   @exclusivity(unchecked) private(set) var leaving: Leaving? { didSet { watch.changed() } }
   /// Who wanted us removed, by what the remote side says.
   var removedBy: NodeID?
+  /// Words about removals that came to nothing so far.
+  var idleRemovals = 0
   /// What the remote side can do beyond its version.
   let capabilities: Capabilities
 
@@ -256,6 +258,7 @@ extension Association {
   /// The leave that follows is the wish of another member.
   func receivedRemoved(_ member: MemberName) throws(Breach) {
     guard try speaksAsMember() else { return }
+    try countRemoval()
     removedBy = NodeID(member)
   }
 

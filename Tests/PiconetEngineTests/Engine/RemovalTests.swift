@@ -84,6 +84,27 @@ struct RemovalTests {
     #expect(one.side.members.count == 3)
   }
 
+  @Test("1,024 removals that come to nothing are ignored, and with the next one the association ends")
+  func endless() {
+    for frame in [Frame.removeMember(subject: name(node(7)), .removed), .removed(by: name(node(7)))] {
+      let (one, second, _) = group()
+      for _ in 1...1_024 { second.receive(frame) }
+      #expect(one.side.members.count == 3)
+      #expect(second.receive(frame).closeReason == .limitExceeded)
+      #expect(!one.side.members.contains(second.far))
+    }
+  }
+
+  @Test("a removal that is followed is not among the 1,024 that come to nothing")
+  func followedDoesNotCount() {
+    let (one, second, _) = group()
+    for _ in 1...1_023 { second.receive(.removeMember(subject: name(node(7)), .removed)) }
+    second.receive(.removeMember(subject: name(one.far), .removed))
+    second.receive(.removeMember(subject: name(node(7)), .removed))
+    #expect(one.side.members.contains(second.far))
+    #expect(second.receive(.removeMember(subject: name(node(7)), .removed)).closeReason == .limitExceeded)
+  }
+
   @Test("a member that does not understand removals is asked nothing, and told nothing but the leave")
   func withoutCapability() {
     let one = OneSided(configuration { $0.removals = .members }).connected()

@@ -55,7 +55,11 @@ struct FloodTests {
 
   @Test(
     "that provokes answers ends with limitExceeded, and nothing is held any more",
-    arguments: [FrameType.offer, FrameType.abandon, FrameType.endStream, FrameType.resetStream], [true, false])
+    arguments: [
+      FrameType.offer, FrameType.abandon, FrameType.endStream, FrameType.resetStream, FrameType.removeMember,
+      FrameType.removed,
+    ],
+    [true, false])
   func provoking(type: UInt8, reads: Bool) {
     for isFull in [false, true] { provoking(type, reads, isFull: isFull) }
   }
