@@ -96,7 +96,7 @@ extension SessionSuite {
             _ = try await world.addresses(of: node)
             var readings: [Int] = []
             try await world.until("what is held does not change") {
-              readings = readings.suffix(20) + [Holdings.now().descriptors]
+              readings = readings.suffix(20) + [descriptorCount()]
               return readings.count == 21 && Set(readings).count == 1
             }
             counts.append(readings[0])

@@ -43,9 +43,10 @@ extension Association {
       .codeConfirm:
       return .invitation(frame, self)
     case .removeMember(let subject, _): return try receivedRemoval(of: subject, turn).map { .removal($0, for: node) }
-    case .removed(let member): try receivedRemoved(member)
+    case .removed(let member): try receivedRemoved(member, turn)
     case .introduce(let introduction): return try received(introduction, turn)
     case .askToIntroduce(let member):
+      if isMember { try countMemberWord(turn) }
       return try speaksOfIntroduction(.askedIntroduction(NodeID(member), self))
     case .withdrawIntroduction(let member, let reason):
       return try speaksOfIntroduction(.withdrawnIntroduction(NodeID(member), reason, self))

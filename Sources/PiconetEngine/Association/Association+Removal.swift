@@ -22,25 +22,17 @@ extension Association {
     guard try speaksAsMember() else { return nil }
     let subject = NodeID(subject)
     guard subject != turn.node, subject != node else { throw Breach("removes itself, or whom it asks to") }
-    try countRemoval()
+    try countMemberWord(turn)
     // A member on its way out has no say any more: if two remove each other, the first is heard.
     return configuration.removals != .nobody && leaving == nil ? subject : nil
   }
 
-  /// The most words about removals of one member that come to nothing: they hold nothing, but each is looked at, and
-  /// acknowledged.
-  static let idleRemovalLimit = 1_024
-
-  /// Counts a word about a removal as one that comes to nothing, until `removalHadEffect`.
-  func countRemoval() throws(Breach) {
-    idleRemovals += 1
-    if idleRemovals > Self.idleRemovalLimit {
-      throw Breach("more than \(Self.idleRemovalLimit) removals that come to nothing", .limitExceeded)
+  /// Counts a word about another member as one that comes to nothing; `memberWords` may give it back.
+  func countMemberWord(_ turn: Turn) throws(Breach) {
+    guard memberWords.take(at: turn.now) else {
+      throw Breach("more than \(memberWords.burst) words about members that come to nothing", .limitExceeded)
     }
   }
-
-  /// The member's last wish was followed, and does not count.
-  func removalHadEffect() { idleRemovals -= 1 }
 
   /// Whether a frame counts that only a member may send.
   func speaksAsMember() throws(Breach) -> Bool {

@@ -54,8 +54,8 @@ final class Association {
   @exclusivity(unchecked) private(set) var leaving: Leaving? { didSet { watch.changed() } }
   /// Who wanted us removed, by what the remote side says.
   var removedBy: NodeID?
-  /// Words about removals that came to nothing so far.
-  var idleRemovals = 0
+  /// What the remote side may still say about other members.
+  var memberWords = MemberWordAllowance.received
   /// What the remote side can do beyond its version.
   let capabilities: Capabilities
 
@@ -256,9 +256,9 @@ extension Association {
   func leavingIsTold() { leaving?.isTold = true }
 
   /// The leave that follows is the wish of another member.
-  func receivedRemoved(_ member: MemberName) throws(Breach) {
+  func receivedRemoved(_ member: MemberName, _ turn: Turn) throws(Breach) {
     guard try speaksAsMember() else { return }
-    try countRemoval()
+    try countMemberWord(turn)
     removedBy = NodeID(member)
   }
 

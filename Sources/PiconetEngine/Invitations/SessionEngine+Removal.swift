@@ -10,6 +10,11 @@ extension SessionEngine {
       return
     }
     tombstones.insert(remote)
+    guard removals.take(at: turn.now) else {
+      let words = "\(removals.burst) members were removed at once: this one left here, and the others were not asked"
+      turn.reply(id, .failed(Ending(.limitExceeded, .us, words)))
+      return leave(nil, remote, .removed, by: node, turn)
+    }
     for member in associations.inOrder where member !== association { member.askToRemove(remote, turn) }
     leave(id, remote, .removed, by: node, turn)
   }
@@ -20,13 +25,13 @@ extension SessionEngine {
       guard let entry = turn.introductions[remote],
         counts(wishOfIntroducer: entry.introducers.contains { $0.node.peer == member.peer })
       else { return }
-      associations[member]?.removalHadEffect()
+      associations[member]?.memberWords.giveBack()
       // Nobody is to bring it here any more.
       tombstones.insert(remote)
       return endIntroduction(of: remote, Ending(.removed, .peer, "a member has removed it", by: member), turn)
     }
     guard counts(wishOfIntroducer: association.peer.introducedBy?.peer == member.peer) else { return }
-    associations[member]?.removalHadEffect()
+    associations[member]?.memberWords.giveBack()
     tombstones.insert(remote)
     association.tellRemoved(by: member, turn)
     leave(nil, remote, .removed, by: member, turn)

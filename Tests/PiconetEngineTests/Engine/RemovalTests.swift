@@ -84,15 +84,29 @@ struct RemovalTests {
     #expect(one.side.members.count == 3)
   }
 
-  @Test("1,024 removals that come to nothing are ignored, and with the next one the association ends")
-  func endless() {
-    for frame in [Frame.removeMember(subject: name(node(7)), .removed), .removed(by: name(node(7)))] {
-      let (one, second, _) = group()
-      for _ in 1...1_024 { second.receive(frame) }
-      #expect(one.side.members.count == 3)
-      #expect(second.receive(frame).closeReason == .limitExceeded)
-      #expect(!one.side.members.contains(second.far))
-    }
+  @Test(
+    "1,024 words about members that come to nothing are ignored, and with the next one the association ends",
+    arguments: [
+      Frame.removeMember(subject: node(7).memberName, .removed), .removed(by: node(7).memberName),
+      .askToIntroduce(node(7).memberName),
+    ])
+  func endless(frame: Frame) {
+    let (one, second, _) = group()
+    for _ in 1...1_024 { second.receive(frame) }
+    #expect(one.side.members.count == 3)
+    #expect(second.receive(frame).closeReason == .limitExceeded)
+    #expect(!one.side.members.contains(second.far))
+  }
+
+  @Test("a second after the 1,024th there is room for one more")
+  func later() {
+    let (one, second, _) = group()
+    let frame = Frame.removeMember(subject: name(node(7)), .removed)
+    for _ in 1...1_024 { second.receive(frame) }
+    one.side.wait(.seconds(1))
+    second.receive(frame)
+    #expect(one.side.members.contains(second.far))
+    #expect(second.receive(frame).closeReason == .limitExceeded)
   }
 
   @Test("a removal that is followed is not among the 1,024 that come to nothing")
@@ -103,6 +117,32 @@ struct RemovalTests {
     second.receive(.removeMember(subject: name(node(7)), .removed))
     #expect(one.side.members.contains(second.far))
     #expect(second.receive(.removeMember(subject: name(node(7)), .removed)).closeReason == .limitExceeded)
+  }
+
+  @Test("who removes more members than others take leaves the next one all the same, and is told that nobody was asked")
+  func tooManyOfOurs() {
+    let one = OneSided(configuration { $0.removals = .members }).connected { $0.capabilities = .removal }
+    func removed(_ number: UInt64) -> (Outcome, OneSidedLink) {
+      let other = OneSidedLink(one, peer: 2, incarnation: number).connect()
+      let outcome = one.side.command(.remove(other.far), id: number)
+      one.side.take(.linkClosed(other.link, .ended))
+      #expect(!one.side.members.contains(other.far))
+      return (outcome, other)
+    }
+    for number in 1...512 as ClosedRange<UInt64> {
+      let (outcome, other) = removed(number)
+      #expect(sent(outcome, one.link) == [.removeMember(subject: name(other.far), .removed)])
+    }
+    let (refused, _) = removed(513)
+    guard case .failed(let ending)? = refused.replies(to: 513).first else {
+      Issue.record("it is not refused")
+      return
+    }
+    #expect(ending.reason == .limitExceeded)
+    #expect(sent(refused, one.link) == [])
+    one.side.wait(.seconds(2))
+    let (later, other) = removed(514)
+    #expect(sent(later, one.link) == [.removeMember(subject: name(other.far), .removed)])
   }
 
   @Test("a member that does not understand removals is asked nothing, and told nothing but the leave")

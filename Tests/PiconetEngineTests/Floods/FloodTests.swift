@@ -57,7 +57,7 @@ struct FloodTests {
     "that provokes answers ends with limitExceeded, and nothing is held any more",
     arguments: [
       FrameType.offer, FrameType.abandon, FrameType.endStream, FrameType.resetStream, FrameType.removeMember,
-      FrameType.removed,
+      FrameType.removed, FrameType.askToIntroduce,
     ],
     [true, false])
   func provoking(type: UInt8, reads: Bool) {

@@ -7,11 +7,13 @@ final class OneSidedLink {
   let far: NodeID
   let link: LinkID
 
-  /// - Parameter byte: that of the peer's id; below 9, so that it is the smaller node, and no other peer's.
-  init(_ one: OneSided, peer byte: UInt8) {
+  /// - Parameters:
+  ///   - byte: that of the peer's id; below 9, so that it is the smaller node, and no other peer's.
+  ///   - incarnation: of a peer that comes again and again.
+  init(_ one: OneSided, peer byte: UInt8, incarnation: UInt64 = 0) {
     self.one = one
-    far = node(byte)
-    link = LinkID(rawValue: 100 + UInt64(byte))
+    far = incarnation == 0 ? node(byte) : NodeID(peer: peer(byte), incarnation: Incarnation(rawValue: incarnation))
+    link = LinkID(rawValue: 100 + UInt64(byte) + incarnation * 256)
   }
 
   /// The remote side dials, invites, and is accepted.
