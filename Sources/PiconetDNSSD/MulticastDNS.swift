@@ -65,6 +65,10 @@ public enum MulticastDNS {
   public static let longestResolveInterval = Duration.seconds(60)
   /// The time a record lives on after a goodbye or a cache flush (sections 10.1 and 10.2).
   public static let flushDelay = Duration.seconds(1)
+  /// The pause between two instances of one interface that lose their places to others although all can be reached. With
+  /// none, a flood from ever new addresses would sweep out at once whoever is known; without end, it would keep out for
+  /// the time to live of its records whoever comes after it.
+  public static let displacementInterval = Duration.seconds(1)
   /// How long a record that we gave up is still known as ours when an old packet of our own comes back.
   public static let retiredRecordMemory = Duration.seconds(10)
 
@@ -87,4 +91,7 @@ public enum MulticastDNS {
   /// The most pointers of the browsed type on one interface; `RecordCache` decides which keep their places if there are
   /// more.
   public static let instancesPerInterface = 512
+  /// As many of them, those that have been there longest, are never displaced: a flood that repeats itself all the time
+  /// would otherwise make whoever was found before it the one heard of longest ago.
+  public static let settledInstances = 256
 }

@@ -109,6 +109,97 @@ import Testing
     #expect(Self.finds(browser, "honest"))
   }
 
+  /// One complete instance from each of as many addresses, the first of them source 10,000.
+  private static func flood(_ browser: inout Browser, _ range: Range<Int>, at now: Duration) throws {
+    for number in range {
+      let message = try whole("spoofed \(number)")
+      _ = browser.received(message, from: source(UInt32(10_000 + number)), on: id, at: now)
+    }
+  }
+
+  @Test func whoComesAfterAFloodFromManyAddressesIsFoundWithinSeconds() throws {
+    var network = VirtualNetwork(seed: 7)
+    let searcher = network.add(browses: true)
+    network.run(until: .seconds(10))
+    for number in 0..<600 {
+      let message = try Self.whole("spoofed \(number)")
+      let from = Self.source(UInt32(10_000 + number))
+      _ = network.hosts[searcher].browser?.received(message, from: from, on: VirtualNetwork.interface, at: network.now)
+    }
+    for number in 0..<8 {
+      _ = network.add(name: "honest \(number)", id: "\(number)")
+      network.run(until: network.now + .seconds(3))
+      #expect(network.found(by: searcher).count { $0.hasPrefix("honest") } == number + 1)
+    }
+    #expect(network.found(by: searcher).count == MulticastDNS.instancesPerInterface)
+  }
+
+  /// Also where the flood has used the address of the honest one.
+  @Test(arguments: [false, true])
+  func theSecondAnnouncementIsTakenIfTheFirstCameTooEarly(isNamed: Bool) throws {
+    var browser = BrowserTests.browser(Self.id)
+    let named = try isNamed ? Self.whole("named") : Message()
+    _ = browser.received(named, from: Self.source(1), on: Self.id, at: .milliseconds(1))
+    try Self.flood(&browser, 0..<520, at: .milliseconds(2))
+    var output = try browser.received(Self.whole("honest"), from: Self.source(1), on: Self.id, at: .milliseconds(500))
+    #expect(output.reports.isEmpty)
+    _ = browser.deadlineReached(at: .seconds(1))
+    output = try browser.received(Self.whole("honest"), from: Self.source(1), on: Self.id, at: .milliseconds(1500))
+    #expect(Self.finds(browser, "honest"))
+    #expect(output.reports.count == 2 && output.transmissions.isEmpty)
+    #expect(browser.instances.count == MulticastDNS.instancesPerInterface)
+    #expect(browser.cachedRecordCount == 4 * MulticastDNS.instancesPerInterface)
+  }
+
+  @Test func aFloodFromEverNewAddressesDisplacesOneASecond() throws {
+    var browser = BrowserTests.browser(Self.id)
+    try Self.flood(&browser, 0..<512, at: .milliseconds(1))
+    let known = Set(browser.instances.map(\.name))
+    for second in 1...20 {
+      let start = 1000 * second
+      for tenth in 0..<10 {
+        let first = start + tenth * 20
+        try Self.flood(&browser, first..<first + 20, at: .milliseconds(start + tenth * 100))
+      }
+      #expect(known.subtracting(browser.instances.map(\.name)).count == second)
+      #expect(browser.instances.count == MulticastDNS.instancesPerInterface)
+      #expect(browser.cachedRecordCount == 4 * MulticastDNS.instancesPerInterface)
+    }
+    let sent = Self.messages(&browser, until: .seconds(30))
+    #expect(sent.count <= 60, "\(sent.count)")
+  }
+
+  @Test func whoWasFoundBeforeAFloodThatRepeatsItselfStays() throws {
+    var browser = BrowserTests.browser(Self.id)
+    for number in 0..<5 {
+      let message = try Self.whole("honest \(number)")
+      _ = browser.received(message, from: Self.source(UInt32(number)), on: Self.id, at: .milliseconds(1))
+    }
+    for second in 1...20 {
+      try Self.flood(&browser, 0..<600, at: .seconds(second))
+      for number in 0..<5 { #expect(Self.finds(browser, "honest \(number)")) }
+    }
+  }
+
+  @Test func whatWasDisplacedLeavesNothingInTheCache() throws {
+    // On two interfaces that are full the cache is full too.
+    var browser = BrowserTests.browser(Self.id, BrowserTests.second)
+    for number in 0..<512 {
+      let message = try Self.whole("spoofed \(number)")
+      for id in [Self.id, BrowserTests.second] {
+        _ = browser.received(message, from: Self.source(UInt32(10_000 + number)), on: id, at: .milliseconds(1))
+      }
+    }
+    #expect(browser.cachedRecordCount == MulticastDNS.cachedRecords)
+    for number in 0..<100 {
+      let message = try Self.whole("honest \(number)")
+      let output = browser.received(
+        message, from: Self.source(UInt32(number)), on: Self.id, at: .seconds(number + 1))
+      #expect(Self.finds(browser, "honest \(number)") && !output.reports.isEmpty)
+    }
+    #expect(browser.cachedRecordCount == MulticastDNS.cachedRecords)
+  }
+
   /// The messages that go out until `end`, by time.
   private static func messages(_ browser: inout Browser, until end: Duration) -> [(time: Duration, bytes: [UInt8])] {
     var sent: [(Duration, [UInt8])] = []

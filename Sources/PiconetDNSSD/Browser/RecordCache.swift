@@ -74,6 +74,8 @@ struct RecordCache: Sendable {
   /// For the message at hand, whether a record of a complete (true) or incomplete (false) instance has looked for room
   /// in vain: looking again would be a waste.
   private var crowdedFor: Set<Bool> = []
+  /// When an instance of each interface last lost its place to one that can be reached no better.
+  private var displaced: [InterfaceID: Duration] = [:]
 
   func entries(_ name: DomainName, _ type: RecordType, on interface: InterfaceID) -> [Entry] {
     sets[Key(interface: interface, name: name, type: type)] ?? []
@@ -182,8 +184,8 @@ struct RecordCache: Sendable {
   }
 
   /// When all places are taken, the source with the most gives one up, first of an instance that was only named. If all
-  /// have few, instances that were only named go before those that can be reached; no source takes from one that has
-  /// less than itself.
+  /// have few, instances that were only named go before those that can be reached, and now and then one that can be
+  /// reached goes for another; no source takes from one that has less than itself.
   private mutating func makePlace(in key: Key, _ arrival: Arrival, isComplete: Bool) -> Bool {
     guard let entries = sets[key], entries.count >= MulticastDNS.instancesPerInterface else { return true }
     if crowdedFor.contains(isComplete) { return false }
@@ -199,7 +201,48 @@ struct RecordCache: Sendable {
     let oldestNamed = oldestNamed(in: key, arrival, isComplete: isComplete) { source in
       source == arrival.source || pointersBySource[source] ?? 0 > own
     }
+    if oldestNamed == nil, isComplete { return displace(in: key, arrival) }
     return forget(oldestNamed, in: key, isComplete: isComplete)
+  }
+
+  /// Of the instances that have not settled, the one heard of longest ago gives up its place, at most one in
+  /// `displacementInterval`. What a flood left behind goes that way, since nobody refreshes it.
+  private mutating func displace(in key: Key, _ arrival: Arrival) -> Bool {
+    let (interface, entries) = (key.interface, sets[key] ?? [])
+    if let last = displaced[interface], arrival.time - last < MulticastDNS.displacementInterval {
+      return forget(nil, in: key, isComplete: true)
+    }
+    let own = pointersBySource[arrival.source] ?? 0
+    // A set keeps the order in which its records came first.
+    let candidates = entries.indices.dropFirst(MulticastDNS.settledInstances).filter { index in
+      guard case .pointer(let instance) = entries[index].record.data else { return false }
+      return !arrival.instances.contains(instance) && pointersBySource[entries[index].source] ?? 0 >= own
+    }
+    let oldest = candidates.min { entries[$0].received < entries[$1].received }
+    let hosts = oldest.map { self.hosts(of: entries[$0], on: interface) } ?? []
+    guard forget(oldest, in: key, isComplete: true) else { return false }
+    displaced[interface] = arrival.time
+    // The addresses go too: they would fill the cache, one displaced instance after another.
+    let others = Set(sets[key, default: []].flatMap { self.hosts(of: $0, on: interface) })
+    for host in hosts where !others.contains(host) {
+      for type in [RecordType.a, .aaaa] { remove(Key(interface: interface, name: host, type: type)) }
+    }
+    return true
+  }
+
+  /// Where the instance that a pointer leads to can be reached.
+  private func hosts(of pointer: Entry, on interface: InterfaceID) -> [DomainName] {
+    guard case .pointer(let instance) = pointer.record.data else { return [] }
+    return entries(instance, .srv, on: interface).compactMap { entry in
+      if case .service(_, _, _, let target) = entry.record.data { target } else { nil }
+    }
+  }
+
+  private mutating func remove(_ key: Key) {
+    for entry in sets.removeValue(forKey: key) ?? [] {
+      released(entry)
+      evicted.append(Removed(interface: key.interface, record: entry.record))
+    }
   }
 
   /// The pointer that has waited longest to be resolved. One that was not even asked about goes only for a complete
