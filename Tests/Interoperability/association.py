@@ -17,6 +17,10 @@ ACKNOWLEDGE_AFTER = 16
 MESSAGE_COST = 32
 
 
+class Forgotten(AssertionError):
+    """The other side has ended the association for which we have come back."""
+
+
 class Association:
     """Sequence numbers, credit and membership, seen from one side.
 
@@ -71,7 +75,8 @@ class Association:
             there = self.link_expect(Associated).received
         else:
             asked = self.link_expect(Associate)
-            assert asked.association == self.name, asked
+            if asked.association != self.name:
+                raise Forgotten(f"it begins another association: {asked}")
             there = asked.received
             link.send(Associated(self.received, self.begun))
         assert self.acknowledged <= there <= self.sent, (self.acknowledged, there, self.sent)
@@ -257,10 +262,10 @@ class Association:
         self.link.close()
 
 
-def joined(address: tuple[str, int], node: Node | None = None, **options) -> Association:
+def joined(address: tuple[str, int], node: Node | None = None, acknowledges: bool = True, **options) -> Association:
     """Dials, begins an association, and becomes a member.
     - Raises: `AssertionError` if the invitation is declined."""
-    association = Association(Link.dial(address, node or Node(), **options))
+    association = Association(Link.dial(address, node or Node(), **options), acknowledges)
     answer = association.invite()
     assert association.is_member, answer
     return association

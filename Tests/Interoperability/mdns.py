@@ -34,6 +34,12 @@ def response(*records: Record) -> bytes:
     return struct.pack(">6H", 0, RESPONSE, 0, len(records), 0, 0) + b"".join(record.encode() for record in records)
 
 
+def in_one(*packets: bytes) -> bytes:
+    """A packet with the records of these, so that none of them is known before the others."""
+    count = sum(int.from_bytes(packet[6:8], "big") for packet in packets)
+    return struct.pack(">6H", 0, RESPONSE, 0, count, 0, 0) + b"".join(packet[12:] for packet in packets)
+
+
 def query(*questions: tuple) -> bytes:
     """A packet that asks for each of these (labels, type)."""
     return struct.pack(">6H", 0, 0, len(questions), 0, 0, 0) + b"".join(
@@ -159,14 +165,17 @@ class Neighbour:
 
 
 def advertise_while(neighbour: Neighbour, packets: list[bytes], is_over, patience: float = 15.0) -> None:
-    """Sends these packets four times a second until `is_over`."""
-    until = time.monotonic() + patience
+    """Sends these packets four times a second until `is_over`, which is asked at each packet that comes and twenty times a second."""
+    until, next_time = time.monotonic() + patience, 0.0
     while not is_over():
-        if time.monotonic() > until:
+        now = time.monotonic()
+        if now > until:
             raise Late("nobody has taken notice of what is advertised")
-        for packet in packets:
-            neighbour.say(packet)
+        if now >= next_time:
+            for packet in packets:
+                neighbour.say(packet)
+            next_time = now + 0.25
         try:
-            neighbour.hear(0.25)
+            neighbour.hear(0.05)
         except Late:
             pass

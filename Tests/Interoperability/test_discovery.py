@@ -1,14 +1,18 @@
 """Discovery over IP, section 15 of the document, with Multicast DNS on lo."""
+import os
 import random
+import select
 import socket
 import time
+import types
 
 import mdns
 import meetings
+import tls
 from association import Association
 from link import Late, Link, LinkEnded, Node
-from marks import may_take, times
-from place import Place
+from marks import fails_today, may_take, times
+from place import Place, Program
 from transfers import Incoming
 
 
@@ -57,6 +61,25 @@ def test_scan(place: Place):
     mdns.advertise_while(neighbour, [mdns.service(node, 4_001, seconds=0)], lambda: has("lost"))
 
 
+def wait_until_read(program: Program) -> list[dict]:
+    """Waits until no datagrams wait for the program; returns its new events.
+
+    Faster than it reads, the kernel would drop some, and they would show nothing; while nobody takes what it writes it reads nothing."""
+    until, events = time.monotonic() + 30, []
+    while program.datagrams()[0] > 0 and time.monotonic() < until:
+        events += program.new_events()
+        time.sleep(0.001)
+    return events + program.new_events()
+
+
+def check_read(program: Program, count: int) -> None:
+    """Shows that the program has read this many packets. Some find no room all the same, on a busy machine: one in a hundred is too few
+    to say that it read nothing."""
+    program.check_alive()
+    waiting, dropped = program.datagrams()
+    assert waiting == 0 and dropped < count // 100, (waiting, dropped)
+
+
 @may_take(1_200)
 def test_hostile_packets(place: Place):
     """thousands of broken and random packets, with --all 220,000, change nothing: the next neighbour is found"""
@@ -67,18 +90,11 @@ def test_hostile_packets(place: Place):
     mdns.advertise_while(neighbour, [good], lambda: scan.new_events())
     before = scan.memory()
 
-    def wait_until_read():
-        """Faster than it reads, the kernel would drop some, and they would show nothing; and while nobody takes what it writes it
-        reads nothing."""
-        until = time.monotonic() + 30
-        while scan.datagrams()[0] > 0 and time.monotonic() < until:
-            scan.new_events()
-            time.sleep(0.001)
     for _ in range(times(100, 3_500)):
         for number in range(60):
             # Some of what its sockets hold.
             if number % 12 == 0:
-                wait_until_read()
+                wait_until_read(scan)
             packet = bytearray(good)
             for _ in range(dice.randrange(1, 6)):
                 packet[dice.randrange(len(packet))] = dice.randrange(256)
@@ -87,32 +103,42 @@ def test_hostile_packets(place: Place):
         # One name that points to itself, and one that points beyond the end.
         neighbour.say(bytes.fromhex("000084000000000100000000") + bytes.fromhex("c00c 000c 0001 00000078 0002 c00c"))
         neighbour.say(bytes.fromhex("000084000000000100000000") + bytes.fromhex("ffff 000c 0001 00000078 0002 ffff"))
-        wait_until_read()
-    scan.check_alive()
-    # Some find no room all the same, on a busy machine: too few to say that it read nothing.
-    waiting, dropped = scan.datagrams()
-    assert waiting == 0 and dropped < 63 * times(100, 3_500) // 100, (waiting, dropped)
+        wait_until_read(scan)
+    check_read(scan, 63 * times(100, 3_500))
     other = Node(name="Cellar")
     mdns.advertise_while(neighbour, [mdns.service(other, 4_002)],
                          lambda: any(event.get("peer") == other.identity.fingerprint for event in scan.new_events()))
     assert scan.memory() - before < 20 << 20, scan.memory() - before
 
 
+def invented(number: int) -> Node:
+    """A node of which there is nothing but an id."""
+    return Node(types.SimpleNamespace(fingerprint=os.urandom(32).hex()), f"stranger {number}")
+
+
 def test_many_strangers(place: Place):
-    """one source that fills the table with strangers keeps nobody else from being found"""
+    """one source that advertises 2,640 strangers fills what it may fill, so that no more of its own are told of, and keeps nobody else from
+    being found"""
     node = Node(name="Kitchen")
     scan = place.start("piconet", "scan", "--session", node.session_id, "--json")
-    neighbour = mdns.Neighbour()
-    stranger = Node()
-    mdns.advertise_while(neighbour, [mdns.service(stranger, 4_000)], lambda: scan.new_events())
-    for number in range(2_640):
-        neighbour.say(mdns.service(stranger, 4_000, label=f"stranger {number}", host=f"s{number}", called=f"stranger {number}"))
-        scan.new_events()
+    neighbour, events = mdns.Neighbour(), []
+
+    def found() -> set[str]:
+        events.extend(scan.new_events())
+        return {event["peer"] for event in events if event["event"] == "found"}
+    mdns.advertise_while(neighbour, [mdns.service(invented(0), 4_000)], found)
     before = scan.memory()
+    for number in range(1, 2_641):
+        neighbour.say(mdns.service(invented(number), 4_000, host=f"s{number}"))
+        if number % 12 == 0:
+            events.extend(wait_until_read(scan))
+    events.extend(wait_until_read(scan))
+    check_read(scan, 2_640)
+    # A share of what it takes of all sources: most of them are told of no more.
+    assert 100 < len(found()) < 1_000, len(found())
     # Another source, at another address of this host.
     other = mdns.Neighbour(source="127.0.0.2")
-    mdns.advertise_while(other, [mdns.service(node, 4_001, address="127.0.0.2")],
-                         lambda: any(event.get("peer") == node.identity.fingerprint for event in scan.new_events()))
+    mdns.advertise_while(other, [mdns.service(node, 4_001, address="127.0.0.2")], lambda: node.identity.fingerprint in found())
     assert scan.memory() - before < 20 << 20
 
 
@@ -142,31 +168,66 @@ def test_provoked_queries(place: Place):
     assert heard <= 15, f"{heard} queries in a second"
 
 
+def meet_impostor(wrong: socket.socket) -> None:
+    """Shows that somebody has dialled there, and ends the link at the handshake, before a hello."""
+    assert is_dialled(wrong), "the wrong address is not dialled"
+    try:
+        link = Link.accept(wrong, Node(name="Bob"))
+    except (LinkEnded, tls.HandshakeError):
+        return
+    raise AssertionError(f"another key was taken for Bob: {link.greeting}")
+
+
+def is_dialled(*servers: socket.socket) -> bool:
+    return bool(select.select(servers, [], [], 0)[0])
+
+
+def take_photo(server: socket.socket, bob: Node) -> bytes:
+    """What imagesend sends to Bob at his address."""
+    member = Association(Link.accept(server, bob))
+    member.let_in()
+    incoming = Incoming(member)
+    incoming.accept()
+    data = incoming.finish()
+    member.see_off()
+    return data
+
+
 def test_other_key_at_the_address(place: Place):
-    """a spoofed sighting with Bob's id and another address spoils nothing: Bob is reached at his own"""
+    """a spoofed sighting with Bob's id and another address, which is dialled first, spoils nothing: Bob is reached at his own"""
     bob, photo = Node(name="Bob"), place.folder / "photo.jpg"
     photo.write_bytes(b"photo")
     meetings.known_to_sender(place, bob)
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_server(("127.0.0.2", 0)) as wrong:
-        impostor = Node(name="Bob")
+    # Of two addresses the lower one is dialled first.
+    with socket.create_server(("127.0.0.2", 0)) as server, socket.create_server(("127.0.0.1", 0)) as wrong:
         sender = place.sender(None, "--to", "Bob", "--timeout", "8", photo)
-        neighbour = mdns.Neighbour()
-        spoofed = mdns.service(bob, wrong.getsockname()[1], label="Bob at home", host="spoof", address="127.0.0.2")
-        honest = mdns.service(bob, server.getsockname()[1])
-        mdns.advertise_while(neighbour, [spoofed, honest], lambda: any(event["event"] == "connecting" for event in sender.new_events()))
-        server.settimeout(8)
-        member = None
-        wrong.settimeout(0.5)
-        try:
-            Link.accept(wrong, impostor, patience=0.5)
-        except (Late, LinkEnded):
-            pass
-        member = Association(Link.accept(server, bob))
-        member.let_in()
-        incoming = Incoming(member)
-        incoming.accept()
-        assert incoming.finish() == b"photo"
-        member.see_off()
+        spoofed = mdns.service(bob, wrong.getsockname()[1], label="Bob at home", host="spoof")
+        honest = mdns.service(bob, server.getsockname()[1], address="127.0.0.2")
+        mdns.advertise_while(mdns.Neighbour(), [mdns.in_one(spoofed, honest)], lambda: is_dialled(wrong, server))
+        assert not is_dialled(server), "Bob's own address is dialled first"
+        meet_impostor(wrong)
+        assert take_photo(server, bob) == b"photo"
+        assert sender.wait() == 0, sender.error_text()
+
+
+@fails_today("an address that comes in sight during the dial is not tried when another key answers", "the engine's search for a link")
+def test_address_after_the_wrong_one(place: Place):
+    """so it is where Bob's own address comes in sight when the wrong one has been dialled, and nobody has answered there yet"""
+    bob, photo = Node(name="Bob"), place.folder / "photo.jpg"
+    photo.write_bytes(b"photo")
+    meetings.known_to_sender(place, bob)
+    with socket.create_server(("127.0.0.2", 0)) as server, socket.create_server(("127.0.0.1", 0)) as wrong:
+        sender, neighbour = place.sender(None, "--to", "Bob", "--timeout", "8", photo), mdns.Neighbour()
+        spoofed = mdns.service(bob, wrong.getsockname()[1], label="Bob at home", host="spoof")
+        honest = mdns.service(bob, server.getsockname()[1], address="127.0.0.2")
+        mdns.advertise_while(neighbour, [spoofed], lambda: is_dialled(wrong))
+        for _ in range(3):
+            neighbour.say(honest)
+            wait_until_read(sender)
+        meet_impostor(wrong)
+        mdns.advertise_while(neighbour, [honest], lambda: is_dialled(server) or not sender.is_running)
+        assert is_dialled(server), f"Bob's own address is not dialled: {sender.error_text()}"
+        assert take_photo(server, bob) == b"photo"
         assert sender.wait() == 0, sender.error_text()
 
 

@@ -1,8 +1,11 @@
 """What a peer can do to files."""
+import contextlib
 import hashlib
 import http.server
 import os
+import pathlib
 import socket
+import stat
 import threading
 
 import meetings
@@ -11,7 +14,7 @@ from association import joined
 from frames import AcceptOffer, End
 from identity import Identity
 from link import Late, LinkEnded, Node
-from place import Place
+from place import Place, Program
 from reasons import Reason
 from transfers import Incoming, Outgoing
 
@@ -43,20 +46,54 @@ def test_all_there(place: Place):
     assert os.listdir(place.folder / "received") == ["photo.jpg"]
 
 
-def test_receiver_that_claims_all(place: Place):
-    """imagesend states the digest of its own bytes to a receiver that claims to have them all, and believes it nothing"""
+@contextlib.contextmanager
+def claiming_all(place: Place, *words):
+    """imagesend sends a photo to a receiver that claims to have all of it; nothing but its digest comes."""
     data = os.urandom(MiB + 1)
     photo = place.path("photos") / "photo.jpg"
     photo.write_bytes(data)
     with socket.create_server(("127.0.0.1", 0)) as server:
-        sender, member = meetings.called_by(place, server, photo)
+        sender, member = meetings.called_by(place, server, *words, photo)
         member.let_in()
         incoming = Incoming(member)
         member.send(AcceptOffer(incoming.number, len(data), len(data)))
-        assert member.wait_for(End).digest == hashlib.sha256(data).digest()
+        end = member.wait_for(End)
+        assert end.size == len(data) and end.digest == hashlib.sha256(data).digest(), end
+        yield sender, member, incoming
+
+
+def check_nothing_stored(sender: Program, status: int, reason: str) -> None:
+    """Shows that imagesend ends with this and says of no file that it is there, neither to programs nor to people."""
+    assert sender.wait() == status, (sender.process.returncode, sender.error_text())
+    events = sender.new_events()
+    assert not [event for event in events if event["event"] in ("stored", "present")], events
+    assert [event["reason"] for event in events if event["event"] == "failed"] == [reason], events
+    assert (events[-1]["stored"], events[-1]["present"], events[-1]["failed"], events[-1]["exitCode"]) == (0, 0, 1, status), events[-1]
+    text = sender.error_text()
+    assert "photo.jpg" in text and "stored" not in text.replace("what is stored is not sent again", "") and "already" not in text, text
+
+
+def test_receiver_that_claims_all(place: Place):
+    """imagesend believes a receiver nothing that claims to have all bytes and then does nothing: it ends with 5, and says of no file that
+    it is stored or there already"""
+    with claiming_all(place, "--timeout", "2") as (sender, member, _):
+        # Alive, and silent about the file.
+        while sender.is_running:
+            try:
+                member.receive(0.3)
+            except Late:
+                pass
+            except LinkEnded:
+                break
+        check_nothing_stored(sender, 5, "timed-out")
+
+
+def test_receiver_that_claims_all_and_refuses(place: Place):
+    """nor one that then says that the digest is another one: the file is lost, with 5"""
+    with claiming_all(place) as (sender, member, incoming):
         member.send(transfers.Refuse(incoming.number, Reason.DIGEST_MISMATCH))
         member.see_off()
-        assert sender.wait() != 0
+        check_nothing_stored(sender, 5, "digest-mismatch")
 
 
 def test_huge_offer(place: Place):
@@ -140,12 +177,50 @@ class Endless(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def taken_of_a_url(place: Place, path: str) -> int:
-    """How many bytes are taken from this URL for a receiver that gives a credit of 1 MiB."""
+class Held(threading.Thread):
+    """The most bytes that a program has at a time in files without a name, wherever, and in files below a folder, and in memory."""
+
+    def __init__(self, program: Program, folder: pathlib.Path):
+        super().__init__(daemon=True)
+        self.program, self.folder = program, folder
+        self.in_files = self.in_memory = self.looks = 0
+        self.is_over = threading.Event()
+        self.start()
+
+    def run(self) -> None:
+        while not self.is_over.wait(0.01):
+            self.look()
+
+    def look(self) -> None:
+        sizes = {}
+        for path in [*pathlib.Path(f"/proc/{self.program.pid}/fd").glob("*"), *self.folder.rglob("*")]:
+            try:
+                found = path.stat()
+            except OSError:
+                continue  # gone meanwhile
+            if stat.S_ISREG(found.st_mode) and (found.st_nlink == 0 or path.is_relative_to(self.folder)):
+                # What it has given back of a file is a hole there.
+                sizes[found.st_dev, found.st_ino] = found.st_blocks * 512
+        try:
+            self.in_memory = max(self.in_memory, self.program.memory())
+        except (AssertionError, OSError):
+            return  # it has ended
+        self.in_files = max(self.in_files, sum(sizes.values()))
+        self.looks += 1
+
+    def end(self) -> None:
+        self.is_over.set()
+        self.join()
+
+
+def taken_of_a_url(place: Place, path: str) -> tuple[int, Held]:
+    """How many bytes are taken from this URL for a receiver that gives a credit of 1 MiB, and what imagesend holds of them at a time."""
+    temporary = place.path("temporary")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless) as web, socket.create_server(("127.0.0.1", 0)) as server:
         web.daemon_threads = True
         threading.Thread(target=web.serve_forever, daemon=True).start()
         sender, member = meetings.called_by(place, server, "--timeout", "2", f"http://127.0.0.1:{web.server_port}/{path}.jpg")
+        held = Held(sender, temporary)
         member.let_in()
         try:
             incoming = Incoming(member, patience=3)
@@ -154,21 +229,26 @@ def taken_of_a_url(place: Place, path: str) -> int:
         except (AssertionError, LinkEnded, Late):
             pass  # a file without an announced end may never be offered
         sender.wait(15)
+        held.end()
         web.shutdown()
-    assert not os.listdir(place.path("temporary")), os.listdir(place.path("temporary"))
-    return Endless.given
+    assert not os.listdir(temporary), os.listdir(temporary)
+    assert held.looks > 10, held.looks
+    return Endless.given, held
 
 
 def test_endless_url(place: Place):
-    """a URL without an announced end is given up within a bound"""
-    given = taken_of_a_url(place, "endless")
+    """a URL without an announced end is given up after 64 MiB: no more is in files at any time, and in memory there are a few"""
+    given, held = taken_of_a_url(place, "endless")
     assert given < 96 * MiB, f"{given >> 20} MiB were taken"
+    # At least some of it was seen on its way.
+    assert MiB < held.in_files < 68 * MiB and held.in_memory < 64 * MiB, (held.in_files, held.in_memory)
 
 
 def test_long_url(place: Place):
-    """a URL with more than the receiver takes is held back; what is in sockets comes on top"""
-    given = taken_of_a_url(place, "announced")
+    """a URL with more than the receiver takes is held back: 4 MiB ahead of that are in files, and what is in sockets comes on top"""
+    given, held = taken_of_a_url(place, "announced")
     assert given < 24 * MiB, f"{given >> 20} MiB were taken"
+    assert MiB < held.in_files < 8 * MiB and held.in_memory < 64 * MiB, (held.in_files, held.in_memory)
 
 
 def test_names(place: Place):

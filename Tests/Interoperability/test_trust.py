@@ -133,6 +133,41 @@ def test_known_key_with_another_name(place: Place):
     meetings.asked(receiver, Node(name="Mum"))
 
 
+def test_table_and_another_name(place: Place):
+    """whatever a known key calls itself when it is let in, the table of known peers stays as it was, byte for byte, and the old name is
+    shown with the new one beside"""
+    printer = Node(name="Printer")
+    meetings.known_to_receiver(place, printer)
+    path = place.folder / "receiver/piconet/known-peers"
+    before = path.read_bytes()
+    assert printer.identity.fingerprint.encode() in before and b"Printer" in before, before
+    receiver = place.receiver(accept="known")
+    member = joined(receiver.address, Node(printer.identity, name="Mum"))
+    assert transfers.send(member, b"another photo", "second.jpg").is_stored
+    member.leave()
+    assert receiver.event("connected")["name"] == "Printer"
+    receiver.end()
+    shown = f"Connected to Printer ({printer.identity.fingerprint[:12]}, calls itself 'Mum')"
+    assert shown in receiver.error_text(), receiver.error_text()
+    assert path.read_bytes() == before, path.read_bytes()
+
+
+def test_table_and_another_name_in_a_question(place: Place):
+    """nor does it change where a person is asked about it, and says yes a second time"""
+    ada = Node(name="Ada")
+    path, before = place.folder / "receiver/piconet/known-peers", None
+    for name in ("Ada", "Mum"):
+        receiver = meetings.ask_receiver(place)
+        association = meetings.asked(receiver, Node(ada.identity, name=name))
+        receiver.see(f"Ada ({ada.identity.fingerprint[:12]}" + (", calls itself 'Mum')" if name == "Mum" else ")"))
+        receiver.type("y\n")
+        association.get_in()
+        association.leave()
+        receiver.end()
+        before = before or path.read_bytes()
+    assert ada.identity.fingerprint.encode() in before and path.read_bytes() == before, (before, path.read_bytes())
+
+
 def test_known_key_in_every_line(place: Place):
     """so it is in each event, and in each line"""
     printer = Node(name="Printer")
@@ -317,6 +352,26 @@ def test_idle_members(place: Place):
             break
         except (AssertionError, LinkEnded):
             assert time.monotonic() < until, "the places are theirs for longer than --timeout"
+    assert transfers.send(member, b"photo", "photo.jpg").is_stored
+
+
+def test_idle_members_of_many_addresses(place: Place):
+    """16 who do nothing, from 16 addresses, hold all places of --accept all for --timeout, as limits.md says, and no longer"""
+    patience = 3
+    receiver = place.receiver("--timeout", patience)
+    idle = [joined(receiver.address, source=f"127.0.0.{2 + number}") for number in range(16)]
+    # From here on nothing comes of any of them.
+    began, refusals = time.monotonic(), 0
+    while True:
+        try:
+            member = joined(receiver.address, Node(name="Honest"))
+            break
+        except (AssertionError, LinkEnded) as refused:
+            refusals += 1
+            # A second for a busy machine, and for the next try.
+            assert time.monotonic() < began + patience + 1, f"the places are theirs for longer than --timeout: {refused}"
+            time.sleep(0.1)
+    assert len(idle) == 16 and refusals, refusals
     assert transfers.send(member, b"photo", "photo.jpg").is_stored
 
 
