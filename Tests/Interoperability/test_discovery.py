@@ -11,7 +11,7 @@ import meetings
 import tls
 from association import Association
 from link import Late, Link, LinkEnded, Node
-from marks import fails_today, may_take, times
+from marks import may_take, times
 from place import Place, Program
 from transfers import Incoming
 
@@ -210,7 +210,6 @@ def test_other_key_at_the_address(place: Place):
         assert sender.wait() == 0, sender.error_text()
 
 
-@fails_today("an address that comes in sight during the dial is not tried when another key answers", "the engine's search for a link")
 def test_address_after_the_wrong_one(place: Place):
     """so it is where Bob's own address comes in sight when the wrong one has been dialled, and nobody has answered there yet"""
     bob, photo = Node(name="Bob"), place.folder / "photo.jpg"

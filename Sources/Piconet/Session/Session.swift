@@ -176,8 +176,8 @@ public struct Session: Sendable {
   /// Removes a member for the whole group: it is disconnected here, and by every other member of ours that follows our
   /// wish (`NodeConfiguration.removals`: by default those to whom we have introduced it), with the code `removed` and
   /// our id as `removedBy` on all sides. Returns once it is gone here. It may be invited again.
-  /// - Throws: `notConnected` if it is not a member any more, or is leaving; `limitExceeded` after 512 removals at once,
-  ///   with one more after each two seconds: it has left here then, and the others were not asked.
+  /// - Throws: `notConnected` if it is not a member any more, or is leaving; `limitExceeded` after 512 removals at
+  ///   once, with one more after each two seconds: it has left here then, and the others were not asked.
   public func remove(_ member: Member) async throws(PiconetError) {
     var error = PiconetError(.removed, peer: member.id, blame: .us)
     error.removedBy = core.id

@@ -4,7 +4,9 @@ import PiconetWire
 /// starts the next at once. The first link wins; the failure of every transport is kept.
 struct ConnectRace: Sendable {
   /// All addresses of the transports that were asked for.
-  let addresses: [TransportAddress]
+  private(set) var addresses: [TransportAddress]
+  /// The most of them: whoever claims to be the peer may claim to be anywhere.
+  static let addressLimit = 64
   private var waiting: [TransportKind]
   private(set) var running: [TransportKind] = []
   private(set) var failures: [TransportFailure] = []
@@ -15,6 +17,7 @@ struct ConnectRace: Sendable {
   /// Transports whose addresses are dialled one after the other. Each relay is a member of its own, and one that opens
   /// a tunnel and passes nothing on must not stand for all.
   private var oneByOne: Set<TransportKind> = [.relay]
+  private let preference: [TransportKind]
   private let headStart: Duration
   private(set) var nextDeadline: Instant?
   /// A transport has failed since the last one was dialled, so the next need not wait.
@@ -23,9 +26,25 @@ struct ConnectRace: Sendable {
   private var repeated: Set<TransportKind> = []
 
   init(addresses: [TransportAddress], preference: [TransportKind], headStart: Duration) {
+    self.preference = preference
     self.headStart = headStart
     self.addresses = addresses.filter { preference.contains($0.kind) }
     waiting = preference.filter { kind in addresses.contains { $0.kind == kind } }
+  }
+
+  /// The peer has come in sight elsewhere. Where its transport is being dialled, what is new is dialled once that
+  /// fails.
+  mutating func learned(_ found: [TransportAddress], at now: Instant) {
+    let new = found.filter { preference.contains($0.kind) && !addresses.contains($0) }
+      .prefix(max(0, Self.addressLimit - addresses.count))
+    addresses += new
+    for kind in preference where new.contains(where: { $0.kind == kind }) {
+      guard !waiting.contains(kind), !running.contains(kind) else { continue }
+      // Those that run keep their head start.
+      if waiting.isEmpty, !running.isEmpty { nextDeadline = now + headStart }
+      waiting.append(kind)
+    }
+    waiting = preference.filter { waiting.contains($0) }
   }
 
   /// Nothing runs and nothing waits: the race is lost.
@@ -91,7 +110,8 @@ struct ConnectRace: Sendable {
       // Something answered first at one of them, and can't or won't do TLS: the peer may be at another.
       oneByOne.insert(kind)
     } else {
-      return
+      // Where it was seen since it was dialled.
+      usedUp.formUnion(tried)
     }
     dialAgain(kind)
   }

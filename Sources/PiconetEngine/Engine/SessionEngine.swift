@@ -90,6 +90,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
         // A search may have been waiting for what the table has learned.
         if let node = change.learned {
           search(.sighted, for: node, turn)
+          attempts.learned(of: node, at: discovery.summary(of: node)?.addresses ?? [], ways, turn)
           learned(of: node, turn)
         }
       }

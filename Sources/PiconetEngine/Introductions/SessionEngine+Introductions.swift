@@ -147,8 +147,9 @@ extension SessionEngine {
     guard turn.introductions.hasTurn(subject) || associations[subject]?.invitations.isInvited == true else {
       return turn.introductions.wait(subject, until: turn.now + .milliseconds(250))
     }
+    // What is learned of it until then counts at the next try.
     var destination = InvitationDestination(
-      node: subject, expectedPeer: subject.peer, addresses: [], unreachable: nil)
+      node: subject, expectedPeer: subject.peer, addresses: [], transports: nil, unreachable: nil)
     if let refusal = attempts.refusal(of: destination, [], full: isFull ? configuration.full : nil, ways, turn) {
       return introducedFailed(subject, refusal, turn)
     }

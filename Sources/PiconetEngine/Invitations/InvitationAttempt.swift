@@ -21,6 +21,8 @@ struct InvitationAttempt: Sendable {
   /// How many memberships had begun in this run before it (`Turn.membershipCount`).
   let formerMemberships: UInt64
   let deadline: Instant
+  /// Over which transports the node is dialled where it comes in sight meanwhile; nil if it is not looked for.
+  let transports: [TransportKind]?
   var race: ConnectRace
   var phase = Phase.dialling
   /// Another key has answered at one of the addresses: how the attempt ends if no other address leads to the peer.

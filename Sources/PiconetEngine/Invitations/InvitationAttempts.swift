@@ -91,7 +91,7 @@ struct InvitationAttempts: Sendable {
     attempts.append(
       InvitationAttempt(
         command: command, node: destination.node, expectedPeer: destination.expectedPeer, context: context, code: code,
-        formerMemberships: turn.membershipCount, deadline: turn.now + timeout,
+        formerMemberships: turn.membershipCount, deadline: turn.now + timeout, transports: destination.transports,
         race: ConnectRace(addresses: destination.addresses, preference: preference, headStart: headStart)))
     if let node = destination.node {
       turn.tell(turn.conditions.attemptBegan(node, name: nil))
@@ -115,6 +115,17 @@ struct InvitationAttempts: Sendable {
       attempts[index].phase = .linking(nil)
     } else {
       fail(command, attempts[index].unreachable, turn)
+    }
+  }
+
+  /// A node has come in sight, or elsewhere: an attempt that dials it may lead there.
+  mutating func learned(of node: NodeID, at addresses: [TransportAddress], _ ways: Ways, _ turn: Turn) {
+    for index in attempts.indices where attempts[index].node == node && attempts[index].phase == .dialling {
+      guard let transports = attempts[index].transports else { continue }
+      attempts[index].race.learned(addresses.filter { transports.contains($0.kind) }, at: turn.now)
+    }
+    for command in attempts.filter({ $0.node == node && $0.phase == .dialling }).map(\.command) {
+      dial(command, ways, turn)
     }
   }
 

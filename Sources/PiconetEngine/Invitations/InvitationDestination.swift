@@ -7,6 +7,8 @@ struct InvitationDestination {
   /// The key that must answer.
   let expectedPeer: PeerID?
   var addresses: [TransportAddress]
+  /// Over which transports it may be dialled where it comes in sight meanwhile; nil if it is not looked for.
+  let transports: [TransportKind]?
   /// How an attempt ends if it has to dial and can't; nil if it can.
   let unreachable: Ending?
 }
@@ -21,6 +23,7 @@ extension InvitationDestination {
       addresses = known.filter { transports?.contains($0.kind) ?? true }
       self.node = node
       expectedPeer = node.peer
+      self.transports = transports ?? TransportKind.allCases
       let names = transports.map { $0.isEmpty ? "no transport" : $0.map(\.rawValue).joined(separator: ", ") }
       let words = known.isEmpty ? nil : names.map { " over \($0)" }
       unreachable =
@@ -28,6 +31,7 @@ extension InvitationDestination {
     case .addresses(let addresses, let peer):
       node = nil
       expectedPeer = peer
+      transports = nil
       self.addresses = addresses
       unreachable = addresses.isEmpty ? Ending(.unreachable, .us, "no address was given") : nil
     }

@@ -57,6 +57,46 @@ struct ConnectRaceTests {
     #expect(race.isLost)
   }
 
+  @Test("where the peer comes in sight while its transport is dialled is dialled when that fails, and nothing twice")
+  func learnedWhileDialled() {
+    for isStranger in [true, false] {
+      var race = race([tcp("1")])
+      _ = race.next(at: seconds(0))
+      race.learned([tcp("1"), tcp("2")], at: seconds(1))
+      #expect(race.next(at: seconds(5)) == nil)
+      if isStranger {
+        race.answeredByStranger(.tcp, at: "1", LinkFailure(.authentication))
+      } else {
+        race.failed(.tcp, LinkFailure(.refused))
+      }
+      #expect(!race.isLost)
+      #expect(race.next(at: seconds(5))?.addresses == [tcp("2")])
+      race.failed(.tcp, LinkFailure(.refused))
+      #expect(race.isLost)
+    }
+  }
+
+  @Test("a transport over which the peer comes in sight waits for the head start of the one that is dialled")
+  func learnedTransport() {
+    var race = race([l2cap])
+    _ = race.next(at: seconds(0))
+    race.learned([rfcomm, tcp("1")], at: seconds(4))
+    #expect(race.next(at: seconds(4)) == nil)
+    #expect(race.nextDeadline == seconds(5))
+    #expect(race.next(at: seconds(5))?.kind == .tcp)
+    #expect(race.next(at: seconds(6))?.kind == .rfcomm)
+  }
+
+  @Test("whoever claims to be the peer everywhere is dialled at 64 addresses at most")
+  func learnedEverywhere() {
+    var race = race([tcp("0")])
+    _ = race.next(at: seconds(0))
+    race.learned((1...500).map { tcp("\($0)") }, at: seconds(0))
+    #expect(race.addresses.count == 64)
+    race.learned([tcp("here")], at: seconds(0))
+    #expect(race.addresses.count == 64)
+  }
+
   @Test("the failure of the only one that runs starts the next at once")
   func failureStartsTheNext() {
     var race = race([tcp("1"), l2cap])

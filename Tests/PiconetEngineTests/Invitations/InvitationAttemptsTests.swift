@@ -15,7 +15,7 @@ struct InvitationAttemptsTests {
     var attempts = InvitationAttempts(configuration { $0.transports = [.tcp] })
     for command in 1...count {
       let destination = InvitationDestination(
-        node: node, expectedPeer: expected, addresses: addresses, unreachable: nil)
+        node: node, expectedPeer: expected, addresses: addresses, transports: TransportKind.allCases, unreachable: nil)
       let arrival = attempts.begin(
         CommandID(rawValue: command), destination, [], .seconds(30), nil, ways(), turn)
       #expect(arrival == nil)
@@ -68,6 +68,22 @@ struct InvitationAttemptsTests {
     #expect(!isWanted)
     #expect(turn.effects.contains(.closeLink(LinkID(rawValue: 1), flush: false)))
     #expect(ending()?.reason == .identity)
+  }
+
+  @Test(
+    "where a node comes in sight while another key is dialled for it is dialled next; by address nobody is looked for"
+  )
+  func learned() {
+    for destination in [node(2), nil] {
+      var attempts = attempts(to: destination, expected: peer(2))
+      attempts.learned(of: node(2), at: [tcp("1"), tcp("2")], ways(), turn)
+      _ = attempts.linkOpened(link(to: peer(3)), for: first, .tcp, ways(), turn)
+      let dialled = turn.effects.compactMap { effect -> [TransportAddress]? in
+        if case .dial(_, _, let addresses) = effect { addresses } else { nil }
+      }
+      #expect(dialled.last == [tcp(destination == nil ? "1" : "2")])
+      #expect(attempts.contains(node: node(2)) == (destination != nil))
+    }
   }
 
   @Test("a link that nobody waits for is closed")

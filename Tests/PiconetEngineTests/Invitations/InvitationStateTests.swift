@@ -9,7 +9,8 @@ struct InvitationStateTests {
     OutgoingInvitation(
       InvitationAttempt(
         command: CommandID(rawValue: command), node: node(2), expectedPeer: nil, context: [], code: nil,
-        formerMemberships: 0, deadline: seconds(30), race: ConnectRace(addresses: [], preference: [], headStart: .zero))
+        formerMemberships: 0, deadline: seconds(30), transports: nil,
+        race: ConnectRace(addresses: [], preference: [], headStart: .zero))
     )
   }
 

@@ -103,6 +103,7 @@ struct InvitationsTests {
     OutgoingInvitation(
       InvitationAttempt(
         command: command, node: node(1), expectedPeer: nil, context: [], code: nil, formerMemberships: 0,
-        deadline: seconds(30), race: ConnectRace(addresses: [], preference: [], headStart: .zero)))
+        deadline: seconds(30), transports: nil,
+        race: ConnectRace(addresses: [], preference: [], headStart: .zero)))
   }
 }
