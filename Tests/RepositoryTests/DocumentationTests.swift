@@ -153,7 +153,7 @@ struct DocumentationTests {
   }
 
   static func firstProgram() throws -> String {
-    try #require(Repository.text("Tests/Dependant/Sources/hello/Hello.swift")).text
+    try #require(Repository.text("Tests/Dependant/Sources/hello/main.swift")).text
   }
 
   static func firstManifest() throws -> String {
