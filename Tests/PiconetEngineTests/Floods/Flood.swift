@@ -32,7 +32,7 @@ final class Flood {
     self.isMember = isMember
     one = OneSided(configuration)
     let capabilities: Capabilities = [
-      .resume, .streams, .removal, .typedCodes, .introductions, .relay, .tunnels,
+      .resume, .streams, .removal, .typedCodes, .introductions, .relay, .tunnels, .group,
     ]
     _ =
       isMember
