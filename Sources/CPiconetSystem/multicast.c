@@ -25,14 +25,12 @@ static int set_option(int fd, int level, int name, int value) {
   return setsockopt(fd, level, name, &value, sizeof value);
 }
 
-int piconet_multicast_open(int is6, uint16_t port, int shared) {
+int piconet_multicast_open(int is6, uint16_t port) {
   int fd = socket(is6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
   int bad = 0;
-  if (shared) {
-    bad |= set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-    bad |= set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1);
-  }
+  bad |= set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+  bad |= set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1);
   if (is6) {
     bad |= set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
     bad |= set_option(fd, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, 255);

@@ -66,8 +66,8 @@ public enum MulticastDNS {
   /// The time a record lives on after a goodbye or a cache flush (sections 10.1 and 10.2).
   public static let flushDelay = Duration.seconds(1)
   /// The pause between two instances of one interface that lose their places to others although all can be reached.
-  /// With none, a flood from ever new addresses would sweep out at once whoever is known; without end, it would keep out
-  /// for the time to live of its records whoever comes after it.
+  /// With none, a flood from ever new addresses would sweep out at once whoever is known; without end, it would keep
+  /// out for the time to live of its records whoever comes after it.
   public static let displacementInterval = Duration.seconds(1)
   /// How long a record that we gave up is still known as ours when an old packet of our own comes back.
   public static let retiredRecordMemory = Duration.seconds(10)

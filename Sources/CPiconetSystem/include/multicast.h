@@ -16,9 +16,8 @@ struct piconet_datagram {
   uint32_t index;
 };
 
-/// A non-blocking socket, bound to the wildcard address. If `shared` is 0 the bind fails while anyone else has the
-/// port.
-int piconet_multicast_open(int is6, uint16_t port, int shared);
+/// A non-blocking socket, bound to the wildcard address, which shares the port with all that do so too.
+int piconet_multicast_open(int is6, uint16_t port);
 
 /// Joins (or leaves) a group on one interface.
 int piconet_multicast_member(int fd, int is6, const uint8_t *group, uint32_t index, int join);

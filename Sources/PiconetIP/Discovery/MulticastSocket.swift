@@ -24,16 +24,20 @@ final class MulticastSocket {
   /// - Throws: if the port can't be shared, or the system lacks the family.
   init(isIPv6: Bool, loop: any DatagramLoop, readable: @escaping () -> Void) throws(LinkFailure) {
     self.isIPv6 = isIPv6
-    let family: Int32 = isIPv6 ? 1 : 0
-    let alone = piconet_multicast_open(family, MulticastDNS.port, 0)
-    isSoleOwner = alone >= 0
-    if alone >= 0 { close(alone) }
-    descriptor = piconet_multicast_open(family, MulticastDNS.port, 1)
+    (descriptor, isSoleOwner) = Self.open(isIPv6: isIPv6)
     guard descriptor >= 0 else {
       throw LinkFailure(
         .notAvailable, "UDP port \(MulticastDNS.port), \(isIPv6 ? "IPv6" : "IPv4"): \(SystemError.text(errno))")
     }
     registration = try loop.watch(descriptor, readable)
+  }
+
+  /// The list is asked, and no socket that shares nothing is tried: while there is one, however briefly, no other
+  /// process gets the port, and has no Multicast DNS from then on.
+  /// - Returns: a descriptor, or -1 with `errno`; and whether nobody else had the port.
+  static func open(isIPv6: Bool) -> (descriptor: Int32, isSoleOwner: Bool) {
+    let isSoleOwner = BoundPorts.hasUDP(MulticastDNS.port, isIPv6: isIPv6) == false
+    return (piconet_multicast_open(isIPv6 ? 1 : 0, MulticastDNS.port), isSoleOwner)
   }
 
   deinit {

@@ -17,6 +17,7 @@ final class HostileNode {
     case stolenAssociation, resumeAhead, resumeBehind, resumeTwice
     case streamFlood, streamsBeyondCredit, streamsOutOfOrder, foreignStreams, streamCreditOverflow, streamChurn
     case invitationChurn, offerChurn, removalFlood, deafResume
+    case introductionChurn, tunnelChurn, askFlood, codeInvitationChurn, pauseFlood
 
     /// Attacks on typed codes.
     static let onTypedCodes: [Attack] = [

@@ -114,7 +114,15 @@ extension World {
       for _ in 0..<90 { say(.streamData(stream: UInt64(session.rounds), node.dice.bytes(1_000)[...])) }
     case .streamsOutOfOrder, .foreignStreams, .streamCreditOverflow, .streamChurn:
       for frame in streamFrames(session, node) { say(frame) }
-    case .invitationChurn, .offerChurn, .removalFlood: hostileSend(churn(session, node), node, number)
+    case .invitationChurn, .offerChurn, .removalFlood, .codeInvitationChurn:
+      hostileSend(churn(session, node), node, number)
+    case .introductionChurn, .tunnelChurn, .askFlood, .pauseFlood:
+      // Mostly of a member: whoever is none is left at once.
+      if session.isMember || node.dice.chance(5) {
+        hostileSend(churn(session, node), node, number)
+      } else {
+        say(.ping(1))
+      }
     case .deafResume:
       hostileSend(churn(session, node), node, number)
       if session.rounds == 5 { comeBack(node, number) }
@@ -137,7 +145,7 @@ extension World {
   }
 
   /// Somebody of this world, or nobody.
-  private func memberName(_ node: HostileNode) -> MemberName {
+  func memberName(_ node: HostileNode) -> MemberName {
     let somebody = node.dice.pick(nodes).node
     return MemberName(
       peer: somebody.peer,
@@ -145,7 +153,7 @@ extension World {
   }
 
   /// Nobody, somebody, the victim itself; at addresses of anybody.
-  private func introduction(_ member: MemberName, _ node: HostileNode) -> Introduce {
+  func introduction(_ member: MemberName, _ node: HostileNode) -> Introduce {
     var member = member
     if node.dice.chance(40) {
       member = MemberName(peer: nodes[0].peer, incarnation: Incarnation(rawValue: node.dice.word()))

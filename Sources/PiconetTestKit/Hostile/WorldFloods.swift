@@ -7,6 +7,7 @@ extension World {
   /// Attacks that go on for long.
   static let floods: Set<HostileNode.Attack> = [
     .optionalFlood, .pingFlood, .invitationChurn, .offerChurn, .streamChurn, .removalFlood, .deafResume,
+    .introductionChurn, .tunnelChurn, .askFlood, .codeInvitationChurn, .pauseFlood,
   ]
 
   /// The bytes of one round: a hundred times.
@@ -31,6 +32,28 @@ extension World {
       guard let remote = session.remote else { return [] }
       let name = MemberName(peer: remote.peer, incarnation: Incarnation(rawValue: node.dice.word()))
       return [.removed(by: name), .removeMember(subject: name, .removed)]
+    case .introductionChurn:
+      let introduction = introduction(memberName(node), node)
+      return [.introduce(introduction), .withdrawIntroduction(introduction.member, .cancelled)]
+    case .tunnelChurn:
+      guard let remote = session.remote else { return [] }
+      let number = UInt64(2 * node.dice.number(0...50)) + (node.node < remote ? 0 : 1)
+      let end = Frame.closeTunnel(tunnel: number, .left, detail: "again")
+      return node.dice.chance(70)
+        ? [.openTunnel(tunnel: number, to: memberName(node)), end]
+        : [.offerTunnel(tunnel: number, from: memberName(node), relays: 1), end]
+    case .askFlood: return [.askToIntroduce(memberName(node))]
+    case .codeInvitationChurn:
+      let invite = InviteByCode(
+        timeout: UInt64(node.dice.number(0...9_000)), share: [UInt8](repeating: 4, count: InviteByCode.shareCount),
+        context: [1])
+      return [.inviteByCode(invite), .withdraw(.cancelled)]
+    case .pauseFlood:
+      let isPaused = node.dice.chance(50)
+      return [
+        .senderPaused(transfer: 0, isPaused), .receiverPaused(transfer: 0, !isPaused),
+        .comparing(transfer: 0, compared: 0),
+      ]
     default:
       return [.openStream(stream: 0, name: "deaf"), .resetStream(stream: 0, .cancelled, detail: "again")]
     }

@@ -117,6 +117,7 @@ extension World {
       incarnation: node.node.incarnation, name: "hostile", sessionID: node.dice.chance(95) ? "simulation" : "elsewhere",
       capabilities: [
         .typedCodes, node.dice.chance(80) ? .streams : [], node.dice.chance(resumes ? 100 : 50) ? .resume : [],
+        node.dice.chance(80) ? [.removal, .introductions, .group, .relay, .tunnels] : [],
       ],
       limits: PeerLimits(
         message: node.dice.pick([0, 1, 1_000_000, VariableInteger.max]),
