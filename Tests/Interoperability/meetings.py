@@ -42,7 +42,7 @@ def until_code(association: Association):
 
 
 def wait_for_question(receiver: Program, association: Association) -> None:
-    """Waits until the question for this invitation is on the screen."""
+    """Waits until the question for this invitation is on the screen; what is typed from then on answers it."""
     until = time.monotonic() + 10
     while association.code is None:
         try:
@@ -50,7 +50,8 @@ def wait_for_question(receiver: Program, association: Association) -> None:
         except Late:
             if time.monotonic() > until:
                 raise
-    receiver.see(QUESTION)
+    # Behind its own code: another question may have been there before.
+    receiver.see(QUESTION, after=receiver.see(association.code))
 
 
 def called_by(place: Place, listener: socket.socket, *words, node: Node | None = None, **options) -> tuple[Program, Association]:

@@ -416,7 +416,7 @@ def test_introductions_are_no_wrong_codes(place: Place):
         ada.settle()
         if not ada.inbox:
             # It is still asked about; who is accepted has spent nothing.
-            receiver.see(f"Ada {number} (")
+            meetings.wait_for_question(receiver, ada)
             receiver.type("y\n")
             ada.get_in()
         ada.leave()

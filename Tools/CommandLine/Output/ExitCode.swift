@@ -10,7 +10,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   case noSuchPeer = 3
   /// The other side declined.
   case refused = 4
-  /// The link broke, or nothing moved for too long.
+  /// The link broke, or nothing moved for too long; or the bytes that came are not those that were offered.
   case linkLost = 5
   /// A local file or directory: missing, unreadable, no permission, no space, not an image; or a file was skipped
   /// because another one has its name at the receiver.
@@ -30,7 +30,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     case .usage: "the command line was wrong, or left a choice open"
     case .noSuchPeer: "no such peer was found"
     case .refused: "the other side refused, or too many codes were wrong"
-    case .linkLost: "the link was lost, or timed out"
+    case .linkLost: "the link was lost, or timed out; or what arrived is not what was sent"
     case .localFile:
       "a local file: unreadable, no space, no permission; or a file was skipped for another of its name; or the table of known peers can't be read"
     case .identity: "a peer's key changed or is not confirmed, or the codes did not match"
