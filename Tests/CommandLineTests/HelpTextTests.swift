@@ -94,8 +94,8 @@ private let imagesendHelp = """
     3                         no such peer was found
     4                         the other side refused, or too many codes were
                               wrong
-    5                         the link was lost, or timed out; or what arrived
-                              is not what was sent
+    5                         the link was lost, or timed out; or what arrived is
+                              not what was sent
     6                         a local file: unreadable, no space, no permission;
                               or a file was skipped for another of its name; or
                               the table of known peers can't be read
@@ -207,8 +207,8 @@ private let imagerecvHelp = """
     3                         no such peer was found
     4                         the other side refused, or too many codes were
                               wrong
-    5                         the link was lost, or timed out; or what arrived
-                              is not what was sent
+    5                         the link was lost, or timed out; or what arrived is
+                              not what was sent
     6                         a local file: unreadable, no space, no permission;
                               or a file was skipped for another of its name; or
                               the table of known peers can't be read

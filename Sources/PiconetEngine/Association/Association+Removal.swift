@@ -1,5 +1,14 @@
 import PiconetWire
 
+/// Words about other members that may come to nothing: removals that are not followed, and requests to be introduced.
+/// They hold nothing, but each is looked at and acknowledged, and some ask a third node.
+extension Allowance {
+  /// Of what one member says ([wire-format.md, section 12](../../../Documentation/wire-format.md)).
+  static let memberWords = Allowance(burst: 1_024, interval: .seconds(1))
+  /// Of removals of our own: far below what any member of ours takes.
+  static let ownRemovals = Allowance(burst: 512, interval: .seconds(2))
+}
+
 /// The removal of one member at the wish of another.
 extension Association {
   /// A member that is not on its way out: only such a one is asked to remove another, and can be removed.
@@ -27,10 +36,10 @@ extension Association {
     return configuration.removals != .nobody && leaving == nil ? subject : nil
   }
 
-  /// Counts a word about another member as one that comes to nothing; `memberWords` may give it back.
+  /// Counts a word about another member as one that comes to nothing; `allowances` may give it back.
   func countMemberWord(_ turn: Turn) throws(Breach) {
-    guard memberWords.take(at: turn.now) else {
-      throw Breach("more than \(memberWords.burst) words about members that come to nothing", .limitExceeded)
+    guard allowances.memberWords.take(at: turn.now) else {
+      throw Breach("more than \(allowances.memberWords.burst) words about members that come to nothing", .limitExceeded)
     }
   }
 

@@ -54,8 +54,10 @@ final class Association {
   @exclusivity(unchecked) private(set) var leaving: Leaving? { didSet { watch.changed() } }
   /// Who wanted us removed, by what the remote side says.
   var removedBy: NodeID?
-  /// What the remote side may still say about other members.
-  var memberWords = MemberWordAllowance.received
+  /// What either side may still say that neither credit nor an answer bounds.
+  var allowances = WordAllowances()
+  /// Pauses wait until then.
+  var pausesHeldUntil: Instant? { didSet { watch.changed() } }
   /// What the remote side can do beyond its version.
   let capabilities: Capabilities
 
@@ -164,6 +166,7 @@ final class Association {
     }
     consider(invitations.nextDeadline(node, surroundings.budgets))
     consider(leaving?.deadline)
+    consider(pausesHeldUntil)
     if isUnused { consider(invitations.idleSince + configuration.idleTimeout) }
     return next
   }
@@ -173,7 +176,8 @@ extension Association {
   /// Something may be due.
   /// - Returns: why the association ends; nil where it does not.
   func deadlineReached(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
-    endInTime(turn) ?? search(.timePassed, surroundings, turn)
+    if let held = pausesHeldUntil, held <= turn.now { sendPauses(turn) }
+    return endInTime(turn) ?? search(.timePassed, surroundings, turn)
   }
 
   private func endInTime(_ turn: Turn) -> Ending? {

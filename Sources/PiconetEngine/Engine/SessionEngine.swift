@@ -34,7 +34,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   /// What members of ours have to each other over us.
   var relayed = RelayedTunnels()
   /// How many members we may still remove for all.
-  var removals = MemberWordAllowance.sent
+  var removals = Allowance.ownRemovals
   /// Nobody introduces these to us.
   var tombstones = Tombstones()
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may be too early:

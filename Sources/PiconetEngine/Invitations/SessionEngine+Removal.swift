@@ -25,13 +25,13 @@ extension SessionEngine {
       guard let entry = turn.introductions[remote],
         counts(wishOfIntroducer: entry.introducers.contains { $0.node.peer == member.peer })
       else { return }
-      associations[member]?.memberWords.giveBack()
+      associations[member]?.allowances.memberWords.giveBack()
       // Nobody is to bring it here any more.
       tombstones.insert(remote)
       return endIntroduction(of: remote, Ending(.removed, .peer, "a member has removed it", by: member), turn)
     }
     guard counts(wishOfIntroducer: association.peer.introducedBy?.peer == member.peer) else { return }
-    associations[member]?.memberWords.giveBack()
+    associations[member]?.allowances.memberWords.giveBack()
     tombstones.insert(remote)
     association.tellRemoved(by: member, turn)
     leave(nil, remote, .removed, by: member, turn)

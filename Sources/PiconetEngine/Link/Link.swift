@@ -342,7 +342,10 @@ extension Link {
 
   private func take(_ frame: Frame, _ turn: Turn) throws(Breach) -> FrameRequest? {
     guard isLegal(frame) else { throw Breach("frame 0x\([frame.type].hexadecimal) at the wrong time") }
-    association?.count(received: frame, turn)
+    if let association {
+      association.count(received: frame, turn)
+      try association.countUncredited(frame, turn)
+    }
     switch frame {
     case .hello(let hello): return .hello(hello)
     case .associate(let id, let received): return .associate(id, received: received)

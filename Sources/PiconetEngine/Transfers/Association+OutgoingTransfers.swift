@@ -47,6 +47,7 @@ extension Association {
       }
       guard transfer.phase == .waiting, transfers.offer(transfer), let number = transfer.number else { continue }
       transfer.phase = .offered
+      countOffer()
       send(.offer(transfer: number, transfer.offer), turn)
       if transfer.isPaused { send(.senderPaused(transfer: number, true), turn) }
     }

@@ -32,15 +32,20 @@ extension Association {
   }
 
   /// Tells the remote side whether the transfer is paused, now or once it has acknowledged more: however often that
-  /// changes meanwhile, it is one frame.
+  /// changes meanwhile, it is one frame. Beyond a thousand of them a few go each second, with what is true then.
   func tellPause(_ id: TransferID, _ turn: Turn) {
     transfers.owePause(of: id)
     if !isCrowded { sendPauses(turn) }
   }
 
   func sendPauses(_ turn: Turn) {
+    pausesHeldUntil = nil
     for id in transfers.pausesDue.sorted() {
       if isCrowded { return }
+      guard allowances.ownPauses.take(at: turn.now) else {
+        pausesHeldUntil = allowances.ownPauses.nextTake
+        return
+      }
       transfers.pauseIsTold(of: id)
       if let transfer = transfers.outgoing[id], let number = transfer.number, transfer.phase != .abandoned {
         send(.senderPaused(transfer: number, transfer.isPaused), turn)

@@ -1,0 +1,71 @@
+import PiconetWire
+
+/// Sequenced frames that neither credit nor an answer of ours bounds: ends of what the remote side has begun, which may
+/// come to nothing, hints, and types that we do not know.
+extension Allowance {
+  /// Of one member ([wire-format.md, section 12](../../../Documentation/wire-format.md)).
+  static let uncredited = Allowance(burst: 4_096, interval: .microseconds(62_500))
+  /// What is earned by each thing that is begun: it has one end, and may rest now and then.
+  static let uncreditedForEach = 8
+  /// Of pauses of our own: below what any other side takes.
+  static let ownPauses = Allowance(burst: 1_024, interval: .milliseconds(125))
+  static let ownPausesForEach = 4
+}
+
+/// Of one association.
+struct WordAllowances {
+  /// The remote side's words about other members.
+  var memberWords = Allowance.memberWords
+  /// Its frames that no credit bounds.
+  var uncredited = Allowance.uncredited
+  /// Our words about pauses.
+  var ownPauses = Allowance.ownPauses
+}
+
+extension Association {
+  /// Counts a frame of the remote side's, before it is looked at.
+  func countUncredited(_ frame: Frame, _ turn: Turn) throws(Breach) {
+    switch frame.creditBound {
+    case .begins:
+      allowances.uncredited.earn(Allowance.uncreditedForEach)
+      if case .offer = frame { allowances.ownPauses.earn(Allowance.ownPausesForEach) }
+    case .none:
+      guard allowances.uncredited.take(at: turn.now) else {
+        throw Breach("more than \(allowances.uncredited.burst) frames that no credit bounds", .limitExceeded)
+      }
+    case .other: break
+    }
+  }
+
+  /// Counts an offer of our own: the remote side may pause it as well as we.
+  func countOffer() {
+    allowances.uncredited.earn(Allowance.uncreditedForEach)
+    allowances.ownPauses.earn(Allowance.ownPausesForEach)
+  }
+}
+
+/// What holds back those who send a frame.
+private enum CreditBound {
+  /// An answer of ours; and each end of it, and each hint about it, is counted with it.
+  case begins
+  case none
+  /// Credit, an answer, an allowance of its own; or the frame is not sequenced, and restates.
+  case other
+}
+
+extension Frame {
+  fileprivate var creditBound: CreditBound {
+    switch self {
+    case .invite, .inviteByCode, .offer, .openStream, .introduce: .begins
+    case .withdraw, .abandon, .resetStream, .withdrawIntroduction, .senderPaused, .receiverPaused: .none
+    case .unknownOptional(let type): FrameType.isSequenced(type) ? .none : .other
+    case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .channelCredit,
+      .listening, .unreliableMessage, .message, .fragment, .channelMessage, .channelFragment, .codeNonce, .codeReveal,
+      .chunk, .position, .transferCredit, .end, .streamCredit, .accept, .decline, .admit, .codeAnswer, .codeConfirm,
+      .leave, .removeMember, .removed, .introduced, .introductionFailed, .askToIntroduce, .openTunnel, .offerTunnel,
+      .tunnelOpened, .closeTunnel, .tunnelData, .tunnelCredit, .acceptOffer, .declineOffer, .stored, .present,
+      .restart, .comparing, .refuse, .streamData, .endStream, .stopStream, .streamDone:
+      .other
+    }
+  }
+}
