@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The simulator finds faults that were planted")
 struct PlantedFaultTests {
-  @Test("a planted fault is found in fair weather", arguments: PlantedFault.allCases)
+  @Test("a planted fault is found in fair weather", arguments: PlantedFault.allCases.filter { $0 != .memoryGrows })
   func plantedFaultIsFound(fault: PlantedFault) {
     var found: [String] = []
     // A wrong position shows only if the link is lost in the middle of a file.
@@ -17,6 +17,19 @@ struct PlantedFaultTests {
       if let finding = Simulation.run(seed, faults: [fault]).finding { found.append(finding) }
     }
     #expect(found.count == 5, "\(fault): found in \(found.count) of \(seeds) seeds")
+  }
+
+  @Test(
+    "what a node keeps for a hostile one is found by the bound on it",
+    arguments: [ScenarioFamily.hostile, .groups, .relays])
+  func memoryThatGrowsIsFound(family: ScenarioFamily) {
+    var found: [String] = []
+    for number: UInt64 in 0..<400 where found.count < 3 {
+      let report = Simulation.run(SimulationSeed(family, number), faults: [.memoryGrows])
+      if let finding = report.finding { found.append(finding) }
+    }
+    #expect(found.count == 3, "found in \(found.count) of 400 seeds")
+    #expect(found.allSatisfy { $0.contains("bytes waiting for a link, the limit is") }, "\(found)")
   }
 
   @Test("a report names the seed, the finding, the transcript and the command")

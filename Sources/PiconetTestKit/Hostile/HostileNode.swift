@@ -17,11 +17,16 @@ final class HostileNode {
     case stolenAssociation, resumeAhead, resumeBehind, resumeTwice
     case streamFlood, streamsBeyondCredit, streamsOutOfOrder, foreignStreams, streamCreditOverflow, streamChurn
     case invitationChurn, offerChurn, removalFlood, deafResume
-    case introductionChurn, tunnelChurn, askFlood, codeInvitationChurn, pauseFlood
+    case introductionChurn, tunnelChurn, askFlood, codeInvitationChurn, pauseFlood, deafPings
 
     /// Attacks on typed codes.
     static let onTypedCodes: [Attack] = [
       .guessesCode, .abortsCode, .leavesCode, .reflectsCode, .replaysShare, .unfitShare, .confirmsUnasked,
+    ]
+
+    /// Attacks with what only members may say.
+    static let ofMembers: [Attack] = [
+      .removalFlood, .introductionChurn, .tunnelChurn, .askFlood, .pauseFlood,
     ]
   }
 

@@ -123,6 +123,10 @@ extension World {
       } else {
         say(.ping(1))
       }
+    case .deafPings:
+      let pings = repeatElement(FrameEncoder.encode(.ping(VariableInteger.max)), count: 3_000)
+      hostileSend(Array(pings.joined()), node, number)
+      hearNothing(node, number)
     case .deafResume:
       hostileSend(churn(session, node), node, number)
       if session.rounds == 5 { comeBack(node, number) }
@@ -234,7 +238,8 @@ extension World {
     case 56: return .openTunnel(tunnel: small, to: memberName(node))
     case 57: return .offerTunnel(tunnel: small, from: memberName(node), relays: 1 + small % 3)
     case 58: return .tunnelOpened(tunnel: small, relays: 1 + small % 3)
-    case 59, 60: return .tunnelData(tunnel: small, bytes)
+    // What stands for TLS begins with who speaks, and nobody can prove to be somebody else.
+    case 59, 60: return .tunnelData(tunnel: small, [UInt8(node.index)] + bytes)
     case 61: return .tunnelCredit(tunnel: small, consumed: min(small, large), limit: large)
     case 62: return .closeTunnel(tunnel: small, reason, detail: "")
     case 48: return .channelCredit(Self.channel(node.dice.number(1...63)), limit: large)

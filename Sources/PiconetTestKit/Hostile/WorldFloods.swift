@@ -7,7 +7,7 @@ extension World {
   /// Attacks that go on for long.
   static let floods: Set<HostileNode.Attack> = [
     .optionalFlood, .pingFlood, .invitationChurn, .offerChurn, .streamChurn, .removalFlood, .deafResume,
-    .introductionChurn, .tunnelChurn, .askFlood, .codeInvitationChurn, .pauseFlood,
+    .introductionChurn, .tunnelChurn, .askFlood, .codeInvitationChurn, .pauseFlood, .deafPings,
   ]
 
   /// The bytes of one round: a hundred times.

@@ -17,8 +17,10 @@ extension World {
     if isCalm { return }
     if !isBusy || node.dice.chance(20) {
       let target = node.dice.number(0...(scenario.engineCount - 1))
-      if nodes[target].isAlive, connections.count < scenario.hostileConnections {
-        let connection = connect(index, target)
+      if nodes[target].isAlive, connections.count < scenario.hostileConnections,
+        let kind = commonTransport(index, target)
+      {
+        let connection = connect(index, target, over: kind)
         open(connection, 0, dial: nil)
         enterAccepted(connection)
       }
@@ -30,8 +32,7 @@ extension World {
     let node = hostile(connection.ends[side].node)
     var session = HostileNode.Session(
       connection: connection.number, side: side,
-      attack: node.dice.chance(scenario.typedCodeAttackChance)
-        ? node.dice.pick(HostileNode.Attack.onTypedCodes) : node.dice.pick(HostileNode.Attack.allCases),
+      attack: drawAttack(node),
       nonce: node.dice.bytes(Invite.nonceCount))
     if let former = node.resuming, former.connection != connection.number, side == 0 {
       session.attack = former.attack
@@ -53,6 +54,18 @@ extension World {
     default: break
     }
     if side == 0 { sendHello(node, number) }
+  }
+
+  private func drawAttack(_ node: HostileNode) -> HostileNode.Attack {
+    if node.dice.chance(scenario.typedCodeAttackChance) { return node.dice.pick(HostileNode.Attack.onTypedCodes) }
+    if scenario.memberAttackChance > 0, node.dice.chance(scenario.memberAttackChance) {
+      return node.dice.pick(HostileNode.Attack.ofMembers)
+    }
+    return node.dice.pick(HostileNode.Attack.allCases)
+  }
+
+  private func commonTransport(_ one: Int, _ other: Int) -> TransportKind? {
+    transports(of: one).first(where: transports(of: other).contains)
   }
 
   func hostileLost(_ connection: Connection, _ side: Int) {
@@ -167,13 +180,15 @@ extension World {
     let session = node.sessions[number]
     guard !isCalm, !session.isResuming, session.association != nil, node.resuming == nil else { return }
     let target = connections[session.connection].ends[1 - session.side].node
-    guard !isHostile(target), nodes[target].isAlive, connections.count < 30 else { return }
+    guard !isHostile(target), nodes[target].isAlive, connections.count < scenario.hostileConnections + 5 else {
+      return
+    }
     node.resuming = session
     if session.attack != .resumeTwice {
       node.sessions[number].isOver = true
       close(connections[session.connection], session.side, flush: false)
     }
-    let connection = connect(node.index, target)
+    let connection = connect(node.index, target, over: connections[session.connection].kind)
     open(connection, 0, dial: nil)
     enterAccepted(connection)
   }

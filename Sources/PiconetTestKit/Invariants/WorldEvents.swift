@@ -17,6 +17,7 @@ extension World {
       checkProof(of: peer, node)
       checkIntroduced(peer, node)
       statistics.connected += 1
+      if isOfHostile(peer.node) { statistics.hostileMembers += 1 }
       if node.record.members.count >= scenario.configurations[node.index].capacity {
         finding("n\(node.index) has more members than the session takes")
       }

@@ -63,17 +63,20 @@ extension World {
 extension World {
   func observeApart(_ one: NodeID, _ other: NodeID, _ ending: Ending, _ node: SimulatedNode) {
     statistics.membersApart += 1
-    guard scenario.isGroup, scenario.hostileCount == 0 else { return }
+    // A hostile node may keep an introduction unanswered, or say that it failed.
+    guard scenario.isGroup, !isOfHostile(one), !isOfHostile(other) else { return }
     // Everybody takes members' word, and there is room.
     if ending.reason != .removed { finding("n\(node.index) gives \(name(one)) and \(name(other)) up: \(ending)") }
   }
 
-  /// Members of a member are members, of everybody who is still there.
+  func isOfHostile(_ node: NodeID) -> Bool { indices[node.peer].map { isHostile($0) } ?? true }
+
+  /// Members of a member are members, of everybody who is still there. A hostile one may refuse whom it likes.
   func checkGroups() {
     for node in nodes.prefix(scenario.engineCount) {
       for member in node.record.members.keys.sorted() {
         guard let index = indices[member.peer], !isHostile(index), nodes[index].node == member else { continue }
-        for other in nodes[index].record.members.keys.sorted() where other != node.node {
+        for other in nodes[index].record.members.keys.sorted() where other != node.node && !isOfHostile(other) {
           if node.record.members[other] == nil {
             finding("n\(node.index) has \(name(member)), which has \(name(other)), which n\(node.index) has not")
           }

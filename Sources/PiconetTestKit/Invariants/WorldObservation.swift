@@ -13,7 +13,7 @@ extension World {
       node.record.links.remove(link)
       node.record.accepted[link] = nil
       node.record.outstanding[link] = nil
-    case .transmitted(let link, let count): node.record.outstanding[link]? -= count
+    case .transmitted(let link, let count): if !hoards(link, of: node) { node.record.outstanding[link]? -= count }
     case .dialFailed(let dial, _): node.record.dials.remove(dial)
     case .chunkStored(let transfer, let upTo): node.stores[transfer]?.stored = Int(upTo)
     case .committed(let transfer, _, _):

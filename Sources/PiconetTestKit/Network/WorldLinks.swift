@@ -22,7 +22,9 @@ extension World {
   private func reportTransmitted(_ count: Int, _ link: LinkID, _ end: Connection.End) {
     guard !isHostile(end.node), nodes[end.node].isAlive, nodes[end.node].life == end.life else { return }
     let node = nodes[end.node]
-    if case .fact(.transmitted(link, let before))? = node.mailbox.last {
+    if hoards(link, of: node) {
+      node.record.outstanding[link]? -= count
+    } else if case .fact(.transmitted(link, let before))? = node.mailbox.last {
       node.mailbox[node.mailbox.count - 1] = .fact(.transmitted(link, byteCount: before + count))
     } else {
       post(.fact(.transmitted(link, byteCount: count)), to: node)

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// Faults in what an engine sends again over another link.
+/// Faults in what goes from an engine to its links.
 extension World {
   private var resumeFaults: Set<PlantedFault> { [.resendLost, .resendRepeated, .wrongPosition] }
 
@@ -15,6 +15,12 @@ extension World {
       for changed in tampered(frame, link, of: node) { FrameEncoder.append(changed, to: &result) }
     }
     return result[...]
+  }
+
+  /// Whether the driver keeps for itself what the kernel does not take.
+  func hoards(_ link: LinkID, of node: SimulatedNode) -> Bool {
+    guard scenario.faults.contains(.memoryGrows), let (number, side) = node.links[link] else { return false }
+    return isHostile(connections[number].ends[1 - side].node)
   }
 
   private func tampered(_ frame: Frame, _ link: LinkID, of node: SimulatedNode) -> [Frame] {

@@ -38,4 +38,6 @@ public enum PlantedFault: String, Sendable, CaseIterable {
   case sourceLeaks
   /// The engine is told to resume a transfer when the application pauses it.
   case pauseIgnored
+  /// The driver says at once that the kernel has taken what goes to a hostile node, and keeps it until that node reads.
+  case memoryGrows
 }

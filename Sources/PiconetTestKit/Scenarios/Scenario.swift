@@ -8,6 +8,8 @@ struct Scenario {
   var hostileCount = 0
   /// Out of a hundred attacks, those on codes that are typed beside what else is drawn.
   var typedCodeAttackChance = 0
+  /// The same of attacks with what only members may say.
+  var memberAttackChance = 0
   /// Hostile nodes dial until there have been this many connections.
   var hostileConnections = 25
   /// The most virtual milliseconds for which they pause between two acts.

@@ -25,6 +25,7 @@ extension Scenario {
     case .relays: scenario.drawRelays(&dice)
     }
     scenario.drawChannels(&dice)
+    scenario.drawHostileMember(&dice)
     return scenario
   }
 

@@ -57,8 +57,10 @@ public enum ScenarioFamily: String, Sendable, CaseIterable {
   /// Members that introduce members to one another: hidden ones, full ones, ones that want nobody, that leave, are
   /// removed, crash and lose their links; often somebody who introduces whom he likes.
   case introductions
-  /// Nodes that form groups, by few invitations, and lose one another: cuts, partitions, crashes, some that hide.
+  /// Nodes that form groups, by few invitations, and lose one another: cuts, partitions, crashes, some that hide; in
+  /// some seeds a member that breaks every rule.
   case groups
-  /// Groups of nodes that have not all a transport in common: some reach others only over members that relay.
+  /// Groups of nodes that have not all a transport in common: some reach others only over members that relay;
+  /// in some seeds with a member that breaks every rule.
   case relays
 }

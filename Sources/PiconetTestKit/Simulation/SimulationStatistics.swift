@@ -42,6 +42,8 @@ public struct SimulationStatistics: Sendable, Hashable {
   public var longestRelay = 0
   /// Attacks of the hostile node.
   public var attacks = 0
+  /// `connected` events about a hostile node.
+  public var hostileMembers = 0
   /// The most bytes beyond the transmit window that waited for one link.
   public var largestOutstanding = 0
 
@@ -76,6 +78,7 @@ public struct SimulationStatistics: Sendable, Hashable {
     left.relayedLinks += right.relayedLinks
     left.longestRelay = max(left.longestRelay, right.longestRelay)
     left.attacks += right.attacks
+    left.hostileMembers += right.hostileMembers
     left.largestOutstanding = max(left.largestOutstanding, right.largestOutstanding)
   }
 }

@@ -15,6 +15,7 @@ extension World {
     case .transmit(let link, let bytes):
       if let tunnel = node.tunnelLinks[link] { return transmit(bytes, in: tunnel, node) }
       guard let (number, side) = node.links[link] else { return }
+      if hoards(link, of: node) { post(.fact(.transmitted(link, byteCount: bytes.count)), to: node) }
       transmit(tampered(bytes, link, of: node), over: connections[number], side)
     case .closeLink(let link, let flush):
       if let tunnel = node.tunnelLinks[link] { return closeLink(link, in: tunnel, flush: flush, node) }
