@@ -81,6 +81,14 @@ struct CoverageTests {
     #expect(total.longestRelay >= 2)
   }
 
+  @Test("hostile nodes are members of groups, and of groups that relay", arguments: [ScenarioFamily.groups, .relays])
+  func hostileNodesJoinGroups(family: ScenarioFamily) {
+    let reports = (0..<60).map { Simulation.run(SimulationSeed(family, $0)).statistics }
+    #expect(reports.count { $0.attacks > 0 } >= 6)
+    #expect(reports.count { $0.hostileMembers > 0 } >= 6)
+    #expect(reports.reduce(0) { $0 + $1.hostileMembers } >= 10)
+  }
+
   @Test("hostile nodes get in")
   func hostileNodesGetIn() {
     let total = total(.hostile, 20)

@@ -28,6 +28,8 @@ extension Link {
 
   /// Ends the link in good order, after what waits.
   func close(_ reason: Reason, _ detail: String, _ turn: Turn) {
+    // Whoever has not read what it was sent does not get all that waits on top of it.
+    if outstanding + control.count > transmitWindow + controlLimit { control = [] }
     queue(.close(reason, detail: detail))
     handOverControl(turn)
     turn.add(.closeLink(id, flush: true))

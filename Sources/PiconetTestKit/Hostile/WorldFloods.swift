@@ -31,7 +31,9 @@ extension World {
     case .removalFlood:
       guard let remote = session.remote else { return [] }
       let name = MemberName(peer: remote.peer, incarnation: Incarnation(rawValue: node.dice.word()))
-      return [.removed(by: name), .removeMember(subject: name, .removed)]
+      return [
+        .removed(by: name), .removeMember(subject: name, .removed), .removeMember(subject: memberName(node), .removed),
+      ]
     case .introductionChurn:
       let introduction = introduction(memberName(node), node)
       return [.introduce(introduction), .withdrawIntroduction(introduction.member, .cancelled)]

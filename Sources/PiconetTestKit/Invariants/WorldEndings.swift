@@ -34,6 +34,11 @@ struct Causes {
     [troubles[first], troubles[second], troubleOfAll].contains { $0.map { $0 >= since } ?? false }
   }
 
+  /// Pairs of honest nodes of which one has left the other at the wish of a hostile member, as its policy says.
+  private(set) var partedByHostile: Set<Set<NodeID>> = []
+
+  mutating func partedByHostile(_ one: NodeID, _ other: NodeID) { partedByHostile.insert([one, other]) }
+
   struct Removal: Hashable {
     var by: NodeID
     var subject: NodeID
@@ -83,9 +88,16 @@ extension World {
     }
   }
 
+  /// The wish of a hostile member counts like any other's.
+  func notePartedByHostile(_ ending: Ending, _ peer: NodeID, _ node: SimulatedNode) {
+    guard ending.reason == .removed, let by = ending.by, isOfHostile(by) else { return }
+    causes.partedByHostile(node.node, peer)
+  }
+
   /// A removal is always requested by somebody, and everybody knows by whom.
   func checkRemoval(_ ending: Ending, of peer: NodeID, at node: SimulatedNode) {
     guard ending.reason == .removed else { return }
+    notePartedByHostile(ending, peer, node)
     guard let by = ending.by else {
       let isKnown = ending.blame == .peer && causes.removals.contains { $0.subject == node.node }
       if !isKnown, scenario.hostileCount == 0 {

@@ -22,6 +22,7 @@ extension World {
     if !wasAsked, !wasWanted, !isDeclined(peer, node) {
       finding("the introduction of \(name(peer)) to n\(node.index) ends, but there was none: \(ending)")
     }
+    notePartedByHostile(ending, peer, node)
     checkHonest(ending, nil, node)
   }
 
@@ -71,13 +72,14 @@ extension World {
 
   func isOfHostile(_ node: NodeID) -> Bool { indices[node.peer].map { isHostile($0) } ?? true }
 
-  /// Members of a member are members, of everybody who is still there. A hostile one may refuse whom it likes.
+  /// Members of a member are members, of everybody who is still there. A hostile one may refuse whom it likes, and have
+  /// two others part where its wish counts: nobody brings these together again.
   func checkGroups() {
     for node in nodes.prefix(scenario.engineCount) {
       for member in node.record.members.keys.sorted() {
         guard let index = indices[member.peer], !isHostile(index), nodes[index].node == member else { continue }
         for other in nodes[index].record.members.keys.sorted() where other != node.node && !isOfHostile(other) {
-          if node.record.members[other] == nil {
+          if node.record.members[other] == nil, !causes.partedByHostile.contains([node.node, other]) {
             finding("n\(node.index) has \(name(member)), which has \(name(other)), which n\(node.index) has not")
           }
         }

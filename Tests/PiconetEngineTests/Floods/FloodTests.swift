@@ -117,6 +117,22 @@ struct FloodTests {
     #expect(flood.one.side.census.retainedBytes == 0)
   }
 
+  @Test("of pings, by a peer that reads nothing, leaves the driver with no more than may wait", arguments: [true, false])
+  func unreadPongs(isMember: Bool) {
+    let flood = Flood(isMember: isMember, reads: false)
+    let pings = Array(repeatElement(FrameEncoder.encode(.ping(VariableInteger.max)), count: 800).joined())
+    var handedOver = 0
+    for _ in 0..<60 where !flood.isOver {
+      for effect in flood.one.side.take(.received(flood.one.link, pings[...])).effects {
+        if case .transmit(_, let bytes) = effect { handedOver += bytes.count }
+      }
+    }
+    #expect(flood.isOver)
+    #expect(flood.one.side.log.closeReason == .limitExceeded)
+    let mayWait = isMember ? Link.controlLimit : KeepingLimits.strangerControl
+    #expect(handedOver <= flood.configuration.transmitWindow + mayWait, "\(handedOver) bytes")
+  }
+
   @Test("of invitations that are withdrawn, by a stranger who acknowledges nothing, is over after 256 answers")
   func invitations() {
     let flood = Flood(isMember: false, reads: true)
