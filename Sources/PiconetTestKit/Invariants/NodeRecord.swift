@@ -17,6 +17,10 @@ struct NodeRecord {
   /// has just refused.
   var introduced: Set<NodeID> = []
   var wanted: Set<NodeID> = []
+  /// Those of them that a hostile member was the first to introduce.
+  var introducedByHostile: Set<NodeID> = []
+  /// Dials to a hostile node over a relay, or over one that is hostile.
+  var dialsByHostile: Set<DialID> = []
   var declinedIntroductions: Set<NodeID> = []
   /// Pairs that it has introduced to one another.
   var introductions: Set<Set<NodeID>> = []

@@ -122,15 +122,19 @@ extension World {
     if let peer = node.record.invitations.sorted().first {
       finding("the invitation of \(name(peer)) to n\(node.index) does not end")
     }
-    // A hostile node may leave its own introduction unanswered, for as long as it stands.
-    let introduced = node.record.introduced.union(node.record.wanted).filter { !isOfHostile($0) }
+    // A hostile node may leave its own introduction unanswered, or introduce somebody who is not there, for as long as
+    // an introduction stands.
+    let introduced = node.record.introduced.union(node.record.wanted).filter {
+      !isOfHostile($0) && !node.record.introducedByHostile.contains($0)
+    }
     if let peer = introduced.min() {
       finding("the introduction of \(name(peer)) to n\(node.index) does not end")
     }
     if let peer = node.record.suspended.sorted().first {
       finding("n\(node.index) stays without a link to \(name(peer))")
     }
-    if !node.record.dials.isEmpty { finding("a dial of n\(node.index) does not end") }
+    // And so it may leave a tunnel.
+    if !node.record.dials.isSubset(of: node.record.dialsByHostile) { finding("a dial of n\(node.index) does not end") }
   }
 
   /// Both have invited: they are connected once, over one link.

@@ -11,6 +11,11 @@ extension World {
     if !node.record.introduced.insert(introduced.node).inserted || node.record.wanted.contains(introduced.node) {
       finding("n\(node.index) is asked twice about \(name(introduced.node))")
     }
+    if isOfHostile(introduced.by) {
+      node.record.introducedByHostile.insert(introduced.node)
+    } else {
+      node.record.introducedByHostile.remove(introduced.node)
+    }
     guard let by = indices[introduced.by.peer], !isHostile(by), !scenario.isGroup else { return }
     let isOurs = nodes[by].record.introductions.contains([introduced.node, node.node])
     if !isOurs { finding("\(name(introduced.by)) has introduced \(name(introduced.node)) to nobody") }

@@ -47,7 +47,12 @@ extension World {
       checkLink(link, node)
       if !isDialled { checkAdmission(of: remote, node) }
     case .deriveCode(_, let link, _): checkLink(link, node)
-    case .dial(let dial, _, _): node.record.dials.insert(dial)
+    case .dial(let dial, _, let addresses):
+      node.record.dials.insert(dial)
+      let isOfHostile = addresses.contains { address in
+        address.relayed.map { self.isOfHostile($0.0) || self.isOfHostile($0.1) } ?? false
+      }
+      if isOfHostile { node.record.dialsByHostile.insert(dial) }
     case .cancelDial(let dial):
       if node.record.dials.remove(dial) == nil { finding("n\(node.index) cancels a dial that is over") }
     case .deliver(let event): observe(event, node)
@@ -162,11 +167,15 @@ extension World {
       return persona.leaveChance > 0 || persona.removeChance > 0 || nodes[place].application.isShuttingDown
     }
     // Whoever relays takes its members' links with it.
-    let mayTakeAway = seed.family == .relays && nodes.contains { $0.application.isShuttingDown }
+    let mayTakeAway =
+      seed.family == .relays
+      && (nodes.contains { $0.application.isShuttingDown } || !causes.partedByHostile.isEmpty)
+    // The wish of a hostile member makes one leave the other, and the link may break before the other's answer is read.
+    let isParted = causes.partedByHostile.contains([node.node, peer])
     switch ReasonClass(ending.reason) {
     case .broken: break
     // A link is given up for another one that is there already.
-    case .lost: if mayLeave || mayTakeAway || ending.reason == .duplicateLink { return }
+    case .lost: if mayLeave || mayTakeAway || isParted || ending.reason == .duplicateLink { return }
     // Somebody asked for it; any member may ask for the removal of others.
     case .left, .removed, .refused: return
     }

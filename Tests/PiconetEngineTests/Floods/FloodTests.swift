@@ -117,7 +117,8 @@ struct FloodTests {
     #expect(flood.one.side.census.retainedBytes == 0)
   }
 
-  @Test("of pings, by a peer that reads nothing, leaves the driver with no more than may wait", arguments: [true, false])
+  @Test(
+    "of pings, by a peer that reads nothing, leaves the driver with no more than may wait", arguments: [true, false])
   func unreadPongs(isMember: Bool) {
     let flood = Flood(isMember: isMember, reads: false)
     let pings = Array(repeatElement(FrameEncoder.encode(.ping(VariableInteger.max)), count: 800).joined())
