@@ -32,7 +32,12 @@ extension World {
       let isMember = node.record.members[peer] != nil
       let isInSight = node.application.inSight.contains(peer)
       switch condition {
-      case .connecting: finding("n\(node.index) is connecting to \(name(peer)) for ever")
+      case .connecting:
+        // As long as the introduction stands, where a hostile node keeps it unanswered or is its only word.
+        let isHostileWord = isOfHostile(peer) || node.record.introducedByHostile.contains(peer)
+        if !isHostileWord || !node.record.wanted.contains(peer) {
+          finding("n\(node.index) is connecting to \(name(peer)) for ever")
+        }
       case .connected, .suspended: break
       case .available: if !isInSight { finding("n\(node.index): \(name(peer)) is available, and out of sight") }
       case .unavailable, .disconnected:
