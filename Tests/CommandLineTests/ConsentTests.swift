@@ -47,6 +47,27 @@ struct ConsentTests {
     #expect(consents.refusal(of: "0.jpg", bytes: 1, from: phone) == .notChosen)
     #expect(consents.refusal(of: "album/1.jpg", bytes: 1, from: phone) == .notChosen)
   }
+
+  @Test("of what was chosen no more comes than was announced of it, in files and in bytes")
+  func moreThanChosen() throws {
+    let consents = Consents()
+    let files = announced(3, bytes: 100)
+    for selection in ["2", "1.*"] {
+      consents.agree(to: try OfferSelection(selection, of: files, shown: 3), of: files, from: phone)
+      #expect(consents.refusal(of: "0.jpg", bytes: 100, from: phone) == .notChosen, "and counts for nothing")
+      #expect(consents.refusal(of: "1.jpg", bytes: 100, from: phone) == nil)
+      #expect(consents.refusal(of: "1.jpg", bytes: 0, from: phone) == .moreThanAnnounced)
+      consents.agree(to: try OfferSelection(selection, of: files, shown: 3), of: files, from: phone)
+      #expect(consents.refusal(of: "1.jpg", bytes: 101, from: phone) == .moreThanAnnounced)
+    }
+    // Of those without a name in the list any may be meant.
+    var many = files
+    many.files += 5
+    many.bytes += 1_000
+    consents.agree(to: try OfferSelection("*7.jpg", of: many, shown: 3), of: many, from: phone)
+    #expect(consents.refusal(of: "7.jpg", bytes: 1_000, from: phone) == nil)
+    #expect(consents.refusal(of: "17.jpg", bytes: 1, from: phone) == .moreThanAnnounced)
+  }
 }
 
 @Suite("What strangers may send in a day")
@@ -69,11 +90,21 @@ struct StrangerAllowanceTests {
     #expect(!allowance.take(101, from: try key(9), at: start + .seconds(90_000)))
   }
 
-  @Test("what did not come after all is given back; a flood of keys is bounded by the sum")
-  func bounds() throws {
+  @Test("of a transfer that is over what came counts, and nothing of one that ends on another day is owed")
+  func settled() throws {
     var allowance = StrangerAllowance(limit: 1_000)
     #expect(allowance.take(1_000, from: try key(1), at: start))
-    allowance.giveBack(1_000, to: try key(1))
+    allowance.settle(1_000, came: 400, from: try key(1))
+    #expect(!allowance.take(601, from: try key(1), at: start))
+    #expect(allowance.take(600, from: try key(1), at: start))
+    #expect(allowance.take(100, from: try key(1), at: start + .seconds(86_400)))
+    allowance.settle(600, came: 0, from: try key(1))
+    #expect(!allowance.take(1_001, from: try key(1), at: start + .seconds(86_400)), "less than nothing is used")
+  }
+
+  @Test("a flood of keys is bounded by the sum")
+  func bounds() throws {
+    var allowance = StrangerAllowance(limit: 1_000)
     #expect(allowance.take(1_000, from: try key(1), at: start))
     var taken = 0
     for number in 2..<5_000 where allowance.take(1, from: try key(UInt16(number)), at: start) { taken += 1 }

@@ -46,6 +46,26 @@ def test_all_there(place: Place):
     assert os.listdir(place.folder / "received") == ["photo.jpg"]
 
 
+def test_daily(place: Place):
+    """what has come of a stranger's broken file counts for its day, under whatever name it begins again; what is there already does not"""
+    receiver, node = place.receiver("--daily", "3M"), Node()
+    member = joined(receiver.address, node)
+    outgoing = Outgoing(member, os.urandom(2 * MiB), "broken.jpg")
+    assert outgoing.start() is None
+    outgoing.send_until(2 * MiB - 1)
+    # Stored after these bytes.
+    assert transfers.send(member, b"x", "marker.jpg", number=1).is_stored
+    member.leave()
+    again = joined(receiver.address, node)
+    refused = transfers.send(again, os.urandom(2 * MiB), "other.jpg")
+    assert refused.reason == Reason.DECLINED and "today" in refused.detail, refused
+    small = os.urandom(500_000)
+    assert transfers.send(again, small, "small.jpg").is_stored
+    for _ in range(5):
+        assert transfers.send(again, small, "small.jpg").was_present
+    assert transfers.send(again, os.urandom(600_000), "last.jpg").reason == Reason.DECLINED
+
+
 @contextlib.contextmanager
 def claiming_all(place: Place, *words):
     """imagesend sends a photo to a receiver that claims to have all of it; nothing but its digest comes."""

@@ -210,8 +210,20 @@ def test_removals(place: Place):
     assert member.link.end().reason == Reason.LIMIT_EXCEEDED
 
 
+def test_uncredited(place: Place):
+    """sequenced frames that no credit bounds end the association with reason 11 after 4,096 of them, and eight for our invitation"""
+    receiver = place.receiver()
+    for frame in (frames.Withdraw(Reason.CANCELLED), frames.Abandon(7, Reason.CANCELLED), frames.Unknown(0xFF, b"x")):
+        member = joined(receiver.address)
+        member.send(*[frame] * 4_104)
+        member.link.ping()
+        # While they are sent a few more are earned by time.
+        member.send(*[frame] * 600)
+        assert member.link.end().reason == Reason.LIMIT_EXCEEDED, frame
+
+
 def test_unknown_frames(place: Place):
-    """unknown optional frames, counted and not, go on, within a bound of memory"""
+    """some hundreds of unknown optional frames, sequenced and not, go on, within a bound of memory"""
     receiver = place.receiver()
     link = joined(receiver.address).link
     flooded = flood(receiver, link, frames.Unknown(0xFF, bytes(8_000)), frames.Unknown(0xA0, bytes(8_000)))

@@ -177,6 +177,35 @@ struct DocumentationTests {
     #expect(try #require(Repository.text("README.md")).lines.dropLast().count <= 130)
   }
 
+  @Test("whom a device trusts is on one page: 90 lines at most")
+  func trustIsOnePage() throws {
+    #expect(try #require(Repository.text("Documentation/trust.md")).lines.dropLast().count <= 90)
+  }
+
+  @Test("links into a document lead to a heading of it")
+  func linksLeadToHeadings() throws {
+    var wrong: [String] = []
+    for file in Self.documents {
+      let folder = URL(filePath: Repository.root + "/" + file.path).deletingLastPathComponent()
+      for (index, line) in file.lines.enumerated() {
+        for match in line.matches(of: /\]\(([^)#\s:]*)#([^)\s]+)\)/) where match.1.isEmpty || match.1.hasSuffix(".md") {
+          let target =
+            match.1.isEmpty ? URL(filePath: Repository.root + "/" + file.path) : folder.appending(path: match.1)
+          let text = try String(contentsOf: target.standardized, encoding: .utf8)
+          let anchors = text.components(separatedBy: "\n").filter { $0.hasPrefix("#") }.map(Self.anchor)
+          if !anchors.contains(String(match.2)) { wrong.append("\(file.place(index)): \(match.2)") }
+        }
+      }
+    }
+    #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+  }
+
+  /// As sites that show Markdown make it of a heading.
+  private static func anchor(_ heading: String) -> String {
+    let words = heading.drop { $0 == "#" || $0 == " " }.lowercased()
+    return String(words.filter { $0.isLetter || $0.isNumber || " -_".contains($0) }.map { $0 == " " ? "-" : $0 })
+  }
+
   static let articles = ["InvitationsAndTrust", "MessagesAndStreams", "Files", "WhenLinksBreak", "SeveralSessions"]
 
   @Test(

@@ -79,6 +79,19 @@ struct ForbiddenCodeTests {
     #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
   }
 
+  @Test("what is compiled against Apple's names makes nobody known: only a person's act does")
+  func facadesRememberNobody() {
+    let acts = [".remember(", "KnownPeers", "setRights", ".confirm("]
+    let wrong = Repository.sources.filter { file in
+      ["Sources/GameKit/", "Sources/MultipeerConnectivity/", "Sources/UIKit/"].contains { file.path.hasPrefix($0) }
+    }
+    #expect(wrong.count > 20)
+    let places = wrong.flatMap { file in
+      file.code.indices.filter { index in acts.contains { file.code[index].contains($0) } }.map(file.place)
+    }
+    #expect(places.isEmpty, "\(places.joined(separator: "\n"))")
+  }
+
   @Test("no file of Sources is longer than 600 lines")
   func noFileIsTooLong() {
     let wrong = Repository.texts.filter { $0.path.hasPrefix("Sources/") && $0.lines.count > 600 }.map(\.path)

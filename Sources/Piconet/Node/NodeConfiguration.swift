@@ -79,7 +79,7 @@ public struct NodeConfiguration: Sendable {
   /// the only transport.
   public var visibility = NodeVisibility.everybody
   /// Which keys are let in. Default: any. A blocked key, and a stranger with a known device's name, are refused under
-  /// every policy.
+  /// every policy; but `pinned` looks at keys alone.
   public var trust = TrustPolicy.firstUse
   /// The program in which the rights of known peers count, as in `piconet trust allow PEER push:images`: 1 to 127
   /// bytes. Default: the session id.

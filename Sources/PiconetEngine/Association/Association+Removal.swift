@@ -5,8 +5,9 @@ import PiconetWire
 extension Allowance {
   /// Of what one member says ([wire-format.md, section 12](../../../Documentation/wire-format.md)).
   static let memberWords = Allowance(burst: 1_024, interval: .seconds(1))
-  /// Of removals of our own: far below what any member of ours takes.
+  /// Of removals of our own: with `ownAsks` what any member of ours takes, and no more.
   static let ownRemovals = Allowance(burst: 512, interval: .seconds(2))
+  static let ownAsks = Allowance(burst: 512, interval: .seconds(2))
 }
 
 /// The removal of one member at the wish of another.

@@ -35,6 +35,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var relayed = RelayedTunnels()
   /// How many members we may still remove for all.
   var removals = Allowance.ownRemovals
+  /// How often we may still ask members for one that we have lost.
+  var asks = Allowance.ownAsks
   /// Nobody introduces these to us.
   var tombstones = Tombstones()
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may be too early:

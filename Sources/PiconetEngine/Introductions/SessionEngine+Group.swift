@@ -52,6 +52,8 @@ extension SessionEngine {
     guard isGroup, association.isMember, association.capabilities.contains(.group), shutdown == nil,
       ReasonClass(ending.reason) == .lost, ending.reason != .restarted
     else { return }
+    // Without a bound, a member that comes and goes would make us break the others' bound.
+    guard asks.take(at: turn.now) else { return }
     for other in associations.inOrder.filter(\.isInGroup).prefix(Self.askedLimit) {
       other.send(.askToIntroduce(association.node.memberName), turn)
     }

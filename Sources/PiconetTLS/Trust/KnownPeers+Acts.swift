@@ -34,8 +34,14 @@ extension KnownPeers {
 
   private func petname(_ name: String, of peer: PeerID) -> String {
     // A name that is empty altogether is a mistake.
-    guard name.isEmpty || Self.isVisible(name: name) else { return peer.shortDescription }
-    return lookalikes(of: name).isEmpty ? name : "\(name) (\(peer.shortDescription))"
+    let isOwn = name.isEmpty || Self.isVisible(name: name)
+    if isOwn, lookalikes(of: name).isEmpty { return name }
+    let digits = peer.description
+    let names = stride(from: peer.shortDescription.count, through: digits.count, by: 4).lazy.map { count in
+      isOwn ? "\(name) (\(digits.prefix(count)))" : String(digits.prefix(count))
+    }
+    // Somebody may have called itself so, with these very digits.
+    return names.first { lookalikes(of: $0).isEmpty } ?? digits
   }
 
   private mutating func reach(_ entry: inout KnownPeer, at address: String) throws(StateFailure) {

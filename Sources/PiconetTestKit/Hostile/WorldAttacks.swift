@@ -81,7 +81,12 @@ extension World {
     case .fragmentFlood: for _ in 0..<40 { say(.fragment(payload)) }
     case .messageAboveLimit: for _ in 0..<130 { say(.fragment(node.dice.bytes(900)[...])) }
     case .messagesBeyondCredit: for _ in 0..<60 { say(.message(payload)) }
-    case .optionalFlood: for _ in 0..<200 { hostileSend([0xA0 | UInt8(node.dice.number(0...15)), 1, 0], node, number) }
+    case .optionalFlood:
+      for _ in 0..<200 {
+        let type = UInt8(node.dice.number(0...15))
+        // Half of them are sequenced.
+        hostileSend([(type.isMultiple(of: 2) ? 0xA0 : 0xE0) | type, 1, 0], node, number)
+      }
     case .pingFlood:
       hostileSend(
         Array(repeatElement(FrameEncoder.encode(.ping(VariableInteger.max)), count: 1_000).joined()), node, number)

@@ -33,6 +33,31 @@ struct UncreditedFramesTests {
     #expect(one.side.members.isEmpty)
   }
 
+  @Test("each thing that it begins, and each offer of ours, allows eight more")
+  func begun() throws {
+    let offer = ResourceOffer(name: [1], size: 10)
+    let pause = Frame.receiverPaused(transfer: 99, true)
+    for isOurs in [true, false] {
+      let one = member()
+      if isOurs {
+        one.side.command(.offer(TransferID(rawValue: 5), to: one.far, offer))
+      } else {
+        one.receive(.offer(transfer: 0, offer))
+      }
+      receive(pause, times: most + 8, one)
+      #expect(one.side.members == [one.far])
+      #expect(one.receive(pause).closeReason == .limitExceeded)
+    }
+    let introduction = Introduce(node(7).memberName, timeout: 60_000, name: "", addresses: [])
+    for frame in [.openStream(stream: 0, name: ""), Frame.introduce(introduction)] {
+      let one = member()
+      one.receive(frame)
+      receive(pause, times: most + 8, one)
+      #expect(one.side.members == [one.far])
+      #expect(one.receive(pause).closeReason == .limitExceeded, "\(frame)")
+    }
+  }
+
   @Test("sixteen more may come each second")
   func later() {
     let one = member()

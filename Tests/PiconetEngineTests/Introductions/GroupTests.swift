@@ -116,6 +116,23 @@ struct GroupTests {
     }
   }
 
+  @Test("who loses a member over and over asks 512 times at once, and again after two seconds")
+  func asksNoMoreThanOthersTake() {
+    let group = engine { $0.disconnectTimeout = .zero }
+    let other = join(group, 2).node
+    var asks = 0
+    func lose() {
+      let (member, _) = join(group, 1)
+      asks += asked(other.sent(group.side.take(.linkClosed(member.link, .failed(LinkFailure(.reset)))))).count
+      group.side.forgetLog()
+    }
+    for _ in 0..<600 { lose() }
+    #expect(asks == 512)
+    group.side.wait(.seconds(2))
+    for _ in 0..<2 { lose() }
+    #expect(asks == 513)
+  }
+
   @Test("who is asked introduces the two once at a time, however often it is asked")
   func isAsked() {
     let group = engine()

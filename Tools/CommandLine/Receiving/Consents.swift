@@ -62,12 +62,13 @@ final class Consents: Sendable {
     if hasRelay, !hasProvenCode, !accepted.withLock({ $0.contains(sender) }) { return .relay }
     return consents.withLock { consents in
       guard var consent = consents[sender] else { return nil }
+      guard consent.selection.takes(name) else { return .notChosen }
       consent.files += 1
       consent.bytes.add(bytes: Int64(clamping: bytes))
       consents[sender] = consent
-      guard consent.selection.takes(name) else { return .notChosen }
       guard let announced = consent.announced, announced.isWhole else { return nil }
-      return consent.files > announced.files || consent.bytes > announced.bytes ? .moreThanAnnounced : nil
+      let most = consent.selection.most(of: announced)
+      return consent.files > most.files || consent.bytes > most.bytes ? .moreThanAnnounced : nil
     }
   }
 }

@@ -33,8 +33,9 @@ final class OfferDesk: Sendable {
   private struct State {
     var gates: [NodeID: Gates] = [:]
     var stored = 0
-    /// Files that did not arrive whole, and of which a part may be kept that another transfer can go on with.
-    var parts: Set<Part> = []
+    /// Files that did not arrive whole, and of which a part may be kept that another transfer can go on with: how
+    /// much came.
+    var parts: [Part: Int64] = [:]
   }
 
   /// The gates of one sender.
@@ -143,23 +144,43 @@ final class OfferDesk: Sendable {
       return await refuse(offer, name, refusal)
     }
     let late = isTold ? nil : offered
-    let size = Int64(clamping: offer.size)
-    let stranger = offer.sender.known == nil ? offer.sender.fingerprint : nil
-    if let stranger, let allowance, !allowance.change({ $0.take(size, from: stranger, at: .now) }) {
+    guard let allowance, offer.sender.known == nil else {
+      _ = await taken(offer, name, of: sender, late)
+      return
+    }
+    let stranger = offer.sender.fingerprint
+    // What has come of it before has been counted then.
+    let part = state.withLock { $0.parts[Part(peer: peer, name: name)] } ?? 0
+    let most = max(0, Int64(clamping: offer.size) - part)
+    guard allowance.change({ $0.take(most, from: stranger, at: .now) }) else {
       return await refuse(
         offer, name, TransferFailure(word: "daily-limit", message: Self.dailyLimit, exitCode: .refused))
     }
-    let isStored = await taken(offer, name, of: sender, late)
-    if let stranger, !isStored { allowance?.change { $0.giveBack(size, to: stranger) } }
+    let outcome = await taken(offer, name, of: sender, late)
+    let came = outcome == .present ? 0 : Self.came(of: offer)
+    allowance.change { $0.settle(most, came: came, from: stranger) }
+  }
+
+  /// How much of it has come over this transfer.
+  private static func came(of offer: IncomingOffer) -> Int64 {
+    let progress = offer.progress
+    return Int64(clamping: progress.stored - min(progress.stored, progress.resumedFrom))
   }
 
   private static let dailyLimit = "a device that is not known may send no more today"
 
+  /// What became of an offer.
+  private enum Outcome {
+    case stored
+    /// The very file was here already.
+    case present
+    case failed
+  }
+
   /// Stores an offer that nothing speaks against.
-  /// - Returns: whether it was stored.
   private func taken(
     _ offer: IncomingOffer, _ name: String, of sender: TransferPeer, _ late: Event?
-  ) async -> Bool {
+  ) async -> Outcome {
     let peer = sender.fingerprint
     let gate = state.withLock { state -> TaskGate in
       let gates = state.gates[offer.sender.id] ?? Gates()
@@ -168,25 +189,24 @@ final class OfferDesk: Sendable {
     }
     guard await gate.enter() else {
       await refuse(offer, name)
-      return false
+      return .failed
     }
     defer { gate.leave() }
     guard let places else { return await store(offer, name, sender, nil, late) }
     guard let place = await places.enter(peer) else {
       await refuse(offer, name)
-      return false
+      return .failed
     }
     // A place that has been used stays used.
-    let isStored = await store(offer, name, sender, place, late)
-    places.leave(place, isUsed: isStored)
-    return isStored
+    let outcome = await store(offer, name, sender, place, late)
+    places.leave(place, isUsed: outcome != .failed)
+    return outcome
   }
 
   /// - Parameter late: reported before the outcome, unless that is a failure.
-  /// - Returns: whether it was stored.
   private func store(
     _ offer: IncomingOffer, _ name: String, _ sender: TransferPeer, _ place: FilePlaceTable.Place?, _ late: Event?
-  ) async -> Bool {
+  ) async -> Outcome {
     let peer = sender.fingerprint
     let key = board.begin(
       name, peer: sender, total: Int64(clamping: offer.size), isTrusted: offer.sender.rights.contains(.push),
@@ -212,7 +232,7 @@ final class OfferDesk: Sendable {
       board.end(key, isStored: !file.wasThere)
       state.withLock { state in
         state.stored += 1
-        state.parts.remove(Part(peer: peer, name: name))
+        state.parts[Part(peer: peer, name: name)] = nil
       }
       if file.wasThere {
         let suppressed = repeats.change { $0.take(offer.sender) }
@@ -223,12 +243,12 @@ final class OfferDesk: Sendable {
               peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size),
               sha256: file.digest.hexadecimal, suppressed: NoticeBudget.figure(suppressed))),
           of: sender, isWritten: suppressed != nil)
-        guard let suppressed, sums.listsFile(of: sender) else { return true }
+        guard let suppressed, sums.listsFile(of: sender) else { return .present }
         console.result(path: file.path)
         console.note(
           "\(console.safe(name)) from \(console.safe(offer.sender.petname)): already there"
             + NoticeBudget.words(suppressed))
-        return true
+        return .present
       }
       notices?.stored(file.path, bytes: Int64(clamping: file.size), of: sender)
       // A new file matters more than the line about it.
@@ -241,12 +261,12 @@ final class OfferDesk: Sendable {
             resumedFrom: file.resumedFrom > 0 ? Int64(clamping: file.resumedFrom) : nil,
             suppressed: NoticeBudget.figure(suppressed))),
         of: sender, isWritten: suppressed != nil)
-      guard let suppressed, sums.listsFile(of: sender) else { return true }
+      guard let suppressed, sums.listsFile(of: sender) else { return .stored }
       console.result(path: file.path)
       console.note(
         "\(console.safe(name)) from \(console.safe(offer.sender.petname)), \(HumanFigures.bytes(Int64(clamping: file.size)))"
           + NoticeBudget.othersNotTold(suppressed), detail: 1)
-      return true
+      return .stored
     } catch {
       board.end(key)
       if error.code == .exists, policy == .skip {
@@ -257,7 +277,7 @@ final class OfferDesk: Sendable {
             Event.Skipped(
               peer: peer, file: name, reason: "exists", suppressed: NoticeBudget.figure(suppressed))),
           of: sender, isWritten: suppressed != nil)
-        guard let suppressed, sums.listsFile(of: sender) else { return false }
+        guard let suppressed, sums.listsFile(of: sender) else { return .failed }
         console.note(
           "\(console.safe(name)) from \(console.safe(offer.sender.petname)): skipped, another file has the name"
             + NoticeBudget.words(suppressed))
@@ -265,12 +285,14 @@ final class OfferDesk: Sendable {
         failed(offer, name, TransferFailure(error, on: .receiver))
         if error.mayGoOn, offer.isResumable {
           state.withLock { state in
+            let part = Part(peer: peer, name: name)
             // No more are kept anyway, and one is enough to mention them.
-            if state.parts.count < ReceivingDirectory.keptFileLimit { state.parts.insert(Part(peer: peer, name: name)) }
+            guard state.parts[part] != nil || state.parts.count < ReceivingDirectory.keptFileLimit else { return }
+            state.parts[part, default: 0].add(bytes: Self.came(of: offer))
           }
         }
       }
-      return false
+      return .failed
     }
   }
 

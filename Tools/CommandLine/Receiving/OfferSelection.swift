@@ -52,6 +52,15 @@ enum OfferSelection: Hashable, Sendable {
     }
   }
 
+  /// How many files and bytes that can be at most: of all that was announced, what is not listed as something else.
+  func most(of announced: AnnouncedFiles) -> (files: Int, bytes: Int64) {
+    let others = announced.first.filter { !takes($0.name) }
+    return (
+      announced.files - others.count,
+      others.reduce(announced.bytes) { $0.subtractingReportingOverflow($1.bytes).partialValue }
+    )
+  }
+
   /// The whole name or its last part, in whatever letters.
   private static func fits(_ name: String, _ pattern: String) -> Bool {
     let last = name.split(separator: "/").last.map(String.init) ?? name

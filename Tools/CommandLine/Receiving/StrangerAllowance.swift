@@ -14,6 +14,14 @@ struct StrangerAllowance: Sendable {
     /// When its day began.
     var since: ContinuousClock.Instant
     var bytes: Int64 = 0
+
+    func settled(_ taken: Int64, came: Int64) -> Use {
+      var use = self
+      use.bytes.add(bytes: came)
+      // Its day may be over, and nothing have been taken in the new one.
+      use.bytes = max(0, use.bytes - taken)
+      return use
+    }
   }
 
   let limit: Int64
@@ -36,10 +44,10 @@ struct StrangerAllowance: Sendable {
     return true
   }
 
-  /// Gives back what was taken for a file that did not come.
-  mutating func giveBack(_ bytes: Int64, to key: PeerID) {
-    uses[key]?.bytes.add(bytes: -bytes)
-    all?.bytes.add(bytes: -bytes)
+  /// The transfer for which so much was taken is over: what has come of it counts, whatever became of the file.
+  mutating func settle(_ taken: Int64, came: Int64, from key: PeerID) {
+    if let own = uses[key] { uses[key] = own.settled(taken, came: came) }
+    all = all?.settled(taken, came: came)
   }
 
   private static func current(_ use: Use?, at now: ContinuousClock.Instant) -> Use {

@@ -1,0 +1,80 @@
+import Foundation
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("The limits in section 12 of Documentation/wire-format.md")
+struct DocumentedLimitsTests {
+  /// What the table says beside a limit.
+  private static func row(_ name: String) throws -> String {
+    let path = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../../Documentation/wire-format.md")
+    let text = try String(contentsOf: path.standardized, encoding: .utf8)
+    let section = try #require(text.components(separatedBy: "## 12. Limits\n").last)
+    let row = try #require(section.split(separator: "\n").first { $0.hasPrefix("| \(name)") }, "\(name)")
+    return String(try #require(row.components(separatedBy: " | ").dropFirst().first))
+  }
+
+  /// `1,024` for 1024.
+  private static func grouped(_ number: some BinaryInteger) -> String {
+    number < 1_000 ? "\(number)" : "\(grouped(number / 1_000)),\(String(format: "%03d", Int(number % 1_000)))"
+  }
+
+  @Test("are those of the code")
+  func numbers() throws {
+    func bytes(_ number: Int) -> String { "\(Self.grouped(number)) bytes" }
+    let rows = [
+      (
+        "body of a message frame",
+        "the receiver's frame limit; \(Self.grouped(WireLimits.smallestFrame)) at least, "
+          + "\(Self.grouped(WireLimits.largestFrame)) at most"
+      ),
+      ("body of another frame", bytes(WireLimits.controlFrame)),
+      ("session id, name, media type", bytes(WireLimits.name)),
+      ("context of an invitation", bytes(WireLimits.context)),
+      ("greeting", bytes(WireLimits.greeting)),
+      ("invitations of a side without an answer", "\(WireLimits.unansweredInvitations)"),
+      ("introductions of a side without an answer", "\(WireLimits.unansweredIntroductions)"),
+      ("addresses of an introduction", "\(WireLimits.introducedAddresses)"),
+      ("detail", bytes(WireLimits.detail)),
+      ("name of a resource", bytes(WireLimits.resourceName)),
+      ("folders of a resource", "\(bytes(WireLimits.resourceFolder)), 16 names"),
+      ("path of a stored resource", bytes(WireLimits.storedPath)),
+      ("metadata of a resource", bytes(WireLimits.metadata)),
+      ("content identity of a resource", bytes(WireLimits.contentIdentity)),
+      ("parameters of a hello, fields of an offer", "\(WireLimits.parameters)"),
+      ("name of a stream", bytes(WireLimits.streamName)),
+      ("transfer numbers, stream numbers, tunnel numbers", "0 to \(Self.grouped(WireLimits.transferNumbers - 1))"),
+      ("tunnels of a side with one member", "\(WireLimits.tunnels)"),
+      ("relays between two ends of a tunnel", "\(WireLimits.relays)"),
+      (
+        "silence",
+        "\(Self.grouped(WireLimits.silence.lowerBound)) to \(Self.grouped(WireLimits.silence.upperBound)) ms"
+      ),
+      ("`removeMember` and", "\(Self.grouped(Allowance.memberWords.burst)) an association, and one more each second"),
+      (
+        "`withdraw`, `abandon`,",
+        "\(Self.grouped(Allowance.uncredited.burst)) an association, "
+          + "\(Int(Duration.seconds(1) / Allowance.uncredited.interval)) more each second, "
+          + "and \(Allowance.uncreditedForEach) more for each"
+      ),
+    ]
+    for (name, beginning) in rows { #expect(try Self.row(name).hasPrefix(beginning), "\(name): \(beginning)") }
+    #expect(WireLimits.sessionID == WireLimits.name && WireLimits.mediaType == WireLimits.name)
+    #expect(WireLimits.streamNumbers == WireLimits.transferNumbers)
+    #expect(WireLimits.tunnelNumbers == WireLimits.transferNumbers)
+    #expect(Allowance.memberWords.interval == .seconds(1))
+  }
+
+  @Test("leave room for what we say ourselves")
+  func own() {
+    let (own, others) = ([Allowance.ownRemovals, .ownAsks], Allowance.memberWords)
+    #expect(own.reduce(0) { $0 + $1.burst } <= others.burst)
+    #expect(own.reduce(0) { $0 + 1 / ($1.interval / .seconds(1)) } <= 1 / (others.interval / .seconds(1)))
+    // Beside the one end of each thing that is begun.
+    #expect(Allowance.ownPauses.burst <= Allowance.uncredited.burst)
+    #expect(Allowance.ownPauses.interval >= Allowance.uncredited.interval)
+    #expect(Allowance.ownPausesForEach + 2 <= Allowance.uncreditedForEach)
+  }
+}
