@@ -191,19 +191,28 @@ struct HostileFrameTests {
     }
   }
 
-  @Test("unknown optional frames are skipped, however many come")
+  @Test("unknown optional frames are skipped, however many come; of sequenced ones 4,096, and with more the link ends")
   func unknownOptional() async throws {
     try await Host.run { host in
+      let sequenced: [UInt8] = [0xC0, 0]
       let frames = try await blocking {
         let raw = try RawLink(to: host.address)
         try raw.join()
-        let unknown = [UInt8]([0x80, 3, 1, 2, 3, 0xC0, 0])
+        let unknown: [UInt8] = [0x80, 3, 1, 2, 3]
         let many = [UInt8]((0..<10_000).flatMap { _ in unknown })
         for _ in 0..<10 { try raw.write(many) }
+        try raw.write([UInt8]((0..<4_096).flatMap { _ in sequenced }))
         try raw.send(.ping(5))
         return try raw.wait(for: "pong") { if case .pong(let token) = $0 { token } else { nil } }
       }
       #expect(frames == 5)
+      let ending = try await blocking {
+        let raw = try RawLink(to: host.address)
+        try raw.join()
+        try raw.write([UInt8]((0..<8_192).flatMap { _ in sequenced }))
+        return try raw.readToEnd()
+      }
+      #expect(ending?.reason == .limitExceeded)
       try await host.servesAnHonestPeer()
     }
   }
