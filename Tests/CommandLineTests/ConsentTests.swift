@@ -81,35 +81,72 @@ struct StrangerAllowanceTests {
   @Test("each key has the limit, all together four times as much, and the next day anew")
   func limits() throws {
     var allowance = StrangerAllowance(limit: 100)
-    #expect(allowance.take(60, from: try key(1), at: start))
-    #expect(!allowance.take(41, from: try key(1), at: start))
-    #expect(allowance.take(40, from: try key(1), at: start + .seconds(86_399)))
-    for number in 2...4 { #expect(allowance.take(100, from: try key(UInt16(number)), at: start)) }
-    #expect(!allowance.take(1, from: try key(5), at: start), "all have had four times as much")
-    #expect(allowance.take(100, from: try key(1), at: start + .seconds(86_400)))
-    #expect(!allowance.take(101, from: try key(9), at: start + .seconds(90_000)))
+    func send(_ bytes: Int64, from number: UInt16, at now: ContinuousClock.Instant) throws -> Bool? {
+      let isTaken = allowance.take(bytes, from: try key(number), at: now)
+      if isTaken == true { allowance.settle(bytes, came: bytes, from: try key(number)) }
+      return isTaken
+    }
+    #expect(try send(60, from: 1, at: start) == true)
+    #expect(try send(41, from: 1, at: start) == false)
+    #expect(try send(40, from: 1, at: start + .seconds(86_399)) == true)
+    for number in 2...4 { #expect(try send(100, from: UInt16(number), at: start) == true) }
+    #expect(try send(1, from: 5, at: start) == false, "all have had four times as much")
+    #expect(try send(100, from: 1, at: start + .seconds(86_400)) == true)
+    #expect(try send(101, from: 9, at: start + .seconds(90_000)) == false)
   }
 
   @Test("of a transfer that is over what came counts, and nothing of one that ends on another day is owed")
   func settled() throws {
     var allowance = StrangerAllowance(limit: 1_000)
-    #expect(allowance.take(1_000, from: try key(1), at: start))
+    #expect(allowance.take(1_000, from: try key(1), at: start) == true)
     allowance.settle(1_000, came: 400, from: try key(1))
-    #expect(!allowance.take(601, from: try key(1), at: start))
-    #expect(allowance.take(600, from: try key(1), at: start))
-    #expect(allowance.take(100, from: try key(1), at: start + .seconds(86_400)))
+    #expect(allowance.take(601, from: try key(1), at: start) == false)
+    #expect(allowance.take(600, from: try key(1), at: start) == true)
+    #expect(allowance.take(100, from: try key(1), at: start + .seconds(86_400)) == true)
     allowance.settle(600, came: 0, from: try key(1))
-    #expect(!allowance.take(1_001, from: try key(1), at: start + .seconds(86_400)), "less than nothing is used")
+    #expect(allowance.take(1_001, from: try key(1), at: start + .seconds(86_400)) == false, "less than nothing is used")
+  }
+
+  @Test("whether enough is left shows only once what this key has under way is settled; what others have is as used")
+  func underWay() throws {
+    var allowance = StrangerAllowance(limit: 100)
+    #expect(allowance.take(60, from: try key(1), at: start) == true)
+    #expect(allowance.take(41, from: try key(1), at: start) == nil)
+    #expect(allowance.take(101, from: try key(1), at: start) == false)
+    #expect(allowance.take(40, from: try key(1), at: start) == true, "waiting takes nothing")
+    allowance.settle(60, came: 0, from: try key(1))
+    #expect(allowance.take(61, from: try key(1), at: start) == nil)
+    allowance.settle(40, came: 40, from: try key(1))
+    #expect(allowance.take(61, from: try key(1), at: start) == false)
+    for number in 2...4 { #expect(allowance.take(100, from: try key(UInt16(number)), at: start) == true) }
+    #expect(allowance.take(60, from: try key(1), at: start) == true)
+    #expect(allowance.take(1, from: try key(5), at: start) == false)
+  }
+
+  @Test("an offer that waits has what earlier ones leave, at the latest when none is under way; an ended one, nothing")
+  func waiting() async throws {
+    let (limit, key) = (DailyLimit(100), try key(1))
+    #expect(await limit.take(100, from: key))
+    async let second = limit.take(80, from: key)
+    let ended = Task { await limit.take(30, from: key) }
+    ended.cancel()
+    #expect(await !ended.value)
+    limit.settle(100, came: 10, from: key)
+    #expect(await second)
+    async let third = limit.take(20, from: key)
+    limit.settle(80, came: 80, from: key)
+    #expect(await !third)
+    #expect(await limit.take(10, from: key))
   }
 
   @Test("a flood of keys is bounded by the sum")
   func bounds() throws {
     var allowance = StrangerAllowance(limit: 1_000)
-    #expect(allowance.take(1_000, from: try key(1), at: start))
+    #expect(allowance.take(1_000, from: try key(1), at: start) == true)
     var taken = 0
-    for number in 2..<5_000 where allowance.take(1, from: try key(UInt16(number)), at: start) { taken += 1 }
+    for number in 2..<5_000 where allowance.take(1, from: try key(UInt16(number)), at: start) == true { taken += 1 }
     #expect(taken == 3_000)
     var most = StrangerAllowance(limit: .max)
-    for number in 1...2 { #expect(most.take(.max, from: try key(UInt16(number)), at: start)) }
+    for number in 1...2 { #expect(most.take(.max, from: try key(UInt16(number)), at: start) == true) }
   }
 }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Its continuations are unchecked, because each message passes through here: whoever takes one out of the list, under
 /// the lock, resumes it once, outside the lock.
-struct Waiters<Need: Sendable, Answer: Sendable>: Sendable {
+package struct Waiters<Need: Sendable, Answer: Sendable>: Sendable {
   private struct Waiter: Sendable {
     let id: UInt64
     let need: Need
@@ -17,7 +17,7 @@ struct Waiters<Need: Sendable, Answer: Sendable>: Sendable {
   private let refusal: Answer?
 
   /// Without a limit.
-  init() {
+  package init() {
     limit = .max
     refusal = nil
   }
@@ -25,20 +25,20 @@ struct Waiters<Need: Sendable, Answer: Sendable>: Sendable {
   /// - Parameters:
   ///   - limit: how many wait at most.
   ///   - refusal: what the next one is told at once.
-  init(limit: Int, refusal: Answer) {
+  package init(limit: Int, refusal: Answer) {
     self.limit = limit
     self.refusal = refusal
   }
 
-  var isEmpty: Bool { list.isEmpty }
+  package var isEmpty: Bool { list.isEmpty }
 
-  var count: Int { list.count }
+  package var count: Int { list.count }
 
   /// What the only waiting task needs; nil if none waits, or several do.
-  var onlyNeed: Need? { list.count == 1 ? list[0].need : nil }
+  package var onlyNeed: Need? { list.count == 1 ? list[0].need : nil }
 
   /// The task that came first, for the caller to resume.
-  mutating func takeFirst() -> UnsafeContinuation<Answer, Never>? {
+  package mutating func takeFirst() -> UnsafeContinuation<Answer, Never>? {
     list.isEmpty ? nil : list.removeFirst().continuation
   }
 
@@ -75,7 +75,7 @@ struct Waiters<Need: Sendable, Answer: Sendable>: Sendable {
 }
 
 /// The answers to tasks that have waited, given once the lock is released.
-struct Answers<Answer: Sendable>: Sendable {
+package struct Answers<Answer: Sendable>: Sendable {
   private var list: [(continuation: UnsafeContinuation<Answer, Never>, answer: Answer)] = []
 
   fileprivate mutating func add(_ answer: Answer, for continuation: UnsafeContinuation<Answer, Never>) {
@@ -83,13 +83,13 @@ struct Answers<Answer: Sendable>: Sendable {
   }
 
   /// Answers them in the order in which they came. Call it once.
-  consuming func tell() {
+  package consuming func tell() {
     for (continuation, answer) in list { continuation.resume(returning: answer) }
   }
 }
 
 /// A state that tasks wait for, behind a mutex.
-protocol AwaitedState: Sendable {
+package protocol AwaitedState: Sendable {
   /// What a waiting task needs.
   associatedtype Need: Sendable = Void
   associatedtype Answer: Sendable
@@ -103,10 +103,10 @@ protocol AwaitedState: Sendable {
 }
 
 extension AwaitedState {
-  static var servesInTurns: Bool { true }
+  package static var servesInTurns: Bool { true }
 
   /// Call it after a change that may answer somebody.
-  mutating func serve() -> Answers<Answer> {
+  package mutating func serve() -> Answers<Answer> {
     if waiters.isEmpty { return Answers() }
     // Taken out of the state while that answers.
     var waiters = Waiters<Need, Answer>()
@@ -120,7 +120,7 @@ private let lastWaiter = Atomic<UInt64>(0)
 
 extension Mutex where Value: AwaitedState {
   /// Changes the state, then answers the tasks that have waited for that.
-  func change(_ body: (inout Value) -> Void) {
+  package func change(_ body: (inout Value) -> Void) {
     let answers = withLock { state -> Answers<Value.Answer>? in
       body(&state)
       return state.waiters.isEmpty ? nil : state.serve()
@@ -133,7 +133,7 @@ extension Mutex where Value: AwaitedState {
   ///   the state for it. Nil: it waits all the same.
   // Inlined, or each message would pay for one more frame of an asynchronous function.
   @inline(__always)
-  func wait(for need: Value.Need, ifCancelled cancelled: Value.Answer?) async -> Value.Answer {
+  package func wait(for need: Value.Need, ifCancelled cancelled: Value.Answer?) async -> Value.Answer {
     let id = lastWaiter.add(1, ordering: .relaxed).newValue
     return await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
@@ -154,7 +154,7 @@ extension Mutex where Value: AwaitedState {
 
 extension Mutex where Value: AwaitedState, Value.Need == Void {
   @inline(__always)
-  func wait(ifCancelled cancelled: Value.Answer?) async -> Value.Answer {
+  package func wait(ifCancelled cancelled: Value.Answer?) async -> Value.Answer {
     await wait(for: (), ifCancelled: cancelled)
   }
 }

@@ -12,7 +12,7 @@ final class OfferDesk: Sendable {
   /// nil: no desktop is told.
   private let notices: StoredNotices?
   /// nil: strangers have no limit.
-  private let allowance: Guarded<StrangerAllowance>?
+  private let dailyLimit: DailyLimit?
   private let policy: ConflictPolicy
   private let takesAny: Bool
   /// Files that may still be stored; nil: any number.
@@ -62,7 +62,7 @@ final class OfferDesk: Sendable {
     self.directory = directory
     self.consents = consents
     self.notices = notices
-    allowance = arguments.daily.map { Guarded(StrangerAllowance(limit: $0)) }
+    dailyLimit = arguments.daily.map { DailyLimit($0) }
     sums = SenderSums(console: console)
     policy = arguments.onConflict
     takesAny = arguments.any
@@ -144,7 +144,7 @@ final class OfferDesk: Sendable {
       return await refuse(offer, name, refusal)
     }
     let late = isTold ? nil : offered
-    guard let allowance, offer.sender.known == nil else {
+    guard let dailyLimit, offer.sender.known == nil else {
       _ = await taken(offer, name, of: sender, late)
       return
     }
@@ -152,13 +152,14 @@ final class OfferDesk: Sendable {
     // What has come of it before has been counted then.
     let part = state.withLock { $0.parts[Part(peer: peer, name: name)] } ?? 0
     let most = max(0, Int64(clamping: offer.size) - part)
-    guard allowance.change({ $0.take(most, from: stranger, at: .now) }) else {
+    guard await dailyLimit.take(most, from: stranger) else {
+      guard !Task.isCancelled else { return await refuse(offer, name) }
       return await refuse(
-        offer, name, TransferFailure(word: "daily-limit", message: Self.dailyLimit, exitCode: .refused))
+        offer, name, TransferFailure(word: "daily-limit", message: Self.beyondDailyLimit, exitCode: .refused))
     }
     let outcome = await taken(offer, name, of: sender, late)
     let came = outcome == .present ? 0 : Self.came(of: offer)
-    allowance.change { $0.settle(most, came: came, from: stranger) }
+    dailyLimit.settle(most, came: came, from: stranger)
   }
 
   /// How much of it has come over this transfer.
@@ -167,7 +168,7 @@ final class OfferDesk: Sendable {
     return Int64(clamping: progress.stored - min(progress.stored, progress.resumedFrom))
   }
 
-  private static let dailyLimit = "a device that is not known may send no more today"
+  private static let beyondDailyLimit = "a device that is not known may send no more today"
 
   /// What became of an offer.
   private enum Outcome {

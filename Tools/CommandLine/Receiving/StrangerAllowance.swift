@@ -14,12 +14,22 @@ struct StrangerAllowance: Sendable {
     /// When its day began.
     var since: ContinuousClock.Instant
     var bytes: Int64 = 0
+    /// How much of that is for transfers that are not over.
+    var underWay: Int64 = 0
+
+    func taking(_ more: Int64) -> Use {
+      var use = self
+      use.bytes.add(bytes: more)
+      use.underWay.add(bytes: more)
+      return use
+    }
 
     func settled(_ taken: Int64, came: Int64) -> Use {
       var use = self
       use.bytes.add(bytes: came)
       // Its day may be over, and nothing have been taken in the new one.
       use.bytes = max(0, use.bytes - taken)
+      use.underWay = max(0, use.underWay - taken)
       return use
     }
   }
@@ -31,13 +41,18 @@ struct StrangerAllowance: Sendable {
   init(limit: Int64) { self.limit = limit }
 
   /// Takes so many bytes from the allowance of a key; false, and nothing is taken, if it has less.
-  mutating func take(_ bytes: Int64, from key: PeerID, at now: ContinuousClock.Instant) -> Bool {
-    var own = Self.current(uses[key], at: now)
-    var all = Self.current(all, at: now)
-    own.bytes.add(bytes: bytes)
-    all.bytes.add(bytes: bytes)
+  /// - Returns: nil, and nothing is taken, if it has enough unless all comes that this key has under way: to be asked
+  ///   again when a transfer is settled.
+  mutating func take(_ bytes: Int64, from key: PeerID, at now: ContinuousClock.Instant) -> Bool? {
+    let before = Self.current(uses[key], at: now)
+    let own = before.taking(bytes)
+    let all = Self.current(all, at: now).taking(bytes)
     let (ofAll, isBeyond) = limit.multipliedReportingOverflow(by: Self.strangersOfAll)
-    guard own.bytes <= limit, all.bytes <= (isBeyond ? .max : ofAll) else { return false }
+    let limitOfAll = isBeyond ? .max : ofAll
+    guard own.bytes <= limit, all.bytes <= limitOfAll else {
+      let mayCome = before.underWay
+      return mayCome > 0 && own.bytes - mayCome <= limit && all.bytes - mayCome <= limitOfAll ? nil : false
+    }
     if uses[key] == nil, uses.count >= Self.keyLimit { uses = uses.filter { now - $0.value.since < Self.day } }
     if uses[key] != nil || uses.count < Self.keyLimit { uses[key] = own }
     self.all = all
