@@ -16,13 +16,13 @@ public final class IncomingDirectory: @unchecked Sendable {
     public var spaceReserve: UInt64 = 1 << 20
     /// The largest file accepted, in bytes; nil (default): whatever fits.
     public var maximumFileSize: UInt64?
-    /// How many names are tried for one file ("photo (1000).jpg" is the last by default). At least 1.
-    public var maximumNumber = 1000
+    /// The last number that a name gets: a file named like a million others is refused. Default 1,000,000; at least 1.
+    public var maximumNumber = 1_000_000
     /// Whether a file has no name until it is complete, if the file system can do that (O_TMPFILE). Default true: not
     /// even a power cut leaves anything behind.
     public var usesUnnamedFiles = true
     /// How many partial files are kept for transfers to go on with. Beyond that, the sender with the most of them loses
-    /// its oldest. Default 16.
+    /// its oldest; all strangers together count as one. Default 16.
     public var keptPartialLimit = 16
     /// How long one is kept, in seconds, from when a receiver first sees that nobody is writing it. Time in which the
     /// machine was off, or its clock was set right, counts for a day at most. Default seven days.

@@ -89,9 +89,10 @@ public final class IncomingFile {
     } else {
       hash = nil
     }
-    let kept = key.flatMap { PartialFile(keptUnder: $0, in: directory) }
+    let keptName = key.map { directory.keptName(under: $0) }
+    let kept = keptName.flatMap { PartialFile(kept: $0, in: directory) }
     if let kept { partial = kept } else { partial = try PartialFile(in: directory) }
-    keptElsewhere = kept == nil ? key?.partialName : nil
+    keptElsewhere = kept == nil ? keptName : nil
     self.directory = directory
     self.name = name
     self.offeredSize = offeredSize
@@ -99,7 +100,7 @@ public final class IncomingFile {
     self.folder = folder
     self.compared = compared
     self.mayReplace = mayReplace
-    if let key, kept != nil { try resume(key) }
+    if let key, let keptName, kept != nil { try resume(keptName, key) }
     try allotSpace()
   }
 
@@ -208,8 +209,8 @@ public final class IncomingFile {
   }
 
   /// Goes on after the part of the kept file that is right; the rest of it is cut off.
-  private func resume(_ key: ResumptionKey) throws(FileFailure) {
-    guard let journal = BlockJournal(of: key.partialName, key: key, in: directory),
+  private func resume(_ name: PartialFileName, _ key: ResumptionKey) throws(FileFailure) {
+    guard let journal = BlockJournal(of: name, key: key, in: directory),
       let prefix = VerifiedPrefix(of: partial.descriptor, journal: journal, size: offeredSize),
       journal.keep(Int(prefix.byteCount / BlockJournal.blockByteCount))
     else {
@@ -303,7 +304,10 @@ public final class IncomingFile {
   private func giveName(
     in folder: IncomingFolder, replacing: Bool, _ digest: SHA256Digest
   ) throws(FileFailure) -> Naming {
-    for number in 1...max(1, directory.settings.maximumNumber) {
+    var numbers = NameNumbers(last: directory.settings.maximumNumber)
+    let name = name
+    let isTaken = { (number: Int) throws(FileFailure) -> Bool in try folder.kind(of: name.numbered(number)) != nil }
+    while let number = try numbers.next(isTaken: isTaken) {
       let candidate = number == 1 || replacing ? name : name.numbered(number)
       if try partial.publish(as: candidate, in: folder) { return .given(candidate, folder) }
       if number <= PresentContent.limit, let present = try present(in: folder, as: candidate, digest) {

@@ -29,10 +29,9 @@ final class PartialFile {
     }
   }
 
-  /// Opens the file that is kept under a key, or begins one under it. Nil if another transfer has it, or something is
-  /// in the way: then an ordinary one will do.
-  init?(keptUnder key: ResumptionKey, in directory: IncomingDirectory) {
-    let name = key.partialName
+  /// Opens the file that is kept under this name, or begins one. Nil if another transfer has it, or something is in the
+  /// way: then an ordinary one will do.
+  init?(kept name: PartialFileName, in directory: IncomingDirectory) {
     guard let descriptor = Self.openKept(name, in: directory) else { return nil }
     self.directory = directory
     self.descriptor = descriptor

@@ -2,6 +2,7 @@ import Glibc
 
 /// `.piconet-<process id>-<32 hexadecimal digits>.part`: a file that is not complete yet.
 /// `.piconet-resume-<32 hexadecimal digits>.part`: one that another process may go on with, with its journal beside it.
+/// `.piconet-resume-<32 hexadecimal digits>-stranger.part`: the same, of a sender that was not known when it began.
 ///
 /// `SafeFileName` accepts no leading dot, so no peer can give a file such a name.
 struct PartialFileName: Hashable, Sendable {
@@ -10,6 +11,7 @@ struct PartialFileName: Hashable, Sendable {
   static let journalSuffix = ".journal"
   static let claimSuffix = ".claim"
   private static let keptMark = "resume"
+  private static let strangerMark = "-stranger"
 
   let text: String
 
@@ -28,7 +30,12 @@ struct PartialFileName: Hashable, Sendable {
 
   private init(text: String) { self.text = text }
 
-  init(kept digits: some StringProtocol) { text = "\(Self.prefix)\(Self.keptMark)-\(digits)\(Self.suffix)" }
+  init(kept digits: some StringProtocol, ofStranger isOfStranger: Bool = false) {
+    text = "\(Self.prefix)\(Self.keptMark)-\(digits)\(isOfStranger ? Self.strangerMark : "")\(Self.suffix)"
+  }
+
+  /// For a file that a transfer may go on with: whether its sender was not known when it began.
+  var isOfStranger: Bool { text.hasSuffix(Self.strangerMark + Self.suffix) }
 
   /// For a file that a transfer may go on with: stands for its sender.
   var sender: Substring { text.dropFirst("\(Self.prefix)\(Self.keptMark)-".count).prefix(16) }
@@ -51,11 +58,14 @@ struct PartialFileName: Hashable, Sendable {
   init?(keptOrJournal name: String) {
     let suffix = name.hasSuffix(Self.journalSuffix) ? Self.journalSuffix : Self.suffix
     let start = "\(Self.prefix)\(Self.keptMark)-"
-    guard name.hasPrefix(start), name.hasSuffix(suffix), name.utf8.count == start.utf8.count + 32 + suffix.utf8.count
+    guard name.hasPrefix(start), name.hasSuffix(suffix), name.utf8.count >= start.utf8.count + suffix.utf8.count
     else { return nil }
-    let digits = name.dropFirst(start.count).dropLast(suffix.count)
-    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }) else { return nil }
-    self.init(kept: digits)
+    var digits = name.dropFirst(start.count).dropLast(suffix.count)
+    let isOfStranger = digits.hasSuffix(Self.strangerMark)
+    if isOfStranger { digits = digits.dropLast(Self.strangerMark.count) }
+    guard digits.utf8.count == 32, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
+    else { return nil }
+    self.init(kept: digits, ofStranger: isOfStranger)
   }
 
   /// Recognizes names of this form, and no others.

@@ -10,6 +10,8 @@ import Synchronization
 public final class PresentContent {
   /// How many files of one name are compared. Content in any further one is not found, and may be stored a second time.
   static let limit = 64
+  /// How many names are looked at for them.
+  private static let lookLimit = 1_000
 
   private struct Candidate {
     let name: SafeFileName
@@ -34,7 +36,7 @@ public final class PresentContent {
   init?(in folder: IncomingFolder, name: SafeFileName, size: UInt64) throws(FileFailure) {
     self.folder = folder
     self.size = size
-    for number in 1...max(1, folder.directory.settings.maximumNumber) {
+    for number in 1...min(Self.lookLimit, max(1, folder.directory.settings.maximumNumber)) {
       let name = number == 1 ? name : name.numbered(number)
       // The first free number: here the new file would go.
       guard let status = try folder.status(of: name) else { break }

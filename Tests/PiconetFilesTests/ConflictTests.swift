@@ -25,6 +25,51 @@ import Testing
     #expect(try entries(folder.path) == ["a", "a (2)", "a (3)"])
   }
 
+  @Test("ten thousand files of one name cost the next one some twenty looks, and no free number is lost up to 64")
+  func numbers() throws {
+    for taken in [0, 1, 63, 64, 65, 1_000, 9_999] {
+      var numbers = NameNumbers(last: 1_000_000)
+      var looks = 0
+      var number = try #require(numbers.next { _ in false })
+      while number <= taken {
+        number = try #require(
+          numbers.next { number in
+            looks += 1
+            return number <= taken
+          })
+      }
+      #expect(number == taken + 1)
+      #expect(looks <= 24, "\(taken): \(looks)")
+    }
+    // A hole is used if it is among the first; beyond, one that was free a moment ago is only one tried in vain.
+    var numbers = NameNumbers(last: 200)
+    var tried: [Int] = []
+    while let number = numbers.next(isTaken: { $0 == 65 }) { tried.append(number) }
+    #expect(tried == Array(1...64) + Array(66...200))
+    numbers = NameNumbers(last: 100)
+    tried = []
+    while let number = numbers.next(isTaken: { _ in true }) { tried.append(number) }
+    #expect(tried == Array(1...64))
+    for (last, first) in [(.min, 1), (0, 1), (1, 1)] as [(Int, Int)] {
+      numbers = NameNumbers(last: last)
+      #expect(numbers.next { _ in true } == first && numbers.next { _ in false } == nil)
+    }
+    numbers = NameNumbers(last: .max)
+    for _ in 1...64 { _ = numbers.next { _ in true } }
+    #expect(numbers.next { $0 != .max } == .max)
+  }
+
+  @Test("a thousand files of one name, and one more", arguments: [true, false])
+  func thousand(unnamed: Bool) throws {
+    let folder = try TemporaryDirectory(inMemory: true)
+    let directory = try IncomingDirectory(path: folder.path, settings: .test(unnamed: unnamed))
+    try folder.file("photo.jpg", [])
+    for number in 2...1_000 { try folder.file("photo (\(number)).jpg", []) }
+    for byte: UInt8 in 1...2 { try receive("photo.jpg", [byte], in: directory) }
+    #expect(try content(folder.path("photo (1001).jpg")) == [1])
+    #expect(try content(folder.path("photo (1002).jpg")) == [2])
+  }
+
   @Test("skip says so before and after the transfer, and writes nothing", arguments: [true, false])
   func skip(unnamed: Bool) throws {
     let folder = try TemporaryDirectory()

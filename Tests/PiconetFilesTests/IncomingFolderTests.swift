@@ -171,7 +171,9 @@ import Testing
     let directory = try IncomingDirectory(path: folder.path, settings: .test())
     let bytes = pattern(3 << 20)
     let key = try #require(
-      ResumptionKey(sender: .init(bytes: [UInt8](repeating: 1, count: 32))!, identity: [1], size: UInt64(bytes.count)))
+      ResumptionKey(
+        sender: .init(bytes: [UInt8](repeating: 1, count: 32))!, isKnown: true, identity: [1], size: UInt64(bytes.count)
+      ))
     func file() throws -> IncomingFile {
       try IncomingFile(
         in: directory, folder: SafeFolder(bytes: Array("film".utf8)), name: name("a"),

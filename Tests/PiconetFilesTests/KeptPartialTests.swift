@@ -81,10 +81,16 @@ import Testing
     #expect(PartialFileName(keptOrJournal: name.text) == name)
     #expect(PartialFileName(keptOrJournal: name.journal) == name)
     #expect(PartialFileName(name.text) == nil)
+    let stranger = try PartialReception.key(isKnown: false).partialName
+    #expect(stranger != name && stranger.sender == name.sender && stranger.isOfStranger && !name.isOfStranger)
+    for text in [stranger.text, stranger.journal] { #expect(PartialFileName(keptOrJournal: text) == stranger) }
+    #expect(PartialFileName(claim: stranger.claim) == stranger)
     #expect(throws: FileNameRefusal.hidden) { try SafeFileName(name.text) }
     for text in [
       "", ".piconet-resume-.part", ".piconet-resume-0123.part", PartialFileName.random().text,
-      ".piconet-resume-0123456789abcdef0123456789abcdeF.part", ".piconet-resume-0123456789abcdef0123456789abcdef",
+      ".piconet-resume-0123456789abcdef0123456789abcdef-strange.part", ".piconet-resume-stranger.part",
+      ".piconet-resume--stranger.part", ".piconet-resume-0123456789abcdef0123456789abcdeF.part",
+      ".piconet-resume-0123456789abcdef0123456789abcdef",
     ] { #expect(PartialFileName(keptOrJournal: text) == nil) }
   }
 

@@ -3,8 +3,8 @@ import Testing
 @testable import PiconetFiles
 @testable import PiconetTestKit
 
-/// The decision which kept partial files go, played for a thousand seeded directories: honest senders who come back
-/// now and then, and a hostile one who offers anything.
+/// The decision which kept partial files go, played for a thousand seeded directories: honest known senders who come
+/// back now and then, and a hostile one who offers anything, under keys that it throws away.
 @Suite("A hostile sender among honest ones, by seeds") struct KeptShareSeedTests {
   /// A disk and what is kept on it.
   private struct Directory {
@@ -19,19 +19,20 @@ import Testing
     }
 
     var used: UInt64 { files.map(\.byteCount).reduce(0, +) }
-    func held(by sender: Substring) -> UInt64 { files.filter { $0.sender == sender }.map(\.byteCount).reduce(0, +) }
 
-    func holdings() -> [Substring: UInt64] {
-      Dictionary(grouping: files, by: \.sender).mapValues { $0.map(\.byteCount).reduce(0, +) }
+    func holdings() -> [KeptShare: UInt64] {
+      Dictionary(grouping: files, by: \.share).mapValues { $0.map(\.byteCount).reduce(0, +) }
     }
 
-    mutating func name(of sender: Int) -> PartialFileName {
+    mutating func name(of sender: Int, _ dice: inout Dice) -> PartialFileName {
       names += 1
-      let parts = [UInt64(sender), names].map { number in
+      let isHostile = sender == KeptShareSeedTests.hostile
+      let key = isHostile ? dice.number(100...150) : sender
+      let parts = [UInt64(key), names].map { number in
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
       }
-      return PartialFileName(kept: parts.joined())
+      return PartialFileName(kept: parts.joined(), ofStranger: isHostile)
     }
   }
 
@@ -55,8 +56,8 @@ import Testing
       ? dice.pick([1, 5, 50, directory.capacity, directory.capacity + 1, (1 << 62) - 1, .max])
       : UInt64(dice.number(1...15))
     // A whole offer is set aside, and a part of it stays when its link breaks.
-    guard makeRoom(for: size, of: sender, in: &directory, seed) else { return }
-    let name = directory.name(of: sender)
+    let name = directory.name(of: sender, &dice)
+    guard makeRoom(for: size, as: name, in: &directory, seed) else { return }
     var file = KeptPartial(name: name, byteCount: min(size, UInt64(dice.number(0...Int(min(size, 40))))))
     file.isOfUse = dice.chance(90)
     file.isAlive = dice.chance(20)
@@ -67,14 +68,16 @@ import Testing
   }
 
   /// - Returns: whether a file of that size may begin.
-  private func makeRoom(for size: UInt64, of sender: Int, in directory: inout Directory, _ seed: UInt64) -> Bool {
+  private func makeRoom(
+    for size: UInt64, as name: PartialFileName, in directory: inout Directory, _ seed: UInt64
+  ) -> Bool {
     let free = directory.capacity - directory.used
     if size <= free { return true }
     let missing = size - free
-    let asker = directory.name(of: sender).sender
+    let asker = KeptShare(of: name)
     let before = directory.holdings()
     let all = Set(directory.files)
-    let removed = KeptPartials(directory.files).toFree(missing, size: size, sender: asker)
+    let removed = KeptPartials(directory.files).toFree(missing, size: size, asker: name)
     #expect(Set(removed).count == removed.count && all.isSuperset(of: removed), "seed \(seed)")
     let open = removed.filter(\.isAlive)
     #expect(open.isEmpty, "seed \(seed): an open file is taken away")
@@ -84,8 +87,8 @@ import Testing
     #expect(freed >= missing, "seed \(seed): files went, and there is no room")
     #expect(freed - (removed.last?.byteCount ?? 0) < missing, "seed \(seed): more went than was needed")
     let claim = size.addingOrMax(before[asker] ?? 0)
-    for file in removed where file.isOfUse && file.sender != asker {
-      let held = before[file.sender] ?? 0
+    for file in removed where file.isOfUse && file.share != asker {
+      let held = before[file.share] ?? 0
       #expect(held >= claim, "seed \(seed): \(held) MiB lost to one who would hold \(claim)")
     }
     return true
@@ -93,7 +96,7 @@ import Testing
 
   private func sweep(_ directory: inout Directory, _ seed: UInt64) {
     let useful = directory.files.filter { !$0.isAlive && $0.isOfUse && $0.age < Self.age }
-    let counts = Dictionary(grouping: useful, by: \.sender).mapValues(\.count)
+    let counts = Dictionary(grouping: useful, by: \.share).mapValues(\.count)
     let share = directory.limit / max(1, counts.count)
     let removed = Set(KeptPartials(directory.files).toRemove(limit: directory.limit, age: Self.age))
     directory.files.removeAll { removed.contains($0) }
@@ -103,10 +106,10 @@ import Testing
     #expect(left.count <= directory.limit, "seed \(seed): \(left.count) are kept, the limit is \(directory.limit)")
     let useless = left.filter { !$0.isOfUse || $0.age >= Self.age }
     #expect(useless.isEmpty, "seed \(seed)")
-    for (sender, count) in counts where count <= share {
-      let kept = left.filter { $0.sender == sender }.count
+    for (owner, count) in counts where count <= share {
+      let kept = left.filter { $0.share == owner }.count
       #expect(
-        kept == count, "seed \(seed): \(count) files of \(sender) were within its share of \(share), \(kept) are left")
+        kept == count, "seed \(seed): \(count) files of \(owner) were within its share of \(share), \(kept) are left")
     }
   }
 }

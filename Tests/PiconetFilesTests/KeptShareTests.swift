@@ -20,7 +20,14 @@ import Testing
       name: name, byteCount: mebibytes << 20, age: age * 3_600, isAlive: isAlive, isOfUse: isOfUse)
   }
 
-  private func sender(_ number: UInt8) -> Substring { file(number, age: 0).sender }
+  private func asker(_ number: UInt8) -> PartialFileName { file(number, age: 0).name }
+
+  private func stranger(_ number: UInt8, age: Int64, mebibytes: UInt64 = 1) -> KeptPartial {
+    let known = file(number, age: age, mebibytes: mebibytes)
+    let digits = known.name.text.dropFirst(".piconet-resume-".count).prefix(32)
+    return KeptPartial(
+      name: PartialFileName(kept: digits, ofStranger: true), byteCount: known.byteCount, age: known.age)
+  }
 
   @Test("beyond the limit whoever has most loses his oldest")
   func number() {
@@ -32,6 +39,37 @@ import Testing
     let many = (0..<16 as Range<Int64>).map { file(1, age: $0) }
     #expect(KeptPartials(many).toRemove(limit: 16, age: 1 << 40) == [])
     #expect(KeptPartials(many + [file(2, age: 50)]).toRemove(limit: 16, age: 1 << 40) == [many[15]])
+  }
+
+  @Test("all strangers together have the share of one sender, of which the one with most loses first")
+  func strangers() {
+    let known = (0..<8 as Range<Int64>).map { file(1, age: 100 + $0) }
+    let keys = (0..<40 as Range<UInt8>).map { stranger($0 + 2, age: Int64($0)) }
+    let removed = KeptPartials(known + keys).toRemove(limit: 16, age: 1 << 40)
+    #expect(removed == Array(keys.reversed().prefix(32)))
+    // A ninth of the known sender's is beyond its share.
+    #expect(KeptPartials(known + [file(1, age: 99)] + keys.prefix(8)).toRemove(limit: 16, age: 1 << 40) == [known[7]])
+    let many = (0..<8 as Range<Int64>).map { stranger(2, age: $0) }
+    let one = stranger(3, age: 200)
+    #expect(KeptPartials(known + many + [one]).toRemove(limit: 16, age: 1 << 40) == [many[7]])
+    // Without known senders they have all of the limit.
+    #expect(KeptPartials(Array(keys.prefix(16))).toRemove(limit: 16, age: 1 << 40) == [])
+  }
+
+  @Test("strangers make room among themselves as senders do; for what a known sender holds all count as one")
+  func strangersRoom() {
+    let known = file(1, age: 9, mebibytes: 100)
+    let first = stranger(2, age: 8, mebibytes: 60)
+    let second = stranger(3, age: 7, mebibytes: 30)
+    let kept = KeptPartials([known, first, second])
+    let another = stranger(4, age: 0).name
+    #expect(kept.toFree(1, size: 10 << 20, asker: another) == [known], "100 MiB against 100")
+    #expect(kept.toFree(1, size: 11 << 20, asker: another) == [first])
+    #expect(kept.toFree(1, size: 61 << 20, asker: another) == [])
+    #expect(kept.toFree(91 << 20, size: 11 << 20, asker: another) == [])
+    #expect(kept.toFree(31 << 20, size: 90 << 20, asker: asker(5)) == [known], "the oldest first")
+    #expect(KeptPartials([first, second]).toFree(1, size: 91 << 20, asker: asker(5)) == [])
+    #expect(KeptPartials([first, second]).toFree(1, size: 90 << 20, asker: asker(5)) == [first])
   }
 
   @Test("what is open does not count, and what is too old or of no use goes in any case")
@@ -48,18 +86,18 @@ import Testing
   func room() {
     let files = [file(1, age: 1, mebibytes: 50), file(2, age: 3, mebibytes: 50), file(1, age: 2, mebibytes: 50)]
     let kept = KeptPartials(files)
-    #expect(kept.toFree(0, size: 1, sender: nil) == [])
-    #expect(kept.toFree(1, size: 10 << 20, sender: nil) == [files[1]])
-    #expect(kept.toFree(50 << 20, size: 10 << 20, sender: nil) == [files[1]])
-    #expect(kept.toFree(51 << 20, size: 10 << 20, sender: nil) == [files[1], files[2]])
+    #expect(kept.toFree(0, size: 1, asker: nil) == [])
+    #expect(kept.toFree(1, size: 10 << 20, asker: nil) == [files[1]])
+    #expect(kept.toFree(50 << 20, size: 10 << 20, asker: nil) == [files[1]])
+    #expect(kept.toFree(51 << 20, size: 10 << 20, asker: nil) == [files[1], files[2]])
     let useless = file(2, age: 0, isOfUse: false)
-    #expect(KeptPartials(files + [useless]).toFree(1, size: 1, sender: nil) == [useless])
+    #expect(KeptPartials(files + [useless]).toFree(1, size: 1, asker: nil) == [useless])
   }
 
   @Test("where all of them would not make enough room, none goes", arguments: [(1 << 62) - 1, .max] as [UInt64])
   func hopeless(size: UInt64) {
     let kept = KeptPartials((0..<16 as Range<Int64>).map { file(1, age: $0, mebibytes: 1 << 20) })
-    for sender in [nil, sender(1), sender(2)] { #expect(kept.toFree(size - 5, size: size, sender: sender) == []) }
+    for asker in [nil, asker(1), asker(2)] { #expect(kept.toFree(size - 5, size: size, asker: asker) == []) }
   }
 
   @Test("a sender makes room with his own, and with others' only as long as they hold what he would")
@@ -67,26 +105,26 @@ import Testing
     let (mine, his) = (file(1, age: 9, mebibytes: 100), file(2, age: 1, mebibytes: 100))
     let kept = KeptPartials([mine, his])
     // With the new file he would hold more than the other, who has 100 MiB.
-    #expect(kept.toFree(1, size: 1, sender: sender(2)) == [his])
-    #expect(kept.toFree(101 << 20, size: 150 << 20, sender: sender(2)) == [])
+    #expect(kept.toFree(1, size: 1, asker: asker(2)) == [his])
+    #expect(kept.toFree(101 << 20, size: 150 << 20, asker: asker(2)) == [])
     // A third sender may take as much as the first has, and no more of it once the first has less.
-    #expect(kept.toFree(1, size: 100 << 20, sender: sender(3)) == [mine])
-    #expect(kept.toFree(1, size: 101 << 20, sender: sender(3)) == [])
+    #expect(kept.toFree(1, size: 100 << 20, asker: asker(3)) == [mine])
+    #expect(kept.toFree(1, size: 101 << 20, asker: asker(3)) == [])
     let two = KeptPartials([file(1, age: 9, mebibytes: 60), file(1, age: 8, mebibytes: 60)])
-    #expect(two.toFree(60 << 20, size: 100 << 20, sender: sender(3)).count == 1)
-    #expect(two.toFree(61 << 20, size: 100 << 20, sender: sender(3)) == [])
+    #expect(two.toFree(60 << 20, size: 100 << 20, asker: asker(3)).count == 1)
+    #expect(two.toFree(61 << 20, size: 100 << 20, asker: asker(3)) == [])
     // What he has open counts for him.
     let open = file(3, age: 0, mebibytes: 50, isAlive: true)
-    #expect(KeptPartials([mine, open]).toFree(1, size: 50 << 20, sender: sender(3)) == [mine])
-    #expect(KeptPartials([mine, open]).toFree(1, size: 51 << 20, sender: sender(3)) == [])
+    #expect(KeptPartials([mine, open]).toFree(1, size: 50 << 20, asker: asker(3)) == [mine])
+    #expect(KeptPartials([mine, open]).toFree(1, size: 51 << 20, asker: asker(3)) == [])
   }
 
   @Test("numbers that add up to more than 64 bits are only large")
   func numbers() {
     var files = [file(1, age: 2), file(1, age: 1), file(2, age: 0)]
     for index in files.indices { files[index].byteCount = .max }
-    #expect(KeptPartials(files).toFree(.max, size: .max, sender: sender(2)) == [files[0]])
-    #expect(KeptPartials(files).toFree(.max, size: .max, sender: nil) == [files[0]])
+    #expect(KeptPartials(files).toFree(.max, size: .max, asker: asker(2)) == [files[0]])
+    #expect(KeptPartials(files).toFree(.max, size: .max, asker: nil) == [files[0]])
   }
 
   // MARK: In a directory
@@ -106,8 +144,10 @@ import Testing
     return try IncomingDirectory(path: path, settings: .test(), calls: calls)
   }
 
-  private func keep(_ sender: UInt8, _ identity: UInt8, in directory: IncomingDirectory) throws {
-    let key = try PartialReception.key(sender, [identity], size: 4 * block)
+  private func keep(
+    _ sender: UInt8, _ identity: UInt8, in directory: IncomingDirectory, isKnown: Bool = true
+  ) throws {
+    let key = try PartialReception.key(sender, [identity], size: 4 * block, isKnown: isKnown)
     let file = try IncomingFile(
       in: directory, name: try name("a"), offeredSize: key.size, policy: .rename, resuming: key)
     try file.write(Array(PartialReception.whole[..<(2 * block)]))
@@ -174,6 +214,16 @@ import Testing
     for identity: UInt8 in 1...30 { try keep(4, identity, in: directory) }
     for sender: UInt8 in 1...3 { for identity: UInt8 in 1...2 { #expect(try kept(sender, identity, folder)) } }
     for identity: UInt8 in 1...30 { #expect(try kept(4, identity, folder) == (identity > 20)) }
+    #expect(try entries(folder.path).count == 32)
+  }
+
+  @Test("forty keys that somebody throws away cost a known sender none of its begun files")
+  func thrownAway() throws {
+    let folder = try TemporaryDirectory(inMemory: true)
+    let directory = try directory(folder, mebibytes: 1_000)
+    for identity: UInt8 in 1...8 { try keep(1, identity, in: directory) }
+    for sender: UInt8 in 2...41 { try keep(sender, sender, in: directory, isKnown: false) }
+    for identity: UInt8 in 1...8 { #expect(try kept(1, identity, folder)) }
     #expect(try entries(folder.path).count == 32)
   }
 

@@ -19,9 +19,11 @@ struct PartialReception {
     directory = try IncomingDirectory(path: folder.path, settings: .test())
   }
 
-  static func key(_ sender: UInt8 = 1, _ identity: [UInt8] = [7], size: Int = whole.count) throws -> ResumptionKey {
+  static func key(
+    _ sender: UInt8 = 1, _ identity: [UInt8] = [7], size: Int = whole.count, isKnown: Bool = true
+  ) throws -> ResumptionKey {
     let peer = try #require(PeerID(bytes: [UInt8](repeating: sender, count: PeerID.byteCount)))
-    return try #require(ResumptionKey(sender: peer, identity: identity, size: UInt64(size)))
+    return try #require(ResumptionKey(sender: peer, isKnown: isKnown, identity: identity, size: UInt64(size)))
   }
 
   func open(_ key: ResumptionKey? = nil, size: Int = whole.count) throws -> IncomingFile {
@@ -64,6 +66,25 @@ struct PartialReception {
     try reception.die(after: count)
     #expect(try reception.finish() == UInt64(count / block * block))
     #expect(try entries(reception.folder.path) == ["film"])
+  }
+
+  @Test("what a stranger began goes on once the stranger is known, and what a known sender began when it is forgotten")
+  func standing() throws {
+    for isKnown in [true, false] {
+      let reception = try Reception()
+      let file = try reception.open(try Reception.key(isKnown: isKnown))
+      try file.write(Array(Reception.whole[..<(2 * block)]))
+      file.keep()
+      let begun = try entries(reception.folder.path)
+      #expect(begun.count == 2 && begun.allSatisfy { $0.contains("-stranger.") != isKnown }, "\(begun)")
+      // It keeps the standing that it began with.
+      let later = try reception.open(try Reception.key(isKnown: !isKnown))
+      #expect(later.resumedSize == 2 * block)
+      later.keep()
+      #expect(try entries(reception.folder.path) == begun)
+      #expect(try reception.finish(try Reception.key(isKnown: !isKnown)) == 2 * block)
+      #expect(try entries(reception.folder.path) == ["film"])
+    }
   }
 
   @Test("it may die again and again")

@@ -1,5 +1,6 @@
-import PiconetTestKit
 import Testing
+
+@testable import PiconetTestKit
 
 @Suite("Scenarios do what they are for")
 struct CoverageTests {
@@ -87,6 +88,16 @@ struct CoverageTests {
     #expect(reports.count { $0.attacks > 0 } >= 6)
     #expect(reports.count { $0.hostileMembers > 0 } >= 6)
     #expect(reports.reduce(0) { $0 + $1.hostileMembers } >= 10)
+  }
+
+  @Test("each attack is made, those of members by members of groups and relays, too")
+  func eachAttackIsMade() {
+    let made = total(.hostile, 200).kindsOfAttacks.union(total(.codes, 60).kindsOfAttacks)
+    #expect(Set(HostileNode.Attack.allCases.map { "\($0)" }).subtracting(made) == [])
+    let ofMembers = Set(HostileNode.Attack.ofMembers.map { "\($0)" })
+    for family in [ScenarioFamily.groups, .relays] {
+      #expect(ofMembers.subtracting(total(family, 150).kindsOfAttacks) == [], "\(family)")
+    }
   }
 
   @Test("hostile nodes get in")

@@ -24,7 +24,8 @@ struct WholePartialTests {
       try await Host.client { client in
         let size = UInt64(Self.content.count)
         let key = try #require(
-          ResumptionKey(sender: client.id.peer, identity: try OutgoingFile(path: path).contentIdentity, size: size))
+          ResumptionKey(
+            sender: client.id.peer, isKnown: true, identity: try OutgoingFile(path: path).contentIdentity, size: size))
         let partial = try IncomingFile(
           in: try IncomingDirectory(path: host.directory), name: try SafeFileName("film.bin"), offeredSize: size,
           policy: .rename, resuming: key)

@@ -16,7 +16,8 @@ extension NodeCore {
     let wish = FileStore.Wish(
       rawName: name.map { Array($0.utf8) } ?? offer.rawName, rawFolder: name == nil ? offer.rawFolder : [],
       size: offer.size, policy: policy, modified: offer.modified,
-      key: ResumptionKey(sender: sender.peer, identity: offer.identity, size: offer.size),
+      key: ResumptionKey(
+        sender: sender.peer, isKnown: offer.sender.known != nil, identity: offer.identity, size: offer.size),
       mayReplace: { [names = directory.names] in names.mayReplace($0, of: sender) })
     let store: FileStore
     do throws(PiconetError) {

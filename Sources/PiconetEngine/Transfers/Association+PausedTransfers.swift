@@ -40,19 +40,30 @@ extension Association {
 
   func sendPauses(_ turn: Turn) {
     pausesHeldUntil = nil
-    for id in transfers.pausesDue.sorted() {
+    for id in transfers.pausesDue {
       if isCrowded { return }
+      guard let hint = pauseHint(about: id) else {
+        transfers.pauseIsTold(of: id)
+        continue
+      }
       guard allowances.ownPauses.take(at: turn.now) else {
         pausesHeldUntil = allowances.ownPauses.nextTake
         return
       }
       transfers.pauseIsTold(of: id)
-      if let transfer = transfers.outgoing[id], let number = transfer.number, transfer.phase != .abandoned {
-        send(.senderPaused(transfer: number, transfer.isPaused), turn)
-      } else if let transfer = transfers.incomingIDs[id], transfer.mayRest {
-        send(.receiverPaused(transfer: transfer.number, transfer.isPaused), turn)
-      }
+      send(hint, turn)
     }
+  }
+
+  /// Nil if the remote side knows nothing of the transfer, or nothing more.
+  private func pauseHint(about id: TransferID) -> Frame? {
+    if let transfer = transfers.outgoing[id], let number = transfer.number, transfer.phase != .abandoned {
+      return .senderPaused(transfer: number, transfer.isPaused)
+    }
+    if let transfer = transfers.incomingIDs[id], transfer.mayRest {
+      return .receiverPaused(transfer: transfer.number, transfer.isPaused)
+    }
+    return nil
   }
 
   // MARK: The remote side's hints

@@ -18,7 +18,8 @@ struct AssociationTransfers {
   /// more.
   private(set) var areOffersHeldBack = false
   /// Transfers whose pause has changed since the remote side was told; it is told again once it has acknowledged more.
-  private(set) var pausesDue: Set<TransferID> = []
+  /// In the order in which they became due.
+  private(set) var pausesDue: [TransferID] = []
 
   /// How many numbers of ours were ever in use at once.
   var usedNumberCount: Int { numbers.usedCount }
@@ -76,9 +77,11 @@ struct AssociationTransfers {
   /// The caller then offers what may be offered.
   mutating func releaseOffers() { areOffersHeldBack = false }
 
-  mutating func owePause(of id: TransferID) { pausesDue.insert(id) }
+  mutating func owePause(of id: TransferID) {
+    if !pausesDue.contains(id) { pausesDue.append(id) }
+  }
 
-  mutating func pauseIsTold(of id: TransferID) { pausesDue.remove(id) }
+  mutating func pauseIsTold(of id: TransferID) { pausesDue.removeAll { $0 == id } }
 
   // MARK: In order
 

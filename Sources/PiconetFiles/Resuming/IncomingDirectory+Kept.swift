@@ -4,12 +4,22 @@ import Glibc
 /// Partial files that a later transfer may go on with. They never pile up: the limits on their number and age are
 /// enforced whenever a directory is opened and whenever one more is kept, and they make room if the disk is full.
 extension IncomingDirectory {
+  /// The name of the file that is kept under a key, or, if there is none, that it would have.
+  func keptName(under key: ResumptionKey) -> PartialFileName {
+    keptStatus(of: key.partialName) == nil && keptStatus(of: key.otherPartialName) != nil
+      ? key.otherPartialName : key.partialName
+  }
+
   /// How many bytes are kept under a key; how many of them are right is seen when they are read.
   func keptByteCount(under key: ResumptionKey) -> UInt64 {
+    keptStatus(of: keptName(under: key)).map { UInt64(clamping: $0.st_size) } ?? 0
+  }
+
+  private func keptStatus(of name: PartialFileName) -> stat? {
     var status = stat()
-    guard fstatat(descriptor.number, key.partialName.text, &status, AT_SYMLINK_NOFOLLOW) == 0, isOwnRegularFile(status)
-    else { return 0 }
-    return UInt64(clamping: status.st_size)
+    guard fstatat(descriptor.number, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0, isOwnRegularFile(status)
+    else { return nil }
+    return status
   }
 
   /// Removes kept files that are beyond the limits or of no use, and journals without a file. Files in use stay.
@@ -33,9 +43,10 @@ extension IncomingDirectory {
   /// - Returns: how many files were removed.
   func makeRoom(_ missing: UInt64, size: UInt64, resuming key: ResumptionKey?) -> Int {
     // What is kept for this very file will be used by it.
-    let others = keptNames().files.filter { $0 != key?.partialName }
+    let own = key.map { keptName(under: $0) }
+    let others = keptNames().files.filter { $0 != own }
     let kept = KeptPartials(others.compactMap { look(at: $0) })
-    return kept.toFree(missing, size: size, sender: key?.partialName.sender).filter { removeIfAbandoned($0.name) }.count
+    return kept.toFree(missing, size: size, asker: own).filter { removeIfAbandoned($0.name) }.count
   }
 
   /// A file was stored. A partial file under the same key may hold a part of the same content: nobody needs that any
@@ -48,7 +59,8 @@ extension IncomingDirectory {
 
   /// The same for content that came another way.
   public func forgetKept(under key: ResumptionKey) {
-    if keptByteCount(under: key) > 0 { forgetKept(key.partialName) }
+    let name = keptName(under: key)
+    if let status = keptStatus(of: name), status.st_size > 0 { forgetKept(name) }
   }
 
   private func keptNames() -> (files: Set<PartialFileName>, journals: Set<PartialFileName>) {

@@ -14,13 +14,25 @@ struct KeptPartial: Hashable, Sendable {
 
   /// Stands for its sender.
   var sender: Substring { name.sender }
+
+  /// Whose share it takes.
+  var share: KeptShare { KeptShare(of: name) }
+}
+
+/// Who has a share of the partial files.
+enum KeptShare: Hashable, Sendable {
+  case known(Substring)
+  /// All of them: keys cost nothing, and shares for each would leave the known ones nothing.
+  case strangers
+
+  init(of name: PartialFileName) { self = name.isOfStranger ? .strangers : .known(name.sender) }
 }
 
 /// All those of a directory, and which of them must go: a decision without a disk.
 ///
-/// No sender's partial files cost another its share. In number, the share is an equal part of the limit for each sender
-/// that has any; in space, as much as the sender that asks for room would itself hold then. A stranger's many or huge
-/// offers cost only the stranger.
+/// No sender's partial files cost another its share. In number, the share is an equal part of the limit for each known
+/// sender that has any, and one for all strangers together; in space, as much as the one that asks for room would
+/// itself hold then, a stranger with all others. The same holds among strangers, as far as keys tell them apart.
 struct KeptPartials: Sendable {
   /// Those that may go, the oldest first.
   private var waiting: [KeptPartial]
@@ -33,16 +45,20 @@ struct KeptPartials: Sendable {
     }
   }
 
-  /// Files that are of no use, files that are too old, and those beyond the limit, for which the sender with the most
-  /// loses its oldest.
+  /// Files that are of no use, files that are too old, and those beyond the limit, for which the share with the most
+  /// loses its oldest, of strangers that of the one with the most.
   func toRemove(limit: Int, age: Int64) -> [KeptPartial] {
     var result = waiting.filter { !$0.isOfUse || $0.age >= age }
     var rest = waiting.filter { $0.isOfUse && $0.age < age }
     while rest.count > max(0, limit) {
-      var counts: [Substring: Int] = [:]
-      for file in rest { counts[file.sender, default: 0] += 1 }
-      let most = counts.values.max()
-      guard let place = rest.firstIndex(where: { counts[$0.sender] == most }) else { break }
+      var shares: [KeptShare: Int] = [:]
+      for file in rest { shares[file.share, default: 0] += 1 }
+      let mostOfAll = shares.values.max()
+      var senders: [Substring: Int] = [:]
+      for file in rest where shares[file.share] == mostOfAll { senders[file.sender, default: 0] += 1 }
+      let most = senders.values.max()
+      let place = rest.firstIndex { shares[$0.share] == mostOfAll && senders[$0.sender] == most }
+      guard let place else { break }
       result.append(rest.remove(at: place))
     }
     return result
@@ -51,30 +67,55 @@ struct KeptPartials: Sendable {
   /// Those whose removal frees so many bytes for a file, the oldest first and no more than needed; none if all of them
   /// together would not free enough.
   ///
-  /// Files of other senders may go as long as those hold at least as much as this sender would with the new file.
+  /// Files of others may go as long as those hold at least as much as the one that asks would with the new file.
   /// - Parameters:
   ///   - size: bytes of the new file.
-  ///   - sender: nil if its files are not kept.
-  func toFree(_ missing: UInt64, size: UInt64, sender: Substring?) -> [KeptPartial] {
-    var held: [Substring: UInt64] = [:]
-    for file in waiting + living { held[file.sender] = (held[file.sender] ?? 0).addingOrMax(file.byteCount) }
-    let claim = size.addingOrMax(sender.flatMap { held[$0] } ?? 0)
+  ///   - asker: what the new file is kept as; nil if it is not kept.
+  func toFree(_ missing: UInt64, size: UInt64, asker: PartialFileName?) -> [KeptPartial] {
+    var held = Holdings(waiting + living)
+    let (sender, share) = (asker?.sender, asker.map { KeptShare(of: $0) })
+    let claim = size.addingOrMax(sender.map { held.of($0) } ?? 0)
+    let claimOfShare = size.addingOrMax(share.map { held.of($0) } ?? 0)
     // Files of no use go first.
     var rest = waiting.filter { !$0.isOfUse } + waiting.filter(\.isOfUse)
     var result: [KeptPartial] = []
     var freed: UInt64 = 0
     while freed < missing {
       let next = rest.firstIndex { file in
-        file.byteCount > 0 && (!file.isOfUse || file.sender == sender || (held[file.sender] ?? 0) >= claim)
+        guard file.byteCount > 0 else { return false }
+        if !file.isOfUse || file.sender == sender { return true }
+        return share == nil || share == file.share
+          ? held.of(file.sender) >= claim : held.of(file.share) >= claimOfShare
       }
       guard let next else { return [] }
       let file = rest.remove(at: next)
       freed = freed.addingOrMax(file.byteCount)
-      let left = (held[file.sender] ?? 0).subtractingReportingOverflow(file.byteCount)
-      held[file.sender] = left.overflow ? 0 : left.partialValue
+      held.remove(file)
       result.append(file)
     }
     return result
+  }
+
+  /// How many bytes each sender and each share holds.
+  private struct Holdings {
+    private var senders: [Substring: UInt64] = [:]
+    private var shares: [KeptShare: UInt64] = [:]
+
+    init(_ files: [KeptPartial]) {
+      for file in files {
+        senders[file.sender] = of(file.sender).addingOrMax(file.byteCount)
+        shares[file.share] = of(file.share).addingOrMax(file.byteCount)
+      }
+    }
+
+    func of(_ sender: Substring) -> UInt64 { senders[sender] ?? 0 }
+
+    func of(_ share: KeptShare) -> UInt64 { shares[share] ?? 0 }
+
+    mutating func remove(_ file: KeptPartial) {
+      senders[file.sender] = of(file.sender) - min(of(file.sender), file.byteCount)
+      shares[file.share] = of(file.share) - min(of(file.share), file.byteCount)
+    }
   }
 }
 

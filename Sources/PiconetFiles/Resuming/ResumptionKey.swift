@@ -8,9 +8,12 @@ public struct ResumptionKey: Hashable, Sendable {
   private let senderDigest: SHA256Digest
   /// The size of the whole file in bytes.
   let size: UInt64
+  /// Whether the sender is a known peer. What strangers have begun counts as that of one sender, since keys cost
+  /// nothing; a file keeps the standing that its sender had when it began.
+  private let isKnown: Bool
 
   /// Nil for an empty identity, and if OpenSSL failed.
-  public init?(sender: PeerID, identity: [UInt8], size: UInt64) {
+  public init?(sender: PeerID, isKnown: Bool, identity: [UInt8], size: UInt64) {
     guard !identity.isEmpty, let hash = RunningSHA256() else { return nil }
     // Every part but the last has a fixed length, so no two keys are made of the same bytes.
     var bytes = Array("piconet resumption 1\n".utf8) + sender.bytes
@@ -22,11 +25,15 @@ public struct ResumptionKey: Hashable, Sendable {
     self.digest = digest
     self.senderDigest = senderDigest
     self.size = size
+    self.isKnown = isKnown
   }
 
-  /// The name of the partial file: `.piconet-resume-<32 hexadecimal digits>.part`. The first 16 digits are the same for
-  /// all files of a sender. If two keys share a name, the journal tells them apart.
-  var partialName: PartialFileName {
-    PartialFileName(kept: senderDigest.hexadecimal.prefix(16) + digest.hexadecimal.prefix(16))
-  }
+  /// The name of a partial file that begins now. The first 16 digits are the same for all files of a sender. If two
+  /// keys share a name, the journal tells them apart.
+  var partialName: PartialFileName { PartialFileName(kept: digits, ofStranger: !isKnown) }
+
+  /// The name that it has if the sender was no stranger then and is one now, or the other way round.
+  var otherPartialName: PartialFileName { PartialFileName(kept: digits, ofStranger: isKnown) }
+
+  private var digits: String { String(senderDigest.hexadecimal.prefix(16) + digest.hexadecimal.prefix(16)) }
 }

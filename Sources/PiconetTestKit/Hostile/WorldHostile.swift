@@ -46,6 +46,7 @@ extension World {
     node.sessions.append(session)
     note(.world("hostile: \(session.attack) on connection \(connection.number)"))
     statistics.attacks += 1
+    statistics.kindsOfAttacks.insert("\(session.attack)")
     let number = node.sessions.count - 1
     switch session.attack {
     case .silence: return

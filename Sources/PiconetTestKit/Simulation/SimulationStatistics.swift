@@ -40,8 +40,9 @@ public struct SimulationStatistics: Sendable, Hashable {
   public var tunnels = 0
   public var relayedLinks = 0
   public var longestRelay = 0
-  /// Attacks of the hostile node.
+  /// Attacks of the hostile node, and the kinds of them.
   public var attacks = 0
+  public var kindsOfAttacks: Set<String> = []
   /// `connected` events about a hostile node.
   public var hostileMembers = 0
   /// The most bytes beyond the transmit window that waited for one link.
@@ -78,6 +79,7 @@ public struct SimulationStatistics: Sendable, Hashable {
     left.relayedLinks += right.relayedLinks
     left.longestRelay = max(left.longestRelay, right.longestRelay)
     left.attacks += right.attacks
+    left.kindsOfAttacks.formUnion(right.kindsOfAttacks)
     left.hostileMembers += right.hostileMembers
     left.largestOutstanding = max(left.largestOutstanding, right.largestOutstanding)
   }

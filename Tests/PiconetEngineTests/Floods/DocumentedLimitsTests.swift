@@ -4,14 +4,15 @@ import Testing
 
 @testable import PiconetEngine
 
-@Suite("The limits in section 12 of Documentation/wire-format.md")
+@Suite("The limits in sections 7 and 12 of Documentation/wire-format.md")
 struct DocumentedLimitsTests {
   /// What the table says beside a limit.
-  private static func row(_ name: String) throws -> String {
+  private static func row(_ name: String, in heading: String = "## 12. ") throws -> String {
     let path = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../../../Documentation/wire-format.md")
     let text = try String(contentsOf: path.standardized, encoding: .utf8)
-    let section = try #require(text.components(separatedBy: "## 12. Limits\n").last)
+    let rest = try #require(text.components(separatedBy: "\n\(heading)").dropFirst().first)
+    let section = try #require(rest.components(separatedBy: "\n## ").first)
     let row = try #require(section.split(separator: "\n").first { $0.hasPrefix("| \(name)") }, "\(name)")
     return String(try #require(row.components(separatedBy: " | ").dropFirst().first))
   }
@@ -65,6 +66,31 @@ struct DocumentedLimitsTests {
     #expect(WireLimits.streamNumbers == WireLimits.transferNumbers)
     #expect(WireLimits.tunnelNumbers == WireLimits.transferNumbers)
     #expect(Allowance.memberWords.interval == .seconds(1))
+  }
+
+  @Test("of questions and codes are those of the code")
+  func questionsAndCodes() throws {
+    let (questions, codes) = (QuestionQueue.Limits(), CodeTries.Limits())
+    let ordinals = ["first", "second", "third", "fourth", "fifth"]
+    #expect(codes.blockTime == .seconds(3_600))
+    let rows = [
+      (
+        "questions at a time",
+        "one for a key, one for an address, \(questions.open) in all (programs that ask at a terminal: 1); "
+          + "\(questions.waiting) wait, of one address \(questions.waitingOfAddress), "
+      ),
+      ("a question while others wait", "\(Int(questions.patience / .seconds(1))) s"),
+      (
+        "pause after a question",
+        "\(Int(codes.firstPause / .seconds(1))) s for the key, doubling up to "
+          + "\(Int(codes.longestPause / .seconds(60))) minutes; for the address from the \(ordinals[codes.freeOfAddress]) on"
+      ),
+      ("wrong codes of a key, or of an address", "\(codes.wrongCodes); then it is declined for an hour"),
+      ("wrong codes of all strangers together", "\(codes.wrongCodesOfAll) in an hour; "),
+    ]
+    for (name, beginning) in rows {
+      #expect(try Self.row(name, in: "## 7. ").hasPrefix(beginning), "\(name): \(beginning)")
+    }
   }
 
   @Test("leave room for what we say ourselves")

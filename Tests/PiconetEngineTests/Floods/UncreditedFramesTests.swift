@@ -105,4 +105,19 @@ struct UncreditedFramesTests {
     #expect(one.side.wait(.milliseconds(125)).frames == [])
     #expect(one.side.engine.associations[one.far]?.pausesHeldUntil == nil)
   }
+
+  @Test("pauses that wait go in the order in which they became due")
+  func pausesInTurn() {
+    let one = OneSided().connected()
+    let (first, second) = (TransferID(rawValue: 5), TransferID(rawValue: 6))
+    for transfer in [first, second] {
+      one.side.command(.offer(transfer, to: one.far, ResourceOffer(name: [1], size: 100_000)), id: 5)
+    }
+    for round in 0...20_000 { one.side.command(.pauseTransfer(first, round.isMultiple(of: 2))) }
+    one.side.command(.pauseTransfer(second, true))
+    #expect(one.side.wait(.milliseconds(125)).frames == [.senderPaused(transfer: 0, true)])
+    one.side.command(.pauseTransfer(first, false))
+    #expect(one.side.wait(.milliseconds(125)).frames == [.senderPaused(transfer: 1, true)])
+    #expect(one.side.wait(.milliseconds(125)).frames == [.senderPaused(transfer: 0, false)])
+  }
 }

@@ -151,6 +151,28 @@ struct CodeExchangeTests {
     #expect(one.side.command(.showCode(one.far), id: 7).frames == [.codeNonce([UInt8](repeating: 2, count: 32))])
   }
 
+  @Test("an invitation that would stand for an hour is over after five minutes where nobody answers it")
+  func longestTime() {
+    let one = OneSided()
+    one.side.judgement = .ask
+    _ = one.associated()
+    one.receive(.invite(Invite(timeout: 3_600_000, commitment: someCommitment)))
+    func ended() -> [Event] {
+      one.side.log.events.filter { if case .invitationEnded = $0 { true } else { false } }
+    }
+    for _ in 0..<59 {
+      one.side.wait(.seconds(5))
+      one.receive(.ping(1))
+    }
+    #expect(ended() == [] && one.side.census.links == 1)
+    one.side.wait(.seconds(5))
+    guard case .invitationEnded(one.far, let ending)? = ended().last else {
+      Issue.record("it stands after 300 s")
+      return
+    }
+    #expect(ending.reason == .timedOut)
+  }
+
   @Test("three wrong codes end it for an hour, and that is told once")
   func threeEnd() {
     let one = OneSided()
