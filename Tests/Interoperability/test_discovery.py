@@ -198,14 +198,29 @@ def test_other_key_at_the_address(place: Place):
     bob, photo = Node(name="Bob"), place.folder / "photo.jpg"
     photo.write_bytes(b"photo")
     meetings.known_to_sender(place, bob)
-    # Of two addresses the lower one is dialled first.
+    # Of two instances in one packet the one with the shorter name comes first, and is dialled first.
     with socket.create_server(("127.0.0.2", 0)) as server, socket.create_server(("127.0.0.1", 0)) as wrong:
         sender = place.sender(None, "--to", "Bob", "--timeout", "8", photo)
-        spoofed = mdns.service(bob, wrong.getsockname()[1], label="Bob at home", host="spoof")
+        spoofed = mdns.service(bob, wrong.getsockname()[1], label="A", host="spoof")
         honest = mdns.service(bob, server.getsockname()[1], address="127.0.0.2")
         mdns.advertise_while(mdns.Neighbour(), [mdns.in_one(spoofed, honest)], lambda: is_dialled(wrong, server))
         assert not is_dialled(server), "Bob's own address is dialled first"
         meet_impostor(wrong)
+        assert take_photo(server, bob) == b"photo"
+        assert sender.wait() == 0, sender.error_text()
+
+
+def test_silence_at_the_address(place: Place):
+    """nor does one that leads to somebody who takes connections and says nothing: Bob is reached after 3 s"""
+    bob, photo = Node(name="Bob"), place.folder / "photo.jpg"
+    photo.write_bytes(b"photo")
+    meetings.known_to_sender(place, bob)
+    with socket.create_server(("127.0.0.2", 0)) as server, socket.create_server(("127.0.0.1", 0)) as silent:
+        sender = place.sender(None, "--to", "Bob", "--timeout", "20", photo)
+        spoofed = mdns.service(bob, silent.getsockname()[1], label="A", host="spoof")
+        honest = mdns.service(bob, server.getsockname()[1], address="127.0.0.2")
+        mdns.advertise_while(mdns.Neighbour(), [mdns.in_one(spoofed, honest)], lambda: is_dialled(silent, server))
+        assert not is_dialled(server), "Bob's own address is dialled first"
         assert take_photo(server, bob) == b"photo"
         assert sender.wait() == 0, sender.error_text()
 

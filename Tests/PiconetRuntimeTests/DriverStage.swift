@@ -21,6 +21,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   private var changed: (() -> Void)?
   private var port: UInt16?
   private var links: (MemoryLink, MemoryLink)?
+  private var crowd: [(address: String, link: MemoryLink)] = []
   private let invitation = CommandID(rawValue: 1)
   private let plan: RadioPlan
 
@@ -51,16 +52,31 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
 
   func note(_ text: String) async { await loop.perform { self.log.append(text) } }
 
-  func invite() async {
+  func invite(at addresses: [String] = ["somewhere"]) async {
+    let addresses = addresses.map { TransportAddress(kind: kind, text: $0) }
     await loop.perform { [self] in
       driver?.take([
         .fact(
-          .commanded(
-            invitation,
-            .invite(
-              .addresses([TransportAddress(kind: kind, text: "somewhere")], expected: nil), context: [],
-              timeout: .seconds(30))))
+          .commanded(invitation, .invite(.addresses(addresses, expected: nil), context: [], timeout: .seconds(60))))
       ])
+    }
+  }
+
+  /// Somebody answers the dial there, and says nothing.
+  func answerDial(at address: String) async {
+    await loop.perform { [self] in
+      let links = MemoryLink.pair(loop: loop, kind: kind, remoteAddress: address)
+      self.links = links
+      completion?(.success(links.0))
+    }
+    await loop.perform {}
+  }
+
+  /// The driver has closed the link that was made last.
+  var isFarClosed: Bool {
+    get async {
+      await loop.perform {}
+      return await loop.perform { self.links?.1.isFarClosed ?? true }
     }
   }
 
@@ -72,13 +88,20 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
     }
   }
 
-  func accept() async {
+  func accept(from address: String = "memory a") async {
     await loop.perform { [self] in
       _ = driver?.listen()
-      let links = MemoryLink.pair(loop: loop, kind: kind)
+      let links = MemoryLink.pair(loop: loop, kind: kind, remoteAddress: address)
       self.links = links
       accepted?(links.0)
+      crowd.append((address, links.1))
     }
+  }
+
+  /// From where the links come that it has accepted and not closed.
+  func open() async -> [String] {
+    await loop.perform {}
+    return await loop.perform { self.crowd.filter { !$0.link.isFarClosed }.map(\.address) }
   }
 
   /// Bytes of the remote side's, all at once.
@@ -138,7 +161,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   func dial(
     _ addresses: [TransportAddress], completion: @escaping (Result<any LinkEndpoint, LinkFailure>) -> Void
   ) -> any DialCancellation {
-    log.append("dial")
+    log.append(addresses.count > 1 ? "dial \(addresses.map(\.text))" : "dial")
     self.completion = completion
     return self
   }

@@ -18,16 +18,16 @@ final class MemoryLink: LinkEndpoint {
 
   /// - Parameter limit: the most bytes that are under way in one direction.
   static func pair(
-    loop: EventLoop, kind: TransportKind = .simulated, limit: Int = 64 << 10
+    loop: EventLoop, kind: TransportKind = .simulated, limit: Int = 64 << 10, remoteAddress: String = "memory a"
   ) -> (MemoryLink, MemoryLink) {
-    let ends = (MemoryLink("a", kind, loop, limit), MemoryLink("b", kind, loop, limit))
+    let ends = (MemoryLink(remoteAddress, kind, loop, limit), MemoryLink("memory b", kind, loop, limit))
     ends.0.far = ends.1
     ends.1.far = ends.0
     return ends
   }
 
-  private init(_ name: String, _ kind: TransportKind, _ loop: EventLoop, _ limit: Int) {
-    traits = LinkTraits(kind: kind, remoteAddress: "memory \(name)")
+  private init(_ remoteAddress: String, _ kind: TransportKind, _ loop: EventLoop, _ limit: Int) {
+    traits = LinkTraits(kind: kind, remoteAddress: remoteAddress)
     self.loop = loop
     self.limit = limit
   }
@@ -56,6 +56,9 @@ final class MemoryLink: LinkEndpoint {
   }
 
   func setHandler(_ handler: any LinkEndpointHandler) { self.handler = handler }
+
+  /// The other end was closed.
+  var isFarClosed: Bool { farEnd != nil }
 
   func close(abort: Bool) {
     if isClosed { return }

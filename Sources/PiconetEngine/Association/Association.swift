@@ -466,7 +466,8 @@ extension Association {
     var hasRoundEnded: Bool?
     switch fact {
     case .linkLost(let wasDialler): return beginSearch(isDialler: wasDialler, surroundings, turn)
-    case .dialFailed(let kind, let failure): hasRoundEnded = search?.dialFailed(kind, failure, searchTerms, turn)
+    case .dialFailed(let kind, let failure, let address):
+      hasRoundEnded = search?.dialFailed(kind, failure, at: address, searchTerms, turn)
     case .strangerAnswered(let kind, let address):
       hasRoundEnded = search?.strangerAnswered(kind, at: address, searchTerms, turn)
     case .otherAnswered(let kind):

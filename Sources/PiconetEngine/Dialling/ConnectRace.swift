@@ -7,6 +7,8 @@ struct ConnectRace: Sendable {
   private(set) var addresses: [TransportAddress]
   /// The most of them: whoever claims to be the peer may claim to be anywhere.
   static let addressLimit = 64
+  /// How many of them one dial is given.
+  static let addressesAtOnce = 16
   private var waiting: [TransportKind]
   private(set) var running: [TransportKind] = []
   private(set) var failures: [TransportFailure] = []
@@ -56,7 +58,7 @@ struct ConnectRace: Sendable {
     guard !waiting.isEmpty, isDue else { return nil }
     let kind = waiting.removeFirst()
     let left = addressesLeft(kind)
-    let next = oneByOne.contains(kind) ? Array(left.prefix(1)) : left
+    let next = Array(left.prefix(oneByOne.contains(kind) ? 1 : Self.addressesAtOnce))
     isNextDue = false
     running.append(kind)
     // A transport that is dialled again gets no second head start: otherwise invented addresses would put off the other
@@ -93,7 +95,8 @@ struct ConnectRace: Sendable {
     if !addressesLeft(kind).isEmpty { waiting.insert(kind, at: 0) }
   }
 
-  mutating func failed(_ kind: TransportKind, _ failure: LinkFailure) {
+  /// - Parameter remoteAddress: what answered there and then failed, of all that were dialled.
+  mutating func failed(_ kind: TransportKind, _ failure: LinkFailure, at remoteAddress: String? = nil) {
     running.removeAll { $0 == kind }
     isNextDue = true
     // Over Bluetooth a link shares one connection of the two devices with all others, and a host that ends that
@@ -104,7 +107,11 @@ struct ConnectRace: Sendable {
     }
     failures.append(TransportFailure(kind, failure))
     let tried = dialled[kind] ?? []
-    if oneByOne.contains(kind) {
+    let answering = remoteAddress.map { address in tried.filter { $0.leads(to: address) } } ?? []
+    if !answering.isEmpty {
+      // Somebody may have planted it, and may not speak at all: the peer may be at another.
+      usedUp.formUnion(answering)
+    } else if oneByOne.contains(kind) {
       usedUp.formUnion(tried)
     } else if tried.count > 1, !kind.usesBluetooth, failure.code == .authentication || failure.code == .reset {
       // Something answered first at one of them, and can't or won't do TLS: the peer may be at another.

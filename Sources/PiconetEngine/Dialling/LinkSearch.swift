@@ -114,7 +114,9 @@ struct LinkSearch: Sendable {
   // MARK: Answers
 
   /// - Returns: whether the round has ended without a link.
-  mutating func dialFailed(_ kind: TransportKind, _ failure: LinkFailure, _ terms: Terms, _ turn: Turn) -> Bool {
+  mutating func dialFailed(
+    _ kind: TransportKind, _ failure: LinkFailure, at address: String?, _ terms: Terms, _ turn: Turn
+  ) -> Bool {
     // A refusal at one address of several means nothing: somebody may have invented that address.
     if failure.code == .refused, race?.isOneByOne(kind) != true { goneKinds.insert(kind) }
     switch failure.code {
@@ -124,7 +126,7 @@ struct LinkSearch: Sendable {
       .tooManyDescriptors, .connectionLimit, .other:
       break
     }
-    race?.failed(kind, failure)
+    race?.failed(kind, failure, at: address)
     return dialOn(terms, turn)
   }
 

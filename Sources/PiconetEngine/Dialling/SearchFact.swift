@@ -2,7 +2,7 @@
 enum SearchFact {
   /// The link is gone; the side that had dialled it begins at once.
   case linkLost(wasDialler: Bool)
-  case dialFailed(TransportKind, LinkFailure)
+  case dialFailed(TransportKind, LinkFailure, at: String?)
   /// A dial of ours has led to somebody else.
   case strangerAnswered(TransportKind, at: String)
   /// Another incarnation of the peer has answered where this one was.

@@ -6,11 +6,11 @@ extension SessionEngine {
     Surroundings(budgets: turn.budgets, discovery: discovery, associations: associations)
   }
 
-  mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, _ turn: Turn) {
+  mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, at address: String?, _ turn: Turn) {
     guard let (purpose, kind) = turn.dials.end(dial) else { return }
     switch purpose {
-    case .invitation(let command): goOn(attempts.dialFailed(command, kind, failure, ways, turn), turn)
-    case .search(let remote): search(.dialFailed(kind, failure), for: remote, turn)
+    case .invitation(let command): goOn(attempts.dialFailed(command, kind, failure, at: address, ways, turn), turn)
+    case .search(let remote): search(.dialFailed(kind, failure, at: address), for: remote, turn)
     }
   }
 

@@ -97,7 +97,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
         }
       }
     case .discoveryEnded(let source): for change in discovery.sourceEnded(source) { turn.deliver(change.event) }
-    case .dialFailed(let dial, let failure): dialFailed(dial, failure, turn)
+    case .dialFailed(let dial, let failure, let address): dialFailed(dial, failure, at: address, turn)
     case .linkOpened(let link, let opening): opened(link, opening, turn)
     case .linkPaced(let id, let pace): links[id]?.paced(pace, turn)
     case .linkClosed(let id, let end): if let link = links[id] { closed(link, end, turn) }

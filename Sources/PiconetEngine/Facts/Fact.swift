@@ -65,7 +65,8 @@ public enum Fact: Sendable, Hashable {
   indirect case discoveryReported(source: String, DiscoveryReport)
   /// A discovery source has ended: what only it saw is lost.
   case discoveryEnded(source: String)
-  case dialFailed(DialID, LinkFailure)
+  /// - Parameter at: the address that was reached, if it is the handshake there that has failed.
+  indirect case dialFailed(DialID, LinkFailure, at: String? = nil)
   indirect case linkOpened(LinkID, LinkOpening)
   case received(LinkID, Bytes)
   /// This many bytes of what was to be transmitted are with the kernel now.

@@ -130,10 +130,11 @@ struct InvitationAttempts: Sendable {
   }
 
   mutating func dialFailed(
-    _ command: CommandID, _ kind: TransportKind, _ failure: LinkFailure, _ ways: Ways, _ turn: Turn
+    _ command: CommandID, _ kind: TransportKind, _ failure: LinkFailure, at address: String?, _ ways: Ways,
+    _ turn: Turn
   ) -> Arrival? {
     guard let index = index(of: command) else { return nil }
-    attempts[index].race.failed(kind, failure)
+    attempts[index].race.failed(kind, failure, at: address)
     // Where a device takes only one connection per channel, as with RFCOMM, a link of ours keeps the address busy.
     if failure.code == .busy, attempts[index].phase == .dialling,
       let holder = ways.associations.dialled(kind, at: attempts[index].race.addresses)

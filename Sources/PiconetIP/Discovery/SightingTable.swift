@@ -13,6 +13,8 @@ struct SightingTable {
   }
   private struct Instance {
     var key: Key
+    /// Smaller than those of instances that came later.
+    var number = 0
     var name: String
     var info: [String: String]
     var endpoints: [ResolvedInstance.Endpoint]
@@ -22,6 +24,7 @@ struct SightingTable {
   /// Ourselves, in every incarnation that this process advertised.
   private var own: Key?
   private var instances: [DomainName: Instance] = [:]
+  private var nextNumber = 0
   private var reported: [Key: Sighting] = [:]
 
   init(sessionID: String) { self.sessionID = sessionID }
@@ -45,7 +48,14 @@ struct SightingTable {
       instance = read(resolved)
     case .removed(let removed): name = removed
     }
-    let before = instances[name]?.key
+    let former = instances[name]
+    let before = former?.key
+    if let former, former.key == instance?.key {
+      instance?.number = former.number
+    } else {
+      instance?.number = nextNumber
+      nextNumber += 1
+    }
     instances[name] = instance
     var reports: [DiscoveryReport] = []
     for key in Set([before, instance?.key].compactMap { $0 }).sorted(by: {
@@ -72,10 +82,30 @@ struct SightingTable {
   private func sighting(
     of key: Key, interfaceName: (UInt32) -> String?, isLoopback: (UInt32) -> Bool
   ) -> Sighting? {
-    let matching = instances.filter { $0.value.key == key }.sorted { $0.key < $1.key }.map(\.value)
+    // Anybody can advertise another's key. Who came first has the say, and the addresses take turns, so that no number
+    // of invented ones puts off the peer's own.
+    let matching = instances.values.filter { $0.key == key }.sorted { $0.number < $1.number }
     guard let first = matching.first else { return nil }
+    let ofEach = matching.map { addresses(of: $0, interfaceName: interfaceName, isLoopback: isLoopback) }
+    var texts: [String] = []
+    for turn in 0..<(ofEach.lazy.map(\.count).max() ?? 0) {
+      for text in ofEach.compactMap({ turn < $0.count ? $0[turn] : nil })
+      where !texts.contains(text) && texts.count < Self.addressLimit {
+        texts.append(text)
+      }
+    }
+    if texts.isEmpty { return nil }
+    return Sighting(
+      peer: key.peer, incarnation: key.incarnation, name: first.name, info: first.info,
+      addresses: texts.map { TransportAddress(kind: .tcp, text: $0) })
+  }
+
+  /// Best first.
+  private func addresses(
+    of instance: Instance, interfaceName: (UInt32) -> String?, isLoopback: (UInt32) -> Bool
+  ) -> [String] {
     var ranked: [(rank: Int, endpoint: ResolvedInstance.Endpoint)] = []
-    for endpoint in matching.flatMap(\.endpoints) {
+    for endpoint in instance.endpoints {
       if let rank = Self.rank(endpoint, isLoopback: isLoopback(endpoint.interface.index)) {
         ranked.append((rank, endpoint))
       }
@@ -85,15 +115,7 @@ struct SightingTable {
         $1.rank, $1.endpoint.interface.index, $1.endpoint.address
       )
     }
-    var texts: [String] = []
-    for (_, endpoint) in ranked {
-      guard let text = Self.text(endpoint, interfaceName: interfaceName) else { continue }
-      if !texts.contains(text), texts.count < Self.addressLimit { texts.append(text) }
-    }
-    if texts.isEmpty { return nil }
-    return Sighting(
-      peer: key.peer, incarnation: key.incarnation, name: first.name, info: first.info,
-      addresses: texts.map { TransportAddress(kind: .tcp, text: $0) })
+    return ranked.compactMap { Self.text($0.endpoint, interfaceName: interfaceName) }
   }
 
   /// Best first: loopback (same host), IPv6, IPv4, link-local. Nil: an address that nobody may claim on the interface

@@ -16,7 +16,8 @@ final class LinkRunner: LinkEndpointHandler {
   let dial: DialID?
   let endpoint: any LinkEndpoint
   let channel: any SecureChannel
-  let startedAt: Instant
+  /// When its handshake is given up.
+  let securingDeadline: Instant
   /// Kept from the endpoint's traits: copying those costs more than this look.
   private let largestWrite: Int
   /// Told of bytes and waits; nil if no discovery shares the radio with this link.
@@ -39,13 +40,13 @@ final class LinkRunner: LinkEndpointHandler {
 
   init(
     id: LinkID, dial: DialID?, endpoint: any LinkEndpoint, channel: any SecureChannel, at now: Instant,
-    driver: NodeDriver
+    securingTime: Duration, driver: NodeDriver
   ) {
     self.id = id
     self.dial = dial
     self.endpoint = endpoint
     self.channel = channel
-    startedAt = now
+    securingDeadline = now + securingTime
     largestWrite = endpoint.traits.largestWrite
     radio = endpoint.traits.kind.usesBluetooth ? driver.radio : nil
     self.driver = driver

@@ -34,7 +34,12 @@ public final class NodeDriver: RoundHandler {
   private var closing: [(runner: LinkRunner, deadline: Instant)] = []
   private var closingTimer: LoopTimer?
   @exclusivity(unchecked) private var writers: [LinkRunner] = []
-  private var dials: [DialID: any DialCancellation] = [:]
+  private struct Dial {
+    let cancellation: any DialCancellation
+    /// Of IP addresses, of which the next is tried if nobody speaks at one.
+    let hasSeveral: Bool
+  }
+  private var dials: [DialID: Dial] = [:]
   private var sources: [TransferID: any ResourceSource] = [:]
   private var stores: [TransferID: StoreRunner] = [:]
   @exclusivity(unchecked) private var busyStores: Set<TransferID> = []
@@ -413,60 +418,68 @@ public final class NodeDriver: RoundHandler {
       return
     }
     if kind.usesBluetooth { radio?.dialBegins(dial) }
-    dials[dial] = transport.dial(addresses) { [self] result in dialled(dial, result) }
+    let cancellation = transport.dial(addresses) { [self] result in dialled(dial, result) }
+    dials[dial] = Dial(cancellation: cancellation, hasSeveral: addresses.count > 1 && !kind.usesBluetooth)
   }
 
   private func dialled(_ dial: DialID, _ result: Result<any LinkEndpoint, LinkFailure>) {
-    let isWanted = dials.removeValue(forKey: dial) != nil
+    let wanted = dials.removeValue(forKey: dial)
     // After the end the discoveries are closed, too.
     defer { if !isEnding { radio?.dialEnded(dial) } }
     switch result {
-    case .success(let endpoint) where isWanted && !isEnding: secure(endpoint, dial: dial)
-    case .success(let endpoint): endpoint.close(abort: true)
-    case .failure(let failure): if isWanted { process(.dialFailed(dial, failure)) }
+    case .success(let endpoint):
+      guard let wanted, !isEnding else { return endpoint.close(abort: true) }
+      let time = wanted.hasSeveral ? min(limits.securingTimeoutOfSeveral, limits.securingTimeout) : nil
+      secure(endpoint, dial: dial, within: time)
+    case .failure(let failure): if wanted != nil { process(.dialFailed(dial, failure)) }
     }
   }
 
   private func cancel(_ dial: DialID) {
     // A link may be in its TLS handshake already.
     if let runner = securing.first(where: { $0.dial == dial }) { runner.abort() }
-    dials.removeValue(forKey: dial)?.cancel()
+    dials.removeValue(forKey: dial)?.cancellation.cancel()
     radio?.dialEnded(dial)
   }
 
   func accepted(_ endpoint: any LinkEndpoint) {
     guard !isEnding else { return endpoint.close(abort: true) }
-    // Connections that never speak must not keep others out: the oldest goes. They must not push out our own dials.
+    // Connections that never speak must not keep others out: the oldest of the host with the most goes. They must not
+    // push out our own dials.
     let waiting = securing.filter { $0.dial == nil }
-    if waiting.count >= limits.securing { waiting.first?.abort() }
+    if waiting.count >= limits.securing {
+      let counts = Dictionary(grouping: waiting, by: \.endpoint.traits.remoteHost).mapValues(\.count)
+      let most = counts.values.max()
+      waiting.first { counts[$0.endpoint.traits.remoteHost] == most }?.abort()
+    }
     secure(endpoint, dial: nil)
   }
 
-  private func secure(_ endpoint: any LinkEndpoint, dial: DialID?) {
+  private func secure(_ endpoint: any LinkEndpoint, dial: DialID?, within time: Duration? = nil) {
     let runner = LinkRunner(
       id: LinkID(rawValue: nextLink), dial: dial, endpoint: endpoint,
-      channel: security.makeChannel(isDialler: dial != nil, over: endpoint.traits.kind), at: loop.now, driver: self)
+      channel: security.makeChannel(isDialler: dial != nil, over: endpoint.traits.kind), at: loop.now,
+      securingTime: time ?? limits.securingTimeout, driver: self)
     nextLink += 1
     runners[runner.id] = runner
     securing.append(runner)
-    if securing.count == 1 { securingTimer?.set(runner.startedAt + limits.securingTimeout) }
+    if runner.securingDeadline == securing.lazy.map(\.securingDeadline).min() {
+      securingTimer?.set(runner.securingDeadline)
+    }
     runner.radio?.handshakeBegins(runner.id, isDialler: dial != nil)
     runner.start()
   }
 
   private func securingDeadline() {
     let now = loop.now
-    while let oldest = securing.first {
-      let deadline = oldest.startedAt + limits.securingTimeout
-      if deadline > now {
-        securingTimer?.set(deadline)
-        return
-      }
-      oldest.abort()
-      if let dial = oldest.dial {
-        process(.dialFailed(dial, LinkFailure(.timedOut, "the other side did not complete the TLS handshake")))
+    while let runner = securing.first(where: { $0.securingDeadline <= now }) {
+      runner.abort()
+      if let dial = runner.dial {
+        let failure = LinkFailure(.timedOut, "the other side did not complete the TLS handshake")
+        process(.dialFailed(dial, failure, at: runner.endpoint.traits.remoteAddress))
       }
     }
+    if let next = securing.lazy.map(\.securingDeadline).min() { securingTimer?.set(next) }
   }
 
   func secured(_ runner: LinkRunner, peer: PeerID) {
@@ -497,7 +510,7 @@ public final class NodeDriver: RoundHandler {
           LinkFailure(.refused, failure.code.words)
         case .insecure(let failure): LinkFailure(.authentication, "TLS: \(failure)")
         }
-      process(.dialFailed(dial, failure))
+      process(.dialFailed(dial, failure, at: runner.endpoint.traits.remoteAddress))
     }
   }
 

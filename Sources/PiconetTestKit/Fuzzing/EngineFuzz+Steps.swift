@@ -81,7 +81,9 @@ extension EngineFuzz {
     if input.isTrue() {
       open(peer: input.number(below: Self.hostileCount), handshake: input.isTrue(), dial: dial)
     } else {
-      take(.dialFailed(dial, LinkFailure(input.pick(LinkFailure.Code.allCases))))
+      take(
+        .dialFailed(
+          dial, LinkFailure(input.pick(LinkFailure.Code.allCases)), at: input.pick([nil, "hostile", "hostile/1", "x"])))
     }
   }
 

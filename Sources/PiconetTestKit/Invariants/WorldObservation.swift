@@ -14,7 +14,7 @@ extension World {
       node.record.accepted[link] = nil
       node.record.outstanding[link] = nil
     case .transmitted(let link, let count): if !hoards(link, of: node) { node.record.outstanding[link]? -= count }
-    case .dialFailed(let dial, _): node.record.dials.remove(dial)
+    case .dialFailed(let dial, _, _): node.record.dials.remove(dial)
     case .chunkStored(let transfer, let upTo): node.stores[transfer]?.stored = Int(upTo)
     case .committed(let transfer, _, _):
       if node.stores[transfer]?.phase == .committing { node.stores[transfer]?.phase = .committed }

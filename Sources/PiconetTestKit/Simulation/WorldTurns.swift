@@ -82,7 +82,7 @@ extension World {
       case .linkOpened(let link, let opening):
         guard node.has(link) else { return nil }
         if let dial = opening.dial { node.dials[dial] = nil }
-      case .dialFailed(let dial, _):
+      case .dialFailed(let dial, _, _):
         // One over a relay is in no table of the network's.
         guard node.dials.removeValue(forKey: dial) != nil || node.record.dials.contains(dial) else { return nil }
       case .deadlineReached:

@@ -48,7 +48,8 @@ struct TranscriptWording {
     case .storeRestarted(let transfer, let offset): "storeRestarted \(describe(transfer)) from \(offset)"
     case .committed(let transfer, _, _): "committed \(describe(transfer))"
     case .storeFailed(let transfer, let reason, _): "storeFailed \(describe(transfer)) \(reason)"
-    case .dialFailed(let dial, let failure): "dialFailed \(dial.rawValue) \(failure)"
+    case .dialFailed(let dial, let failure, let address):
+      "dialFailed \(dial.rawValue) \(failure)\(address.map { " at \($0)" } ?? "")"
     case .streamWritten(let stream, let bytes): "streamWritten \(describe(stream)) \(size(bytes))"
     case .streamConsumed(let stream, let count): "streamConsumed \(describe(stream)) \(count)"
     case .discoveryEnded, .deadlineReached, .availabilityChanged: "\(fact)"

@@ -255,4 +255,28 @@ struct ConnectRaceTests {
     radio.failed(.l2cap, LinkFailure(.authentication))
     #expect(radio.isLost)
   }
+
+  @Test(
+    "what is reached and then fails, or says nothing, costs its address alone", arguments: LinkFailure.Code.allCases)
+  func failsAtAnAddress(code: LinkFailure.Code) {
+    var race = race([tcp("1"), tcp("2"), tcp("3")])
+    _ = race.next(at: seconds(0))
+    race.failed(.tcp, LinkFailure(code), at: "1")
+    #expect(race.next(at: seconds(0))?.addresses == [tcp("2"), tcp("3")])
+    race.failed(.tcp, LinkFailure(code), at: "3")
+    #expect(race.next(at: seconds(0))?.addresses == [tcp("2")])
+    race.failed(.tcp, LinkFailure(.unreachable))
+    #expect(race.isLost && race.failures.count == 3)
+  }
+
+  @Test("a dial is given sixteen addresses, and what it was not given is dialled next")
+  func manyAddresses() {
+    let all = (1...20).map { tcp("\($0)") }
+    var race = race(all)
+    #expect(race.next(at: seconds(0))?.addresses == Array(all[..<16]))
+    race.failed(.tcp, LinkFailure(.unreachable))
+    #expect(race.next(at: seconds(0))?.addresses == Array(all[16...]))
+    race.failed(.tcp, LinkFailure(.unreachable))
+    #expect(race.isLost)
+  }
 }

@@ -47,7 +47,7 @@ struct InvitationAttemptsTests {
     let link = PiconetEngineTests.link(
       reached: .ready, Hello(incarnation: Incarnation(rawValue: 2), name: "", sessionID: ""), from: 2, at: seconds(0),
       configuration())
-    let arrival = attempts.dialFailed(first, .tcp, LinkFailure(.refused), ways(hasLink ? [link] : []), turn)
+    let arrival = attempts.dialFailed(first, .tcp, LinkFailure(.refused), at: nil, ways(hasLink ? [link] : []), turn)
     #expect(arrival == nil)
     #expect(attempts.contains(node: node(2)) == hasLink && (ending() == nil) == hasLink)
     if hasLink {

@@ -141,7 +141,8 @@ struct TraceSamples {
     return [
       .commanded(command(), pick(commands())), .messageQueued(node(), bytes()[...], pick(DeliveryMode.allCases)),
       .messagesConsumed(node(), byteCount: count()), .discoveryReported(source: text(), pick(reports())),
-      .discoveryEnded(source: text()), .dialFailed(dial(), failure()), .linkOpened(link(), opening),
+      .discoveryEnded(source: text()), .dialFailed(dial(), failure(), at: optional(text())),
+      .linkOpened(link(), opening),
       .received(link(), bytes()[...]), .transmitted(link(), byteCount: count()),
       .linkClosed(link(), pick(linkEnds())), .trustJudged(link(), pick(judgements())),
       .nonceDrawn(CodeID(rawValue: number()), optional(CodeNonce(bytes: bytes(), commitment: bytes()))),

@@ -81,6 +81,28 @@ import Testing
     #expect(Self.apply(.removed(second.name), to: &table).isEmpty)
   }
 
+  @Test("addresses that somebody else claims for a peer push none of its own out, nor behind all of them")
+  func claimedAddresses() throws {
+    for isFirst in [true, false] {
+      var table = SightingTable(sessionID: "photos")
+      let own = try Self.instance("Zoe", endpoints: [(2, .v4(0x0A00_0001)), (2, .v4(0x0A00_0002))], name: "Anna")
+      let spoofed = try Self.instance(
+        "A", endpoints: (1...16).map { (2, .v6(high: 0xFD00_0000_0000_0000, low: $0)) }, name: "Mum")
+      _ = Self.apply(.resolved(isFirst ? own : spoofed), to: &table)
+      guard case .seen(let sighting)? = Self.apply(.resolved(isFirst ? spoofed : own), to: &table).first else {
+        Issue.record("no change was seen")
+        return
+      }
+      let texts = sighting.addresses.map(\.text)
+      #expect(texts.count == SightingTable.addressLimit)
+      #expect(texts.firstIndex(of: "10.0.0.1:4000") == (isFirst ? 0 : 1))
+      #expect(texts.firstIndex(of: "10.0.0.2:4000") == (isFirst ? 2 : 3))
+      // Who came first has the say, whatever the other is called, and an update changes nothing about that.
+      #expect(sighting.name == (isFirst ? "Anna" : "Mum"))
+      #expect(Self.apply(.updated(own), to: &table) == [])
+    }
+  }
+
   @Test func anInstanceThatChangesItsIncarnationIsGoneAndSeen() throws {
     var table = SightingTable(sessionID: "photos")
     let address: [(UInt32, IPAddress)] = [(2, .v4(0x0A00_0001))]
