@@ -47,22 +47,29 @@ def test_all_there(place: Place):
 
 
 def test_daily(place: Place):
-    """what has come of a stranger's broken file counts for its day, under whatever name it begins again; what is there already does not"""
-    receiver, node = place.receiver("--daily", "3M"), Node()
+    """what has come of a stranger's broken file counts for its day, whatever name or content goes on under its name; what need not be sent
+    does not"""
+    receiver, node = place.receiver("--daily", "4190000"), Node()
     member = joined(receiver.address, node)
-    outgoing = Outgoing(member, os.urandom(2 * MiB), "broken.jpg")
+    broken = os.urandom(2 * MiB)
+    outgoing = Outgoing(member, broken, "broken.jpg", identity=IDENTITY)
     assert outgoing.start() is None
     outgoing.send_until(2 * MiB - 1)
     # Stored after these bytes.
     assert transfers.send(member, b"x", "marker.jpg", number=1).is_stored
-    member.leave()
+    # What has come of it is kept.
+    member.leave(Reason.SHUTTING_DOWN)
     again = joined(receiver.address, node)
-    refused = transfers.send(again, os.urandom(2 * MiB), "other.jpg")
-    assert refused.reason == Reason.DECLINED and "today" in refused.detail, refused
+    for name, identity in (("other.jpg", None), ("broken.jpg", None), ("broken.jpg", b"another"), ("broken.jpg", b"and another")):
+        refused = transfers.send(again, os.urandom(2 * MiB), name, identity=identity)
+        assert refused.reason == Reason.DECLINED and "today" in refused.detail, refused
+    went_on = transfers.send(again, broken, "broken.jpg", identity=IDENTITY)
+    assert went_on.is_stored and went_on.offset >= MiB, went_on
     small = os.urandom(500_000)
-    assert transfers.send(again, small, "small.jpg").is_stored
+    assert transfers.send(again, small, "small.jpg", identity=b"small").is_stored
+    # Nothing of these is sent.
     for _ in range(5):
-        assert transfers.send(again, small, "small.jpg").was_present
+        assert transfers.send(again, small, "small.jpg", identity=b"small").was_present
     assert transfers.send(again, os.urandom(600_000), "last.jpg").reason == Reason.DECLINED
 
 
@@ -96,7 +103,7 @@ def check_nothing_stored(sender: Program, status: int, reason: str) -> None:
 def test_receiver_that_claims_all(place: Place):
     """imagesend believes a receiver nothing that claims to have all bytes and then does nothing: it ends with 5, and says of no file that
     it is stored or there already"""
-    with claiming_all(place, "--timeout", "2") as (sender, member, _):
+    with claiming_all(place, "--timeout", "5") as (sender, member, _):
         # Alive, and silent about the file.
         while sender.is_running:
             try:
@@ -160,7 +167,7 @@ def test_never_stored(place: Place):
     photo = place.path("photos") / "photo.jpg"
     photo.write_bytes(b"photo" * 100)
     with socket.create_server(("127.0.0.1", 0)) as server:
-        sender, member = meetings.called_by(place, server, "--timeout", "2", photo)
+        sender, member = meetings.called_by(place, server, "--timeout", "5", photo)
         member.let_in()
         incoming = Incoming(member)
         incoming.accept()
@@ -239,7 +246,7 @@ def taken_of_a_url(place: Place, path: str) -> tuple[int, Held]:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless) as web, socket.create_server(("127.0.0.1", 0)) as server:
         web.daemon_threads = True
         threading.Thread(target=web.serve_forever, daemon=True).start()
-        sender, member = meetings.called_by(place, server, "--timeout", "2", f"http://127.0.0.1:{web.server_port}/{path}.jpg")
+        sender, member = meetings.called_by(place, server, "--timeout", "5", f"http://127.0.0.1:{web.server_port}/{path}.jpg")
         held = Held(sender, temporary)
         member.let_in()
         try:
@@ -372,7 +379,7 @@ def test_link_in_a_folder(place: Place):
         names = []
         try:
             while True:
-                incoming = Incoming(member, patience=1)
+                incoming = Incoming(member, patience=1 if names else 10)
                 names.append(incoming.offer.name.rpartition(b"/")[2])
                 incoming.accept()
                 incoming.finish()

@@ -27,7 +27,7 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// When the content was last changed, as the sender says: nanoseconds since 1970-01-01 00:00 UTC, leap seconds not
   /// counted; nil if it says nothing. A stored file gets this time.
   public let modified: Int64?
-  let identity: [UInt8]
+  package let identity: [UInt8]
   let state: IncomingTransferState
 
   init(
@@ -96,6 +96,16 @@ public struct IncomingOffer: Sendable, Identifiable {
     content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil
   ) async throws(PiconetError) -> IncomingTransfer<ReceivedFile> {
     try await core.store(self, in: directory, as: name, onConflict: policy, content: content)
+  }
+
+  /// How many bytes `startStoring` would find there of an earlier transfer, if nothing changes and no other transfer of
+  /// the same content is under way.
+  package func keptByteCount(in directory: ReceivingDirectory) async -> UInt64 {
+    await core.keptByteCount(of: self, in: directory)
+  }
+
+  var resumptionKey: ResumptionKey? {
+    ResumptionKey(sender: sender.id.peer, isKnown: sender.known != nil, identity: identity, size: size)
   }
 
   /// Takes the resource into memory and returns when it is whole and verified. Memory is used as bytes come, whatever

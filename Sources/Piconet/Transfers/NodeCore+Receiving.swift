@@ -16,8 +16,7 @@ extension NodeCore {
     let wish = FileStore.Wish(
       rawName: name.map { Array($0.utf8) } ?? offer.rawName, rawFolder: name == nil ? offer.rawFolder : [],
       size: offer.size, policy: policy, modified: offer.modified,
-      key: ResumptionKey(
-        sender: sender.peer, isKnown: offer.sender.known != nil, identity: offer.identity, size: offer.size),
+      key: offer.resumptionKey,
       mayReplace: { [names = directory.names] in names.mayReplace($0, of: sender) })
     let store: FileStore
     do throws(PiconetError) {
@@ -39,6 +38,13 @@ extension NodeCore {
       offer, received: { store.stored.withLock { $0 } }, failure: { store.failure.withLock { $0 } })
     await accept(offer, into: store, offset: offset)
     return transfer
+  }
+
+  /// How many whole blocks an earlier transfer of the same content has left, most of which a transfer goes on behind.
+  func keptByteCount(of offer: IncomingOffer, in directory: ReceivingDirectory) async -> UInt64 {
+    guard let key = offer.resumptionKey else { return 0 }
+    let kept = try? await onDisk { () throws(FileFailure) in directory.directory.keptByteCount(under: key) }
+    return min(offer.size, (kept ?? 0) / BlockJournal.blockByteCount * BlockJournal.blockByteCount)
   }
 
   /// Checks a name that this side has chosen: if it is not a valid one, the offer stands.

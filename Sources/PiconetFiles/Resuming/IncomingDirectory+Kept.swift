@@ -11,7 +11,7 @@ extension IncomingDirectory {
   }
 
   /// How many bytes are kept under a key; how many of them are right is seen when they are read.
-  func keptByteCount(under key: ResumptionKey) -> UInt64 {
+  package func keptByteCount(under key: ResumptionKey) -> UInt64 {
     keptStatus(of: keptName(under: key)).map { UInt64(clamping: $0.st_size) } ?? 0
   }
 

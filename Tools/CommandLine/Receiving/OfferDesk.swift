@@ -33,9 +33,10 @@ final class OfferDesk: Sendable {
   private struct State {
     var gates: [NodeID: Gates] = [:]
     var stored = 0
-    /// Files that did not arrive whole, and of which a part may be kept that another transfer can go on with: how
-    /// much came.
-    var parts: [Part: Int64] = [:]
+    /// Files that did not arrive whole, and of which a part may be kept that another transfer can go on with.
+    var parts: Set<Part> = []
+    /// Content of strangers that may go on behind such a part: one transfer at a time does.
+    var resuming: Set<StrangersContent> = []
   }
 
   /// The gates of one sender.
@@ -49,6 +50,12 @@ final class OfferDesk: Sendable {
   private struct Part: Hashable {
     let peer: String
     let name: String
+  }
+
+  private struct StrangersContent: Hashable {
+    let stranger: PeerID
+    let identity: [UInt8]
+    let size: UInt64
   }
 
   init(
@@ -150,22 +157,20 @@ final class OfferDesk: Sendable {
     }
     let stranger = offer.sender.fingerprint
     // What has come of it before has been counted then.
-    let part = state.withLock { $0.parts[Part(peer: peer, name: name)] } ?? 0
-    let most = max(0, Int64(clamping: offer.size) - part)
+    let content = StrangersContent(stranger: stranger, identity: offer.identity, size: offer.size)
+    let isFirst = !content.identity.isEmpty && state.withLock { $0.resuming.insert(content).inserted }
+    defer { if isFirst { state.withLock { _ = $0.resuming.remove(content) } } }
+    let kept = isFirst ? await offer.keptByteCount(in: directory) : 0
+    let most = Int64(clamping: offer.size - min(offer.size, kept))
     guard await dailyLimit.take(most, from: stranger) else {
       guard !Task.isCancelled else { return await refuse(offer, name) }
       return await refuse(
         offer, name, TransferFailure(word: "daily-limit", message: Self.beyondDailyLimit, exitCode: .refused))
     }
-    let outcome = await taken(offer, name, of: sender, late)
-    let came = outcome == .present ? 0 : Self.came(of: offer)
-    dailyLimit.settle(most, came: came, from: stranger)
-  }
-
-  /// How much of it has come over this transfer.
-  private static func came(of offer: IncomingOffer) -> Int64 {
+    _ = await taken(offer, name, of: sender, late)
     let progress = offer.progress
-    return Int64(clamping: progress.stored - min(progress.stored, progress.resumedFrom))
+    let came = Int64(clamping: progress.stored - min(progress.stored, progress.resumedFrom))
+    dailyLimit.settle(most, came: came, from: stranger)
   }
 
   private static let beyondDailyLimit = "a device that is not known may send no more today"
@@ -233,7 +238,7 @@ final class OfferDesk: Sendable {
       board.end(key, isStored: !file.wasThere)
       state.withLock { state in
         state.stored += 1
-        state.parts[Part(peer: peer, name: name)] = nil
+        state.parts.remove(Part(peer: peer, name: name))
       }
       if file.wasThere {
         let suppressed = repeats.change { $0.take(offer.sender) }
@@ -288,8 +293,7 @@ final class OfferDesk: Sendable {
           state.withLock { state in
             let part = Part(peer: peer, name: name)
             // No more are kept anyway, and one is enough to mention them.
-            guard state.parts[part] != nil || state.parts.count < ReceivingDirectory.keptFileLimit else { return }
-            state.parts[part, default: 0].add(bytes: Self.came(of: offer))
+            if state.parts.count < ReceivingDirectory.keptFileLimit { state.parts.insert(part) }
           }
         }
       }
