@@ -1,3 +1,4 @@
+import Foundation
 import PiconetTerminal
 import Testing
 
@@ -10,6 +11,22 @@ struct AnnouncedFilesTests {
     for number in 0..<count { files.add(name(number), bytes: Int64(number) * 1_000) }
     files.isWhole = true
     return files
+  }
+
+  @Test("is written as the document's example")
+  func golden() throws {
+    let document = URL(filePath: #filePath).deletingLastPathComponent().appending(
+      path: "../../Documentation/wire-format.md")
+    let text = try String(contentsOf: document.standardized, encoding: .utf8)
+    let block = try #require(
+      text.components(separatedBy: "```golden-announcement\n").last?.components(separatedBy: "```").first)
+    var files = AnnouncedFiles()
+    for (name, size) in [("holiday/beach.jpg", 1_000), ("sun.png", 200), ("12:30.jpg", 30)] as [(String, Int64)] {
+      files.add(name, bytes: size)
+    }
+    files.isWhole = true
+    #expect(String(decoding: files.encoded, as: UTF8.self) == block)
+    #expect(AnnouncedFiles(Array(block.utf8)) == files)
   }
 
   @Test("is read as it was written")

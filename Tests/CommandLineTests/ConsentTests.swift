@@ -48,6 +48,24 @@ struct ConsentTests {
     #expect(consents.refusal(of: "album/1.jpg", bytes: 1, from: phone) == .notChosen)
   }
 
+  @Test("a file whose name can't be used here comes under another one, once")
+  func otherName() throws {
+    let consents = Consents()
+    var files = AnnouncedFiles()
+    for (name, size) in [("12:30.jpg", 100), ("b.jpg", 7)] as [(String, Int64)] { files.add(name, bytes: size) }
+    files.isWhole = true
+    for selection in [OfferSelection.all, try OfferSelection("1", of: files, shown: 2)] {
+      consents.agree(to: selection, of: files, from: phone)
+      if selection == .all { #expect(consents.refusal(of: "b.jpg", bytes: 7, from: phone) == nil) }
+      #expect(consents.refusal(of: "12:30.jpg", bytes: 100, from: phone) == nil)
+      consents.giveBack(100, of: phone)
+      if selection != .all { #expect(consents.refusal(of: "12_30.jpg", bytes: 99, from: phone) == .notChosen) }
+      #expect(consents.refusal(of: "12_30.jpg", bytes: 100, from: phone) == nil)
+      #expect(consents.refusal(of: "12_31.jpg", bytes: 100, from: phone) != nil, "\(selection)")
+    }
+    consents.giveBack(1, of: NodeID(peer: phone.peer, incarnation: Incarnation(rawValue: 2)))
+  }
+
   @Test("of what was chosen no more comes than was announced of it, in files and in bytes")
   func moreThanChosen() throws {
     let consents = Consents()

@@ -146,7 +146,10 @@ class Program:
     def datagrams(self) -> tuple[int, int]:
         """Bytes that wait in its UDP sockets, and datagrams that found no room there (proc_net_udp)."""
         folder = pathlib.Path(f"/proc/{self.pid}")
-        sockets = {os.readlink(path).removeprefix("socket:[").rstrip("]") for path in folder.joinpath("fd").iterdir()}
+        sockets = set()
+        for path in folder.joinpath("fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                sockets.add(os.readlink(path).removeprefix("socket:[").rstrip("]"))
         waiting, dropped = 0, 0
         for family in ("udp", "udp6"):
             for line in folder.joinpath("net", family).read_text().splitlines()[1:]:

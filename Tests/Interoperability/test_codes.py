@@ -5,10 +5,10 @@ import time
 
 import meetings
 from association import Association
-from frames import Accept, Admit, CodeNonce, CodeReveal, Decline, Invite, Offer, Withdraw
+from frames import Accept, Admit, CodeNonce, CodeReveal, Decline, Frame, Invite, Offer, Withdraw
 from identity import Identity
 from link import Late, Link, LinkEnded, Node
-from place import Place
+from place import Place, Program
 from reasons import Reason
 
 SENDING = "Send?"  # the question of imagesend
@@ -17,12 +17,7 @@ SENDING = "Send?"  # the question of imagesend
 def test_code_on_the_screen(place: Place):
     """the screen shows the code that we compute, and a person who says yes lets us in"""
     receiver = meetings.ask_receiver(place)
-    association = meetings.invited(receiver, Node(name="Ada"))
-    try:
-        association.wait_for(Accept, patience=1)
-    except Late:
-        pass  # meanwhile the nonces have gone both ways
-    receiver.see(meetings.QUESTION)
+    association = meetings.asked(receiver, Node(name="Ada"))
     assert meetings.code_shown(receiver.look()) == association.code
     receiver.type("y\n")
     association.get_in()
@@ -134,9 +129,10 @@ def test_missing_reveal(place: Place):
     while not isinstance(association.link.receive(), CodeNonce):
         pass
     began = time.monotonic()
-    while not isinstance(frame := association.link.receive(4), Decline):
+    while not isinstance(frame := association.link.receive(15), Decline):
         pass
-    assert frame.reason == Reason.CODE_MISMATCH and time.monotonic() - began < 3.5, (frame, time.monotonic() - began)
+    # A busy machine may take its time; the invitation itself stands for a minute.
+    assert frame.reason == Reason.CODE_MISMATCH and time.monotonic() - began < 12, (frame, time.monotonic() - began)
 
 
 def test_frames_of_codes_at_wrong_times(place: Place):
@@ -151,18 +147,19 @@ def test_frames_of_codes_at_wrong_times(place: Place):
 def tries(receiver, how) -> int:
     """How many codes one key learns that breaks each attempt off in this way."""
     node, codes = Node(name="Middle"), set()
-    until = time.monotonic() + 12
+    until = time.monotonic() + 20
     for _ in range(12):
         if time.monotonic() > until:
             break
         try:
             association = meetings.invited(receiver, node)
-            try:
-                association.wait_for(Accept, Decline, patience=0.7)
-            except Late:
-                pass
-            if association.code:
-                codes.add(association.code)
+            # After a try the question waits for a second or two; once there are no more it is declined at once.
+            meetings.until_code(association)
+            if association.code is None:
+                association.link.drop()
+                continue
+            codes.add(association.code)
+            receiver.see(association.code)
             how(association)
         except (LinkEnded, Late, AssertionError):
             pass
@@ -174,7 +171,10 @@ def test_aborted_attempts(place: Place):
     receiver = meetings.ask_receiver(place)
     count = tries(receiver, lambda association: association.link.drop())
     assert 1 <= count <= 3, f"{count} codes in 12 attempts"
-    assert receiver.look().count("the attempt broke off") == count
+    until = time.monotonic() + 10
+    while (said := receiver.look(0.1).count("the attempt broke off")) < count and time.monotonic() < until:
+        pass
+    assert said == count, (said, count)
 
 
 def test_attempts_of_many(place: Place):
@@ -204,23 +204,34 @@ def test_withdrawn_attempts(place: Place):
     assert 1 <= count <= 3, f"{count} codes in 12 attempts"
 
 
-def test_withdrawn_question(place: Place):
-    """a y in the moment in which another question takes the place of the former accepts nobody"""
-    receiver = meetings.ask_receiver(place)
+def answered_unread(receiver: Program) -> tuple[float, Frame | None]:
+    """Types y as soon as another question has taken the place of the former.
+    - Returns: how many seconds after the end of the former that was, and what came of the other one."""
     first = meetings.asked(receiver, Node(name="First"))
     behind = len(receiver.look())
     second = Association(Link.dial(receiver.address, Node(name="Second"), source="127.0.0.2"))
     second.send(second.invitation())
     second.link.ping()
+    began = time.monotonic()
     first.link.close()
-    try:
-        answer = second.receive(0.7)
-    except Late:
-        answer = None
+    answer = meetings.until_code(second)
     receiver.see(meetings.QUESTION, after=receiver.see("Second", after=behind))
-    receiver.type("y\n")  # sooner than anybody can read
+    receiver.type("y\n")
+    seconds = time.monotonic() - began
     try:
-        answer = answer or second.receive(1)
+        return seconds, answer or second.receive(2)
     except Late:
-        return
-    assert not isinstance(answer, Accept), "the answer to one question was taken for another"
+        return seconds, None
+
+
+def test_withdrawn_question(place: Place):
+    """a y in the moment in which another question takes the place of the former accepts nobody"""
+    for number in range(5):
+        receiver = meetings.ask_receiver(place, state=f"receiver{number}")
+        seconds, answer = answered_unread(receiver)
+        # Nothing counts for a second after the former question; a y that a busy machine types later shows nothing.
+        if seconds < 0.9:
+            assert not isinstance(answer, Accept), "the answer to one question was taken for another"
+            return
+        receiver.end()
+    raise AssertionError("no y was typed within the second in which nothing counts")

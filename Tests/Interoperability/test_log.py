@@ -84,13 +84,14 @@ def test_log_of_drips(place: Place):
             outgoing = transfers.Outgoing(member, bytes(10_000), f"{len(begun)}.jpg", number=number)
             assert outgoing.start() is None
             begun.append(outgoing)
-    began, seconds = time.monotonic(), 4
-    while time.monotonic() < began + seconds:
+    began, progress = time.monotonic(), 0
+    # For 4 s; on a busy machine it reads, or tells, some of it later.
+    while (seconds := time.monotonic() - began) < 4 or progress <= 200 and seconds < 20:
         for outgoing in begun:
             outgoing.send_until(outgoing.place + 1)
-    progress = counted(receiver)["progress"]
+        progress += counted(receiver)["progress"]
     # As many as one file tells in half a minute, and then one a second.
-    assert 200 < progress <= 256 + 2 * seconds, progress
+    assert 200 < progress <= 256 + 2 * (seconds + 1), (progress, seconds)
 
 
 def test_log_of_one_transfer(place: Place):
@@ -98,14 +99,14 @@ def test_log_of_one_transfer(place: Place):
     receiver = place.receiver()
     outgoing = transfers.Outgoing(joined(receiver.address), bytes(100_000), "photo.jpg")
     assert outgoing.start() is None
-    until = time.monotonic() + 3
-    while time.monotonic() < until and outgoing.place < 90_000:
+    until, progress = time.monotonic() + 10, 0
+    # Once a second, as among many that drip, would be ten.
+    while progress < 15 and time.monotonic() < until and outgoing.place < 90_000:
         outgoing.send_until(outgoing.place + 1)
         time.sleep(0.001)
+        progress += counted(receiver)["progress"]
+    assert progress >= 15, progress
     assert outgoing.finish().is_stored
-    receiver.event("stored")
-    receiver.lines_read = 0
-    assert counted(receiver)["progress"] >= 15
 
 
 def compared(receiver: Program, node: Node) -> Association:

@@ -240,11 +240,13 @@ def test_short_silence(place: Place):
         raise AssertionError("a silence of 999 ms is taken")
     except LinkEnded as refused:
         assert refused.reason == Reason.PROTOCOL_BROKEN
+    began, heard = time.monotonic(), 0
     link = Association(Link.dial(receiver.address, Node(parameters={hello.SILENCE: integer(1_000)}))).link
-    heard, until = 0, time.monotonic() + 2
     try:
-        while (left := until - time.monotonic()) > 0:
+        # For 2 s; on a busy machine three may take longer.
+        while (left := began + (2 if heard >= 3 else 10) - time.monotonic()) > 0:
             heard += isinstance(link.receive(left), Ping)
     except Late:
         pass
-    assert 3 <= heard <= 12, f"{heard} pings in two seconds"
+    seconds = time.monotonic() - began
+    assert 3 <= heard <= 6 * seconds + 1, f"{heard} pings in {seconds:.1f} s"

@@ -469,13 +469,13 @@ def hold_places(place: Place, receiver, hold) -> None:
         except (AssertionError, LinkEnded):
             break
     assert len(members) >= 16, len(members)
-    until = time.monotonic() + 6
+    until = time.monotonic() + 15
     while True:
         for member in members:
             try:
                 hold(member)
-            except LinkEnded:
-                pass
+            except (AssertionError, LinkEnded):
+                pass  # it has lost its place, perhaps to one of the others
         try:
             member = joined(receiver.address)
             break

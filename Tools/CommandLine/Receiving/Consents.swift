@@ -28,6 +28,10 @@ final class Consents: Sendable {
     let announced: AnnouncedFiles?
     var files = 0
     var bytes: Int64 = 0
+    /// Sizes of files that were agreed to, and whose names can't be used here: they come again under others.
+    var unnamed: [UInt64] = []
+
+    static let unnamedLimit = 1_024
   }
 
   /// Whether there may be members that nobody has let in as senders: a relay that we have joined ourselves.
@@ -62,13 +66,28 @@ final class Consents: Sendable {
     if hasRelay, !hasProvenCode, !accepted.withLock({ $0.contains(sender) }) { return .relay }
     return consents.withLock { consents in
       guard var consent = consents[sender] else { return nil }
-      guard consent.selection.takes(name) else { return .notChosen }
+      if !consent.selection.takes(name) {
+        guard let chosen = consent.unnamed.firstIndex(of: bytes) else { return .notChosen }
+        consent.unnamed.remove(at: chosen)
+      }
       consent.files += 1
       consent.bytes.add(bytes: Int64(clamping: bytes))
       consents[sender] = consent
       guard let announced = consent.announced, announced.isWhole else { return nil }
       let most = consent.selection.most(of: announced)
       return consent.files > most.files || consent.bytes > most.bytes ? .moreThanAnnounced : nil
+    }
+  }
+
+  /// An offer that was agreed to is refused for its name: it does not count, and its sender may offer the same file under
+  /// a name that can be used here.
+  func giveBack(_ bytes: UInt64, of sender: NodeID) {
+    consents.withLock { consents in
+      guard var consent = consents[sender] else { return }
+      consent.files = max(0, consent.files - 1)
+      consent.bytes = max(0, consent.bytes - Int64(clamping: bytes))
+      if consent.unnamed.count < Consent.unnamedLimit { consent.unnamed.append(bytes) }
+      consents[sender] = consent
     }
   }
 }

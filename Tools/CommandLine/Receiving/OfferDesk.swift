@@ -275,6 +275,7 @@ final class OfferDesk: Sendable {
       return .stored
     } catch {
       board.end(key)
+      if error.code == .nameRefused { consents.giveBack(offer.size, of: offer.sender.id) }
       if error.code == .exists, policy == .skip {
         let suppressed = repeats.change { $0.take(offer.sender) }
         if let late, suppressed != nil { console.tell(late) }
