@@ -12,6 +12,8 @@ public final class PresentContent {
   static let limit = 64
   /// How many names are looked at for them.
   private static let lookLimit = 1_000
+  /// Numbers without a file behind which there may be more: somebody has removed them.
+  private static let gapLimit = 2
 
   private struct Candidate {
     let name: SafeFileName
@@ -25,7 +27,7 @@ public final class PresentContent {
   private var underWay: (index: Int, file: FileDescriptor, hash: RunningSHA256, position: UInt64)?
   private var finished = 0
 
-  /// Looks for files; reads none. Nil if there are none, which takes one look if the name is free.
+  /// Looks for files; reads none. Nil if there are none, which takes three looks if the name and the next two are free.
   public convenience init?(
     in directory: IncomingDirectory, folder: SafeFolder, name: SafeFileName, size: UInt64
   ) throws(FileFailure) {
@@ -36,10 +38,15 @@ public final class PresentContent {
   init?(in folder: IncomingFolder, name: SafeFileName, size: UInt64) throws(FileFailure) {
     self.folder = folder
     self.size = size
+    var gap = 0
     for number in 1...min(Self.lookLimit, max(1, folder.directory.settings.maximumNumber)) {
       let name = number == 1 ? name : name.numbered(number)
-      // The first free number: here the new file would go.
-      guard let status = try folder.status(of: name) else { break }
+      guard let status = try folder.status(of: name) else {
+        gap += 1
+        if gap > Self.gapLimit { break }
+        continue
+      }
+      gap = 0
       if FileKind(mode: status.st_mode) == .regular, UInt64(clamping: status.st_size) == size {
         candidates.append(Candidate(name: name, stamp: FileStamp(status)))
       }

@@ -51,6 +51,7 @@ def test_announced_in_part(place: Place):
         receiver, association = agreed(place, announcement=announcement, name=name)
         for number in range(3):
             assert transfers.send(association, os.urandom(10), f"{number}.jpg", number=number).is_stored
+        association.leave()
         receiver.end()
 
 

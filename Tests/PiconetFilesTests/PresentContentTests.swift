@@ -32,6 +32,20 @@ import Testing
     #expect(content.match(digest(pattern(5000, seed: 9))) == nil)
   }
 
+  @Test("is found behind one or two numbers whose files somebody has removed, but not behind three")
+  func gaps() throws {
+    let folder = try TemporaryDirectory()
+    let directory = try IncomingDirectory(path: folder.path, settings: .test())
+    for seed: UInt8 in 0..<4 { try receive("photo.jpg", pattern(5000, seed: seed), in: directory) }
+    for removed in ["photo.jpg", "photo (2).jpg", "photo (3).jpg"] {
+      let content = try #require(try present(directory, "photo.jpg", 5000), "\(removed) is the next to go")
+      _ = read(content)
+      #expect(content.match(digest(pattern(5000, seed: 3)))?.text == "photo (4).jpg")
+      unlink(folder.path(removed))
+    }
+    #expect(try present(directory, "photo.jpg", 5000) == nil)
+  }
+
   @Test("is read in steps, each of which tells more, and the last all")
   func steps() throws {
     let folder = try TemporaryDirectory()

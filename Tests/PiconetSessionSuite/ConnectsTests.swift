@@ -171,7 +171,8 @@ extension SessionSuite {
       }
 
       private func unreachable(_ addresses: [TransportAddress], _ codes: Set<LinkFailure.Code>) async -> String? {
-        let error = await failure { try await dial(addresses, timeout: world.transport.shortAttempt) }
+        let timeout = world.transport.kind == .le ? world.transport.shortAttempt : world.transport.patience
+        let error = await failure { try await dial(addresses, timeout: timeout) }
         return isOfTransport(error, codes) ? nil : "\(String(describing: error)) \(error?.failures ?? [])"
       }
 

@@ -61,12 +61,12 @@ extension SessionSuite {
           let (onClient, _) = try await pair.connect()
           let sending = Task { try await onClient.send(.file(path)) }
           let offer = try #require(await pair.server.session.offers.first())
-          let storing = store(offer, on: pair.server, in: into)
-          try await world.until("the file is on its way") { offer.progress.stored > 0 }
+          let storing = try await world.storePart(of: offer, on: pair.server, in: into)
           try await onClient.send([5])
           #expect(await pair.server.session.messages.first()?.bytes == [5])
           #expect(offer.progress.stored < offer.size, "the message came after the file")
-          let (received, sent) = (try await storing.value, try await sending.value)
+          storing.resume()
+          let (received, sent) = (try await storing.result, try await sending.value)
           #expect(received.digest == sent.digest)
         }
       }
@@ -116,11 +116,10 @@ extension SessionSuite {
           let (onClient, _) = try await pair.connect()
           let sending = Task { try await onClient.send(.file(path)) }
           let offer = try #require(await pair.server.session.offers.first())
-          let storing = store(offer, on: pair.server, in: into)
-          try await world.until("the file is on its way") { offer.progress.stored > 0 }
+          let storing = try await world.storePart(of: offer, on: pair.server, in: into)
           sending.cancel()
           #expect(await failure { try await sending.value }?.code == .cancelled)
-          let error = await failure { try await storing.value }
+          let error = await failure { try await storing.result }
           #expect(error?.code == .cancelled && error?.blame == .peer, "\(String(describing: error))")
           try await world.until("nothing is left") { TemporaryFolder.entries(into).isEmpty }
           // The connection goes on.
@@ -155,4 +154,23 @@ extension SessionSuite {
 /// Stores what is offered.
 func store(_ offer: IncomingOffer, on node: Node, in folder: String) -> Task<ReceivedFile, any Error> {
   Task { try await offer.store(in: node.receivingDirectory(at: folder)) }
+}
+
+extension SuiteWorld {
+  /// Begins to store what is offered, and lets it rest once more than `count` bytes of it are there: however late a
+  /// test goes on, a file larger than the window is still on its way then.
+  func storePart(
+    of offer: IncomingOffer, on node: Node, in folder: String, moreThan count: UInt64 = 0
+  ) async throws -> IncomingTransfer<ReceivedFile> {
+    // Before it is accepted: afterwards all of it might come before this task runs on.
+    offer.core.pause(offer.transfer, true, offer.state.watched)
+    let storing = try await offer.startStoring(in: node.receivingDirectory(at: folder))
+    try await until("a part of the file is stored") {
+      // It may have one window more.
+      storing.resume()
+      storing.pause()
+      return storing.progress.stored > count
+    }
+    return storing
+  }
 }

@@ -56,14 +56,17 @@ extension SessionSuite {
         try await world.pair { pair in
           let (onClient, onServer) = try await pair.connect()
           let sending = try await onClient.startSending(.file(path))
+          // It goes only once the receiver lets it rest, or all of it might come before.
+          sending.pause()
           let offer = try #require(await pair.server.session.offers.first())
           let storing = try await offer.startStoring(in: pair.server.receivingDirectory(at: into))
           storing.pause()
           try await world.until("the sender knows") { sending.progress.isPausedThere }
-          let stored = storing.progress.stored
+          sending.resume()
+          try await world.until("it comes") { storing.progress.stored > 0 }
           try await Self.exchange(pair, onClient, onServer)
           // Only what credit from before allowed.
-          #expect(storing.progress.stored <= stored + 2 << 20)
+          #expect(storing.progress.stored <= 2 << 20)
           #expect(storing.progress.stored < offer.size)
           storing.resume()
           let (received, sent) = (try await storing.result, try await sending.result)
@@ -110,13 +113,14 @@ extension SessionSuite {
         try await world.pair { pair in
           let (onClient, _) = try await pair.connect()
           let first = try await onClient.startSending(.file(large))
-          let directory = try await pair.server.receivingDirectory(at: into)
-          let storing = try #require(try await pair.server.session.offers.first()?.startStoring(in: directory))
-          try await world.until("the large one is on its way") { first.progress.stored > 0 }
+          let offer = try #require(await pair.server.session.offers.first())
+          let storing = try await world.storePart(of: offer, on: pair.server, in: into)
           let second = try await onClient.startSending(.file(small))
+          let directory = try await pair.server.receivingDirectory(at: into)
           let other = try #require(try await pair.server.session.offers.first()?.startStoring(in: directory))
           _ = try await other.result
           #expect(storing.progress.stored < storing.progress.total, "the small one came after the large one")
+          storing.resume()
           _ = try await (second.result, first.result, storing.result)
         }
       }
@@ -171,9 +175,14 @@ extension SessionSuite {
             _ = try await accepted
             let sending = try await pair.server.session.startSending(.file(path))
             #expect(sending.map(\.receiver) == pair.server.session.members.map(\.id))
+            // It goes only once the slow one lets it rest, or all of it might come there before.
+            for transfer in sending { transfer.pause() }
             let slow = try #require(await third.session.offers.first())
             let slowly = try await slow.startStoring(in: third.receivingDirectory(at: folder.folder("slow")))
             slowly.pause()
+            let toSlow = try #require(sending.first { $0.receiver == third.id })
+            try await world.until("the sender knows") { toSlow.progress.isPausedThere }
+            for transfer in sending { transfer.resume() }
             let fast = try #require(await pair.client.session.offers.first())
             let received = try await fast.store(in: pair.client.receivingDirectory(at: folder.folder("fast")))
             #expect(try TemporaryFolder.bytes(received.path) == content)

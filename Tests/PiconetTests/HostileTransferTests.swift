@@ -91,18 +91,32 @@ struct HostileTransferTests {
       }
       // A terabyte does not fit on this disk; if it does, credit bounds it.
       if case .declineOffer(_, let reason, _) = said { #expect(reason == .diskFull) }
-      let flood = try await blocking {
+    }
+    try await Host.run(takesOffers: false) { host in
+      let raw = try await blocking {
         let raw = try RawLink(to: host.address)
         try raw.join()
-        try Self.offer(raw, size: 64 << 20)
+        try raw.send(.offer(transfer: 0, ResourceOffer(name: Array("a.bin".utf8), size: 64 << 20)))
+        return raw
+      }
+      let directory = try await host.node.receivingDirectory(at: host.directory)
+      let offer = try #require(await host.node.session.offers.first())
+      // A transfer that rests gives no credit back, however fast the disk is.
+      try await offer.startStoring(in: directory).pause()
+      let flood = try await blocking {
+        _ = try raw.wait(for: "the pause") { if case .receiverPaused(0, true) = $0 { true } else { nil } }
         let chunk = FrameEncoder.encode(.chunk(transfer: 0, [UInt8](repeating: 3, count: 16_000)[...]))
-        // 8 MB at once, faster than any credit could come back.
+        // 8 MB, four times the window.
         let bytes = [UInt8]((0..<512).flatMap { _ in chunk })
         try? raw.write(bytes)
         return try raw.readToEnd()
       }
+      // A reset may overtake the reason while we still write.
       #expect(flood == nil || flood?.reason == .protocolBroken)
+      #expect(await host.departures.first()?.code == .protocolBroken)
+      async let honest = host.node.session.offers.first()?.store(in: directory)
       try await host.servesAnHonestPeer()
+      _ = try await honest
     }
   }
 

@@ -149,9 +149,11 @@ extension AssociationTable {
     let timeout = configuration.idleMemberTimeout
     guard timeout > .zero else { return nil }
     if let idle = idleMember(for: timeout, now) { return (idle, "nothing has moved for \(timeout.inWords)") }
-    return crowdingMember(for: newcomer, capacity: configuration.capacity).map {
-      ($0, "its address has many of the places")
+    if let crowding = crowdingMember(for: newcomer, capacity: configuration.capacity) {
+      return (crowding, "its address or key has many of the places")
     }
+    guard self[newcomer]?.judgement == .known else { return nil }
+    return leastMoved(placed.filter { $0.judgement != .known }).map { ($0, "a known device takes its place") }
   }
 
   /// The member of which nothing has moved for longest; nil if none has been idle for this long.
@@ -163,23 +165,29 @@ extension AssociationTable {
     return idle.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
   }
 
-  /// A drop now and then makes nobody idle. So if an address has a quarter of the places or more, and at least two more
-  /// than the newcomer's, one of its strangers goes: the one of which nothing has moved for longest. Nil if no address
-  /// has so many.
+  /// A drop now and then makes nobody idle. So if an address or a key has a quarter of the places or more, and at least
+  /// two more than the newcomer's, one of its strangers goes. Nil if none has so many.
   private func crowdingMember(for newcomer: NodeID, capacity: Int) -> Association? {
-    // A place that is kept counts like a member's: otherwise whoever accepts our word and never comes would hold it,
-    // and have others thrown out, for nothing.
-    let placed = values.filter { ($0.isMember && $0.leaving == nil) || $0.holdsPlace }
-    let counts = Dictionary(grouping: placed, by: \.peer.traits.remoteHost).mapValues(\.count)
-    let own = self[newcomer].flatMap { counts[$0.peer.traits.remoteHost] } ?? 0
-    let crowded = max(own + 2, (capacity + 3) / 4)
-    let strangers = placed.filter {
-      $0.judgement != .known && counts[$0.peer.traits.remoteHost, default: 0] >= crowded
-        && ($0.isMember || $0.invitations.own == nil)
+    let placed = placed
+    let ofHosts = Dictionary(grouping: placed, by: \.peer.traits.remoteHost).mapValues(\.count)
+    let ofKeys = Dictionary(grouping: placed, by: \.node.peer).mapValues(\.count)
+    func crowd(_ association: Association) -> Int {
+      max(ofHosts[association.peer.traits.remoteHost] ?? 0, ofKeys[association.node.peer] ?? 0)
     }
-    // A node that is no member yet goes before one that is.
-    let pending = strangers.filter { !$0.isMember }
-    return (pending.isEmpty ? strangers : pending).min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
+    let crowded = max((self[newcomer].map(crowd) ?? 0) + 2, (capacity + 3) / 4)
+    return leastMoved(placed.filter { $0.judgement != .known && crowd($0) >= crowded })
+  }
+
+  /// Who has a place. One that is kept counts like a member's: otherwise whoever accepts our word and never comes would
+  /// hold it, and have others thrown out, for nothing.
+  private var placed: [Association] { values.filter { ($0.isMember && $0.leaving == nil) || $0.holdsPlace } }
+
+  /// The one of which nothing has moved for longest; a node that is no member yet goes before one that is, and one that
+  /// we have invited does not.
+  private func leastMoved(_ strangers: [Association]) -> Association? {
+    let pending = strangers.filter { !$0.isMember && $0.invitations.own == nil }
+    let going = pending.isEmpty ? strangers.filter(\.isMember) : pending
+    return going.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
   }
 }
 

@@ -84,6 +84,8 @@ struct AskingTests {
       #expect(await receiver.shows(question), "\(receiver.error)")
       receiver.type("always\n")
       #expect(await first.end() == 0, "\(first.error)")
+      let key = try await scene.fingerprint("sender")
+      #expect(try await scene.isRemembered(key, in: scene.knownPeers("Kitchen")), "\(receiver.error)")
       let second = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
       #expect(await second.end() == 0, "\(second.error)")
       #expect(receiver.error.components(separatedBy: "wants to send").count == 2, "\(receiver.error)")

@@ -10,11 +10,13 @@ struct BadWeatherTests {
   static let large: Int64 = 3 << 30
 
   /// A transfer that has begun and has far to go.
+  /// - Parameter first: what is done as soon as it has begun.
   private func underWay(
     _ scene: ToolScene, _ arguments: String..., size: Int64 = Self.large, receiving: [String] = [],
-    body: (ToolProcess, ToolProcess) async throws -> Void
+    first: @escaping @Sendable () -> Void = {}, body: (ToolProcess, ToolProcess) async throws -> Void
   ) async throws {
     let receiver = try await scene.receiver(receiving)
+    receiver.once({ $0.contains("\"progress\"") }, act: first)
     let file = try scene.sparse("large.jpg", size: size)
     let sender = try scene.start(
       "imagesend", ["--json", "--to", "Kitchen"] + arguments + [file], state: "sender")
@@ -149,12 +151,14 @@ struct BadWeatherTests {
   @Test("a file that grows while it is sent is a local failure of the sender, and is not stored")
   func growing() async throws {
     try await ToolScene.run { scene in
+      let path = scene.folder.path + "/large.jpg"
+      let grow: @Sendable () -> Void = {
+        let file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
+        _ = write(file, "more", 4)
+        close(file)
+      }
       // It is noticed once all was read.
-      try await underWay(scene, size: 400 << 20) { sender, receiver in
-        let file = try #require(FileHandle(forWritingAtPath: scene.folder.path + "/large.jpg"))
-        try file.seekToEnd()
-        try file.write(contentsOf: Data("more".utf8))
-        try file.close()
+      try await underWay(scene, size: 400 << 20, first: grow) { sender, receiver in
         #expect(await sender.end() == 6, "\(sender.error)")
         #expect(sender.error.contains("grew"))
         #expect(await receiver.shows("\"source-changed\""))
@@ -190,6 +194,7 @@ struct BadWeatherTests {
       let sender = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"))
       #expect(await sender.end() == 4, "\(sender.error)")
       #expect(sender.events("failed").first?["reason"] as? String == "directory-vanished")
+      #expect(await receiver.shows("\"failed\""), "\(receiver.error)")
       receiver.send(signal: SIGTERM)
       #expect(await receiver.end() == 143)
       #expect(receiver.events("failed").first?["exitCode"] as? Int == 6)
@@ -208,6 +213,7 @@ struct BadWeatherTests {
         "--to", "Kitchen", try scene.photo("large.jpg", size: 4_000_000), try scene.photo("small.jpg"))
       #expect(await sender.end() == 4, "\(sender.error)")
       #expect(sender.events("failed").first?["reason"] as? String == "disk-full")
+      #expect(await receiver.shows("\"failed\""), "\(receiver.error)")
       receiver.send(signal: SIGTERM)
       #expect(await receiver.end() == 143, "\(receiver.error)")
       #expect(receiver.events("failed").first?["exitCode"] as? Int == 6)

@@ -20,7 +20,7 @@ struct ReadmeTests {
   /// What the program shows, without what it says only on a busy machine.
   private static func shown(by program: ToolProcess, _ folder: String, as name: String) -> [String] {
     [program.error, program.output].flatMap { lines($0.replacing(folder, with: name)) }
-      .filter { !$0.hasPrefix("Looking for ") && !$0.hasPrefix("Connecting to ") }.sorted()
+      .filter { line in !["Looking for ", "Connecting to ", "Waiting for "].contains { line.hasPrefix($0) } }.sorted()
   }
 
   /// The two screens of the README, without the commands.

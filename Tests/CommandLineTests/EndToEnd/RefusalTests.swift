@@ -35,10 +35,10 @@ struct RefusalTests {
   @Test("where nobody is in sight it is asked whether a receiver runs there, and said who says more")
   func isItRunning() async throws {
     try await ToolScene.run { scene in
-      let sender = try scene.sender("--to", "Kitchen", "--timeout", "4", try scene.photo("a.jpg"))
+      let sender = try scene.sender("--to", "Kitchen", "--timeout", "10", try scene.photo("a.jpg"))
       #expect(await sender.shows("Nobody is in sight yet: is imagerecv running there"), "\(sender.error)")
       #expect(await sender.end() == 3)
-      #expect(sender.error.contains("within 4 s; is imagerecv running there, on this network?"), "\(sender.error)")
+      #expect(sender.error.contains("within 10 s; is imagerecv running there, on this network?"), "\(sender.error)")
       #expect(sender.error.contains("'piconet doctor'"))
     }
   }
@@ -130,6 +130,7 @@ struct RefusalTests {
       // The sender is known, but may not push; the running receiver follows what `trust` changes.
       let mute = try scene.sender("--to", "Kitchen", try scene.photo("c.jpg"))
       #expect(await mute.end() == 4, "\(mute.error)")
+      #expect(await again.shows("\"declined\""), "\(again.error)")
       #expect(again.events("declined").map { $0["reason"] as? String } == ["not-allowed"])
       try await scene.trust("allow", "Phone", "push", state: "Kitchen")
       let second = try scene.sender("--to", "Kitchen", try scene.photo("c.jpg"))
@@ -148,7 +149,7 @@ struct RefusalTests {
       #expect(await sender.end() == 0, "\(sender.error)")
       #expect(await receiver.end() == 0)
       let impostor = try await scene.receiver(state: "impostor", knownTo: [])
-      let wary = try scene.sender("--to", "Kitchen", "--timeout", "3", try scene.photo("b.jpg"))
+      let wary = try scene.sender("--to", "Kitchen", "--timeout", "10", try scene.photo("b.jpg"))
       #expect(await wary.end() == 7, "\(wary.error)")
       #expect(wary.error.contains("is not the device that was remembered under this name; if you are sure"))
       #expect(!wary.error.contains("\\n"), "for a person: \(wary.error)")
@@ -228,6 +229,7 @@ struct RefusalTests {
       #expect(await bold.end() == 4, "\(bold.error)")
       #expect(bold.events("stored").count == 1)
       #expect(bold.events("failed").first?["reason"] as? String == "not-wanted")
+      #expect(await receiver.shows("\"failed\""), "\(receiver.error)")
       receiver.send(signal: SIGTERM)
       #expect(await receiver.end() == 143)
       #expect(receiver.events("failed").first?["reason"] as? String == "not-wanted")

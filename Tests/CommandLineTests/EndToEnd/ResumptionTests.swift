@@ -22,11 +22,13 @@ struct ResumptionTests {
   /// How much of the file the receiver says it has.
   private func done(_ tool: ToolProcess) -> Int { tool.events("progress").compactMap { $0["done"] as? Int }.last ?? 0 }
 
-  private func waitForBytes(_ count: Int, _ tool: ToolProcess) async throws {
-    let hasThem = await tool.shows { output in
+  /// Sends a signal to one side as soon as the receiver says that it has so many bytes.
+  private func send(_ signal: Int32, to tool: ToolProcess, onceThereAre count: Int, at receiver: ToolProcess) {
+    receiver.once { output in
       output.matches(of: /"done":(\d+)/).last.flatMap { Int($0.1) }.map { $0 >= count } ?? false
+    } act: {
+      tool.send(signal: signal)
     }
-    try #require(hasThem, "\(tool.error)")
   }
 
   /// Sends an interrupted file once more.
@@ -48,17 +50,15 @@ struct ResumptionTests {
       var receiver = try await scene.receiver()
       // One that is gone is waited for as long as that.
       let first = try scene.sender("--to", "Kitchen", "--timeout", "5", path)
-      try await waitForBytes(4 << 20, receiver)
+      let victim = receiverDies ? receiver : first
+      send(SIGKILL, to: victim, onceThereAre: 4 << 20, at: receiver)
+      #expect(await victim.end() == 137)
       let before = done(receiver)
       if receiverDies {
-        receiver.send(signal: SIGKILL)
         #expect(await first.end() == 5, "\(first.error)")
-        #expect(await receiver.end() == 137)
         receiver = try await scene.receiver()
       } else {
         // Sent again at once: the receiver still looks for the dead sender, but nobody has to wait for that.
-        first.send(signal: SIGKILL)
-        #expect(await first.end() == 137)
         #expect(await receiver.shows("\"suspended\""), "\(receiver.error)")
       }
       #expect(try scene.received().filter { !$0.hasPrefix(".piconet-resume-") } == [])
@@ -84,8 +84,7 @@ struct ResumptionTests {
       var receiver = try await scene.receiver()
       // One that is gone is waited for as long as that.
       let first = try scene.sender("--to", "Kitchen", "--timeout", "5", path)
-      try await waitForBytes(4 << 20, receiver)
-      (receiverEnds ? receiver : first).send(signal: SIGINT)
+      send(SIGINT, to: receiverEnds ? receiver : first, onceThereAre: 4 << 20, at: receiver)
       #expect(await first.end() == (receiverEnds ? 5 : 130), "\(first.error)")
       #expect(
         first.error.contains(
@@ -110,8 +109,7 @@ struct ResumptionTests {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver()
       let sender = try scene.sender("--to", "Kitchen", "--timeout", "5", try film(scene, size: 300 << 20))
-      try await waitForBytes(2 << 20, receiver)
-      receiver.send(signal: SIGKILL)
+      send(SIGKILL, to: receiver, onceThereAre: 2 << 20, at: receiver)
       #expect(await sender.end() == 5)
       #expect(
         sender.error.hasSuffix(
@@ -160,8 +158,7 @@ struct ResumptionTests {
       let path = try film(scene, size: 300 << 20)
       let receiver = try await scene.receiver()
       let first = try scene.sender("--to", "Kitchen", path)
-      try await waitForBytes(2 << 20, receiver)
-      first.send(signal: SIGKILL)
+      send(SIGKILL, to: first, onceThereAre: 2 << 20, at: receiver)
       #expect(await receiver.shows("\"failed\""), "\(receiver.error)")
       let file = try #require(FileHandle(forUpdatingAtPath: path))
       try file.seek(toOffset: 100)

@@ -38,7 +38,7 @@ struct ReturningReceiverTests {
   func atAddress() async throws {
     try await ToolScene.run { scene in
       let album = try album(scene, 20)
-      let first = try await scene.receiver()
+      let first = try await scene.receiver("--listen", "127.0.0.1:\(scene.port)")
       let address = try #require((first.events("listening").first?["addresses"] as? [String])?.first)
       let sender = try scene.sender(
         "--address", address, "--fingerprint", try #require(first.fingerprint), "--timeout", "60", album)
@@ -46,8 +46,7 @@ struct ReturningReceiverTests {
       first.send(signal: SIGKILL)
       #expect(await first.end() == 137)
       #expect(await sender.shows("waiting for it"), "\(sender.error)")
-      let port = try #require(address.split(separator: ":").last)
-      _ = try await scene.receiver("--listen", "127.0.0.1:\(port)")
+      _ = try await scene.receiver("--listen", "127.0.0.1:\(scene.port)")
       #expect(await sender.end() == 0, "\(sender.error)")
       #expect(sender.events("failed").isEmpty, "\(sender.output)")
       #expect(try scene.received(scene.into + "/album").count == 20)
@@ -59,7 +58,7 @@ struct ReturningReceiverTests {
     try await ToolScene.run { scene in
       let album = try album(scene, 20)
       let receiver = try await scene.receiver()
-      let sender = try scene.sender("--to", "Kitchen", "--timeout", "2", album)
+      let sender = try scene.sender("--to", "Kitchen", "--timeout", "8", album)
       #expect(await sender.shows("\"stored\""), "\(sender.error)")
       receiver.send(signal: SIGKILL)
       #expect(await sender.end() == 5, "\(sender.error)")

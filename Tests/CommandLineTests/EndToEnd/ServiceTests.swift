@@ -27,6 +27,7 @@ struct ServiceTests {
       let sender = try scene.sender("--to", "Attic", try scene.photo("a.jpg"))
       #expect(await sender.end() == 0, "\(sender.error)")
       #expect(try scene.received(pictures) == ["a.jpg"])
+      #expect(await service.shows("\(pictures)/a.jpg\n"), "\(service.error)")
       service.send(signal: SIGTERM)
       #expect(await service.end() == 143)
       let history = try scene.start("imagerecv", ["--history"], state: "Attic")

@@ -120,7 +120,7 @@ struct StrangerTests {
       let other = try await scene.receiver(name: "mum", state: "other", knownTo: [])
       let key = try #require(other.fingerprint)
       for name in ["mum", "MUM"] {
-        let sender = try scene.sender("--to", name, "--timeout", "2", try scene.photo("a.jpg"))
+        let sender = try scene.sender("--to", name, "--timeout", "10", try scene.photo("a.jpg"))
         #expect(await sender.end() == 7, "\(sender.error)")
         let who = "the 'mum' in sight (\(key.prefix(12))) is not the device that is known as 'Mum'"
         #expect(sender.error.contains(who), "\(sender.error)")

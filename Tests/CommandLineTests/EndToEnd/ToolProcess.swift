@@ -20,6 +20,13 @@ final class ToolProcess: Sendable {
     var endSignal: Int32?
     var peakMemory = 0
     var waiters: [CheckedContinuation<Void, Never>] = []
+    var trigger: Trigger?
+  }
+
+  /// What is done once standard output is so.
+  private struct Trigger {
+    let isMet: @Sendable (String) -> Bool
+    let act: @Sendable () -> Void
   }
 
   let pid: pid_t
@@ -147,10 +154,22 @@ final class ToolProcess: Sendable {
           stream(&state) { $0.bytes += buffer.prefix(count) }
           state.peakMemory = max(state.peakMemory, memory)
         }
+        actIfMet()
       }
       change { stream(&$0) { $0.hasEnded = true } }
       if closing { close(descriptor) }
     }
+  }
+
+  private func actIfMet() {
+    let act = state.withLock { state -> (@Sendable () -> Void)? in
+      guard let trigger = state.trigger, trigger.isMet(String(decoding: state.output.bytes, as: UTF8.self)) else {
+        return nil
+      }
+      state.trigger = nil
+      return trigger.act
+    }
+    act?()
   }
 
   private func change(_ body: (inout State) -> Void) {
@@ -238,6 +257,13 @@ final class ToolProcess: Sendable {
 
   /// Waits for the end; nil if it does not come in time.
   func end(within patience: Duration = patience) async -> Int32? { await wait(atMost: patience) { $0.status } }
+
+  /// Acts once this is true of standard output, on the thread that reads it: what is to happen in the middle of
+  /// something short can't wait until a task has its turn.
+  func once(_ isMet: @escaping @Sendable (_ output: String) -> Bool, act: @escaping @Sendable () -> Void) {
+    state.withLock { $0.trigger = Trigger(isMet: isMet, act: act) }
+    actIfMet()
+  }
 
   func type(_ keys: String) {
     if let terminal { _ = keys.withCString { write(terminal, $0, strlen($0)) } }

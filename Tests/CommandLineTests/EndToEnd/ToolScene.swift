@@ -14,6 +14,9 @@ final class ToolScene: Sendable {
   let session = "test-\(UUID().uuidString)"
   /// Where receivers store their files.
   let into: String
+  /// A TCP port for a receiver whose place another one takes. Nobody gets it in between who asks for any port: Linux
+  /// gives those from 32768 on.
+  let port = UInt16.random(in: 10_000..<32_000)
   private let processes = Mutex<[ToolProcess]>([])
 
   /// So many scenes at once, of two or three processes each: a program that is given seconds for something should not
@@ -178,6 +181,16 @@ final class ToolScene: Sendable {
 
   /// The file of known peers of the device with this state.
   func knownPeers(_ state: String) -> String { "\(folder.path)/state-\(state)/piconet/known-peers" }
+
+  /// Waits until a file of known peers has this key: a program writes it only once it has let the device in.
+  func isRemembered(_ key: String, in path: String) async throws -> Bool {
+    let end = ContinuousClock.now + ToolProcess.patience
+    while .now < end {
+      if let peers = try? String(contentsOfFile: path, encoding: .utf8), peers.contains(key) { return true }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    return false
+  }
 
   /// A file whose content no other has, and which begins like a JPEG.
   func photo(_ name: String, size: Int = 100_000) throws -> String {

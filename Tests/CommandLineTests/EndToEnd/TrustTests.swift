@@ -10,7 +10,7 @@ struct TrustTests {
   @Test("a person who has compared the codes is not asked again: neither by name, nor at that address")
   func remembered() async throws {
     try await ToolScene.run { scene in
-      let receiver = try await scene.receiver(knownTo: [])
+      let receiver = try await scene.receiver("--listen", "127.0.0.1:\(scene.port)", knownTo: [])
       let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)
       let first = try scene.start(
         "imagesend", ["--address", address, try scene.photo("a.jpg")], state: "sender", onTerminal: true)
@@ -34,8 +34,7 @@ struct TrustTests {
       receiver.send(signal: SIGTERM)
       #expect(await receiver.end() == 143)
       // Another key at that address, though under another name.
-      let port = try #require(address.split(separator: ":").last)
-      _ = try await scene.receiver("--listen", "127.0.0.1:\(port)", name: "Other", state: "impostor", knownTo: [])
+      _ = try await scene.receiver("--listen", "127.0.0.1:\(scene.port)", name: "Other", state: "impostor", knownTo: [])
       for onTerminal in [true, false] {
         let wary = try scene.start(
           "imagesend", ["--address", address, try scene.photo("c.jpg")], state: "sender", onTerminal: onTerminal)
@@ -100,10 +99,10 @@ struct TrustTests {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true, knownTo: [])
       let slow = try scene.start(
-        "imagesend", ["--to", "Kitchen", "--timeout", "2", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
+        "imagesend", ["--to", "Kitchen", "--timeout", "6", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
       #expect(await slow.shows(FirstContact.prompt), "\(slow.error)")
       // As good as a clock: this sender looks around for longer than that.
-      let other = try scene.sender("--to", "Nobody", "--timeout", "4", try scene.photo("b.jpg"), state: "other")
+      let other = try scene.sender("--to", "Nobody", "--timeout", "12", try scene.photo("b.jpg"), state: "other")
       #expect(await other.end() == 3, "\(other.error)")
       #expect(!slow.error.contains("no answer in time"), "\(slow.error)")
       slow.type("y\n")
@@ -168,7 +167,7 @@ struct TrustTests {
       receiver.send(signal: SIGTERM)
       #expect(await receiver.end() == 143)
       _ = try await scene.receiver(name: "Mum", state: "impostor", knownTo: [])
-      let wary = try scene.sender("--to", "Mum", "--timeout", "2", try scene.photo("b.jpg"))
+      let wary = try scene.sender("--to", "Mum", "--timeout", "10", try scene.photo("b.jpg"))
       #expect(await wary.end() == 7, "\(wary.error)")
       #expect(try scene.received() == ["Mum.jpg", "Printer.jpg"])
     }
@@ -396,7 +395,7 @@ struct TrustTests {
       try await scene.trust("add", "Kitchen", String(repeating: "ab", count: 32), state: "sender")
       try await scene.trust("add", "New kitchen", kitchen, state: "sender")
       let receiver = try await scene.receiver(knownTo: [])
-      let sender = try scene.sender("--to", "Kitchen", "--timeout", "2", try scene.photo("a.jpg"))
+      let sender = try scene.sender("--to", "Kitchen", "--timeout", "10", try scene.photo("a.jpg"))
       #expect(await sender.end() == 7, "\(sender.error)")
       #expect(sender.error.contains("it is known here as 'New kitchen'"), "\(sender.error)")
       let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)

@@ -134,6 +134,7 @@ struct TypedCodeTests {
       #expect(await wrong.end() == ExitCode.identity.rawValue, "\(wrong.error)")
       #expect(wrong.events("failed").first?["reason"] as? String == "wrong-code")
       #expect(try await scene.trust(state: "sender") == "")
+      #expect(await receiver.shows("\"code-failed\""), "\(receiver.error)")
       #expect(receiver.events("code-failed").compactMap { $0["left"] as? Int } == [2])
       #expect(try scene.received().isEmpty)
     }

@@ -216,6 +216,39 @@ struct PlacesTests {
     #expect(crowded(from: "c:1", isKnown: true).side.members == [2, 3, 4, 5, 6].map(node))
   }
 
+  /// A full session of six strangers, each from an address of its own; then another node comes.
+  private func scattered(_ nodes: [NodeID], newcomer: TrustJudgement = .new) -> OneSided {
+    let one = OneSided(
+      PiconetEngineTests.configuration {
+        $0.capacity = 6
+        $0.idleMemberTimeout = .seconds(10)
+      })
+    one.side.judgement = .new
+    for (number, node) in nodes.enumerated() {
+      let link = 10 + UInt64(number)
+      associate(one, node, link, from: "h\(number):1", invites: true)
+      accept(one, node, link, id: link)
+      one.side.now = one.side.now + .milliseconds(1)
+    }
+    one.side.judgement = newcomer
+    associate(one, node(8), 80, from: "c:1", invites: true)
+    accept(one, node(8), 80, id: 80)
+    return one
+  }
+
+  @Test("of a key that has many of the places, one of whatever addresses gives way")
+  func manyOfOneKey() {
+    let ofKey = (1...5 as ClosedRange<UInt64>).map { NodeID(peer: peer(2), incarnation: Incarnation(rawValue: $0)) }
+    #expect(Set(scattered(ofKey).side.members) == Set(ofKey.dropFirst() + [node(8)]))
+  }
+
+  @Test("a stranger gives way to a known device, of however many addresses and keys they are; to strangers none does")
+  func knownNewcomer() {
+    let strangers = (2...6 as ClosedRange<UInt8>).map(node)
+    #expect(scattered(strangers, newcomer: .known).side.members == [3, 4, 5, 6, 8].map(node))
+    #expect(scattered(strangers).side.members == strangers)
+  }
+
   /// Strangers of one address whom we have accepted, and who never admit us.
   private func pending(_ one: OneSided, _ numbers: ClosedRange<UInt8>, from address: String, id: UInt64 = 100) {
     for number in numbers {

@@ -122,7 +122,7 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
   var glance: Duration { usesBluetooth ? .milliseconds(10) : .milliseconds(1) }
 
   /// A time in which an attempt that is meant to run out of time has reached the other side.
-  var shortAttempt: Duration { usesBluetooth ? .seconds(6) : .milliseconds(1500) }
+  var shortAttempt: Duration { usesBluetooth ? .seconds(6) : .seconds(4) }
 
   /// A silence that no healthy link of this kind keeps.
   var silence: Duration { usesBluetooth ? .seconds(4) : .seconds(1) }
