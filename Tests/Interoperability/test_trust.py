@@ -213,6 +213,27 @@ def test_yes_is_no_push(place: Place):
     assert receiver.event("declined")["reason"] == "not-allowed"
 
 
+def test_rights_of_a_relay(place: Place):
+    """always at piconet relay lets in unasked from then on, yes does not; both give rights for relays alone"""
+    nodes = {"Ada": Node(name="Ada"), "Ben": Node(name="Ben")}
+    relay, address = place.listener("relay", "--accept", "ask", terminal=True)
+    for name, answer in (("Ada", "a\n"), ("Ben", "y\n")):
+        association = Association(Link.dial(address, nodes[name]))
+        association.send(association.invitation())
+        meetings.wait_for_question(relay, association)
+        relay.type(answer)
+        association.get_in()
+        association.leave()
+    relay.end()
+    program = place.start("piconet", "trust", state="listener")
+    assert program.wait() == 0, program.error_text()
+    rights = [re.split("  +", line)[:3] for line in bytes(program.output).decode().splitlines()]
+    assert sorted(rights) == [["Ada", "code", "push:relay send:relay"], ["Ben", "code", "send:relay"]], rights
+    _, address = place.listener("relay", "--accept", "known")
+    assert isinstance(Association(Link.dial(address, Node(nodes["Ben"].identity, name="Ben"))).invite(), Decline)
+    assert isinstance(Association(Link.dial(address, Node(nodes["Ada"].identity, name="Ada"))).invite(), Accept)
+
+
 def test_all_makes_nobody_known(place: Place):
     """who was let in by --accept all is no known device afterwards"""
     strangers = [Node(name=f"Stranger {number}") for number in range(3)]

@@ -4,7 +4,7 @@ import socket
 
 import transfers
 import typed_code
-from association import Association
+from association import Association, joined
 from frames import Accept, CodeAnswer, CodeConfirm, Decline, InviteByCode, Ping, Withdraw
 from link import Link, Node
 from place import Place, Program
@@ -21,7 +21,11 @@ def side(association: Association, code: str, invites: bool) -> typed_code.Side:
 
 def asked(receiver: Program, node: Node, code: str) -> tuple[Association, bytes, bytes, CodeAnswer]:
     """Invites by a code; returns cA, cB as it should be, and the answer."""
-    association = Association(Link.dial(receiver.address, node))
+    return asked_at(receiver.address, node, code)
+
+
+def asked_at(address: tuple[str, int], node: Node, code: str) -> tuple[Association, bytes, bytes, CodeAnswer]:
+    association = Association(Link.dial(address, node))
     ours = side(association, code, invites=True)
     association.send(InviteByCode(10_000, ours.share))
     answered = association.wait_for(CodeAnswer, Decline)
@@ -70,6 +74,20 @@ def test_inviting(place: Place):
     assert transfers.send(association, b"photo", "photo.jpg").is_stored
     assert receiver.wait() == 0
     assert known(place, "receiver").startswith("Ada  code  push:images send:images  since ")
+
+
+def test_code_of_a_relay(place: Place):
+    """piconet relay lets in for its code whoever proves it, who is known as one that may join it from then on"""
+    _, address = place.listener("relay", f"--code={CODE}", "--accept", "known")
+    association, confirmation, expected, answered = asked_at(address, Node(name="Ada"), CODE)
+    assert answered.confirmation == expected, "cB is not that of the code"
+    association.send(CodeConfirm(confirmation))
+    assert association.wait_for(Accept, Decline) == Accept()
+    association.admit()
+    association.link.ping()
+    association.leave()
+    joined(address, Node(association.node.identity, name="Ada"))
+    assert known(place, "listener").startswith("Ada  code  push:relay send:relay  since ")
 
 
 def test_invited(place: Place):

@@ -102,13 +102,22 @@ struct AdvertisedNamesTests {
     #expect(names.names(of: node(3).peer, at: start).isEmpty)
   }
 
-  @Test("that are not advertised any more are kept up to a limit, the oldest go")
+  @Test("that are not advertised any more are kept up to a limit, of one key and of all, the oldest go")
   func limit() {
     var names = AdvertisedNames()
-    for number in 0...AdvertisedNames.formerLimit { names.seen(node(1), as: "Name \(number)", at: start) }
-    let kept = names.names(of: node(1).peer, at: start)
-    #expect(kept.count == AdvertisedNames.formerLimit + 1 && kept.contains("Name 0"))
-    names.seen(node(1), as: "another", at: start)
-    #expect(!names.names(of: node(1).peer, at: start).contains("Name 0"))
+    names.seen(node(1), as: "Bob", at: start)
+    names.lost(node(1), at: start)
+    for number in 0...5_000 { names.seen(node(2), as: "Name \(number)", at: start) }
+    #expect(names.names(of: node(1).peer, at: start) == ["Bob"], "another key's names cost it none")
+    let kept = names.names(of: node(2).peer, at: start)
+    #expect(kept == Set((5_000 - AdvertisedNames.formerLimitOfKey...5_000).map { "Name \($0)" }))
+    for number in 0..<AdvertisedNames.formerLimit {
+      let node = NodeID(
+        peer: PeerID(bytes: [UInt8(number >> 8), UInt8(number & 0xFF)] + [UInt8](repeating: 9, count: 30))!,
+        incarnation: Incarnation(rawValue: 1))
+      names.seen(node, as: "x", at: start)
+      names.lost(node, at: start)
+    }
+    #expect(names.names(of: node(1).peer, at: start).isEmpty)
   }
 }

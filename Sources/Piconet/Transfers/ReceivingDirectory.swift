@@ -5,9 +5,9 @@ import PiconetFiles
 public final class ReceivingDirectory: Sendable {
   /// If the transfer of a file of at most this many bytes is interrupted, nothing of it is kept. 1 MiB.
   public static let largestUnkeptSize = BlockJournal.blockByteCount
-  /// How many partial files a directory keeps: 16. Beyond that the sender with the most of them loses its oldest, where all
-  /// that are not known count as one; and if the disk is too full for an offer, some make room, provided that this is
-  /// enough.
+  /// How many partial files a directory keeps: 16. Beyond that the sender with the most of them loses its oldest, where
+  /// all that are not known count as one; and if the disk is too full for an offer, some make room, provided that this
+  /// is enough.
   public static let keptFileLimit = IncomingDirectory.Settings().keptPartialLimit
   /// How long a partial file is kept, from when a receiver first finds that nobody is writing it: seven days. Time in
   /// which the machine was off counts for a day at most, so that setting a wrong clock right makes nothing old.

@@ -6,9 +6,11 @@ import PiconetWire
 struct AdvertisedNames: Sendable {
   /// As long as a DNS-SD record lives.
   static let memory = Duration.seconds(120)
-  /// How many names that are no longer advertised are remembered. Beyond that the oldest goes: then less is believed,
-  /// never more.
+  /// How many names that are no longer advertised are remembered; beyond that the oldest goes. Whoever was advertised
+  /// under names that are all forgotten counts as not advertised.
   static let formerLimit = 1024
+  /// How many of one key: by names of its own it makes no other key's forgotten.
+  static let formerLimitOfKey = 8
 
   private struct Former {
     let peer: PeerID
@@ -30,6 +32,11 @@ struct AdvertisedNames: Sendable {
 
   private mutating func keep(_ peer: PeerID, _ name: String, _ now: ContinuousClock.Instant) {
     former.removeAll { $0.until <= now || $0.peer == peer && $0.name == name }
+    if former.count(where: { $0.peer == peer }) >= Self.formerLimitOfKey,
+      let oldest = former.firstIndex(where: { $0.peer == peer })
+    {
+      former.remove(at: oldest)
+    }
     if former.count >= Self.formerLimit { former.removeFirst() }
     former.append(Former(peer: peer, name: name, until: now + Self.memory))
   }

@@ -32,8 +32,8 @@ public struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
 /// The port of one way to reach peers; confined to the loop that made it.
 public protocol Transport: AnyObject {
   var kind: TransportKind { get }
-  /// Dials all addresses (of this kind; 16 at most), raced as the transport knows best, and calls `completion` exactly once, on the
-  /// loop, never from within this call. The failure of every address is in the error's detail.
+  /// Dials all addresses (of this kind; 16 at most), raced as the transport knows best, and calls `completion` exactly
+  /// once, on the loop, never from within this call. The failure of every address is in the error's detail.
   /// - Returns: an object that cancels the dial: the completion then gets `.cancelled`.
   func dial(
     _ addresses: [TransportAddress], completion: @escaping (Result<any LinkEndpoint, LinkFailure>) -> Void

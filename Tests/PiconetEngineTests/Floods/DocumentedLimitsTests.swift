@@ -68,6 +68,37 @@ struct DocumentedLimitsTests {
     #expect(Allowance.memberWords.interval == .seconds(1))
   }
 
+  @Test("that stand in sentences are those of the code, too")
+  func sentences() throws {
+    let path = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../../Documentation/wire-format.md")
+    let text = try String(contentsOf: path.standardized, encoding: .utf8)
+    let configuration = EngineConfiguration(sessionID: "test", name: "x")
+    let keeping = KeepingLimits(configuration)
+    let own = Allowance.ownPauses
+    var one = configuration
+    one.transferLimit += 1
+    var other = configuration
+    other.streamLimit += 1
+    let rest = configuration.answerLimit
+    let ofTransfer = one.answerLimit - rest
+    let ofStream = other.answerLimit - rest
+    let without = rest - configuration.transferLimit * ofTransfer - configuration.streamLimit * ofStream
+    let frames = keeping.frames - 2 * (configuration.transferLimit + configuration.streamLimit)
+    func number(_ number: Int) -> String { Self.grouped(number) }
+    for sentence in [
+      "beyond that, \(number(without)) bytes, \(number(ofTransfer)) for\n  each transfer and \(ofStream) for each stream",
+      "and \(KeepingLimits.numberCost) for each number of its own transfers and streams that was in use",
+      "or when more than \(number(frames)) frames other than `message`",
+      "or\n  when more than \(KeepingLimits.strangerFrames) frames are, by a node that is no member",
+      "all together: \(number(Allowance.uncredited.burst)), and more",
+      "to \(number(own.burst)), \(Int(Duration.seconds(1) / own.interval)) more each second, "
+        + "and \(Allowance.ownPausesForEach) for each offer of either side",
+      "this implementation has \(number(Link.controlLimit)) bytes for a member, "
+        + "\(number(KeepingLimits.strangerControl)) for another node",
+    ] { #expect(text.contains(sentence), "\(sentence)") }
+  }
+
   @Test("of questions and codes are those of the code")
   func questionsAndCodes() throws {
     let (questions, codes) = (QuestionQueue.Limits(), CodeTries.Limits())

@@ -79,8 +79,8 @@ final class Consents: Sendable {
     }
   }
 
-  /// An offer that was agreed to is refused for its name: it does not count, and its sender may offer the same file under
-  /// a name that can be used here.
+  /// An offer that was agreed to is refused for its name: it does not count, and its sender may offer the same file
+  /// under a name that can be used here.
   func giveBack(_ bytes: UInt64, of sender: NodeID) {
     consents.withLock { consents in
       guard var consent = consents[sender] else { return }
