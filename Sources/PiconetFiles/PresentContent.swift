@@ -41,7 +41,15 @@ public final class PresentContent {
     var gap = 0
     for number in 1...min(Self.lookLimit, max(1, folder.directory.settings.maximumNumber)) {
       let name = number == 1 ? name : name.numbered(number)
-      guard let status = try folder.status(of: name) else {
+      let found: stat?
+      do throws(FileFailure) {
+        found = try folder.status(of: name)
+      } catch {
+        if number == 1 { throw error }
+        // With its number it may be too long for this disk.
+        break
+      }
+      guard let status = found else {
         gap += 1
         if gap > Self.gapLimit { break }
         continue

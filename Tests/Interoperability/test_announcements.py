@@ -6,9 +6,11 @@ import document
 import meetings
 import transfers
 from association import Association
+from frames import Abandon
 from link import Link, Node
 from place import Place, Program
 from reasons import Reason
+from transfers import Outgoing
 
 ANNOUNCEMENT = re.search(r"^```golden-announcement\n(.*?)^```$", document.PATH.read_text(), re.MULTILINE | re.DOTALL).group(1).encode()
 
@@ -41,7 +43,9 @@ def test_announced(place: Place):
     for number, (size, name) in enumerate(((1000, "beach.jpg"), (200, "sun.png"))):
         assert transfers.send(association, os.urandom(size), name, number=number).is_stored
     assert "more than was announced" in refused(association, 31, "large.jpg", 2)
-    assert "more than was announced" in refused(association, 1, "fourth.jpg", 3)
+    assert transfers.send(association, os.urandom(20), "third.jpg", number=3).is_stored
+    # Less than the bytes that were announced, and one file more.
+    assert "more than was announced" in refused(association, 1, "fourth.jpg", 4)
 
 
 def test_announced_in_part(place: Place):
@@ -60,7 +64,7 @@ def test_refused_name(place: Place):
     _, association = agreed(place)
     outcome = transfers.send(association, os.urandom(30), "sunset\u202e.jpg")
     assert outcome.reason == Reason.NAME_REFUSED, outcome
-    for number, (size, name) in enumerate(((1000, "beach.jpg"), (200, "sun.png"), (30, "sunset.jpg")), start=1):
+    for number, (size, name) in enumerate(((900, "beach.jpg"), (200, "sun.png"), (30, "sunset.jpg")), start=1):
         assert transfers.send(association, os.urandom(size), name, number=number).is_stored
     assert "more than was announced" in refused(association, 1, "fourth.jpg", 5)
 
@@ -71,7 +75,11 @@ def test_chosen(place: Place):
     _, association = agreed(place, chosen="2-3", announcement=announcement)
     assert "not among the files that were chosen" in refused(association, 30, "sunset.jpg", 0)
     assert transfers.send(association, os.urandom(30), "sunset\u202e.jpg", number=1).reason == Reason.NAME_REFUSED
-    for number, (size, name) in enumerate(((20, "sea.png"), (30, "sunset.jpg")), start=2):
-        assert transfers.send(association, os.urandom(size), name, number=number).is_stored
+    # Nothing was refused for its name here: the sender gives it up with that reason.
+    given_up = Outgoing(association, os.urandom(20), "sea.png", number=6)
+    assert given_up.start() is None
+    association.send(Abandon(6, Reason.NAME_REFUSED))
+    assert "not among the files that were chosen" in refused(association, 20, "moon.jpg", 7)
+    assert transfers.send(association, os.urandom(30), "sunset.jpg", number=2).is_stored
     for number, size in enumerate((10, 30), start=4):
         assert "not among the files that were chosen" in refused(association, size, "moon.jpg", number)

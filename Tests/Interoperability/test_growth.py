@@ -19,7 +19,7 @@ MiB = 1 << 20
 SLACK = 24 * MiB
 ALL = 24 * MiB  # the most bytes that are sent
 LONGEST = 8.0  # seconds
-LONGEST_READING = 40.0
+LONGEST_READING = 25.0
 
 
 @dataclasses.dataclass
@@ -61,7 +61,7 @@ def flood(program: Program, link: Link, *pattern: Frame, reads: bool = False, pa
         for _ in range(ALL // len(batch)):
             if time.monotonic() > until or flooded.was_ended:
                 break
-            link.send_bytes(batch, patience=20 if reads else patience)
+            link.send_bytes(batch, patience=10 if reads else patience)
             if reads:
                 flooded.listen(link, 0.001)
             check_growth(program, before)

@@ -67,9 +67,13 @@ import Testing
     #expect(kept.toFree(1, size: 11 << 20, asker: another) == [first])
     #expect(kept.toFree(1, size: 61 << 20, asker: another) == [])
     #expect(kept.toFree(91 << 20, size: 11 << 20, asker: another) == [])
-    #expect(kept.toFree(31 << 20, size: 90 << 20, asker: asker(5)) == [known], "the oldest first")
-    #expect(KeptPartials([first, second]).toFree(1, size: 91 << 20, asker: asker(5)) == [])
-    #expect(KeptPartials([first, second]).toFree(1, size: 90 << 20, asker: asker(5)) == [first])
+    // To a known sender strangers give way, whatever they hold, and before others do.
+    #expect(kept.toFree(31 << 20, size: 900 << 20, asker: asker(5)) == [first])
+    #expect(kept.toFree(91 << 20, size: 900 << 20, asker: asker(5)) == [])
+    #expect(kept.toFree(91 << 20, size: 100 << 20, asker: asker(5)) == [first, second, known])
+    // Whose file is not kept has no more than a stranger.
+    #expect(kept.toFree(1, size: 11 << 20, asker: nil) == [first])
+    #expect(KeptPartials([known, stranger(2, age: 8, mebibytes: 8)]).toFree(1, size: 93 << 20, asker: nil) == [])
   }
 
   @Test("what is open does not count, and what is too old or of no use goes in any case")

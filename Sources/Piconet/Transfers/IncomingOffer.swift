@@ -104,8 +104,19 @@ public struct IncomingOffer: Sendable, Identifiable {
     await core.keptByteCount(of: self, in: directory)
   }
 
+  /// Whether the sender's key is nobody's here, now: a person may have confirmed it since it joined.
+  package var isOfStranger: Bool {
+    get async {
+      let standing = await core.standing(of: sender.id.peer)
+      return standing.known == nil && standing.rights.isEmpty
+    }
+  }
+
   var resumptionKey: ResumptionKey? {
-    ResumptionKey(sender: sender.id.peer, isKnown: sender.known != nil, identity: identity, size: size)
+    get async {
+      guard !identity.isEmpty else { return nil }
+      return ResumptionKey(sender: sender.id.peer, isKnown: await !isOfStranger, identity: identity, size: size)
+    }
   }
 
   /// Takes the resource into memory and returns when it is whole and verified. Memory is used as bytes come, whatever

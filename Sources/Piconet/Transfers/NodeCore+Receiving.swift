@@ -16,7 +16,7 @@ extension NodeCore {
     let wish = FileStore.Wish(
       rawName: name.map { Array($0.utf8) } ?? offer.rawName, rawFolder: name == nil ? offer.rawFolder : [],
       size: offer.size, policy: policy, modified: offer.modified,
-      key: offer.resumptionKey,
+      key: await offer.resumptionKey,
       mayReplace: { [names = directory.names] in names.mayReplace($0, of: sender) })
     let store: FileStore
     do throws(PiconetError) {
@@ -42,7 +42,7 @@ extension NodeCore {
 
   /// How many whole blocks an earlier transfer of the same content has left, most of which a transfer goes on behind.
   func keptByteCount(of offer: IncomingOffer, in directory: ReceivingDirectory) async -> UInt64 {
-    guard let key = offer.resumptionKey else { return 0 }
+    guard let key = await offer.resumptionKey else { return 0 }
     let kept = try? await onDisk { () throws(FileFailure) in directory.directory.keptByteCount(under: key) }
     return min(offer.size, (kept ?? 0) / BlockJournal.blockByteCount * BlockJournal.blockByteCount)
   }

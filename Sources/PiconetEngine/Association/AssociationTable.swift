@@ -201,8 +201,10 @@ extension Association {
   /// Every resource that comes from it waits for the next bytes, and for nothing of ours.
   fileprivate var isOwedWhatIsOpen: Bool {
     if transfers.incoming.isEmpty { return true }
+    // An offer may wait behind others of the same sender.
+    let begun = transfers.incoming.values.filter { $0.phase != .offered }
     // A peer that can't be reached for the moment may come back and go on.
-    return suspension == nil && transfers.incoming.values.allSatisfy(\.waitsForSender)
+    return suspension == nil && !begun.isEmpty && begun.allSatisfy(\.waitsForSender)
   }
 }
 

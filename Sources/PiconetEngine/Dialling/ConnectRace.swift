@@ -14,6 +14,9 @@ struct ConnectRace: Sendable {
   private(set) var failures: [TransportFailure] = []
   /// Addresses where another key has answered, or that failed on their own: not dialled again.
   private var usedUp: Set<TransportAddress> = []
+  /// Addresses that were reached and said nothing in the time that one of several has: dialled again, one by one, once
+  /// no others are left.
+  private var silent: Set<TransportAddress> = []
   /// What the running dial of each transport tries.
   private var dialled: [TransportKind: [TransportAddress]] = [:]
   /// Transports whose addresses are dialled one after the other. Each relay is a member of its own, and one that opens
@@ -70,7 +73,14 @@ struct ConnectRace: Sendable {
   }
 
   private func addressesLeft(_ kind: TransportKind) -> [TransportAddress] {
-    addresses.filter { $0.kind == kind && !usedUp.contains($0) }
+    let left = addresses.filter { $0.kind == kind && !usedUp.contains($0) }
+    let first = left.filter { !silent.contains($0) }
+    return first.isEmpty ? Array(left.prefix(1)) : first
+  }
+
+  /// Whether the running dial of this transport tries all the addresses that it has.
+  func triesAll(_ kind: TransportKind) -> Bool {
+    dialled[kind]?.count == addresses.count { $0.kind == kind }
   }
 
   /// A key other than the wanted one has answered at `remoteAddress`. Anybody can claim that a peer is at an address,
@@ -109,8 +119,12 @@ struct ConnectRace: Sendable {
     let tried = dialled[kind] ?? []
     let answering = remoteAddress.map { address in tried.filter { $0.leads(to: address) } } ?? []
     if !answering.isEmpty {
-      // Somebody may have planted it, and may not speak at all: the peer may be at another.
-      usedUp.formUnion(answering)
+      // Somebody may have planted it: the peer may be at another. Or it is the peer, and slow.
+      if failure.code == .timedOut, tried.count > 1 {
+        silent.formUnion(answering)
+      } else {
+        usedUp.formUnion(answering)
+      }
     } else if oneByOne.contains(kind) {
       usedUp.formUnion(tried)
     } else if tried.count > 1, !kind.usesBluetooth, failure.code == .authentication || failure.code == .reset {

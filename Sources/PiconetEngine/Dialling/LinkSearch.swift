@@ -117,8 +117,8 @@ struct LinkSearch: Sendable {
   mutating func dialFailed(
     _ kind: TransportKind, _ failure: LinkFailure, at address: String?, _ terms: Terms, _ turn: Turn
   ) -> Bool {
-    // A refusal at one address of several means nothing: somebody may have invented that address.
-    if failure.code == .refused, race?.isOneByOne(kind) != true { goneKinds.insert(kind) }
+    // A refusal at some addresses of several means nothing: somebody may have invented them.
+    if failure.code == .refused, race?.isOneByOne(kind) != true, race?.triesAll(kind) == true { goneKinds.insert(kind) }
     switch failure.code {
     case .refused, .authentication: refusing.insert(kind)
     case .timedOut where kind.mayAskUser: refusing.insert(kind)

@@ -32,7 +32,8 @@ enum KeptShare: Hashable, Sendable {
 ///
 /// No sender's partial files cost another its share. In number, the share is an equal part of the limit for each known
 /// sender that has any, and one for all strangers together; in space, as much as the one that asks for room would
-/// itself hold then, a stranger with all others. The same holds among strangers, as far as keys tell them apart.
+/// itself hold then, a stranger with all others. The same holds among strangers, as far as keys tell them apart; to a
+/// known sender they all give way.
 struct KeptPartials: Sendable {
   /// Those that may go, the oldest first.
   private var waiting: [KeptPartial]
@@ -65,7 +66,7 @@ struct KeptPartials: Sendable {
   }
 
   /// Those whose removal frees so many bytes for a file, the oldest first and no more than needed; none if all of them
-  /// together would not free enough.
+  /// together would not free enough. To a known sender strangers' files give way before others.
   ///
   /// Files of others may go as long as those hold at least as much as the one that asks would with the new file.
   /// - Parameters:
@@ -73,19 +74,26 @@ struct KeptPartials: Sendable {
   ///   - asker: what the new file is kept as; nil if it is not kept.
   func toFree(_ missing: UInt64, size: UInt64, asker: PartialFileName?) -> [KeptPartial] {
     var held = Holdings(waiting + living)
-    let (sender, share) = (asker?.sender, asker.map { KeptShare(of: $0) })
+    // Whose file is not kept may be anybody.
+    let (sender, share) = (asker?.sender, asker.map { KeptShare(of: $0) } ?? .strangers)
     let claim = size.addingOrMax(sender.map { held.of($0) } ?? 0)
-    let claimOfShare = size.addingOrMax(share.map { held.of($0) } ?? 0)
-    // Files of no use go first.
-    var rest = waiting.filter { !$0.isOfUse } + waiting.filter(\.isOfUse)
+    let claimOfShare = size.addingOrMax(held.of(share))
+    // Files of no use go first, then those of strangers, unless a stranger asks.
+    let useful = waiting.filter(\.isOfUse)
+    var rest = waiting.filter { !$0.isOfUse }
+    if share == .strangers {
+      rest += useful
+    } else {
+      rest += useful.filter { $0.share == .strangers } + useful.filter { $0.share != .strangers }
+    }
     var result: [KeptPartial] = []
     var freed: UInt64 = 0
     while freed < missing {
       let next = rest.firstIndex { file in
         guard file.byteCount > 0 else { return false }
         if !file.isOfUse || file.sender == sender { return true }
-        return share == nil || share == file.share
-          ? held.of(file.sender) >= claim : held.of(file.share) >= claimOfShare
+        if file.share == share { return held.of(file.sender) >= claim }
+        return file.share == .strangers || held.of(file.share) >= claimOfShare
       }
       guard let next else { return [] }
       let file = rest.remove(at: next)

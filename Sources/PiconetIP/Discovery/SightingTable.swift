@@ -82,8 +82,8 @@ struct SightingTable {
   private func sighting(
     of key: Key, interfaceName: (UInt32) -> String?, isLoopback: (UInt32) -> Bool
   ) -> Sighting? {
-    // Anybody can advertise another's key. Who came first has the say, and the addresses take turns, so that no number
-    // of invented ones puts off the peer's own.
+    // Anybody can advertise another's key. Who came first has the say, and the addresses take turns: an instance with
+    // many invented ones puts off none of the peer's own. Sixteen instances that came before it do.
     let matching = instances.values.filter { $0.key == key }.sorted { $0.number < $1.number }
     guard let first = matching.first else { return nil }
     let ofEach = matching.map { addresses(of: $0, interfaceName: interfaceName, isLoopback: isLoopback) }

@@ -206,12 +206,14 @@ private final class TCPAttempt: DescriptorHandler {
 }
 
 extension LinkFailure {
-  /// The failure of a dial: the most telling code, and every address with its reason.
+  /// The failure of a dial: the most telling code, and every address with its reason. A refusal tells that nobody
+  /// listens any more, so it counts only if no address was silent, at which the peer may be.
   init(_ losses: [AddressRace.Loss]) {
     let byWeight: [Code] = [
       .tooManyDescriptors, .refused, .reset, .permission, .busy, .timedOut, .hostDown, .unreachable, .notAvailable,
     ]
-    let codes = Set(losses.map(\.failure.code))
+    var codes = Set(losses.map(\.failure.code))
+    if !codes.isDisjoint(with: [.timedOut, .hostDown]) { codes.remove(.refused) }
     let code = byWeight.first(where: codes.contains) ?? (losses.isEmpty ? .notAvailable : .other)
     self.init(code, losses.isEmpty ? "no address" : losses.map(\.description).joined(separator: "; "))
   }

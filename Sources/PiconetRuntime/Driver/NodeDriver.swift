@@ -36,7 +36,7 @@ public final class NodeDriver: RoundHandler {
   @exclusivity(unchecked) private var writers: [LinkRunner] = []
   private struct Dial {
     let cancellation: any DialCancellation
-    /// Of IP addresses, of which the next is tried if nobody speaks at one.
+    /// Of several addresses, not over Bluetooth: the next is tried if nobody speaks at one.
     let hasSeveral: Bool
   }
   private var dials: [DialID: Dial] = [:]

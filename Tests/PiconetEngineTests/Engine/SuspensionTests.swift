@@ -236,6 +236,28 @@ struct SuspensionTests {
     #expect(outcome.effects.contains { if case .dial(_, .tcp, [tcp("far")]) = $0 { true } else { false } })
   }
 
+  @Test("where somebody broke off at one of three addresses, the refusal of another is no sign that nobody listens")
+  func refusesBesideAPlantedOne() {
+    let one = member()
+    let sighting = Sighting(
+      peer: one.far.peer, incarnation: one.far.incarnation, name: "far", info: [:],
+      addresses: [tcp("planted"), tcp("closed"), tcp("far")])
+    one.side.take(.discoveryReported(source: "test", .seen(sighting)))
+    var waiting = lose(one).effects
+    for _ in 0..<400 {
+      while !waiting.isEmpty {
+        guard case .dial(let dial, _, let addresses) = waiting.removeFirst() else { continue }
+        let isPlanted = addresses.contains(tcp("planted"))
+        waiting +=
+          one.side.take(
+            .dialFailed(dial, LinkFailure(isPlanted ? .reset : .refused), at: isPlanted ? "planted" : nil)
+          ).effects
+      }
+      waiting = one.side.wait(.milliseconds(10)).effects
+    }
+    #expect(one.side.census.members == 1, "after four seconds of twenty")
+  }
+
   @Test("one of several addresses that refuses, dialled alone, is no sign that nobody listens any more")
   func oneOfSeveralRefuses() {
     let one = member()

@@ -179,6 +179,18 @@ struct PlacesTests {
     #expect(one.side.log.effects.contains(.keepStore(transfer)))
   }
 
+  @Test("so does one with another offer, which waits behind that transfer; one of which only offers wait stays")
+  func stalledBeforeAnOffer() {
+    let offer = Frame.offer(transfer: 2, ResourceOffer(name: [2], size: 9))
+    let stalled = full(after: .seconds(10)) { one in
+      one.receive(offer)
+      send(one)
+    }
+    #expect(stalled.side.members == [node(2)])
+    let waiting = full(after: .seconds(100)) { $0.receive(offer) }
+    #expect(waiting.side.members == [waiting.far])
+  }
+
   @Test("one whose bytes come stays, and so does one that waits for our disk")
   func movingTransfer() {
     let moving = full(after: .seconds(5)) { send($0, after: .seconds(5)) }

@@ -90,6 +90,9 @@ struct SocketAddressTests {
       AddressRace.Loss(subject: "b", failure: LinkFailure(.refused, "connect")),
     ])
     #expect(failure == LinkFailure(.refused, "a: no way leads there; b: connect"))
+    // Where one is silent, the refusal of another does not say that nobody listens.
+    let silent = AddressRace.Loss(subject: "c", failure: LinkFailure(.timedOut))
+    #expect(LinkFailure([AddressRace.Loss(subject: "b", failure: LinkFailure(.refused)), silent]).code == .timedOut)
     #expect(LinkFailure([]).code == .notAvailable)
   }
 

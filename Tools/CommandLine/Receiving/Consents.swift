@@ -58,7 +58,7 @@ final class Consents: Sendable {
     accepted.withLock { _ = $0.remove(sender) }
   }
 
-  /// Whether an offer is what the person has agreed to; it is counted.
+  /// Whether an offer is what the person has agreed to; then it is counted.
   /// - Parameters:
   ///   - name: with its folders.
   ///   - hasProvenCode: whether it was let in by a code that was typed.
@@ -72,10 +72,12 @@ final class Consents: Sendable {
       }
       consent.files += 1
       consent.bytes.add(bytes: Int64(clamping: bytes))
+      if let announced = consent.announced, announced.isWhole {
+        let most = consent.selection.most(of: announced)
+        if consent.files > most.files || consent.bytes > most.bytes { return .moreThanAnnounced }
+      }
       consents[sender] = consent
-      guard let announced = consent.announced, announced.isWhole else { return nil }
-      let most = consent.selection.most(of: announced)
-      return consent.files > most.files || consent.bytes > most.bytes ? .moreThanAnnounced : nil
+      return nil
     }
   }
 

@@ -151,9 +151,8 @@ final class OfferDesk: Sendable {
       return await refuse(offer, name, refusal)
     }
     let late = isTold ? nil : offered
-    guard let dailyLimit, offer.sender.known == nil else {
-      _ = await taken(offer, name, of: sender, late)
-      return
+    guard let dailyLimit, await offer.isOfStranger else {
+      return await takeInTurn(offer, name, of: sender, late)
     }
     let stranger = offer.sender.fingerprint
     // What has come of it before has been counted then.
@@ -167,7 +166,7 @@ final class OfferDesk: Sendable {
       return await refuse(
         offer, name, TransferFailure(word: "daily-limit", message: Self.beyondDailyLimit, exitCode: .refused))
     }
-    _ = await taken(offer, name, of: sender, late)
+    await takeInTurn(offer, name, of: sender, late)
     let progress = offer.progress
     let came = Int64(clamping: progress.stored - min(progress.stored, progress.resumedFrom))
     dailyLimit.settle(most, came: came, from: stranger)
@@ -175,44 +174,29 @@ final class OfferDesk: Sendable {
 
   private static let beyondDailyLimit = "a device that is not known may send no more today"
 
-  /// What became of an offer.
-  private enum Outcome {
-    case stored
-    /// The very file was here already.
-    case present
-    case failed
-  }
-
   /// Stores an offer that nothing speaks against.
-  private func taken(
-    _ offer: IncomingOffer, _ name: String, of sender: TransferPeer, _ late: Event?
-  ) async -> Outcome {
-    let peer = sender.fingerprint
+  private func takeInTurn(_ offer: IncomingOffer, _ name: String, of sender: TransferPeer, _ late: Event?) async {
     let gate = state.withLock { state -> TaskGate in
       let gates = state.gates[offer.sender.id] ?? Gates()
       state.gates[offer.sender.id] = gates
       return gates.gate(ofSize: offer.size)
     }
-    guard await gate.enter() else {
-      await refuse(offer, name)
-      return .failed
-    }
+    guard await gate.enter() else { return await refuse(offer, name) }
     defer { gate.leave() }
-    guard let places else { return await store(offer, name, sender, nil, late) }
-    guard let place = await places.enter(peer) else {
-      await refuse(offer, name)
-      return .failed
+    guard let places else {
+      _ = await store(offer, name, sender, nil, late)
+      return
     }
+    guard let place = await places.enter(sender.fingerprint) else { return await refuse(offer, name) }
     // A place that has been used stays used.
-    let outcome = await store(offer, name, sender, place, late)
-    places.leave(place, isUsed: outcome != .failed)
-    return outcome
+    places.leave(place, isUsed: await store(offer, name, sender, place, late))
   }
 
   /// - Parameter late: reported before the outcome, unless that is a failure.
+  /// - Returns: whether the file is there now.
   private func store(
     _ offer: IncomingOffer, _ name: String, _ sender: TransferPeer, _ place: FilePlaceTable.Place?, _ late: Event?
-  ) async -> Outcome {
+  ) async -> Bool {
     let peer = sender.fingerprint
     let key = board.begin(
       name, peer: sender, total: Int64(clamping: offer.size), isTrusted: offer.sender.rights.contains(.push),
@@ -232,7 +216,7 @@ final class OfferDesk: Sendable {
     }
     defer { following.cancel() }
     do throws(PiconetError) {
-      let transfer = try await offer.startStoring(in: directory, onConflict: policy, content: content)
+      let transfer = try await begin(offer, content)
       if let place { places?.whenStanding(place) { transfer.giveUpForNow() } }
       let file = try await transfer.interruptibleResult(behind: following)
       board.end(key, isStored: !file.wasThere)
@@ -249,12 +233,12 @@ final class OfferDesk: Sendable {
               peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size),
               sha256: file.digest.hexadecimal, suppressed: NoticeBudget.figure(suppressed))),
           of: sender, isWritten: suppressed != nil)
-        guard let suppressed, sums.listsFile(of: sender) else { return .present }
+        guard let suppressed, sums.listsFile(of: sender) else { return true }
         console.result(path: file.path)
         console.note(
           "\(console.safe(name)) from \(console.safe(offer.sender.petname)): already there"
             + NoticeBudget.words(suppressed))
-        return .present
+        return true
       }
       notices?.stored(file.path, bytes: Int64(clamping: file.size), of: sender)
       // A new file matters more than the line about it.
@@ -267,15 +251,14 @@ final class OfferDesk: Sendable {
             resumedFrom: file.resumedFrom > 0 ? Int64(clamping: file.resumedFrom) : nil,
             suppressed: NoticeBudget.figure(suppressed))),
         of: sender, isWritten: suppressed != nil)
-      guard let suppressed, sums.listsFile(of: sender) else { return .stored }
+      guard let suppressed, sums.listsFile(of: sender) else { return true }
       console.result(path: file.path)
       console.note(
         "\(console.safe(name)) from \(console.safe(offer.sender.petname)), \(HumanFigures.bytes(Int64(clamping: file.size)))"
           + NoticeBudget.othersNotTold(suppressed), detail: 1)
-      return .stored
+      return true
     } catch {
       board.end(key)
-      if error.code == .nameRefused { consents.giveBack(offer.size, of: offer.sender.id) }
       if error.code == .exists, policy == .skip {
         let suppressed = repeats.change { $0.take(offer.sender) }
         if let late, suppressed != nil { console.tell(late) }
@@ -284,7 +267,7 @@ final class OfferDesk: Sendable {
             Event.Skipped(
               peer: peer, file: name, reason: "exists", suppressed: NoticeBudget.figure(suppressed))),
           of: sender, isWritten: suppressed != nil)
-        guard let suppressed, sums.listsFile(of: sender) else { return .failed }
+        guard let suppressed, sums.listsFile(of: sender) else { return false }
         console.note(
           "\(console.safe(name)) from \(console.safe(offer.sender.petname)): skipped, another file has the name"
             + NoticeBudget.words(suppressed))
@@ -298,7 +281,19 @@ final class OfferDesk: Sendable {
           }
         }
       }
-      return .failed
+      return false
+    }
+  }
+
+  /// Accepts an offer. What is refused for its name, before anything of it has come, is no file yet.
+  private func begin(
+    _ offer: IncomingOffer, _ content: (@Sendable ([UInt8]) -> Bool)?
+  ) async throws(PiconetError) -> IncomingTransfer<ReceivedFile> {
+    do throws(PiconetError) {
+      return try await offer.startStoring(in: directory, onConflict: policy, content: content)
+    } catch {
+      if error.code == .nameRefused { consents.giveBack(offer.size, of: offer.sender.id) }
+      throw error
     }
   }
 

@@ -40,9 +40,9 @@ struct StrangerAllowance: Sendable {
 
   init(limit: Int64) { self.limit = limit }
 
-  /// Takes so many bytes from the allowance of a key; false, and nothing is taken, if it has less.
-  /// - Returns: nil, and nothing is taken, if it has enough unless all comes that this key has under way: to be asked
-  ///   again when a transfer is settled.
+  /// Takes so many bytes from the allowance of a key.
+  /// - Returns: true if they are taken; false if it has less; nil if it has enough unless all comes that this key has
+  ///   under way: to be asked again when a transfer is settled.
   mutating func take(_ bytes: Int64, from key: PeerID, at now: ContinuousClock.Instant) -> Bool? {
     let before = Self.current(uses[key], at: now)
     let own = before.taking(bytes)
