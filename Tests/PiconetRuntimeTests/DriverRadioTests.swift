@@ -8,7 +8,7 @@ import Testing
 struct DriverRadioTests {
   @Test("a dial over Bluetooth stops the scan before it begins, and lets it go on 2 s after its end")
   func dial() async throws {
-    let log = try await run(.l2cap) { stage, clock in
+    let log = try await DriverStage.run(.l2cap) { stage, clock in
       await stage.invite()
       await stage.endDial()
       clock.advance(by: .milliseconds(1999))
@@ -20,7 +20,7 @@ struct DriverRadioTests {
 
   @Test("a cancelled dial frees the radio too")
   func cancelled() async throws {
-    let log = try await run(.rfcomm) { stage, clock in
+    let log = try await DriverStage.run(.rfcomm) { stage, clock in
       await stage.invite()
       await stage.cancel()
       clock.advance(by: .seconds(2))
@@ -30,7 +30,7 @@ struct DriverRadioTests {
 
   @Test("an accepted link in its handshake uses the radio until it is gone")
   func links() async throws {
-    let log = try await run(.le) { stage, clock in
+    let log = try await DriverStage.run(.le) { stage, clock in
       await stage.accept()
       clock.advance(by: .seconds(1))
       await stage.note("1 s")
@@ -42,7 +42,7 @@ struct DriverRadioTests {
 
   @Test("an accepted link that never speaks uses the radio for 2 s")
   func stalledHandshake() async throws {
-    let log = try await run(.le) { stage, clock in
+    let log = try await DriverStage.run(.le) { stage, clock in
       await stage.accept()
       clock.advance(by: .milliseconds(1999))
       await stage.note("1999 ms")
@@ -55,7 +55,7 @@ struct DriverRadioTests {
 
   @Test("a dial over TCP is no use of the radio")
   func tcp() async throws {
-    let log = try await run(.tcp) { stage, clock in
+    let log = try await DriverStage.run(.tcp) { stage, clock in
       await stage.invite()
       await stage.endDial()
       clock.advance(by: .seconds(3))
@@ -65,7 +65,7 @@ struct DriverRadioTests {
 
   @Test("ports that change while we listen are advertised anew; what could not listen is tried again")
   func ports() async throws {
-    let log = try await run(.l2cap) { stage, _ in
+    let log = try await DriverStage.run(.l2cap) { stage, _ in
       await stage.advertise()
       await stage.changePort(nil)
       await stage.changePort(0x1005)
@@ -138,7 +138,7 @@ struct DriverRadioTests {
 
   @Test("a link on which nothing moves any more lets the node that waits for it search again after 2 s")
   func stalledLink() async throws {
-    let log = try await run(.l2cap) { stage, clock in
+    let log = try await DriverStage.run(.l2cap) { stage, clock in
       await stage.search()
       await stage.fill()
       clock.advance(by: .milliseconds(1999))
@@ -155,22 +155,5 @@ struct DriverRadioTests {
   private struct PlanBox: @unchecked Sendable {
     let value: RadioPlan
     init(_ value: RadioPlan) { self.value = value }
-  }
-
-  private func run(
-    _ kind: TransportKind, _ body: (DriverStage, ManualClock) async throws -> Void
-  ) async throws -> [String] {
-    let clock = ManualClock()
-    let loop = try EventLoop(name: "radio", clock: clock)
-    defer { loop.stop() }
-    let worker = try WorkerThread(name: "radio disk", limit: 4)
-    defer { worker.stop() }
-    let stage = DriverStage(loop, worker, kind)
-    await loop.perform { stage.make() }
-    try await body(stage, clock)
-    return await loop.perform {
-      defer { stage.end() }
-      return stage.log
-    }
   }
 }

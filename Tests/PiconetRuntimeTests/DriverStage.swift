@@ -1,5 +1,6 @@
 import PiconetEngine
 import PiconetWire
+import TestSupport
 import Testing
 
 @testable import PiconetRuntime
@@ -46,6 +47,25 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   func end() {
     driver?.close()
     driver = nil
+  }
+
+  /// Runs a test on a stage with a clock of its own.
+  /// - Returns: the stage's log.
+  static func run(
+    _ kind: TransportKind, _ body: (DriverStage, ManualClock) async throws -> Void
+  ) async throws -> [String] {
+    let clock = ManualClock()
+    let loop = try EventLoop(name: "stage", clock: clock)
+    defer { loop.stop() }
+    let worker = try WorkerThread(name: "stage disk", limit: 4)
+    defer { worker.stop() }
+    let stage = DriverStage(loop, worker, kind)
+    await loop.perform { stage.make() }
+    try await body(stage, clock)
+    return await loop.perform {
+      defer { stage.end() }
+      return stage.log
+    }
   }
 
   // MARK: What a test does

@@ -8,7 +8,7 @@ import Testing
 struct SecuringTests {
   @Test("a dial of several addresses gives one that says nothing 3 s, then dials the others, and at last that alone")
   func silentAddress() async throws {
-    let log = try await run(.tcp) { stage, clock in
+    let log = try await DriverStage.run(.tcp) { stage, clock in
       await stage.invite(at: ["1", "2", "3"])
       await stage.answerDial(at: "2")
       clock.advance(by: .milliseconds(2_999))
@@ -35,7 +35,7 @@ struct SecuringTests {
 
   @Test("over Bluetooth it has 10 s, however many addresses there are")
   func radio() async throws {
-    let log = try await run(.l2cap) { stage, clock in
+    let log = try await DriverStage.run(.l2cap) { stage, clock in
       await stage.invite(at: ["1", "2"])
       await stage.answerDial(at: "1")
       clock.advance(by: .milliseconds(9_999))
@@ -48,7 +48,7 @@ struct SecuringTests {
 
   @Test("of too many accepted ones the oldest of the host with the most goes, and none of another's")
   func crowd() async throws {
-    _ = try await run(.tcp) { stage, _ in
+    _ = try await DriverStage.run(.tcp) { stage, _ in
       await stage.changePort(4_000)
       await stage.accept(from: "10.0.0.2:1")
       for number in 1...127 { await stage.accept(from: "10.0.0.1:\(number)") }
@@ -59,23 +59,6 @@ struct SecuringTests {
       }
       await stage.accept(from: "10.0.0.3:1")
       #expect(await stage.open().contains("10.0.0.3:1"))
-    }
-  }
-
-  private func run(
-    _ kind: TransportKind, _ body: (DriverStage, ManualClock) async throws -> Void
-  ) async throws -> [String] {
-    let clock = ManualClock()
-    let loop = try EventLoop(name: "securing", clock: clock)
-    defer { loop.stop() }
-    let worker = try WorkerThread(name: "securing disk", limit: 4)
-    defer { worker.stop() }
-    let stage = DriverStage(loop, worker, kind)
-    await loop.perform { stage.make() }
-    try await body(stage, clock)
-    return await loop.perform {
-      defer { stage.end() }
-      return stage.log
     }
   }
 }
