@@ -1,4 +1,5 @@
 """Discovery over IP, section 15 of the document, with Multicast DNS on lo."""
+import contextlib
 import os
 import random
 import select
@@ -196,36 +197,34 @@ def take_photo(server: socket.socket, bob: Node) -> bytes:
     return data
 
 
-def test_other_key_at_the_address(place: Place):
-    """a spoofed sighting with Bob's id and another address, which is dialled first, spoils nothing: Bob is reached at his own"""
+@contextlib.contextmanager
+def spoofed_first(place: Place, timeout: int):
+    """imagesend looks for Bob, whom it knows, and has dialled another address that was advertised for him, before his own."""
     bob, photo = Node(name="Bob"), place.folder / "photo.jpg"
     photo.write_bytes(b"photo")
     meetings.known_to_sender(place, bob)
-    # Of two instances in one packet the one with the shorter name comes first, and is dialled first.
-    with socket.create_server(("127.0.0.2", 0)) as server, socket.create_server(("127.0.0.1", 0)) as wrong:
-        sender = place.sender(None, "--to", "Bob", "--timeout", "8", photo)
-        spoofed = mdns.service(bob, wrong.getsockname()[1], label="A", host="spoof")
+    with socket.create_server(("127.0.0.2", 0)) as server, socket.create_server(("127.0.0.1", 0)) as other:
+        sender = place.sender(None, "--to", "Bob", "--timeout", timeout, photo)
+        # Of two instances in one packet the one with the shorter name comes first, and is dialled first.
+        spoofed = mdns.service(bob, other.getsockname()[1], label="A", host="spoof")
         honest = mdns.service(bob, server.getsockname()[1], address="127.0.0.2")
-        mdns.advertise_while(mdns.Neighbour(), [mdns.in_one(spoofed, honest)], lambda: is_dialled(wrong, server))
+        mdns.advertise_while(mdns.Neighbour(), [mdns.in_one(spoofed, honest)], lambda: is_dialled(other, server))
         assert not is_dialled(server), "Bob's own address is dialled first"
+        yield bob, server, other
+        assert sender.wait() == 0, sender.error_text()
+
+
+def test_other_key_at_the_address(place: Place):
+    """a spoofed sighting with Bob's id and another address, which is dialled first, spoils nothing: Bob is reached at his own"""
+    with spoofed_first(place, timeout=8) as (bob, server, wrong):
         meet_impostor(wrong)
         assert take_photo(server, bob) == b"photo"
-        assert sender.wait() == 0, sender.error_text()
 
 
 def test_silence_at_the_address(place: Place):
     """nor does one that leads to somebody who takes connections and says nothing: Bob is reached after 3 s"""
-    bob, photo = Node(name="Bob"), place.folder / "photo.jpg"
-    photo.write_bytes(b"photo")
-    meetings.known_to_sender(place, bob)
-    with socket.create_server(("127.0.0.2", 0)) as server, socket.create_server(("127.0.0.1", 0)) as silent:
-        sender = place.sender(None, "--to", "Bob", "--timeout", "20", photo)
-        spoofed = mdns.service(bob, silent.getsockname()[1], label="A", host="spoof")
-        honest = mdns.service(bob, server.getsockname()[1], address="127.0.0.2")
-        mdns.advertise_while(mdns.Neighbour(), [mdns.in_one(spoofed, honest)], lambda: is_dialled(silent, server))
-        assert not is_dialled(server), "Bob's own address is dialled first"
+    with spoofed_first(place, timeout=20) as (bob, server, _):
         assert take_photo(server, bob) == b"photo"
-        assert sender.wait() == 0, sender.error_text()
 
 
 def test_address_after_the_wrong_one(place: Place):
