@@ -1,6 +1,7 @@
 /* tls-baseline: what plain blocking sockets with OpenSSL's TLS 1.3 reach, to measure Piconet against in the same run.
  *
  *   tls-baseline pingpong|bulk|rate --server|--client [--port N] [--cpu N] [--size N] [--count N] [--file F] [--out F] [--sha256]
+ *               [--untimed]
  *   tls-baseline run [--cpu N] -- COMMAND...
  *
  * Each end is a process of its own on 127.0.0.1. The server prints "READY PORT" as soon as it listens; --port 0 takes a free one.
@@ -25,6 +26,7 @@ struct options {
   uint64_t count;
   const char *file, *out;
   bool sha256;
+  bool untimed; /* pingpong keeps no times of round trips, and sorts none */
   char **command; /* of run */
 };
 

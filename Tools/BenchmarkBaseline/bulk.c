@@ -83,7 +83,7 @@ static void receive_file(struct options options, unsigned char *buffer) {
   finish(&options, start, header.length);
 }
 
-/* One file from the client to the server. With --sha256 both ends hash it as it passes and compare, which is the job that Piconet does. */
+/* One file from the client to the server. With --sha256 both ends hash it as it passes and compare, as Piconet does. */
 void bulk(const struct options *options) {
   if (!options->server && !options->file) FAIL("--file is missing");
   if (options->server && !options->out) FAIL("--out is missing");

@@ -14,7 +14,7 @@ _Noreturn void fail(const char *file, int line, const char *what) {
 static _Noreturn void usage(void) {
   fprintf(stderr,
           "usage: tls-baseline pingpong|bulk|rate --server|--client [--port N] [--cpu N] [--size N] [--count N]\n"
-          "                    [--file F] [--out F] [--sha256]\n"
+          "                    [--file F] [--out F] [--sha256] [--untimed]\n"
           "       tls-baseline run [--cpu N] -- COMMAND...\n");
   exit(2);
 }
@@ -39,6 +39,8 @@ int main(int argc, char **argv) {
       has_end = true;
     } else if (!strcmp(option, "--sha256")) {
       options.sha256 = true;
+    } else if (!strcmp(option, "--untimed")) {
+      options.untimed = true;
     } else if (!strcmp(option, "--") && is_run) {
       options.command = argv + i + 1;
       break;

@@ -30,7 +30,7 @@ void pingpong(const struct options *options) {
     if (!options->server) send_bytes(channel, message, options->size);
     receive_bytes(channel, message, options->size);
     if (options->server) send_bytes(channel, message, options->size);
-    if (!options->server && i >= warm_up) {
+    if (!options->server && !options->untimed && i >= warm_up) {
       uint64_t now = nanoseconds();
       trips[i - warm_up] = now - before;
       before = now;
@@ -39,7 +39,7 @@ void pingpong(const struct options *options) {
   struct span used = since(start);
   report(options, used, peak_resident_kib());
   printf(",\"size\":%zu,\"count\":%llu", options->size, (unsigned long long)options->count);
-  if (!options->server) {
+  if (!options->server && !options->untimed) {
     qsort(trips, options->count, sizeof *trips, compare);
     printf(",\"p50_us\":%.3f,\"p99_us\":%.3f", microseconds(trips, options->count, 0.5),
            microseconds(trips, options->count, 0.99));

@@ -42,7 +42,7 @@ static void receive_all(const struct options *options, SSL *channel) {
       memcpy(&length, buffer + next, sizeof length);
       if (length != options->size) FAIL("a length");
       if (held - next < sizeof length + length) break;
-      /* Each message is looked at, as whoever it is for would. */
+      /* Each message is looked at, as its receiver would do. */
       sum += buffer[next + sizeof length];
       next += sizeof length + length;
       counted++;

@@ -14,8 +14,8 @@ static void pass_on(int number) {
   if (child > 0) kill(child, number);
 }
 
-/* Measures a command from start to end. This process is small, so that the peak which the command inherits from it is none.
- * The line goes to standard error: standard output is the command's own. */
+/* Measures a command from start to end. This process is small, so that the peak that the command inherits from it does
+ * not count. The line goes to standard error: standard output is the command's own. */
 int run(const struct options *options) {
   struct span start = begin();
   child = fork();

@@ -9,9 +9,9 @@ struct BenchmarkFailure: Error, CustomStringConvertible {
 }
 
 /// `piconet-benchmark pingpong|bulk|rate|stream|lanes|failover|peers|calls --server|--client [--port N] [--cpu N]
-/// [--size N] [--count N] [--file F] [--out D] [--peers N] [--seconds N] [--on-node-thread]`, between two network
-/// namespaces with `--listen HOST` and `--address HOST:PORT`; over Bluetooth with `--transport l2cap|rfcomm --adapter
-/// hciN`, and, for the client, `--address` with what the server printed.
+/// [--size N] [--count N] [--file F] [--out D] [--peers N] [--seconds N] [--on-node-thread] [--untimed]`, between two
+/// network namespaces with `--listen HOST` and `--address HOST:PORT`; over Bluetooth with `--transport l2cap|rfcomm
+/// --adapter hciN`, and, for the client, `--address` with what the server printed.
 struct BenchmarkOptions {
   enum Mode: String { case pingpong, bulk, rate, stream, lanes, failover, peers, calls }
 
@@ -21,6 +21,8 @@ struct BenchmarkOptions {
   var cpu: Int?
   var size = 64
   var count = 20_000
+  /// Keeps no times of round trips, and sorts none: for counting instructions.
+  var isUntimed = false
   var file = ""
   var out = ""
   var transport = TransportKind.tcp
@@ -50,6 +52,7 @@ struct BenchmarkOptions {
       switch option {
       case "--server": isServer = true
       case "--client": isServer = false
+      case "--untimed": isUntimed = true
       case "--on-node-thread": isOnNodeThread = true
       case "--file": file = rest.popFirst() ?? ""
       case "--out": out = rest.popFirst() ?? ""

@@ -44,7 +44,7 @@ struct Calls {
   private func serve(_ node: Node, _ member: Member, _ system: PiconetActorSystem) async throws {
     try system.publish(JoiningActor(actorSystem: system), at: "/joiner")
     let measurement = Measurement()
-    // Reads no longer than the client's round trips last: whoever reads all messages has those of calls as well.
+    // Reads no longer than the client's round trips last: a reader of all messages gets those of calls as well.
     try await withTaskExecutorPreference(node.executor) {
       for await message in node.session.messages(in: 0) {
         if message.bytes.isEmpty { break }

@@ -43,11 +43,14 @@ struct PingPong {
       }
       try await member.send(message)
       guard await replies.next()?.bytes.count == options.size else { throw BenchmarkFailure("no answer") }
-      if round >= warmUp {
+      if round >= warmUp, !options.isUntimed {
         let now = Measurement.nanoseconds()
         trips.append(now - before)
         before = now
       }
+    }
+    if options.isUntimed {
+      return measurement.report(options, ",\"size\":\(options.size),\"count\":\(options.count)")
     }
     trips.sort()
     func microseconds(_ part: Double) -> Double {

@@ -85,7 +85,7 @@ def round_trips(count):
 
 def run(program, folder, count):
     """Runs the client under callgrind, against a server beside it, and gives the counts of its functions."""
-    options = ["pingpong", "--size", str(SIZE), "--count", str(count)]
+    options = ["pingpong", "--untimed", "--size", str(SIZE), "--count", str(count)]
     out = os.path.join(folder, "callgrind")
     started = []
 
