@@ -1,4 +1,4 @@
-// What a ClientHello says of the server that it is for, before anything is answered.
+// What a ClientHello says about the server it is for, before anything is answered.
 #include "CPiconetOpenSSL.h"
 
 #include <string.h>

@@ -83,7 +83,7 @@ extension MCError: CustomStringConvertible {
 }
 
 extension MCError {
-  /// What an error of Piconet is to a program that knows this module alone.
+  /// What an error of Piconet is to a program that knows only this module.
   init(_ error: PiconetError) {
     let code: Code =
       switch error.code {
@@ -93,6 +93,7 @@ extension MCError {
       case .invalidArgument, .messageTooLarge, .sourceUnreadable, .nameRefused: .invalidParameter
       case .notSupported, .notWanted, .version: .unsupported
       case .full, .limitExceeded, .diskFull, .tooManyTransfers, .tooLarge: .unavailable
+      // To code that uses only Piconet's public interface, as this module does, the codes are an open set.
       default: .unknown
       }
     self.init(code, error.description, underlying: error)

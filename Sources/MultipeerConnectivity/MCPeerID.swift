@@ -9,11 +9,11 @@ import Foundation
 /// Any thread may use it. Copying gives the same object, so it can be a key.
 ///
 /// Source: `MCPeerID` of Multipeer Connectivity. A name of more than 63 bytes stops the program, as there, with the
-/// rule on standard error. Other than there an empty name is no mistake: it stands for the name of the host, which
+/// rule on standard error. Unlike there, an empty name is no mistake: it stands for the name of the host, which
 /// `Host.current().localizedName ?? ""` does not give on Linux.
 ///
-/// Unchecked, since it may be subclassed: what is here never changes after the initialiser, and who adds variables in a
-/// subclass answers for them.
+/// Unchecked, since it may be subclassed: what is here never changes after the initialiser, and a subclass is
+/// responsible for variables that it adds.
 open class MCPeerID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   let identifier: UInt64
   private let name: String
@@ -68,7 +68,7 @@ open class MCPeerID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// Whether it is the same peer, by the random number.
   open override func isEqual(_ object: Any?) -> Bool { (object as? MCPeerID)?.identifier == identifier }
 
-  /// For people who look for faults.
+  /// For debugging.
   open override var description: String { "<MCPeerID: \(String(identifier, radix: 16)) DisplayName = \(name)>" }
 }
 

@@ -1,4 +1,4 @@
-/// The machines' dice: SplitMix64, so the same seed gives the same run.
+/// The machines' random numbers: SplitMix64, so the same seed gives the same run.
 struct Jitter: Sendable, RandomNumberGenerator {
   private var state: UInt64
 

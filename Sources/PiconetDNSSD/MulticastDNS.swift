@@ -66,8 +66,8 @@ public enum MulticastDNS {
   /// The time a record lives on after a goodbye or a cache flush (sections 10.1 and 10.2).
   public static let flushDelay = Duration.seconds(1)
   /// The pause between two instances of one interface that lose their places to others although all can be reached.
-  /// With none, a flood from ever new addresses would sweep out at once whoever is known; without end, it would keep
-  /// out for the time to live of its records whoever comes after it.
+  /// Without it, a flood from ever new addresses would at once sweep out every known instance; without end, the flood
+  /// would keep out all later ones for as long as its records live.
   public static let displacementInterval = Duration.seconds(1)
   /// How long a record that we gave up is still known as ours when an old packet of our own comes back.
   public static let retiredRecordMemory = Duration.seconds(10)
@@ -91,7 +91,7 @@ public enum MulticastDNS {
   /// The most pointers of the browsed type on one interface; `RecordCache` decides which keep their places if there are
   /// more.
   public static let instancesPerInterface = 512
-  /// As many of them, those that have been there longest, are never displaced: a flood that repeats itself all the time
-  /// would otherwise make whoever was found before it the one heard of longest ago.
+  /// This many of them, those that have been there longest, are never displaced: otherwise, after a flood that keeps
+  /// repeating itself, the instances found before it would be the ones heard of longest ago.
   public static let settledInstances = 256
 }

@@ -30,7 +30,7 @@ struct FileSystemCalls: Sendable {
       blockByteCount: UInt64(status.f_frsize))
   }
 
-  /// Sets space aside for a file of so many bytes. Returns 0 or errno; EOPNOTSUPP if it can't be done.
+  /// Sets space aside for a file of this many bytes. Returns 0 or errno; EOPNOTSUPP if it can't be done.
   ///
   /// fallocate(2) with KEEP_SIZE, so that the size stays the number of bytes that came: not posix_fallocate, which
   /// writes into every block if the file system can't allocate, nor ftruncate, which allocates nothing. On tmpfs it

@@ -90,7 +90,7 @@ extension IncomingDirectory {
     return opened.result < 0 ? top : IncomingFolder(self, FileDescriptor(opened.result), [])
   }
 
-  /// If something else has the name, so many numbers are tried for another folder.
+  /// If something else has the name, this many numbers are tried for another folder.
   static let maximumFolderNumber = 100
   /// How often a folder that disappears at once is made again.
   static let folderTries = 16

@@ -43,7 +43,7 @@ struct PartialFileName: Hashable, Sendable {
   /// The name of the journal of a file that a transfer may go on with.
   var journal: String { text.dropLast(Self.suffix.count) + Self.journalSuffix }
 
-  /// The name of the note (`NameClaim`) on the name that the file is about to get, if it needs one.
+  /// The name of the note (`FileNameClaim`) on the name that the file is about to get, if it needs one.
   var claim: String { text.dropLast(Self.suffix.count) + Self.claimSuffix }
 
   /// Recognizes the name of such a note, for either kind of file.

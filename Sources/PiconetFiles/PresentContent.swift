@@ -12,7 +12,7 @@ public final class PresentContent {
   static let limit = 64
   /// How many names are looked at for them.
   private static let lookLimit = 1_000
-  /// Numbers without a file behind which there may be more: somebody has removed them.
+  /// The most free numbers in a row that don't end the search: their files may have been removed.
   private static let gapLimit = 2
 
   private struct Candidate {
@@ -81,7 +81,7 @@ public final class PresentContent {
     return min(size, UInt64(finished) * (size / share) + (underWay?.position ?? 0) / share)
   }
 
-  /// Reads on by about so many bytes.
+  /// Reads on by about this many bytes.
   /// - Returns: whether everything has been read.
   public func step(_ byteCount: UInt64) -> Bool {
     var left = max(1, byteCount)

@@ -8,7 +8,7 @@ public struct HTTPSettings: Sendable, Hashable {
   public var redirectLimit = 5
   /// The time-out for the name look-up, the connection and TLS together, in milliseconds. Default 30 s.
   public var connectTimeoutMilliseconds = 30_000
-  /// The fetch is given up when nothing comes for so many seconds. Default 30.
+  /// The fetch is given up when nothing comes for this many seconds. Default 30.
   public var stallTimeoutSeconds = 30
   /// The most bytes that are taken; nil: as many as a receiver takes.
   public var sizeLimit: UInt64?
@@ -47,8 +47,8 @@ public final class HTTPFetch: Sendable {
     var headWaiters: [CheckedContinuation<Void, Never>] = []
     var endWaiters: [CheckedContinuation<Void, Never>] = []
     var readers: [(reader: ObjectIdentifier, offset: UInt64, proceed: @Sendable () -> Void)] = []
-    /// Some thread calls readers back. Whoever asks meanwhile waits, though the bytes are here: he may have asked
-    /// before, and be about to be called.
+    /// Some thread is calling readers back. A reader that asks meanwhile waits, though its bytes are here: an earlier
+    /// call of its own may be about to be answered.
     var isTelling = false
 
     func isWanted(within limit: UInt64) -> Bool { count < wanted || count - wanted < limit }
@@ -100,7 +100,7 @@ public final class HTTPFetch: Sendable {
     _ = thread.submit { [self] in run() }
   }
 
-  /// Any thread. Gives the fetch up; whoever waits gets `cancelled`.
+  /// Any thread. Gives the fetch up; waiting callers get `cancelled`.
   public func cancel() {
     state.withLock { state in
       state.isCancelled = true
@@ -162,7 +162,7 @@ public final class HTTPFetch: Sendable {
     if isNow { proceed() }
   }
 
-  /// One thread at a time: otherwise what a reader asked for first could be told last.
+  /// One thread at a time: otherwise what a reader asked for first could be answered last.
   private func tellReaders() {
     var isTelling = false
     while true {

@@ -4,7 +4,8 @@ import Glibc
 public enum UnattendedAnswer: String, Hashable, Sendable {
   /// Nobody is let in, and nobody is picked.
   case decline
-  /// Whoever asks is let in, and whoever comes first is picked: for tests, and devices that stand alone among friends.
+  /// Any peer that asks is let in, and the first that comes is picked: for tests, and devices that stand alone among
+  /// friends.
   case accept
 
   /// That of the variable `PICONET_UNATTENDED`, `accept` or `decline`; `decline` for anything else.

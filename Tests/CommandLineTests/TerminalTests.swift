@@ -35,8 +35,8 @@ extension AtATerminal {
       }
     }
 
-    /// If the text does not come, the list is ended as well, so that the test fails instead of waiting for ever. Waits on
-    /// a thread of its own: a machine with one processor has one pool thread, and `choose` needs it to begin.
+    /// If the text does not come, the list is ended as well, so that the test fails instead of waiting for ever. Waits
+    /// on a thread of its own: a machine with one processor has one pool thread, and `choose` needs it to begin.
     private func shows(_ text: String) async -> Bool {
       let terminal = terminal
       if await onItsOwnThread({ terminal.waits(for: text) }) == true { return true }

@@ -4,8 +4,8 @@ import PiconetCommandLine
 import PiconetRuntime
 import PiconetTerminal
 
-/// Confines itself to the first of two directories, as imagerecv does, and tries to write in both on each kind of thread
-/// that imagerecv has, and in a program that it runs. Each try is a line, such as `disk outside make EACCES`.
+/// Confines itself to the first of two directories, as imagerecv does, and tries to write in both on each kind of
+/// thread that imagerecv has, and in a program that it runs. Each try is a line, such as `disk outside make EACCES`.
 @main struct ConfinementProbe {
   let inside: String
   let outside: String

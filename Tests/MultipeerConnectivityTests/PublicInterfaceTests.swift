@@ -11,8 +11,8 @@ import Testing
 import class MultipeerConnectivity.MCSession
 import protocol MultipeerConnectivity.MCSessionDelegate
 
-/// Every public name of Apple's module with Apple's type: what compiles here is there, and the count shows that none was
-/// forgotten. Each use names the declaration and the type that Apple's headers give it in Swift.
+/// Every public name of Apple's module with Apple's type: what compiles here is there, and the count shows that none
+/// was forgotten. Each use names the declaration and the type that Apple's headers give it in Swift.
 @Suite("Each public name of Apple's module, with its type")
 @MainActor struct PublicInterfaceTests {
   /// Collects uses: the type of the second argument is what is held.

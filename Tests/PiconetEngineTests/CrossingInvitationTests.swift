@@ -39,8 +39,8 @@ struct CrossingInvitationTests {
     #expect(near.census.members == 1)
   }
 
-  /// The peer's invitation is before the application when one of ours, which crosses it, becomes its acceptance; then the
-  /// application accepts as well.
+  /// The peer's invitation is before the application when one of ours, which crosses it, becomes its acceptance; then
+  /// the application accepts as well.
   private func acceptedTwice() throws -> (near: AssociatedEngine, own: CommandID, acceptance: CommandID) {
     let near = try AssociatedEngine()
     near.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))

@@ -40,7 +40,8 @@ enum DependantPackages {
   private static func build(_ package: String, _ scratch: String) async throws {
     // This is the plan of the package that was built before.
     try? FileManager.default.removeItem(atPath: scratch + "/debug.yaml")
-    // If only some test targets are chosen, the manifest has no products; and what Tools/test builds has flags of its own.
+    // If only some test targets are chosen, the manifest has no products; and what Tools/test builds has flags of its
+    // own.
     let command = [
       "env", "-u", "PICONET_TESTS", "-u", "PICONET_OPTIMIZED", "swift", "build", "--package-path", package,
       "--scratch-path", scratch,

@@ -51,8 +51,8 @@ struct ImportTests {
   static let partsOfTools: [String: Set<String>] = [
     "Tools/DNSServiceDiscoveryTool": ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetDNSSD"],
     "Tools/Fuzz": ["PiconetTestKit"],
-    // `piconet call` has no Swift types for what it sends; a desktop is asked over the same D-Bus as bluetoothd, which is
-    // nothing for other programs' interface.
+    // `piconet call` has no Swift types for what it sends; a desktop is asked over the same D-Bus as bluetoothd, which
+    // is nothing for other programs' interface.
     "Tools/CommandLine": ["PiconetCalls", "PiconetBluetooth"],
     "Tools/EffectHashes": ["PiconetEngine", "PiconetTestKit"],
     // These have manifests of their own, and need `Dispatch` to read a keyboard without

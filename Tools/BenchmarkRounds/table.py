@@ -18,7 +18,7 @@ class Subject:
         self.targets = targets
         # A row that does the same job; shown as one more comparison, without targets.
         self.same_job = None
-        # What else there is to say of it, from its rounds.
+        # What else there is to say about it, from its rounds.
         self.remark = remark
         # Where a round takes long.
         self.most_rounds = None

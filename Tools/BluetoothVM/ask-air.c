@@ -1,5 +1,5 @@
 // Asks the emulated air for something and prints its answer: ask-air SOCKET WORD...
-// Exit status: 0 done, 1 refused or nobody there, 2 usage.
+// Exit status: 0 done, 1 refused or no answer, 2 usage.
 
 #include <errno.h>
 #include <stdio.h>

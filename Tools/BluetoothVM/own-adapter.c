@@ -1,7 +1,7 @@
 // Preloaded into bluetoothd: shows it only one adapter, PICONET_OWN_ADAPTER (hci1), so that several of them on one
 // machine play several hosts, each on a bus of its own.
 //
-// bluetoothd takes every adapter of the kernel's management interface, and has no option against that. Here the other
+// bluetoothd takes every adapter of the kernel's management interface, with no option to prevent it. Here the other
 // adapters are removed from what it reads: they are left out of the list, and their events become one that nobody
 // knows. What would listen on all adapters (SDP on PSM 1) listens on this one: the kernel gives an adapter's PSM to
 // only one listener.

@@ -70,7 +70,7 @@ def main():
                         time.sleep(1)
                     for name in (name for name in os.listdir(folder) if name != ".state"):
                         path = os.path.join(folder, name)
-                        # Whoever sends may have had folders made.
+                        # A sender may have had folders made.
                         shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
                     running[index] = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=own)
                 time.sleep(0.2)

@@ -22,7 +22,7 @@ OUTPUT = ROOT / ".build/test"
 SCRATCH = ["--scratch-path", str(ROOT / ".build/optimized")]
 
 # In turns: the simulated seeds keep every processor busy, and what starts processes or waits for an answer over a socket
-# should not stand behind what computes. The rest computes, and is a part of its own.
+# should not wait behind what computes. The rest computes, and is a part of its own.
 PARTS = [["ArticleTests", "FarAdapterTests", "PiconetFoundationTests", "PiconetHTTPTests", "PiconetRuntimeTests",
           "PiconetTLSTests"],
          # Many devices each in one process.
@@ -35,7 +35,7 @@ FAST = ["PiconetWireTests", "PiconetEngineTests", "PiconetDNSSDTests", "PiconetC
 FAST_SEEDS = "0.25"
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PROGRAMS = ["imagesend", "imagerecv", "piconet"]
-# Builds another package upon this one.
+# Builds another package on top of this one.
 DEPENDANT = "RepositoryTests[.]DependantTests"
 
 

@@ -70,7 +70,7 @@ class Run:
 
     def wait(self):
         """Until it has ended."""
-        # subprocess tells no times.
+        # subprocess reports no times.
         _, status, used = os.wait4(self.process.pid, 0)
         self.status = self.process.returncode = os.waitstatus_to_exitcode(status)
         self.processor_seconds += used.ru_utime + used.ru_stime
@@ -183,7 +183,7 @@ class MachineRun(Run):
 
     @property
     def failures(self):
-        # Nothing that was seen in it says anything of a test.
+        # Nothing that was seen in it says anything about a test.
         return [(None, f"the machine broke twice: {self.broken}")] if self.broken else super().failures
 
 

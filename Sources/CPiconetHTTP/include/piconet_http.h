@@ -25,7 +25,7 @@ struct piconet_http_request {
   // How many redirects are followed.
   long redirect_limit;
   long connect_timeout_ms;
-  // The fetch is given up when nothing at all comes for so long.
+  // The fetch is given up when nothing at all comes for this long.
   long stall_timeout_s;
   void *_Nullable context;
   // Called before the first byte of the body, or at the end of an empty one. `length` is -1, and `type` null, if the

@@ -63,7 +63,7 @@ struct piconet_channel_io {
 
 // The least size to which the output buffer is allocated or shrunk.
 enum { PICONET_OUTPUT_LEAST = 2048 };
-// After so many flushes in a row that used less than a quarter of the output buffer, it is shrunk.
+// After this many flushes in a row that used less than a quarter of the output buffer, it is shrunk.
 enum { PICONET_OUTPUT_SMALL_FLUSHES = 16 };
 
 // Makes room for `count` more bytes of output. Returns 0 if the limit or the memory does not allow it.
@@ -80,7 +80,7 @@ static inline int piconet_ssl_set_server_name(SSL *ssl, const char *name) {
   return (int)SSL_set_tlsext_host_name(ssl, name);
 }
 
-// What the bytes that a client has sent so far say of that name.
+// What the bytes that a client has sent so far say about that name.
 enum { PICONET_CLIENT_HELLO_INCOMPLETE, PICONET_CLIENT_HELLO_NAMED, PICONET_CLIENT_HELLO_OTHER };
 // For `piconet_client_hello_name`, on any thread; NULL if out of memory.
 SSL_CTX *piconet_client_hello_context(void);

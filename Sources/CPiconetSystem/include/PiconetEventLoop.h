@@ -8,7 +8,7 @@
 /// A timerfd on CLOCK_MONOTONIC, non-blocking; below zero on failure, with errno.
 int piconet_alarm_new(void);
 
-/// Makes it readable once so many nanoseconds (at least 1) have passed, never earlier.
+/// Makes it readable once this many nanoseconds (at least 1) have passed, never earlier.
 void piconet_alarm_set(int alarm, int64_t nanoseconds);
 
 /// Starts a thread with a name (at most 15 bytes are kept). All signals are blocked in it except those that the thread

@@ -15,7 +15,7 @@ uint64_t piconet_landlock_write_rights(int version);
 /// A set of rules, as a descriptor: without a rule it takes all of these rights away.
 int piconet_landlock_new(uint64_t rights);
 
-/// Leaves the rights to everything below a directory, or to one file, of which only some of them can be had.
+/// Leaves the rights to everything below a directory, or to one file, for which only some of them exist.
 int piconet_landlock_allow(int rules, uint64_t rights, const char *path, bool is_directory);
 
 /// Puts the rules into force for the calling thread and for all that it starts from now on, for good; programs that

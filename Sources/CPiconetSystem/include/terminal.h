@@ -12,5 +12,5 @@ int piconet_terminal_size(int fd, uint16_t *columns, uint16_t *rows);
    second call fails with EBUSY. 0, or -1 with errno. */
 int piconet_terminal_raw(int fd, int output_fd, int other_screen);
 
-/* Restores the former state; does nothing if there is none. Safe in a signal handler. */
+/* Restores the previous state; does nothing if there is none. Safe in a signal handler. */
 void piconet_terminal_restore(void);

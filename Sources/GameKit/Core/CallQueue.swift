@@ -2,14 +2,14 @@ import Dispatch
 import Synchronization
 
 /// Calls on their way to the main queue, in the order in which they were pushed. Any thread pushes; one at a time is
-/// taken on the main queue. The queue has no limit of its own: whoever fills it with data waits for room between.
+/// taken on the main queue. The queue has no limit of its own: code that fills it with data waits for room in between.
 final class CallQueue: Sendable {
   /// Above it `waitForRoom` waits.
   static let byteLimit = 1 << 20
   /// Calls that wait for a delegate, and bytes that wait for the first handler.
   static let heldCalls = 1_024
   static let heldBytes = 1 << 20
-  /// So many calls are made in one turn of the main queue: others have theirs in between.
+  /// The most calls in one turn of the main queue: others have theirs in between.
   static let callsInTurn = 64
 
   fileprivate struct State {
@@ -95,7 +95,7 @@ final class CallQueue: Sendable {
     }
   }
 
-  /// The peer is disconnected: nothing of it comes any more.
+  /// The peer is disconnected: nothing from it comes any more.
   func dropData(of peer: String) {
     state.withLock { state in
       state.heldData.removeAll { if case .data(_, peer) = $0 { true } else { false } }
@@ -121,7 +121,7 @@ final class CallQueue: Sendable {
     if isIdle { DispatchQueue.main.async(execute: turn) }
   }
 
-  /// Nobody is told anything any more.
+  /// No more calls are made.
   func close() {
     let room = state.withLock { state in
       state.isClosed = true

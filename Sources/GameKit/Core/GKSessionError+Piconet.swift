@@ -1,7 +1,7 @@
 import Piconet
 
 extension GKSessionError {
-  /// What a program for `GKSession` is told of an error of Piconet.
+  /// The error that a program for `GKSession` gets for one of Piconet's.
   init(_ error: PiconetError) {
     let code: Code =
       switch error.code {
@@ -16,6 +16,7 @@ extension GKSessionError {
       case .protocolBroken, .limitExceeded: .transportError
       case .state: .systemError
       case .internalError: .internalError
+      // To code that uses only Piconet's public interface, as this module does, the codes are an open set.
       default: .connectionFailedError
       }
     self.init(code, error.description, underlying: error)

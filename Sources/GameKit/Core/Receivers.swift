@@ -1,6 +1,6 @@
 import Foundation
 
-/// Who is told what happens in a session. Nobody of them is kept alive by it.
+/// The objects that are told what happens in a session. It keeps none of them alive.
 struct Receivers: Sendable {
   enum Handler: Sendable {
     /// None was set yet.

@@ -4,7 +4,7 @@ import Piconet
 /// Something that the session's owner is to be told, on the main queue.
 enum SessionCall: Sendable {
   case state(peer: String, GKPeerConnectionState)
-  /// A peer asks; told only if the request is open then.
+  /// A peer asks; reported only if the request is still open then.
   case request(peer: String, NodeID, id: UInt64)
   case failed(peer: String, GKSessionError)
   case data(Data, peer: String)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Connecting and disconnecting, and the requests of others.
 extension SessionCore {
-  /// What connecting takes where nothing else is said, and for how long at most a request stands.
+  /// The default timeout for connecting, and the longest time for which a request stands.
   private static let usualTimeout = 20.0
   private static let longestTimeout = 300.0
   /// Between two tries to invite a peer with whom something is under way.
@@ -42,7 +42,7 @@ extension SessionCore {
           _ = try await own.invite(peer, timeout: max(.milliseconds(1), end - .now), transports: transports)
           return
         } catch  where error.code == .inProgress && end - .now > Self.pause {
-          // Another member brings the two together at this moment: that comes to something, or leaves room for ours.
+          // Another member brings the two together at this moment: that succeeds, or leaves room for our attempt.
           guard (try? await ContinuousClock().sleep(for: Self.pause)) != nil else {
             throw PiconetError(.cancelled, blame: .us)
           }
@@ -74,20 +74,20 @@ extension SessionCore {
     state.attempts[node] = Attempt(number: number, task: task)
   }
 
-  /// - Parameter error: nil: the peer is a member, which the session's row tells.
+  /// - Parameter error: nil: the peer is a member, which the session's events report.
   private func ended(_ node: NodeID, _ number: Int, _ error: PiconetError?) {
     state.withLock { state in
       // The peer may have joined by it, and left, and another attempt may be under way.
       guard !state.isClosed, state.attempts[node]?.number == number else { return }
       state.attempts[node] = nil
-      // By its own request, or brought by another peer: the row tells of it, or has.
+      // By its own request, or brought by another peer: the session's events report it, or have done so.
       guard let error, error.code != .alreadyConnected else { return }
       tell(state.book.attemptFailed(node, GKSessionError(error)))
       resume(node, in: &state)
     }
   }
 
-  /// Begins what was asked for while something else was coming to its end.
+  /// Begins what was asked for while something else was ending.
   func resume(_ node: NodeID, in state: inout State) {
     if let timeout = state.book.takeAgain(node) { begin(node, timeout, in: &state) }
   }
@@ -112,8 +112,8 @@ extension SessionCore {
         Task { _ = try? await invitation.accept() }
         return
       case .connected, .leaving:
-        // A former membership is over, and the session's row has yet to tell; or this invitation has made the peer a
-        // member already, and ends with that.
+        // A former membership is over, which the session's events have yet to report; or this invitation has made the
+        // peer a member already, and ends with that.
         state.invitations[node] = invitation
       case .asking, .apart, nil:
         state.invitations[node] = invitation

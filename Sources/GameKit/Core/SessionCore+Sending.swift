@@ -4,7 +4,7 @@ import Synchronization
 
 /// What peers are sent. Messages go to the member at once while it takes them; otherwise they wait here, up to a limit.
 extension SessionCore {
-  /// For how long what waits may still go out before a peer is left.
+  /// How long what waits may still go out before a peer is left.
   private static let farewell = Duration.seconds(5)
 
   /// - Parameter peers: their ids; nil: all that are connected.
@@ -22,7 +22,7 @@ extension SessionCore {
         throw GKSessionError(
           .dataTooBigError, "\(data.count) bytes are to be sent; this peer takes \(member.proven.messageLimit).")
       }
-      // A longer one would not fit one frame; that it arrives for certain is no harm.
+      // A longer one would not fit into one frame; certain delivery does no harm.
       let isReliable = { (member: Member) in mode == .reliable || data.count > member.proven.unreliableLimit }
       for member in members where isReliable(member) {
         guard state.outgoing[member.id, default: OutgoingQueue()].hasRoom(for: data.count) else {
@@ -54,7 +54,7 @@ extension SessionCore {
     state.members.values.filter { state.book[$0.id]?.phase == .connected }
   }
 
-  /// That a member has gone a moment ago is told by the session's row.
+  /// If a member has just gone, the session's events report it.
   private func queue(_ bytes: ArraySlice<UInt8>, for member: Member, in state: inout State) {
     if state.outgoing[member.id]?.task == nil, (try? member.trySend(bytes)) ?? true { return }
     state.outgoing[member.id, default: OutgoingQueue()].append(bytes)

@@ -78,11 +78,11 @@ final class SessionCore: Sendable {
     apply()
   }
 
-  /// Keeps the session to these transports: of those in sight only whoever can be reached over them is available. A
+  /// Keeps the session to these transports: of those in sight only peers that can be reached over them are available. A
   /// session that was available before still listens on the others.
   func restrict(to transports: Set<TransportKind>) { state.withLock { $0.transports = transports } }
 
-  /// Leaves everybody in good order, in the background, and tells nobody of anything any more.
+  /// Leaves all peers in good order, in the background, and makes no more calls.
   func close() {
     let (node, attempts) = state.withLock { state in
       state.isClosed = true
@@ -116,7 +116,7 @@ final class SessionCore: Sendable {
       }
       if isClosed { return await node.stop() }
     } catch {
-      // The next time that it is to be available is another try.
+      // Making it available again is another try.
       state.withLock { $0.isStarted = false }
       return report((error as? PiconetError).map { GKSessionError($0) } ?? GKSessionError(.internalError, "\(error)"))
     }
@@ -142,7 +142,7 @@ final class SessionCore: Sendable {
         do throws(PiconetError) {
           if let isAvailable = wanted.isAvailable { try await node.setAvailable(isAvailable) }
         } catch  where error.code == .shuttingDown {
-          // Nobody wants to know.
+          // The node has stopped; there is nothing to report.
         } catch {
           report(GKSessionError(.cannotEnableError, error.description, underlying: error))
         }
@@ -154,7 +154,7 @@ final class SessionCore: Sendable {
   private func nextToApply() -> (isAvailable: Bool?, timeout: TimeInterval?)? {
     state.withLock { state in
       let isNew = state.applied?.isAvailable ?? false != state.isAvailable
-      // The node has begun with the other one.
+      // The node may have been started with another one.
       let isTimeoutNew = state.applied?.timeout != state.disconnectTimeout
       guard !state.isClosed, isNew || isTimeoutNew else {
         state.isApplying = false
@@ -167,7 +167,7 @@ final class SessionCore: Sendable {
 
   private func sighted(_ all: [Peer]) {
     state.withLock { state in
-      // One of which only the name is known yet can't be reached; nor can one that is elsewhere.
+      // A peer of which only the name is known yet can't be reached; nor can one over other transports.
       let peers = all.filter { peer in
         peer.addresses.contains { state.transports?.contains($0.kind) ?? true }
       }
@@ -217,7 +217,7 @@ final class SessionCore: Sendable {
       state.members[member.id] = nil
       state.outgoing.removeValue(forKey: member.id)?.task?.cancel()
       tell(state.book.left(member.id, GKSessionError(error)))
-      // One that has come back before we heard that it was gone.
+      // The peer has come back before we heard that it was gone.
       if let invitation = state.invitations[member.id] { ask(about: invitation, in: &state) }
       resume(member.id, in: &state)
     }

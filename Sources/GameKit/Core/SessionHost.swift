@@ -11,13 +11,13 @@ actor SessionHost {
 
   /// - Parameter interfaces: those that are searched; none: all.
   init(interfaces: Set<String>) {
-    // Keys are kept nowhere: an accept of a program lets a peer into that session, and makes nobody a known device.
+    // Keys are kept nowhere: a program's acceptance lets a peer into that session, and makes no device known.
     var configuration = NodeHostConfiguration()
     if !interfaces.isEmpty { configuration.interfaces = interfaces }
     self.configuration = configuration
   }
 
-  /// Whoever uses the host keeps it.
+  /// The host's users keep it.
   func host() async throws -> NodeHost {
     if let current { return current }
     let task = starting ?? Task { [configuration] in try await NodeHost(configuration) }

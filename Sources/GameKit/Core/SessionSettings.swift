@@ -44,10 +44,10 @@ struct SessionSettings: Sendable {
     configuration.capacity = 16
     // A request that nobody has answered yet must not hide those behind it.
     configuration.openInvitations = 32
-    // Whoever connects to one peer is connected with all, and nobody is asked about those that others have let in.
+    // A node that connects to one peer is connected with all, and nobody is asked about those that others have let in.
     configuration.membership = .group
     configuration.introductions = .takeWord
-    // `disconnectPeerFromAllPeers(_:)` is anybody's.
+    // Any peer may call `disconnectPeerFromAllPeers(_:)`.
     configuration.removals = .members
     configuration.relaying = RelayQuotas()
     if let transports {

@@ -1,4 +1,4 @@
-/// Over what a peer picker looks for peers.
+/// The kind of connection over which a peer picker looks for peers.
 public enum GKPeerPickerConnectionType: UInt, Sendable {
   /// An IP network. On Apple's systems the program shows a picker of its own for this one; here the picker looks over
   /// TCP, unless the program dismisses it when it is told of the choice.

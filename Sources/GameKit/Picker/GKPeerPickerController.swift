@@ -4,11 +4,11 @@ import Synchronization
 
 // Unchecked: all that changes is in the state, under its lock; what happens after `show` happens on the main queue.
 /// Lets a person pick a peer and connect to it: Apple's `GKPeerPickerController`, as a dialog at the terminal (standard
-/// input and standard error). It lists the peers in sight, asks the one that is picked, puts the questions of peers
-/// that ask us, and is over with the first connection. Until then it has the session's calls in place of the delegate.
+/// input and standard error). It lists the peers in sight, asks the one that is picked, shows the requests of others,
+/// and ends with the first connection. Until then it gets the session's calls in place of the delegate.
 ///
-/// Without a terminal it answers by itself, see `unattendedAnswer`. A process shows one at a time. It keeps itself as
-/// long as it is shown. The main queue has to run, as for `GKSession`.
+/// Without a terminal it answers by itself, see `unattendedAnswer`. A process shows one at a time. It keeps itself
+/// alive while it is shown. The main queue has to run, as for `GKSession`.
 open class GKPeerPickerController: NSObject, @unchecked Sendable {
   private struct State {
     var types: Set<GKPeerPickerConnectionType> = [.nearby]
@@ -33,28 +33,28 @@ open class GKPeerPickerController: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Over what to look; `nearby` at the start. To let the person choose, set `connectionTypes`: Swift can't write the
-  /// mask with both bits.
+  /// The kinds of connection to look over; `nearby` at the start. To let the person choose, set `connectionTypes`:
+  /// Swift can't write the mask with both bits.
   open var connectionTypesMask: GKPeerPickerConnectionType {
     get { connectionTypes.contains(.nearby) ? .nearby : .online }
     set { connectionTypes = [newValue] }
   }
 
-  /// Over what to look, as a set; where there are two the person is asked first. Apple's picker does not have this.
+  /// The same as a set; with two of them the person is asked first. Apple's picker does not have this.
   open var connectionTypes: Set<GKPeerPickerConnectionType> {
     get { state.withLock { $0.types } }
     set { state.withLock { $0.types = newValue.isEmpty ? [.nearby] : newValue } }
   }
 
-  /// What happens without a terminal: `decline`, and nobody is picked, or `accept`, and the picker connects to whoever
-  /// comes first and accepts whoever asks. Default: what the variable `PICONET_UNATTENDED` says, or else `decline`.
-  /// Apple's picker does not have this.
+  /// What happens without a terminal: `decline`, and nobody is picked, or `accept`, and the picker connects to the
+  /// first peer that comes and accepts any that asks. Default: what the variable `PICONET_UNATTENDED` says, or else
+  /// `decline`. Apple's picker does not have this.
   open var unattendedAnswer: UnattendedAnswer {
     get { state.withLock { $0.answer } ?? .ofProcess }
     set { state.withLock { $0.answer = newValue } }
   }
 
-  /// Who is told what comes of it; not retained.
+  /// Told the outcome; not retained.
   open weak var delegate: (any GKPeerPickerControllerDelegate)? {
     get { state.withLock { $0.delegate }.delegate }
     set {
@@ -74,7 +74,7 @@ open class GKPeerPickerController: NSObject, @unchecked Sendable {
     if isNew { DispatchQueue.main.async { run.begin() } }
   }
 
-  /// Takes the picker away. Nothing is told, and a session that is connected stays so.
+  /// Takes the picker away. The delegate is not told, and a connected session stays so.
   open func dismiss() {
     let run = state.withLock { state in
       defer { state.run = nil }

@@ -7,7 +7,7 @@ import Synchronization
 // Unchecked: only used on the main queue, on which everything from outside comes.
 final class PickerRun: @unchecked Sendable {
   private static let bluetooth = Set(TransportKind.bluetooth)
-  /// For how long a peer is asked.
+  /// How long a peer is asked.
   private static let patience: TimeInterval = 30
 
   private let picker: GKPeerPickerController
@@ -172,7 +172,7 @@ final class PickerRun: @unchecked Sendable {
     picker.delegate?.peerPickerControllerDidCancel(picker)
   }
 
-  /// The dialog is over, and the session's calls are its delegate's again.
+  /// The dialog is over: the session's calls go to its delegate again.
   func end() {
     guard !isOver else { return }
     isOver = true

@@ -10,8 +10,8 @@ public enum GKPeerConnectionState: Int32, Sendable {
   case stateDisconnected = 3
   /// One of the two has asked to connect, and there is no answer yet.
   case stateConnecting = 4
-  /// Connected by way of another peer, which passes on what it can't read: no network leads from one to the other.
-  /// Such a peer is told, and counts, as `stateConnected`, so that whoever sends to those reaches it; `peers(with:)`
-  /// has it here as well while it is reached so.
+  /// Connected by way of another peer, which passes on what it can't read: no network leads from one to the other. Such
+  /// a peer is reported, and counts, as `stateConnected`, so that data for those reaches it; `peers(with:)` has it here
+  /// as well while it is reached this way.
   case stateConnectedRelay = 5
 }

@@ -8,8 +8,8 @@ import Synchronization
 /// Its methods may be called from any thread, and none of them waits. The delegate and the receive handler are called
 /// on the main queue, which therefore has to run: in an app's main loop, `RunLoop.main.run()` or `dispatchMain()`.
 ///
-/// Who connects to one peer of a session is connected with all of it. A session that is let go of is left in good
-/// order, as by `disconnectFromAllPeers()`. `Documentation/gamekit.md` says what differs from Apple's.
+/// A peer that connects to one peer of a session is connected with all of them. A session that is released leaves its
+/// peers in good order, as `disconnectFromAllPeers()` does. `Documentation/gamekit.md` says what differs from Apple's.
 open class GKSession: NSObject, @unchecked Sendable {
   let core: SessionCore
 
@@ -17,8 +17,8 @@ open class GKSession: NSObject, @unchecked Sendable {
   /// - Parameters:
   ///   - sessionID: only sessions with the same one see each other: at most 127 bytes, or `didFailWithError` has
   ///     `invalidParameterError`. Nil or empty: the bundle's identifier, or else the program's name.
-  ///   - name: what people call this peer; nil or empty: the device's name. Of a longer one the first 63 bytes count,
-  ///     and control characters are left out.
+  ///   - name: what people call this peer; nil or empty: the device's name. Only its first 63 bytes count, and control
+  ///     characters are left out.
   ///   - mode: what the session does while it is available.
   public init!(sessionID: String!, displayName name: String!, sessionMode mode: GKSessionMode) {
     core = SessionCore(sessionID: sessionID, displayName: name, mode: mode, host: .shared)
@@ -41,7 +41,7 @@ open class GKSession: NSObject, @unchecked Sendable {
 
   deinit { core.close() }
 
-  /// Who is told what happens; not retained. A delegate that comes late is told what has happened since nobody was.
+  /// Told what happens; not retained. A delegate that is set late is told what has happened while there was none.
   open weak var delegate: (any GKSessionDelegate)! {
     get { core.receivers.withLock { $0.delegate }.delegate }
     set { core.setDelegate(WeakDelegate(newValue)) }
@@ -58,14 +58,14 @@ open class GKSession: NSObject, @unchecked Sendable {
   open var peerID: String! { core.settings.peerID }
 
   /// Whether the session does what its mode says: advertise, search, or both. False at the start. Turning it off hides
-  /// the session from peers that are not connected, and leaves those that are alone.
+  /// the session from peers that are not connected, and leaves connected ones alone.
   open var isAvailable: Bool {
     get { core.isAvailable }
     set { core.setAvailable(newValue) }
   }
 
-  /// For how many seconds a peer that can't be reached stays connected, while both sides look for another way to each
-  /// other. Default 20. Between 2 s and a day, or 0: it goes with its connection; other values become the nearest of
+  /// How many seconds a peer that can't be reached stays connected, while both sides look for another way to each
+  /// other. Default 20. Between 2 s and a day, or 0: it leaves with its connection; other values become the nearest of
   /// these.
   open var disconnectTimeout: TimeInterval {
     get { core.disconnectTimeout }
@@ -94,14 +94,14 @@ open class GKSession: NSObject, @unchecked Sendable {
     try core.send(data, to: ids, mode)
   }
 
-  /// Queues data for all connected peers and returns at once. That nobody is connected is no error.
+  /// Queues data for all connected peers and returns at once. It is no error if nobody is connected.
   /// - Throws: as `send(_:toPeers:with:)`.
   open func sendData(toAllPeers data: Data!, with mode: GKSendDataMode) throws {
     try core.send(data, to: nil, mode)
   }
 
-  /// Sets who gets the data that peers send, in place of whoever got it before; nil: nobody, and it is dropped. What
-  /// comes before the first handler is set waits for it, up to 1 MiB.
+  /// Sets the object that gets the data that peers send, in place of the previous one; nil: none, and the data is
+  /// dropped. What comes before the first handler is set waits for it, up to 1 MiB.
   /// - Parameters:
   ///   - handler: an object of a class that conforms to `GKSessionDataReceiveHandler`; not retained. For any other
   ///     object the delegate is told `didFailWithError` with `invalidParameterError`.
@@ -125,10 +125,10 @@ open class GKSession: NSObject, @unchecked Sendable {
     core.setHandler(.closure(handler))
   }
 
-  /// Asks an available peer to connect. The delegate is told `stateConnected`, or `connectionWithPeerFailed`; both
-  /// peers asking at once is one connection. Does nothing if the peer is connected already. A peer that has asked us is
-  /// accepted by it.
-  /// - Parameter timeout: for how many seconds the request stands: more than 0 and at most 300; 0 or less: 20.
+  /// Asks an available peer to connect. The delegate is told `stateConnected`, or `connectionWithPeerFailed`; if both
+  /// peers ask at once, there is one connection. Does nothing if the peer is connected already. If the peer has asked
+  /// us, this accepts it.
+  /// - Parameter timeout: how many seconds the request stands: more than 0 and at most 300; 0 or less: 20.
   open func connect(toPeer peerID: String!, withTimeout timeout: TimeInterval) {
     core.connect(to: peerID ?? "", timeout: timeout)
   }

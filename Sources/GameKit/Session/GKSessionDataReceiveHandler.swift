@@ -1,7 +1,7 @@
 import Foundation
 
-/// What `GKSession.setDataReceiveHandler(_:withContext:)` takes. On Apple's systems any object will do that has the
-/// method, which is found by its name; here the class says so by this protocol.
+/// What `GKSession.setDataReceiveHandler(_:withContext:)` takes. On Apple's systems any object with the method will do,
+/// which is found by its name; here the class declares it with this protocol.
 ///
 /// Write one of the three, to the letter, `context` with a question mark: they are the ways in which Swift code spells
 /// the one method of Objective-C, `receiveData:fromPeer:inSession:context:`. It is called on the main queue, for each

@@ -3,16 +3,16 @@ import Foundation
 /// What a session tells its owner. Every method may be left out, and all are called on the main queue, in the order in
 /// which things happened.
 ///
-/// While nobody is the delegate, up to 1,024 calls wait for one, the oldest of which go first.
+/// Without a delegate up to 1,024 calls wait for one; beyond that the oldest are dropped.
 public protocol GKSessionDelegate: NSObjectProtocol {
-  /// A peer's state has changed; each change is told once. Nothing of a peer comes before it is connected, or after it
-  /// is disconnected. After `stateDisconnected` a peer that is still in sight is `stateAvailable` at once.
+  /// A peer's state has changed; each change is reported once. Nothing from a peer comes before it is connected, or
+  /// after it is disconnected. After `stateDisconnected` a peer that is still in sight is `stateAvailable` at once.
   func session(_ session: GKSession, peer peerID: String, didChange state: GKPeerConnectionState)
   /// A peer wants to connect: to be answered with `acceptConnection(fromPeer:)` or `denyConnection(fromPeer:)`, now or
-  /// later. Without an answer the peer's request ends with its time.
+  /// later. Without an answer the peer's request ends at its timeout.
   func session(_ session: GKSession, didReceiveConnectionRequestFromPeer peerID: String)
-  /// A request to connect, ours or the peer's, has ended without a connection; or a connected peer was not heard for
-  /// as long as `GKSession.disconnectTimeout`, and is told to be disconnected next. A `GKSessionError` says why.
+  /// A request to connect, ours or the peer's, has ended without a connection; or a connected peer was not heard for as
+  /// long as `GKSession.disconnectTimeout`, and is reported as disconnected next. A `GKSessionError` says why.
   func session(_ session: GKSession, connectionWithPeerFailed peerID: String, withError error: any Error)
   /// The session can't do its work: `cannotEnableError` where there is nothing to reach others over. A
   /// `GKSessionError`.

@@ -15,7 +15,7 @@ public struct GKSessionError: CustomNSError, Error, Hashable, Sendable {
     case declinedError = 30502
     /// Not done in the given time.
     case timedOutError = 30503
-    /// Whoever asked for the connection has taken it back.
+    /// The side that asked for the connection has taken that back.
     case cancelledError = 30504
     /// The connection could not be made.
     case connectionFailedError = 30505

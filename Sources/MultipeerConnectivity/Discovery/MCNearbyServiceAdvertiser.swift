@@ -1,8 +1,8 @@
 import Foundation
 import Piconet
 
-/// Advertises a service, so that browsers for its type find this peer and may invite it. It has no session: whoever
-/// accepts an invitation says which one it is for.
+/// Advertises a service, so that browsers for its type find this peer and may invite it. It has no session: a program
+/// that accepts an invitation says which one it is for.
 ///
 /// Any thread may use it. The delegate is called on a private serial queue. One that is dropped stops.
 ///
@@ -57,7 +57,7 @@ open class MCNearbyServiceAdvertiser: NSObject {
   open func stopAdvertisingPeer() { running.take()?.stop() }
 }
 
-/// Told of what an advertiser meets.
+/// Told what happens to an advertiser.
 public protocol MCNearbyServiceAdvertiserDelegate: NSObjectProtocol {
   /// A peer invites this one into a session.
   /// - Parameters:

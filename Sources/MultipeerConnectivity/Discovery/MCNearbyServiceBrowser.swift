@@ -48,7 +48,7 @@ open class MCNearbyServiceBrowser: NSObject {
   /// Looks for no more. Sessions stay as they are; invitations whose answer has not come end.
   open func stopBrowsingForPeers() { running.take()?.stop() }
 
-  /// Invites a peer into a session. What becomes of it the session's delegate is told: `connecting` and `connected`, or
+  /// Invites a peer into a session. The session's delegate is told what becomes of it: `connecting` and `connected`, or
   /// `notConnected`, for which `MCSession.error(forPeer:)` has the reason. Where both sides invite each other, or it is
   /// a member already, there is one connection.
   /// - Parameters:

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Whom a choice shows: who is found and whom the delegate lets be shown, and how they stand with the session.
+/// The peers that a choice shows: those that are found and that the delegate lets be shown, and how they stand with the
+/// session.
 ///
 /// Unchecked: `controller` is set once, before anybody else has this, and read on the main actor; the rest is under the
 /// lock.
@@ -13,7 +14,7 @@ final class BrowserFollowing: NSObject, MCNearbyServiceBrowserDelegate, @uncheck
 
   init(_ session: MCSession) { self.session = session }
 
-  /// Who is there from now on, again after each change.
+  /// The peers from now on, again after each change.
   func changes() -> AsyncStream<[NearbyChoice.Nearby]> {
     let (changes, changed) = AsyncStream.makeStream(
       of: [NearbyChoice.Nearby].self, bufferingPolicy: .bufferingNewest(1))
@@ -45,7 +46,7 @@ final class BrowserFollowing: NSObject, MCNearbyServiceBrowserDelegate, @uncheck
   }
 
   func lost(_ peer: MCPeerID) {
-    // Behind the question whether it is shown. Who is connected stays, though it advertises no more.
+    // After the question whether it is shown. A connected peer stays, though it advertises no more.
     DispatchQueue.main.async { [self] in
       update { following in following.nearby.removeAll { $0.peer == peer && $0.state != .connected } }
     }

@@ -19,10 +19,10 @@ struct NearbyChoice: Sendable {
     let state: MCSessionState
   }
 
-  /// Who is there, again after each change, this one left out.
+  /// The peers that are there, again after each change, without this one.
   let nearby: AsyncStream<[Nearby]>
   let invite: @Sendable (MCPeerID) -> Void
-  /// How many have to be connected before one may finish, and how many may be; without this one.
+  /// How many have to be connected before the person may finish, and how many may be; without this one.
   let minimum: Int
   let maximum: Int
 }
@@ -31,7 +31,7 @@ struct NearbyChoice: Sendable {
 public enum MCUnattendedAnswer: String, Sendable {
   /// Declines every invitation, and gives up every choice.
   case decline
-  /// Accepts every invitation, and invites everybody until as many are connected as have to be.
+  /// Accepts every invitation, and invites everybody until enough are connected.
   case accept
 
   private static let chosen = Mutex<MCUnattendedAnswer?>(nil)

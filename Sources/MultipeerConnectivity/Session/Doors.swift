@@ -1,6 +1,6 @@
 import Piconet
 
-/// Whom a session's node lets in, and whom it does not want again.
+/// The nodes that a session's node lets in, and those that it does not want again.
 struct Doors: Sendable {
   /// An acceptance that waits for the node that comes of it.
   struct Door: Sendable {

@@ -3,11 +3,11 @@ import Piconet
 
 /// A session: peers that have accepted one another's invitations, each connected with all.
 ///
-/// Whoever is invited by one member is connected with all of them. A session may be fed by several browsers and
+/// A peer that one member invites is connected with all of them. A session may be fed by several browsers and
 /// advertisers, a peer may be in several sessions at once, and there may be several sessions for one `MCPeerID`.
 ///
 /// Any thread may use it; the delegate is called on a private serial queue. Nothing here blocks. A session that is
-/// dropped leaves its peers, as `disconnect` does, and calls nobody any more.
+/// dropped leaves its peers, as `disconnect` does, and makes no more calls.
 ///
 /// Source: `MCSession` of Multipeer Connectivity.
 open class MCSession: NSObject {
@@ -53,7 +53,7 @@ open class MCSession: NSObject {
   public let securityIdentity: [Any]?
   /// As it was given.
   open var encryptionPreference: MCEncryptionPreference { core.encryption }
-  /// The peers that were told as connected, in the order in which they came.
+  /// The peers that were reported as connected, in the order in which they came.
   open var connectedPeers: [MCPeerID] { core.connectedPeers }
 
   /// Sends a message to these peers: to all of them or, where this throws, to none. Never waits.
@@ -79,8 +79,8 @@ open class MCSession: NSObject {
   ///   - completionHandler: called once, on the session's queue: with nil when the peer has all of it on its disk,
   ///     verified; otherwise with an `MCError`: `notConnected`, `unsupported` for another URL, `invalidParameter` where
   ///     the file can't be read, `cancelled` by either side, `unavailable` where the peer's disk is full.
-  /// - Returns: how far it is, in bytes that the peer has stored; cancelling it gives the resource up on both sides.
-  ///   Nil where it is not sent, which the handler is told too.
+  /// - Returns: its progress, in bytes that the peer has stored; cancelling it gives the resource up on both sides. Nil
+  ///   where it is not sent, which the handler is told too.
   @discardableResult
   open func sendResource(
     at resourceURL: URL, withName resourceName: String, toPeer peerID: MCPeerID,
@@ -97,13 +97,13 @@ open class MCSession: NSObject {
   }
 
   /// Why the peer is not connected: of the last attempt or connection that has ended, for the last 64 peers. Nil if
-  /// nothing has ended yet. Apple's session says no reasons.
+  /// nothing has ended yet. Apple's session gives no reasons.
   open func error(forPeer peerID: MCPeerID) -> MCError? { core.reason(of: peerID) }
 
   // MARK: Custom discovery
 
-  /// What a peer that was found by other means needs to reach this session: to be carried to it, whatever way, and
-  /// given to `connectPeer` there. It holds for ten minutes.
+  /// What a peer that was found by other means needs to reach this session: to be carried to it by any means, and given
+  /// to `connectPeer` there. It holds for ten minutes.
   /// - Parameters:
   ///   - peerID: the peer's own, from an archive that it has made.
   ///   - completionHandler: called once, on the session's queue.

@@ -1,8 +1,8 @@
 import Foundation
 
 /// What happens in a session. All calls come on a private serial queue of the session, one after the other, in the
-/// order in which things happened: nothing of a peer comes before it is told as connected, or after it is told as not
-/// connected any more. A call that does not return holds up those behind it, and in the end the senders.
+/// order in which things happened: nothing from a peer comes before it is reported as connected, or after it is
+/// reported as not connected. A call that does not return holds up those behind it, and in the end the senders.
 ///
 /// Source: `MCSessionDelegate` of Multipeer Connectivity. What is optional there has a default here.
 public protocol MCSessionDelegate: NSObjectProtocol {
@@ -17,7 +17,7 @@ public protocol MCSessionDelegate: NSObjectProtocol {
   func session(
     _ session: MCSession, didReceive stream: InputStream, withName streamName: String, fromPeer peerID: MCPeerID)
 
-  /// A resource has begun to come; cancelling the progress gives it up on both sides.
+  /// A resource is on its way; cancelling the progress gives it up on both sides.
   func session(
     _ session: MCSession, didStartReceivingResourceWithName resourceName: String, fromPeer peerID: MCPeerID,
     with progress: Progress)

@@ -22,8 +22,8 @@ public enum MCSessionState: Int, Sendable {
   case connected = 2
 }
 
-/// What a session says of encryption. Everything is encrypted here, whatever it says: a preference only decides who
-/// meets whom, as with Apple's.
+/// Whether a session wants encryption. Everything is encrypted here in any case: a preference only decides which
+/// sessions meet, as with Apple's.
 public enum MCEncryptionPreference: Int, Sendable {
   /// Meets everybody.
   case optional = 0

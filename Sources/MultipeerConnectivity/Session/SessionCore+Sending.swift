@@ -2,7 +2,7 @@ import Foundation
 import Piconet
 import PiconetFoundation
 
-/// A resource that goes. Confined to the session's queue.
+/// An outgoing resource. Confined to the session's queue.
 final class SendingResource {
   var task: Task<Void, Never>?
   var isOver = false
@@ -79,7 +79,7 @@ extension SessionCore {
     }
   }
 
-  /// Never nothing, since a progress of nothing never ends; nil if it can't be known yet.
+  /// Never 0, since a progress of 0 never ends; nil if it can't be known yet.
   private static func size(of url: URL) -> Int64? {
     guard url.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: url.path),
       let size = attributes[.size] as? NSNumber

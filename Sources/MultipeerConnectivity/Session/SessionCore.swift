@@ -3,8 +3,8 @@ import Piconet
 import PiconetFoundation
 import Synchronization
 
-/// What an `MCSession` is behind its interface. It outlives the session by what is under way; one run of it, with a
-/// node of its own, begins when it is first needed, and ends with `disconnect`.
+/// What an `MCSession` is behind its interface. It outlives the session for what is still under way; one run of it,
+/// with a node of its own, begins when it is first needed, and ends with `disconnect`.
 ///
 /// Unchecked: `session` is set once, before anybody else has this; the rest never changes, or is behind `state`.
 final class SessionCore: @unchecked Sendable {
@@ -40,7 +40,7 @@ final class SessionCore: @unchecked Sendable {
     var observer: (@Sendable (MCPeerID, MCSessionState) -> Void)?
   }
 
-  /// A peer that was told as connected, and its nodes, the newest last.
+  /// A peer that was reported as connected, and its nodes, the newest last.
   struct Connected: Sendable {
     let peer: MCPeerID
     let session: Session
@@ -159,14 +159,14 @@ final class SessionCore: @unchecked Sendable {
     }
   }
 
-  /// Called on the queue of each change, beside the delegate; nil: nobody is.
+  /// Called on the queue at each change, beside the delegate; may be nil.
   func observe(_ observer: (@Sendable (MCPeerID, MCSessionState) -> Void)?) {
     state.withLock { $0.observer = observer }
   }
 
   // MARK: Sending
 
-  /// What an unreliable message may have; one that is longer goes as a reliable one, if it can go at once.
+  /// The longest unreliable message; a longer one goes as a reliable one, if it can go at once.
   static let unreliableLimit = 16_000
 
   func send(_ data: Data, to peers: [MCPeerID], _ mode: MCSessionSendDataMode) throws(MCError) {

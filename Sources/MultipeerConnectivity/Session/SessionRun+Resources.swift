@@ -3,7 +3,7 @@ import Piconet
 import PiconetFoundation
 import Synchronization
 
-/// A resource that comes. Confined to the session's queue.
+/// An incoming resource. Confined to the session's queue.
 final class ReceivingResource {
   let number: UInt64
   let name: String
@@ -24,7 +24,7 @@ extension SessionRun {
     let name = String(decoding: offer.rawName, as: UTF8.self)
     let resource = ReceivingResource(offer.id, name)
     guest.resources[offer.id] = resource
-    // Never nothing: a progress of nothing never ends, and may not change to nothing either.
+    // Never 0: a progress of 0 never ends, and may not change to 0 either.
     let progress = Progress(totalUnitCount: max(1, Int64(clamping: offer.size)))
     progress.kind = .file
     let node = guest.member.id
@@ -64,7 +64,7 @@ extension SessionRun {
     }
   }
 
-  /// Tells it, once; the file is gone when the delegate has returned, unless it has moved it.
+  /// Reports it, once; the file is gone when the delegate has returned, unless it has moved it.
   func finish(_ resource: ReceivingResource, of guest: Guest, _ result: Result<URL, MCError>) {
     guard guest.resources.removeValue(forKey: resource.number) != nil else { return discard(result) }
     resource.task?.cancel()

@@ -39,7 +39,7 @@ final class HostShell: @unchecked Sendable {
   private let users = Mutex(HostUsers<ObjectIdentifier, NodeShell>())
   private let hasEnded = Outcome<Void>()
 
-  /// Whoever starts a host holds it, until `letGo` or `stop`.
+  /// The code that starts a host holds it, until `letGo` or `stop`.
   static func start(_ configuration: NodeHostConfiguration) async throws(PiconetError) -> HostShell {
     #if Bluetooth
       _ = try BluetoothConfiguration(configuration.bluetooth, sessionID: "")
@@ -110,7 +110,7 @@ final class HostShell: @unchecked Sendable {
   /// A node has ended. If it was the host's last user, nothing of the host is left when this returns.
   func left(_ node: NodeShell) async { await endIfUnused(users.withLock { $0.remove(ObjectIdentifier(node)) }) }
 
-  /// Whoever started the host no longer needs it; its nodes may.
+  /// The code that started the host no longer needs it; its nodes may.
   func letGo() async { await endIfUnused(users.withLock { $0.letGo() }) }
 
   /// As `letGo`, for callers that can't wait.

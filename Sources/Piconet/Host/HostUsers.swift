@@ -1,4 +1,4 @@
-/// Who keeps a host: whoever started it, until they let go; its nodes; and nodes that are being made.
+/// What keeps a host: the code that started it, until it lets go; its nodes; and nodes that are being made.
 struct HostUsers<ID: Hashable, Node> {
   private(set) var isHeld = true
   private var isStopping = false

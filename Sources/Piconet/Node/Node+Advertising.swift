@@ -18,13 +18,13 @@ extension Node {
     try await shell.setAdvertised { $0.info = info }
   }
 
-  /// Changes what people call this device: in the advertisement as `setDiscoveryInfo` does, and for whoever connects
-  /// from now on. Members know the former name until they join again (`Member.name`). Who dials the node as it was
-  /// found under the former name is refused there with `identity`, until its discovery has noticed.
+  /// Changes what people call this device: in the advertisement as `setDiscoveryInfo` does, and for nodes that connect
+  /// from now on. Members know the previous name until they join again (`Member.name`). A node that dials this one as
+  /// it was found under the previous name fails with `identity`, until its discovery has noticed.
   /// - Parameter name: as `NodeConfiguration.name`: 1 to 63 bytes of UTF-8, no control characters.
   /// - Throws: `invalidArgument` with the rule that it breaks; `shuttingDown`.
   public func setName(_ name: String) async throws(PiconetError) {
-    // First: who has seen the new name must not hear the former one from us.
+    // First: a peer that has seen the new name must not hear the previous one from us.
     if case .failure(let ending) = await core.answer(to: .setName(name)) {
       let code: PiconetError.Code = ending.reason == .limitExceeded ? .invalidArgument : .shuttingDown
       throw PiconetError(code, blame: .us, detail: ending.detail)

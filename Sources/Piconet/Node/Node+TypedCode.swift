@@ -53,7 +53,7 @@ extension Node {
       Inviting(proven: proven, code: nil))
   }
 
-  /// Invites whoever answers at an address by the code that it shows; see
+  /// Invites the node that answers at an address by the code that it shows; see
   /// `invite(at:expecting:context:timeout:proven:code:)`.
   /// - Throws: as `invite(_:proving:context:timeout:proven:)`.
   public func invite(
@@ -65,7 +65,7 @@ extension Node {
       timeout: timeout, proven: proven)
   }
 
-  /// Invites whoever answers at these addresses by the code that it shows; see
+  /// Invites the node that answers at these addresses by the code that it shows; see
   /// `invite(at:expecting:context:timeout:proven:code:)`.
   /// - Throws: as `invite(_:proving:context:timeout:proven:)`.
   public func invite(

@@ -62,8 +62,8 @@ public final class Node: Sendable {
     }
   }
 
-  /// Starts a node that is not available yet, on a host of its own. Whoever makes a node this way calls `stop`: only
-  /// that waits for its end.
+  /// Starts a node that is not available yet, on a host of its own. A program that makes a node this way calls `stop`:
+  /// only that waits for its end.
   /// - Throws: `invalidArgument` naming the broken rule, `state` if the identity can't be read or made,
   ///   `internalError`.
   public init(_ configuration: NodeConfiguration) async throws(PiconetError) {
@@ -139,8 +139,8 @@ public final class Node: Sendable {
     throw PiconetError(.timedOut, blame: .nobody, detail: "no '\(name)' came in sight within \(timeout)")
   }
 
-  /// How peers stand with us, each change told once, in order; `PeerState` says which may follow which. Changes that
-  /// nobody has read wait for the next reader, at most 4,096; then the oldest go. Ends with the node.
+  /// How peers stand with us, each change reported once, in order; `PeerState` says which may follow which. Changes
+  /// that nobody has read wait for the next reader, at most 4,096; then the oldest go. Ends with the node.
   public var states: EventSequence<PeerStateChange> { EventSequence(source: core.stateChanges) }
 
   /// The peers that are available, connecting, connected or suspended now.
@@ -194,7 +194,7 @@ public final class Node: Sendable {
       detail: "it was found as '\(peer.name)', and calls itself '\(member.name)' once it is connected")
   }
 
-  /// Invites whoever answers at an address such as `192.168.1.7:4000`, `[::1]:4000`, `host.local:4000`, or, over
+  /// Invites the node that answers at an address such as `192.168.1.7:4000`, `[::1]:4000`, `host.local:4000`, or, over
   /// Bluetooth, `00:11:22:33:44:55`; see `TransportAddress.candidates`.
   /// - Parameters:
   ///   - address: as a person writes it.
@@ -213,9 +213,9 @@ public final class Node: Sendable {
       proven: proven, code: code)
   }
 
-  /// Invites whoever answers at these addresses of one device, over one transport or several: they are tried in the
-  /// order of `NodeConfiguration.transports`. An address is what `listeningAddresses` gives on the other side, such as
-  /// `00:11:22:33:44:55/0x1005` for L2CAP; without the number the device is asked for it.
+  /// Invites the node that answers at these addresses of one device, over one transport or several: they are tried in
+  /// the order of `NodeConfiguration.transports`. An address is what `listeningAddresses` gives on the other side, such
+  /// as `00:11:22:33:44:55/0x1005` for L2CAP; without the number the device is asked for it.
   /// - Parameters:
   ///   - addresses: all of one device.
   ///   - expected: the key that must answer; anybody else is refused with `identity`.

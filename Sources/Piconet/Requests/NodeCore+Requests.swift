@@ -16,7 +16,7 @@ extension NodeCore {
     await answer(to: request, if: nil, otherwise: Self.hasLeft)
   }
 
-  /// As that, about a member: refused if this membership is over when the loop comes to it.
+  /// The same, for a member: refused if this membership is over when the loop comes to it.
   func answer<Answer>(to request: Request<Answer>, of member: Member) async -> Result<Answer, Ending> {
     await answer(to: request, if: { !member.membership.isOver }, otherwise: Self.hasLeft)
   }

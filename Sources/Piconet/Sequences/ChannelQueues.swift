@@ -21,7 +21,7 @@ struct ChannelQueues: Sendable {
     for index in others.indices { others[index].queue.attach(reader.id) }
   }
 
-  /// The oldest batch that the reader has not passed, and its number. Rows that it does not read have nothing for it.
+  /// The oldest batch that the reader has not passed, and its number. Queues that it does not read have nothing for it.
   func next(for reader: SessionLog.Reader) -> (number: UInt64, batch: MessageBatch)? {
     var oldest = first.next(for: reader.id)
     for other in others {
@@ -36,7 +36,8 @@ struct ChannelQueues: Sendable {
     withRow(of: batch.channel) { $0.pass(reader, batch.number) }
   }
 
-  /// The reader has read so many messages of a batch that it holds; whoever comes after the last reader goes on there.
+  /// The reader has read this many messages of a batch that it holds; one that comes after the last reader goes on
+  /// there.
   mutating func leave(_ reader: ReaderID, _ batch: MessageBatch, at position: Int) {
     withRow(of: batch.channel) { $0.leave(reader, batch.number) { $0.position = position } }
   }

@@ -15,7 +15,7 @@ public enum SessionEvent: Sendable {
   /// sides look for another way until the disconnect timeout. They then go on where they stopped, or the member leaves.
   case suspended(Member, PiconetError)
   /// The member is reached over another link from now on, and over this transport: a better one leads to it, or the
-  /// member has made another link before the former one was missed.
+  /// member has made another link before the previous one was missed.
   case moved(Member, TransportKind)
   /// The member is reached again, over this transport, after it was suspended.
   case resumed(Member, TransportKind)

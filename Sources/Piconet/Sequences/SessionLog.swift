@@ -43,7 +43,7 @@ final class SessionLog: Sendable {
     case stream(IncomingStream)
   }
 
-  /// Who reads, and what.
+  /// A reader, and what it reads.
   struct Reader: Sendable {
     var id = ReaderID()
     let kinds: Kinds

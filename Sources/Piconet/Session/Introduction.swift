@@ -5,27 +5,28 @@ import PiconetWire
 /// What becomes of nodes that members introduce.
 @nonexhaustive
 public enum IntroductionPolicy: Sendable, Hashable {
-  /// `Session.introductions` has each, to be accepted or declined. If the node invites meanwhile, its invitation waits
-  /// for that.
+  /// `Session.introductions` lists each, to be accepted or declined. If the node invites meanwhile, its invitation
+  /// waits for that.
   case ask
-  /// `Session.introductions` has each, to be seen: who wants the node invites it (`Introduction.asPeer`), and an
-  /// invitation by it is a question like anybody's. They may be accepted and declined as well.
+  /// `Session.introductions` lists each, for information only: a program that wants the node invites it
+  /// (`Introduction.asPeer`), and an invitation by it is a question like anybody's. They may be accepted and declined
+  /// as well.
   case show
-  /// Every member's word is taken: whoever is introduced becomes a member, if it wants that as well.
+  /// Every member's word is taken: a node that is introduced becomes a member, if it wants that as well.
   case takeWord
   /// None is followed.
   case refuse
 }
 
-/// A node of which a member says that it should be one of ours, too: to be accepted or declined before it expires.
+/// A node that one of our members proposes as a member: to be accepted or declined before it expires.
 public struct Introduction: Sendable, Identifiable {
   /// Unique within the node.
   public let id: UInt64
-  /// Who is introduced. Its key is proven before it becomes a member.
+  /// The node that is introduced. Its key is proven before it becomes a member.
   public let peer: NodeID
   /// What the introducer calls it: a label, and no proof of anything. Escape it before showing it on a terminal.
   public let name: String
-  /// On whose word; the first one, if several members introduce the same node.
+  /// The member that introduces it; the first one, if several do.
   public let introducer: Member
   let core: NodeCore
   let state: Watched<InvitationOutcome?>
@@ -83,9 +84,9 @@ extension Session {
   /// has come to it is taken back.
   public var introductions: EventSequence<Introduction> { EventSequence(source: core.introductions) }
 
-  /// Introduces two members to each other: each is told the other's id, name and addresses, and who wants the other
-  /// becomes a member of it without a question from there. Returns once each is a member of the other; that may already
-  /// be so. Cancelling the task takes the introduction back.
+  /// Introduces two members to each other: each is told the other's id, name and addresses, and one that wants the
+  /// other becomes a member of it without a question from there. Returns once each is a member of the other; that may
+  /// already be so. Cancelling the task takes the introduction back.
   ///
   /// What becomes of it is up to their `NodeConfiguration.introductions`. They have this node's word for one another's
   /// keys, and nothing more: neither remembers the other because of it.

@@ -46,9 +46,9 @@ public struct Member: Sendable, Identifiable {
   }
 
   /// Sends a message in a channel: in order with the messages of that channel only, and held up by no other. A long
-  /// message goes in parts, and messages of other channels go between them; a channel that nobody reads over there
-  /// stops only itself. `NodeConfiguration.channelPriorities` says which channels go first. `send` without a channel
-  /// uses channel 0, whose long messages go in larger parts.
+  /// message goes in parts, and messages of other channels go between them; a channel that is unread on the other side
+  /// blocks no other channel. `NodeConfiguration.channelPriorities` says which channels go first. `send` without a
+  /// channel uses channel 0, whose long messages go in larger parts.
   /// - Throws: as `send` does; also `notSupported` if the member takes no messages in this channel
   ///   (`proven.channelLimit`).
   public func send(_ bytes: some Sequence<UInt8>, in channel: MessageChannel) async throws(PiconetError) {

@@ -26,7 +26,7 @@ final class Membership: Sendable {
 
   func isReached(over route: MemberRoute?) { carrier.withLock { $0 = route } }
 
-  /// Whoever waits to send, or sends from now on, gets the reason.
+  /// Tasks that wait to send, or send from now on, get the reason.
   func end(_ error: PiconetError) {
     hasEnded.store(true, ordering: .releasing)
     budgets.end(error)

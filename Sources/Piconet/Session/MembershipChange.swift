@@ -10,7 +10,7 @@ public enum MembershipChange: Sendable {
   /// sides look for another way until the disconnect timeout, and go on where they stopped, or it leaves.
   case suspended(Member, PiconetError)
   /// The member is reached over another link from now on, over this transport: a better one leads to it, or the member
-  /// made another link before this side noticed that the former one was gone.
+  /// made another link before this side noticed that the previous one was gone.
   case moved(Member, TransportKind)
   /// The member is reached again, over this transport, after it was suspended.
   case resumed(Member, TransportKind)

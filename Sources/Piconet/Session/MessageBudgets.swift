@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetWire
 import Synchronization
 
-/// What may be queued to one member, in each channel for itself: one whose messages wait for the member holds up none
-/// of the others.
+/// What may be queued to one member, in each channel by itself: one whose messages wait for the member holds up none of
+/// the others.
 final class MessageBudgets: Sendable {
   private struct Others {
     var budgets: [MessageChannel: SendBudget] = [:]
@@ -32,7 +32,7 @@ final class MessageBudgets: Sendable {
     }
   }
 
-  /// The member is gone: everybody who waits or comes later gets the reason.
+  /// The member is gone: tasks that wait or come later get the reason.
   func end(_ ending: PiconetError) {
     first.end(ending)
     let begun = others.withLock { others in

@@ -88,7 +88,7 @@ final class SendBudget: Sendable {
   /// Returns the cost of messages that have left the queue.
   func giveBack(_ cost: Int) { state.change { $0.available += cost } }
 
-  /// The member is gone: everybody who waits or comes later gets the reason.
+  /// The member is gone: tasks that wait or come later get the reason.
   func end(_ ending: PiconetError) { state.change { $0.ending = $0.ending ?? ending } }
 
   /// Unreliable messages that did not even get to the loop.

@@ -17,8 +17,8 @@ public struct Separation: Sendable, Hashable {
 
 extension Session {
   /// In a group (`NodeConfiguration.membership`): members of ours that stay apart. Those that just have not found a way
-  /// to each other yet are introduced again and again, and not told here. At most 256 wait for a reader; beyond that
-  /// the oldest go.
+  /// to each other yet are introduced again and again, and not reported here. At most 256 wait for a reader; beyond
+  /// that the oldest go.
   public var separations: EventSequence<Separation> { EventSequence(source: core.separations) }
 }
 

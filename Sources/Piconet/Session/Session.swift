@@ -15,8 +15,8 @@ public struct Session: Sendable {
   /// Everything that happens in the session, in one order. The sequences below are views of it, each of one kind.
   public var events: SessionEvents { SessionEvents(core: core) }
 
-  /// Who joins and leaves, each told once, in order. At most 4,096 changes wait for a reader; beyond that the oldest
-  /// go.
+  /// Members that join and leave, each reported once, in order. At most 4,096 changes wait for a reader; beyond that
+  /// the oldest go.
   public var membership: EventSequence<MembershipChange> {
     view(.changes) { entry, core in
       guard case .change(let change) = entry else { return nil }

@@ -5,7 +5,7 @@ import PiconetWire
 /// A resource on its way to a member. Any task may use it; the transfer goes on whether anybody holds this or not, and
 /// ends with the membership at the latest.
 public final class OutgoingTransfer: Sendable {
-  /// To whom it goes.
+  /// The member that it goes to.
   public let receiver: NodeID
   /// The name that was offered.
   public let name: String
@@ -79,7 +79,7 @@ public final class OutgoingTransfer: Sendable {
 
   func ended(_ result: Result<StoredResource, Ending>) {
     if case .success = result { watched.update { $0.stored = $0.total } }
-    // First, so that whoever sees the end can't change how it stands.
+    // First, so that a task that sees the end can't change how it stands.
     watched.finish()
     switch result {
     case .success(let stored): outcome.end(sentResource(stored))

@@ -6,8 +6,8 @@ import PiconetWire
 struct AdvertisedNames: Sendable {
   /// As long as a DNS-SD record lives.
   static let memory = Duration.seconds(120)
-  /// How many names that are no longer advertised are remembered; beyond that the oldest goes. Whoever was advertised
-  /// under names that are all forgotten counts as not advertised.
+  /// How many names that are no longer advertised are remembered; beyond that the oldest goes. A key whose advertised
+  /// names are all forgotten counts as not advertised.
   static let formerLimit = 1024
   /// How many of one key: by names of its own it makes no other key's forgotten.
   static let formerLimitOfKey = 8

@@ -2,7 +2,7 @@ import Piconet
 
 /// A call that has come, before it is served.
 public struct IncomingCall: Sendable, Hashable {
-  /// Who calls.
+  /// The caller.
   public let caller: Member
   /// The object's path.
   public let path: String
@@ -15,7 +15,7 @@ public struct IncomingCall: Sendable, Hashable {
   @TaskLocal public static var current: IncomingCall?
 }
 
-/// Who may call what. It is asked before each call, before its arguments are read.
+/// Which members may call what. It is asked before each call, before its arguments are read.
 public struct CallPolicy: Sendable {
   let allows: @Sendable (IncomingCall, _ isAllowedByName: Bool) async -> Bool
 

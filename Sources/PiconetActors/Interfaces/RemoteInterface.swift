@@ -1,7 +1,7 @@
 import Distributed
 import PiconetCalls
 
-/// The methods of a protocol that may be called from afar, by names and versions of their own: a service and a client
+/// The methods of a protocol that may be called remotely, by names and versions of their own: a service and a client
 /// that were built at different times understand one another by it. It is declared once, beside the protocol.
 ///
 /// A version is a number that grows when methods are added. A client of version 3 calls a service of version 1 as long
@@ -23,7 +23,8 @@ public struct RemoteInterface: Sendable {
 
   typealias BoundMethods = [String: @Sendable (inout RemoteArguments) async throws -> [UInt8]]
 
-  /// An interface with these methods. What is wrong with it, such as a name twice, is told when an object is published.
+  /// An interface with these methods. What is wrong with it, such as a name twice, is reported when an object is
+  /// published.
   /// - Parameters:
   ///   - name: its name on the wire.
   ///   - version: the present version. Default 1.

@@ -2,7 +2,7 @@ import PiconetCalls
 
 /// One method of an interface: its name on the wire, and how it is called.
 public struct RemoteMethod<Object: Sendable>: Sendable {
-  /// What is told of it to who asks.
+  /// What a program that asks is told about it.
   public let description: MethodDescription
   /// Reads its arguments, calls the object, and gives its result, encoded.
   let call: @Sendable (Object, inout RemoteArguments) async throws -> [UInt8]
@@ -55,7 +55,7 @@ public struct RemoteMethod<Object: Sendable>: Sendable {
   }
 }
 
-/// What is told of a method to who asks.
+/// What a program that asks is told about a method.
 public struct MethodDescription: Codable, Hashable, Sendable {
   /// Its name on the wire.
   public var name: String

@@ -8,7 +8,7 @@ public struct NameOptions: OptionSet, Sendable, Hashable {
   /// Options with these bits; further ones have no effect.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// Whoever claims the name with `replacesExisting` gets it.
+  /// A node that claims the name with `replacesExisting` gets it.
   public static let allowsReplacement = NameOptions(rawValue: 1)
   /// Takes the name from an owner that allows it.
   public static let replacesExisting = NameOptions(rawValue: 2)
@@ -21,7 +21,7 @@ public enum NameStanding: Sendable, Hashable {
   /// This node has the name. It may lose it: to one that may replace it, or when a part of the group comes back in
   /// which the name was claimed earlier. `ActorSystemEvent.ownerChanged` says so.
   case owner
-  /// So many nodes get the name before this one.
+  /// This many nodes get the name before this one.
   case queued(Int)
   /// Another node has it, and the claim has ended.
   case taken(by: NodeID)
@@ -53,7 +53,7 @@ extension PiconetActorSystem {
     }
   }
 
-  /// Gives a name back, or ends the wait for it. Whoever waits for it gets it.
+  /// Gives a name back, or ends the wait for it. The next node that waits for it gets it.
   public func release(_ name: String) { names.release(name) }
 
   /// Which node has the name, as far as this one knows: of itself and its members.

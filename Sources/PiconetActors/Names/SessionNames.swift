@@ -146,7 +146,7 @@ final class SessionNames: Sendable {
 
   /// Changes the claims, and tells what has changed. A claim of this node that has no effect any more goes.
   ///
-  /// Members are told under the lock: whoever hears that we have heard of its claim has heard of ours before.
+  /// Members are told under the lock: a member that hears that we have heard of its claim has heard of ours before.
   /// - Parameter body: gets those to tell; gives nil if it may not be.
   private func change(_ body: (inout State, [Conversation]) -> [NameClaims<NodeID>.Change]?) -> Bool {
     let (changes, system) = state.withLock { state -> ([NameClaims<NodeID>.Change]?, PiconetActorSystem?) in

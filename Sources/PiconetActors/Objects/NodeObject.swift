@@ -7,7 +7,7 @@ import PiconetCalls
 public protocol RemoteNode: RemoteObject where ActorSystem == PiconetActorSystem {
   /// Answers, which shows that the program does.
   distributed func ping() async throws
-  /// The published objects whose paths begin so, in the order of paths; 1,000 at most.
+  /// The published objects whose paths begin with this, in the order of paths; 1,000 at most.
   distributed func objects(under prefix: String) async throws -> [ObjectDescription]
 }
 
@@ -23,7 +23,7 @@ private let nodeInterface = RemoteInterface(
     .method("objects", "prefix") { try await $0.objects(under: $1) },
   ])
 
-/// What is told of an object to who asks.
+/// What a program that asks is told about an object.
 public struct ObjectDescription: Codable, Hashable, Sendable {
   /// Where it is.
   public var path: String
@@ -31,7 +31,7 @@ public struct ObjectDescription: Codable, Hashable, Sendable {
   public var interface: InterfaceDescription
 }
 
-/// What is told of an interface to who asks.
+/// What a program that asks is told about an interface.
 public struct InterfaceDescription: Codable, Hashable, Sendable {
   /// Its name on the wire.
   public var name: String
@@ -65,7 +65,7 @@ extension PiconetActorSystem {
 
   /// Asks a member's actor system for a sign of life.
   /// - Parameters:
-  ///   - member: whom.
+  ///   - member: the one to ask.
   ///   - time: how long to wait. Default 5 s.
   /// - Returns: how long the answer took.
   /// - Throws: `RemoteCallError`, as every call.
@@ -77,7 +77,7 @@ extension PiconetActorSystem {
 
   /// What a member has published: paths, interfaces, versions, methods, the types of parameters and results.
   /// - Parameters:
-  ///   - member: whose.
+  ///   - member: the one to ask.
   ///   - prefix: how the paths begin. Default: all.
   /// - Throws: `RemoteCallError`, as every call.
   public func objects(of member: Member, under prefix: String = "/") async throws -> [ObjectDescription] {

@@ -19,7 +19,7 @@ final class ObjectTable: Sendable {
 
   private struct State {
     var published: [String: Published] = [:]
-    /// Paths of the same object: that which it was given when it was made, and the one it was published at.
+    /// Paths of the same object: the one that it was given when it was made, and the one that it was published at.
     var paths: [String: String] = [:]
   }
 
@@ -83,7 +83,7 @@ final class ObjectTable: Sendable {
     withExtendedLifetime(published) {}
   }
 
-  /// What is told of the published objects whose paths begin so, in the order of paths.
+  /// Descriptions of the published objects whose paths begin with this, in the order of paths.
   func descriptions(under prefix: String) -> [ObjectDescription] {
     let paths = state.withLock { state in state.paths.keys.map { ($0, state.published[$0]?.interface) } }
     return paths.compactMap { path, interface in

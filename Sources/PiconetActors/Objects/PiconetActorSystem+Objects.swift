@@ -26,14 +26,14 @@ extension PiconetActorSystem {
     try objects.publish(.init(interface: interface, methods: methods), at: path, as: object.id.path)
   }
 
-  /// Takes an object away from its path. Calls that are being served go on; those that come get `noSuchObject`.
+  /// Takes an object away from its path. Calls that are being served go on; later ones get `noSuchObject`.
   public func unpublish(_ path: String) { objects.unpublish(path) }
 
   /// The object that a member has published at a path. Nothing is asked: whether it is there shows with the first call.
   /// - Parameters:
   ///   - type: the stub that `@Resolvable` has made, such as `$Concatenating.self`.
   ///   - path: where the member has published it.
-  ///   - member: who.
+  ///   - member: the one that serves it.
   public func object<Object: RemoteObject>(
     _ type: Object.Type, at path: String, of member: Member
   ) throws -> Object {

@@ -1,7 +1,7 @@
 import Piconet
 import PiconetCalls
 
-/// Which object of which node. It can be sent: whoever gets it calls the object by it, if it is a member of that node.
+/// Which object of which node. It can be sent: a receiver that is a member of that node calls the object by it.
 ///
 /// A node that is started anew has another `NodeID`: what was served before is not there any more, and calls to it fail
 /// with `restarted`.

@@ -1,7 +1,7 @@
 import Piconet
 import PiconetCalls
 
-/// Something that objects tell without being asked: declared once, beside the interface that it belongs to.
+/// Something that objects report without being asked: declared once, beside the interface that it belongs to.
 ///
 /// ```swift
 /// extension RemoteSignal where Value == Int {
@@ -9,8 +9,8 @@ import PiconetCalls
 /// }
 /// ```
 ///
-/// A signal that is emitted goes to whoever is a member now. One that is set is kept: a member that comes later gets
-/// its latest value, too, and whoever observes it begins with that.
+/// A signal that is emitted goes to all present members. One that is set is kept: a member that comes later gets its
+/// latest value, too, and observing it begins with that.
 public struct RemoteSignal<Value: Codable & Sendable>: Sendable, Hashable {
   /// The name of the interface.
   public let interface: String
@@ -43,7 +43,7 @@ public struct ReceivedSignal<Value: Codable & Sendable>: Sendable {
   public let sender: Member
 }
 
-/// Whom a signal is for.
+/// The members that a signal is for.
 public enum SignalReach: Sendable {
   /// Every member that runs an actor system.
   case session
@@ -52,7 +52,7 @@ public enum SignalReach: Sendable {
 }
 
 extension PiconetActorSystem {
-  /// Tells a signal, once. Waits while a member takes it; one that leaves meanwhile is passed over.
+  /// Emits a signal, once. Waits while a member takes it; one that leaves meanwhile is passed over.
   /// - Parameters:
   ///   - signal: which.
   ///   - value: what it tells.
@@ -74,11 +74,10 @@ extension PiconetActorSystem {
   /// late gets the latest value, and may miss some before.
   /// - Parameters:
   ///   - signal: which.
-  ///   - value: what it is from now on; nil: nothing any more, and nothing is told.
+  ///   - value: what it is from now on; nil: removes the value without notifying anyone.
   ///   - path: the object that it is of.
   /// - Throws: `invalidArgument` for a wrong name, or above 256 signals or 1 MiB of their values; `wrongArguments` if
-  /// it
-  ///   can't be encoded; `tooLarge`.
+  ///   it can't be encoded; `tooLarge`.
   public func set<Value>(
     _ signal: RemoteSignal<Value>, _ value: Value?, of path: String = "/"
   ) throws(RemoteCallError) {

@@ -2,7 +2,7 @@ import Piconet
 import PiconetCalls
 import Synchronization
 
-/// The signals of this node that are kept, those of members, and who listens.
+/// The signals of this node that are kept, those of members, and the listeners.
 final class SessionSignals: Sendable {
   typealias Receive = @Sendable (KeptSignals.Key, ArraySlice<UInt8>, Member) -> Void
 

@@ -3,7 +3,7 @@ import PiconetCalls
 
 /// The settings of an actor system.
 public struct ActorSystemConfiguration: Sendable {
-  /// Who may call what. Default: members that a person or the program has let in.
+  /// Which members may call what. Default: members that a person or the program has let in.
   public var policy = CallPolicy.letInHere
   /// How long a call may take, from when it is made until its answer is there, unless `CallDeadline` says otherwise.
   /// More than 0 and at most a day. Default 25 s.
@@ -51,7 +51,7 @@ public enum CallDeadline {
   /// Nil: as the system's configuration says.
   @TaskLocal static var current: Duration?
 
-  /// Runs `body`, in which each call has so long, instead of what the configuration says.
+  /// Runs `body`, in which each call has this long, instead of what the configuration says.
   /// - Parameters:
   ///   - time: more than 0 and at most a day; what is beyond is cut to these.
   ///   - body: makes the calls.

@@ -3,12 +3,12 @@ import Piconet
 /// What happens to an actor system.
 @nonexhaustive
 public enum ActorSystemEvent: Sendable {
-  /// The member has objects, or may have: its program runs an actor system, too. It comes again when that is another
+  /// The member has objects, or may have: its program runs an actor system, too. Reported again when that is another
   /// one.
   /// - Parameter about: what that program says of itself; not to be trusted.
   case found(Member, about: [String: String])
   /// There are no more calls to the member, or from it, for this reason.
   case lost(Member, RemoteCallError)
-  /// A name has another owner; nil: nobody.
+  /// A name has another owner; nil: none.
   case ownerChanged(name: String, from: NodeID?, to: NodeID?)
 }

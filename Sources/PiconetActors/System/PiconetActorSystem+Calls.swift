@@ -75,8 +75,7 @@ extension PiconetActorSystem {
 }
 
 extension RemoteInterface {
-  /// What the caller is told of an error: all of it where it is declared, otherwise no word of what may be nobody's
-  /// business.
+  /// What the caller is told of an error: all of it where it is declared, otherwise nothing that may be private.
   func failure(_ error: any Error) -> CallFailure {
     switch error {
     case let error as WrongArguments: return CallFailure(.wrongArguments, error.detail)

@@ -14,7 +14,7 @@ enum BlueZAction: Hashable, Sendable {
   case registerAdvertisement(BluetoothUUID)
   case unregisterAdvertisement
   case setFilter(BluetoothUUID)
-  /// bluetoothd 5.66 ends everybody's scans when a connection closes that had a filter but does not scan itself.
+  /// bluetoothd 5.66 ends everybody's scans when a connection that has a filter, but does not scan, closes.
   case clearFilter
   case startDiscovery(BluetoothUUID)
   case stopDiscovery
@@ -69,7 +69,7 @@ enum BlueZAction: Hashable, Sendable {
 /// Something that we register with bluetoothd.
 enum Registration<Value: Hashable & Sendable>: Hashable, Sendable {
   case none
-  /// Nobody knows: the call was not answered.
+  /// Unknown: the call was not answered.
   case uncertain
   case held(Value)
 
@@ -112,8 +112,7 @@ struct AdapterUse: Hashable, Sendable {
   var former: DiscoverableMode?
   /// Whether we have switched it on, and nobody has switched it off since.
   var hasPowered = false
-  /// Whether it was off when we came, and we have not had our try yet. Later, if somebody switches it off, they mean
-  /// it.
+  /// Whether it was off when we came, and we have not tried yet. If somebody switches it off later, they mean it.
   var mayPower: Bool
   /// Whether another node was there before us; at its end it may switch off what it has switched on.
   var isShared = false

@@ -59,26 +59,26 @@ public struct BlueZSettings: Sendable, Hashable {
   public var eagerness = Duration.seconds(60)
   /// The rest between two scans later: other links, such as a keyboard's, get two fifths of the time to themselves.
   public var rest = Duration.seconds(8)
-  /// A peer is gone after so many scans in a row that did not hear its device.
+  /// A peer is gone after this many scans in a row that did not hear its device.
   public var missedScans = 3
   /// The longest pause of a scan for reading a record over LE.
   public var longestPause = Duration.seconds(6)
-  /// If no whole scan has ended for so long, the next one is not broken off for such a pause.
+  /// If no whole scan has ended for this long, the next one is not broken off for such a pause.
   public var wholeScanInterval = Duration.seconds(20)
   /// The least time without dialling and sending before a scan.
   public var quiet = Duration.seconds(1)
 
-  /// A device that is heard is asked again so long after an answer, so that a restarted node is noticed.
+  /// A device that is heard is asked again this long after an answer, so that a restarted node is noticed.
   public var rereadInterval = Duration.seconds(20)
   /// A device that is heard for the first time is asked after a random part of this.
   public var firstDelay = Duration.milliseconds(150)
   /// The seed of the random parts of pauses, so that two nodes don't do everything at the same time; any value.
   public var seed: UInt64 = 0
-  /// After a failure it is asked again after about this time, then twice this, and so on,
+  /// After a failure it is asked again after about this time, which doubles with each further failure.
   public var firstRetry = Duration.seconds(1)
-  /// so many times,
+  /// How many failures in a row are followed by such a pause.
   public var retries = 5
-  /// and then in this interval, as long as it is heard.
+  /// The pause after further failures, as long as the device is heard.
   public var lateRetry = Duration.seconds(60)
   /// The most devices that are asked at the same time.
   public var concurrentReads = 2

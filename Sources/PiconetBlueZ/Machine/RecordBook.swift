@@ -183,7 +183,7 @@ struct RecordBook: Sendable {
 
   // MARK: effects
 
-  /// The readings that are due, as far as there is room.
+  /// The readings that are due, limited to the room there is.
   mutating func startReads(at now: Instant, lastID: inout UInt64) -> [BlueZEffect] {
     guard let search, !isPaused else { return [] }
     var effects: [BlueZEffect] = []

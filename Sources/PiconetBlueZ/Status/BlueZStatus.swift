@@ -4,7 +4,7 @@ public struct BlueZStatus: Sendable, Hashable {
   public enum Daemon: Sendable, Hashable {
     /// The system bus can't be reached.
     case noBus(DBusFailure)
-    /// Nobody has the name org.bluez.
+    /// The name org.bluez has no owner.
     case notRunning
     /// It runs but does not answer us; with `AccessDenied` the bus's policy keeps us out.
     case refused(DBusFailure)
@@ -12,11 +12,11 @@ public struct BlueZStatus: Sendable, Hashable {
   }
 
   public var daemon: Daemon
-  /// Such as `5.66`; nil if no adapter tells.
+  /// Such as `5.66`; nil if no adapter says so.
   public var version: String?
   /// In the order of their paths.
   public var adapters: [BlueZAdapter]
-  /// Why no profile may be registered, without which nobody finds us over BR/EDR; nil: it may, or nobody was asked.
+  /// Why we may not register a profile, which others need to find us over BR/EDR; nil: we may, or did not ask.
   public var profileRefusal: DBusFailure?
 
   public init(daemon: Daemon, tree: ObjectTree = ObjectTree(), profileRefusal: DBusFailure? = nil) {

@@ -8,7 +8,7 @@ public struct BlueZAdapter: Sendable, Hashable {
   /// The name others see: the user's choice or the host's name; at most 248 bytes.
   public var name = ""
   public var isPowered = false
-  /// Whether rfkill holds the power off, as far as this BlueZ tells.
+  /// Whether rfkill holds the power off, if this BlueZ reports it.
   public var isBlocked = false
   public var isDiscoverable = false
   /// In seconds; 0: forever.

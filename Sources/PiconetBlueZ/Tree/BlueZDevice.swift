@@ -28,12 +28,12 @@ public struct BlueZDevice: Sendable, Hashable {
   /// The path of the adapter that knows it.
   public var adapterPath: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
 
-  /// Whether a scan hears it: by its signal strength, or, if the controller reports none, by its being there at all. A
-  /// device that BlueZ does not keep it forgets half a minute after it was last heard.
+  /// Whether a scan hears it: by its signal strength or, if the controller reports none, by its mere presence: half a
+  /// minute after last hearing a device, BlueZ forgets it unless it keeps it.
   public var isHeard: Bool { signalStrength != nil || (!hasToldStrength && !isKept) }
 
   /// Whether it may announce more than `uuids`: once BlueZ has read a device's services over a link, it silently goes
-  /// on listing those for as long as it knows the device, whatever that announces later.
+  /// on listing those for as long as it knows the device, whatever the device announces later.
   public var mayAnnounceMore: Bool { signalStrength != nil && !isRandom && !uuids.isEmpty }
 
   mutating func set(_ property: String, _ value: DBusValue) {

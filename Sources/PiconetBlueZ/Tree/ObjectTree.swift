@@ -1,7 +1,7 @@
 /// Interfaces with their properties, as ObjectManager lists them.
 public typealias BlueZInterfaces = [String: [String: DBusValue]]
 
-/// What changed in the tree, as far as it is needed.
+/// What changed in the tree, limited to what is needed.
 public enum ObjectTreeChange: Sendable, Hashable {
   case adapter(String)
   case adapterGone(String)

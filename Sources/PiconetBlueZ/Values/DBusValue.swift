@@ -1,4 +1,4 @@
-/// A value of D-Bus (D-Bus Specification, "Type System"), as far as BlueZ uses them: no file descriptors.
+/// A D-Bus value (D-Bus Specification, "Type System"), limited to what BlueZ uses: no file descriptors.
 public indirect enum DBusValue: Sendable, Hashable {
   case byte(UInt8)
   case bool(Bool)

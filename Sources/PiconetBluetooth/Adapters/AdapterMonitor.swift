@@ -4,7 +4,7 @@ import Glibc
 import PiconetEngine
 import PiconetRuntime
 
-/// Tells when adapters come, go, or are switched on or off. Confined to the loop; needs no privilege.
+/// Reports when adapters come, go, or are switched on or off. Confined to the loop; needs no privilege.
 ///
 /// The kernel's management channel (BlueZ, doc/mgmt-api.txt) reports such events to everybody. Their content is
 /// ignored: after any of them the table is read again, and reported if it has changed.

@@ -1,6 +1,6 @@
 import PiconetBlueZ
 
-/// What a desktop is to show, as the Desktop Notifications Specification (1.2) has it.
+/// What a desktop should show, by the Desktop Notifications Specification (1.2).
 package struct DesktopNotification: Hashable, Sendable {
   package struct Action: Hashable, Sendable {
     /// What comes back when a person chooses it.
@@ -12,10 +12,10 @@ package struct DesktopNotification: Hashable, Sendable {
 
   package var program: String
   package var summary: String
-  /// Plain text: what could be markup in it is shown as it is.
+  /// Plain text: anything in it that looks like markup is shown as it is.
   package var body: String
   package var actions: [Action]
-  /// Whether it stays until it is answered, put away or taken back; otherwise as long as the desktop likes.
+  /// Whether it stays until it is answered, dismissed or taken back; otherwise as long as the desktop likes.
   package var isQuestion = true
 
   package init(program: String, summary: String, body: String, actions: [Action] = []) {
@@ -25,7 +25,7 @@ package struct DesktopNotification: Hashable, Sendable {
   /// For the method Notify.
   /// - Parameter markup: whether this desktop takes the body for markup.
   func arguments(markup: Bool) -> [DBusValue] {
-    // Strangers ask, too: who does not want to be disturbed is not.
+    // Strangers ask too, so a question must not get past "do not disturb".
     let normal = DBusValue.properties(["urgency": .byte(1)])
     return [
       .string(program), .uint32(0), .string(""), .string(summary), .string(markup ? Self.escaped(body) : body),

@@ -7,11 +7,11 @@ package actor NotificationService {
   package enum Outcome: Hashable, Sendable {
     /// A person has chosen the action with this key.
     case chosen(String)
-    /// A person has put it away, or the desktop has.
+    /// A person or the desktop has dismissed it.
     case dismissed
     /// The task was cancelled, and it was taken back.
     case withdrawn
-    /// Nobody shows it, or not any more, or without the actions.
+    /// It is not shown, or no longer, or without the actions.
     case failed
   }
 
@@ -34,8 +34,8 @@ package actor NotificationService {
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// nil where there is no bus of a session. Whether anybody shows notifications on it is found out each time: a
-  /// desktop may start later, and anew.
+  /// Nil without a session bus. Whether anything shows notifications on it is found out each time: a desktop may start
+  /// later, or restart.
   package static func connect() async -> NotificationService? {
     guard let loop = try? EventLoop(name: "piconet-desktop") else { return nil }
     let service = NotificationService(loop: loop)
@@ -50,8 +50,8 @@ package actor NotificationService {
   private func begin() -> Bool {
     guard let connection = try? DBusConnection(loop: loop, address: .session) else { return false }
     self.connection = connection
-    // What the owner of the name tells everybody. A program of this session may send the same to us alone; such a
-    // program can do as its user anyway.
+    // Signals from the owner of the name. Another program of this session may send us the same, but such a program can
+    // act as its user anyway.
     let signals = connection.match(
       "type='signal',sender='\(Self.name)',path='\(Self.path)',interface='\(Self.name)'"
     ) { [weak self] signal in
@@ -60,7 +60,7 @@ package actor NotificationService {
     let owners = connection.match(
       "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.name)'"
     ) { [weak self] _ in
-      // Another one does not know of what the former has shown.
+      // A new owner does not know what the previous one has shown.
       self?.assumeIsolated { $0.endAll() }
     }
     connection.closed = { [weak self] _ in self?.assumeIsolated { $0.lost() } }
@@ -111,7 +111,7 @@ package actor NotificationService {
     }
   }
 
-  /// - Returns: its number, which is entered at once: the answer of a person may be right behind it.
+  /// - Returns: its number, which is entered at once: a person's answer may follow right behind.
   private func show(_ arguments: [DBusValue]) async -> UInt32? {
     await withCheckedContinuation { continuation in
       guard let connection else { return continuation.resume(returning: nil) }
@@ -122,7 +122,7 @@ package actor NotificationService {
           return continuation.resume(returning: nil)
         }
         self?.assumeIsolated { service in
-          // A desktop that gives one number twice shows the former one no more.
+          // A desktop that reuses a number no longer shows what had it before.
           service.end(id, .dismissed)
           service.shown[id] = .begun
         }

@@ -24,7 +24,7 @@ public struct DaemonProbe: Sendable, Hashable {
   public enum Answer: Sendable, Hashable {
     /// The system bus can't be reached: the system's words.
     case noBus(String)
-    /// Nobody is called org.bluez there.
+    /// The name org.bluez has no owner there.
     case notRunning
     /// The name of the D-Bus error, such as `org.freedesktop.DBus.Error.AccessDenied`.
     case refused(String)

@@ -1,8 +1,8 @@
 /// Makes connections over LE wait until the scan pauses: Linux makes none while it scans. Confined to the loop.
 ///
-/// The scanner is told that a pause is wanted, and reports when there is one.
+/// It tells the scanner that a pause is wanted, and the scanner reports when there is one.
 public final class ScanPause {
-  /// Belongs to one who waits for the pause, or has it.
+  /// Held by a caller that waits for the pause, or has it.
   public final class Turn {
     fileprivate var begin: (() -> Void)?
     fileprivate init(_ begin: @escaping () -> Void) { self.begin = begin }
@@ -36,7 +36,7 @@ public final class ScanPause {
     if turns.isEmpty { wanted(false) }
   }
 
-  /// The scan has paused, or goes on: whoever has begun is not stopped.
+  /// The scan has paused, or goes on: turns that have begun are not stopped.
   func setPaused(_ isPaused: Bool) {
     self.isPaused = isPaused
     guard isPaused else { return }

@@ -19,9 +19,9 @@ struct AdapterRecovery: Sendable {
 
   /// How often to check whether the adapter is there and on, which costs nothing.
   static let glance = Duration.seconds(2)
-  /// After a first failure; doubled after each further one,
+  /// The pause after a first failure, doubled after each further one.
   static let firstPause = Duration.seconds(1)
-  /// up to this.
+  /// The longest pause after a failure.
   static let longestPause = Duration.seconds(60)
 
   private var failures = 0

@@ -4,7 +4,7 @@ import PiconetSDP
 /// Commands to a controller, one after the other, and which answer belongs to which. A pure machine.
 ///
 /// Answers identify only the command's opcode. So a command that has timed out leaves a debt: the next answer with this
-/// opcode is taken for its late answer, until so much time has passed that none can come any more.
+/// opcode is taken for its late answer, until enough time has passed that none can come any more.
 struct HCIConversation: Sendable {
   /// Stands for one command; never used twice.
   struct Ticket: Hashable, Sendable { var number: UInt64 }

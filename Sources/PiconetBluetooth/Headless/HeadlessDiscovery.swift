@@ -20,7 +20,7 @@ public final class HeadlessDiscovery: Discovery {
     public var inquiryLength: UInt8 = 4
     /// The pause between two inquiries, in which others get the radio. Default: 3 s.
     public var pause = Duration.seconds(3)
-    /// After how many inquiries without an answer a peer is gone. Default: 3.
+    /// The number of inquiries without an answer after which a peer is gone. Default: 3.
     public var patience = 3
     /// How long the side with the larger address waits before it asks the other one for its record. Default: 0.5 s.
     public var courtesy = Duration.milliseconds(500)

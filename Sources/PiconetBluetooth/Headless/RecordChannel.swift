@@ -11,6 +11,6 @@ public enum RecordChannel {
   /// The most bytes of the SDU. A record within its limits has less than 1200.
   static let largest = 4096
 
-  /// The PSMs of which a node listens on the first that is free, and which a reader asks one after the other.
+  /// A node listens on the first of these PSMs that is free; a reader tries them one after the other.
   static func psms(of kind: SocketKind) -> [UInt16] { kind == .le ? Array(lePSMs) : [psm] }
 }

@@ -5,7 +5,7 @@ import PiconetSDP
 /// anyway.
 ///
 /// A place without a number is asked for it first. A busy place is tried again after a pause, and so is one that ends
-/// the link at once: either happens while a former connection is ending, or while both sides dial each other. A
+/// the link at once: either happens while a previous connection is ending, or while both sides dial each other. A
 /// stranded connect is also tried again: the device has dialled us meanwhile, and the kernel has forgotten our connect.
 /// Each step has its share of the remaining time.
 ///

@@ -15,7 +15,7 @@ final class SharedListeners {
   }
 
   /// - Parameters:
-  ///   - name: what diallers of the node's session say; nil: it shares with nobody.
+  ///   - name: what diallers of the node's session say; nil: it does not share.
   ///   - arrived: somebody has connected, to whichever node.
   ///   - accepted: gets each link.
   func listen(
@@ -52,8 +52,8 @@ final class ListeningGuest {
 
 /// A listening socket and who listens there.
 private final class SharedListener {
-  /// So many links may be undecided at a time, as many as a driver secures (`LinkLimits`). Before another one the
-  /// oldest of whichever device has most is ended: who crowds pushes out only himself.
+  /// The most undecided links at a time, as many as a driver secures (`LinkLimits`). To make room, the oldest of the
+  /// device with the most is ended: a crowd pushes out only its own.
   private static let arrivalLimit = 128
 
   private let loop: EventLoop
@@ -108,7 +108,7 @@ private final class SharedListener {
   }
 
   private func accepted(_ connection: BluetoothSocket) {
-    // One that is told may leave.
+    // A guest may leave when it is told.
     for guest in guests.map(\.guest) { guest.arrived() }
     guard let first = guests.first?.guest else { return connection.close() }
     // A link that can't be watched closes its socket as it is released.
@@ -116,7 +116,7 @@ private final class SharedListener {
       let link = try? BluetoothLink(
         socket: connection, loop: loop, configuration: configuration, closes: first.closes)
     else { return }
-    // The only one is told of every link: whether it is meant is in the dialler's hello.
+    // An only guest gets every link: the dialler's hello says whether it is the one meant.
     if guests.count == 1 { return first.accepted(link) }
     if arrivals.count >= Self.arrivalLimit { crowded() }
     let arrival = Arrival(link: link, loop: loop, readName: readName) { [weak self] in self?.decided($0, $1) }
@@ -135,7 +135,7 @@ private final class SharedListener {
     arrival.end()
     let guest: Guest? =
       switch outcome {
-      // A second implementation may not name its session: whether the first one is meant is in its hello.
+      // Another implementation may not name its session: its hello says whether the first guest is the one meant.
       case .unnamed: guests.first?.guest
       case .named(let name): guests.first { $0.guest.name == name.lowercased() }?.guest
       case .failed: nil
@@ -148,8 +148,8 @@ private final class SharedListener {
     guest.accepted(arrival.link)
   }
 
-  /// The session that is wanted has no node here, which TLS has words for: the alert unrecognized_name (RFC 8446,
-  /// section 6.2), in a record of its own.
+  /// No node here has the wanted session, for which TLS has the alert unrecognized_name (RFC 8446, section 6.2), in a
+  /// record of its own.
   private func refuse(_ link: BluetoothLink) {
     let alert: [UInt8] = [21, 3, 3, 0, 2, 2, 112]
     _ = alert.withUnsafeBytes { link.write($0) }
@@ -157,11 +157,11 @@ private final class SharedListener {
   }
 }
 
-/// A link of which it is not known yet for whom it is.
+/// A link whose guest is not known yet.
 private final class Arrival: LinkEndpointHandler {
   enum Outcome {
     case named(String)
-    /// It is no TLS, or names nobody.
+    /// It is not TLS, or names no session.
     case unnamed
     /// It has ended, or has not said enough in time.
     case failed
@@ -199,7 +199,7 @@ private final class Arrival: LinkEndpointHandler {
     link.setReadiness(read: true, write: false)
   }
 
-  /// What was read is to be read once more.
+  /// Hands the link on: what was read from it will be read again.
   func end() {
     timer?.set(nil)
     timer = nil

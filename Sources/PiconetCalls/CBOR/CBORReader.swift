@@ -50,7 +50,7 @@ public struct CBORReader: Sendable {
     return head
   }
 
-  /// So many bytes, as they are.
+  /// This many bytes, as they are.
   private mutating func take(_ count: UInt64) throws(CBORError) -> ArraySlice<UInt8> {
     guard count <= UInt64(source.endIndex - position) else {
       throw CBORError(.truncated, "the bytes end within an item")

@@ -53,10 +53,10 @@ public struct CBORWriter: Sendable {
     bytes.append(contentsOf: value)
   }
 
-  /// So many items follow.
+  /// This many items follow.
   public mutating func array(_ count: Int) { head(4, UInt64(count)) }
 
-  /// So many pairs of a key and a value follow.
+  /// This many pairs of a key and a value follow.
   public mutating func map(_ count: Int) { head(5, UInt64(count)) }
 
   public mutating func bool(_ value: Bool) { bytes.append(value ? 0xF5 : 0xF4) }

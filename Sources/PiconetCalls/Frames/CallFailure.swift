@@ -35,7 +35,7 @@ public struct CallFailure: Error, Hashable, Sendable {
     public static let restarted = Code(rawValue: 14)
     /// The result could not be encoded.
     public static let unusableResult = Code(rawValue: 15)
-    /// It can't be served, for a reason that is nobody's business.
+    /// It can't be served, for a reason that is not told.
     public static let refused = Code(rawValue: 16)
     /// The callee is no member any more. Never on the wire.
     public static let left = Code(rawValue: 64)

@@ -58,7 +58,7 @@ extension CallFrame {
     }
   }
 
-  /// An array of the kind and so many fields.
+  /// An array of the kind and this many fields.
   static func frame(_ kind: UInt64, _ fields: Int, _ size: Int, _ write: (inout CBORWriter) -> Void) -> [UInt8] {
     var writer = CBORWriter(reserving: size + 32)
     writer.array(fields + 1)

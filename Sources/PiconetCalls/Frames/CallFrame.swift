@@ -8,7 +8,7 @@ public enum CallFrame: Hashable, Sendable {
   case result(number: UInt64, value: ArraySlice<UInt8>)
   case failure(number: UInt64, CallFailure)
   case cancel(number: UInt64)
-  /// The first part of a longer frame, which has so many bytes in all. What is left of a former one never comes.
+  /// The first part of a longer frame, which has this many bytes in all. The rest of an unfinished one is abandoned.
   /// - Parameter id: the sender's, for this frame.
   case begin(id: UInt64, total: UInt64, ArraySlice<UInt8>)
   /// The next part of that frame.
@@ -79,14 +79,14 @@ public enum CallFrame: Hashable, Sendable {
     }
   }
 
-  /// Something that an object tells without being asked.
+  /// Something that an object reports without being asked.
   public struct Signal: Hashable, Sendable {
     public var path: String
     public var interface: String
     public var name: String
     /// One item.
     public var value: ArraySlice<UInt8>
-    /// Whether it is what the signal says until the next one comes.
+    /// Whether it stays the signal's value until the next one comes.
     public var isKept: Bool
 
     public init(path: String, interface: String, name: String, value: ArraySlice<UInt8>, isKept: Bool) {

@@ -1,5 +1,5 @@
 /// Puts the parts of one long frame together. They come in order, and a sender begins the next one when it is done with
-/// the former, or has given it up.
+/// the previous one, or has given it up.
 struct PartAssembly: Sendable {
   private var id: UInt64?
   private var bytes: [UInt8] = []
@@ -31,7 +31,7 @@ struct PartAssembly: Sendable {
 }
 
 extension CallFrame {
-  /// A long frame in parts of at most so many bytes each.
+  /// A long frame in parts of at most this many bytes each.
   /// - Parameter id: for this frame alone, in this channel.
   public static func parts(of frame: [UInt8], id: UInt64, _ size: Int) -> [CallFrame] {
     stride(from: 0, to: frame.count, by: size).map { start in

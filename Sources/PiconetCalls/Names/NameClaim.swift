@@ -5,7 +5,7 @@ public struct NameClaim: Hashable, Sendable {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Whoever claims the name with `replaces` gets it.
+    /// A node that claims the name with `replaces` gets it.
     public static let allowsReplacement = Options(rawValue: 1)
     /// Takes the name from an owner that allows it.
     public static let replaces = Options(rawValue: 2)

@@ -1,4 +1,4 @@
-/// Who of a session has which name. Every node keeps the claims of itself and of its members, and works out the
+/// Which node of a session has which name. Every node keeps the claims of itself and of its members, and works out the
 /// owner from them by one rule, so that nodes that know the same claims name the same owner, whatever order they have
 /// come in: with two claims at once, and when parts of a group find one another again.
 ///
@@ -15,7 +15,7 @@ public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
   /// How one node stands with a name.
   public enum Standing: Hashable, Sendable {
     case owner
-    /// So many are before it.
+    /// This many are before it.
     case queued(Int)
     /// It has no claim, or one that has no effect.
     case none

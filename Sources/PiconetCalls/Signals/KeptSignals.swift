@@ -1,5 +1,5 @@
-/// The latest value of each signal that is kept for whoever comes later: what one node has set, or what it has got from
-/// one member.
+/// The latest value of each signal that is kept for members that come later: what one node has set, or what it has got
+/// from one member.
 public struct KeptSignals: Sendable {
   /// Which signal of which object.
   public struct Key: Hashable, Comparable, Sendable {
@@ -32,7 +32,7 @@ public struct KeptSignals: Sendable {
 
   public var keys: [Key] { values.keys.sorted() }
 
-  /// Keeps a value in the place of the former.
+  /// Keeps a value, replacing the previous one.
   /// - Parameter value: one item.
   /// - Returns: false if there is no room: then nothing is kept of this signal, and an old value least of all.
   public mutating func keep(_ value: some Collection<UInt8>, for key: Key) -> Bool {
@@ -48,8 +48,8 @@ public struct KeptSignals: Sendable {
   }
 }
 
-/// Which kept signals a member has not been told of yet. Values that are set meanwhile take the place of former ones,
-/// so that a member that takes them late gets the latest, and no more waits for it than there are signals.
+/// Which kept signals a member has not been told of yet. Values that are set meanwhile replace earlier ones, so that a
+/// member that takes them late gets the latest, and no more waits for it than there are signals.
 public struct UnreportedSignals: Sendable {
   private var keys: [KeptSignals.Key] = []
   private var known: Set<KeptSignals.Key> = []

@@ -1,6 +1,6 @@
 /// Looks for the instances of one service type by Multicast DNS (RFC 6762 and 6763), and resolves them.
 ///
-/// A value without a clock, dice or a socket; see `Responder` for how it is driven.
+/// A value without a clock, randomness or sockets; see `Responder` for how it is driven.
 public struct Browser: Sendable {
   let type: ServiceType
   var cache = RecordCache()

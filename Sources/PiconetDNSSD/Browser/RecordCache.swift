@@ -45,7 +45,7 @@ struct RecordCache: Sendable {
   struct Arrival: Sendable {
     var source: Source
     var time: Duration
-    /// One throw of the dice for the whole message, so that what came together is refreshed together.
+    /// Drawn once for the whole message, so that what came together is refreshed together.
     var jitter: Int64
     /// The instances in the message: none of them gives way to another.
     var instances: Set<DomainName> = []
@@ -185,7 +185,7 @@ struct RecordCache: Sendable {
 
   /// When all places are taken, the source with the most gives one up, first of an instance that was only named. If all
   /// have few, instances that were only named go before those that can be reached, and now and then one that can be
-  /// reached goes for another; no source takes from one that has less than itself.
+  /// reached makes way for another; no source takes from one that has less than itself.
   private mutating func makePlace(in key: Key, _ arrival: Arrival, isComplete: Bool) -> Bool {
     guard let entries = sets[key], entries.count >= MulticastDNS.instancesPerInterface else { return true }
     if crowdedFor.contains(isComplete) { return false }
@@ -205,7 +205,7 @@ struct RecordCache: Sendable {
     return forget(oldestNamed, in: key, isComplete: isComplete)
   }
 
-  /// Of the instances that have not settled, the one heard of longest ago gives up its place, at most one in
+  /// Of the instances that have not settled, the one heard of longest ago gives up its place, at most one per
   /// `displacementInterval`. What a flood left behind goes that way, since nobody refreshes it.
   private mutating func displace(in key: Key, _ arrival: Arrival) -> Bool {
     let (interface, entries) = (key.interface, sets[key] ?? [])

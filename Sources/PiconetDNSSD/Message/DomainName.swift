@@ -1,6 +1,6 @@
 /// A domain name: labels of 1 to 63 bytes, 255 in all (RFC 1035, section 2.3.4), compared ignoring ASCII case.
 ///
-/// Labels are bytes; in Multicast DNS they are UTF-8 by agreement (RFC 6762, section 16), which is not relied upon.
+/// Labels are bytes; in Multicast DNS they are UTF-8 by agreement (RFC 6762, section 16), which is not relied on.
 public struct DomainName: Sendable {
   /// A length byte and a label, repeated, without the root.
   let wire: [UInt8]

@@ -60,7 +60,7 @@ extension Association {
     }
     let bulkEnd = start + min(room, link.bulkWindow - link.outstanding)
     if waiting.contains(.tunnels), bulkEnd > bytes.count {
-      // Beside bulk of our own they have a quarter, so that no link in them dies of silence.
+      // Beside our own bulk they get a quarter, so that no link inside them dies of silence.
       let isAlone = waiting.isDisjoint(with: [.streams, .chunks])
       let share = isAlone ? bulkEnd - bytes.count : max((bulkEnd - bytes.count) / 4, Self.leastTunnelShare)
       frames += transmitTunnels(on: link, room: min(share, bulkEnd - bytes.count), into: &bytes, turn)

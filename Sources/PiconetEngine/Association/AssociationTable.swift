@@ -1,11 +1,10 @@
 import PiconetWire
 
-/// The associations of one node, those that are and what is known of those that were, and what is asked of all of them
-/// together.
+/// The associations of one node, what is known of former ones, and what is asked of all of them together.
 struct AssociationTable {
   private var associations: InlineFirstDictionary<NodeID, Association> = [:]
   private var farewells = Farewells()
-  /// Begun per peer.
+  /// How many were begun with each peer.
   private var begun = BegunCounts()
   /// How many there may be.
   private let limit: Int
@@ -139,10 +138,10 @@ struct AssociationTable {
 // MARK: - Members
 
 extension AssociationTable {
-  /// Places in the session that are taken or kept for somebody, our own included.
+  /// Places in the session that are taken or reserved, our own included.
   var takenPlaces: Int { 1 + values.count { $0.isMember || $0.holdsPlace } }
 
-  /// Who gives way to a newcomer in a full session, and why; nil where nobody has to.
+  /// Which member gives way to a newcomer in a full session, and why; nil if none has to.
   func givingWay(
     to newcomer: NodeID, _ configuration: EngineConfiguration, _ now: Instant
   ) -> (member: Association, why: String)? {
@@ -156,7 +155,7 @@ extension AssociationTable {
     return leastMoved(placed.filter { $0.judgement != .known }).map { ($0, "a known device takes its place") }
   }
 
-  /// The member of which nothing has moved for longest; nil if none has been idle for this long.
+  /// The member that has been idle longest; nil if none has been for this long.
   private func idleMember(for timeout: Duration, _ now: Instant) -> Association? {
     let idle = values.filter { association in
       association.isMember && association.leaving == nil && association.hasNothingOpen
@@ -165,8 +164,8 @@ extension AssociationTable {
     return idle.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
   }
 
-  /// A drop now and then makes nobody idle. So if an address or a key has a quarter of the places or more, and at least
-  /// two more than the newcomer's, one of its strangers goes. Nil if none has so many.
+  /// A little traffic now and then is enough not to be idle. So if an address or a key has a quarter of the places or
+  /// more, and at least two more than the newcomer's, one of its strangers goes. Nil if none has that many.
   private func crowdingMember(for newcomer: NodeID, capacity: Int) -> Association? {
     let placed = placed
     let ofHosts = Dictionary(grouping: placed, by: \.peer.traits.remoteHost).mapValues(\.count)
@@ -178,12 +177,12 @@ extension AssociationTable {
     return leastMoved(placed.filter { $0.judgement != .known && crowd($0) >= crowded })
   }
 
-  /// Who has a place. One that is kept counts like a member's: otherwise whoever accepts our word and never comes would
-  /// hold it, and have others thrown out, for nothing.
+  /// Associations that have a place. A reserved one counts like a member's: otherwise a peer that is promised one and
+  /// never comes would hold it, and have others thrown out, for nothing.
   private var placed: [Association] { values.filter { ($0.isMember && $0.leaving == nil) || $0.holdsPlace } }
 
-  /// The one of which nothing has moved for longest; a node that is no member yet goes before one that is, and one that
-  /// we have invited does not.
+  /// The one that has been idle longest: a node that is not a member yet before any member, but none that we have
+  /// invited.
   private func leastMoved(_ strangers: [Association]) -> Association? {
     let pending = strangers.filter { !$0.isMember && $0.invitations.own == nil }
     let going = pending.isEmpty ? strangers.filter(\.isMember) : pending
@@ -192,13 +191,13 @@ extension AssociationTable {
 }
 
 extension Association {
-  /// Nothing is under way that somebody waits for, other than resources that come.
+  /// Nothing is open but incoming resources.
   fileprivate var hasNothingOpen: Bool {
     transfers.outgoing.isEmpty && outbox.isEmpty && outgoingChannels.isEmpty && streams.outgoing.isEmpty
       && streams.incoming.isEmpty
   }
 
-  /// Every resource that comes from it waits for the next bytes, and for nothing of ours.
+  /// Every resource that comes from it waits for its next bytes, and not for us.
   fileprivate var isOwedWhatIsOpen: Bool {
     if transfers.incoming.isEmpty { return true }
     // An offer may wait behind others of the same sender.
@@ -218,8 +217,8 @@ extension AssociationTable {
     return ofKey.min { ($0.begunAt, $0.node) < ($1.begunAt, $1.node) }
   }
 
-  /// The association that gives way to another when there are as many as there may be: one that nobody uses, or else
-  /// one whose invitation waits, of the host that has most.
+  /// The association that gives way to another when there are as many as there may be: an unused one, or else one whose
+  /// invitation waits, of the host that has most.
   func strangerGivingWay(_ attempts: borrowing InvitationAttempts) -> Association? {
     let strangers = strangers(attempts)
     let idle = strangers.filter(\.isUnused)
@@ -228,7 +227,7 @@ extension AssociationTable {
     }
   }
 
-  /// Associations that are there because the remote side wants them: nobody is a member, leaving, or invited by us.
+  /// Associations that only the remote side wants: not members, not being left, and not invited by us.
   private func strangers(_ attempts: borrowing InvitationAttempts) -> [Association] {
     var strangers: [Association] = []
     for association in values

@@ -2,7 +2,7 @@ import PiconetWire
 
 /// Where bytes of whole frames that we have written ourselves can be cut.
 enum FrameCut {
-  /// The last so many frames, or all if there are fewer.
+  /// The last `count` frames, or all if there are fewer.
   static func last(_ count: UInt64, of frames: Bytes) -> Bytes {
     var starts: [Int] = []
     var index = frames.startIndex
@@ -13,7 +13,7 @@ enum FrameCut {
     return UInt64(starts.count) <= count ? frames : frames[starts[starts.count - Int(count)]...]
   }
 
-  /// Frames of at most so many bytes in all, but at least one.
+  /// Frames of at most `count` bytes in all, but at least one.
   static func prefix(of frames: Bytes, upTo count: Int) -> Bytes {
     if frames.count <= count { return frames }
     var index = frames.startIndex

@@ -23,7 +23,7 @@ struct Inbox: Sendable {
     granted = window
   }
 
-  /// From now on so much may wait for the application, because the link is another one. Credit that was given stays
+  /// From now on this much may wait for the application, because the link is another one. Credit that was given stays
   /// given: a smaller window takes effect once that is used up.
   mutating func resize(_ window: UInt64) {
     self.window = window

@@ -1,7 +1,7 @@
 import PiconetWire
 
 /// The sequenced frames of one association, both ways: how many there were, what of ours is kept until it is
-/// acknowledged, what of it is sent again upon another link, and whether the remote side is to be told of its own.
+/// acknowledged, what of it is sent again on another link, and whether the remote side is to be told of its own.
 struct SequencedFrames: Sendable {
   /// Both sides resume: what is sent is kept.
   private let isDurable: Bool
@@ -93,7 +93,7 @@ struct SequencedFrames: Sendable {
     behindBacklog = []
   }
 
-  /// Goes on upon another link, where the remote side has so many of our frames.
+  /// Goes on over another link; the remote side has this many of our frames.
   /// - Returns: what is sent again.
   mutating func resume(remoteHas received: UInt64) -> LaneCount {
     acknowledge(upTo: received)
@@ -110,7 +110,7 @@ struct SequencedFrames: Sendable {
   mutating func appendBehindBacklog(_ frame: [UInt8]) { behindBacklog.append(contentsOf: frame) }
 
   /// Sends again what another link has lost: whole frames, as many as there is room for, but at least one.
-  /// - Returns: how many bytes that were.
+  /// - Returns: how many bytes were written.
   mutating func frameBacklog(into bytes: inout [UInt8], room: Int) -> Int {
     let before = bytes.count
     while let frames = backlog.first, bytes.count - before < room {

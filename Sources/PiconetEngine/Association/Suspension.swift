@@ -3,7 +3,7 @@ struct Suspension: Sendable {
   /// What took the last link away.
   let cause: Ending
   /// When the remote side was last heard. The disconnect timeout counts from here, so the silence that killed the link
-  /// is part of it and nobody waits twice.
+  /// is part of it and neither side waits twice.
   let lastHeard: Instant
   let since: Instant
 }

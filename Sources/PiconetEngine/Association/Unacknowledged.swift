@@ -25,9 +25,9 @@ struct Unacknowledged: Sendable {
   static let batchCost = 128
   /// Frames that were written alone: control frames, of which the remote side can provoke many.
   private(set) var aloneCount = 0
-  /// Frames of at most so many bytes are copied behind the tail if the buffer that they came in is much larger.
+  /// Frames of at most this many bytes are copied behind the tail if the buffer that they came in is much larger.
   static let shortCount = 1024
-  /// Copied frames become a batch when they are so many bytes, or so many: a batch is kept until the last of it is
+  /// Copied frames become a batch at this many bytes, or at this many frames: a batch is kept until the last of it is
   /// acknowledged.
   private static let tailCount = 4096
   static let tailFrames = 256

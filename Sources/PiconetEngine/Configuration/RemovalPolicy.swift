@@ -2,8 +2,8 @@
 ///
 /// It is about the wishes of other members; what this node itself removes it leaves in any case.
 public enum RemovalPolicy: String, Sendable, Hashable, CaseIterable {
-  /// A member's, about those whom that member has introduced to this node: who admitted somebody may take it back. In a
-  /// session of `pairs` without introductions nobody's counts.
+  /// A member's, about nodes that it has introduced to this node: the member that let a node in may take that back. In
+  /// a session of `pairs` without introductions no wish counts.
   case introducers
   /// Every member's, as with GKSession.
   case members

@@ -1,7 +1,7 @@
 import PiconetWire
 
 extension Association {
-  /// Tells a member where we listen, unless it knows of nothing and there is nothing.
+  /// Tells a member where we listen, unless there is nothing to tell and it was told nothing before.
   func tellListening(_ turn: Turn) {
     guard isMember, leaving == nil, hasToldPorts || !turn.listeningPorts.isEmpty else { return }
     // Without a link nothing is told, and what was told before is taken back on the next one.

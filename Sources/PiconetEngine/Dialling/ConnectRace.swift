@@ -5,7 +5,7 @@ import PiconetWire
 struct ConnectRace: Sendable {
   /// All addresses of the transports that were asked for.
   private(set) var addresses: [TransportAddress]
-  /// The most of them: whoever claims to be the peer may claim to be anywhere.
+  /// The most of them: a device that claims to be the peer may claim to be anywhere.
   static let addressLimit = 64
   /// How many of them one dial is given.
   static let addressesAtOnce = 16
@@ -119,7 +119,7 @@ struct ConnectRace: Sendable {
     let tried = dialled[kind] ?? []
     let answering = remoteAddress.map { address in tried.filter { $0.leads(to: address) } } ?? []
     if !answering.isEmpty {
-      // Somebody may have planted it: the peer may be at another. Or it is the peer, and slow.
+      // It may have been planted, with the peer at another. Or it is the peer, and slow.
       if failure.code == .timedOut, tried.count > 1 {
         silent.formUnion(answering)
       } else {

@@ -1,7 +1,7 @@
 /// Dials under way, by their numbers: what each is for, and over which transport.
 struct DialTable: Sendable {
   enum Purpose: Hashable, Sendable {
-    /// An attempt of ours to invite somebody.
+    /// An attempt of ours to invite a node.
     case invitation(CommandID)
     /// Another link for the association with this node.
     case search(NodeID)

@@ -21,7 +21,7 @@ struct LinkSearch: Sendable {
   /// When the next round may begin.
   private var nextRound: Instant
   private var rounds = 0
-  /// Transports on which nobody listens any more, or another incarnation of the peer does.
+  /// Transports on which nothing listens any more, or another incarnation of the peer does.
   private(set) var goneKinds: Set<TransportKind> = []
   /// Another incarnation of the peer has answered.
   private(set) var isOtherSeen = false
@@ -46,7 +46,7 @@ struct LinkSearch: Sendable {
     return [race.nextDeadline, roundEnds].compactMap { $0 }.min()
   }
 
-  /// The pause after so many rounds. Its base doubles each time, and it is drawn between half and one and a half of
+  /// The pause after this many rounds. Its base doubles each time, and it is drawn between half and one and a half of
   /// that, so that two sides that dial each other do not go on colliding.
   static func pause(after rounds: Int, within timeout: Duration, _ random: inout SeededRandom) -> Duration {
     let most = min(Duration.seconds(4), timeout / 8)
@@ -117,7 +117,7 @@ struct LinkSearch: Sendable {
   mutating func dialFailed(
     _ kind: TransportKind, _ failure: LinkFailure, at address: String?, _ terms: Terms, _ turn: Turn
   ) -> Bool {
-    // A refusal at some addresses of several means nothing: somebody may have invented them.
+    // A refusal at some addresses of several means nothing: they may have been invented.
     if failure.code == .refused, race?.isOneByOne(kind) != true, race?.triesAll(kind) == true { goneKinds.insert(kind) }
     switch failure.code {
     case .refused, .authentication: refusing.insert(kind)
@@ -136,8 +136,7 @@ struct LinkSearch: Sendable {
     self.link = link
   }
 
-  /// Somebody else is at one of the addresses, which anybody may have planted; the others are dialled in the same
-  /// round.
+  /// Another peer is at one of the addresses, which anybody may have planted; the others are dialled in the same round.
   /// - Returns: whether the round has ended without a link.
   mutating func strangerAnswered(_ kind: TransportKind, at address: String, _ terms: Terms, _ turn: Turn) -> Bool {
     refusing.insert(kind)

@@ -7,7 +7,8 @@ struct PeerAddresses: Sendable {
   private var dialled: [TransportAddress] = []
   /// The host from which its last link over each transport came.
   private(set) var hosts: [TransportKind: String] = [:]
-  /// Where it says that it listens. A port has its links' host beside it, so that nobody can have us dial another one.
+  /// Where it says that it listens. A port is used only with the host of its links, so that it can't make us dial
+  /// another one.
   private var ports: [TransportKind: UInt16] = [:]
 
   /// - Parameter transports: those that we use.
@@ -18,7 +19,7 @@ struct PeerAddresses: Sendable {
 
   mutating func linked(over traits: LinkTraits) { hosts[traits.kind] = traits.remoteHost }
 
-  /// Who relays is asked anew each time.
+  /// Which members relay is looked up each time.
   mutating func dialled(at addresses: [TransportAddress]) {
     dialled += addresses.filter { $0.kind != .relay && !dialled.contains($0) }
   }
@@ -36,8 +37,8 @@ struct PeerAddresses: Sendable {
     (discovered + dialled.filter { !discovered.contains($0) }).filter { transports.contains($0.kind) }
   }
 
-  /// The same, and over other transports where it says that it listens. That may be wrong: behind a translator of
-  /// addresses, say, nobody gets in.
+  /// The same, and over other transports where it says that it listens. That may be wrong: behind a NAT, say, no dial
+  /// gets in.
   func known(_ discovered: [TransportAddress]) -> [TransportAddress] {
     let seen = seen(discovered)
     return seen

@@ -3,7 +3,7 @@ enum SearchFact {
   /// The link is gone; the side that had dialled it begins at once.
   case linkLost(wasDialler: Bool)
   case dialFailed(TransportKind, LinkFailure, at: String?)
-  /// A dial of ours has led to somebody else.
+  /// A dial of ours has led to another peer.
   case strangerAnswered(TransportKind, at: String)
   /// Another incarnation of the peer has answered where this one was.
   case otherAnswered(over: TransportKind)

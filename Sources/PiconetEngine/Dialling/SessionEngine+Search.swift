@@ -15,7 +15,7 @@ extension SessionEngine {
   }
 
   /// A dial has opened a link.
-  /// - Returns: false if nobody waits for it any more, or it leads to somebody else; it is closed then.
+  /// - Returns: false if nothing waits for it any more, or it leads to another peer; it is then closed.
   mutating func claim(_ link: Link, from dial: DialID, _ turn: Turn) -> Bool {
     guard let (purpose, kind) = turn.dials.end(dial) else {
       turn.add(.closeLink(link.id, flush: false))

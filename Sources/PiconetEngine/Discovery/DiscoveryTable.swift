@@ -46,8 +46,8 @@ struct DiscoveryTable: Sendable {
       let node = NodeID(peer: sighting.peer, incarnation: sighting.incarnation)
       guard node != ownNode else { return nil }
       guard var ofNode = sightings[node] else {
-        // A room holds fewer devices than the limit; beyond that somebody is inventing them, and it is first come,
-        // first served.
+        // A room holds fewer devices than the limit; beyond that they are being invented, and it is first come, first
+        // served.
         guard sightings.count < limit else { return nil }
         sightings[node] = [(source, sighting)]
         return summary(of: node).map(Change.found)

@@ -33,22 +33,21 @@ public enum Effect: Sendable, Hashable {
   case commitStore(TransferID, size: UInt64, ResourceDigest)
   /// Throws away what was stored.
   case discardStore(TransferID)
-  /// Nothing more comes, but nobody has given the resource up: what was stored may wait for the same offer to come
-  /// again.
+  /// Nothing more comes, but the resource was not given up: what was stored may wait for the same offer to come again.
   case keepStore(TransferID)
   /// Messages of this cost (their bytes, and `WireLimits.messageCost` for each) left the channel's queue: as much may
   /// be queued again.
   case messagesTaken(NodeID, byteCount: Int, in: MessageChannel = 0)
-  /// So many bytes left the queue of an outgoing stream: as many may be written again.
+  /// This many bytes left the queue of an outgoing stream: as many may be written again.
   case streamTaken(StreamID, byteCount: Int)
   /// A tunnel that was wanted leads to its other end; a link can begin in it.
   indirect case tunnelOpened(TunnelID, TunnelRoute)
-  /// A member brings us a tunnel, in which somebody else's link will begin.
+  /// A member brings us a tunnel, in which another node's link will begin.
   indirect case tunnelOffered(TunnelID, TunnelRoute)
   case tunnelReceived(TunnelID, Bytes)
-  /// So many bytes left the queue of a tunnel: as many may be written again.
+  /// This many bytes left the queue of a tunnel: as many may be written again.
   case tunnelTaken(TunnelID, byteCount: Int)
-  /// So many bytes that were sent through a tunnel have gone on behind the relay.
+  /// This many bytes that were sent through a tunnel have gone on behind the relay.
   case tunnelPassedOn(TunnelID, byteCount: Int)
   /// Nothing more comes through a tunnel, nor goes; nil: its other end has closed it in good order.
   indirect case tunnelEnded(TunnelID, LinkFailure?)

@@ -21,7 +21,7 @@ public struct PeerSummary: Sendable, Hashable {
   }
 }
 
-/// A node of which a member says that it should be one of ours, too.
+/// A node that a member suggests as a member of ours.
 public struct IntroducedNode: Sendable, Hashable {
   public var node: NodeID
   /// What the introducer calls it: a label, and no proof of anything.
@@ -74,7 +74,7 @@ public enum Event: Sendable, Hashable {
   indirect case suspended(NodeID, Ending)
   /// The member is reached over another link than before: after a suspension, or because the association has moved.
   indirect case resumed(NodeID, LinkTraits)
-  /// Of one channel, in its order; of unreliable ones the channel says nothing.
+  /// Messages of one channel, in their order; for unreliable ones the channel means nothing.
   case messagesReceived(NodeID, [Bytes], DeliveryMode, in: MessageChannel = 0)
   /// How a peer stands with us from now on; reported after what brought it about. See `PeerCondition.mayFollow` for the
   /// order.

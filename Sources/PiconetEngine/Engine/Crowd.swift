@@ -1,4 +1,4 @@
-/// Who gives way in a crowd, so that strangers keep out nobody but each other.
+/// Which item gives way in a crowd, so that strangers keep out only each other.
 enum Crowd {
   /// The oldest item of the host that has the most.
   static func oldest<Item, Order: Comparable>(

@@ -1,6 +1,7 @@
 import PiconetWire
 
-/// Room for another link, association or member: if there is none, somebody gives way, or the newcomer does not get in.
+/// Room for another link, association or member: if there is none, another one gives way, or the newcomer does not get
+/// in.
 extension SessionEngine {
   /// Links that never get to an association must not keep others out.
   mutating func makeRoomForHandshake(_ turn: Turn) {
@@ -25,12 +26,12 @@ extension SessionEngine {
 
   var isFull: Bool { associations.takenPlaces >= configuration.capacity }
 
-  /// Whether somebody can become a member.
+  /// Whether this node can become a member.
   func hasRoomForMember(_ newcomer: NodeID, _ now: Instant) -> Bool {
     !isFull || associations.givingWay(to: newcomer, configuration, now) != nil
   }
 
-  /// Makes room for somebody who is to become a member: if the session is full, another member goes.
+  /// Makes room for a new member: if the session is full, another member goes.
   /// - Returns: whether there is room.
   mutating func makeRoomForMember(_ newcomer: NodeID, _ turn: Turn) -> Bool {
     guard isFull, associations[newcomer]?.holdsPlace != true else { return true }

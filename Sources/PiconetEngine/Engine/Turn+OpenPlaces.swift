@@ -1,7 +1,7 @@
 import PiconetWire
 
 /// Passes what the application says about an open transfer or stream to the association that it belongs to, which is
-/// found by the application's number. It may have ended meanwhile, which an event has told.
+/// found by the application's number. It may have ended meanwhile, which an event has reported.
 extension Turn {
   func take(_ command: Command, _ id: CommandID) {
     switch command {

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Whom a node that hides lets in by links of theirs, each until a time of its own.
+/// Peers that a hidden node lets in over links that they open, each until a time of its own.
 public struct ExpectedPeers: Sendable {
   /// How many keys may be expected at once.
   public static let limit = 64
@@ -9,7 +9,7 @@ public struct ExpectedPeers: Sendable {
 
   private var deadlines: [PeerID: Instant] = [:]
 
-  /// Whether a peer can be expected for so long.
+  /// Whether a peer can be expected for this long.
   public static func isDuration(_ duration: Duration) -> Bool { duration > .zero && duration <= .seconds(86_400) }
 
   var isEmpty: Bool { deadlines.isEmpty }
@@ -20,7 +20,7 @@ public struct ExpectedPeers: Sendable {
   /// When the first of them is over.
   var nextDeadline: Instant? { deadlines.values.min() }
 
-  /// A key that is expected already has the new time in place of its former one.
+  /// A key that is expected already has the new time in place of its previous one.
   mutating func expect(_ peer: PeerID, for duration: Duration, at now: Instant) throws(Ending) {
     guard Self.isDuration(duration) else { throw Ending(.limitExceeded, .us, Self.durationRule) }
     // The timer may be late.

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Who may dial a node that hides.
+/// Which peers may dial a hidden node.
 extension SessionEngine {
   mutating func expect(_ id: CommandID, _ peer: PeerID, for duration: Duration, _ turn: Turn) {
     do throws(Ending) {
@@ -11,15 +11,16 @@ extension SessionEngine {
     }
   }
 
-  /// Two that hide and dial each other by address: the link of the other one may come before ours has told whose
-  /// address it is. Until then it waits, as long as a handshake may take.
+  /// Two hidden nodes dial each other by address: the other's link may come before ours has shown whose address it is.
+  /// Until then it waits, as long as a handshake may take.
   mutating func leaveUndecided(_ link: Link) {
     // Nothing of it is decoded meanwhile.
     link.awaitTrust()
     undecided.append(link)
   }
 
-  /// Lets in those whom our own dials have reached, and refuses the others when no dial is left that may reach them.
+  /// Lets in the peers that our own dials have reached, and refuses the others when no dial is left that may reach
+  /// them.
   mutating func decide(_ turn: Turn) {
     let waiting = undecided
     undecided = []
@@ -41,10 +42,10 @@ extension SessionEngine {
     for association in associations.inOrder { association.tellListening(turn) }
   }
 
-  /// Whether somebody is expected: by its key, or because a member has introduced it.
+  /// Whether a peer is expected: by its key, or because a member has introduced it.
   public var expectsPeers: Bool { !expected.isEmpty || turn.introductions.expectsNodes }
 
-  /// Whether somebody may dial us though we hide, a member that looks for a way back or a peer that is expected: as
-  /// long as it is so, the driver listens.
+  /// Whether a peer may dial us though we hide, a member that looks for a way back or one that is expected: as long as
+  /// one may, the driver listens.
   public var expectsLinks: Bool { expectsPeers || expectsMembers }
 }

@@ -1,11 +1,11 @@
 import PiconetWire
 
-/// Whom to invite.
+/// The peer to invite.
 public enum InvitationTarget: Sendable, Hashable {
   /// A peer in sight.
   /// - Parameter transports: those by which it may be dialled; nil: all those of the configuration.
   case node(NodeID, over: [TransportKind]? = nil)
-  /// Whoever answers at these addresses; `expected` (a pinned key) refuses anybody else.
+  /// The peer that answers at these addresses; `expected` (a pinned key) refuses any other.
   case addresses([TransportAddress], expected: PeerID?)
 }
 
@@ -26,8 +26,8 @@ public enum Command: Sendable, Hashable {
   /// Sets the code by which this node can be invited, or none; while there is one, strangers can't invite it in any
   /// other way. Each code has three wrong tries.
   case setCode(TypedCodeID?)
-  /// Ends an invitation of ours that nobody has answered yet, or the acceptance of a peer's invitation that has made
-  /// nobody a member yet. It is named by its command, which is then answered.
+  /// Ends an invitation of ours that has no answer yet, or the acceptance of a peer's invitation that has led to no
+  /// membership yet. It is named by its command, which is then answered.
   case cancelInvitation(CommandID)
   /// The question that an invitation puts is on the screen: answered with its short code, once the inviter has revealed
   /// its part.
@@ -60,10 +60,10 @@ public enum Command: Sendable, Hashable {
   /// Changes the disconnect timeout, also for present associations: 0, or 2 s to 24 hours.
   case setDisconnectTimeout(Duration)
   /// Sets what this device is called from now on. Handshakes of new links say it; peers that have a link know the
-  /// former name.
+  /// previous name.
   case setName(String)
-  /// While strangers may not come in, lets this key in for so long (`ExpectedPeers.isDuration`), as often as it comes:
-  /// its links are taken, and its invitations are asked about as those of anybody. At most
+  /// While strangers may not come in, lets this key in for this long (`ExpectedPeers.isDuration`), as often as it
+  /// comes: its links are taken, and its invitations are asked about like those of any peer. At most
   /// `ExpectedPeers.limit` keys; one that is expected already has the new time.
   case expect(PeerID, for: Duration)
   /// Takes that back; what the peer has already stays.
@@ -73,7 +73,7 @@ public enum Command: Sendable, Hashable {
   case introduce(NodeID, to: NodeID, timeout: Duration)
   /// Takes an introduction of ours back. It is named by its command, which is then answered.
   case cancelIntroduction(CommandID)
-  /// Answers an introduction that an event reported. Whoever is wanted is let in and invited.
+  /// Answers an introduction that an event reported. A node that is wanted is let in and invited.
   case answerIntroduction(NodeID, accept: Bool, Reason)
   /// Pauses a transfer, or lets it go on, in either direction: a paused sender sends nothing, a paused receiver gives
   /// no credit.
@@ -86,7 +86,7 @@ public enum Command: Sendable, Hashable {
   case finishStream(StreamID)
   /// Gives a stream up, in either direction.
   case cancelStream(StreamID, Reason, detail: String)
-  /// Leaves everybody and ends; afterwards the engine refuses everything.
+  /// Leaves all peers and ends; afterwards the engine refuses everything.
   case shutDown
 }
 

@@ -23,9 +23,9 @@ public struct Ending: Error, Sendable, Hashable, CustomStringConvertible {
   public var detail: String
   /// For an attempt that did not reach its peer: what came of each transport, in the order in which they failed.
   public var failures: [TransportFailure] = []
-  /// Who asked for a removal: a member, or this node; or which of two members that we introduced did not come to the
-  /// other. A removed node has only its peer's word for it; nil if it was not told, because there was no link at the
-  /// time.
+  /// The node that asked for a removal: a member, or this node; or which of two members that we introduced did not come
+  /// to the other. A removed node has only its peer's word for it; nil if it was not told, because there was no link at
+  /// the time.
   public var by: NodeID?
 
   public init(

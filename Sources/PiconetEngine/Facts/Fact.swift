@@ -51,15 +51,15 @@ public enum Fact: Sendable, Hashable {
   case messagesConsumed(NodeID, byteCount: Int, in: MessageChannel = 0)
   /// Bytes for a stream of ours; they were admitted within the stream's budget (`streamTaken` gives budget back).
   case streamWritten(StreamID, Bytes)
-  /// The application has read so many bytes of an incoming stream; 0 for one that has ended without a byte.
+  /// The application has read this many bytes of an incoming stream; 0 for one that has ended without a byte.
   case streamConsumed(StreamID, byteCount: Int)
   /// A link of ours to `to` is wanted over a member that relays; answered by `tunnelOpened` or `tunnelEnded`.
   indirect case tunnelWanted(TunnelID, over: NodeID, to: NodeID)
   /// Bytes for a tunnel that ends here; as many may wait as `Tunnel.writeLimit` says (`tunnelTaken` gives room back).
   case tunnelWritten(TunnelID, Bytes)
-  /// So many bytes that came through a tunnel were read.
+  /// This many bytes that came through a tunnel were read.
   case tunnelConsumed(TunnelID, byteCount: Int)
-  /// Its user is done with a tunnel, which is not told of again.
+  /// The user of a tunnel is done with it; nothing more is reported of it.
   /// - Parameter isAborted: what was written and has not gone is thrown away.
   case tunnelClosed(TunnelID, isAborted: Bool)
   indirect case discoveryReported(source: String, DiscoveryReport)
@@ -95,8 +95,8 @@ public enum Fact: Sendable, Hashable {
   /// bytes.
   case storeRestarted(TransferID, offset: UInt64)
   case storeFailed(TransferID, Reason, detail: String)
-  /// Whether strangers may come in by links of theirs; otherwise only those may who look for a way to us as members, or
-  /// are expected. An engine begins open.
+  /// Whether strangers may come in over links that they open; otherwise only members that look for a way back and
+  /// expected peers may. An engine begins open.
   case availabilityChanged(Bool)
   /// Where the driver listens now, over all transports (`ListeningPort.list`); members are told. An engine begins with
   /// nothing.

@@ -1,4 +1,4 @@
-/// A link, numbered by whoever drives the engine; never used again.
+/// A link, numbered by the engine's driver; never used again.
 public struct LinkID: Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -12,20 +12,18 @@ public struct DialID: Hashable, Comparable, Sendable {
   public static func < (left: DialID, right: DialID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A command of the application, numbered by whoever drives the engine, below `firstOwn`. Its one reply carries the
-/// number.
+/// A command of the application, numbered by the engine's driver, below `firstOwn`. Its one reply carries the number.
 public struct CommandID: Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
-  /// From here on the engine numbers what it does by itself; nobody else sees these.
+  /// From here on the engine numbers what it does by itself; these never leave it.
   static let firstOwn: UInt64 = 1 << 63
   var isOwn: Bool { rawValue >= Self.firstOwn }
   public static func < (left: CommandID, right: CommandID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A transfer within this node. Outgoing ones are numbered by whoever drives the engine, below `firstIncoming`;
-/// incoming ones by the engine. The number on the wire is a different one, which means something only together with a
-/// peer.
+/// A transfer within this node. Outgoing ones are numbered by the engine's driver, below `firstIncoming`; incoming ones
+/// by the engine. The number on the wire is a different one, which means something only together with a peer.
 public struct TransferID: Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }

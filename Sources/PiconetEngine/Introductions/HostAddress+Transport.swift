@@ -23,7 +23,7 @@ extension HostAddress {
   }
 
   /// Where it may be dialled: only over a transport, and within a scope, over which the introducer itself has been
-  /// reached, so that nobody can send us to places that he can't be at.
+  /// reached, so that it can't send us to places where it can't be itself.
   /// - Parameter reached: the introducer's hosts.
   func address(near reached: [TransportKind: String]) -> TransportAddress? {
     guard let kind = TransportKind.allCases.first(where: { $0.listeningNumber == transport }),

@@ -1,6 +1,6 @@
 /// The address of a device on an IP network, as bytes: what of it an introduction can tell, and how far it reaches.
 struct IPAddressHint: Hashable, Sendable {
-  /// Where an address means the same device (RFC 6890, RFC 4291). Addresses that no other device has are of no scope.
+  /// Where an address means the same device (RFC 6890, RFC 4291). Addresses that no other device has have no scope.
   enum Scope: Hashable, Sendable {
     /// One link (169.254/16, fe80::/10).
     case link
@@ -18,7 +18,7 @@ struct IPAddressHint: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Nil for this very device (127/8, ::1), for no device or many of them, and for IPv4 in the dress of IPv6.
+  /// Nil for this very device (127/8, ::1), for none or many devices, and for IPv4-mapped IPv6.
   var scope: Scope? { bytes.count == 4 ? scopeOfIPv4 : scopeOfIPv6 }
 
   private var scopeOfIPv4: Scope? {
@@ -97,7 +97,7 @@ extension IPAddressHint {
     return missing > 0 ? head + [UInt8](repeating: 0, count: missing) + tail : nil
   }
 
-  /// RFC 5952: the longest row of zeros is left out.
+  /// RFC 5952: the longest run of zeros is left out.
   private var ipv6Text: String {
     let groups = stride(from: 0, to: 16, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
     var zeros = 0..<0

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Nodes that were removed from the group in this run: nobody introduces them again. An incarnation that begins anew is
-/// another node, and an invitation that makes one a member ends it.
+/// Nodes that were removed from the group in this run: introductions of them are refused. An incarnation that begins
+/// anew is another node, and an invitation that makes one a member ends it.
 struct Tombstones: Sendable {
   /// How many are kept; the oldest goes.
   static let limit = 256

@@ -7,10 +7,10 @@ import PiconetWire
 /// device.
 struct CodeTries: Sendable {
   struct Limits: Hashable, Sendable {
-    /// After so many wrong codes a key or an address is refused for `blockTime`.
+    /// After this many wrong codes a key or an address is refused for `blockTime`.
     var wrongCodes = 3
-    /// After so many wrong codes of all strangers together within `blockTime`, no code is compared with anybody
-    /// unknown.
+    /// After this many wrong codes of all strangers together within `blockTime`, no code is compared with any unknown
+    /// peer.
     var wrongCodesOfAll = 10
     var blockTime = Duration.seconds(3_600)
     /// The pause after the first refusal; it doubles with each further one.
@@ -25,7 +25,7 @@ struct CodeTries: Sendable {
   enum Subject: Hashable, Sendable {
     case key(PeerID)
     case address(String)
-    /// Everybody without an account of their own.
+    /// All peers without an account of their own.
     case others
   }
 
@@ -175,7 +175,7 @@ struct CodeTries: Sendable {
     for wanted in [Subject.key(key), .address(address)] {
       let subject = accounts[wanted] == nil && isFull ? .others : wanted
       if opened.contains(subject) { continue }
-      // Whoever comes back after so long begins with a clean record.
+      // A peer that comes back after this long begins with a clean record.
       if let account = accounts[subject], account.last + limits.blockTime <= now { accounts[subject] = nil }
       accounts[subject, default: Account(last: now)].last = now
       opened.append(subject)

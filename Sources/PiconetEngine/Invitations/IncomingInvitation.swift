@@ -38,7 +38,7 @@ struct IncomingInvitation: Sendable {
   /// Of the application, to be answered with what comes of it.
   var command: CommandID? { acceptance?.command ?? alsoAccepted }
 
-  /// Invitations that nobody answers expire here after this time even if the inviter would wait longer.
+  /// Unanswered invitations expire here after this time even if the inviter would wait longer.
   static let longestTime = Duration.seconds(300)
 
   init(_ invite: Invite, expires: Instant) {

@@ -33,7 +33,7 @@ struct InvitationAttempt: Sendable {
 
   /// How it ends if no transport has led to the peer.
   var unreachable: Ending {
-    // Where a member says that a node is, anybody may be: that says nothing of the node.
+    // Any device may be where a member says that a node is: another key there says nothing of the node.
     if let wrongKey, !command.isOwn { return wrongKey }
     let words =
       race.failures.isEmpty ? "no transport for the peer's addresses" : ConnectRace.describe(race.failures)

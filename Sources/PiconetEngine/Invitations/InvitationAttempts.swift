@@ -24,7 +24,7 @@ struct InvitationAttempts: Sendable {
 
   func contains(node: NodeID) -> Bool { attempts.contains { $0.node == node } }
 
-  /// Whether one may lead to anybody yet: it dials an address, and has not learned whose key answers there.
+  /// Whether one may still lead to any peer: it dials an address, and has not learned whose key answers there.
   var isDiallingAnybody: Bool {
     attempts.contains { $0.node == nil && $0.expectedPeer == nil && $0.phase == .dialling }
   }
@@ -42,7 +42,7 @@ struct InvitationAttempts: Sendable {
   /// That of the engine's own for this node.
   func own(for node: NodeID) -> CommandID? { attempts.first { $0.node == node && $0.command.isOwn }?.command }
 
-  /// The addresses, over all transports, of the attempt that made this link: whoever gave them meant one device.
+  /// The addresses, over all transports, of the attempt that made this link: they were given for one device.
   func addressesDialled(for link: Link) -> [TransportAddress] {
     guard link.isDialler else { return [] }
     let attempted = attempts.filter { $0.phase == .linking(link.id) }.flatMap(\.race.addresses)
@@ -148,7 +148,7 @@ struct InvitationAttempts: Sendable {
   }
 
   /// A dial has opened a link.
-  /// - Returns: false if nobody waits for it any more, or it leads to somebody else; it is closed then.
+  /// - Returns: false if nothing waits for it any more, or it leads to another peer; it is then closed.
   mutating func linkOpened(
     _ link: Link, for command: CommandID, _ kind: TransportKind, _ ways: Ways, _ turn: Turn
   ) -> Bool {
@@ -221,7 +221,7 @@ struct InvitationAttempts: Sendable {
 
   // MARK: The end
 
-  /// An association has begun, or goes on: whoever waits for its link or its node goes on with it.
+  /// An association has begun, or goes on: an attempt that waits for its link or its node goes on with it.
   mutating func associationBegan(_ association: Association, _ turn: Turn) -> Arrival? {
     guard let link = association.link else { return nil }
     if let index = index(waitingFor: link) { meet(index, association.node, name: association.peer.name, turn) }

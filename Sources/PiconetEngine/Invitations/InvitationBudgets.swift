@@ -51,7 +51,7 @@ struct InvitationBudgets: Sendable {
   /// Until when the application may take its time to answer; nil: as long as the invitation stands.
   func questionEnds(of node: NodeID) -> Instant? { questions.deadline(of: node) }
 
-  /// Somebody's turn may have come.
+  /// The turn of a question may have come.
   var hasQuestions: Bool { questions.hasNews }
 
   /// Takes out those that the application is told of now.

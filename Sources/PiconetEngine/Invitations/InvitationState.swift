@@ -2,8 +2,8 @@ import PiconetWire
 
 /// What is under way between two nodes before they are members of one session: an invitation from each, the exchange of
 /// a short code, the proof of a typed one, and which frames about them the peer still owes. It only records what has
-/// happened; what is sent and reported then is up to `Invitations`. Whoever changes one of them says which: the value
-/// as it is here, found by the check before.
+/// happened; what is sent and reported then is up to `Invitations`. A change names what it changes: the value as it is
+/// here, found by the check before.
 struct InvitationState: Sendable {
   /// Ours.
   private(set) var own: OutgoingInvitation?
@@ -22,7 +22,7 @@ struct InvitationState: Sendable {
   /// Whether its confirmation of a typed code may still come, if only too late.
   private var isCodeConfirmDue = false
 
-  /// Whether nobody is invited, except by what we have withdrawn.
+  /// Whether no invitation is open, except those that we have withdrawn.
   var isIdle: Bool {
     unanswered.allSatisfy { $0.command == nil } && incoming == nil && exchange == nil && proof == nil
   }

@@ -134,7 +134,7 @@ extension Invitations {
   }
 
   /// The inviter is not wanted by a member's word. Its invitation, if that has waited for this, is one like any
-  /// other's: to take the answer for this one would let members break off each other's questions.
+  /// other's: to take that for its answer would let members break off each other's questions.
   mutating func introductionEnded(_ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     guard let incoming = state.incoming, incoming.isHeld, incoming.acceptance == nil else { return nil }
     turn.budgets.removeQuestion(of: remote.node)

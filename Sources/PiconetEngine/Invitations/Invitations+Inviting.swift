@@ -123,7 +123,7 @@ extension Invitations {
     // The peer's, which the application has accepted, stands.
     if state.isBesideAcceptance { return failInvitation(ending, remote, turn) }
     let ending = ending.reason == .timedOut && state.isTry ? Self.brokenOff(ending) : ending
-    // If it was accepted and nobody has been admitted yet, it has its answer. One that has crossed may have made the
+    // If it was accepted and the peer is not admitted yet, it has its answer. One that has crossed may have made the
     // peer a member, so both leave.
     if state.withdraw(own.command) || own.phase == .invited || own.phase == .proven, !state.hasCrossed {
       send(.withdraw(ending.reason))

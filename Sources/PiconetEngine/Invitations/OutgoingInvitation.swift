@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// An invitation of ours to a node that there is an association with.
+/// An invitation of ours to a node that we have an association with.
 struct OutgoingInvitation: Sendable {
   enum Phase: Equatable, Sendable {
     /// The driver draws the nonce of its short code.
@@ -87,7 +87,7 @@ struct OutgoingInvitation: Sendable {
 }
 
 extension Turn {
-  /// Answers an invitation of ours that has made nobody a member.
+  /// Answers an invitation of ours that has led to no membership.
   func invitationFailed(_ command: CommandID, to node: NodeID?, _ ending: Ending, _ failures: [TransportFailure]) {
     var ending = ending
     if ending.failures.isEmpty { ending.failures = failures }

@@ -1,11 +1,11 @@
 import PiconetWire
 
-/// The order in which the application is told of invitations, so that nobody can block all others.
+/// The order in which the application is told of invitations, so that no peer can block all others.
 ///
 /// A value: facts and times go in, and the questions to put come out. Those of known peers are put at once. Strangers
 /// have at most one question before the application for each key and each address, and `open` in all; the others wait.
-/// First comes the address that has had the fewest turns, then whoever came first. While somebody waits, nobody is
-/// before the application for longer than `patience`.
+/// First comes the address that has had the fewest turns, then the peer that came first. While others wait, no question
+/// is before the application for longer than `patience`.
 struct QuestionQueue: Sendable {
   struct Limits: Hashable, Sendable {
     /// How many strangers the application is told of at a time.

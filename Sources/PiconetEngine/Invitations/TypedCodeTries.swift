@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// A code that is typed, numbered by whoever drives the engine, which never sees its digits; never used again for
+/// A code that is typed, numbered by the engine's driver: the engine never sees its digits. Never used again for
 /// another code.
 public struct TypedCodeID: RawRepresentable, Hashable, Comparable, Sendable {
   public let rawValue: UInt64
@@ -13,7 +13,7 @@ public struct TypedCodeID: RawRepresentable, Hashable, Comparable, Sendable {
 /// A code has three tries over all peers together. A try counts from when it begins, before anything is said from which
 /// its outcome could be seen, so breaking off costs a try; only a right code gives it back. There are pauses as well,
 /// so that new codes do not mean new tries at any rate: for the key and the address that were wrong, and a shorter one
-/// for everybody, since keys cost nothing.
+/// for all peers, since keys cost nothing.
 struct TypedCodeTries: Sendable {
   /// Tries of one code over all peers.
   static let perCode = 3
@@ -50,13 +50,14 @@ struct TypedCodeTries: Sendable {
   private var device = BackOff(first: .seconds(1), most: .seconds(300), forgets: .seconds(600))
   private var nextNumber: UInt64 = 0
 
-  /// Whether a code was set, even if it is spent: nobody gets in without one.
+  /// Whether a code was set, even if it is spent: no stranger gets in without one.
   var isSet: Bool { code != nil || isOver }
 
   /// Tries that the code has left, not counting those under way.
   var left: Int { code.map { code in Self.perCode - wrong - underWay.count { $0.code == code } } ?? 0 }
 
-  /// Sets another code, or none. Tries under way go on with the former code, and count for keys, places and the device.
+  /// Sets another code, or none. Tries under way go on with the previous code, and count for keys, places and the
+  /// device.
   mutating func set(_ code: TypedCodeID?) {
     guard code != self.code || isOver else { return }
     self.code = code
@@ -128,7 +129,7 @@ struct GivenCodeTries: Sendable {
 struct BackOff: Sendable {
   let first: Duration
   let most: Duration
-  /// After so long without a wrong try, one is forgotten.
+  /// After this long without a wrong try, one is forgotten.
   let forgets: Duration
   private var count = 0
   private var last: Instant?
@@ -139,7 +140,7 @@ struct BackOff: Sendable {
     self.forgets = forgets
   }
 
-  /// When the pause is over; nil if nobody was wrong.
+  /// When the pause is over; nil if there was no wrong try.
   var ends: Instant? {
     guard let last, count > 0 else { return nil }
     // 2^30 is beyond any limit, and multiplies without an overflow.

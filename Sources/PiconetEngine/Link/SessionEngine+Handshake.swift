@@ -72,13 +72,13 @@ extension SessionEngine {
     refuse(link, gone ?? .notAvailable, "", turn)
   }
 
-  /// Whether the node may come in by this link: anybody while we are open; otherwise whom we have dialled, invite,
-  /// expect or want by the word of a member, and who has an association with us that is used.
+  /// Whether the node may come in over this link: any while we are open; otherwise nodes that we have dialled, invite,
+  /// expect or want by the word of a member, and those that have an association with us that is used.
   func admits(_ remote: NodeID, on link: Link) -> Bool {
     associations[remote].map { !$0.isUnused } ?? false || admitsStranger(remote, on: link)
   }
 
-  /// Whether an invitation may come by this association: one that began while we were open, or expected the node, and
+  /// Whether an invitation may come over this association: one that began while we were open, or expected the node, and
   /// of which nothing came, is no way in any more.
   func admitsInvitation(_ frame: Frame, by association: Association, on link: Link) -> Bool {
     guard frame.type == FrameType.invite || frame.type == FrameType.inviteByCode else { return true }
@@ -105,7 +105,7 @@ extension SessionEngine {
 
   private mutating func refused(_ link: Link, _ ending: Ending, told: String?, _ turn: Turn) {
     end(link, ending, told: told, turn)
-    // For a peer that we dialled, the end of the attempt tells.
+    // For a peer that we dialled, the end of the attempt reports it.
     if !link.isDialler { refusals.report(link, ending, turn) }
     // A peer that is no longer let in has no association either.
     if let remote = link.node, let association = associations[remote] { end(association, ending, told: told, turn) }

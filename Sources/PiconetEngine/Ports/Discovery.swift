@@ -67,7 +67,7 @@ public protocol Discovery: AnyObject {
   func advertise(_ advertisement: Advertisement?)
   /// Starts (the session id to look for) or stops (nil) searching.
   func search(sessionID: String?)
-  /// While the radio is needed for something else, such as dialling or sending, there is no scan, and nobody is lost
+  /// While the radio is needed for something else, such as dialling or sending, there is no scan, and no peer is lost
   /// for lack of one. Sources without a radio ignore it.
   func setRadioBusy(_ isBusy: Bool)
   /// While the radio is busy with what other nodes send, the source may scan alongside as long as it has its turn, at

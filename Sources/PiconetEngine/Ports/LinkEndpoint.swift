@@ -45,7 +45,7 @@ public struct LinkTraits: Sendable, Hashable {
 
 /// The outcome of one read.
 public enum LinkRead: Sendable, Hashable {
-  /// So many bytes came, at least one.
+  /// This many bytes came, at least one.
   case bytes(Int)
   /// Nothing is there now; the handler is told when something is.
   case wouldBlock
@@ -57,7 +57,7 @@ public enum LinkRead: Sendable, Hashable {
 
 /// The outcome of one write.
 public enum LinkWrite: Sendable, Hashable {
-  /// So many bytes were taken, perhaps fewer than given.
+  /// This many bytes were taken, perhaps fewer than given.
   case bytes(Int)
   /// Nothing is taken now; the handler is told when something is.
   case wouldBlock
@@ -69,7 +69,7 @@ public enum LinkWrite: Sendable, Hashable {
 public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// What failed; `words` has each in a sentence.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The device is there, and nobody listens at that port, PSM or channel.
+    /// The device is there, and nothing listens at that port, PSM or channel.
     case refused
     /// No network or adapter leads there.
     case unreachable
@@ -170,7 +170,7 @@ public struct BulkPace: Sendable, Hashable {
   }
 }
 
-/// Who is told when a link endpoint is ready; called on the loop. The endpoint holds it until it is closed, or weakly.
+/// Told when a link endpoint is ready; called on the loop. The endpoint holds it until it is closed, or weakly.
 public protocol LinkEndpointHandler: AnyObject {
   func linkIsReady(read: Bool, write: Bool)
 }

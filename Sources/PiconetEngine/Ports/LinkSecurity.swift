@@ -13,7 +13,8 @@ public protocol LinkSecurity: AnyObject {
   func prove(_ id: CodeID, _ step: TypedCodeStep, over channel: (any SecureChannel)?) -> TypedCodeFinding?
 }
 
-/// The port of trust: who is let in; confined to the loop. Who is remembered is for a person to say, not the engine.
+/// The port of trust: which peers are let in; confined to the loop. Which are remembered is for a person to say, not
+/// the engine.
 public protocol TrustJudge: AnyObject {
   /// Whether a key that has dialled us may learn anything about us at all, such as our name; if so, `judge` follows.
   func admits(_ peer: PeerID) -> Bool

@@ -19,8 +19,8 @@ public protocol ResourceSource: AnyObject, Sendable {
   /// Fills the whole buffer with the bytes at `offset`. Offsets grow without gaps, from the accepted one on, unless the
   /// link breaks: then they begin again at what the remote side has stored.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure)
-  /// Called before `finish` until it returns true: reads a part of what the digest still needs and nobody has asked
-  /// for, so that others get at the disk in between.
+  /// Called before `finish` until it returns true: reads a part of what the digest still needs and was not asked for,
+  /// so that others get at the disk in between.
   func readOn() throws(ResourceFailure) -> Bool
   /// All offered bytes were read: checks that the source is still what was offered. Some may be read again afterwards.
   func finish() throws(ResourceFailure) -> ResourceDigest

@@ -53,7 +53,7 @@ public enum SecureChannelState: Sendable, Hashable {
 /// The port of link security: ciphertext in, plaintext out, and the other way round; no socket in sight.
 ///
 /// Confined to the loop that made it. Ciphertext for the remote side collects in the channel's output (also during the
-/// handshake, and an alert after a failure); whoever drives the channel writes it to the link after each call.
+/// handshake, and an alert after a failure); the driver of the channel writes it to the link after each call.
 public protocol SecureChannel: AnyObject {
   var state: SecureChannelState { get }
   /// Starts the handshake: the dialling side's first flight appears in the output.

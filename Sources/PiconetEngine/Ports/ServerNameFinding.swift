@@ -1,8 +1,8 @@
-/// What the first bytes of an incoming link say of whom it is for (SNI: RFC 6066, section 3).
+/// What the first bytes of an incoming link say of the node that it is for (SNI: RFC 6066, section 3).
 public enum ServerNameFinding: Sendable, Hashable {
   /// It takes more bytes to know.
   case incomplete
   case name(String)
-  /// They name nobody, or are no beginning of TLS.
+  /// They name no node, or are no beginning of TLS.
   case none
 }

@@ -12,7 +12,7 @@ public struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
     self.text = text
   }
 
-  /// Of somebody who listens at this port of a device.
+  /// Of a listener at this port of a device.
   /// - Parameter host: as `LinkTraits.remoteHost` has it.
   /// - Returns: nil for a kind without ports.
   init?(_ kind: TransportKind, host: String, port: UInt16) {

@@ -13,7 +13,7 @@ struct ByteQueue {
     count += bytes.count
   }
 
-  /// Moves as many bytes to the end of `bytes`; there have to be so many.
+  /// Moves this many bytes to the end of `bytes`; there have to be as many.
   mutating func take(_ wanted: Int, into bytes: inout [UInt8]) {
     var left = wanted
     while left > 0, let piece = pieces.first {

@@ -119,7 +119,7 @@ extension Association {
     guard let stream = streams.outgoing[number], stream.phase != .waiting else {
       throw Breach("stops an unknown stream")
     }
-    // The remote side frees the number once it knows that we know.
+    // The remote side frees the number once it has our reset.
     if stream.phase == .open { sendOfStream(.resetStream(stream: number, .cancelled, detail: ""), turn) }
     forget(outgoing: number, turn)
     if stream.phase != .reset { tell(stream, ending, turn) }

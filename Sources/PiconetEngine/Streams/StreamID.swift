@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// A stream within this node. Outgoing ones are numbered by whoever drives the engine, below `firstIncoming`; incoming
-/// ones by the engine. The number on the wire is a different one, which means something only together with a peer.
+/// A stream within this node. Outgoing ones are numbered by the engine's driver, below `firstIncoming`; incoming ones
+/// by the engine. The number on the wire is a different one, which means something only together with a peer.
 public struct StreamID: Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }

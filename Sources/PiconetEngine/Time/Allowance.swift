@@ -1,5 +1,5 @@
-/// How often something may happen that nothing else bounds: so many times at once, and once more after each interval.
-/// It can be earned besides.
+/// How often something that nothing else bounds may happen: `burst` times at once, and once more after each interval.
+/// More can be earned.
 struct Allowance: Sendable {
   /// How many may come at once.
   let burst: Int
@@ -9,7 +9,7 @@ struct Allowance: Sendable {
   private var used = 0
   /// When `used` last shrank, or began to grow.
   private var since: Instant?
-  /// Go first, and need no time.
+  /// Used first, whatever the time.
   private var earned = 0
 
   init(burst: Int, interval: Duration) {
@@ -33,7 +33,7 @@ struct Allowance: Sendable {
   /// The last one came to something, and does not count.
   mutating func giveBack() { used = max(0, used - 1) }
 
-  /// So many more may come, whenever that is.
+  /// This many more may come, at any time.
   mutating func earn(_ count: Int) { earned += count }
 
   /// When `take` next succeeds; nil: at once.

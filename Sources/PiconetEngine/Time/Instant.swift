@@ -1,5 +1,4 @@
-/// A point on the monotonic clock of whoever drives the engine: CLOCK_MONOTONIC in the runtime, virtual in the
-/// simulator.
+/// A point on the monotonic clock of the engine's driver: CLOCK_MONOTONIC in the runtime, virtual in the simulator.
 public struct Instant: Hashable, Comparable, Sendable {
   /// Nanoseconds since an origin that only the driver knows.
   public let nanoseconds: UInt64

@@ -14,8 +14,7 @@ extension SessionEngine {
   /// Bytes of the trace that wait to be taken.
   public var recordedCount: Int { recorder?.count ?? 0 }
 
-  /// What was recorded since the last call. Whoever drives the engine takes it after each round, so that it stays
-  /// small.
+  /// What was recorded since the last call. The driver takes it after each round, so that it stays small.
   public mutating func takeRecording() -> [UInt8] { recorder?.takeBytes() ?? [] }
 
   /// Ends the recording; what is left of it can still be taken.

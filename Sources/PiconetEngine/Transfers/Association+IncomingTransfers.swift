@@ -173,7 +173,7 @@ extension Association {
   func releaseStore(of transfer: TransferReceiver, _ turn: Turn) {
     transfer.phase = .refused
     let detail = "another run of the sender offers it"
-    // In case the former run is still alive, and comes back.
+    // In case the previous run is still alive, and comes back.
     send(.refuse(transfer: transfer.number, .cancelled, detail: detail), turn)
     turn.add(.keepStore(transfer.id))
     turn.deliver(.transferEnded(transfer.id, Ending(.restarted, .peer, detail)))
@@ -189,8 +189,8 @@ extension Association {
     turn.deliver(.transferEnded(transfer.id, ending))
   }
 
-  /// The association is over, and its transfers with it. What is stored is kept for the same offer unless somebody has
-  /// given it up.
+  /// The association is over, and its transfers with it. What is stored is kept for the same offer unless it was given
+  /// up.
   func dropTransfers(_ ending: Ending, _ turn: Turn) {
     for transfer in transfers.outgoingInOrder {
       transfers.remove(transfer)

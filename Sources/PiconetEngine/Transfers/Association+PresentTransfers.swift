@@ -6,7 +6,7 @@ import PiconetWire
 extension Association {
   // MARK: The receiver's side
 
-  /// The application has compared so many bytes of its file.
+  /// The application has compared this many bytes of its file.
   func tellCompared(_ id: TransferID, _ byteCount: UInt64, _ turn: Turn) {
     guard let transfer = transfers.incomingIDs[id], transfer.phase == .offered else { return }
     send(.comparing(transfer: transfer.number, compared: min(byteCount, transfer.offer.size)), turn)

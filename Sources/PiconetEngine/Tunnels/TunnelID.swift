@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// A tunnel that ends here, within this node. Those that we open are numbered by whoever drives the engine, below
+/// A tunnel that ends here, within this node. Those that we open are numbered by the engine's driver, below
 /// `firstIncoming`; those that a relay brings, by the engine. The number on the wire is a different one, which means
 /// something only together with the relay.
 public struct TunnelID: Hashable, Comparable, Sendable {
@@ -14,7 +14,7 @@ public struct TunnelID: Hashable, Comparable, Sendable {
   public static func < (left: TunnelID, right: TunnelID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Where a tunnel leads, and over whom.
+/// Where a tunnel leads, and over which members.
 public struct TunnelRoute: Hashable, Sendable {
   /// The other end, by the relay's word: TLS inside the tunnel proves who it is.
   public var remote: NodeID

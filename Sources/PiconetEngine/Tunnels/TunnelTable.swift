@@ -2,7 +2,8 @@ import PiconetWire
 
 /// The tunnels of one association, by their numbers on the wire, and the queue in which they take turns.
 ///
-/// The smaller node chooses even numbers, the larger one odd ones, so that a number names one tunnel whoever sends it.
+/// The smaller node chooses even numbers, the larger one odd ones, so that a number names one tunnel whichever side
+/// sends it.
 struct TunnelTable {
   private var tunnels: [UInt64: Tunnel] = [:]
   private let ownParity: UInt64

@@ -1,7 +1,7 @@
 import CPiconetSystem
 import Glibc
 
-/// How long a partial file has been waiting, as far as receivers have seen time pass.
+/// How long a partial file has been waiting, by the time that receivers have seen pass.
 ///
 /// The wall clock alone can't say: a machine whose clock has no battery starts in 1970, or at the time when it was
 /// switched off, and is set right later; files written before would then seem as old as the error. So each look at a

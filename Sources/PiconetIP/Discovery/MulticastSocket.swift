@@ -32,8 +32,8 @@ final class MulticastSocket {
     registration = try loop.watch(descriptor, readable)
   }
 
-  /// The list is asked, and no socket that shares nothing is tried: while there is one, however briefly, no other
-  /// process gets the port, and has no Multicast DNS from then on.
+  /// Asks the kernel's list instead of trying a socket that shares nothing: while there is such a socket, however
+  /// briefly, another process that wants the port is refused it, and has no Multicast DNS from then on.
   /// - Returns: a descriptor, or -1 with `errno`; and whether nobody else had the port.
   static func open(isIPv6: Bool) -> (descriptor: Int32, isSoleOwner: Bool) {
     let isSoleOwner = BoundPorts.hasUDP(MulticastDNS.port, isIPv6: isIPv6) == false

@@ -1,6 +1,6 @@
 import PiconetDNSSD
 
-/// One change of the system's interfaces, as rtnetlink tells it (rtnetlink(7), linux/if_link.h, linux/if_addr.h).
+/// One change of the system's interfaces, as rtnetlink reports it (rtnetlink(7), linux/if_link.h, linux/if_addr.h).
 enum RouteMessage: Equatable {
   case link(index: UInt32, name: String, flags: UInt32)
   case linkRemoved(index: UInt32)
@@ -22,7 +22,7 @@ enum RouteMessage: Equatable {
   private static let addressAttribute: UInt16 = 1
   private static let localAttribute: UInt16 = 2
   private static let flagsAttribute: UInt16 = 8
-  /// IFA_F_TENTATIVE and IFA_F_DADFAILED: nobody may use the address (yet).
+  /// IFA_F_TENTATIVE and IFA_F_DADFAILED: the address may not be used (yet).
   private static let unusableFlags: UInt32 = 0x40 | 0x08
 
   /// Reads all messages of one datagram; unknown types are skipped, and reading ends at the first that is malformed.

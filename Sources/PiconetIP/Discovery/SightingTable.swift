@@ -82,8 +82,8 @@ struct SightingTable {
   private func sighting(
     of key: Key, interfaceName: (UInt32) -> String?, isLoopback: (UInt32) -> Bool
   ) -> Sighting? {
-    // Anybody can advertise another's key. Who came first has the say, and the addresses take turns: an instance with
-    // many invented ones puts off none of the peer's own. Sixteen instances that came before it do.
+    // Anybody can advertise another's key. The first instance supplies name and info, and all take turns with their
+    // addresses: many invented ones of one instance keep out none of the peer's. Sixteen earlier instances do.
     let matching = instances.values.filter { $0.key == key }.sorted { $0.number < $1.number }
     guard let first = matching.first else { return nil }
     let ofEach = matching.map { addresses(of: $0, interfaceName: interfaceName, isLoopback: isLoopback) }
@@ -118,7 +118,7 @@ struct SightingTable {
     return ranked.compactMap { Self.text($0.endpoint, interfaceName: interfaceName) }
   }
 
-  /// Best first: loopback (same host), IPv6, IPv4, link-local. Nil: an address that nobody may claim on the interface
+  /// Best first: loopback (same host), IPv6, IPv4, link-local. Nil: an address that may not be claimed on the interface
   /// where it was heard.
   private static func rank(_ endpoint: ResolvedInstance.Endpoint, isLoopback: Bool) -> Int? {
     let address = endpoint.address

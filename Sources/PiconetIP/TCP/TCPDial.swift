@@ -206,8 +206,8 @@ private final class TCPAttempt: DescriptorHandler {
 }
 
 extension LinkFailure {
-  /// The failure of a dial: the most telling code, and every address with its reason. A refusal tells that nobody
-  /// listens any more, so it counts only if no address was silent, at which the peer may be.
+  /// The failure of a dial: the most telling code, and every address with its reason. A refusal says that nobody
+  /// listens there any more, so it counts only if no address was silent: the peer may be at a silent one.
   init(_ losses: [AddressRace.Loss]) {
     let byWeight: [Code] = [
       .tooManyDescriptors, .refused, .reset, .permission, .busy, .timedOut, .hostDown, .unreachable, .notAvailable,

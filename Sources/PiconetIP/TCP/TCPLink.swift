@@ -75,7 +75,7 @@ public final class TCPLink: LinkEndpoint {
     return .bytes(count)
   }
 
-  /// How much more may go depends on the remote side's acknowledgements, which wake nobody.
+  /// How much more may go depends on the remote side's acknowledgements, which cause no wake-up.
   public var bulkPace: BulkPace? { BulkPace(room: bound.room(inFlight: inFlight), bound: bound.limit) }
 
   private func lookAtFlight() {

@@ -49,7 +49,7 @@ public final class TCPTransport: Transport {
   }
 
   /// Listens where the configuration says; without a host, on one socket for both families, or only IPv4 if the system
-  /// has no IPv6. Listening already is the caller's error, `.busy`.
+  /// has no IPv6. If it listens already, that is the caller's error: `.busy`.
   public func listen(_ accepted: @escaping (any LinkEndpoint) -> Void) throws(LinkFailure) {
     if listener != nil { throw LinkFailure(.busy, "listening already") }
     let socket = try listeningSocket()

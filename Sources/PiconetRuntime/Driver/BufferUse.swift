@@ -1,7 +1,7 @@
 /// Whether a link is so busy that its channel's memory is better kept than given back after each record. A value; time
 /// passes by calls of `look`, a few seconds apart.
 struct BufferUse: Sendable, Equatable {
-  /// So many reads between two looks can't be heartbeats alone.
+  /// This many reads between two looks can't be heartbeats alone.
   static let busyReads = 16
   /// The time between two looks, however often the driver has something to do.
   static let interval = Duration.seconds(2)

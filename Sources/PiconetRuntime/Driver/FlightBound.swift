@@ -19,7 +19,7 @@ public struct FlightBound: Sendable {
     public var least = 3 << 10
     /// Bytes that may be in flight before a rate is known.
     public var initial = 14 << 10
-    /// A bound of so many bytes no longer restricts anything: it is more than a kernel keeps anyway.
+    /// A bound of this many bytes no longer restricts anything: it is more than a kernel keeps anyway.
     public var most = 64 << 20
 
     public init() {}

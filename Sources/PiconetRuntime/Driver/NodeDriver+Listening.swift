@@ -1,11 +1,11 @@
 import PiconetEngine
 import PiconetWire
 
-/// For whom a driver listens, and what is advertised of that.
+/// Which peers a driver listens for, and what is advertised of that.
 extension NodeDriver {
   enum Listening { case nobody, expected, everybody }
 
-  /// Listens for everybody, on every transport.
+  /// Listens for all peers, on every transport.
   /// - Returns: why some can't.
   public func listen() -> [TransportKind: LinkFailure] {
     listening = .everybody
@@ -13,8 +13,8 @@ extension NodeDriver {
     return listenOnAll()
   }
 
-  /// Listens for those alone who are expected: members that may have lost their links, at the same addresses, which are
-  /// all that they know, and peers by their keys. As long as there are any; strangers are refused.
+  /// Listens only for expected peers, as long as there are any: members that may have lost their links, at the same
+  /// addresses, which are all that they know, and peers by their keys. Strangers are refused.
   public func hide() {
     guard listening == .everybody else { return }
     beginToExpect()
@@ -23,7 +23,7 @@ extension NodeDriver {
 
   private func beginToExpect() {
     listening = .expected
-    // Also where nobody was let in before: an engine begins open.
+    // Also if no peer was let in before: an engine begins open.
     process(.availabilityChanged(false))
   }
 
@@ -31,8 +31,8 @@ extension NodeDriver {
     if listening == .expected, !engine.expectsLinks { stopListening() }
   }
 
-  /// Once a round: listens as long as somebody may dial who is expected. Who has no members, and never had, need not be
-  /// asked for them.
+  /// Once a round: listens as long as an expected peer may dial. The look at members is skipped if this node has never
+  /// had any.
   func followExpectations() {
     stopListeningUnlessExpecting()
     let begun = engine.membershipsBegun
@@ -40,11 +40,11 @@ extension NodeDriver {
     guard listening == .nobody, begun != seenMemberships, engine.expectsMembers else { return }
     seenMemberships = begun
     beginToExpect()
-    // Who can't listen has dialled its members, and does so again.
+    // A node that can't listen dialled its members, and will again.
     _ = listenOnAll()
   }
 
-  /// Listens where a peer is expected and nobody is listened for, so that it can come.
+  /// Listens if a peer is expected and this node does not listen yet, so that it can come.
   /// - Returns: why some transports can't.
   public func listenForExpected() -> [TransportKind: LinkFailure] {
     if listening == .nobody, engine.expectsPeers { beginToExpect() }
@@ -98,7 +98,7 @@ extension NodeDriver {
     advertise(advertisement)
   }
 
-  /// Where everybody may dial, or peers that are expected by their keys.
+  /// Where all peers may dial, or those that are expected by their keys.
   public var listeningAddresses: [TransportAddress] {
     listening == .everybody || engine.expectsPeers ? transports.flatMap { $0.listeningAddresses } : []
   }

@@ -1,7 +1,7 @@
 import PiconetEngine
 
-/// Who may have the radio: tells the discoveries of all nodes when one of them needs it, when it is free again, and
-/// when it is their turn to scan while others send. Confined to the loop.
+/// Which nodes may have the radio: tells the discoveries of all nodes when one of them needs it, when it is free again,
+/// and when it is their turn to scan while others send. Confined to the loop.
 public final class RadioPlan {
   private struct User {
     let id: ObjectIdentifier

@@ -6,13 +6,13 @@ import PiconetEngine
 /// Short messages and heartbeats don't count as use: otherwise a connected node would never search again. A pause in a
 /// transfer does not end the use at once, or each pause would start a scan.
 struct RadioUse: Sendable, Equatable {
-  /// For so long after its last use the radio still counts as busy.
+  /// How long the radio counts as busy after its last use.
   static let hold: Duration = .seconds(2)
-  /// Handshakes of accepted links count for at most so long in each `acceptedInterval`, all together: anybody can open
-  /// links and say nothing on them, and must not keep the radio by it.
+  /// Handshakes of accepted links count for at most this long in each `acceptedInterval`, all together: anybody can
+  /// open links and say nothing on them, and must not keep the radio by it.
   static let accepted: Duration = .seconds(2)
   static let acceptedInterval: Duration = .seconds(10)
-  /// So many bytes within `span`, over all links of the radio, are bulk.
+  /// This many bytes within `span`, over all links of the radio, are bulk.
   static let bulk = 8 << 10
   static let span: Duration = .milliseconds(500)
 

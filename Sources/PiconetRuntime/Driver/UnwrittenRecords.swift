@@ -1,5 +1,5 @@
-/// What a link has sealed and not yet written: how much plaintext has gone to the kernel once so much ciphertext has. A
-/// value.
+/// What a link has sealed and not yet written: how much plaintext has gone to the kernel once this much ciphertext has.
+/// A value.
 struct UnwrittenRecords {
   /// Where each flush's ciphertext ends in the link's whole output, and how many plaintext bytes it holds.
   private var flushes: [(end: UInt64, plaintextCount: Int)] = []
@@ -13,7 +13,7 @@ struct UnwrittenRecords {
     flushes.append((written + UInt64(waiting), plaintextCount))
   }
 
-  /// The kernel has taken so many bytes of ciphertext.
+  /// The kernel has taken this many bytes of ciphertext.
   mutating func wrote(_ count: Int) { written += UInt64(count) }
 
   /// How many more bytes of plaintext are with the kernel than when this was last called.

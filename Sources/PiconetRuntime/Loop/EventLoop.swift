@@ -12,7 +12,7 @@ import Synchronization
 /// Everything here is called on the loop's thread only, except what says "any thread". A loop is also an executor: an
 /// actor whose `unownedExecutor` it is, and tasks that prefer a `LoopTaskExecutor` of it, run on its thread.
 ///
-/// Whoever makes a loop must call `stop`; a loop that nobody stops lives as long as the program.
+/// The owner of a loop must call `stop`; a loop that is never stopped lives as long as the program.
 public final class EventLoop: @unchecked Sendable {
   // Sendable is right: what other threads reach is constant, atomic or in the monitor; all else is touched only on the
   // loop's thread, and, after its end, by one thread at a time, as the monitor's phase allows.

@@ -50,7 +50,7 @@ struct JobQueue {
     return all
   }
 
-  /// The place of the job that has so many before it.
+  /// The place of the job that has this many before it.
   private func place(_ index: Int) -> Int { (head + index) & (ring.count - 1) }
 
   private mutating func grow(to capacity: Int) {

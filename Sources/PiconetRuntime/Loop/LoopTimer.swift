@@ -24,6 +24,6 @@ public final class LoopTimer {
     loop.setTimer(self, deadline)
   }
 
-  /// Sets the deadline so far from now.
+  /// Sets the deadline this far from now.
   public func set(after duration: Duration) { set(loop.now + duration) }
 }

@@ -46,7 +46,7 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
     if mustSchedule { schedule() }
   }
 
-  /// Any thread. Wakes the loop if the mailbox was empty. While nobody receives, what was pushed waits.
+  /// Any thread. Wakes the loop if the mailbox was empty. Before there is a receiver, what was pushed waits.
   @inlinable
   public func push(_ element: consuming Element, weight: Int = 1) -> Push {
     let (push, mustSchedule) = batches.state.withLock(moving: element) { state, element -> (Push, Bool) in

@@ -5,7 +5,7 @@ final class MailboxBatches<Element: Sendable> {
   struct State {
     @usableFromInline var pending: [Element] = []
     @usableFromInline var weight = 0
-    /// Nil before anybody receives, and once nobody does any more.
+    /// Nil before `receive`, and after the end.
     @usableFromInline var receiver: Receiver?
     @usableFromInline var isScheduled = false
     @usableFromInline var isClosed = false

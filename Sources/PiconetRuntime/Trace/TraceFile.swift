@@ -28,7 +28,7 @@ public final class TraceFile: Sendable {
       default: throw SystemError("open: no regular file", EINVAL)
       }
     }
-    // Never into something that somebody else has put there: a new file, or none.
+    // Never into something that another user has put there: a new file, or none.
     if unlink(path) != 0, errno != ENOENT { throw SystemError("unlink", errno) }
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw SystemError("open", errno) }

@@ -1,4 +1,4 @@
-/// A command to a controller (Core 5.4, Vol 4 Part E 7), as far as headless discovery uses them.
+/// A command to a controller (Core 5.4, Vol 4 Part E 7), limited to what headless discovery uses.
 public struct HCICommand: Sendable, Hashable {
   public var opcode: UInt16
   public var parameters: [UInt8]

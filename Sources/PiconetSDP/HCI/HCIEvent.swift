@@ -1,4 +1,4 @@
-/// What a controller reports (Core 5.4, Vol 4 Part E 7.7), as far as headless discovery uses it.
+/// What a controller reports (Core 5.4, Vol 4 Part E 7.7), limited to what headless discovery uses.
 public enum HCIEvent: Sendable, Hashable {
   /// `parameters` are those after the status.
   case commandComplete(opcode: UInt16, status: UInt8, parameters: [UInt8])

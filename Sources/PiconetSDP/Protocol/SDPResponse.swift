@@ -1,4 +1,4 @@
-/// An SDP server's answer (Core 5.4, Vol 3 Part B 4), as far as we use them.
+/// An SDP server's answer (Core 5.4, Vol 3 Part B 4), limited to what we use.
 public enum SDPResponse: Sendable, Hashable {
   /// A part of the attribute lists; there is more if `continues`.
   case part(ArraySlice<UInt8>, continues: Bool)

@@ -176,7 +176,7 @@ public final class OpenSSLChannel: SecureChannel {
   func refuse(_ failure: SecureChannelFailure) { refusal = failure }
 
   /// The remote side may renew keys and send tickets (RFC 8446, section 4.6), each of which costs us far more time than
-  /// its bytes cost the remote side: so many are allowed, and more only with records of data.
+  /// its bytes cost the remote side: this many are allowed, and more only with records of data.
   static let postHandshakeMessageLimit = 32
   static let recordsPerPostHandshakeMessage = 1024
 

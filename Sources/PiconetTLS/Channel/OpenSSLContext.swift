@@ -22,7 +22,7 @@ public final class OpenSSLContext: Sendable {
     /// The most ciphertext that may wait in one channel, in bytes; a channel that would need more fails with
     /// `internalError`. Default: 16 MiB. At least 64 KiB.
     public var outputLimit: Int
-    /// After sealing so many records with one key the channel takes the next (KeyUpdate, RFC 8446, section 4.6.3).
+    /// After sealing this many records with one key the channel takes the next (KeyUpdate, RFC 8446, section 4.6.3).
     /// Default: 2^23, below the 2^24.5 records that section 5.5 allows with AES-GCM. At least 1.
     public var recordsPerKey: Int
     /// The other side's certificates must lead to one of these; nil (the default): it shows a self-signed one.

@@ -43,7 +43,7 @@ public final class TypedCodeProver: Sendable {
   public static let limit = 1_024
 
   /// A new number for the code by which this node can be invited, whatever was tried with the same digits before; nil
-  /// for none. The former code is erased.
+  /// for none. The previous code is erased.
   ///
   /// Takes some 30 ms: don't call it on the loop.
   /// - Throws: `internalError` with OpenSSL's reason.

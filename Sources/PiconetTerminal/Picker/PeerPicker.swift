@@ -3,8 +3,8 @@ import Piconet
 /// The list from which a person picks peers. Pure: peers and keys go in, lines come out.
 ///
 /// A row keeps its place as long as the list is shown: a peer that vanishes stays there, greyed out, and can't be
-/// picked; if it comes back it takes its old row. The selection stays with its peer, whoever comes and goes: nothing
-/// changes under the person's finger.
+/// picked; if it comes back it takes its old row. The selection stays with its peer, whichever peers come and go:
+/// nothing changes under the person's finger.
 ///
 /// A program that asks once lets the list end with the peers that are picked. One that goes on talking about them
 /// (`staysOpen`) is told of each pick, and may put questions of peers in between, such as whether one may connect.
@@ -77,7 +77,7 @@ public struct PeerPicker: Sendable {
   let title: String
   /// Whether several may be marked.
   let takesSeveral: Bool
-  /// Whether Enter tells of a pick, and the list goes on.
+  /// Whether Enter reports a pick, and the list goes on.
   let staysOpen: Bool
   /// Those that depend on the program.
   let words: Words
@@ -107,7 +107,7 @@ public struct PeerPicker: Sendable {
   /// - Parameters:
   ///   - title: what the list is for, such as `Send to`.
   ///   - takesSeveral: whether several peers may be marked.
-  ///   - staysOpen: whether Enter only tells of a pick, and the list goes on. Nothing can be marked then.
+  ///   - staysOpen: whether Enter only reports a pick, and the list goes on. Nothing can be marked then.
   ///   - words: those that depend on the program.
   public init(
     title: String = "Send to", takesSeveral: Bool = true, staysOpen: Bool = false, words: Words = Words()

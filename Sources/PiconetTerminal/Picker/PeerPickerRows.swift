@@ -1,6 +1,6 @@
 import Piconet
 
-/// The rows of the peer list as text, each in at most so many columns.
+/// The rows of the peer list as text, each in at most this many columns.
 ///
 /// The name comes first and is cut last: other information is left out from the end as room gets short, the address
 /// first. Only what distinguishes two rows whose names look alike stays beside a name that is cut for it.

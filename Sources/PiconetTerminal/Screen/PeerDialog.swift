@@ -41,7 +41,7 @@ public final class PeerDialog: Sendable {
   /// The peer has gone: its row stays, greyed out.
   public func peerHasGone(id: String) { updates.post(.vanished(id: id)) }
 
-  /// Asks the person, after the questions that are open. The answer is told as an action.
+  /// Asks the person, after the questions that are open. The answer is reported as an action.
   public func ask(_ question: PeerPicker.Question) { updates.post(.asked(question)) }
 
   /// Takes a question away: nobody wants its answer any more.

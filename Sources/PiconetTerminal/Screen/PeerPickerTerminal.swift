@@ -1,7 +1,7 @@
 import CPiconetSystem
 import Glibc
 
-/// Shows the peer list on a terminal and lets a person pick. Meanwhile the terminal is in raw mode, and its former
+/// Shows the peer list on a terminal and lets a person pick. Meanwhile the terminal is in raw mode, and its previous
 /// state is restored in every case: on return, on exit(3) and on a signal that ends the process.
 ///
 /// The list uses the terminal's alternate screen, if there is one: when a terminal gets narrower it wraps the lines of
@@ -24,7 +24,7 @@ package struct PeerPickerTerminal {
   /// How often the window's size is checked while nothing happens.
   private static let idleWait = Duration.milliseconds(500)
 
-  /// For so long after a question has come up keys are those that the person was typing before: nobody reads faster.
+  /// For this long after a question has come up, keys count as typed before it: nobody reads faster.
   package static let usualReadingTime = Duration.milliseconds(500)
 
   /// In milliseconds.

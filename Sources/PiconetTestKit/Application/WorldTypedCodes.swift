@@ -25,10 +25,10 @@ struct TypedCodeState {
   var own: TypedCodeID?
   var digits: [TypedCodeID: Int] = [:]
   var proofs: [CodeID: SimulatedProof] = [:]
-  /// The code behind each proof of the invited side, and how many tries of a code were answered and were wrong.
+  /// The code behind each proof of the invited side, and how many answered tries of a code were wrong.
   var tried: [CodeID: TypedCodeID] = [:]
   var unproven: [TypedCodeID: Int] = [:]
-  /// Who has proven a code to this node.
+  /// Peers that have proven a code to this node.
   var provenPeers: Set<PeerID> = []
   var next: UInt64 = 1
 
@@ -118,7 +118,7 @@ extension World {
       invited: isInviter ? remote : node.peer, share: [4] + networkDice.bytes(InviteByCode.shareCount - 1))
   }
 
-  /// Nobody counts as proven without having proven a code.
+  /// No peer counts as proven without having proven a code.
   func checkProof(of peer: ProvenPeer, _ node: SimulatedNode) {
     guard peer.isProven else { return }
     statistics.provenCodes += 1
@@ -132,7 +132,7 @@ extension World {
 // MARK: Hostile nodes
 
 extension World {
-  /// Nobody tells a hostile node the digits.
+  /// A hostile node is never told the digits.
   func hostileInvitesByCode(_ node: HostileNode, _ number: Int) {
     let session = node.sessions[number]
     var share = [4] + node.dice.bytes(InviteByCode.shareCount - 1)

@@ -4,7 +4,7 @@ import PiconetWire
 struct SimulatedStore {
   enum Phase {
     case open
-    /// A `commitStore` is being worked on.
+    /// A `commitStore` is under way.
     case committing
     case committed
     case failed

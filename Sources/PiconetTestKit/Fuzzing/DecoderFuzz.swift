@@ -13,7 +13,7 @@ enum DecoderFuzz {
   private struct Outcome: Equatable {
     var frames: [Frame] = []
     var error: WireError?
-    /// Where the stream was followed to its end.
+    /// Bytes left over, if the stream was read to its end.
     var buffered = 0
   }
 

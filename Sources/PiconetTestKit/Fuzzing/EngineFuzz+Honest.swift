@@ -22,7 +22,7 @@ extension EngineFuzz {
     settle()
     command(.answerInvitation(honest.node, accept: true, .declined))
     settle()
-    // A file each way; nobody reads or writes before the end.
+    // A file each way; neither is read or written before the end.
     honest.take(
       .commanded(
         CommandID(rawValue: 2),

@@ -183,7 +183,7 @@ final class EngineFuzz {
     }
   }
 
-  /// Whoever opens links in tunnels brings anything, which is read at once, or never.
+  /// Tunnels may bring any bytes, which are consumed at once, or never.
   private func tunnelled(_ effect: Effect) {
     switch effect {
     case .tunnelOpened(let id, _), .tunnelOffered(let id, _): if tunnels.count < 64 { tunnels.append(id) }

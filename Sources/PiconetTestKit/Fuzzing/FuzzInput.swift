@@ -44,7 +44,7 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
   case engine
 
   /// Runs the target once.
-  /// - Returns: what was not as it must be, or nil. A trap is a finding as well.
+  /// - Returns: what went wrong, or nil. A trap is a finding as well.
   public func run(_ bytes: some Collection<UInt8>) -> String? {
     switch self {
     case .decoder: return DecoderFuzz.run(bytes)

@@ -45,7 +45,7 @@ extension World {
     if !wasWanted { finding("n\(node.index) has \(name(peer.node)) by an introduction that it has not accepted") }
   }
 
-  /// We are told that two members are members of one another.
+  /// A node is told that two members are members of one another.
   func checkIntroduction(of one: NodeID, and other: NodeID, by node: SimulatedNode) {
     guard let first = indices[one.peer], let second = indices[other.peer], !isHostile(first), !isHostile(second)
     else { return }

@@ -9,7 +9,7 @@ struct SimulatedTunnel {
   let dial: DialID?
   var route: TunnelRoute?
   var link: LinkID?
-  /// What has come of the greeting.
+  /// What has arrived of the greeting.
   var greeting: [UInt8] = []
   let nonce: UInt8
   /// Bytes of our own greeting that are not taken yet.

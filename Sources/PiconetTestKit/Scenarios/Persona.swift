@@ -24,7 +24,7 @@ struct Persona: Sendable {
 
   struct PlannedIntroduction: Sendable {
     var at: UInt64
-    /// Both, if they are members then.
+    /// The two nodes to introduce, if both are members then.
     var first: Int
     var second: Int
     var timeout: UInt64
@@ -32,12 +32,12 @@ struct Persona: Sendable {
 
   var invitations: [PlannedInvitation] = []
   var introductions: [PlannedIntroduction] = []
-  /// It takes the word of its members for others.
+  /// It accepts nodes that its members introduce.
   var acceptIntroductionChance = 80
   /// Among those not accepted; the rest are ignored.
   var declineIntroductionChance = 50
   var cancelIntroductionChance = 0
-  /// Nobody is to find it: it listens for those alone that it expects, and for members.
+  /// It hides: it listens only for nodes that it expects, and for members.
   var hides = false
   var expectations: [PlannedExpectation] = []
   /// An expectation is taken back.
@@ -54,7 +54,7 @@ struct Persona: Sendable {
   /// It sets a code with which it can be invited, and types codes for the nodes that it invites.
   var setsCode = false
   var typesCodeChance = 0
-  /// It doesn't set another code when one is over.
+  /// It doesn't set another code when one is used up.
   var keepsOverCode = false
   var leaveChance = 0
   /// A member is removed for all.

@@ -6,7 +6,7 @@ extension Scenario {
   mutating func drawHostileMember(_ dice: inout Dice) {
     guard isGroup, dice.chance(25) else { return }
     let honest = nodeCount
-    // As far as the transports go, it is where one of the others is.
+    // It has the transports of one of the others.
     configurations.append(dice.pick(configurations))
     personas.append(Persona())
     disks.append(DiskConditions())

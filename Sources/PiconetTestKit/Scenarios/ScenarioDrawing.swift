@@ -353,7 +353,7 @@ extension Scenario {
     }
   }
 
-  /// A node knows all others, and they one another by its word.
+  /// One node knows all others and introduces them to one another.
   private mutating func drawIntroductions(_ dice: inout Dice) {
     let honest = dice.number(3...7)
     let isCalmWorld = dice.chance(35)

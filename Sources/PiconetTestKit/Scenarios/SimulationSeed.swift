@@ -55,12 +55,12 @@ public enum ScenarioFamily: String, Sendable, CaseIterable {
   /// who dials and is not expected.
   case hidden
   /// Members that introduce members to one another: hidden ones, full ones, ones that want nobody, that leave, are
-  /// removed, crash and lose their links; often somebody who introduces whom he likes.
+  /// removed, crash and lose their links; often a hostile one that introduces any nodes it likes.
   case introductions
   /// Nodes that form groups, by few invitations, and lose one another: cuts, partitions, crashes, some that hide; in
   /// some seeds a member that breaks every rule.
   case groups
-  /// Groups of nodes that have not all a transport in common: some reach others only over members that relay;
+  /// Groups of nodes that don't all have a transport in common: some reach others only over members that relay;
   /// in some seeds with a member that breaks every rule.
   case relays
 }

@@ -39,7 +39,7 @@ public struct ChunkLayout: Sendable, Hashable {
   /// The bytes of as many full frames as fit into `room`, but at least of one.
   public func wholeFrames(in room: Int) -> Int { max(1, room / frameCount) * frameCount }
 
-  /// The payload of full frames that have so many bytes.
+  /// The payload of full frames that have this many bytes.
   public func payload(ofFrames bytes: Int) -> Int { bytes / frameCount * payloadCount }
 
   /// How many frames these bytes are; the last may be shorter.

@@ -70,7 +70,7 @@ public enum Frame: Equatable, Sendable {
   case leave(Reason, detail: String)
   /// A member asks us to disconnect another one from the group.
   case removeMember(subject: MemberName, Reason)
-  /// The `leave` that follows is somebody else's wish: this member has removed the receiver from the group.
+  /// The `leave` that follows is another member's wish: this one has removed the receiver from the group.
   case removed(by: MemberName)
   /// A member introduces another one of its members to us.
   indirect case introduce(Introduce)
@@ -84,10 +84,10 @@ public enum Frame: Equatable, Sendable {
   case askToIntroduce(MemberName)
   /// The sender asks the receiver to connect it to another member of its own.
   case openTunnel(tunnel: UInt64, to: MemberName)
-  /// The sender connects the receiver to a member of its own, which has asked for that; so many relays will lie between
-  /// the two.
+  /// The sender connects the receiver to a member of its own, which has asked for that; this many relays will lie
+  /// between the two.
   case offerTunnel(tunnel: UInt64, from: MemberName, relays: UInt64)
-  /// The tunnel leads to its other end; so many relays lie between the two.
+  /// The tunnel leads to its other end; this many relays lie between the two.
   case tunnelOpened(tunnel: UInt64, relays: UInt64)
   /// The next bytes of a tunnel, to whichever of its ends did not send them.
   case tunnelData(tunnel: UInt64, Bytes)
@@ -104,7 +104,7 @@ public enum Frame: Equatable, Sendable {
   /// What the receiver had taken for the resource is something else: it has bytes up to `offset`, and takes bytes up to
   /// `limit`.
   case restart(transfer: UInt64, offset: UInt64, limit: UInt64)
-  /// The receiver is comparing what it has with the offer, and has read so much of it: a hint, which a receiver may
+  /// The receiver is comparing what it has with the offer, and has read this much of it: a hint, which a receiver may
   /// leave out.
   case comparing(transfer: UInt64, compared: UInt64)
   /// The sender of the transfer gives up.

@@ -1,4 +1,4 @@
-/// One member tells another of a third one: whom the receiver may take for a member of its own.
+/// One member tells another of a third one, which the receiver may take as a member of its own.
 public struct Introduce: Hashable, Sendable {
   /// Who is introduced.
   public var member: MemberName

@@ -25,6 +25,6 @@ public struct InvitationTerms: OptionSet, Hashable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// A person on the inviter's side compares the codes, too, before anybody is admitted.
+  /// A person on the inviter's side compares the codes, too, before the node is admitted.
   public static let comparesCodes = InvitationTerms(rawValue: 1 << 0)
 }

@@ -25,7 +25,7 @@ public enum KnownReason: UInt16, Sendable, Hashable, CaseIterable {
   /// The peer was removed from the group.
   case removed = 13
   case linkFailed = 14
-  /// Nobody used the association.
+  /// The association was not used.
   case idle = 15
   /// The association is not, or no longer, known.
   case noSuchAssociation = 16

@@ -1,5 +1,5 @@
 /// One of 64 numbered channels in which two members send each other reliable messages. Each has its own order, credit
-/// and priority: a long message in one does not hold up another, and a channel that nobody reads stops only itself.
+/// and priority: a long message in one does not hold up another, and a channel that is not read stops only itself.
 ///
 /// Messages go in channel 0 unless another is named. Both sides may use any channel; what its number means is up to
 /// them.

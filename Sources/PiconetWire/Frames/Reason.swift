@@ -34,7 +34,7 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
   /// The peer was removed from the group.
   public static let removed = Reason(.removed)
   public static let linkFailed = Reason(.linkFailed)
-  /// Nobody used the association.
+  /// The association was not used.
   public static let idle = Reason(.idle)
   /// The association is not, or no longer, known.
   public static let noSuchAssociation = Reason(.noSuchAssociation)

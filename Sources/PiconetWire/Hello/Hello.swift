@@ -12,7 +12,7 @@ public struct Hello: Equatable, Sendable {
   /// How many associations the sender has begun with the receiver since it started. It tells a hello that crossed an
   /// `associated` from a hello of a peer that has lost the association since.
   public var associationsBegun: UInt64
-  /// What the sender's application says to everybody it connects to; at most `WireLimits.greeting` bytes.
+  /// What the sender's application says to every peer it connects to; at most `WireLimits.greeting` bytes.
   public var greeting: [UInt8]
   /// The association that the sender still holds and wants to go on with over this link.
   public var held: HeldAssociation?

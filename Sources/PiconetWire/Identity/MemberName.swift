@@ -1,5 +1,4 @@
-/// How frames name a third node: its key's fingerprint and its incarnation. Nobody has proven that there is such a
-/// node.
+/// How frames name a third node: its key's fingerprint and its incarnation. That there is such a node is not proven.
 public struct MemberName: Hashable, Sendable {
   public let peer: PeerID
   public let incarnation: Incarnation

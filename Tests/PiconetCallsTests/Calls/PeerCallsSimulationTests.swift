@@ -14,8 +14,8 @@ struct Dice: RandomNumberGenerator {
   }
 }
 
-/// Two members that call each other over a slow link, in virtual time: calls short and long, taken back, served quickly,
-/// slowly or never; systems that stop and come again; at last the link ends, or everything runs out.
+/// Two members that call each other over a slow link, in virtual time: calls short and long, taken back, served
+/// quickly, slowly or never; systems that stop and come again; at last the link ends, or everything runs out.
 struct CallWorld {
   struct Message {
     var at: Duration

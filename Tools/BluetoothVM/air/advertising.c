@@ -137,7 +137,7 @@ void advertising_is_set(int a)
     set->digest = digest(set);
 }
 
-// Skips to the first advertising event after a time. Nobody was there to hear those before.
+// Skips to the first advertising event after a time. Nothing was there to hear those before.
 static void skip_events(struct advertising *set, int64_t time)
 {
     int64_t usual = set->interval + LONGEST_DELAY / 2;

@@ -75,7 +75,7 @@ static bool withholds(int a, uint8_t *packet, size_t length)
             drop_packets(a, link->handle);
         return link->ended;
     case ENCRYPTION_CHANGE:
-        // Linux then asks for the key's size, and refuses a peer that it hears before it has the answer. On air nobody
+        // Linux then asks for the key's size, and refuses a peer that it hears before it has the answer. On air no peer
         // is that quick.
         link = length >= 7 && packet[3] == 0 && packet[6] != 0 ? with_handle(a, number(packet + 4)) : NULL;
         if (link && !link->le)

@@ -1,7 +1,7 @@
 import Piconet
 
-/// The answers to one asker in one channel, in the order of its pings and apart from all others: who does not read its
-/// answers holds up nobody else, and in another channel not even itself.
+/// The answers to one asker in one channel, in the order of its pings and apart from all others: an asker that does not
+/// read its answers holds up no other, and in another channel not even itself.
 final class PingAnswers: Sendable {
   /// The most answers that wait. Pings beyond that are not answered: the asker counts them as lost.
   static let limit = 32
@@ -17,7 +17,7 @@ final class PingAnswers: Sendable {
     (answers, queue) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.limit))
   }
 
-  /// False when nothing more is sent: the member has left, and whoever asks under its name has joined again.
+  /// False when nothing more is sent: the member has left, and an asker with its name has joined again.
   func take(_ bytes: [UInt8]) -> Bool {
     if case .terminated = queue.yield(bytes) { false } else { true }
   }

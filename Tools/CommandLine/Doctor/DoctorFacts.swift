@@ -85,7 +85,7 @@ struct DoctorFacts: Hashable, Sendable {
   /// Whether the group `bluetooth` exists and this user is in it; nil: there is no such group.
   var isInBluetoothGroup: Bool?
 
-  /// By what imagerecv keeps itself to its own directories.
+  /// What imagerecv uses to keep itself to its own directories.
   var landlock: LandlockSupport?
 
   // TCP

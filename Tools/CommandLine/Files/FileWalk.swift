@@ -4,11 +4,11 @@ import Piconet
 /// Goes through the operands of a command line and produces one file after the other.
 ///
 /// A file stands for itself, with the files that belong to a photo (`Companions`); a URL stands for itself. A directory
-/// stands for the photos and videos in it and below (with `--any` for all
-/// its files), sorted by name, except hidden ones. Its contents are offered below folders of the same names, or with
-/// `--flat` without folders. Links to files are sent as their content; a link to a directory is followed if it was
-/// named itself, or with `followsLinks`, and then no directory is entered twice, so a loop ends. Something that can't
-/// be sent is a failure of its own and does not stop the rest.
+/// stands for the photos and videos in it and below (with `--any` for all its files), sorted by name, except hidden
+/// ones. Its contents are offered below folders of the same names, or with `--flat` without folders. Links to files are
+/// sent as their content; a link to a directory is followed if it was named itself, or with `followsLinks`, and then no
+/// directory is entered twice, so a loop ends. Something that can't be sent is a failure of its own and does not stop
+/// the rest.
 ///
 /// There is no limit on the number of files. Memory holds the names in the directories on the way to the present one,
 /// and, if files of several operands may have the same name, or with `isFlat`, a number for each name.
@@ -45,7 +45,7 @@ struct FileWalk: Sendable {
   /// Where files are offered.
   private struct Folder {
     var names: [[UInt8]] = []
-    /// The same as cards and sticks take it.
+    /// The same, as cards and sticks accept it.
     var onCards: [[UInt8]] = []
 
     func appending(_ name: [UInt8], onCards other: [UInt8]) -> Folder {

@@ -1,4 +1,4 @@
-/// Files in directories that are left out, since cameras do not make such: how many of each kind.
+/// Files in directories that are left out, since cameras don't make them: how many of each kind.
 struct LeftOutFiles: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     case video

@@ -6,7 +6,7 @@ enum CommandLineLimits {
   static let sessionBytes = 63
   /// How many untried files are named on standard error; of the rest only the number is reported.
   static let untriedTold = 20
-  /// Up to so many files, and failures, have lines of their own on a terminal with a progress bar; more are only
+  /// Up to this many files, and failures, have lines of their own on a terminal with a progress bar; more are only
   /// counted, unless `-v` is given.
   static let fewFiles = 10
   /// How many levels of directories below an operand.
@@ -21,7 +21,7 @@ enum CommandLineLimits {
   static let smallBytesAtOnce: Int64 = 8 << 20
   /// Senders that imagerecv is connected to at once, and files from each that it stores at once.
   static let senders = 16
-  /// Strangers' questions that are put at once: a person reads one after the other.
+  /// Questions about strangers that are asked at once: a person reads one after the other.
   static let questions = 1
   static let filesStoredAtOnce = 8
   /// The same for files of which nothing is kept when they are interrupted: each needs one descriptor, a larger one
@@ -29,6 +29,6 @@ enum CommandLineLimits {
   static let smallFilesStoredAtOnce = 32
   /// How long imagesend waits for a receiver if no time is given: for ever, as far as a person is concerned.
   static let longestWait = Duration.seconds(365 * 86_400)
-  /// A receiver that has come back so often, and has not dealt with one file meanwhile, is given up.
+  /// A receiver that has come back this often without dealing with a single file is given up.
   static let fruitlessReturns = 3
 }

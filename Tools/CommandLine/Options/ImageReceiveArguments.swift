@@ -12,7 +12,7 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments, Relay
   var isService = false
   /// Whether the desktop is asked to put questions where there is no terminal.
   var notifies = true
-  /// Show so many entries of the history and end; nil: receive.
+  /// Show this many entries of the history and end; nil: receive.
   var history: Int?
   var accept: AcceptPolicy = .ask
   var visible: Visibility = .all
@@ -24,7 +24,7 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments, Relay
   var qr = false
   /// The code by which unknown senders get in; nil: they can't get in by a code.
   var code: CodeOption?
-  /// End after so many stored files; nil: go on until interrupted.
+  /// End after this many stored files; nil: go on until interrupted.
   var count: Int?
   /// How long a sender or a counted file may stall while others wait.
   var timeout: Duration = .seconds(10)

@@ -41,7 +41,7 @@ package struct LocalPath: Hashable, Sendable, ExpressibleByStringLiteral {
     return LocalPath(bytes: Array(bytes[start..<end]))
   }
 
-  /// The directory that it is in, by its words: `.` for a bare name.
+  /// The directory that it is in, by its text alone: `.` for a bare name.
   var parent: LocalPath {
     var end = bytes.count
     while end > 1, bytes[end - 1] == Self.slash { end -= 1 }

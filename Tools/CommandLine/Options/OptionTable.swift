@@ -23,7 +23,7 @@ struct OptionTable<Arguments: Sendable>: Sendable {
   let sections: [Section]
   /// What a shell offers for operands.
   var operandWords: CompletedWords = .nothing
-  /// Options that mean nothing in a configuration file, or would surprise who has forgotten it.
+  /// Options that mean nothing in a configuration file, or would surprise a person who has forgotten it.
   var onlyOnCommandLine: Set<String> = ["help", "version"]
   /// Refuses options that contradict each other, once all are read.
   var check: (@Sendable (Arguments) throws(UsageError) -> Void)? = nil

@@ -22,7 +22,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   /// 130, 143 or 129.
   case interrupted = 130
 
-  /// What `--help` and programs.md say of the code.
+  /// What `--help` and programs.md say about the code.
   var summary: String {
     switch self {
     case .stored: "every file was stored, or was there already"
@@ -44,7 +44,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   /// A refusal is somebody's decision, and everything worked. A local file concerns that file alone. A missing peer
   /// gets nothing at all, but nothing is in doubt. A lost link leaves open what the other side has. A usage error means
   /// that nothing was tried. An interruption may have hidden any of these. A wrong identity may be an attack, which no
-  /// other trouble may hide. After a defect of our own not even the other outcomes can be relied upon.
+  /// other trouble may hide. After a defect of our own not even the other outcomes can be relied on.
   private static let fromHarmlessToWorst: [ExitCode] = [
     .stored, .refused, .localFile, .noSuchPeer, .linkLost, .usage, .interrupted, .identity, .internalError,
   ]

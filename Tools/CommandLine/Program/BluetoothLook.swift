@@ -5,10 +5,10 @@ import PiconetTerminal
 /// there is no network over which others could be reached instead.
 struct BluetoothLook: Sendable {
   private static let interval = Duration.seconds(3)
-  /// When nothing has changed for so many looks, they are rarer: a receiver may wait for weeks.
+  /// When nothing has changed for this many looks, they become rarer: a receiver may wait for weeks.
   private static let closeLooks = 20
   private static let restInterval = Duration.seconds(30)
-  /// After so many looks bluetoothd is asked again even if nothing has changed that can be seen without it.
+  /// After this many looks bluetoothd is asked again even if nothing has changed that can be seen without it.
   private static let patience = 10
 
   let options: TransportOptions

@@ -89,8 +89,8 @@ struct ProgramEnvironment: Sendable {
     }
   }
 
-  /// The folders that are written in by who keeps a key, known peers and a history. What is wrong with them is said
-  /// when they are used.
+  /// The folders that keeping a key, known peers and a history writes in. What is wrong with them is said when they are
+  /// used.
   var writtenFolders: [LocalPath] {
     guard let identity = try? identity, case .directory(let folder) = identity else { return [] }
     let folders = (try? identity.writtenFolders()) ?? [folder]

@@ -1,7 +1,7 @@
 import Piconet
 import Synchronization
 
-/// Lets at most so many tasks through at once; others wait in the order in which they came.
+/// Lets a limited number of tasks through at once; others wait in the order in which they came.
 final class TaskGate: Sendable {
   private struct State: AwaitedState {
     var free: Int

@@ -38,7 +38,7 @@ final class Consents: Sendable {
   private let hasRelay: Bool
   private let accepted = Mutex<Set<NodeID>>([])
 
-  /// - Parameter hasRelay: whether this program joins a relay: then only files of those are taken that were let in.
+  /// - Parameter hasRelay: whether this program joins a relay: then only files of senders that were let in are taken.
   init(hasRelay: Bool = false) { self.hasRelay = hasRelay }
 
   /// A sender is let in, whether a person was asked or not. Call it before it is: its first offer comes at once.

@@ -10,7 +10,7 @@ struct Desktop: Sendable {
     private let service: NotificationService
   #endif
 
-  /// nil where there is no bus of a session. Close it in the end.
+  /// nil without a session bus. Close it in the end.
   static func connect(program: String) async -> Desktop? {
     #if Bluetooth
       return await NotificationService.connect().map { Desktop(program: program, service: $0) }
@@ -45,7 +45,7 @@ struct Desktop: Sendable {
     #endif
   }
 
-  /// Whether somebody shows notifications at the moment that can be answered.
+  /// Whether notifications that can be answered are shown at the moment.
   func canAsk() async -> Bool {
     #if Bluetooth
       return await service.takesActions()
@@ -55,7 +55,7 @@ struct Desktop: Sendable {
   }
 
   /// Asks until a person answers; cancelling the task takes the question back.
-  /// - Returns: nil: nobody shows it, or not any more.
+  /// - Returns: nil: it is not shown, or no longer.
   func ask(_ question: DesktopQuestion) async -> AcceptQuestion.Answer? {
     #if Bluetooth
       let notification = DesktopNotification(
@@ -63,7 +63,7 @@ struct Desktop: Sendable {
         actions: DesktopQuestion.Choice.allCases.map { .init(key: $0.rawValue, label: $0.label) })
       switch await service.ask(notification) {
       case .chosen(let key): return DesktopQuestion.Choice(rawValue: key)?.answer ?? AcceptQuestion.Answer.none
-      // What was put away was not answered.
+      // A question that was dismissed was not answered.
       case .dismissed, .withdrawn: return AcceptQuestion.Answer.none
       case .failed: return nil
       }

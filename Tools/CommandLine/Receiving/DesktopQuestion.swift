@@ -28,7 +28,7 @@ struct DesktopQuestion: Hashable, Sendable {
 
   /// - Parameters:
   ///   - words: who wants what, and what has been announced: lines that are safe to show.
-  ///   - code: what both screens show. It comes first: desktops cut what is long, and how the files are called is up to
+  ///   - code: what both screens show. It comes first: desktops cut what is long, and the names of the files are up to
   ///     the sender.
   init(words: [String], code: String) {
     summary = "Take files from a device nearby?"

@@ -25,8 +25,8 @@ struct FilePlaceTable {
   private var stalls: [String: Int] = [:]
   private let patience: Duration
 
-  /// A file that does not progress by at least so many bytes in time has stalled, however many share the way: one drop
-  /// now and then is not progress.
+  /// A file that does not progress by at least this many bytes in time has stalled, however many share the way: one
+  /// drop now and then is not progress.
   static let leastProgress: UInt64 = 1_024
   /// Bytes by which all files with a place together must progress per second while others wait.
   static let leastPace: UInt64 = 4_096

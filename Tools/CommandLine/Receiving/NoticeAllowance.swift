@@ -1,6 +1,6 @@
 /// How much may be said without a pause, and then once in a while. A value: its owner supplies the time.
 struct NoticeAllowance: Sendable {
-  /// At most so many at once.
+  /// The most that are said at once.
   let burst: Int
   /// After this time one more may be said.
   let interval: Duration

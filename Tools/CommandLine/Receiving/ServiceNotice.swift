@@ -12,7 +12,7 @@ struct ServiceNotice: Sendable {
     self.address = address
   }
 
-  /// Says that others can find this device, and how it is called. Nobody hears of a failure: the manager then waits in
+  /// Says that others can find this device, and what it is called. A failure is not reported: the manager then waits in
   /// vain, and says so.
   func ready(_ status: String) {
     let line = status.filter { !$0.isNewline }

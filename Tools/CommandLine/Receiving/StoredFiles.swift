@@ -9,7 +9,7 @@ struct StoredFiles: Hashable, Sendable {
   /// The first of them, absolute.
   private(set) var paths: [String] = []
 
-  /// A file manager selects as many.
+  /// The most that a file manager is asked to select.
   static let pathLimit = 64
 
   init(name: String) { self.name = name }

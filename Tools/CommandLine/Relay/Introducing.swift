@@ -9,10 +9,10 @@ struct Introducing: Sendable {
     let receiver: NodeID
   }
 
-  /// Who of the members takes files.
+  /// The members that take files.
   private var receivers: Set<NodeID> = []
   private var senders: Set<NodeID> = []
-  /// Pairs that somebody introduces, also while one of them is away for a moment.
+  /// Pairs that are being introduced, also while one of them is away for a moment.
   private var underWay: Set<Pair> = []
 
   /// - Returns: the pairs that have come about, in the order of their nodes.
@@ -28,7 +28,7 @@ struct Introducing: Sendable {
 
   private mutating func begin(_ pairs: [Pair]) -> [Pair] { pairs.filter { underWay.insert($0).inserted } }
 
-  /// Whether the pair is still to be introduced; if not, nobody does so any more.
+  /// Whether the pair is still to be introduced; if not, it is no longer under way.
   mutating func goesOn(_ pair: Pair) -> Bool {
     if contains(pair) { return true }
     underWay.remove(pair)
@@ -51,7 +51,7 @@ struct Introducing: Sendable {
   ///   - time: how long it stood.
   static func pause(after failure: PiconetError?, standing time: Duration) -> Duration {
     switch failure?.code {
-    // Nobody has said anything: it stands anew at once, so that the sender keeps seeing the receiver.
+    // Nobody has answered: a new one stands at once, so that the sender keeps seeing the receiver.
     case .timedOut? where time > Self.time / 2: .milliseconds(100)
     // By what is seen and known there, which changes.
     case .declined?, .removed?, .notSupported?: .seconds(300)

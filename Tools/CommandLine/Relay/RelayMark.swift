@@ -1,8 +1,8 @@
 import Piconet
 
-/// How devices that pass on what others send, and those that can be reached so, tell each other what they are.
+/// How devices that pass on what others send, and those reached that way, tell each other what they are.
 enum RelayMark {
-  /// In the discovery info of `piconet relay`: nobody takes it for a receiver.
+  /// In the discovery info of `piconet relay`, so that it is not taken for a receiver.
   static let info = ["role": "relay"]
   /// The greeting of a receiver that wants to be reached over a relay: relays introduce others to it.
   static let receiverGreeting = Array("receiver".utf8)

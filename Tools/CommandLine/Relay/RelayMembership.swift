@@ -18,15 +18,15 @@ final class RelayMembership: Sendable {
   let timeout: Duration
   /// nil: no person is asked about the relay's key, and nothing is remembered.
   let contact: FirstContact?
-  /// Whether a relay that does not want us, or is another than was meant, is not tried again: who waits for senders has
-  /// nobody who would start it anew.
+  /// Whether a relay that does not want us, or is not the one that was meant, is not tried again. A receiver that waits
+  /// for senders goes on trying: nobody is there to start it again.
   let givesUp: Bool
   /// The nodes that are there as relays.
   private let relays = Guarded<[NodeID: Place]>([:])
 
   private struct Place: Sendable {
     var membership: Member?
-    /// Who waits for its end.
+    /// What waits for its end.
     var end: AsyncStream<Never>.Continuation?
   }
 
@@ -49,7 +49,7 @@ final class RelayMembership: Sendable {
 
   /// Sets a node up for being reached over relays.
   static func prepare(_ configuration: inout NodeConfiguration) {
-    // Whoever a relay introduces is a peer in sight, and no more: a person, or a right, decides.
+    // A node that a relay introduces is a peer in sight, and no more: a person, or a right, decides.
     configuration.introductions = .show
     configuration.transports.append(.relay)
   }
@@ -65,7 +65,7 @@ final class RelayMembership: Sendable {
   }
 
   /// Joins, and joins again whenever the relay is gone, after pauses that grow: a relay may let us in and send us away
-  /// as often as it likes. Returns when the task is cancelled, or where the person gives up with it.
+  /// as often as it likes. Returns when the task is cancelled, or the relay is given up.
   func keep() async {
     let naming = environment.naming
     let search = PeerSearch(node: node, console: console, session: session, naming: naming, seeks: .relays)
@@ -84,7 +84,7 @@ final class RelayMembership: Sendable {
         console.note("The relay \(console.describe(member.proven)) is gone; looking for it again")
         isReturn = true
       } catch {
-        // One that did not let us in may have been another.
+        // The one that did not let us in may have been another relay.
         relays.change { $0 = [:] }
         if Task.isCancelled { return }
         if lastFailure?.word != error.word {
@@ -101,7 +101,7 @@ final class RelayMembership: Sendable {
 
   private static let firstPause = Duration.seconds(1)
   private static let longestPause = Duration.seconds(300)
-  /// A membership that lasts as long is no game.
+  /// A membership that lasts this long is genuine.
   private static let soundTime = Duration.seconds(60)
 
   private func join(

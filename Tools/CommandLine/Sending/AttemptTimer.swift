@@ -1,4 +1,4 @@
-/// Gives an attempt up when the other side has done nothing for so long. The time that a person at this device needs
+/// Gives an attempt up when the other side does nothing for too long. The time that a person at this device needs
 /// for an answer does not count, and the limit begins again after it. Any thread may use it.
 final class AttemptTimer: Sendable {
   private struct State: Sendable {

@@ -9,7 +9,7 @@ struct Delivery: Sendable {
   let gathering: GatheringNotes
   let board: TransferBoard
   let notes: ConnectionNotes
-  /// After so long without progress the peer is given up, even if the connection is alive.
+  /// After this long without progress the peer is given up, even if the connection is alive.
   let patience: Duration
   /// Whether the receiver may be found again if it is gone: then files without an outcome go back to the feed.
   var mayGoOn = false

@@ -1,6 +1,6 @@
 /// How long the files on their way to one peer have not moved. A value: its owner supplies the time.
 struct DeliveryPatience: Sendable {
-  /// After so long without movement the peer is given up.
+  /// After this long without movement the peer is given up.
   let limit: Duration
   private var lastMove: ContinuousClock.Instant
   /// Files whose bytes have all arrived, but that the receiver has not reported as stored.
@@ -23,7 +23,7 @@ struct DeliveryPatience: Sendable {
   mutating func finished() { finishing -= 1 }
 
   /// Why the peer is given up now; nil as long as it is not. Writing a file to a slow disk may take a while, but a
-  /// receiver that says nothing for so long may never do so.
+  /// receiver that says nothing for this long may never do so.
   func failure(at now: ContinuousClock.Instant) -> TransferFailure? {
     guard end <= now else { return nil }
     let message =

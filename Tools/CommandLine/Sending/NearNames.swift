@@ -28,7 +28,7 @@ enum NearNames {
     return hasWords(wanted, name) ? 20 : nil
   }
 
-  /// How many typing errors are allowed in a name of so many letters.
+  /// How many typing errors are allowed in a name with this many letters.
   private static func slips(in letters: Int) -> Int { letters < 3 ? 0 : (letters + 1) / 4 + (letters < 7 ? 0 : 1) }
 
   /// Whether each word of one is the beginning of a word of the other: "room" and "Living room", "kitchen tablet" and

@@ -5,7 +5,7 @@ struct PeerConnection: Sendable {
   /// What the peer is wanted for.
   enum Purpose: Hashable, Sendable {
     case itself
-    /// It passes on what goes to others, which is told of these.
+    /// It passes on what goes to others, and events are about those.
     case relay
   }
 
@@ -30,7 +30,7 @@ struct PeerConnection: Sendable {
   var code: TypedCode?
   /// What the peer is told about the files before a person there is asked; nil: nothing.
   var announcement: Announcement?
-  /// Whether it was connected to before, which is told as that.
+  /// Whether it was connected to before, and is reported as back.
   var isReturn = false
   var purpose = Purpose.itself
   /// Called as soon as the peer's key is proven, on the node's loop.

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Looks for the peers to send to.
 final class PeerSearch: Sendable {
-  /// After the first sighting others get so long to be seen, too, before "the only one" and "all" mean anything.
+  /// After the first sighting others get this long to be seen, too, before "the only one" and "all" mean anything.
   static let settleTime = Duration.milliseconds(700)
   /// How long to wait for a second peer with the same name: answers to one question come within 120 ms (RFC 6762,
   /// section 6).
@@ -18,11 +18,11 @@ final class PeerSearch: Sendable {
     /// What has been said, and is said only once, however many peers are looked for.
     var said: Set<String> = []
     var isQuiet = false
-    /// Whom relays have introduced, by key: of several runs of one device the last is meant. Bounded by the engine, but
-    /// for those that were sent to.
+    /// Nodes that relays have introduced, by key: of several runs of one device the last is meant. Bounded by the
+    /// engine, except for those that were sent to.
     var introduced: [PeerID: Introduced] = [:]
     var nextReader = 0
-    /// Who is told when that changes.
+    /// Notified when that changes.
     var readers: [Int: AsyncStream<Void>.Continuation] = [:]
   }
 
@@ -85,8 +85,8 @@ final class PeerSearch: Sendable {
     return ordered
   }
 
-  /// Those of several that are meant which say that they are what is looked for; if none does, all of them. Anybody can
-  /// say that of anybody, so nobody is out of sight by it.
+  /// Of several that may be meant, those that say they are what is looked for; if none does, all of them. Anybody can
+  /// claim anything about a device, so the claim keeps none out of sight.
   func preferred(_ peers: [Peer]) -> [Peer] {
     let fitting = peers.filter(isSought)
     return fitting.isEmpty ? peers : fitting
@@ -116,8 +116,8 @@ final class PeerSearch: Sendable {
     for await _ in changes { body(look()) }
   }
 
-  /// Tells, from now on, when there is another list to look at.
-  /// - Returns: and what ends it.
+  /// Signals, from now on, that there is another list to look at.
+  /// - Returns: the signals, and what ends them.
   private func changes() -> (AsyncStream<Void>, end: @Sendable () -> Void) {
     let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state in
@@ -139,7 +139,7 @@ final class PeerSearch: Sendable {
 
   // MARK: Whom relays introduce
 
-  /// Takes those whom relays introduce for peers in sight, until the task is cancelled.
+  /// Treats nodes that relays introduce as peers in sight, until the task is cancelled.
   func takeIntroductions() async {
     await withDiscardingTaskGroup { group in
       for await introduction in node.session.introductions {
@@ -149,7 +149,7 @@ final class PeerSearch: Sendable {
         )
         change { $0[key] = introduced }
         group.addTask {
-          // Nil also if it is a member now, and then it is still there. The relay introduces anew whom it has still.
+          // Nil also if it is a member now, and then it is still there. The relay introduces those it still has anew.
           guard await introduction.ended() != nil else { return }
           self.change { if $0[key]?.number == introduced.number { $0[key] = nil } }
         }
@@ -194,7 +194,7 @@ final class PeerSearch: Sendable {
   /// Whether the person has blocked its key.
   func isBlocked(_ peer: Peer) -> Bool { naming.known.isBlocked(peer.id.peer) }
 
-  /// As what a list of peers to pick from shows them.
+  /// The peers as a list to pick from shows them.
   func rows(_ peers: [Peer]) -> [PeerPicker.Peer] {
     let shown = PeersShown(peers, naming)
     return peers.map { row($0, shown) }

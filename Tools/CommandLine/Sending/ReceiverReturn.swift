@@ -1,6 +1,6 @@
 import Piconet
 
-/// Finds a receiver again that is gone: its program was killed, its machine restarted, its network changed.
+/// Finds a receiver again after it is gone: its program was killed, its machine restarted, its network changed.
 struct ReceiverReturn: Sendable {
   let search: PeerSearch
   let console: Console

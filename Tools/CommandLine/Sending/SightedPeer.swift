@@ -1,7 +1,7 @@
 import Piconet
 import PiconetTerminal
 
-/// A peer in sight, as far as it matters for choosing one. Nothing about it is proven.
+/// A peer in sight, limited to what matters for choosing one. Nothing about it is proven.
 struct SightedPeer: Hashable, Sendable {
   /// 64 hexadecimal digits.
   let fingerprint: String

@@ -5,7 +5,7 @@ struct ProgressBar: Hashable, Sendable {
   struct Files: Hashable, Sendable {
     /// Files that have had their outcome.
     var done: Int
-    /// nil: nobody knows how many will come. Then the bytes in a line are only those of the files under way.
+    /// nil: it is not known how many will come. Then the bytes in a line are only those of the files under way.
     var total: Int?
     /// The bytes of the files that have come, if `total` is nil.
     var bytes: Int64 = 0

@@ -38,7 +38,7 @@ public enum ControlSocket {
     return piconet_socket_error(descriptor)
   }
 
-  /// It is noticed within some fifteen seconds if the other machine is gone.
+  /// If the other machine is gone, that is noticed within some fifteen seconds.
   static func prepare(_ descriptor: Int32) {
     var configuration = TCPConfiguration()
     configuration.unsentLimit = nil

@@ -13,7 +13,7 @@ enum AdapterOrder: Hashable {
   case cancelDial(UInt64)
   /// Bytes for a link, within its window.
   case write(UInt64, Bytes)
-  /// So many bytes of a link were read, and as many more may come.
+  /// This many bytes of a link were read, and as many more may come.
   case taken(UInt64, Int)
   case close(UInt64, abort: Bool)
   case advertise(Advertisement?)
