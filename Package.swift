@@ -164,7 +164,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "PiconetSimulationTests",
-      dependencies: ["PiconetTestKit", "PiconetEngine", "PiconetWire"], swiftSettings: strict),
+      dependencies: ["PiconetTestKit", "PiconetFiles", "PiconetEngine", "PiconetWire"], swiftSettings: strict),
     .testTarget(name: "PiconetDNSSDTests", dependencies: ["PiconetDNSSD"], swiftSettings: strict),
     .testTarget(name: "PiconetCallsTests", dependencies: ["PiconetCalls"], swiftSettings: strict),
     .testTarget(
@@ -288,9 +288,9 @@ if let wanted = Context.environment["PICONET_TESTS"] {
   package.products = []
 }
 
-// `PICONET_OPTIMIZED=1` optimises the pure modules, with their assertions: a fifth of the processor time for the simulated seeds, and no
-// longer build. Tools/test sets it, and builds apart from `swift build`. Never for a package that depends on this one: SwiftPM takes such
-// flags of none but the root package.
+// `PICONET_OPTIMIZED=1` optimises the pure modules, with their assertions: a fifth of the processor time for the
+// simulated seeds, and no longer build. Tools/test sets it, and builds apart from `swift build`. Never for a package
+// that depends on this one: SwiftPM takes such flags of none but the root package.
 if Context.environment["PICONET_OPTIMIZED"] != nil {
   let pure: Set = [
     "PiconetWire", "PiconetEngine", "PiconetTestKit", "PiconetDNSSD", "PiconetCalls", "PiconetSDP", "PiconetBlueZ",

@@ -41,8 +41,8 @@ void piconet_terminal_restore(void) {
   errno = saved_errno;
 }
 
-/* The signal is delivered as soon as this handler returns, to its former action. That is put back here as well, for the
-   case that another thread restored the terminal but has not come to this signal yet. */
+/* The signal is delivered as soon as this handler returns, to its previous action. That is put back here as well, in
+   case another thread has restored the terminal but not come to this signal yet. */
 static void restore_and_raise(int signal_number) {
   int saved_errno = errno;
   piconet_terminal_restore();

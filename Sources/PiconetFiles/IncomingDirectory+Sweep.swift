@@ -10,7 +10,7 @@ extension IncomingDirectory {
   public func sweepAbandonedPartials() -> Int {
     // First the notes on names: a note without its partial file means that the file got its name.
     forEachEntry { text in
-      if let name = PartialFileName(claim: text) { NameClaim(partial: name, directory: self).releaseIfAbandoned() }
+      if let name = PartialFileName(claim: text) { FileNameClaim(partial: name, directory: self).releaseIfAbandoned() }
     }
     var count = removeKeptPartials()
     forEachEntry { text in

@@ -37,6 +37,7 @@ public final class IncomingDirectory: @unchecked Sendable {
   let now: @Sendable () -> KeptAge.Moment
   private let givenPath: String
   private let promisedSpace = Mutex(PromisedSpace())
+  let rememberedPartials = Mutex(RememberedPartials())
   /// Who owns a file that this process makes here; nil: not known yet.
   let ownerOfNewFiles = Mutex<uid_t?>(nil)
   let foldersBeingMade = FoldersBeingMade()

@@ -37,7 +37,7 @@ final class PartialFile {
     self.descriptor = descriptor
     hiddenName = name
     journalName = name.journal
-    NameClaim(partial: name, directory: directory).release()
+    FileNameClaim(partial: name, directory: directory).release()
   }
 
   deinit { discard() }
@@ -141,8 +141,8 @@ final class PartialFile {
     // NFS and some FUSE file systems have no flags for rename; a hard link does not replace anything either.
     let linked = calls.link(own, hidden.text, folder.number, name.text)
     if linked == 0 { _ = unlinkat(own, hidden.text, 0) }
-    guard NameClaim.withoutLinks.contains(linked) else { return linked }
-    return NameClaim(partial: hidden, directory: directory).publish(as: name, in: folder)
+    guard FileNameClaim.withoutLinks.contains(linked) else { return linked }
+    return FileNameClaim(partial: hidden, directory: directory).publish(as: name, in: folder)
   }
 
   /// Nil if the file system, or the lack of /proc, does not allow unnamed files.

@@ -8,7 +8,7 @@ import Testing
 struct FrameTests {
   private func decode<Frame: RelayCoded>(_ bytes: [UInt8], _ type: Frame.Type, step: Int) throws(RelayError) -> [Frame]
   {
-    var decoder = FrameDecoder<Frame>()
+    var decoder = RelayFrameDecoder<Frame>()
     var frames: [Frame] = []
     for start in stride(from: 0, to: bytes.count, by: step) {
       decoder.push(bytes[start..<min(start + step, bytes.count)])
@@ -20,16 +20,16 @@ struct FrameTests {
   @Test(
     "every order and every report is read as it was written, however its bytes were cut", arguments: [1, 3, 1 << 20])
   func roundTrip(step: Int) throws {
-    let orders = Samples.orders.flatMap(FrameDecoder<AdapterOrder>.bytes)
+    let orders = Samples.orders.flatMap(RelayFrameDecoder<AdapterOrder>.bytes)
     #expect(try decode(orders, AdapterOrder.self, step: step) == Samples.orders)
-    let reports = Samples.reports.flatMap(FrameDecoder<AdapterReport>.bytes)
+    let reports = Samples.reports.flatMap(RelayFrameDecoder<AdapterReport>.bytes)
     #expect(try decode(reports, AdapterReport.self, step: step) == Samples.reports)
   }
 
   @Test("a frame that ends too early, or goes on too long, is refused")
   func wrongLength() {
     for order in Samples.orders {
-      let body = Array(FrameDecoder<AdapterOrder>.bytes(of: order).dropFirst(4))
+      let body = Array(RelayFrameDecoder<AdapterOrder>.bytes(of: order).dropFirst(4))
       for wrong in [Array(body.dropLast()), body + [0]] {
         #expect(throws: RelayError.self) {
           try decode([0, 0, 0, UInt8(wrong.count)] + wrong, AdapterOrder.self, step: 64)
@@ -113,7 +113,7 @@ struct FrameTests {
   func longText() throws {
     let long = LinkFailure(.other, String(repeating: "ü", count: RelayLimits.text))
     let frames = try decode(
-      FrameDecoder<AdapterReport>.bytes(of: .dialFailed(1, long)), AdapterReport.self, step: 1000)
+      RelayFrameDecoder<AdapterReport>.bytes(of: .dialFailed(1, long)), AdapterReport.self, step: 1000)
     guard case .dialFailed(1, let failure)? = frames.first else {
       Issue.record("\(frames)")
       return
@@ -166,5 +166,5 @@ struct FrameTests {
 }
 
 extension AdapterOrder {
-  fileprivate var encoded: [UInt8] { FrameDecoder<AdapterOrder>.bytes(of: self) }
+  fileprivate var encoded: [UInt8] { RelayFrameDecoder<AdapterOrder>.bytes(of: self) }
 }

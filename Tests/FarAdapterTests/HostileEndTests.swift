@@ -61,7 +61,7 @@ struct HostileEndTests {
     ([.received(3, [1])], "link 3, which is none"),
     ([.accepted(link: 2, LinkTraits(kind: .tcp, remoteAddress: ""))], "numbers a link 2"),
     ([.accepted(link: 1, LinkTraits(kind: .le, remoteAddress: ""))], "speaks of le"),
-    ([.listeningChanged(.rfcomm, ListeningPlace(port: 1, addresses: []))], "speaks of rfcomm"),
+    ([.listeningChanged(.rfcomm, FarListeningPlace(port: 1, addresses: []))], "speaks of rfcomm"),
     ([.refused("no reason")], "it refuses: no reason"),
   ]
 
@@ -70,7 +70,7 @@ struct HostileEndTests {
     let socket = try ControlSocket.listen(HostPort(host: "127.0.0.1", port: 0))
     defer { close(socket.descriptor) }
     try await Self.lose(
-      by: Self.lies[index].reports.flatMap(FrameDecoder<AdapterReport>.bytes), Self.lies[index].reason)
+      by: Self.lies[index].reports.flatMap(RelayFrameDecoder<AdapterReport>.bytes), Self.lies[index].reason)
   }
 
   @Test("an agent that sends no frames is lost")

@@ -29,8 +29,8 @@ enum Samples {
 
   static let reports: [AdapterReport] = [
     .opened(kinds: [.l2cap, .rfcomm], discovery: "bluetooth"), .opened(kinds: [], discovery: nil), .refused("why"),
-    .listening(.l2cap, ListeningPlace(port: 0x1011, addresses: [address])),
-    .listeningChanged(.le, ListeningPlace(port: nil, addresses: [])),
+    .listening(.l2cap, FarListeningPlace(port: 0x1011, addresses: [address])),
+    .listeningChanged(.le, FarListeningPlace(port: nil, addresses: [])),
     .notListening(.l2cap, LinkFailure(.permission, "EACCES")), .dialled(1, link: 2, traits),
     .dialFailed(3, LinkFailure(.hostDown)), .accepted(link: 4, LinkTraits(kind: .rfcomm, remoteAddress: "")),
     .received(5, Bytes([9])), .written(6, 65_536), .ended(7, nil), .ended(8, LinkFailure(.reset, "gone")),

@@ -79,14 +79,14 @@ def known_to_sender(place: Place, node: Node, state: str = "sender") -> None:
     assert program.wait() == 0, program.error_text()
 
 
-def advertise(program: Program, packets: list[bytes]) -> None:
-    """Advertises until the program has begun to connect."""
+def advertise(program: Program, packets: list[bytes], count: int = 1) -> None:
+    """Advertises until the program has begun to connect to this many."""
     neighbour = mdns.Neighbour()
     seen = []
 
     def connects():
         seen.extend(program.new_events())
-        return any(event["event"] in ("connecting", "failed", "finished") for event in seen)
+        return sum(event["event"] in ("connecting", "failed", "finished") for event in seen) >= count
     mdns.advertise_while(neighbour, packets, connects)
     neighbour.close()
 

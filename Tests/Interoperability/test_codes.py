@@ -3,6 +3,7 @@ import os
 import socket
 import time
 
+import mdns
 import meetings
 from association import Association
 from frames import Accept, Admit, CodeNonce, CodeReveal, Decline, Frame, Invite, Offer, Withdraw
@@ -234,4 +235,41 @@ def test_withdrawn_question(place: Place):
             assert not isinstance(answer, Accept), "the answer to one question was taken for another"
             return
         receiver.end()
+    raise AssertionError("no y was typed within the second in which nothing counts")
+
+
+def sent_unread(sender: Program, services: list[tuple[Node, socket.socket]]) -> tuple[float, bool]:
+    """Two are picked at imagesend; types y as soon as the question about the second has taken the place of that about the first.
+    - Returns: how many seconds after the first has declined that was, and whether the second was let in."""
+    meetings.advertise(sender, [mdns.service(node, server.getsockname()[1]) for node, server in services], count=len(services))
+    first, second = (Association(Link.accept(server, node)) for node, server in services)
+    first.ask(first.wait_for(Invite))
+    sender.see(SENDING, after=sender.see(first.code))
+    second.ask(second.wait_for(Invite))
+    behind = len(sender.look())
+    began = time.monotonic()
+    first.send(Decline(Reason.DECLINED))
+    sender.see(SENDING, after=sender.see(second.code, after=behind))
+    sender.type("y\n")
+    seconds = time.monotonic() - began
+    second.send(Accept())
+    try:
+        second.wait_for(Admit, patience=2)
+    except Late:
+        return seconds, False
+    return seconds, True
+
+
+def test_replaced_question_of_imagesend(place: Place):
+    """nor does a y at imagesend that was meant for another receiver, whose question has just gone"""
+    photo = place.path("photos") / "photo.jpg"
+    photo.write_bytes(b"photo")
+    for number in range(5):
+        with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+            sender = place.sender(None, "--to", "First", "--to", "Second", photo, state=f"sender{number}", terminal=True)
+            seconds, is_let_in = sent_unread(sender, [(Node(name="First"), one), (Node(name="Second"), other)])
+        if seconds < 0.9:
+            assert not is_let_in, "the answer to one question was taken for another"
+            return
+        sender.end()
     raise AssertionError("no y was typed within the second in which nothing counts")

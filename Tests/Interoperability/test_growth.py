@@ -6,6 +6,7 @@ import time
 import frames
 import hello
 import meetings
+import transfers
 from association import Association, Forgotten, joined, resumed
 from frames import (
     Abandon, DeclineOffer, EndStream, Frame, Invite, Leave, Offer, OpenStream, Ping, Pong, RemoveMember, ResetStream, StopStream, Withdraw)
@@ -114,6 +115,29 @@ def test_invite_withdraw_of_a_person(place: Place):
     receiver.see("Honest")
 
 
+def test_invitations_behind_a_question(place: Place):
+    """a stranger who invites and withdraws without end while a person is asked about a known device, and acknowledges all, leaves nothing
+    in memory, and the next one is asked about"""
+    known = Node(name="Known")
+    # Known, and not allowed to push.
+    meetings.known_to_sender(place, known, state="receiver")
+    receiver = meetings.ask_receiver(place)
+    waiting = meetings.asked(receiver, known)
+    association = Association(Link.dial(receiver.address, Node(), source="127.0.0.3"))
+    before, count, until = receiver.memory(), 0, time.monotonic() + LONGEST
+    while time.monotonic() < until and count < 20_000:
+        association.send(*[Invite(60_000, 0, bytes(32), bytes(8_192)), Withdraw(Reason.CANCELLED)] * 16)
+        association.settle()
+        association.inbox.clear()
+        count += 16
+    grown = receiver.memory() - before
+    # Each of them brings eight kilobytes.
+    assert grown < 6 * MiB + 1_000 * count, f"{grown >> 10} KiB more in memory after {count} invitations"
+    waiting.send(Withdraw(Reason.CANCELLED))
+    meetings.asked(receiver, Node(name="Honest"), source="127.0.0.2")
+    receiver.see("Honest")
+
+
 def test_streams_of_a_stranger(place: Place):
     """streams of who is no member end the link with reason 10, from the first on"""
     program, address = place.listener("ping")
@@ -190,6 +214,27 @@ def test_declined_offers(place: Place):
     grown = receiver.memory() - before
     # Each of them brings a kilobyte.
     assert grown < 4 * MiB + 400 * count, f"{grown >> 10} KiB more in memory after {count} offers"
+
+
+def test_offers_of_who_has_left(place: Place):
+    """members who come, offer all that they may and leave, while the one place for files is taken, leave nothing in memory, and the place is
+    the next one's"""
+    receiver = place.receiver("--count", 1, "--timeout", 240)
+    holder = transfers.Outgoing(joined(receiver.address), bytes(1 << 20), "slow.jpg")
+    assert holder.start() is None
+    before, rounds, until = receiver.memory(), 0, time.monotonic() + 2 * LONGEST
+    while time.monotonic() < until and rounds < 150:
+        member = joined(receiver.address, source="127.0.0.2")
+        limit = member.greeting.number(hello.TRANSFER_LIMIT)
+        member.send(*[Offer(number, 5, b"%d.jpg" % number, {Offer.METADATA: bytes(4_096)}) for number in range(limit)])
+        member.settle()
+        member.leave()
+        rounds += 1
+    grown = receiver.memory() - before
+    # Each round brings a quarter of a megabyte.
+    assert grown < 8 * MiB + rounds * (MiB >> 4), f"{grown >> 10} KiB more in memory after {rounds} members with {limit} offers each"
+    holder.association.leave()
+    assert transfers.send(joined(receiver.address), b"photo", "photo.jpg").is_stored
 
 
 def test_offers_unanswered(place: Place):

@@ -1,6 +1,7 @@
 """Meetings by a code that is typed, in both roles: section 7 of Documentation/wire-format.md."""
 import os
 import socket
+import time
 
 import transfers
 import typed_code
@@ -86,6 +87,10 @@ def test_code_of_a_relay(place: Place):
     association.admit()
     association.link.ping()
     association.leave()
+    # The table is written once it is a member.
+    until = time.monotonic() + 10
+    while not known(place, "listener").startswith("Ada  code"):
+        assert time.monotonic() < until, "it is not remembered"
     joined(address, Node(association.node.identity, name="Ada"))
     assert known(place, "listener").startswith("Ada  code  push:relay send:relay  since ")
 

@@ -8,12 +8,12 @@ import Testing
 struct RuleTests {
   @Test(
     "types of service: those of RFC 6335, in either case", arguments: ["a", "chat", "x-1", "MyApp", "abcdefghijklmno"])
-  func goodTypes(type: String) { #expect(ServiceType.brokenRule(type) == nil) }
+  func goodTypes(type: String) { #expect(ServiceTypeRules.brokenRule(type) == nil) }
 
   @Test(
     "types of service that are refused",
     arguments: ["", "abcdefghijklmnop", "1-2", "-a", "a-", "a--b", "a_b", "ä", "a b"])
-  func badTypes(type: String) { #expect(ServiceType.brokenRule(type) != nil) }
+  func badTypes(type: String) { #expect(ServiceTypeRules.brokenRule(type) != nil) }
 
   @Test("a bad type, and bad info, are told to the delegates with the rule", .timeLimit(.minutes(5)))
   func didNotStart() async {
@@ -54,10 +54,10 @@ struct RuleTests {
     #expect(try MeetingPlace(place.bytes) == place)
     #expect(try PeerCard(greeting: place.card.greeting) == place.card)
     for count in 0..<invitation.bytes.count {
-      #expect(throws: FieldReader.Malformed.self) { try InvitationPaper(Array(invitation.bytes.prefix(count))) }
+      #expect(throws: PaperReader.Malformed.self) { try InvitationPaper(Array(invitation.bytes.prefix(count))) }
     }
     for count in 0..<place.bytes.count {
-      #expect(throws: FieldReader.Malformed.self) { try MeetingPlace(place.bytes.prefix(count)) }
+      #expect(throws: PaperReader.Malformed.self) { try MeetingPlace(place.bytes.prefix(count)) }
     }
     // What comes behind is a later version's.
     #expect(try MeetingPlace(place.bytes + [9, 9, 9]) == place)
@@ -199,7 +199,7 @@ struct LedgerTests {
 
 @Suite("Who is in sight")
 struct SightingTests {
-  typealias Table = SightingTable<Int>
+  typealias Table = BrowsedPeers<Int>
 
   private func sighting(_ node: Int, _ identifier: UInt64, _ info: [String: String]? = nil) -> Table.Sighting {
     Table.Sighting(node: node, identifier: identifier, name: "n\(identifier)", info: info)

@@ -56,17 +56,23 @@ import Testing
     #expect(KeptPartials(Array(keys.prefix(16))).toRemove(limit: 16, age: 1 << 40) == [])
   }
 
-  @Test("strangers make room among themselves as senders do; for what a known sender holds all count as one")
+  @Test("strangers make room among themselves as senders do; a known sender loses nothing to them, whatever it holds")
   func strangersRoom() {
     let known = file(1, age: 9, mebibytes: 100)
     let first = stranger(2, age: 8, mebibytes: 60)
     let second = stranger(3, age: 7, mebibytes: 30)
     let kept = KeptPartials([known, first, second])
     let another = stranger(4, age: 0).name
-    #expect(kept.toFree(1, size: 10 << 20, asker: another) == [known], "100 MiB against 100")
+    #expect(kept.toFree(1, size: 1, asker: another) == [first], "the oldest is the known sender's")
     #expect(kept.toFree(1, size: 11 << 20, asker: another) == [first])
+    #expect(kept.toFree(90 << 20, size: 11 << 20, asker: another) == [first, second])
     #expect(kept.toFree(1, size: 61 << 20, asker: another) == [])
     #expect(kept.toFree(91 << 20, size: 11 << 20, asker: another) == [])
+    let film = KeptPartials([file(1, age: 9, mebibytes: 5_000), file(2, age: 1, isOfUse: false)])
+    for asker in [another, nil] {
+      #expect(film.toFree(2 << 20, size: 30 << 20, asker: asker) == [], "5,000 MiB against 30")
+      #expect(film.toFree(1 << 20, size: 30 << 20, asker: asker) == [file(2, age: 1, isOfUse: false)])
+    }
     // To a known sender strangers give way, whatever they hold, and before others do.
     #expect(kept.toFree(31 << 20, size: 900 << 20, asker: asker(5)) == [first])
     #expect(kept.toFree(91 << 20, size: 900 << 20, asker: asker(5)) == [])
@@ -90,10 +96,10 @@ import Testing
   func room() {
     let files = [file(1, age: 1, mebibytes: 50), file(2, age: 3, mebibytes: 50), file(1, age: 2, mebibytes: 50)]
     let kept = KeptPartials(files)
-    #expect(kept.toFree(0, size: 1, asker: nil) == [])
-    #expect(kept.toFree(1, size: 10 << 20, asker: nil) == [files[1]])
-    #expect(kept.toFree(50 << 20, size: 10 << 20, asker: nil) == [files[1]])
-    #expect(kept.toFree(51 << 20, size: 10 << 20, asker: nil) == [files[1], files[2]])
+    #expect(kept.toFree(0, size: 1, asker: asker(3)) == [])
+    #expect(kept.toFree(1, size: 10 << 20, asker: asker(3)) == [files[1]])
+    #expect(kept.toFree(50 << 20, size: 10 << 20, asker: asker(3)) == [files[1]])
+    #expect(kept.toFree(51 << 20, size: 10 << 20, asker: asker(3)) == [files[1], files[2]])
     let useless = file(2, age: 0, isOfUse: false)
     #expect(KeptPartials(files + [useless]).toFree(1, size: 1, asker: nil) == [useless])
   }
@@ -128,13 +134,16 @@ import Testing
     var files = [file(1, age: 2), file(1, age: 1), file(2, age: 0)]
     for index in files.indices { files[index].byteCount = .max }
     #expect(KeptPartials(files).toFree(.max, size: .max, asker: asker(2)) == [files[0]])
-    #expect(KeptPartials(files).toFree(.max, size: .max, asker: nil) == [files[0]])
+    #expect(KeptPartials(files).toFree(.max, size: .max, asker: asker(3)) == [files[0]])
+    #expect(KeptPartials(files).toFree(.max, size: .max, asker: nil) == [])
   }
 
   // MARK: In a directory
 
   /// A directory on a disk of so many blocks of 1 MiB, which knows how full it is.
-  private func directory(_ folder: TemporaryDirectory, mebibytes: UInt64) throws -> IncomingDirectory {
+  private func directory(
+    _ folder: TemporaryDirectory, mebibytes: UInt64, now: @escaping @Sendable () -> KeptAge.Moment = { .now }
+  ) throws -> IncomingDirectory {
     var calls = FileSystemCalls()
     let path = folder.path
     calls.allot = { _, _ in EOPNOTSUPP }
@@ -145,7 +154,7 @@ import Testing
       return FileSystemCalls.Space(
         blockCount: mebibytes, availableCount: mebibytes - min(used, mebibytes), blockByteCount: 1 << 20)
     }
-    return try IncomingDirectory(path: path, settings: .test(), calls: calls)
+    return try IncomingDirectory(path: path, settings: .test(), calls: calls, now: now)
   }
 
   private func keep(
@@ -168,8 +177,10 @@ import Testing
     return all.contains(name.text)
   }
 
-  private func offer(_ size: Int, from sender: UInt8, to directory: IncomingDirectory) throws {
-    let key = try PartialReception.key(sender, [99], size: size)
+  private func offer(
+    _ size: Int, from sender: UInt8, to directory: IncomingDirectory, isKnown: Bool = true
+  ) throws {
+    let key = try PartialReception.key(sender, [99], size: size, isKnown: isKnown)
     _ = try directory.conflictOutcome(name: try name("b"), size: key.size, policy: .rename, resuming: key)
     try IncomingFile(in: directory, name: try name("b"), offeredSize: key.size, policy: .rename, resuming: key)
       .discard()
@@ -201,13 +212,68 @@ import Testing
     #expect(try kept(1, 2, folder) && kept(1, 3, folder))
   }
 
-  @Test("a stranger's offer of all the room there could be costs those nothing who hold less")
-  func wholeDisk() throws {
+  @Test(
+    "an offer of all the room there could be costs those nothing who hold less, and a stranger's costs no known sender",
+    arguments: [true, false])
+  func wholeDisk(isKnown: Bool) throws {
     let folder = try TemporaryDirectory(inMemory: true)
     let directory = try directory(folder, mebibytes: 9)
     for sender: UInt8 in 1...3 { try keep(sender, 1, in: directory) }
-    #expect(failureCode { try offer(9 << 20, from: 4, to: directory) } == .diskFull(needed: 9 << 20, free: 3 << 20))
+    for size in isKnown ? [9 << 20] : [9 << 20, 4 << 20] {
+      let code = failureCode { try offer(size, from: 4, to: directory, isKnown: isKnown) }
+      #expect(code == .diskFull(needed: UInt64(size), free: 3 << 20))
+    }
     for sender: UInt8 in 1...3 { #expect(try kept(sender, 1, folder)) }
+  }
+
+  @Test("what could make room is read once in two seconds, however many offers don't fit, and whoever makes them")
+  func readOnce() throws {
+    let folder = try TemporaryDirectory(inMemory: true)
+    let clock = SetClock()
+    let directory = try directory(folder, mebibytes: 9) { clock.now }
+    for identity: UInt8 in 1...3 { try keep(1, identity, in: directory) }
+    /// How often the clock was asked, as it is for each kept file.
+    func looks(_ size: Int, _ sender: UInt8, isKnown: Bool) -> Int {
+      let before = clock.looks
+      let code = failureCode { try offer(size, from: sender, to: directory, isKnown: isKnown) }
+      #expect(code == .diskFull(needed: UInt64(size), free: 3 << 20))
+      return clock.looks - before
+    }
+    for _ in 0..<2 {
+      #expect(looks((1 << 62) - 1, 1, isKnown: true) > 3)
+      for sender: UInt8 in 1...30 {
+        for size in [(1 << 62) - 1, 10 << 20] { #expect(looks(size, sender, isKnown: true) == 1) }
+        if sender > 1 { #expect(looks(4 << 20, sender, isKnown: false) == 1) }
+      }
+      clock.pass(RememberedPartials.seconds)
+    }
+    // What does make room is read all the same, and goes.
+    #expect(looks((1 << 62) - 1, 2, isKnown: true) > 3)
+    try offer(4 << 20, from: 2, to: directory)
+    #expect(try !kept(1, 1, folder))
+    #expect(try kept(1, 2, folder) && kept(1, 3, folder))
+  }
+
+  @Test("what another process keeps meanwhile makes room two seconds later, and what this one keeps at once")
+  func keptMeanwhile() throws {
+    for isOther in [true, false] {
+      let folder = try TemporaryDirectory(inMemory: true)
+      let clock = SetClock()
+      let directory = try self.directory(folder, mebibytes: 9) { clock.now }
+      let writer = try isOther ? self.directory(folder, mebibytes: 9, now: { clock.now }) : directory
+      try keep(1, 1, in: directory)
+      let tooLarge = failureCode { try offer(9 << 20, from: 2, to: directory) }
+      #expect(tooLarge == .diskFull(needed: 9 << 20, free: 7 << 20))
+      for identity: UInt8 in 2...3 { try keep(1, identity, in: writer) }
+      if isOther {
+        // The first sender had 2 MiB when the directory was read, and has 6 now.
+        let early = failureCode { try offer(4 << 20, from: 2, to: directory) }
+        #expect(early == .diskFull(needed: 4 << 20, free: 3 << 20))
+        clock.pass(RememberedPartials.seconds)
+      }
+      try offer(4 << 20, from: 2, to: directory)
+      #expect(try !kept(1, 1, folder))
+    }
   }
 
   @Test("a stranger who leaves thirty begun files keeps no more than what others leave of the limit")

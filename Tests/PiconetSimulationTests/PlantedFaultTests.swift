@@ -3,7 +3,11 @@ import Testing
 
 @Suite("The simulator finds faults that were planted")
 struct PlantedFaultTests {
-  @Test("a planted fault is found in fair weather", arguments: PlantedFault.allCases.filter { $0 != .memoryGrows })
+  /// Each of these has a bound of its own that finds it.
+  private static let ofMemory: Set<PlantedFault> = [.memoryGrows, .acknowledgementsLost, .endlessMessage]
+
+  @Test(
+    "a planted fault is found in fair weather", arguments: PlantedFault.allCases.filter { !ofMemory.contains($0) })
   func plantedFaultIsFound(fault: PlantedFault) {
     var found: [String] = []
     // A wrong position shows only if the link is lost in the middle of a file.
@@ -30,6 +34,28 @@ struct PlantedFaultTests {
     }
     #expect(found.count == 3, "found in \(found.count) of 400 seeds")
     #expect(found.allSatisfy { $0.contains("bytes waiting for a link, the limit is") }, "\(found)")
+  }
+
+  @Test("what is sent and never acknowledged is found by the bound on what a node keeps")
+  func keptFramesThatGrowAreFound() {
+    let found = findings(of: .acknowledgementsLost, in: .streams, saying: "bytes that are not acknowledged")
+    #expect(found.count == 3, "\(found)")
+  }
+
+  @Test("a message that never ends is found by the bound on what a node holds for its peers")
+  func heldBytesThatGrowAreFound() {
+    let found = findings(of: .endlessMessage, in: .hostile, saying: "bytes for its peers")
+    #expect(found.count == 3, "\(found)")
+  }
+
+  /// The first three with these words. Where limits are ignored, other checks may find something first.
+  private func findings(of fault: PlantedFault, in family: ScenarioFamily, saying text: String) -> [String] {
+    var found: [String] = []
+    for number: UInt64 in 0..<100 where found.count < 3 {
+      let finding = Simulation.run(SimulationSeed(family, number), faults: [fault]).finding
+      if let finding, finding.contains(text) { found.append(finding) }
+    }
+    return found
   }
 
   @Test("a report names the seed, the finding, the transcript and the command")

@@ -1,5 +1,6 @@
-import PiconetTestKit
 import Testing
+
+@testable import PiconetTestKit
 
 @Suite("Thousands of simulated sessions keep every promise")
 struct SimulationTests {
@@ -7,7 +8,7 @@ struct SimulationTests {
   func noSeedBreaksAnInvariant(part: SeedPlan.Part) {
     var failures = 0
     for number in part.numbers {
-      let report = Simulation.run(SimulationSeed(part.family, number))
+      let report = Simulation.run(SimulationSeed(part.family, number), choosingPartials: DirectoryChoice())
       guard report.finding != nil else { continue }
       failures += 1
       if failures <= 2 { Issue.record("\(report.description(lastLines: 200))") }
@@ -20,7 +21,7 @@ struct SimulationTests {
     .enabled(if: SeedPlan.alone != nil, "PICONET_SEED names no seed"))
   func oneSeedAlone() throws {
     let seed = try #require(SimulationSeed(SeedPlan.alone ?? ""), "PICONET_SEED is family:number")
-    let report = Simulation.run(seed, transcriptLimit: 20_000)
+    let report = Simulation.run(seed, transcriptLimit: 20_000, choosingPartials: DirectoryChoice())
     print(report.description(lastLines: 20_000))
     print(report.statistics)
     #expect(report.finding == nil)

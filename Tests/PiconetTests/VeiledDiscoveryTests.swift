@@ -18,6 +18,23 @@ private final class OpenSource: Discovery {
   func report(_ report: DiscoveryReport) { handler?(report) }
 }
 
+/// A clock that a test moves, with one timer.
+private final class HandTime {
+  private(set) var now = Instant(nanoseconds: 0)
+  private(set) var deadline: Instant?
+  weak var discovery: VeiledDiscovery?
+
+  var time: VeiledDiscovery.Time { VeiledDiscovery.Time(now: { self.now }, wake: { self.deadline = $0 }) }
+
+  /// Goes on to the deadline. Returns false if there is none.
+  func step() -> Bool {
+    guard let due = deadline else { return false }
+    (now, deadline) = (max(now, due), nil)
+    discovery?.lookForOwners()
+    return true
+  }
+}
+
 @Suite("Devices that are visible to those who know them")
 struct VeiledDiscoveryTests {
   private let peer = PeerID(bytes: [UInt8](repeating: 7, count: 32))!
@@ -30,9 +47,17 @@ struct VeiledDiscoveryTests {
       ports: [.tcp: 4000])
   }
 
+  private func discovery(
+    of source: OpenSource, _ known: [(PeerID, String)] = [], isVeiled: Bool = false, _ time: HandTime = HandTime()
+  ) -> VeiledDiscovery {
+    let discovery = VeiledDiscovery(source, isVeiled: isVeiled, candidates: { known }, time: time.time)
+    time.discovery = discovery
+    return discovery
+  }
+
   private func veiled(_ incarnation: UInt64) throws -> Advertisement {
     let source = OpenSource()
-    VeiledDiscovery(source, isVeiled: true, candidates: { [] }).advertise(advertisement(incarnation))
+    discovery(of: source, isVeiled: true).advertise(advertisement(incarnation))
     return try #require(source.advertised)
   }
 
@@ -44,7 +69,7 @@ struct VeiledDiscoveryTests {
     }
     #expect(one.peer != two.peer)
     let source = OpenSource()
-    VeiledDiscovery(source, isVeiled: false, candidates: { [] }).advertise(advertisement(1))
+    discovery(of: source).advertise(advertisement(1))
     #expect(source.advertised == advertisement(1))
   }
 
@@ -54,7 +79,7 @@ struct VeiledDiscoveryTests {
     for isKnown in [true, false] {
       let source = OpenSource()
       let known = isKnown ? [(other, "Ben"), (peer, "Mum")] : [(other, "Ben")]
-      let discovery = VeiledDiscovery(source, isVeiled: false, candidates: { known })
+      let discovery = self.discovery(of: source, known)
       var reports: [DiscoveryReport] = []
       discovery.setHandler { reports.append($0) }
       discovery.search(sessionID: "s")
@@ -74,7 +99,7 @@ struct VeiledDiscoveryTests {
   func others() throws {
     let veil = try veiled(1)
     let source = OpenSource()
-    let discovery = VeiledDiscovery(source, isVeiled: false, candidates: { [(self.peer, "Mum")] })
+    let discovery = self.discovery(of: source, [(peer, "Mum")])
     var reports: [DiscoveryReport] = []
     discovery.setHandler { reports.append($0) }
     discovery.search(sessionID: "other")
@@ -87,5 +112,42 @@ struct VeiledDiscoveryTests {
     sighting.name = "Hall"
     source.report(.seen(sighting))
     #expect(reports == [.seen(sighting)])
+  }
+
+  @Test("of a flood of invented veils only so many are looked at in a tenth of a second; the honest one has its turn")
+  func flood() throws {
+    let veil = try veiled(1)
+    let known = (0..<1024).map { number in
+      (PeerID(bytes: (0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 2 * 8)) })!, "Peer \(number)")
+    }
+    let (source, time) = (OpenSource(), HandTime())
+    let discovery = self.discovery(of: source, known + [(peer, "Mum")], time)
+    var seen: [String] = []
+    discovery.setHandler { if case .seen(let sighting) = $0 { seen.append(sighting.name) } }
+    discovery.search(sessionID: "s")
+    let invented = (0..<60).map { number in
+      Sighting(
+        peer: other, incarnation: Incarnation(rawValue: UInt64(number)), name: "", info: [:], addresses: [])
+    }
+    for sighting in invented { source.report(.seen(sighting)) }
+    source.report(
+      .seen(Sighting(peer: veil.peer, incarnation: veil.incarnation, name: "", info: [:], addresses: [])))
+    // A flood of changes does not put it off.
+    for sighting in invented { source.report(.seen(sighting)) }
+    #expect(seen.isEmpty)
+    var periods = 0
+    while seen.isEmpty, time.step() { periods += 1 }
+    // Four of 1,025 HMACs each begin in a period, and four had their turn in the first. Those wait again, at the end.
+    #expect(seen == ["Mum"] && periods == 15)
+    // Once its owner is known, a change is told at once.
+    var moved = Sighting(peer: veil.peer, incarnation: veil.incarnation, name: "", info: [:], addresses: [])
+    moved.addresses = [TransportAddress(kind: .tcp, text: "127.0.0.1:1")]
+    source.report(.seen(moved))
+    #expect(seen == ["Mum", "Mum"])
+    // What is gone is not looked for.
+    for sighting in invented { source.report(.gone(sighting.peer, sighting.incarnation)) }
+    #expect(!time.step() || time.deadline == nil)
+    discovery.close()
+    #expect(time.deadline == nil)
   }
 }

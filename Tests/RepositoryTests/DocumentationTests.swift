@@ -243,13 +243,16 @@ struct DocumentationTests {
 
   @Test("the order of the transports is told in one way, that of the node's default")
   func orderOfTransports() throws {
-    let configuration = try #require(Repository.text("Sources/Piconet/Node/NodeConfiguration.swift")).text
-    let order = try #require(configuration.firstMatch(of: /var transports: \[TransportKind\] = (\[.*\])/)).1
-    let choice = try #require(Repository.text("Tools/CommandLine/Options/OptionWord.swift")).text
-    #expect(choice.contains("case .auto: \(order)"))
-    let engine = try #require(Repository.text("Sources/PiconetEngine/Configuration/EngineConfiguration.swift")).text
-    #expect(engine.contains("var transports: [TransportKind] = \(order)"))
-    let words = order.dropFirst().dropLast().split(separator: ", ").map { $0.dropFirst().uppercased() }
+    let kinds = try #require(Repository.text("Sources/PiconetEngine/Ports/TransportKind.swift"))
+    let bluetooth = try #require(kinds.text.firstMatch(of: /let bluetooth: \[TransportKind\] = \[(.*)\]/)).1
+    #expect(kinds.text.contains("let defaultOrder: [TransportKind] = [.tcp] + bluetooth"))
+    for user in [
+      "Sources/Piconet/Node/NodeConfiguration.swift", "Tools/CommandLine/Options/OptionWord.swift",
+      "Sources/PiconetEngine/Configuration/EngineConfiguration.swift",
+    ] {
+      #expect(try #require(Repository.text(user)).text.contains("TransportKind.defaultOrder"), "\(user)")
+    }
+    let words = ["TCP"] + bluetooth.split(separator: ", ").map { $0.dropFirst().uppercased() }
     let told = /order (?:is )?([A-Z0-9]+(?:, [A-Z0-9]+)+)/
     var count = 0
     for file in Self.documents {

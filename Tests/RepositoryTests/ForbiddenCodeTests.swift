@@ -79,6 +79,68 @@ struct ForbiddenCodeTests {
     #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
   }
 
+  /// Those of which the compiler has to show each place that a new case concerns.
+  private static let closedEnums = [
+    ("Frame", "Sources/PiconetWire/Frames/Frame.swift"),
+    ("Fact", "Sources/PiconetEngine/Facts/Fact.swift"),
+    ("Command", "Sources/PiconetEngine/Facts/Command.swift"),
+    ("Reply", "Sources/PiconetEngine/Facts/Command.swift"),
+    ("Effect", "Sources/PiconetEngine/Effects/Effect.swift"),
+    ("Event", "Sources/PiconetEngine/Effects/Event.swift"),
+    ("KnownReason", "Sources/PiconetWire/Frames/KnownReason.swift"),
+    ("SessionEvent", "Sources/Piconet/Sequences/SessionEvents.swift"),
+    ("MembershipChange", "Sources/Piconet/Session/MembershipChange.swift"),
+  ]
+
+  /// What answers, draws, damages or judges a few of many cases on purpose; and examples, as others would write them.
+  private static let mayHaveDefaults = [
+    "Sources/PiconetTestKit/Fuzzing/", "Sources/PiconetTestKit/Hostile/",
+    "Sources/PiconetTestKit/Network/WorldTampering.swift", "Sources/PiconetTestKit/Application/WorldTypedCodes.swift",
+    "Sources/PiconetTestKit/Invariants/WorldIntroductions.swift", "Tools/CommandLine/Sending/PeerConnection.swift",
+    "Tools/Examples/",
+  ]
+
+  /// The names of the enum's cases, each of which has a line.
+  private static func cases(of name: String, in file: TextFile) throws -> Set<String> {
+    let opening = try Regex(#"^(public |package )?enum \#(name)\b"#)
+    let first = file.code.firstIndex { $0.contains(opening) }
+    let start = try #require(first, "\(name) is not in \(file.path)")
+    let body = file.code[start...].prefix { $0 != "}" }
+    return Set(body.compactMap { $0.firstMatch(of: /^  (?:indirect )?case (\w+)/).map { String($0.output.1) } })
+  }
+
+  /// The cases that the switch names whose `default` this is; nil: there is no `default`.
+  private static func casesBeside(_ index: Int, in file: TextFile) -> [String]? {
+    let indent = file.code[index].prefix { $0 == " " }
+    guard file.code[index].dropFirst(indent.count).hasPrefix("default:") else { return nil }
+    var names: [String] = []
+    for line in file.code[..<index].reversed() where line.contains(where: { $0 != " " }) {
+      let own = line.prefix { $0 == " " }.count
+      if own < indent.count || own == indent.count && line.contains("switch ") { break }
+      guard own == indent.count, line.dropFirst(own).hasPrefix("case ") else { continue }
+      names += line.matches(of: /(?:case |, )\(?\.(\w+)/).map { String($0.output.1) }
+    }
+    return names
+  }
+
+  @Test("no default over frames, facts, commands, effects, events and reasons: a new one has to be seen everywhere")
+  func noDefaults() throws {
+    let enums = try Self.closedEnums.map { name, path in
+      try Self.cases(of: name, in: try #require(Repository.text(path), "\(path)"))
+    }
+    #expect(enums.map(\.count).reduce(0, +) > 200)
+    #expect(enums.allSatisfy { $0.count > 4 }, "\(enums.map(\.count))")
+    let wrong = Repository.sources.filter { file in
+      !Self.mayHaveDefaults.contains { file.path.hasPrefix($0) }
+    }.flatMap { file in
+      file.code.indices.filter { index in
+        guard let names = Self.casesBeside(index, in: file), !names.isEmpty else { return false }
+        return enums.contains { $0.isSuperset(of: names) }
+      }.map(file.place)
+    }
+    #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+  }
+
   @Test("what is compiled against Apple's names makes nobody known: only a person's act does")
   func facadesRememberNobody() {
     let acts = [".remember(", "KnownPeers", "setRights", ".confirm("]

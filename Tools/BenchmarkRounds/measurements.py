@@ -168,7 +168,7 @@ def failover_phases(cut, client, server):
     client.wait()
     server.wait()
     near, far = client.result(client.output), server.result(server.output)
-    # What was on its way when the cut came is not meant.
+    # What was on its way when the cut came does not count.
     first = next((moment for moment in far["arrivals_ns"] if moment >= near["noticed_ns"]), None)
     if first is None:
         raise Failed("failover: no message came over the other way")
@@ -201,7 +201,7 @@ def failover_after_reset(bench):
 
 
 def failover_after_silence(bench):
-    """Two hosts with two cables, one of which is pulled: nobody is told."""
+    """Two hosts with two cables, one of which is pulled: neither host is told."""
     networks = ("10.78.0", "10.79.0")
     with cabled_hosts(networks, bench.folder) as hosts:
         server = hosts.start(1, [bench.ours, "failover", "--server", "--listen", "*"])
@@ -227,7 +227,7 @@ def calls(bench, count, more):
 
 
 def peers(bench, count, trips, seconds):
-    """One node with so many peers: all of them are one other process, on the other processor."""
+    """One node with this many peers: all of them are one other process, on the other processor."""
     options = ["--peers", str(count), "--count", str(trips), "--seconds", str(seconds)]
     client, server = both_ends(bench.ours, "peers", options, options, bench.two, bench.folder)
     return {

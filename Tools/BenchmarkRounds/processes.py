@@ -141,7 +141,7 @@ class ShapedHosts:
 
 
 class Relay:
-    """Hands one TCP connection on, until it is cut: both ends are reset then, and nobody gets through any more."""
+    """Hands one TCP connection on, until it is cut: both ends are reset then, and nothing gets through any more."""
 
     def __init__(self, port):
         self.target = ("127.0.0.1", port)

@@ -11,7 +11,7 @@ class Failure(Exception):
     """A measurement that could not be made, and why."""
 
 
-# A clock that counts instructions runs away whenever the machine waits for its host, and its time costs nobody any.
+# A clock that counts instructions runs away whenever the machine waits for its host, and its time costs nothing.
 COUNTS_INSTRUCTIONS = os.environ.get("PICONET_CLOCK") == "instructions"
 PATIENCE = 20 if COUNTS_INSTRUCTIONS else 1
 
@@ -20,7 +20,7 @@ class Process:
     """One started program; its output is read line by line, each line with the time at which it came."""
 
     def __init__(self, words, environment=None, merge=False, silent=False):
-        """`silent`: nobody reads what it says, and it does not wait for that."""
+        """`silent`: its output is not read, and it does not wait for that."""
         self.words = words
         self.child = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL if silent else subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""What this machine says of its kernel, BlueZ and adapters; each figure without privileges."""
+"""What this machine says about its kernel, BlueZ and adapters; each figure without privileges."""
 import os
 import re
 import shutil
@@ -32,7 +32,7 @@ def machine():
 
 
 def adapter(name):
-    """The chip (USB or PCI id), driver, and what the controller says of itself: HCI and LMP version, firmware's revision."""
+    """The chip (USB or PCI id), driver, and what the controller says about itself: HCI and LMP version, firmware's revision."""
     device = os.path.realpath(f"/sys/class/bluetooth/{name}/device")
     facts = {"name": name, "chip": None, "driver": None}
     if "/virtual/" in os.path.realpath(f"/sys/class/bluetooth/{name}"):

@@ -63,7 +63,7 @@ def inquiry(adapter):
 
 
 def signal_of(bench, missing):
-    """How strongly the adapter hears the machine that responds, in dBm, as `piconet scan` tells it."""
+    """How strongly the adapter hears the machine that responds, in dBm, as `piconet scan` reports it."""
     scan = [bench.program("piconet"), "scan", "--json", "--session", SESSION, "--transport", "bluetooth", "--adapter",
             bench.adapters[0]]
     heard = None
@@ -78,7 +78,7 @@ def signal_of(bench, missing):
     return heard
 
 
-# What Swift Testing says of a test whose list of transports is empty here, and what that means.
+# What Swift Testing says about a test whose list of transports is empty here, and what that means.
 NO_CASES = "No test cases found."
 WHY_NO_CASES = "no transport here has what it needs: a third adapter, or emulated air (PICONET_FAULTS) that can be made worse"
 

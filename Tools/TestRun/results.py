@@ -1,4 +1,4 @@
-"""What Swift Testing tells of a run, out of its stream of events."""
+"""What Swift Testing reports about a run, from its stream of events."""
 import dataclasses
 import json
 import re

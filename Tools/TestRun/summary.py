@@ -12,7 +12,7 @@ def clock(seconds):
 
 
 def lines(what):
-    """The beginning of a failure, as much as is told of it."""
+    """The beginning of a failure, as much as is reported."""
     return [line[:400] for line in what.splitlines() if line.strip()][:MOST_LINES]
 
 
@@ -31,7 +31,7 @@ class Summary:
                     failed.add((run.name, test.id))
                 elif test.ended is not None:
                     passed.add((run.name, test.id))
-            # A suite that is skipped says so once; its tests are not told of.
+            # A suite that is skipped says so once; its tests are not reported.
             for suite in run.results.values():
                 if suite.is_suite and suite.skipped is not None:
                     for test in run.tests:

@@ -3,8 +3,8 @@ import Piconet
 /// How the peers stand with a session, and what its owner is told of each change. Pure: what happened goes in, calls
 /// come out.
 ///
-/// Whether a peer is in sight and whether it is connected come from different sources: what is told is made of both
-/// here, so that each change is told once, and in a sound order.
+/// Whether a peer is in sight and whether it is connected come from different sources: reports are made from both here,
+/// so that each change is reported once, and in a sound order.
 struct PeerBook: Sendable {
   enum Phase: Hashable, Sendable {
     case apart
@@ -24,7 +24,7 @@ struct PeerBook: Sendable {
     var phase = Phase.apart
     /// Whether it is reached over another peer.
     var isRelayed = false
-    /// Whether the last that was told of it is that it is available.
+    /// Whether the last report on it was that it is available.
     fileprivate var isToldAvailable = false
     fileprivate var isToldRequest = false
     /// Why its last request, or ours, has come to nothing.
@@ -89,14 +89,17 @@ struct PeerBook: Sendable {
   mutating func sighted(_ peers: [(node: NodeID, name: String, claim: String?)]) -> [SessionCall] {
     var calls: [SessionCall] = []
     let present = Set(peers.map(\.node))
-    for node in entries.keys.filter({ !present.contains($0) }).sorted() {
-      entries[node]?.isInSight = false
+    let absent = entries.filter { !present.contains($0.key) }.sorted { $0.key < $1.key }
+    for (node, var entry) in absent {
+      entry.isInSight = false
+      entries[node] = entry
       calls += settle(node)
     }
     for peer in peers {
-      enter(peer.node, peer.name, peer.claim)
-      entries[peer.node]?.isInSight = true
-      entries[peer.node]?.name = peer.name
+      var entry = enter(peer.node, peer.name, peer.claim)
+      entry.isInSight = true
+      entry.name = peer.name
+      entries[peer.node] = entry
       calls += settle(peer.node)
     }
     return calls
@@ -104,29 +107,32 @@ struct PeerBook: Sendable {
 
   /// We begin to connect, or accept.
   mutating func connecting(_ node: NodeID) -> [SessionCall] {
-    guard let entry = entries[node] else { return [] }
-    entries[node]?.phase = .connecting
-    entries[node]?.ending = nil
-    entries[node]?.again = nil
-    // Of a request it has been told already, or will be as the request is.
-    if case .asking = entry.phase, entry.isToldRequest { return [] }
+    guard let former = entries[node] else { return [] }
+    var entry = former
+    entry.phase = .connecting
+    entry.ending = nil
+    entry.again = nil
+    entries[node] = entry
+    // The report of its request has said so, or will.
+    if case .asking = former.phase, former.isToldRequest { return [] }
     return [.state(peer: entry.peerID, .stateConnecting)]
   }
 
   /// A peer asks. Only one that is apart can: any other has been asked by us, and that is an answer.
   mutating func asked(_ node: NodeID, name: String, claim: String?, id: UInt64) -> [SessionCall] {
-    enter(node, name, claim)
-    guard let entry = entries[node] else { return [] }
-    entries[node]?.phase = .asking(id)
-    entries[node]?.isToldRequest = false
-    entries[node]?.ending = nil
+    var entry = enter(node, name, claim)
+    entry.phase = .asking(id)
+    entry.isToldRequest = false
+    entry.ending = nil
+    entries[node] = entry
     return [.request(peer: entry.peerID, node, id: id)]
   }
 
-  /// Whether a request is open, and is told now.
+  /// Whether a request is still open; it then counts as reported.
   mutating func tells(request id: UInt64, of node: NodeID) -> Bool {
-    guard entries[node]?.phase == .asking(id) else { return false }
-    entries[node]?.isToldRequest = true
+    guard var entry = entries[node], entry.phase == .asking(id) else { return false }
+    entry.isToldRequest = true
+    entries[node] = entry
     return true
   }
 
@@ -146,45 +152,61 @@ struct PeerBook: Sendable {
   }
 
   private mutating func failed(_ node: NodeID, _ error: GKSessionError, isTold: Bool) -> [SessionCall] {
-    guard let entry = entries[node] else { return [] }
-    entries[node]?.phase = .apart
-    entries[node]?.ending = error
+    guard var entry = entries[node] else { return [] }
+    entry.phase = .apart
+    entry.ending = error
+    entries[node] = entry
     return (isTold ? [.failed(peer: entry.peerID, error)] : []) + settle(node)
   }
 
   mutating func joined(_ node: NodeID, name: String, claim: String?) -> [SessionCall] {
-    enter(node, name, claim)
-    guard let entry = entries[node], entry.phase != .connected else { return [] }
-    entries[node]?.phase = .connected
-    entries[node]?.isToldAvailable = false
-    entries[node]?.ending = nil
-    entries[node]?.again = nil
+    var entry = enter(node, name, claim)
+    guard entry.phase != .connected else { return [] }
+    entry.phase = .connected
+    entry.isToldAvailable = false
+    entry.ending = nil
+    entry.again = nil
+    entries[node] = entry
     return [.state(peer: entry.peerID, .stateConnected)]
   }
 
-  /// A connected peer is reached so from now on. Nothing is told of that: it is connected as before.
-  mutating func isReached(_ node: NodeID, overAnother isRelayed: Bool) { entries[node]?.isRelayed = isRelayed }
+  /// A connected peer is reached this way from now on. That is not reported: it is connected as before. Does nothing
+  /// for a peer that has been forgotten.
+  mutating func isReached(_ node: NodeID, overAnother isRelayed: Bool) {
+    guard var entry = entries[node] else { return }
+    entry.isRelayed = isRelayed
+    entries[node] = entry
+  }
 
-  /// We begin to leave it.
+  /// We begin to leave it, if it is connected.
   mutating func leaving(_ node: NodeID) {
-    if entries[node]?.phase == .connected { entries[node]?.phase = .leaving }
+    guard var entry = entries[node], entry.phase == .connected else { return }
+    entry.phase = .leaving
+    entries[node] = entry
   }
 
   mutating func left(_ node: NodeID, _ error: GKSessionError) -> [SessionCall] {
-    guard let entry = entries[node], entry.phase == .connected || entry.phase == .leaving else { return [] }
-    entries[node]?.phase = .apart
+    guard var entry = entries[node], entry.phase == .connected || entry.phase == .leaving else { return [] }
+    entry.phase = .apart
+    entries[node] = entry
     // The header of Apple's delegate: failures are also "disconnects due to timeouts".
     let failure: [SessionCall] = error.code == .timedOutError ? [.failed(peer: entry.peerID, error)] : []
     return failure + [.state(peer: entry.peerID, .stateDisconnected)] + settle(node, after: .stateDisconnected)
   }
 
-  /// The peer is to be connected again when the present attempt or connection is over; nil: not any more.
-  mutating func again(_ node: NodeID, _ timeout: Duration?) { entries[node]?.again = timeout }
+  /// The peer is to be connected again when the present attempt or connection is over; nil: not any more. A peer that
+  /// has been forgotten has neither.
+  mutating func again(_ node: NodeID, _ timeout: Duration?) {
+    guard var entry = entries[node] else { return }
+    entry.again = timeout
+    entries[node] = entry
+  }
 
-  /// - Returns: with which timeout to connect now.
+  /// - Returns: the timeout with which to connect now.
   mutating func takeAgain(_ node: NodeID) -> Duration? {
-    guard let entry = entries[node], entry.phase == .apart, let again = entry.again else { return nil }
-    entries[node]?.again = nil
+    guard var entry = entries[node], entry.phase == .apart, let again = entry.again else { return nil }
+    entry.again = nil
+    entries[node] = entry
     return again
   }
 
@@ -192,22 +214,26 @@ struct PeerBook: Sendable {
 
   /// The first claim that is made for a node counts for as long as it is known; one of an id that another node has, or
   /// this one, does not.
-  private mutating func enter(_ node: NodeID, _ name: String, _ claim: String?) {
-    if entries[node] != nil { return }
+  /// - Returns: the node's entry, which is made if there is none.
+  private mutating func enter(_ node: NodeID, _ name: String, _ claim: String?) -> Entry {
+    if let entry = entries[node] { return entry }
     let claimed = claim.flatMap { $0 == own || nodes[$0] != nil ? nil : $0 }
     let peerID = claimed ?? "\(node.peer)/\(node.incarnation)"
-    entries[node] = Entry(peerID: peerID, name: name)
+    let entry = Entry(peerID: peerID, name: name)
+    entries[node] = entry
     nodes[peerID] = node
+    return entry
   }
 
-  /// Tells whether a peer that is apart is available, and forgets one that is neither.
+  /// Reports whether a peer that is apart is available, and forgets one that is neither.
   private mutating func settle(
     _ node: NodeID, after last: GKPeerConnectionState = .stateUnavailable
   ) -> [SessionCall] {
-    guard let entry = entries[node], entry.phase == .apart else { return [] }
+    guard var entry = entries[node], entry.phase == .apart else { return [] }
     if entry.isInSight {
       if entry.isToldAvailable { return [] }
-      entries[node]?.isToldAvailable = true
+      entry.isToldAvailable = true
+      entries[node] = entry
       return [.state(peer: entry.peerID, .stateAvailable)]
     }
     entries[node] = nil

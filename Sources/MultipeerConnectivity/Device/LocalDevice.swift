@@ -47,17 +47,21 @@ actor LocalDevice {
     if let host = entries[identifier]?.host { return host }
     if let starting = entries[identifier]?.starting { return try await starting.value }
     entries = entries.filter { $0.value.host != nil || $0.value.starting != nil }
-    let task = Task { try await NodeHost(DeviceSettings.current.host) }
+    let task = Task { try await NodeHost(LocalDeviceSettings.current.host) }
     entries[identifier] = Entry(starting: task)
-    defer { entries[identifier]?.starting = nil }
-    let host = try await task.value
-    entries[identifier]?.host = host
-    return host
+    do {
+      let host = try await task.value
+      entries[identifier] = Entry(host: host)
+      return host
+    } catch {
+      entries[identifier] = nil
+      throw error
+    }
   }
 }
 
 /// Settings of this device, for all that is started from now on: Apple's interface has none.
-struct DeviceSettings: Sendable {
+struct LocalDeviceSettings: Sendable {
   /// The network interfaces to keep to; nil: all.
   var interfaces: Set<String>?
   /// The transports, in order of preference; nil: all that Piconet has.
@@ -70,9 +74,9 @@ struct DeviceSettings: Sendable {
     }
   }
 
-  private static let shared = Mutex(DeviceSettings(environment: ProcessInfo.processInfo.environment))
+  private static let shared = Mutex(LocalDeviceSettings(environment: ProcessInfo.processInfo.environment))
 
-  static var current: DeviceSettings {
+  static var current: LocalDeviceSettings {
     get { shared.withLock { $0 } }
     set { shared.withLock { $0 = newValue } }
   }

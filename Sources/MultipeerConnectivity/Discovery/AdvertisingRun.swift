@@ -29,16 +29,16 @@ final class AdvertisingRun: Stoppable, @unchecked Sendable {
   private static func start(
     _ peer: MCPeerID, _ info: [String: String], _ type: String
   ) async throws -> LocalDevice.Presence {
-    if let rule = ServiceType.brokenRule(type) ?? DiscoveryPairs.brokenRule(info) {
+    if let rule = ServiceTypeRules.brokenRule(type) ?? DiscoveryPairs.brokenRule(info) {
       throw MCError(.invalidParameter, rule)
     }
     var configuration = NodeConfiguration(
-      sessionID: ServiceType.sessionID(type), name: DisplayName.ofNode(peer.displayName))
+      sessionID: ServiceTypeRules.sessionID(type), name: DisplayName.ofNode(peer.displayName))
     configuration.mode = .server
     configuration.discoveryInfo = DiscoveryPairs.adding(peer, to: info)
     // Conversations, not members: they are over soon.
     configuration.capacity = 256
-    DeviceSettings.current.apply(to: &configuration)
+    LocalDeviceSettings.current.apply(to: &configuration)
     return try await LocalDevice.shared.startAvailable(configuration, for: peer)
   }
 

@@ -11,10 +11,10 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
 
   private struct State {
     var isStopped = false
-    var table = SightingTable<NodeID>()
+    var table = BrowsedPeers<NodeID>()
     /// The last conversation with each advertiser.
     var conversations: [NodeID: Task<Void, Never>] = [:]
-    /// Who waits for the word of an advertiser that has accepted.
+    /// Conversations that wait for the word of an advertiser that has accepted.
     var answers: [NodeID: AsyncStream<[UInt8]>.Continuation] = [:]
   }
 
@@ -34,13 +34,13 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
   }
 
   private static func start(_ peer: MCPeerID, _ type: String) async throws -> LocalDevice.Presence {
-    if let rule = ServiceType.brokenRule(type) { throw MCError(.invalidParameter, rule) }
+    if let rule = ServiceTypeRules.brokenRule(type) { throw MCError(.invalidParameter, rule) }
     var configuration = NodeConfiguration(
-      sessionID: ServiceType.sessionID(type), name: DisplayName.ofNode(peer.displayName))
+      sessionID: ServiceTypeRules.sessionID(type), name: DisplayName.ofNode(peer.displayName))
     configuration.mode = .client
     // Conversations, not members: they are over soon.
     configuration.capacity = 256
-    DeviceSettings.current.apply(to: &configuration)
+    LocalDeviceSettings.current.apply(to: &configuration)
     return try await LocalDevice.shared.startAvailable(configuration, for: peer)
   }
 
@@ -57,7 +57,7 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
       for await peers in try await starting.value.node.peers {
         let sightings = peers.compactMap { node in
           DiscoveryPairs.taking(node.info).map {
-            SightingTable<NodeID>.Sighting(node: node.id, identifier: $0.identifier, name: node.name, info: $0.info)
+            BrowsedPeers<NodeID>.Sighting(node: node.id, identifier: $0.identifier, name: node.name, info: $0.info)
           }
         }
         let changes = state.withLock { state in
@@ -71,7 +71,7 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
     }
   }
 
-  private func tell(_ change: SightingTable<NodeID>.Change) {
+  private func tell(_ change: BrowsedPeers<NodeID>.Change) {
     guard !state.withLock({ $0.isStopped }), let (browser, delegate) = delegate() else { return }
     switch change {
     case .found(let peer, let info): delegate.browser(browser, foundPeer: peer, withDiscoveryInfo: info)
@@ -86,7 +86,7 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
       let error = MCError(.notConnected, "\(peer.displayName) is not in sight of this browser")
       return core.currentRun().refuse(peer, error)
     }
-    // Programs invite whom they see, again and again.
+    // Programs invite the peers that they see, again and again.
     if core.isConnected(peer, by: advertiser.peer) { return }
     core.invite(peer, context: context, within: patience) { [self] paper in
       try await afterOthers(with: advertiser) {
@@ -161,7 +161,8 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
         state.withLock { $0.answers[message.member.id] }?.yield(Array(message.bytes))
       case .left(let member, _): state.withLock { $0.answers[member.id] }?.finish()
       case .offer(let offer): await offer.decline(.notWanted)
-      default: break
+      case .joined, .stream, .suspended, .moved, .resumed: break
+      @unknown default: break
       }
     }
   }

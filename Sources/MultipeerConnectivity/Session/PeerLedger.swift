@@ -1,5 +1,5 @@
-/// Who is connected, connecting or neither, and what the delegate is told of it: each change once, in the order not
-/// connected, connecting, connected, not connected. A value; whoever has it passes on what its functions return.
+/// Which peers are connected, connecting or neither, and what the delegate is told of it: each change once, in the
+/// order not connected, connecting, connected, not connected. A value; its owner passes on what its functions return.
 ///
 /// A peer may be reached in several ways at once: invitations of both sides, introductions by members, two sessions of
 /// its own. It is connected while one of them has led there, and not connected when the last one has ended.
@@ -20,7 +20,7 @@ struct PeerLedger<Node: Hashable> {
     /// Members of the node that still have to agree.
     var pending: Set<Node> = []
     var connected: Set<Node> = []
-    /// Whether an invitation of ours has to be answered, even if nothing was said of it.
+    /// Whether an invitation of ours has to be answered, even if nothing was reported of it.
     var owesAnswer = false
 
     var isUnderWay: Bool { !attempts.isEmpty || !pending.isEmpty }
@@ -29,11 +29,13 @@ struct PeerLedger<Node: Hashable> {
   private var entries: [UInt64: Entry] = [:]
   private var lastAttempt = 0
 
-  /// An attempt has begun, of which nothing is told before the other side has accepted.
+  /// An attempt has begun, of which nothing is reported before the other side has accepted.
   mutating func begin(_ peer: MCPeerID) -> Attempt {
     lastAttempt += 1
-    entries[peer.identifier, default: Entry(peer: peer)].attempts.insert(lastAttempt)
-    entries[peer.identifier]?.owesAnswer = true
+    var entry = entries[peer.identifier] ?? Entry(peer: peer)
+    entry.attempts.insert(lastAttempt)
+    entry.owesAnswer = true
+    entries[peer.identifier] = entry
     return lastAttempt
   }
 
@@ -47,14 +49,16 @@ struct PeerLedger<Node: Hashable> {
     return change(peer) { _ in }
   }
 
-  /// The attempt has led to a member, which tells of itself from now on.
+  /// The attempt has led to a member, whose own changes are reported from now on. Does nothing for one that is over.
   mutating func arrived(_ attempt: Attempt, of peer: MCPeerID) {
-    entries[peer.identifier]?.attempts.remove(attempt)
+    guard var entry = entries[peer.identifier] else { return }
+    entry.attempts.remove(attempt)
+    entries[peer.identifier] = entry
   }
 
   mutating func failed(_ attempt: Attempt, of peer: MCPeerID) -> [Told] {
-    guard isUnderWay(attempt, to: peer) else { return [] }
-    entries[peer.identifier]?.attempts.remove(attempt)
+    guard var entry = entries[peer.identifier], entry.attempts.remove(attempt) != nil else { return [] }
+    entries[peer.identifier] = entry
     return settle(peer)
   }
 
@@ -71,9 +75,10 @@ struct PeerLedger<Node: Hashable> {
       $0.attempts = []
       $0.owesAnswer = false
     }
-    guard entries[peer.identifier]?.told != .connected else { return told }
-    entries[peer.identifier]?.told = .connected
-    return told + [Told(peer: entries[peer.identifier]?.peer ?? peer, state: .connected)]
+    guard var entry = entries[peer.identifier], entry.told != .connected else { return told }
+    entry.told = .connected
+    entries[peer.identifier] = entry
+    return told + [Told(peer: entry.peer, state: .connected)]
   }
 
   mutating func left(_ node: Node, of peer: MCPeerID) -> [Told] {
@@ -103,15 +108,12 @@ struct PeerLedger<Node: Hashable> {
   }
 
   private mutating func settle(_ peer: MCPeerID) -> [Told] {
-    guard let entry = entries[peer.identifier], entry.connected.isEmpty else { return [] }
+    guard var entry = entries[peer.identifier], entry.connected.isEmpty else { return [] }
     // Another attempt goes on; only a connection that was there has ended meanwhile.
     if entry.isUnderWay, entry.told != .connected { return [] }
     let isSaid = entry.told != .notConnected || entry.owesAnswer
-    if entry.isUnderWay {
-      entries[peer.identifier]?.told = .notConnected
-    } else {
-      entries[peer.identifier] = nil
-    }
+    entry.told = .notConnected
+    entries[peer.identifier] = entry.isUnderWay ? entry : nil
     return isSaid ? [Told(peer: entry.peer, state: .notConnected)] : []
   }
 }

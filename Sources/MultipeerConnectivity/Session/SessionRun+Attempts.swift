@@ -76,7 +76,7 @@ extension SessionRun {
     }
   }
 
-  /// What could not even begin.
+  /// An attempt that could not even begin.
   func refuse(_ peer: MCPeerID, _ error: MCError) { begin(peer) { _ in throw error } }
 
   private func begin(
@@ -91,8 +91,8 @@ extension SessionRun {
         end(number, after: core.patience.meeting)
       }
       // The delegate may have ended it just now.
-      guard attempts[number] != nil else { return }
-      attempts[number]?.work = Task { [self] in
+      guard var attempt = attempts[number] else { return }
+      attempt.work = Task { [self] in
         do {
           try await work(number)
         } catch {
@@ -100,6 +100,7 @@ extension SessionRun {
           onQueue { [self] in fail(number, error) }
         }
       }
+      attempts[number] = attempt
     }
   }
 
@@ -121,7 +122,7 @@ extension SessionRun {
           timeout: max(end - .now, .seconds(1)))
         return arrived(attempt, member)
       } catch {
-        // It came to us meanwhile, or a member has brought us together: the row of events has it.
+        // It came to us meanwhile, or a member has brought us together: the event sequence has it.
         if error.code == .alreadyConnected || error.code == .inProgress { return }
         // The other program may not have called yet, in custom discovery, or the two invitations have met half way.
         if Self.isFinal(error) || ContinuousClock.now + pause > end { throw error }
@@ -132,7 +133,7 @@ extension SessionRun {
     }
   }
 
-  /// Whether another try can't end otherwise.
+  /// Whether another try would end the same way.
   private static func isFinal(_ error: PiconetError) -> Bool {
     [.full, .identity, .version, .invalidArgument, .limitExceeded, .cancelled, .shuttingDown].contains(error.code)
   }
@@ -163,16 +164,18 @@ extension SessionRun {
     }
   }
 
-  /// The attempt has led to a member, of which the row of events tells, or has told.
+  /// The attempt has led to a member, which the event sequence reports, or has reported.
   private func arrived(_ number: Int, _ member: Member) {
     let id = member.id
     onQueue { [self] in
+      guard var attempt = attempts[number] else { return }
       if guests[id] != nil {
         settle(number)
-      } else if departed.contains(id), let attempt = attempts[number] {
+      } else if departed.contains(id) {
         fail(number, core.reason(of: attempt.peer) ?? MCError(.notConnected))
       } else {
-        attempts[number]?.awaited = id
+        attempt.awaited = id
+        attempts[number] = attempt
       }
     }
   }
@@ -186,18 +189,20 @@ extension SessionRun {
   }
 
   private func end(_ number: Int, after patience: Duration) {
-    attempts[number]?.deadline?.cancel()
-    attempts[number]?.deadline = Task { [self] in
+    guard var attempt = attempts[number] else { return }
+    attempt.deadline?.cancel()
+    attempt.deadline = Task { [self] in
       guard (try? await Task.sleep(for: patience)) != nil else { return }
       onQueue { [self] in fail(number, MCError(.timedOut, "there was no connection within \(patience)")) }
     }
+    attempts[number] = attempt
   }
 
   func fail(_ number: Int, _ error: MCError) {
     guard let attempt = attempts.removeValue(forKey: number) else { return }
     attempt.deadline?.cancel()
     doors.withLock { $0.close(number) }
-    // Whoever is connected by other means has no error.
+    // A peer that is connected by other means has no error.
     if ledger.isUnderWay(number, to: attempt.peer) { core.note(error, of: attempt.peer) }
     core.tell(ledger.failed(number, of: attempt.peer))
   }

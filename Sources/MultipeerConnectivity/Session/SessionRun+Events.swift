@@ -3,7 +3,7 @@ import Piconet
 import PiconetFoundation
 import Synchronization
 
-/// What the row of events says, on the session's queue.
+/// What the event sequence says, on the session's queue.
 extension SessionRun {
   func happened(_ event: SessionEvent, in session: Session) async {
     if isOver { return }
@@ -17,10 +17,13 @@ extension SessionRun {
         let input = PeerInputStream(stream)
         core.tell { $1.session($0, didReceive: input, withName: stream.name, fromPeer: guest.peer) }
       }
-    case .suspended(let member, _): guests[member.id]?.isSuspended = true
-    case .resumed(let member, _): guests[member.id]?.isSuspended = false
+    // One that was turned away is no guest.
+    case .suspended(let member, _): if let guest = guests[member.id] { guest.isSuspended = true }
+    case .resumed(let member, _): if let guest = guests[member.id] { guest.isSuspended = false }
     case .left(let member, let error): await left(member, MCError(error))
-    default: break
+    // The delegate is not told which way leads there.
+    case .moved: break
+    @unknown default: break
     }
   }
 
@@ -39,7 +42,7 @@ extension SessionRun {
     }
     for other in guests.values where other.peer == peer && other.member.id != member.id {
       if other.isSuspended {
-        // It runs anew: who was there does not come back.
+        // It has started anew: the earlier one does not come back.
         drop(other, MCError(.notConnected, "the peer has started anew"))
       } else if other.member.id.peer != member.id.peer {
         return turnAway(member, .identity)
@@ -96,7 +99,7 @@ extension SessionRun {
 
   // MARK: Being there
 
-  /// The guest that has sent something. Who does that has agreed, even if the word of it comes later; without our
+  /// The guest that has sent something. By sending it has agreed, even if its `ready` comes later; without our
   /// agreement it may not.
   private func opened(by member: Member, in session: Session) -> Guest? {
     guard let guest = guests[member.id] else { return nil }
@@ -131,7 +134,7 @@ extension SessionRun {
   private func left(_ member: Member, _ error: MCError) async {
     guard let guest = guests[member.id] else { return }
     for output in guest.outputs { output.state?.end(.failed(error)) }
-    // What was under way has ended with the membership; its ends are told first.
+    // What was under way has ended with the membership; that is reported first.
     for resource in Array(guest.resources.values) { await resource.task?.value }
     for resource in Array(guest.sending.values) { await resource.task?.value }
     if isOver { return }
@@ -141,7 +144,7 @@ extension SessionRun {
     gone(member.id, guest.peer, guest.refusal ?? error, member)
   }
 
-  /// Tells it, if it was the peer's last way.
+  /// Reports it, if that was the last way to the peer.
   private func gone(_ node: NodeID, _ peer: MCPeerID, _ error: MCError, _ member: Member? = nil) {
     if let member { core.remove(member, of: peer) }
     if departed.count >= SessionCore.reasonLimit { departed.removeFirst() }

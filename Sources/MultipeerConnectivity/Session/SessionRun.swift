@@ -2,12 +2,12 @@ import Foundation
 import Piconet
 import Synchronization
 
-/// One run of a session: a node of its own, which hides, and lets in whom an accepted invitation, or a member's word,
-/// leads there. It tells the delegate what its row of events says.
+/// One run of a session: a node of its own, which hides, and admits only peers brought by an accepted invitation or by
+/// a member's introduction. It tells the delegate what its event sequence says.
 ///
 /// Unchecked: what changes is confined to the session's queue, but for `doors`, which has a lock.
 final class SessionRun: @unchecked Sendable {
-  /// All sessions have this session id: who is in which, accepted invitations alone decide.
+  /// All sessions have this session id: only accepted invitations decide who is in which.
   static let sessionID = "multipeer session"
 
   let core: SessionCore
@@ -26,7 +26,7 @@ final class SessionRun: @unchecked Sendable {
     let peer: MCPeerID
     /// Whether it is one of custom discovery.
     var isCustom = false
-    /// The node that it has led to, of which the row of events has not told yet.
+    /// The node that it has led to, which the event sequence has not reported yet.
     var awaited: NodeID?
     var work: Task<Void, Never>?
     var deadline: Task<Void, Never>?
@@ -53,9 +53,9 @@ final class SessionRun: @unchecked Sendable {
     configuration.deliversLateMessages = true
     configuration.channelLimit = 2
     configuration.channelPriorities = [ControlMessage.channel: .high]
-    let settings = DeviceSettings.current
+    let settings = LocalDeviceSettings.current
     configuration.discovers = settings.isOnLoopback
-    // Whoever is invited by one is connected with all, over another one where there is no other way.
+    // A peer that one invites is connected with all, over another peer where there is no other way.
     configuration.relaying = RelayQuotas()
     let presence: LocalDevice.Presence
     switch core.identity {
@@ -71,7 +71,7 @@ final class SessionRun: @unchecked Sendable {
       configuration.transports.append(.relay)
       presence = LocalDevice.Presence(node: try await Node(configuration), host: nil)
     }
-    // Nobody tells another of an address that only this device has, so members that are introduced have to see each
+    // Nodes don't tell each other addresses that only this device has, so members that are introduced have to see each
     // other.
     if settings.isOnLoopback { try await presence.node.setAvailable(true) }
     return presence
@@ -99,7 +99,7 @@ final class SessionRun: @unchecked Sendable {
     core.queue.async { [self] in if !isOver { body() } }
   }
 
-  /// Ends it: tells that nobody is connected any more, and nothing after that.
+  /// Ends it: reports that nobody is connected any more, and nothing after that.
   func end() {
     onQueue { [self] in
       for guest in guests.values { close(guest, MCError(.cancelled, "this session was left")) }

@@ -1,8 +1,8 @@
 /// Bytes that the two sides of this module hand each other inside greetings, contexts and messages of Piconet: a
 /// version, then integers, big-endian, and fields with two bytes of length before them. What comes behind the fields
 /// that a reader knows is a later version's.
-struct FieldWriter {
-  private(set) var bytes: [UInt8] = [FieldReader.version]
+struct PaperWriter {
+  private(set) var bytes: [UInt8] = [PaperReader.version]
 
   mutating func append(_ integer: some FixedWidthInteger & UnsignedInteger) {
     withUnsafeBytes(of: integer.bigEndian) { bytes.append(contentsOf: $0) }
@@ -15,7 +15,7 @@ struct FieldWriter {
   }
 }
 
-struct FieldReader {
+struct PaperReader {
   static let version: UInt8 = 1
   struct Malformed: Error {}
 

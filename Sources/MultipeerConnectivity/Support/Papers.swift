@@ -22,8 +22,8 @@ struct InvitationPaper: Sendable, Equatable {
     self.context = context
   }
 
-  init(_ bytes: [UInt8]) throws(FieldReader.Malformed) {
-    var reader = try FieldReader(bytes)
+  init(_ bytes: [UInt8]) throws(PaperReader.Malformed) {
+    var reader = try PaperReader(bytes)
     card = try PeerCard(from: &reader)
     fingerprint = try PeerID(from: &reader)
     ticket = try Ticket(from: &reader)
@@ -34,7 +34,7 @@ struct InvitationPaper: Sendable, Equatable {
   }
 
   var bytes: [UInt8] {
-    var writer = FieldWriter()
+    var writer = PaperWriter()
     card.write(to: &writer)
     writer.append(field: fingerprint.bytes)
     ticket.write(to: &writer)
@@ -54,7 +54,7 @@ struct MeetingPlace: Sendable, Equatable {
   var card: PeerCard
   /// The key of the node.
   var fingerprint: PeerID
-  /// What whoever comes there has to show.
+  /// What a node that comes there has to show.
   var ticket: Ticket
   var addresses: [TransportAddress]
 
@@ -65,13 +65,13 @@ struct MeetingPlace: Sendable, Equatable {
     self.addresses = Array(addresses.filter { $0.text.utf8.count <= Self.addressByteLimit }.prefix(Self.addressLimit))
   }
 
-  init(_ bytes: some Sequence<UInt8>) throws(FieldReader.Malformed) {
-    var reader = try FieldReader(bytes)
+  init(_ bytes: some Sequence<UInt8>) throws(PaperReader.Malformed) {
+    var reader = try PaperReader(bytes)
     card = try PeerCard(from: &reader)
     fingerprint = try PeerID(from: &reader)
     ticket = try Ticket(from: &reader)
     let count = try reader.integer(UInt8.self)
-    guard count <= Self.addressLimit else { throw FieldReader.Malformed() }
+    guard count <= Self.addressLimit else { throw PaperReader.Malformed() }
     addresses = []
     for _ in 0..<count {
       let kind = TransportKind(rawValue: try reader.text(upTo: 16))
@@ -82,7 +82,7 @@ struct MeetingPlace: Sendable, Equatable {
   }
 
   var bytes: [UInt8] {
-    var writer = FieldWriter()
+    var writer = PaperWriter()
     card.write(to: &writer)
     writer.append(field: fingerprint.bytes)
     ticket.write(to: &writer)
@@ -99,12 +99,9 @@ struct MeetingPlace: Sendable, Equatable {
   ///   - host: the far end, as `ProvenMember.remoteHost` has it.
   ///   - kind: what the connection went over.
   func at(host: String, over kind: TransportKind) -> [TransportAddress] {
-    // BR/EDR's two have one address; that of LE may be another one.
-    let kinds: [TransportKind] = kind == .l2cap || kind == .rfcomm ? [.l2cap, .rfcomm] : [kind]
     var places: [TransportAddress] = []
-    for address in addresses where kinds.contains(address.kind) {
-      let separator: Character = address.kind == .tcp ? ":" : "/"
-      guard let position = address.text.lastIndex(of: separator) else { continue }
+    for address in addresses where kind.kindsAtSameHost.contains(address.kind) {
+      guard let position = address.text.lastIndex(of: address.kind.portSeparator) else { continue }
       let place = TransportAddress(kind: address.kind, text: host + String(address.text[position...]))
       if !places.contains(place) { places.append(place) }
     }
@@ -112,9 +109,30 @@ struct MeetingPlace: Sendable, Equatable {
   }
 }
 
+extension TransportKind {
+  /// The kinds whose addresses begin as one of this kind does.
+  fileprivate var kindsAtSameHost: [TransportKind] {
+    switch self {
+    // The two of BR/EDR have one address; that of LE may be another one.
+    case .l2cap, .rfcomm: [.l2cap, .rfcomm]
+    case .tcp, .le, .relay, .simulated: [self]
+    @unknown default: [self]
+    }
+  }
+
+  /// What stands before the port, or the channel, in an address of this kind.
+  fileprivate var portSeparator: Character {
+    switch self {
+    case .tcp: ":"
+    case .l2cap, .rfcomm, .le, .relay, .simulated: "/"
+    @unknown default: "/"
+    }
+  }
+}
+
 extension PeerID {
-  fileprivate init(from reader: inout FieldReader) throws(FieldReader.Malformed) {
-    guard let peer = PeerID(bytes: try reader.field(upTo: PeerID.byteCount)) else { throw FieldReader.Malformed() }
+  fileprivate init(from reader: inout PaperReader) throws(PaperReader.Malformed) {
+    guard let peer = PeerID(bytes: try reader.field(upTo: PeerID.byteCount)) else { throw PaperReader.Malformed() }
     self = peer
   }
 }

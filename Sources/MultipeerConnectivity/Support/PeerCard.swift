@@ -1,5 +1,5 @@
-/// Who somebody is in the terms of this module: in the greeting of each session's node, in invitations and in
-/// connection data.
+/// Who a peer is in the terms of this module: in the greeting of each session's node, in invitations and in connection
+/// data.
 struct PeerCard: Sendable, Equatable {
   var identifier: UInt64
   var displayName: String
@@ -11,29 +11,29 @@ struct PeerCard: Sendable, Equatable {
     self.encryption = encryption
   }
 
-  init(greeting: [UInt8]) throws(FieldReader.Malformed) {
-    var reader = try FieldReader(greeting)
+  init(greeting: [UInt8]) throws(PaperReader.Malformed) {
+    var reader = try PaperReader(greeting)
     try self.init(from: &reader)
   }
 
-  init(from reader: inout FieldReader) throws(FieldReader.Malformed) {
+  init(from reader: inout PaperReader) throws(PaperReader.Malformed) {
     identifier = try reader.integer(UInt64.self)
     guard let encryption = MCEncryptionPreference(rawValue: Int(try reader.integer(UInt8.self))) else {
-      throw FieldReader.Malformed()
+      throw PaperReader.Malformed()
     }
     self.encryption = encryption
     displayName = try reader.text(upTo: DisplayName.byteLimit)
-    guard identifier != 0, !displayName.isEmpty else { throw FieldReader.Malformed() }
+    guard identifier != 0, !displayName.isEmpty else { throw PaperReader.Malformed() }
   }
 
-  func write(to writer: inout FieldWriter) {
+  func write(to writer: inout PaperWriter) {
     writer.append(identifier)
     writer.append(UInt8(clamping: encryption.rawValue))
     writer.append(field: displayName.utf8)
   }
 
   var greeting: [UInt8] {
-    var writer = FieldWriter()
+    var writer = PaperWriter()
     write(to: &writer)
     return writer.bytes
   }

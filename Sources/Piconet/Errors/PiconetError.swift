@@ -17,8 +17,8 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
-    /// Those of this version.
-    enum Known: String, CaseIterable {
+    /// Those of this version, for a `switch` that the compiler checks.
+    package enum Known: String, CaseIterable, Sendable {
       case declined, cancelled, timedOut, full, version, identity, codeMismatch, codeNeeded, wrongCode, wrongSession,
         unreachable, notAvailable, linkFailed, protocolBroken, limitExceeded, shuttingDown, left, removed,
         alreadyConnected, inProgress, notConnected, messageTooLarge, sourceUnreadable, sourceChanged, nameRefused,
@@ -27,7 +27,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Nil for a code of another version or a program's own.
-    var known: Known? { Known(rawValue: rawValue) }
+    package var known: Known? { Known(rawValue: rawValue) }
 
     private init(known: Known) { rawValue = known.rawValue }
 
@@ -54,7 +54,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let wrongSession = Code(known: .wrongSession)
     /// No address of the peer answers on any transport, see `failures`, or it is not in sight.
     public static let unreachable = Code(known: .unreachable)
-    /// The peer hides: while it is not available it takes invitations of nobody but whom it expects.
+    /// The peer hides: while it is not available it takes invitations only of peers that it expects.
     public static let notAvailable = Code(known: .notAvailable)
     /// The connection broke.
     public static let linkFailed = Code(known: .linkFailed)
@@ -164,7 +164,6 @@ extension PiconetError {
     failures = ending.failures
     removedBy = ending.by
   }
-
 }
 
 extension PiconetError.Code.Known {

@@ -13,9 +13,9 @@ public enum SessionMode: Sendable, Hashable {
   case peer
 }
 
-/// Who can learn that a node is there, while it is available.
+/// Which devices can learn that a node is there, while it is available.
 public enum NodeVisibility: Sendable, Hashable {
-  /// All who share the network.
+  /// All that share the network.
   case everybody
   /// Devices that know this one, by its fingerprint: the advertisement holds neither name nor fingerprint nor info. A
   /// peer that dials without being known to this device is refused before it learns anything but the key, which TLS
@@ -53,8 +53,8 @@ public struct NodeConfiguration: Sendable {
   /// What people call this device. 1 to 63 bytes of UTF-8, no control characters.
   public var name: String
   /// What this program says first to a peer on a connection, whichever of the two has invited: `ProvenMember.greeting`.
-  /// At most 1,024 bytes. Everybody who connects to this node gets it, as they get the name, before it is decided
-  /// whether they are let in. Default: nothing.
+  /// At most 1,024 bytes. Every peer that connects to this node gets it, as it gets the name, before it is decided
+  /// whether it is let in. Default: nothing.
   public var greeting: [UInt8] = []
   /// What the node does while it is available. Default: advertises and searches. `Node.setMode` changes it later.
   public var mode = SessionMode.peer
@@ -75,8 +75,8 @@ public struct NodeConfiguration: Sendable {
     get { device.host.certificateAuthorities }
     set { device.certificateAuthorities = .some(newValue) }
   }
-  /// Who can learn that the node is there. Default: everybody. `knownPeers` needs an identity that is kept, and TCP as
-  /// the only transport.
+  /// Which devices can learn that the node is there. Default: all. `knownPeers` needs an identity that is kept, and TCP
+  /// as the only transport.
   public var visibility = NodeVisibility.everybody
   /// Which keys are let in. Default: any. A blocked key, and a stranger with a known device's name, are refused under
   /// every policy; but `pinned` looks at keys alone.
@@ -99,25 +99,26 @@ public struct NodeConfiguration: Sendable {
   /// peer that accepts after the inviter's last place has been taken is told `full`, and neither side has a new member.
   public var capacity = 8
   /// How long a member must be idle (nothing open except what it still has to send, and nothing moving) before it gives
-  /// way, with `idle`, to somebody who is accepted while the session is full. Where nobody is idle, the least busy
+  /// way, with `idle`, to a peer that is accepted while the session is full. Where nobody is idle, the least busy
   /// stranger from an address that holds a quarter of the places, and two more than the newcomer's address does, gives
   /// way at once. nil, the default: no member ever does.
   public var idleMemberTimeout: Duration?
-  /// Whose wish to remove a member for the whole group (`Session.remove`) this node follows. Default: a member's, about
-  /// whom it has introduced to this node; `members` is as with GKSession, `nobody` leaves no member at another's wish.
+  /// Which members' wish to remove another for the whole group (`Session.remove`) this node follows. Default: a
+  /// member's, about nodes that it has introduced to this one; `members` is as with GKSession, `nobody` leaves no
+  /// member at another's wish.
   public var removals = RemovalPolicy.introducers
-  /// Whom the session has for members. `pairs`, the default: those that this node has accepted, or that have accepted
-  /// it. `group`: all members of these, too, if they say the same: who joins one member joins all. Members introduce
-  /// one another for that, and what becomes of an introduction is up to `introductions`; `takeWord` makes one group
-  /// without a question. Whom one member loses the others bring back, while they have both. `capacity` counts for each
-  /// node by itself.
+  /// Which nodes are members of the session. `pairs`, the default: those that this node has accepted, or that have
+  /// accepted it. `group`: all members of these, too, if they say the same: a node that joins one member joins all.
+  /// Members introduce one another for that, and what becomes of an introduction is up to `introductions`; `takeWord`
+  /// makes one group without a question. If one member loses another, the others bring them together again, while they
+  /// have both. `capacity` counts for each node by itself.
   public var membership = SessionMembership.pairs
   /// What becomes of nodes that members introduce (`Session.introduce`). Default: `ask`. A key that `trust` refuses,
   /// and a name that a known device of another key has, are declined under every policy.
   public var introductions = IntroductionPolicy.ask
   /// Whether this node passes on what two of its members have to say to each other that no transport brings together,
   /// and how much of it. It sees ciphertext, how much and when. Only members have that, and only towards members.
-  /// Default: nil, it does not. Who is reached so says `relay` among its `transports`.
+  /// Default: nil, it does not. A node that is reached this way has `relay` among its `transports`.
   public var relaying: RelayQuotas?
   /// Whether unreliable messages are delivered even when a newer one has come before them. Default: no, late ones are
   /// dropped.
@@ -143,7 +144,7 @@ public struct NodeConfiguration: Sendable {
   /// Default: a common IP network, then L2CAP, RFCOMM and LE. Those that this machine lacks are left out automatically.
   /// With `relay`, which is the last if it is named, members that no other one leads to are reached over members that
   /// relay (`relaying`), and this node by them; `Member.route` tells over whom. Nobody in between can read anything.
-  public var transports: [TransportKind] = [.tcp, .l2cap, .rfcomm, .le]
+  public var transports: [TransportKind] = TransportKind.defaultOrder
   /// The settings of the transports over Bluetooth. On a host that was made before: the host's.
   public var bluetooth: BluetoothSettings {
     get { device.host.bluetooth }

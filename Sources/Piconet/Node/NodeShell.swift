@@ -124,8 +124,8 @@ final class NodeShell: @unchecked Sendable {
     limits.closingTimeout = configuration.patience.leave
     driver = NodeDriver(
       loop: threads.loop, disk: threads.disk, engine: engine, transports: wiring.transports,
-      discoveries: wiring.discoveries, security: security, trust: judge, observer: core, inputs: inputs,
-      buffers: host.buffers, radioPlan: host.radioPlan, limits: limits, trace: trace)
+      tunnels: wiring.tunnels, discoveries: wiring.discoveries, security: security, trust: judge, observer: core,
+      inputs: inputs, buffers: host.buffers, radioPlan: host.radioPlan, limits: limits, trace: trace)
   }
 
   private static func openTrace(_ settings: TraceSettings) throws(PiconetError) -> TraceFile {

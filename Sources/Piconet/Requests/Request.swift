@@ -23,7 +23,7 @@ struct Request<Answer: Sendable>: Sendable {
   /// Whether it is not even begun for a task that is cancelled already. Otherwise it is begun and ended, which some
   /// rely on: a stream that a cancelled task finishes is given up.
   var isSkippedIfCancelled = false
-  /// Who is told of its progress, if it is an invitation.
+  /// What is told of its progress, if it is an invitation.
   var inviting: Inviting?
 
   fileprivate init(_ command: Command, _ answer: @escaping @Sendable (Reply) -> Answer?) {
@@ -158,14 +158,6 @@ extension Request where Answer == Duration {
 extension Request where Answer == AssociationStatistics? {
   /// Yields the statistics of the connection to a peer; nil if there is none.
   static func inspect(_ node: NodeID) -> Self { Self(input: { .inspect(node, answer: $1) }, { _ in nil }) }
-}
-
-/// What the remote side has made of a resource.
-struct StoredResource: Sendable {
-  /// As the remote side says.
-  var name: [UInt8]
-  /// It had this very content before.
-  var wasThere: Bool
 }
 
 extension Request where Answer == StoredResource {

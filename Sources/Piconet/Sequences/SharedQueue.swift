@@ -40,7 +40,8 @@ struct SharedQueue<Element: Sendable>: Sendable {
     readers[index].passed += 1
     if readers.contains(where: { $0.passed == 0 }) { return false }
     for index in readers.indices { readers[index].passed -= 1 }
-    kept.removeFirst()
+    // The usual case costs less this way.
+    if kept.count == 1 { kept.removeLast() } else { kept.removeFirst() }
     return true
   }
 
@@ -73,7 +74,7 @@ struct SharedQueue<Element: Sendable>: Sendable {
     for index in kept.indices.reversed() where isMeant(kept[index].element) { remove(at: index) }
   }
 
-  /// The oldest goes, whoever has not read it yet.
+  /// The oldest goes, even if readers have not read it yet.
   mutating func removeFirst() {
     if !kept.isEmpty { remove(at: 0) }
   }

@@ -16,6 +16,9 @@ public struct Invitation: Sendable, Identifiable {
   let core: NodeCore
   let state: Watched<InvitationOutcome?>
 
+  /// Whether it waits for its answer.
+  package var isOpen: Bool { core.isOpen(self) }
+
   /// The six digits to be compared with those on the inviter's screen, such as `042 917`. Call it when the question is
   /// on the screen, and not before: from then on this is one of the few tries that somebody in the middle has, and it
   /// counts as a wrong code if nothing comes of it. Returns within about two seconds; called again it gives the same

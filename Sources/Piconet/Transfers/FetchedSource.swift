@@ -107,7 +107,7 @@ extension HTTPFailure {
       case .unreachable: .unreachable
       case .cancelled: .cancelled
       case .noLibrary: .internalError
-      default: .sourceUnreadable
+      case .status, .tooManyRedirects, .forbiddenRedirect, .certificate, .cutOff, .spool, .other: .sourceUnreadable
       }
     return PiconetError(code, peer: peer, blame: .us, detail: description, underlying: self)
   }

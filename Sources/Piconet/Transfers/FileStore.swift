@@ -22,6 +22,8 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     var key: ResumptionKey?
     /// Whether a file of this path may be replaced; asked once for each file.
     var mayReplace: @Sendable (String) -> Replacement
+    /// Why what is to come behind this offset may not; nil: it may. Asked by the store where it begins again.
+    var refusal: @Sendable (UInt64) -> String?
   }
 
   private enum Content {
@@ -139,17 +141,25 @@ final class FileStore: ResourceStore, @unchecked Sendable {
 
   func commit(size: UInt64, digest: ResourceDigest) throws(ResourceFailure) -> ResourceCommit {
     if case .incoming = content { try lookAtContent() }
+    let outcome: ResourceCommit
     do throws(FileFailure) {
       guard let expected = SHA256Digest(bytes: digest.bytes) else { throw FileFailure(.changed, path: name.text) }
       switch content {
-      case .present(let present): return try settle(present, expected)
-      case .incoming(let file): return try commit(file, expected)
+      case .present(let present): outcome = try settle(present, expected)
+      case .incoming(let file): outcome = try commit(file, expected)
       case .ended: throw FileFailure(.changed, path: name.text)
       }
     } catch {
       failure.withLock { $0 = error }
       throw error.told
     }
+    if case .restarted(let offset) = outcome, let detail = wish.refusal(offset) {
+      // What was kept stays so, though this transfer is over.
+      keep()
+      content = .ended
+      throw ResourceFailure(.declined, detail)
+    }
+    return outcome
   }
 
   private func settle(_ present: PresentContent, _ digest: SHA256Digest) throws(FileFailure) -> ResourceCommit {

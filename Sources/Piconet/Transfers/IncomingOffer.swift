@@ -98,17 +98,42 @@ public struct IncomingOffer: Sendable, Identifiable {
     try await core.store(self, in: directory, as: name, onConflict: policy, content: content)
   }
 
+  /// As `startStoring`, with a last word once it is certain how much is to come.
+  /// - Parameter refusal: given how many bytes are here already, says why the others may not come, which the sender is
+  ///   told with `declined`; nil: they may. Asked once, before the first of them comes, and not for content that is
+  ///   here already; on any thread, and where an existing file turns out to differ, maybe after this has returned
+  ///   or the transfer has ended.
+  package func startStoring(
+    in directory: ReceivingDirectory, onConflict policy: ConflictPolicy,
+    content: (@Sendable (_ start: [UInt8]) -> Bool)?, unless refusal: @escaping @Sendable (_ offset: UInt64) -> String?
+  ) async throws(PiconetError) -> IncomingTransfer<ReceivedFile> {
+    try await core.store(self, in: directory, as: nil, onConflict: policy, content: content, unless: refusal)
+  }
+
   /// How many bytes `startStoring` would find there of an earlier transfer, if nothing changes and no other transfer of
   /// the same content is under way.
   package func keptByteCount(in directory: ReceivingDirectory) async -> UInt64 {
     await core.keptByteCount(of: self, in: directory)
   }
 
-  /// Whether the sender's key is nobody's here, now: a person may have confirmed it since it joined.
+  /// Why it has ended without being stored; nil: it stands, or is stored.
+  package var failure: PiconetError? { (state.outcome ?? nil).map { PiconetError($0, peer: sender.id) } }
+
+  /// Waits for the end, whatever it is.
+  /// - Returns: false if the task was cancelled before.
+  package func hasEnded() async -> Bool { await state.hasEnded() }
+
+  /// How many bytes of the content have come from the sender, whatever became of them: more than are stored where a
+  /// link breaks or the file is thrown away. The last word once the transfer has ended.
+  package var receivedByteCount: UInt64 { state.receivedByteCount }
+
+  /// Whether the sender's key was unknown here when this was first asked of the offer: a person may have confirmed it
+  /// since it joined. Everything that is done with one offer uses that answer.
   package var isOfStranger: Bool {
     get async {
+      if let answer = state.isOfStranger { return answer }
       let standing = await core.standing(of: sender.id.peer)
-      return standing.known == nil && standing.rights.isEmpty
+      return state.note(isOfStranger: standing.known == nil && standing.rights.isEmpty)
     }
   }
 

@@ -5,6 +5,8 @@ import Synchronization
 /// whenever.
 final class IncomingTransferState: Sendable {
   private let isClaimed = Mutex(false)
+  private let strangeness = Mutex<Bool?>(nil)
+  private let came = Mutex<UInt64>(0)
   private let ending = Outcome<Ending?>()
   let watched: Watched<TransferProgress>
 
@@ -24,12 +26,28 @@ final class IncomingTransferState: Sendable {
     }
   }
 
-  /// So many bytes of the existing file were read to find out whether it is the same.
+  /// Whether a stranger offers it; nil: nobody has asked.
+  var isOfStranger: Bool? { strangeness.withLock { $0 } }
+
+  /// - Returns: what was noted first.
+  func note(isOfStranger: Bool) -> Bool {
+    strangeness.withLock { noted in
+      let first = noted ?? isOfStranger
+      noted = first
+      return first
+    }
+  }
+
+  /// How many bytes of the content have come from the sender, whatever became of them.
+  var receivedByteCount: UInt64 { came.withLock { $0 } }
+
+  func received(_ byteCount: Int) { came.withLock { $0 += UInt64(byteCount) } }
+
+  /// This many bytes of the existing file were read to find out whether it is the same.
   func compared(_ count: UInt64) { watched.update { $0.compared = count } }
 
-  /// So many bytes of an earlier transfer are here.
+  /// This many bytes of an earlier transfer are here, and the content comes from there on.
   func resumed(_ offset: UInt64) {
-    guard offset > 0 else { return }
     watched.update {
       $0.resumedFrom = offset
       $0.stored = offset
@@ -42,7 +60,7 @@ final class IncomingTransferState: Sendable {
 
   /// The first outcome counts.
   func end(_ ending: Ending?) {
-    // First, so that whoever sees the end can't change how it stands.
+    // First, so that a task that sees the end can't change how it stands.
     watched.finish()
     self.ending.end(ending)
   }

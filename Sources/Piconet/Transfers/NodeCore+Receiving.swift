@@ -8,7 +8,7 @@ import Synchronization
 extension NodeCore {
   func store(
     _ offer: IncomingOffer, in directory: ReceivingDirectory, as name: String?, onConflict policy: ConflictPolicy,
-    content: (@Sendable ([UInt8]) -> Bool)?
+    content: (@Sendable ([UInt8]) -> Bool)?, unless refusal: @escaping @Sendable (UInt64) -> String? = { _ in nil }
   ) async throws(PiconetError) -> IncomingTransfer<ReceivedFile> {
     if let name { try Self.check(name) }
     try await claim(offer)
@@ -17,30 +17,46 @@ extension NodeCore {
       rawName: name.map { Array($0.utf8) } ?? offer.rawName, rawFolder: name == nil ? offer.rawFolder : [],
       size: offer.size, policy: policy, modified: offer.modified,
       key: await offer.resumptionKey,
-      mayReplace: { [names = directory.names] in names.mayReplace($0, of: sender) })
+      mayReplace: { [names = directory.names] in names.mayReplace($0, of: sender) }, refusal: refusal)
     let store: FileStore
     do throws(PiconetError) {
       store = try await onDisk { () throws(FileFailure) in
         try FileStore(in: directory.directory, wish, content: content)
       }
       try await compare(store, offer)
+      if !store.claimsAll, let detail = refusal(store.offset) {
+        try await onDisk { () throws(FileFailure) in store.keep() }
+        throw PiconetError(.declined, blame: .us, detail: detail)
+      }
     } catch {
-      let told =
-        (error.underlying as? FileFailure)?.told
-        ?? ResourceFailure(error.code == .cancelled ? .cancelled : .internalError, "")
+      let told = (error.underlying as? FileFailure)?.told ?? Self.told(error)
       _ = await answer(to: .declineOffer(offer.transfer, told.reason, detail: told.detail))
       throw PiconetError(
         error.code, peer: offer.sender.id, blame: error.blame, detail: error.detail, underlying: error.underlying)
     }
     let offset = store.offset
-    if !store.claimsAll { offer.state.resumed(offset) }
+    if !store.claimsAll, offset > 0 { offer.state.resumed(offset) }
     let transfer = IncomingTransfer<ReceivedFile>(
       offer, received: { store.stored.withLock { $0 } }, failure: { store.failure.withLock { $0 } })
     await accept(offer, into: store, offset: offset)
     return transfer
   }
 
-  /// How many whole blocks an earlier transfer of the same content has left, most of which a transfer goes on behind.
+  /// What the sender is told of an error that no file has caused.
+  private static func told(_ error: PiconetError) -> ResourceFailure {
+    switch error.code.known {
+    case .declined: ResourceFailure(.declined, error.detail)
+    case .cancelled: ResourceFailure(.cancelled, "")
+    case .timedOut, .full, .version, .identity, .codeMismatch, .codeNeeded, .wrongCode, .wrongSession, .unreachable,
+      .notAvailable, .linkFailed, .protocolBroken, .limitExceeded, .shuttingDown, .left, .removed, .alreadyConnected,
+      .inProgress, .notConnected, .messageTooLarge, .sourceUnreadable, .sourceChanged, .nameRefused, .tooLarge,
+      .diskFull, .noPermission, .exists, .digestMismatch, .sizeMismatch, .directoryVanished, .notWanted, .storageFailed,
+      .tooManyTransfers, .notSupported, .invalidArgument, .state, .internalError, nil:
+      ResourceFailure(.internalError, "")
+    }
+  }
+
+  /// How many whole blocks an earlier transfer of the same content has left; a transfer goes on behind most of them.
   func keptByteCount(of offer: IncomingOffer, in directory: ReceivingDirectory) async -> UInt64 {
     guard let key = await offer.resumptionKey else { return 0 }
     let kept = try? await onDisk { () throws(FileFailure) in directory.directory.keptByteCount(under: key) }
@@ -133,7 +149,11 @@ extension NodeCore {
     withState { $0.transfers.receiving[transfer] }
   }
 
+  func received(_ transfer: TransferID, byteCount: Int) { receiving(transfer)?.received(byteCount) }
+
   func storeProgressed(_ transfer: TransferID, stored: UInt64) { receiving(transfer)?.progressed(stored) }
+
+  func storeRestarted(_ transfer: TransferID, offset: UInt64) { receiving(transfer)?.resumed(offset) }
 
   func transferEnded(_ transfer: TransferID, _ ending: Ending?) {
     guard let incoming = withState({ $0.transfers.receiving.removeValue(forKey: transfer) }) else { return }

@@ -1,15 +1,25 @@
 import PiconetEngine
+import PiconetRuntime
 import PiconetTLS
 import PiconetWire
 
 /// A discovery in which devices may be veiled: an advertisement without a name has a veil (`PeerVeil`) in place of the
 /// key's fingerprint. Veiled devices that are known are reported with their real ids, under their petnames; others are
-/// not reported at all. Confined to the loop.
+/// not reported at all. However many veils are invented, looking for their owners takes a small share of the loop's
+/// time (`VeilQueue`). Confined to the loop.
 final class VeiledDiscovery: Discovery {
+  /// What it takes of a loop: the time, and a timer with one deadline.
+  struct Time {
+    let now: () -> Instant
+    /// Sets, moves or (nil) clears the deadline at which `lookForOwners` is to be called.
+    let wake: (Instant?) -> Void
+  }
+
   private let inner: any Discovery
   private let isVeiled: Bool
   /// The keys that a veil may belong to, with their names.
   private let candidates: () -> [(PeerID, String)]
+  private let time: Time
   private var handler: ((DiscoveryReport) -> Void)?
   private var sessionID = ""
 
@@ -21,17 +31,35 @@ final class VeiledDiscovery: Discovery {
   /// Whose the veils in sight are. Beyond the limit no more are reported.
   private var unveiled: [Veil: PeerID] = [:]
   private static let limit = 4096
+  private var queue = VeilQueue()
 
-  init(_ inner: any Discovery, isVeiled: Bool, candidates: @escaping () -> [(PeerID, String)]) {
+  init(
+    _ inner: any Discovery, isVeiled: Bool, candidates: @escaping () -> [(PeerID, String)], time: Time
+  ) {
     self.inner = inner
     self.isVeiled = isVeiled
     self.candidates = candidates
+    self.time = time
+  }
+
+  convenience init(
+    _ inner: any Discovery, isVeiled: Bool, candidates: @escaping () -> [(PeerID, String)], loop: EventLoop
+  ) {
+    weak var discovery: VeiledDiscovery?
+    let timer = LoopTimer(loop: loop) { discovery?.lookForOwners() }
+    self.init(
+      inner, isVeiled: isVeiled, candidates: candidates, time: Time(now: { loop.now }, wake: { timer.set($0) }))
+    discovery = self
   }
 
   var sourceName: String { inner.sourceName }
   func setRadioBusy(_ isBusy: Bool) { inner.setRadioBusy(isBusy) }
   func setRadioTurn(_ hasTurn: Bool) { inner.setRadioTurn(hasTurn) }
-  func close() { inner.close() }
+  func close() {
+    queue.removeAll()
+    time.wake(nil)
+    inner.close()
+  }
 
   func advertise(_ advertisement: Advertisement?) {
     guard isVeiled, var veiled = advertisement else { return inner.advertise(advertisement) }
@@ -47,6 +75,7 @@ final class VeiledDiscovery: Discovery {
   func search(sessionID: String?) {
     self.sessionID = sessionID ?? ""
     unveiled = [:]
+    queue.removeAll()
     inner.search(sessionID: sessionID)
   }
 
@@ -57,16 +86,16 @@ final class VeiledDiscovery: Discovery {
 
   private func reported(_ report: DiscoveryReport) {
     switch report {
-    case .seen(var sighting) where sighting.name.isEmpty:
-      let veil = Veil(peer: sighting.peer, incarnation: sighting.incarnation)
-      guard unveiled.count < Self.limit || unveiled[veil] != nil, let (peer, name) = owner(of: veil) else { return }
-      unveiled[veil] = peer
-      sighting.peer = peer
-      sighting.name = name
-      sighting.info = [:]
-      handler?(.seen(sighting))
-    case .gone(let peer, let incarnation):
-      if let owner = unveiled.removeValue(forKey: Veil(peer: peer, incarnation: incarnation)) {
+    case .seen(let sighting) where sighting.name.isEmpty:
+      let known = unveiled[Veil(peer: sighting.peer, incarnation: sighting.incarnation)]
+      if let owner = known.flatMap({ known in candidates().first { $0.0 == known } }) {
+        return tell(sighting, of: owner)
+      }
+      queue.append(sighting)
+      lookForOwners()
+    case .gone(let veil, let incarnation):
+      queue.remove(veil, incarnation)
+      if let owner = unveiled.removeValue(forKey: Veil(peer: veil, incarnation: incarnation)) {
         handler?(.gone(owner, incarnation))
       } else {
         handler?(report)
@@ -75,7 +104,26 @@ final class VeiledDiscovery: Discovery {
     }
   }
 
-  private func owner(of veil: Veil) -> (PeerID, String)? {
-    candidates().first { PeerVeil.veil(of: $0.0, veil.incarnation, session: sessionID) == veil.peer }
+  /// Looks for as many as the period has room for. Also to be called at the deadline that was set.
+  func lookForOwners() {
+    // Asked for once a period has room: listing a thousand keys costs something, too.
+    lazy var candidates = candidates()
+    while let sighting = queue.next(at: time.now()) {
+      let owner = candidates.firstIndex {
+        PeerVeil.veil(of: $0.0, sighting.incarnation, session: sessionID) == sighting.peer
+      }
+      queue.spent(owner.map { $0 + 1 } ?? candidates.count)
+      if let owner { tell(sighting, of: candidates[owner]) }
+    }
+    time.wake(queue.nextDeadline)
+  }
+
+  private func tell(_ sighting: Sighting, of owner: (peer: PeerID, name: String)) {
+    let veil = Veil(peer: sighting.peer, incarnation: sighting.incarnation)
+    guard unveiled.count < Self.limit || unveiled[veil] != nil else { return }
+    unveiled[veil] = owner.peer
+    var sighting = sighting
+    (sighting.peer, sighting.name, sighting.info) = (owner.peer, owner.name, [:])
+    handler?(.seen(sighting))
   }
 }

@@ -10,6 +10,8 @@ import PiconetWire
 /// The transports and discoveries of one node, as its configuration wants them. Confined to the loop.
 final class NodeWiring {
   private(set) var transports: [any Transport] = []
+  /// One more transport, where members may be reached over others.
+  private(set) var tunnels: TunnelTransport?
   private(set) var discoveries: [any Discovery] = []
   private var tcp: TCPTransport?
   private var shutDownAdditional: ((@escaping () -> Void) -> Void)?
@@ -24,7 +26,7 @@ final class NodeWiring {
     if configuration.transports.contains(.tcp) {
       try addIP(host: host, configuration: configuration, listen: listen, veiled: veiled)
     }
-    if configuration.transports.contains(.relay) { transports.append(TunnelTransport(loop: loop)) }
+    if configuration.transports.contains(.relay) { tunnels = TunnelTransport(loop: loop) }
     if let additional = configuration.additional {
       let parts = additional(loop)
       transports += parts.transports
@@ -62,7 +64,7 @@ final class NodeWiring {
       discoveries.append(
         VeiledDiscovery(
           try DNSServiceDiscovery(sharing: host.multicast), isVeiled: configuration.visibility == .knownPeers,
-          candidates: veiled))
+          candidates: veiled, loop: host.threads.loop))
     } catch {
       throw PiconetError(.internalError, blame: .us, detail: "discovery: \(error)", underlying: error)
     }

@@ -2,8 +2,8 @@ import Piconet
 import PiconetCalls
 import Synchronization
 
-/// The calls to and from one member, as long as it is one: the machine that decides, under one lock, and those who wait
-/// for its answers.
+/// The calls to and from one member, as long as it is one: the machine that decides, under one lock, and the tasks that
+/// wait for its answers.
 final class Conversation: Sendable {
   private struct State {
     var calls: PeerCalls
@@ -20,8 +20,8 @@ final class Conversation: Sendable {
 
   let member: Member
   private let state: Mutex<State>
-  private let urgent: Outbox
-  private let long: Outbox
+  private let urgent: FrameSender
+  private let long: FrameSender
   private weak let system: PiconetActorSystem?
   private let timer: DeadlineTimer
 
@@ -29,8 +29,8 @@ final class Conversation: Sendable {
     self.member = member
     self.system = system
     timer = system.timer
-    urgent = Outbox(to: member, in: PiconetActorSystem.channel, limit: Outbox.shortLimit)
-    long = Outbox(to: member, in: PiconetActorSystem.longChannel)
+    urgent = FrameSender(to: member, in: PiconetActorSystem.channel, limit: FrameSender.shortLimit)
+    long = FrameSender(to: member, in: PiconetActorSystem.longChannel)
     let calls = PeerCalls(
       instance: system.instance, own: system.limits,
       about: system.configuration.about.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) })
@@ -182,7 +182,7 @@ final class Conversation: Sendable {
 
   // MARK: Signals
 
-  /// Tells a signal, and waits until the member's queue has taken it.
+  /// Sends a signal, and waits until the member's queue has taken it.
   func deliver(_ frame: [UInt8]) async throws(RemoteCallError) {
     let channel = PeerCalls.isLong(frame) ? PiconetActorSystem.longChannel : PiconetActorSystem.channel
     do throws(PiconetError) {
@@ -225,7 +225,7 @@ final class Conversation: Sendable {
     let now = timer.now
     follow { $0.received(bytes, at: now) }
     if urgent.hasOverflowed {
-      end(CallFailure(.protocolBroken, "\(Outbox.shortLimit) answers wait, and the member does not read them"))
+      end(CallFailure(.protocolBroken, "\(FrameSender.shortLimit) answers wait, and the member does not read them"))
     }
   }
 

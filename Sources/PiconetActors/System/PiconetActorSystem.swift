@@ -112,7 +112,9 @@ public final class PiconetActorSystem: DistributedActorSystem {
     case .left(let member, let error):
       let ended = conversations.withLock { $0.ofMembers.removeValue(forKey: member) }
       ended?.end(CallFailure(.left, "the member has left"), departure: error)
-    default: break
+    // Calls outlive the change of links.
+    case .suspended, .moved, .resumed: break
+    @unknown default: break
     }
   }
 
@@ -142,7 +144,7 @@ public final class PiconetActorSystem: DistributedActorSystem {
 
   // MARK: Members
 
-  /// The conversation with a member, which begins with this if need be; nil if it is none any more.
+  /// The conversation with a member, which begins with this if need be; nil if it is no member any more.
   func conversation(with member: Member) -> Conversation? {
     conversations.withLock { state in
       if let known = state.ofMembers[member] { return known }
@@ -154,7 +156,7 @@ public final class PiconetActorSystem: DistributedActorSystem {
     }
   }
 
-  /// The conversation with whoever is this node.
+  /// The conversation with the member that is this node.
   /// - Throws: why there is none.
   func conversation(with id: NodeID) throws(RemoteCallError) -> Conversation {
     guard let member = node.session[id] else {
@@ -181,7 +183,7 @@ public final class PiconetActorSystem: DistributedActorSystem {
     allConversations.compactMap { $0.expire(at: now) }.min()
   }
 
-  /// Who runs an actor system, too, and what that says of itself.
+  /// Members that run an actor system, too, and what it says of itself.
   public var members: [Member: [String: String]] {
     conversations.withLock { $0.ofMembers.compactMapValues(\.about) }
   }

@@ -40,7 +40,7 @@ extension BlueZMachine {
     failure.name == "org.bluez.Error.AlreadyExists" || failure.name == "org.bluez.Error.NotPermitted"
   }
 
-  /// Refusals which mean that things already are as we want them.
+  /// Refusals that mean things already are as we want them.
   private func isAsGoodAsDone(_ action: BlueZAction, _ failure: DBusFailure) -> Bool {
     switch action {
     case .startDiscovery: failure.name == "org.bluez.Error.InProgress"
@@ -53,42 +53,31 @@ extension BlueZMachine {
 
   private mutating func succeeded(_ action: BlueZAction, _ values: [DBusValue], at now: Instant) -> [BlueZEffect] {
     failed[action.kind] = nil
+    changeUse { $0.succeeded(action, at: now) }
     switch action {
     case .list:
       isReady = true
       if let answer = values.first { follow(tree.replace(by: answer), at: now) }
-    case .power(let isOn):
-      use?.hasPowered = isOn
-      use?.mayPower = false
-      assume("Powered", .bool(isOn))
-    case .enter(.discoverable(let isOn)), .leave(.discoverable(let isOn)):
-      use?.isModeUncertain = false
-      use?.modeChangedAt = now
-      assume("Discoverable", .bool(isOn))
+    case .power(let isOn): assume("Powered", .bool(isOn))
+    case .enter(.discoverable(let isOn)), .leave(.discoverable(let isOn)): assume("Discoverable", .bool(isOn))
     case .enter(.timeout(let seconds)), .leave(.timeout(let seconds)):
-      use?.isTimeoutUncertain = false
       assume("DiscoverableTimeout", .uint32(seconds))
     case .registerProfile(let content): profile = .held(content)
     case .unregisterProfile: profile = .none
-    case .registerAdvertisement(let service):
-      use?.advertisement = .held(service)
-      use?.advertisedAt = now
-    case .unregisterAdvertisement: use?.advertisement = .none
-    case .setFilter(let service):
-      use?.filter = service
-      use?.isFilterUncertain = false
-    case .clearFilter:
-      use?.filter = nil
-      use?.isFilterUncertain = false
-    case .startDiscovery(let service):
-      use?.discovery = .held(service)
+    case .registerAdvertisement, .unregisterAdvertisement, .setFilter, .clearFilter: break
+    case .startDiscovery:
       schedule.started(at: now)
       return schedule.window.map { [.scans($0)] } ?? []
-    case .stopDiscovery:
-      use?.discovery = .none
-      if schedule.stopped(at: now) { return scanEnded() }
+    case .stopDiscovery: if schedule.stopped(at: now) { return scanEnded() }
     }
     return []
+  }
+
+  /// Without an adapter in use there is nothing to note: the answers to its actions mean nothing once it has gone.
+  private mutating func changeUse(_ change: (inout AdapterUse) -> Void) {
+    guard var changed = use else { return }
+    change(&changed)
+    use = changed
   }
 
   /// What we have set ourselves counts even before the signal says so.
@@ -103,37 +92,68 @@ extension BlueZMachine {
   }
 
   private mutating func refused(_ action: BlueZAction, _ failure: DBusFailure) {
-    let isTaken = failure.name == "org.bluez.Error.AlreadyExists"
+    let isUncertain = failure.isUncertain || failure.name == "org.bluez.Error.AlreadyExists"
     switch action {
     case .power(true):
-      if failure.isUncertain { use?.hasPowered = true }
       // Blocked by rfkill, or not ours to switch: somebody who may will do it.
-      if failed[.powerOn]?.count ?? 0 >= 3 { use?.mayPower = false }
+      let isHopeless = failed[.powerOn]?.count ?? 0 >= 3
+      changeUse { use in
+        if failure.isUncertain { use.hasPowered = true }
+        if isHopeless { use.mayPower = false }
+      }
     case .registerProfile:
-      if failure.isUncertain || isTaken { profile = .uncertain }
+      if isUncertain { profile = .uncertain }
       // Perhaps somebody has this UUID: the next attempt takes another one.
       if Self.isTaken(failure) { profileAttempt += 1 }
-    case .enter(.discoverable): if failure.isUncertain { use?.isModeUncertain = true }
-    case .enter(.timeout): if failure.isUncertain { use?.isTimeoutUncertain = true }
-    case .registerAdvertisement: if failure.isUncertain || isTaken { use?.advertisement = .uncertain }
-    case .setFilter, .clearFilter: if failure.isUncertain { use?.isFilterUncertain = true }
-    case .startDiscovery: if failure.isUncertain { use?.discovery = .uncertain }
-    default: break
+    case .registerAdvertisement: if isUncertain { changeUse { $0.advertisement = .uncertain } }
+    case .enter(.discoverable): if failure.isUncertain { changeUse { $0.isModeUncertain = true } }
+    case .enter(.timeout): if failure.isUncertain { changeUse { $0.isTimeoutUncertain = true } }
+    case .setFilter, .clearFilter: if failure.isUncertain { changeUse { $0.isFilterUncertain = true } }
+    case .startDiscovery: if failure.isUncertain { changeUse { $0.discovery = .uncertain } }
+    case .list, .power(false), .leave, .unregisterProfile, .unregisterAdvertisement, .stopDiscovery: break
     }
   }
 
   /// It can't be taken back: we act as if it had been, since a machine that never ends helps nobody.
   private mutating func giveUp(_ action: BlueZAction) {
     switch action {
-    case .power: use?.hasPowered = false
-    case .leave: use?.former = nil
+    case .power: changeUse { $0.hasPowered = false }
+    case .leave: changeUse { $0.former = nil }
     case .unregisterProfile: profile = .none
-    case .unregisterAdvertisement: use?.advertisement = .none
-    case .clearFilter: use?.filter = nil
+    case .unregisterAdvertisement: changeUse { $0.advertisement = .none }
+    case .clearFilter: changeUse { $0.filter = nil }
     case .stopDiscovery:
-      use?.discovery = .none
+      changeUse { $0.discovery = .none }
       schedule.interrupted()
-    default: break
+    case .list, .enter, .registerProfile, .registerAdvertisement, .setFilter, .startDiscovery: break
+    }
+  }
+}
+
+extension AdapterUse {
+  /// What an action has done to the adapter.
+  fileprivate mutating func succeeded(_ action: BlueZAction, at now: Instant) {
+    switch action {
+    case .power(let isOn):
+      hasPowered = isOn
+      mayPower = false
+    case .enter(.discoverable), .leave(.discoverable):
+      isModeUncertain = false
+      modeChangedAt = now
+    case .enter(.timeout), .leave(.timeout): isTimeoutUncertain = false
+    case .registerAdvertisement(let service):
+      advertisement = .held(service)
+      advertisedAt = now
+    case .unregisterAdvertisement: advertisement = .none
+    case .setFilter(let service):
+      filter = service
+      isFilterUncertain = false
+    case .clearFilter:
+      filter = nil
+      isFilterUncertain = false
+    case .startDiscovery(let service): discovery = .held(service)
+    case .stopDiscovery: discovery = .none
+    case .list, .registerProfile, .unregisterProfile: break
     }
   }
 }

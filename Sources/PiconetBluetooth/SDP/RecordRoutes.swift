@@ -24,7 +24,7 @@ struct RecordRoutes: Sendable, Hashable {
   private var left: [Route]
   /// How many readings in a row did not reach the device over BR/EDR: a single miss may be the radio's.
   private(set) var classicMisses: Int
-  /// After so many misses a device counts as LE only.
+  /// After this many misses a device counts as LE only.
   static let patience = 2
 
   /// - Parameters:
@@ -76,7 +76,7 @@ struct RecordRoutes: Sendable, Hashable {
     let words = details.joined(separator: "; ")
     let codes = losses.map { $0.failure.code == .refused ? .noService : $0.failure.code }
     guard let first = codes.first else { return LinkFailure(.noService, words) }
-    // The way that led there before counts most: one that never did may be refused because nobody is behind it.
+    // The way that led there before counts most: one that never did may be refused because nothing is behind it.
     let isDefinite = first == .noService || isDefiniteLater(codes)
     return LinkFailure(isDefinite ? .noService : first, words)
   }
@@ -85,7 +85,7 @@ struct RecordRoutes: Sendable, Hashable {
     losses.first?.route != .lowEnergy && codes.contains(.noService)
   }
 
-  /// The records as far as they are of use: if BR/EDR does not lead to the device, its BR/EDR numbers would only cost
+  /// The records, without what is of no use: if BR/EDR does not lead to the device, its BR/EDR numbers would only cost
   /// the dialler time.
   func usable(_ records: [NodeRecord]) -> [NodeRecord] {
     guard current == .lowEnergy, classicMisses >= Self.patience else { return records }
@@ -109,7 +109,7 @@ struct RouteMemory: Sendable {
   /// How many times in a row LE is taken without another try of BR/EDR, for which it is only a substitute.
   static let lowEnergyTurns = 8
 
-  /// After so many failures in a row the former way is forgotten.
+  /// After this many failures in a row the way that last worked is forgotten.
   static let failureLimit = 3
 
   private struct Known {
@@ -123,12 +123,13 @@ struct RouteMemory: Sendable {
   var count: Int { ways.count }
 
   mutating func way(to device: BluetoothAddress) -> Way? {
-    guard let known = ways[device] else { return nil }
+    guard var known = ways[device] else { return nil }
     if known.way.route == .lowEnergy, known.turns >= Self.lowEnergyTurns {
       ways[device] = nil
       return nil
     }
-    ways[device]?.turns += 1
+    known.turns += 1
+    ways[device] = known
     return known.way
   }
 
@@ -136,15 +137,19 @@ struct RouteMemory: Sendable {
   mutating func succeeded(_ routes: RecordRoutes, to device: BluetoothAddress) {
     guard let route = routes.current else { return }
     let way = Way(route: route, classicMisses: route == .lowEnergy ? routes.classicMisses : 0)
-    ways[device]?.failures = 0
-    if ways[device]?.way == way { return }
+    if var known = ways[device], known.way == way {
+      known.failures = 0
+      ways[device] = known
+      return
+    }
     if ways[device] == nil, ways.count >= Self.limit { ways = [:] }
     ways[device] = Known(way: way)
   }
 
-  /// No way has led there this time.
+  /// No way has led there this time. Of one that none has led to yet there is nothing to forget.
   mutating func failed(_ device: BluetoothAddress) {
-    ways[device]?.failures += 1
-    if let known = ways[device], known.failures >= Self.failureLimit { ways[device] = nil }
+    guard var known = ways[device] else { return }
+    known.failures += 1
+    ways[device] = known.failures >= Self.failureLimit ? nil : known
   }
 }

@@ -5,7 +5,7 @@ import PiconetSDP
 /// Reads records from the adapter that the configuration means at the moment: adapters come and go.
 final class SessionRecordReader: ServiceRecordReader {
   private let loop: EventLoop
-  private var adapters: AdapterChoice
+  private var adapters: AdapterPicker
   private let makeReader: (BluetoothAddress?) -> any ServiceRecordReader
   private var known: (adapter: BluetoothAddress?, reader: any ServiceRecordReader)?
 
@@ -24,7 +24,7 @@ final class SessionRecordReader: ServiceRecordReader {
     makeReader: @escaping (BluetoothAddress?) -> any ServiceRecordReader
   ) {
     self.loop = loop
-    adapters = AdapterChoice(adapter, read: readAdapters)
+    adapters = AdapterPicker(adapter, read: readAdapters)
     self.makeReader = makeReader
   }
 

@@ -18,7 +18,7 @@ final class BluetoothDial: DialCancellation {
   struct Environment {
     var kind: SocketKind
     var configuration: BluetoothTransportConfiguration
-    var adapters: AdapterChoice
+    var adapters: AdapterPicker
     var lookUp: ServicePortLookUp?
     var closes: DrainingCloses
   }

@@ -22,8 +22,8 @@ public final class BluetoothTransport: Transport {
   /// - Parameters:
   ///   - lookUp: asks for the number of a place that has none; nil: such a place can't be dialled.
   ///   - host: shared by all nodes of a host; nil: this is the only one.
-  ///   - name: what diallers of our session say in their ClientHellos; nil: it shares its PSM with nobody, as nobody
-  ///     shares a channel of RFCOMM.
+  ///   - name: what diallers of our session say in their ClientHellos; nil: its PSM is not shared, as channels of
+  ///     RFCOMM never are.
   public convenience init(
     _ kind: SocketKind, loop: EventLoop,
     configuration: BluetoothTransportConfiguration = BluetoothTransportConfiguration(),
@@ -60,7 +60,7 @@ public final class BluetoothTransport: Transport {
     }
     environment = BluetoothDial.Environment(
       kind: kind, configuration: configuration,
-      adapters: AdapterChoice(configuration.adapter, read: readAdapters), lookUp: lookUp,
+      adapters: AdapterPicker(configuration.adapter, read: readAdapters), lookUp: lookUp,
       closes: DrainingCloses(loop: loop, time: configuration.drainTime, limit: configuration.drainLimit))
   }
 
@@ -99,7 +99,7 @@ public final class BluetoothTransport: Transport {
   }
 
   /// Listens on the configured adapter, or on all that there are and that come later. The adapter must be there only if
-  /// it is given by its name; it need not be switched on. Listening already is the caller's error, `.busy`.
+  /// it is given by its name; it need not be switched on. If it listens already, that is the caller's error: `.busy`.
   public func listen(_ accepted: @escaping (any LinkEndpoint) -> Void) throws(LinkFailure) {
     if listening != nil { throw LinkFailure(.busy, "listening already") }
     let configuration = environment.configuration

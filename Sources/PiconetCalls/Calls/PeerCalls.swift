@@ -203,8 +203,9 @@ public struct PeerCalls: Sendable {
   }
 
   private mutating func stop(_ number: UInt64) -> [Effect] {
-    guard let call = served[number], !call.isOver else { return [] }
-    served[number]?.isOver = true
+    guard var call = served[number], !call.isOver else { return [] }
+    call.isOver = true
+    served[number] = call
     return [.stop(number)]
   }
 
@@ -230,8 +231,9 @@ public struct PeerCalls: Sendable {
       effects.append(.send(CallFrame.cancel(number: number).encoded, isLong: call.isLong))
       effects.append(.settle(number, .failed(CallFailure(.timedOut, "no answer in time"))))
     }
-    for (number, call) in served.sorted(by: { $0.key < $1.key }) where call.deadline <= now && !call.isOver {
-      served[number]?.isOver = true
+    for (number, var call) in served.sorted(by: { $0.key < $1.key }) where call.deadline <= now && !call.isOver {
+      call.isOver = true
+      served[number] = call
       let failure = CallFailure(.timedOut, "the call has taken longer than its caller waits")
       effects.append(.send(Self.frame(number, .failed(failure))))
       effects.append(.stop(number))
@@ -246,8 +248,9 @@ public struct PeerCalls: Sendable {
     assembly = PartAssembly()
     var effects = made.keys.sorted().map { Effect.settle($0, .failed(failure)) }
     made = [:]
-    for number in served.keys.sorted() where served[number]?.isOver == false {
-      served[number]?.isOver = true
+    for (number, var call) in served.sorted(by: { $0.key < $1.key }) where !call.isOver {
+      call.isOver = true
+      served[number] = call
       effects.append(.stop(number))
     }
     return effects + [.closed(failure)]

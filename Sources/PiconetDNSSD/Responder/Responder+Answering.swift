@@ -168,14 +168,15 @@ extension Responder {
   }
 
   mutating func noteMulticast(_ sent: [ResourceRecord], on id: InterfaceID, at now: Duration) {
+    guard var interface = interfaces[id] else { return }
     let current = records(on: id).all
     // Only current records are remembered, so the table is no larger than the service.
-    var table = (interfaces[id]?.lastMulticast ?? [:]).filter { current.contains($0.key) }
-    for record in sent { table[record] = now }
-    interfaces[id]?.lastMulticast = table
+    interface.lastMulticast = interface.lastMulticast.filter { current.contains($0.key) }
+    for record in sent { interface.lastMulticast[record] = now }
+    interfaces[id] = interface
   }
 
-  /// The answers in as few messages as possible; additional records as far as there is room.
+  /// The answers in as few messages as possible; additional records if there is room.
   func responses(
     to destination: Transmission.Destination, on id: InterfaceID, answers: [ResourceRecord],
     additionals: [ResourceRecord] = []

@@ -1,23 +1,26 @@
 extension Responder {
   /// Probes and announces, as the clock requires (RFC 6762, section 8).
   mutating func advance(_ id: InterfaceID, at now: Duration) -> [Transmission] {
-    guard let interface = interfaces[id] else { return [] }
+    guard var interface = interfaces[id] else { return [] }
     switch interface.phase {
     case .probing(let sent, let due) where due <= now:
       if sent < MulticastDNS.probes {
-        interfaces[id]?.phase = .probing(sent: sent + 1, due: now + MulticastDNS.probeInterval)
+        interface.phase = .probing(sent: sent + 1, due: now + MulticastDNS.probeInterval)
+        interfaces[id] = interface
         return probe(on: id, isFirst: sent == 0)
       }
-      interfaces[id]?.phase = .announcing(sent: 0, due: now)
+      interface.phase = .announcing(sent: 0, due: now)
+      interfaces[id] = interface
       return advance(id, at: now)
     case .announcing(let sent, let due) where due <= now:
       let next = sent + 1
-      interfaces[id]?.phase =
+      interface.phase =
         next < MulticastDNS.announcements
         ? .announcing(sent: next, due: now + MulticastDNS.announcementInterval) : .established
-      interfaces[id]?.lastAnnouncement = now
+      interface.lastAnnouncement = now
+      interfaces[id] = interface
       let records = records(on: id)
-      let isAllowed = { (record: ResourceRecord) in
+      let isAllowed = { [interface] (record: ResourceRecord) in
         interface.multicastAllowed([record], interval: MulticastDNS.multicastInterval, now: now) <= now
       }
       let answers = (records.shared + records.unique).filter(isAllowed)
@@ -44,9 +47,10 @@ extension Responder {
 
   /// Announces again after a change, but no more often than allowed.
   mutating func announceAgain(on id: InterfaceID, at now: Duration) {
-    guard let interface = interfaces[id], interface.ownsNames else { return }
+    guard var interface = interfaces[id], interface.ownsNames else { return }
     let earliest = interface.lastAnnouncement.map { $0 + MulticastDNS.announcementInterval } ?? now
-    interfaces[id]?.phase = .announcing(sent: 0, due: max(now, earliest))
+    interface.phase = .announcing(sent: 0, due: max(now, earliest))
+    interfaces[id] = interface
   }
 
   /// The time of the first probe: random, so that devices switched on together don't speak at once; late if there were
@@ -59,14 +63,15 @@ extension Responder {
 
   /// Two hosts probe for one name at the same time: the lexicographically later data win (section 8.2).
   mutating func breakTie(with query: Message, on id: InterfaceID, at now: Duration) {
-    guard let interface = interfaces[id], !interface.ownsNames else { return }
+    guard var interface = interfaces[id], !interface.ownsNames else { return }
     let records = records(on: id)
     for (name, ours) in [(records.instanceName, records.instance), (records.hostName, records.host)] {
       let theirs = query.authorities.filter { $0.name == name }
       // Our own probe, perhaps from another interface on the same wire.
       if theirs.isEmpty || theirs.allSatisfy({ isOurs($0, at: now) }) { continue }
       if Self.precedes(ours, theirs) {
-        interfaces[id]?.phase = .probing(sent: 0, due: now + MulticastDNS.probeDeferral)
+        interface.phase = .probing(sent: 0, due: now + MulticastDNS.probeDeferral)
+        interfaces[id] = interface
         return
       }
     }
@@ -102,10 +107,10 @@ extension Responder {
       if hostConflict { renameHost() }
     }
     // A name that we hold is probed again first: whoever defends it then keeps it.
-    for other in interfaces.keys.sorted() {
-      let due = firstProbe(at: now)
-      interfaces[other]?.phase = .probing(sent: 0, due: due)
-      interfaces[other]?.pending = []
+    for (id, var interface) in interfaces.sorted(by: { $0.key < $1.key }) {
+      interface.phase = .probing(sent: 0, due: firstProbe(at: now))
+      interface.pending = []
+      interfaces[id] = interface
     }
   }
 

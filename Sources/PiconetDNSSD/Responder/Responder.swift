@@ -1,8 +1,8 @@
 /// Publishes one service by Multicast DNS (RFC 6762 and 6763): probes its names, announces, answers, says goodbye.
 ///
-/// A value without a clock, dice or a socket. Facts go in as calls, messages to send come out; `now` is the time since
-/// an origin that the caller chooses, and must not go backwards. Call `deadlineReached` at `nextDeadline`, which may
-/// change with every call.
+/// A value without a clock, randomness or sockets. Facts go in as calls, messages to send come out; `now` is the time
+/// since an origin that the caller chooses, and must not go backwards. Call `deadlineReached` at `nextDeadline`, which
+/// may change with every call.
 public struct Responder: Sendable {
   public private(set) var registration: ServiceRegistration
   var interfaces: [InterfaceID: ResponderInterface] = [:]
@@ -39,19 +39,20 @@ public struct Responder: Sendable {
     _ id: InterfaceID, _ traits: InterfaceTraits, at now: Duration
   ) -> [Transmission] {
     guard !isStopped else { return [] }
-    guard let old = interfaces[id] else {
+    guard var interface = interfaces[id] else {
       guard interfaces.count < MulticastDNS.interfaces else { return [] }
       interfaces[id] = ResponderInterface(traits: traits, phase: .probing(sent: 0, due: firstProbe(at: now)))
       updateRecords()
       return deadlineReached(at: now)
     }
-    guard old.traits != traits else { return [] }
+    guard interface.traits != traits else { return [] }
     let gone = records(on: id).host.filter { record in !traits.addresses.contains { .address($0) == record.data } }
     retire(gone, at: now)
-    interfaces[id]?.traits = traits
+    interface.traits = traits
+    interfaces[id] = interface
     updateRecords()
     var output: [Transmission] = []
-    if old.hasAnnounced, !gone.isEmpty {
+    if interface.hasAnnounced, !gone.isEmpty {
       output += responses(to: .multicast, on: id, answers: gone.map { $0.with(timeToLive: 0) })
     }
     announceAgain(on: id, at: now)
@@ -73,8 +74,9 @@ public struct Responder: Sendable {
     registration.port = port
     registration.text = text
     updateRecords()
-    for id in interfaces.keys.sorted() {
-      interfaces[id]?.pending = []
+    for (id, var interface) in interfaces.sorted(by: { $0.key < $1.key }) {
+      interface.pending = []
+      interfaces[id] = interface
       announceAgain(on: id, at: now)
     }
     return deadlineReached(at: now)

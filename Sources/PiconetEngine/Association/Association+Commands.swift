@@ -31,8 +31,8 @@ extension Association {
       turn.reply(id, .failed(notConnected))
     case .ping, .openStream, .invite, .setCode, .cancelInvitation, .cancelPing, .leave, .remove, .acceptOffer,
       .declineOffer, .cancelTransfer, .tellCompared, .pauseTransfer, .finishStream, .cancelStream,
-      .setDisconnectTimeout, .setName, .expect, .stopExpecting, .introduce, .cancelIntroduction,
-      .answerIntroduction, .shutDown:
+      .setDisconnectTimeout, .setName, .expect, .stopExpecting, .introduce, .cancelIntroduction, .answerIntroduction,
+      .shutDown:
       turn.reply(id, .failed(notConnected))
     }
   }

@@ -2,7 +2,7 @@ import PiconetWire
 
 /// Frames of one association, both ways.
 extension Association {
-  /// Takes a frame of the remote side's, in the order of their numbers. Those of the link are not meant for it.
+  /// Takes a frame from the remote side, in sequence. The link's own frames never come here.
   /// - Returns: what is left to the engine.
   func receive(_ frame: Frame, _ turn: Turn) throws(Breach) -> FrameRequest? {
     switch frame {
@@ -42,7 +42,7 @@ extension Association {
     case .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer,
       .codeConfirm:
       return .invitation(frame, self)
-    case .removeMember(let subject, _): return try receivedRemoval(of: subject, turn).map { .removal($0, for: node) }
+    case .removeMember(let subject, _): return try receivedRemoval(of: subject, turn).map { .removal($0, for: self) }
     case .removed(let member): try receivedRemoved(member, turn)
     case .introduce(let introduction): return try received(introduction, turn)
     case .askToIntroduce(let member):
@@ -92,13 +92,11 @@ extension Association {
     case .receiverPaused(let number, let isPaused): receivedReceiverPaused(number, isPaused, turn)
 
     case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
-      .acknowledge, .listening, .openStream, .streamData, .endStream,
-      .resetStream, .streamCredit, .stopStream, .streamDone, .invite, .accept, .decline, .withdraw, .codeNonce,
-      .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce,
-      .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel,
-      .tunnelOpened, .closeTunnel,
-      .tunnelData, .tunnelCredit, .hello,
-      .associate, .associated, .close, .ping, .pong, .offer, .unknownOptional:
+      .acknowledge, .listening, .openStream, .streamData, .endStream, .resetStream, .streamCredit, .stopStream,
+      .streamDone, .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer,
+      .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
+      .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelData,
+      .tunnelCredit, .hello, .associate, .associated, .close, .ping, .pong, .offer, .unknownOptional:
       break
     }
   }
@@ -112,7 +110,7 @@ extension Association {
   /// Counts what has come over the link, whatever it is.
   func count(receivedBytes count: Int) { counts.received.bytes &+= UInt64(truncatingIfNeeded: count) }
 
-  /// Counts a frame of the remote side, before it is looked at.
+  /// Counts a frame from the remote side, before it is handled.
   func count(received frame: Frame, _ turn: Turn) {
     counts.received.count(frame)
     if frame.isSequenced, sequenced.countReceived(bulk: frame.bulkCount) { turn.flush(link) }
@@ -125,11 +123,11 @@ extension Association {
     try receivedMessage(bytes, turn)
   }
 
-  /// Queues a control frame on the active link. A sequenced frame counts, and is kept until it is acknowledged. While
-  /// there is no link the others are dropped: what they say is said again when there is one.
+  /// Queues a control frame on the active link. A sequenced frame counts, and is kept until it is acknowledged. Without
+  /// a link the others are dropped: what they say is stated again on the next one.
   func send(_ frame: Frame, _ turn: Turn) {
     if isOver { return }
-    // Words for people are the first thing to be spared.
+    // Words for people are the first thing to go.
     let encoded = FrameEncoder.encode(isCrowded ? frame.withoutDetail : frame)
     if frame.isSequenced {
       sequenced.append(control: encoded[...])
@@ -142,7 +140,7 @@ extension Association {
       sequenced.appendBehindBacklog(encoded)
       if sequenced.waitingCount > controlLimit { turn.crowded.insert(node) }
     } else {
-      link.control.append(contentsOf: encoded)
+      link.queue(encoded: encoded)
     }
     turn.flush(link)
   }

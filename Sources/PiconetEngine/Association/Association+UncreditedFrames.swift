@@ -3,16 +3,16 @@ import PiconetWire
 /// Sequenced frames that neither credit nor an answer of ours bounds: ends of what the remote side has begun, which may
 /// come to nothing, hints, and types that we do not know.
 extension Allowance {
-  /// Of one member ([wire-format.md, section 12](../../../Documentation/wire-format.md)).
+  /// For one member ([wire-format.md, section 12](../../../Documentation/wire-format.md)).
   static let uncredited = Allowance(burst: 4_096, interval: .microseconds(62_500))
-  /// What is earned by each thing that is begun: it has one end, and may rest now and then.
+  /// Earned by each thing that is begun: it ends once, and may be paused now and then.
   static let uncreditedForEach = 8
-  /// Of pauses of our own: below what any other side takes.
+  /// For our own pauses: less than any remote side takes.
   static let ownPauses = Allowance(burst: 1_024, interval: .milliseconds(125))
   static let ownPausesForEach = 4
 }
 
-/// Of one association.
+/// The allowances of one association.
 struct WordAllowances {
   /// The remote side's words about other members.
   var memberWords = Allowance.memberWords
@@ -23,7 +23,7 @@ struct WordAllowances {
 }
 
 extension Association {
-  /// Counts a frame of the remote side's, before it is looked at.
+  /// Counts a frame from the remote side, before it is handled.
   func countUncredited(_ frame: Frame, _ turn: Turn) throws(Breach) {
     switch frame.creditBound {
     case .begins:
@@ -37,16 +37,16 @@ extension Association {
     }
   }
 
-  /// Counts an offer of our own: the remote side may pause it as well as we.
+  /// Counts an offer of our own: the remote side may pause it, too.
   func countOffer() {
     allowances.uncredited.earn(Allowance.uncreditedForEach)
     allowances.ownPauses.earn(Allowance.ownPausesForEach)
   }
 }
 
-/// What holds back those who send a frame.
+/// What holds back the sender of a frame.
 private enum CreditBound {
-  /// An answer of ours; and each end of it, and each hint about it, is counted with it.
+  /// Our answer; its end, and each hint about it, are counted with it.
   case begins
   case none
   /// Credit, an answer, an allowance of its own; or the frame is not sequenced, and restates.
@@ -63,8 +63,8 @@ extension Frame {
       .listening, .unreliableMessage, .message, .fragment, .channelMessage, .channelFragment, .codeNonce, .codeReveal,
       .chunk, .position, .transferCredit, .end, .streamCredit, .accept, .decline, .admit, .codeAnswer, .codeConfirm,
       .leave, .removeMember, .removed, .introduced, .introductionFailed, .askToIntroduce, .openTunnel, .offerTunnel,
-      .tunnelOpened, .closeTunnel, .tunnelData, .tunnelCredit, .acceptOffer, .declineOffer, .stored, .present,
-      .restart, .comparing, .refuse, .streamData, .endStream, .stopStream, .streamDone:
+      .tunnelOpened, .closeTunnel, .tunnelData, .tunnelCredit, .acceptOffer, .declineOffer, .stored, .present, .restart,
+      .comparing, .refuse, .streamData, .endStream, .stopStream, .streamDone:
       .other
     }
   }

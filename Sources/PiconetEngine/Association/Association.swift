@@ -1,19 +1,18 @@
 import PiconetWire
 
-/// What two nodes share while they are connected, in one engine, which alone has it (an object for the reason of
-/// `Link`): sequence numbers, credit, membership, what waits to be sent.
+/// What two nodes share while they are connected: sequence numbers, credit, membership, what waits to be sent. It
+/// belongs to one engine, and is an object for the reason given at `Link`.
 ///
-/// What every message passes is not checked for exclusive access at run time, which costs 78 instructions each, and
-/// 4,800 in a round trip that takes 23,100 beside OpenSSL: one engine has the object and hands over one fact at a time,
-/// and these are values whose methods can't reach it again.
+/// Fields on the path of every message skip the exclusivity check (78 instructions each). That is safe: one engine owns
+/// them and hands over one fact at a time, and their methods can't reach the association again.
 final class Association {
   let id: AssociationID
   let node: NodeID
-  /// The active link, or the one upon which the association is to go on; nil while there is none.
+  /// The active link, or the one on which the association is to go on; nil while there is none.
   private(set) var link: Link? { didSet { watch.changed() } }
-  /// What it was begun with. The disconnect timeout may be another one meanwhile.
+  /// The settings it began with. The disconnect timeout may have changed since.
   let configuration: EngineConfiguration
-  /// It is in no table any more.
+  /// Removed from every table.
   private(set) var isOver = false
   private(set) var peer: ProvenPeer
   let begunAt: Instant
@@ -21,9 +20,9 @@ final class Association {
   let limits: PeerLimits
 
   /// How many associations the remote side had begun with us when it confirmed this one; nil until then.
-  private(set) var remoteBegun: UInt64?
+  private var remoteBegun: UInt64?
 
-  /// For whoever wants to see.
+  /// Counters, for statistics.
   var counts = AssociationCounts()
 
   @exclusivity(unchecked) var sequenced: SequencedFrames
@@ -32,9 +31,9 @@ final class Association {
   /// There is no link.
   private(set) var suspension: Suspension? { didSet { watch.changed() } }
   /// How long that may last.
-  private var disconnectTimeout: Duration { didSet { watch.changed() } }
-  /// Another link is looked for: because there is none, or for a better one.
-  private var search: LinkSearch? { didSet { watch.changed() } }
+  private(set) var disconnectTimeout: Duration { didSet { watch.changed() } }
+  /// Another link is looked for: because there is none, or for a better one. Only `Association+Search` changes it.
+  var search: LinkSearch? { didSet { watch.changed() } }
   private(set) var addresses: PeerAddresses { didSet { watch.changed() } }
   /// The remote side knows of ports of ours.
   var hasToldPorts = false
@@ -49,10 +48,10 @@ final class Association {
   private(set) var invitations: Invitations
   /// What the trust policy has said on the last link.
   private(set) var judgement: TrustJudgement?
-  /// When something came or went last that is of use to somebody: no heartbeat.
+  /// When anything but a heartbeat was last sent or received.
   private(set) var lastMoved: Instant
   @exclusivity(unchecked) private(set) var leaving: Leaving? { didSet { watch.changed() } }
-  /// Who wanted us removed, by what the remote side says.
+  /// The member that wanted us removed, as the remote side says.
   var removedBy: NodeID?
   /// What either side may still say that neither credit nor an answer bounds.
   var allowances = WordAllowances()
@@ -64,23 +63,23 @@ final class Association {
   // Messages.
   @exclusivity(unchecked) var outbox: Outbox
   @exclusivity(unchecked) var inbox: Inbox
-  /// Those of channels other than 0, which the two before have.
+  /// Queues of the other channels; `outbox` and `inbox` serve channel 0.
   @exclusivity(unchecked) var outgoingChannels: OutgoingChannels
   @exclusivity(unchecked) var incomingChannels: IncomingChannels
-  /// Numbers and counts of unreliable ones.
+  /// Numbers and counts of unreliable messages.
   var unreliable = UnreliableTraffic()
   @exclusivity(unchecked) var streams: StreamTable
   @exclusivity(unchecked) var tunnels: TunnelTable
   @exclusivity(unchecked) var transfers = AssociationTransfers()
   /// The bounds of what is kept until it is acknowledged.
   let keeping: KeepingLimits
-  /// Told when something changes that `nextDeadline` looks at.
+  /// Told of changes to what `nextDeadline` depends on.
   private let watch: DeadlineWatch
 
   struct Leaving: Sendable {
     let command: CommandID?
     let reason: Reason
-    /// Who wanted it, where the reason is a removal.
+    /// The node that wanted it, if the reason is a removal.
     let by: NodeID?
     let deadline: Instant
     /// The leave frame was sent; the remote side closes the link.
@@ -143,22 +142,21 @@ final class Association {
   /// The longest frame body that we may send.
   var frameLimit: Int { Int(clamping: min(limits.frame, UInt64(WireLimits.largestFrame))) }
 
-  /// One side has given its word, and waits for the other's: a place is kept, so that nobody becomes a member where
-  /// there is none.
+  /// One side has accepted, and waits for the other: a place is reserved, so that there is one when both have.
   var holdsPlace: Bool { !isMember && leaving == nil && invitations.holdsPlace }
 
-  /// Grows with what comes and is of use to somebody.
+  /// Grows with the sequenced frames, unreliable messages and chunks that come.
   var movedCount: UInt64 { sequenced.received &+ unreliable.counts.received &+ transfers.chunkCount }
 
   // MARK: Time
 
-  /// Nobody is a member, invited or about to be.
+  /// Not a member, and no invitation waits for an answer.
   var isIdle: Bool { !isMember && invitations.isIdle }
 
-  /// Nobody is a member, invited, about to be, or leaving.
+  /// Idle, not being left, and not about to be invited by us.
   var isUnused: Bool { isIdle && leaving == nil && invitations.own == nil }
 
-  /// When something has to happen if nothing does. It looks at nothing that a message changes.
+  /// When something is due if nothing happens before. It depends on nothing that a message changes.
   func nextDeadline(_ surroundings: Surroundings) -> Instant? {
     var next = suspensionDeadline(surroundings)
     func consider(_ instant: Instant?) {
@@ -195,17 +193,30 @@ extension Association {
 extension Association {
   /// Tells the invitations of both sides of something, and does what comes of it here.
   /// - Returns: what is left to the engine.
-  @discardableResult
   func negotiate(_ fact: InvitationFact, _ turn: Turn) -> MembershipRequest? {
-    // By a member's word, and our application's: neither codes nor questions are for it.
+    let (steps, request) = invitations.handle(fact, remote(turn), turn)
+    carryOut(steps, turn)
+    return request
+  }
+
+  /// The same for what ends them, which leaves nothing to the engine.
+  private func negotiate(_ end: InvitationEnd, _ turn: Turn) {
+    carryOut(invitations.handle(end, remote(turn), turn), turn)
+  }
+
+  /// What invitations need to know about the remote side.
+  private func remote(_ turn: Turn) -> Invitations.Remote {
+    // Vouched for by a member and accepted by the application: no code, no question.
     let introduction = turn.introductions[node]
     let isAccepted = introduction?.isAccepted == true
-    let remote = Invitations.Remote(
+    return Invitations.Remote(
       peer: peer, judgement: judgement != nil && isAccepted ? .known : judgement,
       isIntroduced: introduction != nil && (isAccepted || configuration.holdsIntroducedInvitations),
       link: activeLink?.id, isMember: isMember, membershipNumber: membershipNumber,
       isLeaving: leaving != nil)
-    let (steps, request) = invitations.handle(fact, remote, turn)
+  }
+
+  private func carryOut(_ steps: [Invitations.Step], _ turn: Turn) {
     for step in steps {
       switch step {
       case .send(let frame): send(frame, turn)
@@ -213,7 +224,6 @@ extension Association {
       case .join(let agreement): join(agreement, turn)
       }
     }
-    return request
   }
 
   /// The node is a member.
@@ -247,9 +257,9 @@ extension Association {
     endTraffic(Ending(ending.reason, ending.blame), turn)
   }
 
-  /// Leaves by a wish of our own; the command is answered at the end.
-  /// - Returns: false where there is no link, and nobody to tell. The remote side learns it when it finds us, or by
-  ///   time.
+  /// Leaves at our own wish; the command is answered at the end.
+  /// - Returns: false where there is no link to say so on. The remote side learns it when it finds us, or by its
+  ///   timeout.
   func leave(_ ending: Ending, command: CommandID?, _ turn: Turn) -> Bool {
     if suspension != nil { return false }
     beginLeaving(ending, command: command, turn)
@@ -257,7 +267,12 @@ extension Association {
     return true
   }
 
-  func leavingIsTold() { leaving?.isTold = true }
+  /// The leave frame has been sent.
+  func leavingIsTold() {
+    guard var leaving else { return }
+    leaving.isTold = true
+    self.leaving = leaving
+  }
 
   /// The leave that follows is the wish of another member.
   func receivedRemoved(_ member: MemberName, _ turn: Turn) throws(Breach) {
@@ -276,7 +291,7 @@ extension Association {
     closeTunnels(ending, turn) { ending.reason != .shuttingDown || $0.isRelayed }
   }
 
-  /// It is in no table any more, and all that it carried ends.
+  /// Removed from every table: all that it carried ends.
   func end(_ ending: Ending, _ turn: Turn) {
     isOver = true
     endSearch(turn)
@@ -292,23 +307,26 @@ extension Association {
 // MARK: - Another link
 
 extension Association {
-  /// How it ends here once the remote side knows of it no more.
-  static let lostThere = Ending(.linkFailed, .link, "the other side lost the connection")
+  /// How it ends here when the remote side no longer knows it.
+  static let lostByPeer = Ending(.linkFailed, .link, "the other side lost the connection")
 
   /// In answer to a new association. That to a resumed one comes before the link is active.
-  /// - Parameter node: our own, which has asked if it is the smaller one.
+  /// - Parameter node: our own, which has asked only if it is the smaller one.
   func receivedAssociated(_ count: UInt64, at node: NodeID) throws(Breach) {
     guard node < self.node, remoteBegun == nil else { throw Breach("associated twice, or without an associate") }
     remoteBegun = count
   }
 
-  /// In answer to a resumed one, of which the remote side has received so many frames.
+  /// Whether the remote side's count is that of this association; otherwise it has begun another one.
+  func isCounted(as begun: UInt64) -> Bool { remoteBegun ?? begun == begun }
+
+  /// In answer to a resumed one, of which the remote side has received this many frames.
   func confirmed(begun count: UInt64, _ received: UInt64, on link: Link) {
     remoteBegun = count
     if received == 0, let limits = link.hello?.limits { agree(on: link, limits) }
   }
 
-  /// Something came or went that is of use to somebody.
+  /// Anything but a heartbeat was sent or received.
   func moved(_ now: Instant) { lastMoved = now }
 
   /// Why we can't invite its node; nil where we can.
@@ -318,15 +336,15 @@ extension Association {
     return leaving == nil ? nil : Ending(.inProgress, .us, "we are leaving this peer")
   }
 
-  /// Its link is gone, or does not count any more because there is another one.
-  /// - Returns: the former one.
-  func take(_ link: Link?) -> Link? {
+  /// Another link takes the place of its own, which no longer counts.
+  /// - Returns: the previous one; nil where there was none, or it is the same.
+  func take(_ link: Link) -> Link? {
     defer { self.link = link }
-    return self.link
+    return self.link === link ? nil : self.link
   }
 
-  /// The remote side has received nothing yet, and perhaps begun with the hellos of this link rather than with those of
-  /// the one on which we have: what either of them may mean is taken, and no more is sent than both allow.
+  /// The remote side has received nothing yet, and may have begun with the hellos of this link rather than with those
+  /// of the one on which we began: what either allows is taken, and no more is sent than both allow.
   private func agree(on link: Link, _ limits: PeerLimits) {
     let window = UInt64(configuration.firstStreamWindow(on: link.opening.traits))
     streams.agree(outgoingWindow: limits.streamWindow, incomingWindow: window)
@@ -336,13 +354,13 @@ extension Association {
   }
 
   /// Whether it goes on without its link.
-  func outlives(_ ending: Ending) -> Bool {
+  private func outlives(_ ending: Ending) -> Bool {
     guard isDurable, disconnectTimeout > .zero else { return false }
-    // Whoever has said goodbye waits for the remote side to close the link.
+    // After a goodbye we wait for the remote side to close the link.
     return leaving?.isTold != true || ending.blame != .peer
   }
 
-  /// What becomes of another link whose handshake is complete, beside the association that there is.
+  /// What becomes of another link whose handshake is complete, where there is an association already.
   enum LinkUse {
     /// The association goes on here.
     case resume
@@ -358,7 +376,7 @@ extension Association {
     if goesOn(on: link, hello) { return .resume }
     let isHeld = hello.held?.id == id
     if isDurable, isHeld, let current = self.link {
-      // The remote side may have lost the one that we take for good: that is asked for a sign of life.
+      // The remote side may have lost the link that we take for alive: we ask for a sign of life on it.
       let time = min(.seconds(1), configuration.silence(isDurable: true) / 8)
       if current.phase == .active { link.waitForSign(of: current, until: turn.now + time, turn) }
       return .wait
@@ -369,13 +387,13 @@ extension Association {
     return .begin
   }
 
-  /// Whether it can go on where the remote side has so many of our frames; false where it has begun anew.
+  /// Whether it can go on where the remote side has this many of our frames; false if that has begun anew.
   func resumes(at received: UInt64) throws(Breach) -> Bool {
     guard isDurable, received <= sequenced.sent else { throw Breach("has received frames that were not sent") }
     return received >= sequenced.acknowledged
   }
 
-  /// Whether it is to go on upon a link whose handshake is complete.
+  /// Whether it is to go on over a link whose handshake is complete.
   private func goesOn(on link: Link, _ hello: Hello) -> Bool {
     guard isDurable, hello.capabilities.contains(.resume) else { return false }
     let isHeld = hello.held?.id == id
@@ -386,7 +404,7 @@ extension Association {
     return isHeld && current.phase == .active && isBetter(link, than: current)
   }
 
-  /// Nothing of what is under way on the link counts any more: it is sent again on the next one, or stated anew.
+  /// What is under way on the link no longer counts: it is sent again on the next one, or stated anew.
   func detach(_ turn: Turn) {
     negotiate(.linkLost, turn)
     sequenced.detach()
@@ -395,17 +413,29 @@ extension Association {
     dropChunksUnderWay()
   }
 
-  /// Its link is gone, and it goes on without one.
-  func suspend(on former: Link, _ cause: Ending, _ turn: Turn) {
+  /// Its link is gone.
+  /// - Parameter mayGoOn: without one, until there is another.
+  /// - Returns: whether it does.
+  func lost(_ former: Link, _ cause: Ending, mayGoOn: Bool, _ turn: Turn) -> Bool {
+    link = nil
+    guard mayGoOn, outlives(cause) else { return false }
+    suspend(on: former, cause, turn)
+    return true
+  }
+
+  private func suspend(on former: Link, _ cause: Ending, _ turn: Turn) {
     detach(turn)
     if suspension != nil { return }
     suspension = Suspension(cause: cause, lastHeard: former.lastReceived, since: turn.now)
     if isMember { turn.deliver(.suspended(node, cause)) }
   }
 
-  /// Goes on upon another link, where the remote side has so many of our frames.
+  /// Goes on over another link; the remote side has this many of our frames.
   /// - Parameter addresses: where that link was dialled.
-  func resume(on link: Link, remoteHas received: UInt64, dialled addresses: [TransportAddress], _ turn: Turn) {
+  func resume(
+    on link: Link, remoteHas received: UInt64, dialled addresses: [TransportAddress], _ surroundings: Surroundings,
+    _ turn: Turn
+  ) {
     link.activate(self)
     suspension = nil
     hasResumed = true
@@ -421,6 +451,7 @@ extension Association {
     turn.flush(link)
     tellListening(turn)
     if isMember { turn.deliver(.resumed(node, link.opening.traits)) }
+    lookForBetter(surroundings, turn)
   }
 
   private func sendAgain(above received: UInt64) {
@@ -433,167 +464,17 @@ extension Association {
     transfers.holdOffersBack()
   }
 
-  /// We have dialled the peer at these addresses, and somebody's link has come of it.
-  func dialled(at addresses: [TransportAddress]) { self.addresses.dialled(at: addresses) }
-
   // MARK: Time
 
   func setDisconnectTimeout(_ timeout: Duration) { disconnectTimeout = timeout }
 
-  /// Why a suspended association ends now; nil where it does not.
-  private func endOfSuspension(_ now: Instant) -> Ending? {
-    guard let suspension, suspension.lastHeard + disconnectTimeout <= now else { return nil }
-    if disconnectTimeout == .zero { return suspension.cause }
-    return Ending(
-      .timedOut, suspension.cause.blame == .peer ? .peer : .link,
-      "no way to the peer for \(disconnectTimeout.inWords); before, \(suspension.cause)")
-  }
-
-  /// When a suspended association ends, or its search goes on.
-  private func suspensionDeadline(_ surroundings: Surroundings) -> Instant? {
-    let end = suspension.map { $0.lastHeard + disconnectTimeout }
-    guard let search, let next = search.nextDeadline, wantsLink(surroundings) else { return end }
-    return end.map { min($0, next) } ?? next
-  }
-
-  // MARK: The search
-
-  /// Something is looked for.
-  var isSearching: Bool { search != nil }
-
-  /// - Returns: why the association ends; nil where it does not.
-  func search(_ fact: SearchFact, _ surroundings: Surroundings, _ turn: Turn) -> Ending? {
-    var hasRoundEnded: Bool?
-    switch fact {
-    case .linkLost(let wasDialler): return beginSearch(isDialler: wasDialler, surroundings, turn)
-    case .dialFailed(let kind, let failure, let address):
-      hasRoundEnded = search?.dialFailed(kind, failure, at: address, searchTerms, turn)
-    case .strangerAnswered(let kind, let address):
-      hasRoundEnded = search?.strangerAnswered(kind, at: address, searchTerms, turn)
-    case .otherAnswered(let kind):
-      search?.otherAnswered(over: kind)
-      return endIfRestarted(surroundings)
-    case .linkEnded(let link): search?.linkEnded(link, searchTerms, turn)
-    case .sighted: sighted(surroundings, turn)
-    case .linked: lookForBetter(surroundings, turn)
-    case .timePassed: return endOfSuspension(turn.now) ?? continueSearch(surroundings, turn)
-    }
-    return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
-  }
-
-  /// The side that has dialled the lost link begins at once, the other a little later: nearly always there is one new
-  /// link then, and not two.
-  private func beginSearch(isDialler: Bool, _ surroundings: Surroundings, _ turn: Turn) -> Ending? {
-    // A search for a better link has dialled already.
-    if let search, !search.isWaiting { return nil }
-    let delay =
-      isDialler ? Duration.zero : LinkSearch.pause(after: 1, within: disconnectTimeout, &turn.random)
-    search = LinkSearch(for: node, nextRound: turn.now + delay)
-    return continueSearch(surroundings, turn)
-  }
-
-  private func continueSearch(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
-    guard search != nil, wantsLink(surroundings) else { return nil }
-    let addresses = suspension == nil ? betterAddresses(surroundings) : allAddresses(surroundings)
-    let hasRoundEnded = search?.proceed(to: addresses, searchTerms, turn)
-    return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
-  }
-
-  func endSearch(_ turn: Turn) {
-    guard search != nil else { return }
-    search?.end(turn)
-    search = nil
-  }
-
-  /// Whether another link is wanted now: one that nobody uses is not worth a dial.
-  private func wantsLink(_ surroundings: Surroundings) -> Bool {
-    guard suspension != nil else { return !betterAddresses(surroundings).isEmpty }
-    return link?.phase != .resuming && !isUnused
-  }
-
-  private var searchTerms: LinkSearch.Terms {
-    LinkSearch.Terms(
-      isForBetter: suspension == nil, disconnectTimeout: disconnectTimeout, preference: configuration.transports,
-      headStart: configuration.transportHeadStart)
-  }
-
-  /// A dial of the search has opened a link.
-  /// - Returns: false if it is of no use.
-  func claim(_ link: Link, _ turn: Turn) -> Bool {
-    guard search != nil, link.opening.peer == node.peer else { return false }
-    search?.dialled(link.id, turn)
-    link.search(for: node)
-    return true
-  }
-
-  /// A round of the search has led nowhere.
-  private func endOfRound(_ surroundings: Surroundings, _ now: Instant) -> Ending? {
-    endIfGone(surroundings, now) ?? endIfRestarted(surroundings)
-  }
-
-  /// The kernel has closed the link, and nobody listens any more where the peer was, on no transport: its process has
-  /// ended. One that only hides would have come back by itself within the time of grace.
-  private func endIfGone(_ surroundings: Surroundings, _ now: Instant) -> Ending? {
-    let grace = min(.seconds(2), disconnectTimeout / 4)
-    guard let suspension, suspension.cause.reason == .linkFailed, suspension.since + grace <= now,
-      isNowhere(surroundings), search?.isOtherSeen == false
-    else { return nil }
-    let detail = "nobody listens any more where the peer was; before, \(suspension.cause)"
-    return Ending(.linkFailed, .peer, detail)
-  }
-
-  /// The peer has certainly restarted: nobody listens any more where it was, on no transport, and another incarnation
-  /// of it is there.
-  private func endIfRestarted(_ surroundings: Surroundings) -> Ending? {
-    guard suspension != nil, let search, isNowhere(surroundings),
-      search.isOtherSeen || surroundings.discovery.seesOnlyOther(than: node)
-    else { return nil }
-    return Ending(.restarted, .peer, "another run of it answers there")
-  }
-
-  private func isNowhere(_ surroundings: Surroundings) -> Bool {
-    let kinds = Set(addresses.seen(surroundings.addresses(of: node)).map(\.kind))
-    return !kinds.isEmpty && kinds.isSubset(of: search?.goneKinds ?? [])
-  }
-
   // MARK: Addresses
 
-  /// A stranger has nobody dialled, whatever it waits for.
+  /// We have dialled the peer at these addresses, and a link resulted, ours or the peer's.
+  func dialled(at addresses: [TransportAddress]) { self.addresses.dialled(at: addresses) }
+
+  /// Only a member's ports are noted: a stranger must not make us dial.
   func receivedListening(_ ports: [ListeningPort]) {
     if isMember { addresses.told(ports) }
-  }
-
-  /// The discovery table has learned something of the peer: it may be what a search waits for.
-  private func sighted(_ surroundings: Surroundings, _ turn: Turn) {
-    if suspension == nil {
-      lookForBetter(surroundings, turn)
-      // News of a name or of a signal's strength lead nowhere else.
-      guard let search, betterAddresses(surroundings).contains(where: search.isNew) else { return }
-    }
-    search?.sighted(searchTerms, turn)
-  }
-
-  /// The place of a transport in the order of preference: the smaller, the better.
-  private func rank(_ kind: TransportKind) -> Int { configuration.transports.firstIndex(of: kind) ?? .max }
-
-  /// Whether a link goes over a better transport than the active one.
-  private func isBetter(_ link: Link, than current: Link) -> Bool {
-    configuration.movesBetweenTransports && rank(link.opening.traits.kind) < rank(current.opening.traits.kind)
-  }
-
-  /// Where the peer may be reached over a transport that is better than the one in use.
-  private func betterAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
-    guard configuration.movesBetweenTransports, isDurable, isMember, leaving == nil, let link, link.phase == .active
-    else { return [] }
-    let current = rank(link.opening.traits.kind)
-    if current == 0 { return [] }
-    let better = knownAddresses(surroundings).filter { rank($0.kind) < current }
-    return search?.worthTrying(better) ?? better
-  }
-
-  /// A member may move to a better transport: soon, and again now and then.
-  private func lookForBetter(_ surroundings: Surroundings, _ turn: Turn) {
-    guard search == nil, suspension == nil, !betterAddresses(surroundings).isEmpty else { return }
-    search = LinkSearch(for: node, nextRound: turn.now + .milliseconds(500))
   }
 }

@@ -9,13 +9,12 @@ extension Frame {
       .streamData(_, let bytes), .tunnelData(_, let bytes):
       bytes.count
     case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .channelCredit,
-      .listening, .unreliableMessage,
-      .codeNonce, .codeReveal, .chunk, .position, .transferCredit, .end, .streamCredit, .invite, .accept, .decline,
-      .withdraw, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce,
-      .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel,
-      .tunnelOpened, .closeTunnel, .tunnelCredit, .offer,
-      .acceptOffer, .declineOffer, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused,
-      .receiverPaused, .openStream, .endStream, .resetStream, .stopStream, .streamDone, .unknownOptional:
+      .listening, .unreliableMessage, .codeNonce, .codeReveal, .chunk, .position, .transferCredit, .end, .streamCredit,
+      .invite, .accept, .decline, .withdraw, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
+      .removed, .introduce, .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel,
+      .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelCredit, .offer, .acceptOffer, .declineOffer, .stored, .present,
+      .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .endStream, .resetStream,
+      .stopStream, .streamDone, .unknownOptional:
       0
     }
   }

@@ -80,7 +80,7 @@ struct Outbox: Sendable {
   }
 
   /// The most bytes that a part's header takes.
-  private var headerLimit: Int { channel == 0 ? 5 : 5 + FrameEncoder.channelCount }
+  private var headerLimit: Int { channel == 0 ? FrameEncoder.headerLimit : FrameEncoder.channelHeaderLimit }
 
   @inline(__always)
   private func appendHeader(isLast: Bool, _ count: Int, to bytes: inout [UInt8]) {

@@ -11,7 +11,7 @@ extension SessionEngine {
       case .resume: return resume(former, on: link, turn)
       case .wait: return
       case .refuse: return refuse(link, .duplicateLink, "", turn)
-      case .begin: end(former, Association.lostThere, turn)
+      case .begin: end(former, Association.lostByPeer, turn)
       }
     }
     let held = hello.held?.id
@@ -36,7 +36,7 @@ extension SessionEngine {
     guard received == 0, associations.farewell(to: remote, holding: id, at: turn.now) == nil else {
       return refuse(link, associations.reasonGone(remote, holding: id, at: turn.now), "", turn)
     }
-    if let former { end(former, Association.lostThere, turn) }
+    if let former { end(former, Association.lostByPeer, turn) }
     // We had nothing else to say to it.
     if link.searchedFor != nil {
       return refuse(link, associations.reasonGone(remote, holding: link.hello?.held?.id, at: turn.now), "", turn)
@@ -81,5 +81,14 @@ extension SessionEngine {
     associations.remove(association, saying: farewell, at: turn.now)
     association.end(ending, turn)
     endIntroductions(with: association, ending, turn)
+  }
+
+  /// Ends associations for which too much is kept.
+  mutating func endCrowded(_ turn: Turn) {
+    let peers = turn.crowded.sorted()
+    turn.crowded = []
+    for remote in peers {
+      if let association = associations[remote] { end(association, association.endOfCrowded, turn) }
+    }
   }
 }

@@ -1,8 +1,8 @@
 import PiconetWire
 
-/// Associations that outlive their links: suspended with the loss of one, resumed upon another.
+/// Associations that outlive their links: suspended when one is lost, resumed on another.
 extension SessionEngine {
-  /// Whether somebody may dial us for an association: as long as it is so, a node that hides goes on listening.
+  /// Whether a peer may dial us to resume an association: as long as one may, a hidden node goes on listening.
   public var expectsMembers: Bool {
     configuration.disconnectTimeout > .zero && shutdown == nil
       && associations.contains { $0.isDurable && !$0.isUnused }
@@ -11,9 +11,8 @@ extension SessionEngine {
   /// How many memberships have begun.
   public var membershipsBegun: UInt64 { turn.membershipCount }
 
-  /// The association's link is gone.
-  mutating func suspend(_ association: Association, on link: Link, _ cause: Ending, _ turn: Turn) {
-    association.suspend(on: link, cause, turn)
+  /// The association goes on without this link, and looks for another one.
+  mutating func suspended(_ association: Association, on link: Link, _ turn: Turn) {
     // A link that the remote side has opened meanwhile may do.
     if node < association.node, let other = links.ready(to: association.node).first { ready(other, turn) }
     guard associations[association.node] === association, association.suspension != nil else { return }
@@ -22,7 +21,7 @@ extension SessionEngine {
 
   // MARK: The smaller node, which decides
 
-  /// The active link lives: those that wait for the contrary are not used.
+  /// The active link lives: links that wait for its silence are not used.
   mutating func probeAnswered(_ token: UInt64, on link: Link, _ turn: Turn) {
     guard link.phase == .active else { return }
     for other in links.waiting(for: token, of: link.node) { refuse(other, .duplicateLink, "", turn) }
@@ -33,12 +32,12 @@ extension SessionEngine {
     link.endProbe()
     guard let remote = link.node, let association = associations[remote], association.link?.phase == .active
     else { return }
-    // The one that it has waited beside may have ended, and another begun since.
+    // The association may have ended meanwhile, and another one begun.
     guard link.hello?.held?.id == association.id else { return ready(link, turn) }
     resume(association, on: link, turn)
   }
 
-  /// Asks the remote side to go on upon this link.
+  /// Asks the remote side to go on over this link.
   mutating func resume(_ association: Association, on link: Link, _ turn: Turn) {
     leave(linkOf: association, for: link, turn)
     link.askToResume(association, turn)
@@ -47,8 +46,7 @@ extension SessionEngine {
   /// The remote side has answered that it goes on.
   mutating func receivedAssociated(_ received: UInt64, _ begun: UInt64, on link: Link, _ turn: Turn) {
     guard link.phase == .resuming, let remote = link.node, let association = associations[remote] else { return }
-    // With another count it has begun anew with what we take for old.
-    guard association.remoteBegun ?? begun == begun else { return end(association, Association.lostThere, turn) }
+    guard association.isCounted(as: begun) else { return end(association, Association.lostByPeer, turn) }
     guard resumes(association, received, on: link, turn) else { return }
     association.confirmed(begun: begun, received, on: link)
     activate(association, on: link, received, turn)
@@ -57,7 +55,7 @@ extension SessionEngine {
 
   // MARK: The larger node
 
-  /// The remote side wants to go on upon this link with an association that we have.
+  /// The remote side wants to go on over this link with an association that we have.
   mutating func takeOver(_ association: Association, _ received: UInt64, on link: Link, _ turn: Turn) {
     guard resumes(association, received, on: link, turn) else { return }
     leave(linkOf: association, for: link, turn)
@@ -68,11 +66,11 @@ extension SessionEngine {
 
   // MARK: Both
 
-  /// Whether the association can go on where the remote side has so many of our frames; where it can't, it is over.
+  /// Whether the association can go on where the remote side has this many of our frames; if not, it is over.
   private mutating func resumes(_ association: Association, _ received: UInt64, on link: Link, _ turn: Turn) -> Bool {
     do throws(Breach) {
       if try association.resumes(at: received) { return true }
-      end(association, Association.lostThere, turn)
+      end(association, Association.lostByPeer, turn)
       refuse(link, .noSuchAssociation, "", turn)
     } catch {
       breach(link, error, turn)
@@ -81,15 +79,15 @@ extension SessionEngine {
     return false
   }
 
-  /// The association has another link from now on; what still comes on the former one does not count.
+  /// The association has another link from now on; what still comes on the previous one does not count.
   private mutating func leave(linkOf association: Association, for link: Link, _ turn: Turn) {
-    if let former = association.take(link), former !== link { end(former, Ending(.duplicateLink, .nobody), turn) }
+    if let former = association.take(link) { end(former, Ending(.duplicateLink, .nobody), turn) }
     association.detach(turn)
   }
 
   private mutating func activate(_ association: Association, on link: Link, _ received: UInt64, _ turn: Turn) {
-    association.resume(on: link, remoteHas: received, dialled: attempts.addressesDialled(for: link), turn)
-    search(.linked, for: association.node, turn)
+    let dialled = attempts.addressesDialled(for: link)
+    association.resume(on: link, remoteHas: received, dialled: dialled, surroundings, turn)
     associationBegan(association, turn)
   }
 

@@ -60,10 +60,7 @@ extension Association {
       unreliable.counts.dropped += 1
       return
     }
-    let before = link.unreliable.count
-    FrameEncoder.append(.unreliableMessage(number: number, message), to: &link.unreliable)
-    counts.sent.unreliable.add(bytes: link.unreliable.count - before)
-    link.unreliableCount += 1
+    counts.sent.unreliable.add(bytes: link.queueUnreliable(number, message))
     unreliable.counts.sent += 1
   }
 
@@ -94,23 +91,5 @@ extension Association {
     if unreliable.takes(number, deliversLate: configuration.deliversLateMessages) {
       turn.deliver(.messagesReceived(node, [message], .unreliable))
     }
-  }
-}
-
-extension Link {
-  /// Whether an unreliable message may go with the next flush. What waits, the message included, is at most the window
-  /// and an eighth: bulk keeps the window full all the time, and must not shut out what is to overtake it. An idle link
-  /// takes any.
-  func takesUnreliable(_ count: Int, window: Int) -> Bool {
-    let waiting = outstanding + control.count + unreliable.count
-    return waiting == 0 || waiting + count <= window + window / 8
-  }
-
-  func takeUnreliable() -> [UInt8] {
-    defer {
-      unreliable = []
-      unreliableCount = 0
-    }
-    return unreliable
   }
 }

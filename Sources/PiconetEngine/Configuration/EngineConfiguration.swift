@@ -1,10 +1,10 @@
 import PiconetWire
 
-/// Whom a session has for members.
+/// Which nodes become members of a session.
 public enum SessionMembership: String, Sendable, Hashable, CaseIterable {
   /// Each pair of members for itself: members of a member are not ours.
   case pairs
-  /// Who joins one member joins all that say the same: members introduce one another.
+  /// A node that joins one member joins all that say the same: members introduce one another.
   case group
 }
 
@@ -14,8 +14,8 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var sessionID: String
   /// What people call this device. 1 to 63 bytes of UTF-8.
   public var name: String
-  /// What our application says to every peer we connect to, before anybody is asked; at most `WireLimits.greeting`
-  /// bytes. Default: nothing.
+  /// What our application says to every peer we connect to, before any question; at most `WireLimits.greeting` bytes.
+  /// Default: nothing.
   public var greeting: [UInt8] = []
   /// Members of the session, including this node. Default 8, as in Multipeer Connectivity; 2 to 1024.
   public var capacity = 8
@@ -48,7 +48,7 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var streamLimit = 64
   /// Bytes of one stream that its sender may send ahead of the application. Default 1 MiB.
   public var streamWindow = 1 << 20
-  /// Bytes of a stream that may come while nobody reads it. Default 64 KiB.
+  /// Bytes of a stream that may come before it is read. Default 64 KiB.
   public var firstStreamWindow = 64 << 10
   /// Bytes of all of one peer's streams that may wait for the application: with many streams each gets its share, at
   /// least `firstStreamWindow`. Default 4 MiB.
@@ -71,7 +71,7 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// The most associations, members or not. Default 256.
   public var associationLimit = 256
   /// How long a member must be idle (nothing open except what it still has to send, and nothing moving) before it gives
-  /// way to somebody who wants to join a full session. If set, strangers from an address that holds a quarter of the
+  /// way to a node that wants to join a full session. If set, strangers from an address that holds a quarter of the
   /// places give way as well. Default 0: no member ever does.
   public var idleMemberTimeout: Duration = .zero
   /// How many invitations from unknown peers the application is told of at a time; others wait until it has answered.
@@ -85,15 +85,15 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// Whether we pass bytes on between members of ours that can't reach each other, and how many. They are ciphertext to
   /// us. Default: nil, no.
   public var relaying: RelayQuotas?
-  /// Whose wish to remove a member counts. Default: of whom has introduced it to us.
+  /// Whose wish to remove a member counts. Default: that of the member that introduced it to us.
   public var removals = RemovalPolicy.introducers
   /// Whether unreliable messages are delivered even after newer ones. Default: no.
   public var deliversLateMessages = false
   /// The most peers in the discovery table. Default 1024.
   public var sightingLimit = 1024
   /// Transports in order of preference. With `relay`, last if at all, members are reached over others that relay, and
-  /// we are by them.
-  public var transports: [TransportKind] = [.tcp, .l2cap, .rfcomm, .le]
+  /// reach us so.
+  public var transports = TransportKind.defaultOrder
   /// The head start of a transport over the next one. Default 800 ms.
   public var transportHeadStart: Duration = .milliseconds(800)
   /// Whether an association moves by itself to a transport that comes earlier in `transports`, when one leads to the

@@ -23,24 +23,3 @@ extension Association {
 extension Link {
   var retainedBytes: Int { control.count + unreliable.count + outstanding + bufferedCount }
 }
-
-extension EngineConfiguration {
-  /// The most that a peer that is not a member can make an engine hold, in bytes, over one link: unacknowledged
-  /// answers, answers that wait, what is on its way to the kernel, and what has come and was not decoded. Eight
-  /// invitations of ours come on top.
-  public var strangerMemory: Int {
-    let frame = max(frameLimit, WireLimits.controlFrame) + 9
-    let answers = Int(KeepingLimits.strangerFrames + 1) * (WireLimits.detail + 16) + Unacknowledged.batchCost * 20
-    return answers + 4 * KeepingLimits.strangerControl + Link.pausedLimit + 2 * frame
-  }
-
-  /// The same for a member: what is kept for it (`keptLimit`), a message in parts, control frames, and what is open.
-  public var memberMemory: Int {
-    let frame = max(frameLimit, WireLimits.controlFrame) + 9
-    // What is relayed to a member waits for it; it comes from others.
-    let ofTunnels =
-      relaying == nil && !transports.contains(.relay) ? 0 : 2 * WireLimits.tunnels * (Int(Tunnel.window) + 128)
-    return ofTunnels + keptLimit + channelLimit * messageLimit + 2 * Link.controlLimit + 2 * transmitWindow + 4 * frame
-      + transferLimit * (WireLimits.controlFrame + 256) + streamLimit * 128
-  }
-}

@@ -18,7 +18,7 @@ extension SessionEngine {
     watch.changed()
     turn.budgets.deadlineReached(at: turn.now)
     expected.removeEnded(at: turn.now)
-    giveTunnelCredit(turn)
+    relayed.giveCredit(associations, turn)
     invitationDeadlines(turn)
     introductionDeadlines(turn)
     bringTogether(turn)

@@ -46,7 +46,7 @@ extension SessionEngine {
     case .tunnelOffered(let number, let remote, let relays, let association):
       offered(number, from: remote, relays: relays, over: association, turn)
     case .tunnelOpened(let id, let remote, let relays, let association):
-      opened(id, to: remote, relays: relays, over: association, turn)
+      turn.add(.tunnelOpened(id, associations.route(to: remote, over: association, relays: relays)))
     case .leave(let reason, let detail, let association):
       receivedLeave(reason, detail, from: association, on: link, turn)
     case .close(let reason, let detail): receivedClose(reason, detail, on: link, turn)

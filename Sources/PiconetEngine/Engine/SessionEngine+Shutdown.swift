@@ -29,13 +29,15 @@ extension SessionEngine {
         end(association, Ending(.shuttingDown, .us), turn)
         continue
       }
+      // Without `negotiate`, unlike `leave`: our invitations were withdrawn above, and that of a member is answered.
       association.beginLeaving(Ending(.shuttingDown, .us), turn)
     }
   }
 
   mutating func finishShutdown(_ turn: Turn) {
-    guard let shutdown, !shutdown.isFinished, links.isEmpty, associations.isEmpty else { return }
-    self.shutdown?.isFinished = true
+    guard var shutdown, !shutdown.isFinished, links.isEmpty, associations.isEmpty else { return }
+    shutdown.isFinished = true
+    self.shutdown = shutdown
     turn.reply(shutdown.command, .done)
     turn.add(.finished)
   }

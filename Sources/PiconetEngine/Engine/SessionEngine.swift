@@ -7,7 +7,7 @@ import PiconetWire
 /// `flush` after each batch, carries out the effects in their order, and calls back with `deadlineReached` when
 /// `nextDeadline` has come.
 public struct SessionEngine: ~Copyable, @unchecked Sendable {
-  // Sendable is right: links, associations and the turn are objects that no copy and nobody else can reach.
+  // Sendable is right: links, associations and the turn are objects that only it reaches, and it is never copied.
   let node: NodeID
   var configuration: EngineConfiguration { didSet { watch.changed() } }
   let seed: UInt64
@@ -21,23 +21,23 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var associations: AssociationTable { didSet { watch.changed() } }
   var shutdown: Shutdown?
   var refusals = RefusalBudget()
-  /// Whether strangers may come in by links of theirs.
+  /// Whether strangers may come in over links that they open.
   var isOpen = true
-  /// Who may come in where strangers may not.
+  /// Peers that may come in where strangers may not.
   var expected = ExpectedPeers() { didSet { watch.changed() } }
-  /// Links of strangers who may be those whom we dial by address: neither let in nor refused yet.
+  /// Links of strangers that may be the peers we dial by address: neither let in nor refused yet.
   var undecided: [Link] = []
   /// Members that we have introduced to one another.
   var introducing = OutgoingIntroductions() { didSet { watch.changed() } }
   /// Pairs of members that we bring together.
   var group = Group() { didSet { watch.changed() } }
-  /// What members of ours have to each other over us.
-  var relayed = RelayedTunnels()
-  /// How many members we may still remove for all.
+  /// Tunnels between our members through this node.
+  var relayed: RelayedTunnels
+  /// How many members we may still remove from the group.
   var removals = Allowance.ownRemovals
   /// How often we may still ask members for one that we have lost.
   var asks = Allowance.ownAsks
-  /// Nobody introduces these to us.
+  /// Removed nodes; introductions of them are refused.
   var tombstones = Tombstones()
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may be too early:
   /// traffic puts deadlines off, and owners are not asked again after each message.
@@ -46,7 +46,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   let watch = DeadlineWatch()
 
   /// - Parameters:
-  ///   - configuration: must have been validated by whoever made it.
+  ///   - configuration: already validated.
   ///   - seed: for everything that the engine draws, such as association ids.
   public init(identity: LocalIdentity, configuration: EngineConfiguration, seed: UInt64) {
     node = identity.node
@@ -54,6 +54,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     self.seed = seed
     let budgets = InvitationBudgets(openQuestions: configuration.openInvitations)
     turn = Turn(identity.node, seed: seed, budgets, watch)
+    relayed = RelayedTunnels(watch)
     attempts = InvitationAttempts(configuration)
     associations = AssociationTable(limit: configuration.associationLimit)
     discovery = DiscoveryTable(
@@ -73,7 +74,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     switch fact {
     case .messageQueued(let node, let message, let mode, let channel):
       if associations[node]?.queue(message, mode, in: channel, turn) == true { break }
-      // The association has ended meanwhile, which an event has told; the budget must not shrink because of it.
+      // The association has ended meanwhile, which an event has reported; the budget must not shrink because of it.
       turn.add(.messagesTaken(node, byteCount: Outbox.cost(of: message), in: channel))
     case .received(let id, let bytes): if let link = links[id] { received(bytes, on: link, turn) }
     case .transmitted(let id, let count): links[id]?.transmitted(count, turn)
@@ -119,8 +120,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       settleTunnels(turn)
       endCrowded(turn)
     }
-    tellQuestions(turn)
-    finishShutdown(turn)
+    if turn.budgets.hasQuestions { tellQuestions(turn) }
+    if shutdown != nil { finishShutdown(turn) }
     if watch.take() { nextDeadline = earliestDeadline }
   }
 
@@ -142,7 +143,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       endCrowded(turn)
       for link in turn.takeLinks() { links[link]?.transmit(turn) }
     }
-    finishShutdown(turn)
+    if shutdown != nil { finishShutdown(turn) }
     if watch.take() { nextDeadline = earliestDeadline }
     turn.end(&effects)
     if recorder != nil { recorder?.recordFlush(at: now, effects[start...]) }

@@ -5,8 +5,8 @@ import PiconetWire
 /// application knows about each peer, dials under way and random numbers.
 ///
 /// An engine has one and lends it to its machines; nothing else keeps it. It is an object, because moving a value into
-/// each fact and back costs 500 instructions a fact. Its parts are not checked for exclusive access at run time, for
-/// the reason given at `Association`.
+/// each fact and back costs 500 instructions a fact. Fields on the path of every message skip the exclusivity check,
+/// for the reason given at `Association`.
 final class Turn {
   /// The node whose engine it is.
   let node: NodeID
@@ -22,13 +22,13 @@ final class Turn {
   var places = OpenPlaces()
   /// What others may ask, and how often.
   @exclusivity(unchecked) var budgets: InvitationBudgets { didSet { watch.changed() } }
-  /// Whom members have introduced to us.
-  var introductions = Introductions() { didSet { watch.changed() } }
+  /// Nodes that members have introduced to us.
+  @exclusivity(unchecked) var introductions = Introductions() { didSet { watch.changed() } }
   private var nextCode: UInt64 = 1
   private var nextOwnCommand = CommandID.firstOwn
   /// Answers to commands of the engine's own, and nodes that have become members, which it has still to look at.
-  private var ownReplies: [(CommandID, Reply)] = []
-  private var joined: [NodeID] = []
+  @exclusivity(unchecked) private var ownReplies: [(CommandID, Reply)] = []
+  @exclusivity(unchecked) private var joined: [NodeID] = []
   /// What halves of relayed tunnels have for one another.
   @exclusivity(unchecked) private var relaySteps = FirstInFirstOut<RelayStep>()
   /// Memberships begun in this run, with all peers.

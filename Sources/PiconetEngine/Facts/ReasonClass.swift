@@ -11,7 +11,7 @@ public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
   case left
   /// A member wanted it for the whole group. If a removal and a `leave` cross, the removal counts.
   case removed
-  /// Nobody wanted it: there was no way from one to the other for too long, or one of them no longer runs.
+  /// Neither wanted it: there was no way from one to the other for too long, or one of them no longer runs.
   case lost
   /// One of the two broke a rule or crossed a limit.
   case broken
@@ -19,7 +19,7 @@ public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
   case refused
 
   /// The class of a reason that ends an association; a reason that never does, or a number from a later version, counts
-  /// as somebody's wish.
+  /// as `left`.
   public init(_ reason: Reason) {
     self =
       switch reason.known {
@@ -41,5 +41,19 @@ public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
     if self == other { return true }
     let isWish = [self, other].allSatisfy { $0 == .left || $0 == .removed }
     return isSilenced && (self == .lost || other == .lost || isWish)
+  }
+}
+
+extension Reason {
+  /// Whether what has failed with this reason may succeed at another try: the other side may still be asked whether it
+  /// wants us.
+  var mayPass: Bool {
+    switch ReasonClass(self) {
+    case .lost: self != .restarted
+    // A code was on the screen there because our invitation had come before the introduction, and the link was lost.
+    case .refused: self == .notAvailable || self == .codeMismatch
+    case .left: [.cancelled, .inProgress, .idle].contains(self)
+    case .removed, .broken: false
+    }
   }
 }

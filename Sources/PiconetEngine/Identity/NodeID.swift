@@ -21,3 +21,10 @@ public struct NodeID: Hashable, Comparable, Sendable, CustomStringConvertible {
 
   public var description: String { "\(peer.shortDescription)/\(incarnation)" }
 }
+
+extension NodeID {
+  /// As a frame names it.
+  var memberName: MemberName { MemberName(peer: peer, incarnation: incarnation) }
+
+  init(_ name: MemberName) { self.init(peer: name.peer, incarnation: name.incarnation) }
+}

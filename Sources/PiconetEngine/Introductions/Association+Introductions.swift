@@ -3,7 +3,10 @@ import PiconetWire
 extension Association {
   var takesIntroductions: Bool { isStaying && capabilities.contains(.introductions) }
 
-  /// Tells the member of another one.
+  /// A member that is to be brought together with the others.
+  var isInGroup: Bool { takesIntroductions && capabilities.contains(.group) }
+
+  /// Introduces another member to this one.
   func introduce(_ other: Association, timeout: Duration, _ surroundings: Surroundings, _ turn: Turn) {
     let known = other.knownAddresses(surroundings).compactMap { HostAddress($0) }
     let introduction = Introduce(

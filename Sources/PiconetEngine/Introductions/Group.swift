@@ -1,7 +1,7 @@
 import PiconetWire
 
 /// What a node has still to do so that all members of its group become members of one another: pairs of its own members
-/// that it introduces, and introduces again while there is hope.
+/// that it introduces, and introduces again while a retry may succeed.
 struct Group: Sendable {
   /// Two members, the smaller one first.
   struct Pair: Hashable, Comparable, Sendable {
@@ -73,8 +73,26 @@ struct Group: Sendable {
     pairs.first { if case .introducing(command) = $0.value.phase { true } else { false } }?.key
   }
 
+  /// The introduction of the pair has ended: it is made again where that may help.
+  /// - Returns: why the two stay apart, where the application is to be told.
+  mutating func ended(_ pair: Pair, _ reply: Reply, at now: Instant) -> Ending? {
+    guard case .failed(let ending) = reply else {
+      remove(pair)
+      return nil
+    }
+    // For a moment a previous run of a member may still be one here, or answers of many pairs be under way.
+    let isOfFormer = ending.reason == .restarted || ending.reason == .selfConnection
+    let isTooMany = ending.blame == .us && ending.reason == .limitExceeded
+    if ending.reason.mayPass || isOfFormer || isTooMany {
+      tryAgain(pair, at: now)
+      return nil
+    }
+    remove(pair)
+    return ending.reason == .noSuchAssociation || ending.reason == .shuttingDown ? nil : ending
+  }
+
   /// Another try is worth it: the pause grows up to 16 s.
-  mutating func tryAgain(_ pair: Pair, at now: Instant) {
+  private mutating func tryAgain(_ pair: Pair, at now: Instant) {
     guard var work = pairs[pair] else { return }
     work.phase = .due(now + .seconds(Int64(1) << min(work.tries, 4)))
     pairs[pair] = work

@@ -12,7 +12,7 @@ struct Introductions: Sendable {
   enum Phase: Equatable, Sendable {
     /// The application has not said yet whether it wants the node.
     case asked
-    /// It does, and the next try is due then; nil: nobody knows where the node is, but it may come by itself.
+    /// It does, and the next try is due then; nil: it is not known where the node is, but it may come by itself.
     case waiting(until: Instant?)
     /// An invitation of ours is under way.
     case inviting(CommandID)
@@ -21,14 +21,14 @@ struct Introductions: Sendable {
   /// Where the node may be.
   fileprivate struct Hint: Sendable {
     let address: TransportAddress
-    /// Whoever told it first: its dials count against that key.
+    /// The key of the member that told it first: dials count against it.
     let by: PeerID
   }
 
   struct Entry: Sendable {
     let node: NodeID
     fileprivate(set) var introducers: [Introducer]
-    /// Whoever introduced it first of those that stand by it: what a membership is based on.
+    /// The first introducer of those that stand by it: a membership is based on its word.
     fileprivate(set) var firstIntroducer: NodeID
     fileprivate var hints: [Hint]
     fileprivate(set) var phase = Phase.asked
@@ -39,7 +39,7 @@ struct Introductions: Sendable {
 
     var isAccepted: Bool { phase != .asked }
 
-    /// When something is due. All entries are asked after each frame that changes one: without an array.
+    /// When something is due. Recomputed after each change, so it allocates nothing.
     fileprivate var nextDeadline: Instant {
       let next = introducers.reduce(deadline) { min($0, $1.deadline) }
       if case .waiting(let due?) = phase { return min(next, due) }
@@ -53,15 +53,15 @@ struct Introductions: Sendable {
     }
   }
 
-  /// What introducers are told of `timedOut`: not what came of their addresses, or they could have us look who answers
-  /// in places that they can't reach.
+  /// What introducers are told of `timedOut`: not what came of their addresses, or they could use us to find out what
+  /// answers in places that they can't reach.
   static let tooLate = Ending(.timedOut, .us, "the introduction was not followed in time")
 
   /// How long an introduction may stand.
   static let longestTime = Duration.seconds(300)
-  /// The most nodes that wait at once, whoever has introduced them.
+  /// The most nodes that wait at once, of all introducers together.
   static let limit = 256
-  /// Invitations under way because of one key's introductions, so that nobody keeps those of others waiting.
+  /// Invitations under way because of one key's introductions, so that none keeps those of others waiting.
   static let underWayLimit = 8
   /// Because of all of them: the application's own have room beside them.
   static let allUnderWayLimit = 64
@@ -88,7 +88,7 @@ struct Introductions: Sendable {
   func isAsked(_ node: NodeID) -> Bool { entries[node]?.phase == .asked }
 
   /// Whether some node may come by itself.
-  var expectsNodes: Bool { entries.values.contains(where: \.isAccepted) }
+  var expectsNodes: Bool { !entries.isEmpty && entries.values.contains(where: \.isAccepted) }
 
   /// How many introductions of a member have no answer.
   func count(by introducer: NodeID) -> Int {
@@ -115,7 +115,7 @@ struct Introductions: Sendable {
     }.map(\.node).sorted()
   }
 
-  /// Those with an introducer who must have its answer, or that are over.
+  /// Those with an introducer that must have its answer, or that are over.
   func expired(at now: Instant) -> [Entry] {
     entries.values.filter { $0.deadline <= now || $0.introducers.contains { $0.deadline <= now } }
       .sorted { $0.node < $1.node }
@@ -123,8 +123,39 @@ struct Introductions: Sendable {
 
   // MARK: Changes
 
-  /// - Returns: whether the application has to be asked; nil where there is no room for another one.
+  /// What comes of an introduction.
+  enum Addition {
+    /// The application has to be asked.
+    case new(IntroducedNode)
+    /// Another member has introduced the node before.
+    case known
+    case refused(Ending)
+  }
+
+  /// Why a member can't introduce this node; nil where it can.
+  func refusal(of node: NodeID, by introducer: NodeID) -> Ending? {
+    let limit = WireLimits.unansweredIntroductions
+    guard entries[node] == nil, count(becauseOf: introducer.peer) >= limit else { return nil }
+    return Ending(.limitExceeded, .us, "\(limit) nodes that it introduced wait already")
+  }
+
+  /// - Parameter hints: where the introducer says that it is, as far as we may believe it.
   mutating func add(
+    _ introduction: Introduce, by introducer: NodeID, hints: [TransportAddress], at now: Instant
+  ) -> Addition {
+    let node = NodeID(introduction.member)
+    let milliseconds = Duration.milliseconds(Int64(clamping: min(introduction.timeout, 86_400_000)))
+    let deadline = now + min(milliseconds, Self.longestTime)
+    switch add(node, by: introducer, at: hints, until: deadline) {
+    case nil: return .refused(Ending(.limitExceeded, .us, "\(Self.limit) introduced nodes wait already"))
+    case true?:
+      return .new(IntroducedNode(node: node, name: introduction.name, by: introducer, expires: deadline))
+    case false?: return .known
+    }
+  }
+
+  /// - Returns: whether the application has to be asked; nil where there is no room for another one.
+  private mutating func add(
     _ node: NodeID, by introducer: NodeID, at addresses: [TransportAddress], until deadline: Instant
   ) -> Bool? {
     let introducing = Introducer(node: introducer, deadline: deadline)
@@ -164,6 +195,16 @@ struct Introductions: Sendable {
     entries[node] = entry
   }
 
+  /// A try has failed.
+  /// - Returns: whether another one is worth it, after a pause that grows up to 8 s.
+  mutating func triesAgain(_ node: NodeID, after failure: Ending, at now: Instant) -> Bool {
+    // We may be leaving the node, and be introduced to it again.
+    let isLeaving = failure.reason == .alreadyConnected && failure.blame == .us
+    guard let entry = entries[node], isLeaving || failure.reason.mayPass else { return false }
+    wait(node, until: now + .seconds(Int64(1) << min(entry.tries, 3)), after: failure)
+    return true
+  }
+
   /// A try begins.
   mutating func began(_ node: NodeID, _ command: CommandID) {
     guard var entry = entries[node] else { return }
@@ -172,8 +213,8 @@ struct Introductions: Sendable {
     entries[node] = entry
   }
 
-  /// Where the node is to be dialled now, which counts against whoever told of it.
-  /// - Parameter seen: where discovery sees it: whoever has introduced it causes these dials.
+  /// Where the node is to be dialled now, which counts against the member that told of it.
+  /// - Parameter seen: where discovery sees it: these dials count against its first introducer.
   mutating func takeAddresses(
     of node: NodeID, seen: [TransportAddress], over transports: [TransportKind], at now: Instant
   ) -> [TransportAddress] {
@@ -195,8 +236,8 @@ struct Introductions: Sendable {
       && underWay.count { $0.firstIntroducer.peer == entry.firstIntroducer.peer } < Self.underWayLimit
   }
 
-  /// Nodes of a member that has left: nobody waits for the answer any more.
-  /// - Returns: those with which nothing else goes on.
+  /// A member has left, and waits for no answer any more.
+  /// - Returns: nodes whose introductions are over with that.
   mutating func introducerLeft(_ introducer: NodeID) -> [NodeID] {
     var over: [NodeID] = []
     for (node, entry) in entries where entry.introducers.contains(where: { $0.node == introducer }) {

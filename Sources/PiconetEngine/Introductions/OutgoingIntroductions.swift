@@ -8,7 +8,7 @@ struct OutgoingIntroductions: Sendable {
     let first: NodeID
     let second: NodeID
     fileprivate(set) var deadline: Instant
-    /// Who has said that the other is a member.
+    /// The members that have confirmed the other one.
     fileprivate var agreed: Set<NodeID> = []
     /// How it has ended. The command is answered once both have answered, so that another introduction may follow.
     fileprivate(set) var ending: Ending?
@@ -33,7 +33,7 @@ struct OutgoingIntroductions: Sendable {
   var nextDeadline: Instant? { pairs.lazy.map(\.deadline).min() }
 
   /// Whether a member has still to answer for another.
-  func owes(_ member: NodeID, about node: NodeID) -> Bool { owed.contains(Owed(by: member, about: node)) }
+  private func owes(_ member: NodeID, about node: NodeID) -> Bool { owed.contains(Owed(by: member, about: node)) }
 
   mutating func begin(
     _ command: CommandID, _ first: NodeID, _ second: NodeID, until deadline: Instant
@@ -53,7 +53,7 @@ struct OutgoingIntroductions: Sendable {
   /// A member has answered.
   /// - Parameter ending: nil: the node is a member of it.
   /// - Returns: the pair, if that decides about it.
-  mutating func answered(by member: NodeID, about node: NodeID, _ ending: Ending?) throws(Breach) -> Pair? {
+  private mutating func take(answerBy member: NodeID, about node: NodeID, _ ending: Ending?) throws(Breach) -> Pair? {
     guard owed.remove(Owed(by: member, about: node)) != nil else {
       throw Breach("answers an introduction that was not made")
     }
@@ -67,21 +67,21 @@ struct OutgoingIntroductions: Sendable {
   }
 
   /// The pair that this command has introduced.
-  mutating func take(_ command: CommandID) -> Pair? {
+  private mutating func take(_ command: CommandID) -> Pair? {
     guard let index = pairs.firstIndex(where: { $0.command == command && $0.ending == nil }) else { return nil }
     return pairs.remove(at: index)
   }
 
-  /// It has failed, and somebody may owe an answer still, for which we wait so long.
-  mutating func close(_ pair: Pair, _ ending: Ending, until deadline: Instant) {
+  /// It has failed, and an answer may still be owed, for which we wait until then.
+  private mutating func close(_ pair: Pair, _ ending: Ending, until deadline: Instant) {
     var pair = pair
     pair.ending = ending
     pair.deadline = deadline
     pairs.append(pair)
   }
 
-  /// Those that have failed, and of which nobody owes anything any more.
-  mutating func takeClosed() -> [(pair: Pair, ending: Ending)] {
+  /// Those that have failed, and of which no answer is owed any more.
+  private mutating func takeClosed() -> [(pair: Pair, ending: Ending)] {
     var closed: [(pair: Pair, ending: Ending)] = []
     var open: [Pair] = []
     for pair in pairs {
@@ -95,21 +95,96 @@ struct OutgoingIntroductions: Sendable {
     return closed
   }
 
-  mutating func takeExpired(at now: Instant) -> [Pair] {
+  private mutating func takeExpired(at now: Instant) -> [Pair] {
     defer { pairs.removeAll { $0.deadline <= now } }
     return pairs.filter { $0.deadline <= now }
   }
 
   /// A member has gone, and answers nothing any more.
   /// - Returns: the pairs that it was one of.
-  mutating func memberLeft(_ member: NodeID) -> [Pair] {
+  private mutating func takePairs(of member: NodeID) -> [Pair] {
     owed = owed.filter { $0.by != member }
     defer { pairs.removeAll { $0.contains(member) } }
     return pairs.filter { $0.contains(member) }
   }
 
-  mutating func removeAll() -> [Pair] {
+  private mutating func takeAll() -> [Pair] {
     defer { pairs = [] }
     return pairs
+  }
+}
+
+// MARK: - What becomes of them
+
+extension OutgoingIntroductions {
+  /// The two members, where they can be introduced to one another.
+  static func members(
+    _ first: NodeID, _ second: NodeID, within timeout: Duration, _ members: AssociationTable
+  ) throws(Ending) -> (one: Association, other: Association) {
+    guard first != second, let one = members[first], let other = members[second], one.isStaying, other.isStaying
+    else { throw Ending(.noSuchAssociation, .us, "only two members can be introduced to one another") }
+    guard one.takesIntroductions, other.takesIntroductions else {
+      throw Ending(.notSupported, .peer, "one of them takes no introductions")
+    }
+    guard timeout > .zero, timeout <= Introductions.longestTime else {
+      throw Ending(.limitExceeded, .us, "an introduction stands for more than 0 s, and at most 300 s")
+    }
+    return (one, other)
+  }
+
+  mutating func cancel(_ introduction: CommandID, _ members: AssociationTable, _ turn: Turn) {
+    if let pair = take(introduction) { end(pair, Ending(.cancelled, .us), members, turn) }
+  }
+
+  /// A member has answered.
+  /// - Parameters:
+  ///   - ending: nil: the node is a member of it.
+  ///   - grace: how long the other one may take to answer that the two are not brought together.
+  mutating func answered(
+    by member: NodeID, about node: NodeID, _ ending: Ending?, grace: Duration, _ members: AssociationTable, _ turn: Turn
+  ) throws(Breach) {
+    let decided = try take(answerBy: member, about: node, ending)
+    answerClosed(turn)
+    guard let pair = decided else { return }
+    guard var ending else { return turn.reply(pair.command, .done) }
+    ending.by = member
+    withdraw(pair, ending.reason, members, turn)
+    // Answered once the other one has answered, too, so that another introduction of the two may follow.
+    close(pair, ending, until: turn.now + grace)
+    answerClosed(turn)
+  }
+
+  mutating func deadlineReached(_ members: AssociationTable, _ turn: Turn) {
+    for pair in takeExpired(at: turn.now) {
+      let silent = [pair.first, pair.second].filter { owes($0, about: pair.other(than: $0)) }
+      let one = silent.count == 1 ? silent.first : nil
+      end(pair, Ending(.timedOut, .peer, "no answer to the introduction in time", by: one), members, turn)
+    }
+  }
+
+  /// A member has gone.
+  mutating func memberLeft(_ member: NodeID, _ ending: Ending, _ members: AssociationTable, _ turn: Turn) {
+    for pair in takePairs(of: member) { end(pair, ending, members, turn) }
+  }
+
+  mutating func endAll(_ ending: Ending, _ members: AssociationTable, _ turn: Turn) {
+    for pair in takeAll() { end(pair, ending, members, turn) }
+  }
+
+  /// Two members are not brought together: one that has not answered yet is told, and answers that.
+  private func end(_ pair: Pair, _ ending: Ending, _ members: AssociationTable, _ turn: Turn) {
+    if pair.ending == nil { withdraw(pair, ending.reason, members, turn) }
+    turn.reply(pair.command, .failed(pair.ending ?? ending))
+  }
+
+  private func withdraw(_ pair: Pair, _ reason: Reason, _ members: AssociationTable, _ turn: Turn) {
+    for member in [pair.first, pair.second] where owes(member, about: pair.other(than: member)) {
+      let other = pair.other(than: member)
+      members[member]?.send(.withdrawIntroduction(other.memberName, reason), turn)
+    }
+  }
+
+  private mutating func answerClosed(_ turn: Turn) {
+    for (pair, ending) in takeClosed() { turn.reply(pair.command, .failed(ending)) }
   }
 }

@@ -1,14 +1,14 @@
 import PiconetWire
 
-/// Groups: who joins one member joins all. Whoever gets a member introduces it to its others, so each knows of each
-/// soon, and whom one loses the others bring back.
+/// Groups: a node that joins one member joins all. Each introduces a new member to its others, so all soon know all,
+/// and a member that one loses is brought back by the others.
 extension SessionEngine {
   private var isGroup: Bool { configuration.membership == .group }
 
   /// A node has become a member.
   mutating func joinedGroup(_ node: NodeID, _ turn: Turn) {
     guard isGroup, let newcomer = associations[node], newcomer.isInGroup else { return }
-    // Whoever has introduced it tells the others as well: nearly all of them know before these have their turn.
+    // The member that introduced it tells the others as well: nearly all of them know before it is our turn.
     let delay =
       newcomer.peer.introducedBy == nil
       ? Duration.zero : .milliseconds(1_000 + Int64(turn.random.next() % 1_000))
@@ -35,19 +35,12 @@ extension SessionEngine {
 
   /// An introduction of the group's own has ended.
   mutating func groupIntroductionEnded(_ command: CommandID, _ reply: Reply, _ turn: Turn) {
-    guard let pair = group.pair(introducedBy: command) else { return }
-    guard case .failed(let ending) = reply else { return group.remove(pair) }
-    // A former run of a member is still one here, for a moment; answers of many pairs are under way.
-    let isOfFormer = ending.reason == .restarted || ending.reason == .selfConnection
-    let isTooMany = ending.blame == .us && ending.reason == .limitExceeded
-    if mayPass(ending.reason) || isOfFormer || isTooMany { return group.tryAgain(pair, at: turn.now) }
-    group.remove(pair)
-    if ending.reason != .noSuchAssociation, ending.reason != .shuttingDown {
-      turn.deliver(.membersApart(pair.first, pair.second, ending))
-    }
+    guard let pair = group.pair(introducedBy: command), let ending = group.ended(pair, reply, at: turn.now)
+    else { return }
+    turn.deliver(.membersApart(pair.first, pair.second, ending))
   }
 
-  /// A member is lost, which others may still have: they are asked to bring it back.
+  /// A member is lost that others may still have: they are asked to bring it back.
   mutating func lostMember(_ association: Association, _ ending: Ending, _ turn: Turn) {
     guard isGroup, association.isMember, association.capabilities.contains(.group), shutdown == nil,
       ReasonClass(ending.reason) == .lost, ending.reason != .restarted
@@ -65,15 +58,10 @@ extension SessionEngine {
   /// A member asks us to introduce another one to it.
   mutating func askedToIntroduce(_ subject: NodeID, to member: Association, _ turn: Turn) {
     guard isGroup, member.isInGroup, associations[subject]?.isInGroup == true else { return }
-    if let command = group.want(Group.Pair(member.node, subject), at: turn.now), let pair = introducing.take(command) {
+    if let command = group.want(Group.Pair(member.node, subject), at: turn.now) {
       // One of the two has answered before it lost the other.
-      end(pair, Ending(.cancelled, .us), turn)
+      introducing.cancel(command, associations, turn)
     }
     bringTogether(turn)
   }
-}
-
-extension Association {
-  /// A member that is to be brought together with the others.
-  var isInGroup: Bool { takesIntroductions && capabilities.contains(.group) }
 }

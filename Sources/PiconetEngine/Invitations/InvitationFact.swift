@@ -17,7 +17,7 @@ enum InvitationFact: Sendable {
   case asked
   case accepted(CommandID)
   case declined(CommandID, Reason)
-  /// It takes back its acceptance before anybody is a member.
+  /// It takes back its acceptance before there is a membership.
   case acceptanceCancelled
   /// The question is on the screen, and the code should be shown.
   case showing(CommandID)
@@ -44,6 +44,10 @@ enum InvitationFact: Sendable {
   case displaced
   /// The node was introduced to us, and is not wanted by that.
   case introductionEnded
+}
+
+/// What ends invitations between two nodes, however far they have come. It leaves nothing to the engine.
+enum InvitationEnd: Sendable {
   /// We are leaving, and take no invitation with us.
   case leaving(Reason)
   /// The link to which codes and proofs are bound is gone.

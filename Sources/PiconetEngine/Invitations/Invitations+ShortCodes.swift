@@ -112,7 +112,7 @@ extension Invitations {
   /// Our invitation is the acceptance of the peer's, and the code is known.
   mutating func showToInviting(_ exchange: CodeExchange, _ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     guard let own = state.own, let code = exchange.code else { return nil }
-    // By a member's word: nobody looks at a code here, though the peer's person does.
+    // By a member's word: no person looks at a code here, though the peer's person does.
     if own.command.isOwn { return acceptByOwn() }
     turn.deliver(.codeShown(own.command, remote.peer, code: code))
     guard remote.judgement == .ask else { return acceptByOwn() }
@@ -176,8 +176,8 @@ extension Invitations {
     case .full, .version, .wrongSession, .duplicateLink, .protocolBroken, .limitExceeded, .removed, .linkFailed, .idle,
       .noSuchAssociation, .restarted, .selfConnection, .alreadyConnected, .inProgress, .unreachable, .notSupported,
       .notAvailable, .codeNeeded, .wrongCode, .nameRefused, .tooLarge, .diskFull, .noPermission, .exists,
-      .digestMismatch, .sizeMismatch, .directoryVanished, .sourceChanged, .sourceUnreadable, .notWanted,
-      .storageFailed, .tooManyTransfers, .internalError, nil:
+      .digestMismatch, .sizeMismatch, .directoryVanished, .sourceChanged, .sourceUnreadable, .notWanted, .storageFailed,
+      .tooManyTransfers, .internalError, nil:
       Ending(.codeMismatch, ending.blame, "\(words): \(ending)")
     }
   }

@@ -46,13 +46,13 @@ struct Invitations {
   /// How an invitation ends if there is no place.
   let full: Ending
   let leaveTimeout: Duration
-  /// How long an inviter may take to admit a peer that has accepted, if nobody compares anything and the link was lost
-  /// meanwhile: the association may go on over another one. Otherwise it answers at once.
+  /// How long an inviter may take to admit a peer that has accepted, if no person compares anything and the link was
+  /// lost meanwhile: the association may go on over another one. Otherwise it answers at once.
   let admissionTime: Duration
   /// Whether the remote side takes typed codes.
   let provesCodes: Bool
   var state = InvitationState() { didSet { watch.changed() } }
-  /// Since when nobody has been a member or invited.
+  /// Since when the peer has been neither a member nor invited.
   private(set) var idleSince: Instant { didSet { watch.changed() } }
   /// What this fact has led to so far.
   private var steps: [Step] = []
@@ -110,12 +110,20 @@ struct Invitations {
       breakOff(ending, remote, turn)
       if state.isAnswering { withdrawInvitation(ending, remote, turn) }
     case .introductionEnded: return introductionEnded(remote, turn)
+    }
+    return nil
+  }
+
+  /// - Returns: what the association has to do, in this order.
+  mutating func handle(_ cause: InvitationEnd, _ remote: Remote, _ turn: Turn) -> [Step] {
+    defer { steps = [] }
+    switch cause {
     case .leaving(let reason): drop(reason, remote, turn)
     case .linkLost: linkLost(remote, turn)
     case .associationEnded(let ending): end(ending, remote, turn)
     case .incomingTimedOut: timedOut(remote, turn)
     }
-    return nil
+    return steps
   }
 
   private mutating func received(
@@ -143,10 +151,9 @@ struct Invitations {
 
     case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
       .acknowledge, .listening, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
-      .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel,
-      .tunnelData, .tunnelCredit,
-      .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present, .restart,
-      .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
+      .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelData,
+      .tunnelCredit, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
+      .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone, .hello, .associate, .associated, .close, .ping, .pong,
       .unknownOptional:
       break
@@ -160,7 +167,7 @@ struct Invitations {
 
   mutating func leave(_ ending: Ending) { steps.append(.leave(ending)) }
 
-  /// Notes that the association is idle from now on if nobody is invited any more.
+  /// Notes that the association is idle from now on if no invitation is left.
   mutating func idle(_ now: Instant) {
     if state.isIdle { idleSince = now }
   }
@@ -171,7 +178,7 @@ struct Invitations {
   var own: OutgoingInvitation? { state.own }
   /// Whether the peer's waits for our answer.
   var isInvited: Bool { state.incoming.map { $0.acceptance == nil } ?? false }
-  /// Whether nobody is invited, except by what we have withdrawn.
+  /// Whether no invitation is open, except those that we have withdrawn.
   var isIdle: Bool { state.isIdle }
   /// Whether the peer may rely on a place that we have promised.
   var holdsPlace: Bool { state.holdsPlace }
@@ -204,7 +211,7 @@ struct Invitations {
     }
   }
 
-  /// There is no place for the node: nobody becomes a member, and the node is told.
+  /// There is no place for the node: it does not become a member, and is told.
   private mutating func findNoPlace(_ entry: MembershipRequest.Entry, _ remote: Remote, _ turn: Turn) {
     switch entry {
     case .accepting(.command(let command)): declineFull(command, remote, turn)

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Invitations: which association each goes on with, who gets a place in the session, and whom the application is told
-/// of.
+/// Invitations: which association each goes on with, which nodes get a place in the session, and which are put to the
+/// application.
 extension SessionEngine {
   // MARK: Commands
 
@@ -39,7 +39,7 @@ extension SessionEngine {
   /// Ends an invitation of ours before its answer.
   mutating func withdraw(_ command: CommandID, _ ending: Ending, _ turn: Turn) {
     if let association = associations.inviting(by: command) {
-      association.negotiate(.withdrawn(ending), turn)
+      negotiate(.withdrawn(ending), association, turn)
     } else if let link = attempts.withdraw(command, ending, ways, turn) {
       end(link, ending, turn)
     }
@@ -48,7 +48,7 @@ extension SessionEngine {
   /// The same by a command, which may also take back that an invitation of the peer was accepted.
   mutating func cancelInvitation(_ id: CommandID, _ attempt: CommandID, _ turn: Turn) {
     if let association = associations.accepting(by: attempt) {
-      association.negotiate(.acceptanceCancelled, turn)
+      negotiate(.acceptanceCancelled, association, turn)
     } else {
       withdraw(attempt, Ending(.cancelled, .us), turn)
     }
@@ -62,14 +62,14 @@ extension SessionEngine {
     guard let arrival else { return }
     let invitation = arrival.invitation
     if invitation.command.isOwn, turn.introductions.inviting(by: invitation.command)?.node != arrival.association.node {
-      // Nobody has introduced the run that answers there now.
+      // The run that answers there now was not introduced.
       let ending = Ending(.restarted, .peer, "another run of it answers there")
       return invitation.fail(ending, to: arrival.association.node, turn)
     }
     negotiate(.invited(invitation), arrival.association, turn)
   }
 
-  /// An association has begun: whoever waits for its node goes on with it.
+  /// An association has begun: an attempt that waits for its node goes on with it.
   mutating func associationBegan(_ association: Association, _ turn: Turn) {
     guard let arrival = attempts.associationBegan(association, turn) else {
       return inviteIntroduced(association.node, turn)
@@ -80,7 +80,7 @@ extension SessionEngine {
 
   mutating func linkEnded(_ link: Link, _ ending: Ending, _ turn: Turn) {
     // An association that one side holds is over on the other: it is lost, whichever of the two has said so.
-    let ending = ending.reason == .noSuchAssociation ? Association.lostThere : ending
+    let ending = ending.reason == .noSuchAssociation ? Association.lostByPeer : ending
     goOn(attempts.linkEnded(link, ending, ways, turn), turn)
     attempts.failWithLast(link, ending, ways, turn)
   }
@@ -89,7 +89,7 @@ extension SessionEngine {
     for command in attempts.commands {
       if let (link, ending) = attempts.timePassed(command, ways, turn) { end(link, ending, turn) }
     }
-    for association in associations.invitationsDue(at: turn.now) { association.negotiate(.timedOut, turn) }
+    for association in associations.invitationsDue(at: turn.now) { negotiate(.timedOut, association, turn) }
   }
 
   // MARK: Membership
@@ -116,8 +116,8 @@ extension SessionEngine {
       }
     case .question(let other):
       // An invitation that waits in the queue has to make room.
-      if let other { associations[other]?.negotiate(.displaced, turn) }
-      // Who is wanted by the word of a member is no question.
+      if let other, let displaced = associations[other] { negotiate(.displaced, displaced, turn) }
+      // A node that is wanted by the word of a member is no question.
       inviteIntroduced(association.node, turn)
       tellQuestions(turn)
     case .breach(let error): if let link = association.link { breach(link, error, turn) }
@@ -127,6 +127,8 @@ extension SessionEngine {
 
   /// Tells the application of the invitations whose turn it is.
   mutating func tellQuestions(_ turn: Turn) {
-    for remote in turn.takeQuestions() { associations[remote]?.negotiate(.asked, turn) }
+    for remote in turn.takeQuestions() {
+      if let association = associations[remote] { negotiate(.asked, association, turn) }
+    }
   }
 }

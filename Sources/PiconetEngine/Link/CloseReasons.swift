@@ -17,7 +17,7 @@ extension Reason {
     }
   }
 
-  /// Whose fault it is that we refuse a link with this reason, where nobody broke a rule.
+  /// Whose fault it is that we refuse a link with this reason, where no rule was broken.
   var blameOfRefusal: Blame { self == .selfConnection ? .us : self == .duplicateLink ? .nobody : .peer }
 
   /// Whether a link closed with this reason was to carry on an association that is over.
@@ -27,8 +27,8 @@ extension Reason {
     case .declined, .cancelled, .full, .version, .codeMismatch, .wrongSession, .idle, .restarted, .alreadyConnected,
       .inProgress, .unreachable, .notSupported, .notAvailable, .codeNeeded, .wrongCode, .nameRefused, .tooLarge,
       .diskFull, .noPermission, .exists, .digestMismatch, .sizeMismatch, .directoryVanished, .sourceChanged,
-      .sourceUnreadable, .notWanted, .storageFailed, .tooManyTransfers, .internalError, .protocolBroken,
-      .limitExceeded, .selfConnection, .duplicateLink, .timedOut, .linkFailed, nil:
+      .sourceUnreadable, .notWanted, .storageFailed, .tooManyTransfers, .internalError, .protocolBroken, .limitExceeded,
+      .selfConnection, .duplicateLink, .timedOut, .linkFailed, nil:
       false
     }
   }
@@ -40,7 +40,7 @@ extension Reason {
 extension Ending {
   /// How a link ends that the remote side closes, and the association with its node.
   init(byClose reason: Reason, _ detail: String, of association: Association?) {
-    self = reason == .noSuchAssociation ? Association.lostThere : Ending(reason, reason.blameOfClose, detail)
+    self = reason == .noSuchAssociation ? Association.lostByPeer : Ending(reason, reason.blameOfClose, detail)
     if reason == .removed, let association {
       // A peer that removes us on another member's behalf has said so before; a late goodbye does not say.
       by = association.removedBy ?? (association.suspension == nil ? association.node : nil)

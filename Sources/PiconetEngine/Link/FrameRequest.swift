@@ -19,7 +19,7 @@ enum FrameRequest {
   /// An offer that may stand; what it offers may still be on its way from a former run of its sender.
   case offer(UInt64, ResourceOffer, Association)
   /// A member wants another one removed.
-  case removal(NodeID, for: NodeID)
+  case removal(NodeID, for: Association)
 
   /// A member introduces a node to us, and waits for an answer.
   case introduction(Introduce, Association)

@@ -4,8 +4,7 @@ import PiconetWire
 /// its engine has it; it is an object, because copying it for each look would cost more than the message that it
 /// carries.
 ///
-/// What every message passes through is not checked for exclusive access at run time, for the reason given at
-/// `Association`.
+/// Fields on the path of every message skip the exclusivity check, for the reason given at `Association`.
 final class Link {
   /// What has happened so far. The dialling side speaks first.
   enum Phase: Equatable, Sendable {
@@ -35,7 +34,7 @@ final class Link {
 
   private(set) var lastReceived: Instant
   private var lastSent: Instant
-  /// When the last ping went out that nothing has answered yet.
+  /// When the last unanswered ping went out.
   private var pingedAt: Instant?
   private let handshakeEnds: Instant
   /// The engine's; silence may last for a part of it.
@@ -64,18 +63,18 @@ final class Link {
   private(set) var isForgotten = false
 
   /// Encoded control frames, which go before everything else.
-  @exclusivity(unchecked) var control: [UInt8] = []
+  @exclusivity(unchecked) private(set) var control: [UInt8] = []
   /// Encoded unreliable messages that go with the next flush or not at all, and how many there are.
-  var unreliable: [UInt8] = []
-  var unreliableCount = 0
+  private(set) var unreliable: [UInt8] = []
+  private(set) var unreliableCount = 0
   /// Bytes handed to the driver and not yet with the kernel.
-  var outstanding = 0
+  private(set) var outstanding = 0
 
   /// The limit of `outstanding` for a member.
   let largestWindow: Int
 
   /// How much of `outstanding` may be bulk; nil: as much as of anything else.
-  var bulkPace: BulkPace?
+  private var bulkPace: BulkPace?
   /// Bulk frames are cut short on a slow path: a message waits for the rest of one of them.
   var bulkFrameLimit: Int {
     bulkPace.map { max(WireLimits.smallestFrame, $0.bound / 4) } ?? .max
@@ -122,13 +121,10 @@ final class Link {
     case .associated: phase == .resuming || phase == .active
     case .unknownOptional: phase != .awaitingHello
     case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
-      .acknowledge, .listening, .invite, .accept, .decline, .withdraw,
-      .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
-      .removed, .introduce, .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel,
-      .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelData,
-      .tunnelCredit, .offer,
-      .acceptOffer,
-      .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
+      .acknowledge, .listening, .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode,
+      .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
+      .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelData,
+      .tunnelCredit, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
       .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone:
       phase == .active
@@ -205,10 +201,16 @@ final class Link {
 
   /// This link will replace the active one if that gives no sign of life.
   func waitForSign(of active: Link, until ends: Instant, _ turn: Turn) {
-    let token = active.pings.begin(nil, at: turn.now)
-    probe = Probe(token: token, ends: ends)
-    active.queue(.ping(token))
-    turn.flush(active)
+    probe = Probe(token: active.sendProbe(turn), ends: ends)
+  }
+
+  /// Asks the remote side for a sign of life.
+  /// - Returns: the token of the answer.
+  private func sendProbe(_ turn: Turn) -> UInt64 {
+    let token = pings.begin(nil, at: turn.now)
+    queue(.ping(token))
+    turn.flush(self)
+    return token
   }
 
   /// The active link has given no sign of life.
@@ -240,7 +242,7 @@ final class Link {
     case handshake
     /// The active link has given no sign of life.
     case probe
-    /// Nothing was heard for so long.
+    /// Nothing was heard for this long.
     case silence(Duration)
     case ping
   }
@@ -303,6 +305,126 @@ final class Link {
   }
 }
 
+// MARK: - Transmission
+
+extension Link {
+  func queue(_ frame: Frame) {
+    association?.count(sent: frame)
+    FrameEncoder.append(frame, to: &control)
+  }
+
+  /// Queues a control frame that its association has encoded and counted.
+  func queue(encoded frame: [UInt8]) { control += frame }
+
+  func answer(ping token: UInt64, _ turn: Turn) {
+    queue(.pong(token))
+    turn.flush(self)
+  }
+
+  /// Frames what waits, as far as there is room.
+  func transmit(_ turn: Turn) {
+    if let association { return association.transmit(on: self, turn) }
+    if transmitWindow > outstanding { handOverControl(turn) }
+  }
+
+  /// Hands over all control frames, whatever the window says.
+  func handOverControl(_ turn: Turn) {
+    guard !control.isEmpty else { return }
+    var bytes: [UInt8] = []
+    takeControl(into: &bytes)
+    hand(over: bytes[...], turn)
+  }
+
+  /// Ends the link in good order, after what waits.
+  func close(_ reason: Reason, _ detail: String, _ turn: Turn) {
+    // A peer that has not read what it was sent does not get all that waits on top of it.
+    if outstanding + control.count > transmitWindow + controlLimit { control = [] }
+    queue(.close(reason, detail: detail))
+    handOverControl(turn)
+    turn.add(.closeLink(id, flush: true))
+  }
+
+  /// Hands whole frames to the driver.
+  func hand(over frames: Bytes, _ turn: Turn) {
+    spoke(turn.now)
+    handOverSilently(frames, turn)
+  }
+
+  /// The same with frames that do not put off the next ping.
+  func handOverSilently(_ frames: Bytes, _ turn: Turn) {
+    outstanding += frames.count
+    turn.add(.transmit(id, frames))
+  }
+
+  /// Takes all control frames, which then go with what follows them.
+  func takeControl(into bytes: inout [UInt8]) {
+    guard !control.isEmpty else { return }
+    if bytes.isEmpty {
+      swap(&bytes, &control)
+    } else {
+      bytes += control
+      control = []
+    }
+  }
+
+  /// The kernel has taken this many bytes.
+  func transmitted(_ count: Int, _ turn: Turn) {
+    outstanding = max(0, outstanding - count)
+    association?.count(sentBytes: count)
+    if waitsForRoom { turn.flush(self) }
+  }
+
+  func paced(_ pace: BulkPace, _ turn: Turn) {
+    bulkPace = pace
+    if waitsForRoom { turn.flush(self) }
+  }
+
+  /// Whether a flush could find something to frame. If nothing waits, more room is no reason for one.
+  private var waitsForRoom: Bool {
+    if !control.isEmpty || unreliableCount > 0 { return true }
+    return association.map { !$0.waiting.isEmpty } ?? false
+  }
+
+  // MARK: Windows
+
+  /// The most bytes that may be with the driver and not yet with the kernel; a single longer frame may exceed it.
+  var transmitWindow: Int {
+    // A peer that is not a member gets little ahead of what it reads.
+    association?.isMember == true ? largestWindow : min(KeepingLimits.strangerControl, largestWindow)
+  }
+
+  /// The same for bulk, which goes after everything else: no more than the path carries without a noticeable delay.
+  var bulkWindow: Int { min(transmitWindow, bulkPace?.room ?? .max) }
+
+  // MARK: Unreliable messages
+
+  /// Whether an unreliable message may go with the next flush. What waits, the message included, is at most the window
+  /// and an eighth: bulk keeps the window full all the time, and must not shut out what is to overtake it. An idle link
+  /// takes any.
+  func takesUnreliable(_ count: Int, window: Int) -> Bool {
+    let waiting = outstanding + control.count + unreliable.count
+    return waiting == 0 || waiting + count <= window + window / 8
+  }
+
+  /// Queues an unreliable message.
+  /// - Returns: the bytes of its frame.
+  func queueUnreliable(_ number: UInt64, _ message: Bytes) -> Int {
+    let before = unreliable.count
+    FrameEncoder.append(.unreliableMessage(number: number, message), to: &unreliable)
+    unreliableCount += 1
+    return unreliable.count - before
+  }
+
+  /// Takes the frames of all unreliable messages that wait.
+  func takeUnreliable() -> [UInt8] {
+    defer {
+      unreliable = []
+      unreliableCount = 0
+    }
+    return unreliable
+  }
+}
+
 // MARK: - Reception
 
 extension Link {
@@ -361,10 +483,9 @@ extension Link {
       .acknowledge, .listening, .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode,
       .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
       .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelData,
-      .tunnelCredit, .offer, .acceptOffer, .declineOffer, .chunk,
-      .position,
-      .transferCredit, .end, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused,
-      .openStream, .streamData, .endStream, .resetStream, .streamCredit, .stopStream, .streamDone:
+      .tunnelCredit, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
+      .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
+      .resetStream, .streamCredit, .stopStream, .streamDone:
       // They are legal only on the active link of an association.
       return try association?.receive(frame, turn)
     }

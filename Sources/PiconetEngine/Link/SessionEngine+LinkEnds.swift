@@ -17,7 +17,7 @@ extension SessionEngine {
     forget(link, end.ending, isOnlyLink: true, turn)
   }
 
-  /// Ends the link in good order and tells the remote side why; nobody broke a rule.
+  /// Ends the link in good order and tells the remote side why; no rule was broken.
   mutating func refuse(_ link: Link, _ reason: Reason, _ detail: String, _ turn: Turn) {
     end(link, Ending(reason, reason.blameOfRefusal, detail), turn)
   }
@@ -47,9 +47,8 @@ extension SessionEngine {
     link.forget()
     turn.forget(link)
     if let remote = link.node, let association = associations[remote], association.link === link {
-      _ = association.take(nil)
-      if isOnlyLink, shutdown == nil, association.outlives(ending) {
-        suspend(association, on: link, ending, turn)
+      if association.lost(link, ending, mayGoOn: isOnlyLink && shutdown == nil, turn) {
+        suspended(association, on: link, turn)
       } else {
         end(association, ending, turn)
       }

@@ -35,22 +35,22 @@ public struct AssociationStatistics: Sendable, Hashable {
   public var transport: TransportKind? { link?.kind }
 }
 
+extension Association {
+  /// A snapshot of the connection.
+  func statistics(at now: Instant) -> AssociationStatistics {
+    AssociationStatistics(
+      link: link?.opening.traits, age: now - begunAt, roundTrip: link?.pings.roundTrip, sent: counts.sent,
+      received: counts.received, retransmitted: counts.retransmitted, unreliableDropped: unreliable.counts.dropped,
+      unreliableLate: unreliable.counts.late, queuedBytes: outbox.queuedCost + outgoingChannels.queuedCost,
+      linkBytes: link.map { $0.control.count + $0.outstanding } ?? 0, sendCredit: outbox.credit,
+      receiveCredit: inbox.credit, unacknowledgedFrames: sequenced.sent - sequenced.acknowledged,
+      unacknowledgedBytes: sequenced.unacknowledged.byteCount)
+  }
+}
+
 extension SessionEngine {
   /// A snapshot of the connection to a peer; nil if there is none.
   public func statistics(of remote: NodeID, at now: Instant) -> AssociationStatistics? {
-    guard let association = associations[remote] else { return nil }
-    let link = association.link
-    let counts = association.counts
-    return AssociationStatistics(
-      link: link?.opening.traits, age: now - association.begunAt, roundTrip: link?.pings.roundTrip, sent: counts.sent,
-      received: counts.received, retransmitted: counts.retransmitted,
-      unreliableDropped: association.unreliable.counts.dropped,
-      unreliableLate: association.unreliable.counts.late,
-      queuedBytes: association.outbox.queuedCost + association.outgoingChannels.queuedCost,
-      linkBytes: link.map { $0.control.count + $0.outstanding } ?? 0,
-      sendCredit: association.outbox.credit,
-      receiveCredit: association.inbox.credit,
-      unacknowledgedFrames: association.sequenced.sent - association.sequenced.acknowledged,
-      unacknowledgedBytes: association.sequenced.unacknowledged.byteCount)
+    associations[remote]?.statistics(at: now)
   }
 }

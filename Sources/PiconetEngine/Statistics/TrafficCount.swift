@@ -64,18 +64,17 @@ public struct TrafficCount: Sendable, Hashable {
     case .tunnelData(let tunnel, let body):
       tunnels.add(bytes: Self.frameCount(body.count + VariableInteger.byteCount(of: tunnel)))
     case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .channelCredit,
-      .listening, .codeNonce,
-      .codeReveal, .position, .transferCredit, .end, .streamCredit, .invite, .accept, .decline, .withdraw,
-      .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced,
-      .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened,
-      .closeTunnel, .tunnelCredit, .offer,
-      .acceptOffer, .declineOffer, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused,
-      .receiverPaused, .openStream, .endStream, .resetStream, .stopStream, .streamDone, .unknownOptional:
+      .listening, .codeNonce, .codeReveal, .position, .transferCredit, .end, .streamCredit, .invite, .accept, .decline,
+      .withdraw, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce,
+      .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel,
+      .tunnelOpened, .closeTunnel, .tunnelCredit, .offer, .acceptOffer, .declineOffer, .stored, .present, .restart,
+      .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .endStream, .resetStream, .stopStream,
+      .streamDone, .unknownOptional:
       controlFrames &+= 1
     }
   }
 
-  /// The bytes of a frame whose body has so many.
+  /// The bytes of a frame whose body has this many.
   static func frameCount(_ body: Int) -> Int {
     1 + VariableInteger.byteCount(of: UInt64(truncatingIfNeeded: body)) + body
   }

@@ -24,7 +24,7 @@ final class StreamSender {
 
   private var queue = ByteQueue()
   private(set) var sent: UInt64 = 0
-  /// The remote side takes so many bytes in all.
+  /// The remote side takes this many bytes in all.
   private(set) var limit: UInt64
   /// Whether it is in the queue of streams with something to send.
   var isQueued = false
@@ -65,7 +65,7 @@ final class StreamSender {
   }
 
   /// What one turn has achieved.
-  struct Turn: Equatable {
+  struct Written: Equatable {
     var frames: UInt64 = 0
     /// Bytes that left the queue.
     var byteCount = 0
@@ -75,41 +75,41 @@ final class StreamSender {
 
   /// Writes what one turn allows: the opening, at most one frame of bytes, the end. A frame is begun only if it fits
   /// whole; even the largest fits every window.
-  func takeTurn(into bytes: inout [UInt8], room: Int, frameLimit: Int) -> Turn {
-    var turn = Turn()
+  func takeTurn(into bytes: inout [UInt8], room: Int, frameLimit: Int) -> Written {
+    var written = Written()
     let end = bytes.count + room
     if phase == .waiting {
-      guard bytes.count + name.utf8.count + Self.headerCount <= end else {
-        turn.lacksRoom = true
-        return turn
+      guard bytes.count + name.utf8.count + Self.headerLimit <= end else {
+        written.lacksRoom = true
+        return written
       }
       FrameEncoder.append(.openStream(stream: number, name: name), to: &bytes)
       phase = .open
-      turn.frames += 1
+      written.frames += 1
     }
-    guard phase == .open else { return turn }
+    guard phase == .open else { return written }
     let credit = Int(clamping: limit - sent)
     let count = min(queuedCount, credit, frameLimit - VariableInteger.byteCount(of: number))
-    guard bytes.count + count + Self.headerCount <= end else {
-      turn.lacksRoom = count > 0 || (queuedCount == 0 && finishing != nil)
-      return turn
+    guard bytes.count + count + Self.headerLimit <= end else {
+      written.lacksRoom = count > 0 || (queuedCount == 0 && finishing != nil)
+      return written
     }
     if count > 0 {
       FrameEncoder.appendStreamHeader(stream: number, payloadCount: count, to: &bytes)
       queue.take(count, into: &bytes)
       sent += UInt64(count)
-      turn.frames += 1
-      turn.byteCount = count
+      written.frames += 1
+      written.byteCount = count
     }
     if queuedCount == 0, finishing != nil {
       FrameEncoder.append(.endStream(stream: number), to: &bytes)
       phase = .ended
       hasEnded = true
-      turn.frames += 1
+      written.frames += 1
     }
-    return turn
+    return written
   }
 
   /// Headers of a turn's frames, at most: of the bytes, and the end.
-  private static let headerCount = 7 + 4
+  private static var headerLimit: Int { FrameEncoder.numberedHeaderLimit + FrameEncoder.endStreamLimit }
 }

@@ -26,8 +26,8 @@ struct TraceRedactor: Sendable {
     // Cases that carry contents belong above.
     case .messagesConsumed, .streamConsumed, .commanded, .discoveryReported, .discoveryEnded, .dialFailed, .linkOpened,
       .transmitted, .linkPaced, .trustJudged, .nonceDrawn, .codeDerived, .codeProven, .sourceFinished, .sourceFailed,
-      .chunkStored, .committed, .storeRestarted, .storeFailed, .availabilityChanged, .listeningChanged,
-      .tunnelWanted, .tunnelConsumed, .tunnelClosed, .deadlineReached:
+      .chunkStored, .committed, .storeRestarted, .storeFailed, .availabilityChanged, .listeningChanged, .tunnelWanted,
+      .tunnelConsumed, .tunnelClosed, .deadlineReached:
       return fact
     }
   }
@@ -45,8 +45,7 @@ struct TraceRedactor: Sendable {
     // Cases that carry contents belong above.
     case .dial, .cancelDial, .judgeTrust, .drawNonce, .deriveCode, .proveCode, .readChunks, .finishSource, .closeSource,
       .commitStore, .discardStore, .keepStore, .messagesTaken, .streamTaken, .tunnelOpened, .tunnelOffered,
-      .tunnelTaken, .tunnelPassedOn,
-      .tunnelEnded, .reply, .finished:
+      .tunnelTaken, .tunnelPassedOn, .tunnelEnded, .reply, .finished:
       return effect
     }
   }
@@ -59,10 +58,8 @@ struct TraceRedactor: Sendable {
     // Cases that carry contents belong above.
     case .peerFound, .peerChanged, .peerLost, .invitationReceived, .invitationEnded, .confirmationNeeded, .codeShown,
       .codeFailed, .invitationSent, .introductionReceived, .introductionEnded, .membersApart, .peerRefused, .connected,
-      .disconnected,
-      .suspended, .resumed, .stateChanged,
-      .streamOpened, .streamEnded, .streamStopped, .offerReceived, .transferProgressed, .transferAccepted,
-      .transferCompared, .transferPaused, .transferEnded:
+      .disconnected, .suspended, .resumed, .stateChanged, .streamOpened, .streamEnded, .streamStopped, .offerReceived,
+      .transferProgressed, .transferAccepted, .transferCompared, .transferPaused, .transferEnded:
       event
     }
   }

@@ -60,8 +60,7 @@ extension Association {
     transfer.phase = .ended
     transfers.turns.remove(transfer.id)
     let bytes = FrameEncoder.encode(.end(transfer: number, size: transfer.offer.size, digest))
-    link.outstanding += bytes.count
-    turn.add(.transmit(link.id, bytes[...]))
+    link.handOverSilently(bytes[...], turn)
     return true
   }
 }

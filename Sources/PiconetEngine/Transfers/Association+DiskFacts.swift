@@ -13,9 +13,9 @@ extension Association {
     case .storeFailed(let id, let reason, let detail): storeFailed(id, Ending(reason, .us, detail), turn)
 
     case .messageQueued, .messagesConsumed, .streamWritten, .streamConsumed, .tunnelWanted, .tunnelWritten,
-      .tunnelConsumed, .tunnelClosed, .commanded, .discoveryReported,
-      .discoveryEnded, .dialFailed, .linkOpened, .received, .transmitted, .linkPaced, .linkClosed, .trustJudged,
-      .nonceDrawn, .codeDerived, .codeProven, .availabilityChanged, .listeningChanged, .deadlineReached:
+      .tunnelConsumed, .tunnelClosed, .commanded, .discoveryReported, .discoveryEnded, .dialFailed, .linkOpened,
+      .received, .transmitted, .linkPaced, .linkClosed, .trustJudged, .nonceDrawn, .codeDerived, .codeProven,
+      .availabilityChanged, .listeningChanged, .deadlineReached:
       break
     }
   }

@@ -128,7 +128,7 @@ extension Association {
     guard transfer.phase == .offered else { throw Breach("accepts an offer twice") }
     guard offset <= transfer.offer.size else { throw Breach("accepts from behind the end") }
     transfer.phase = .sending
-    transfer.isAllThere = offset == transfer.offer.size
+    transfer.isClaimedComplete = offset == transfer.offer.size
     transfer.begin(at: offset, limit: limit)
     transfers.turns.append(transfer.id)
     turn.deliver(.transferAccepted(transfer.id, offset: offset))
@@ -181,7 +181,7 @@ extension Association {
 
   func receivedRefuse(_ number: UInt64, _ reason: Reason, _ detail: String, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number] else { throw Breach("refuses an unknown transfer") }
-    // The remote side frees the number once it knows that we know.
+    // The remote side frees the number once it has our `abandon`.
     abandon(transfer, Ending(reason, .peer, detail), turn)
     free(transfer, turn)
   }

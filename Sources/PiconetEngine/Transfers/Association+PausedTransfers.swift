@@ -68,20 +68,20 @@ extension Association {
 
   // MARK: The remote side's hints
 
-  /// About a transfer of the remote side. It may have ended here while the hint was on its way: then there is nobody to
-  /// tell.
+  /// About a transfer of the remote side. It may have ended here while the hint was on its way: then nothing is
+  /// reported.
   func receivedSenderPaused(_ number: UInt64, _ isPaused: Bool, _ turn: Turn) {
-    guard let transfer = transfers.incoming[number], transfer.phase != .refused, transfer.isPausedThere != isPaused
+    guard let transfer = transfers.incoming[number], transfer.phase != .refused, transfer.isPausedByPeer != isPaused
     else { return }
-    transfer.isPausedThere = isPaused
+    transfer.isPausedByPeer = isPaused
     turn.deliver(.transferPaused(transfer.id, isPaused))
   }
 
   /// About a transfer of ours.
   func receivedReceiverPaused(_ number: UInt64, _ isPaused: Bool, _ turn: Turn) {
-    guard let transfer = transfers.offered[number], transfer.phase != .abandoned, transfer.isPausedThere != isPaused
+    guard let transfer = transfers.offered[number], transfer.phase != .abandoned, transfer.isPausedByPeer != isPaused
     else { return }
-    transfer.isPausedThere = isPaused
+    transfer.isPausedByPeer = isPaused
     turn.deliver(.transferPaused(transfer.id, isPaused))
   }
 }

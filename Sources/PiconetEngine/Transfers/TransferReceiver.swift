@@ -42,7 +42,7 @@ final class TransferReceiver {
   /// Whether our side gives no credit.
   var isPaused = false
   /// Whether the remote side has said that it sends nothing.
-  var isPausedThere = false
+  var isPausedByPeer = false
   /// Whether the sender gave up while the store was at its last step, whose outcome still counts.
   var isAbandoned = false
 
@@ -78,8 +78,8 @@ final class TransferReceiver {
     return here
   }
 
-  /// Whether what is stored is kept for the same offer: a link or a process has ended, but nobody has given up the
-  /// resource itself.
+  /// Whether what is stored is kept for the same offer: a link or a process has ended, but the resource itself was not
+  /// given up.
   func mayGoOn(after ending: Ending) -> Bool {
     phase == .receiving && [.linkFailed, .timedOut, .restarted, .shuttingDown, .idle].contains(ending.reason)
   }

@@ -37,11 +37,11 @@ final class TransferSender {
   /// The remote side has stored bytes up to here.
   var stored: UInt64 = 0
   /// Whether the remote side's acceptance claimed that it has all bytes.
-  var isAllThere = false
+  var isClaimedComplete = false
   /// Whether that was wrong, and it has said so.
   var hasRestarted = false
   /// Whether the remote side may still say that what it has is something else.
-  var mayRestart: Bool { isAllThere && !hasRestarted }
+  var mayRestart: Bool { isClaimedComplete && !hasRestarted }
   /// How many bytes the remote side has compared before its answer.
   var compared: UInt64 = 0
   /// The source has been asked for bytes up to here.
@@ -56,7 +56,7 @@ final class TransferSender {
   /// Whether our side sends nothing of it.
   var isPaused = false
   /// Whether the remote side has said that it gives no credit.
-  var isPausedThere = false
+  var isPausedByPeer = false
   var digest: ResourceDigest?
   /// How many of the blocks' bytes have gone to the link.
   var transmitted: UInt64 = 0

@@ -115,14 +115,19 @@ extension Association {
   /// Takes a tunnel that the other side has asked for, or has brought.
   func accept(tunnel number: UInt64, _ end: Tunnel.End, relays: Int, _ turn: Turn) {
     guard let tunnel = tunnels[number], tunnel.phase == .asked else { return }
-    tunnel.end = end
+    tunnel.lead(to: end)
     if case .own(let id, _) = end { turn.places.append(id, number, in: self) }
     tunnel.open()
     sendAboutTunnel(.tunnelOpened(tunnel: number, relays: UInt64(relays)), turn)
   }
 
   /// The other half is found: the tunnel opens once that does.
-  func relay(tunnel number: UInt64, to place: TunnelPlace) { tunnels[number]?.end = .relayed(place) }
+  /// - Returns: false where there is no such tunnel any more.
+  func relay(tunnel number: UInt64, to place: TunnelPlace) -> Bool {
+    guard let tunnel = tunnels[number] else { return false }
+    tunnel.lead(to: .relayed(place))
+    return true
+  }
 
   func write(_ bytes: Bytes, toTunnel number: UInt64, _ turn: Turn) {
     guard let tunnel = tunnels[number], tunnel.takesBytes else { return }
@@ -182,7 +187,7 @@ extension Association {
     }
   }
 
-  /// The association goes on upon a link with more relays than a tunnel was opened over: it would lie over itself, or
+  /// The association goes on over a link with more relays than a tunnel was opened over: it would lie over itself, or
   /// over too many.
   func closeDeepTunnels(_ turn: Turn) {
     let below = relaysBelow

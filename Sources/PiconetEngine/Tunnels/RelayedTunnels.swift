@@ -1,49 +1,62 @@
 import PiconetWire
 
 /// Tunnels between two members of ours, at the relay: which half belongs to which, and what may pass.
-struct RelayedTunnels: Sendable {
-  /// One direction's bytes, which have gone on and may not count as consumed yet.
+struct RelayedTunnels {
+  /// One direction's bytes, passed on, but not yet credited to the sender.
   private struct Half: Sendable {
     let other: TunnelPlace
     /// Whose tunnel it is.
     let opener: PeerID
     let relays: Int
     var owed = 0
+
+    /// The same when nothing is owed any more.
+    var settled: Half { Half(other: other, opener: opener, relays: relays) }
   }
 
   private var halves: [TunnelPlace: Half] = [:]
   private var budgets: [PeerID: RateBudget] = [:]
   private var budget: RateBudget?
+  /// Some sender waits for a quota.
+  private var holdsBack = false { didSet { if holdsBack { watch.changed() } } }
+  /// Told of changes to what `nextDeadline` depends on.
+  private let watch: DeadlineWatch
+
+  init(_ watch: DeadlineWatch) { self.watch = watch }
 
   /// Tunnels, of two halves each.
   var count: Int { halves.count / 2 }
   var isEmpty: Bool { halves.isEmpty }
 
-  func count(of opener: PeerID) -> Int { halves.values.count { $0.opener == opener } / 2 }
+  private func count(of opener: PeerID) -> Int { halves.values.count { $0.opener == opener } / 2 }
 
-  func belong(_ one: TunnelPlace, _ other: TunnelPlace) -> Bool { halves[one]?.other == other }
-  func relays(of place: TunnelPlace) -> Int? { halves[place]?.relays }
+  private func belong(_ one: TunnelPlace, _ other: TunnelPlace) -> Bool { halves[one]?.other == other }
+  private func relays(of place: TunnelPlace) -> Int? { halves[place]?.relays }
 
-  mutating func append(_ one: TunnelPlace, _ other: TunnelPlace, openedBy opener: PeerID, relays: Int) {
+  private mutating func append(_ one: TunnelPlace, _ other: TunnelPlace, openedBy opener: PeerID, relays: Int) {
     halves[one] = Half(other: other, opener: opener, relays: relays)
     halves[other] = Half(other: one, opener: opener, relays: relays)
   }
 
-  mutating func remove(_ place: TunnelPlace) {
+  private mutating func remove(_ place: TunnelPlace) {
     guard let half = halves.removeValue(forKey: place) else { return }
     halves[half.other] = nil
     if count(of: half.opener) == 0 { forgetBudget(of: half.opener) }
   }
 
-  /// Bytes of this half have gone on.
-  mutating func passed(_ count: Int, of place: TunnelPlace) { halves[place]?.owed += count }
+  /// Bytes of this half have gone on. For a tunnel that is over there is no credit.
+  private mutating func passed(_ count: Int, of place: TunnelPlace) {
+    guard var half = halves[place] else { return }
+    half.owed += count
+    halves[place] = half
+  }
 
   /// Whether this key has passed on more than it may, and opens no tunnel until that is paid: each would let more
   /// through.
-  func isInDebt(_ key: PeerID, at now: Instant) -> Bool { budgets[key]?.isOpen(at: now) == false }
+  private func isInDebt(_ key: PeerID, at now: Instant) -> Bool { budgets[key]?.isOpen(at: now) == false }
 
   /// Bytes have come by this half: they count against the quotas now, whatever becomes of the tunnel.
-  mutating func charge(_ count: Int, of place: TunnelPlace, _ quotas: RelayQuotas, at now: Instant) {
+  private mutating func charge(_ count: Int, of place: TunnelPlace, _ quotas: RelayQuotas, at now: Instant) {
     guard let half = halves[place] else { return }
     budgets[half.opener, default: RateBudget(rate: quotas.memberRate, at: now)].take(count, at: now)
     if budget == nil { budget = RateBudget(rate: quotas.rate, at: now) }
@@ -51,19 +64,12 @@ struct RelayedTunnels: Sendable {
   }
 
   /// Takes out those whose senders may send more now: how much each has consumed, in order.
-  mutating func takeDue(at now: Instant) -> [(place: TunnelPlace, count: Int)] {
+  private mutating func takeDue(at now: Instant) -> [(place: TunnelPlace, count: Int)] {
     guard budget?.isOpen(at: now) != false else { return [] }
-    var due: [(place: TunnelPlace, count: Int)] = []
-    for (place, half) in halves where half.owed > 0 {
-      guard budgets[half.opener]?.isOpen(at: now) != false else { continue }
-      due.append((place, half.owed))
-    }
-    for (place, _) in due { halves[place]?.owed = 0 }
-    return due.sorted { $0.place < $1.place }
+    let due = halves.filter { $0.value.owed > 0 && budgets[$0.value.opener]?.isOpen(at: now) != false }
+    for (place, half) in due { halves[place] = half.settled }
+    return due.map { (place: $0.key, count: $0.value.owed) }.sorted { $0.place < $1.place }
   }
-
-  /// Whether some sender waits for a quota.
-  var holdsBack: Bool { halves.values.contains { $0.owed > 0 } }
 
   /// When the next of them may.
   var nextDeadline: Instant? {
@@ -82,13 +88,84 @@ struct RelayedTunnels: Sendable {
   private static let keyLimit = 256
 }
 
+// MARK: - Between two members
+
+extension RelayedTunnels {
+  /// A member asks for a tunnel to another one.
+  /// - Parameter quotas: nil where nothing is relayed.
+  mutating func open(
+    _ number: UInt64, to target: NodeID, by opener: Association, _ quotas: RelayQuotas?, _ members: AssociationTable,
+    _ turn: Turn
+  ) {
+    do throws(Ending) {
+      guard let quotas, opener.isStaying else { throw Ending(.notAvailable, .us, "this device does not relay") }
+      guard let other = members[target], other.takesTunnels else {
+        throw Ending(.noSuchAssociation, .us, "no member of the relay, or none that takes tunnels")
+      }
+      let count = opener.relaysBelow + 1 + other.relaysBelow
+      guard count <= Int(WireLimits.relays), !members.relays(to: target).contains(opener.node),
+        !members.relays(to: opener.node).contains(target)
+      else { throw Ending(.unreachable, .us, "more than \(WireLimits.relays) relays, or a way that leads back") }
+      let key = opener.node.peer
+      // Those that are closed count as long as the other end has not answered: they keep its numbers.
+      guard self.count < quotas.tunnels, self.count(of: key) < quotas.tunnelsPerMember,
+        other.tunnels.count(ledFor: key) < quotas.tunnelsPerMember
+      else { throw Ending(.limitExceeded, .us, "the relay has as many tunnels as it may") }
+      guard !isInDebt(key, at: turn.now) else {
+        throw Ending(.limitExceeded, .us, "the relay has passed on as much for this key as it may")
+      }
+      let place = TunnelPlace(node: opener.node, number: number)
+      let offer = other.openTunnel(.relayed(place), turn) {
+        .offerTunnel(tunnel: $0, from: opener.node.memberName, relays: UInt64(count))
+      }
+      guard let offer else { throw Ending(.limitExceeded, .us, "\(WireLimits.tunnels) tunnels lead there") }
+      let otherPlace = TunnelPlace(node: target, number: offer)
+      guard opener.relay(tunnel: number, to: otherPlace) else {
+        return other.close(tunnel: offer, Ending(.left, .us), isAborted: true, turn)
+      }
+      append(place, otherPlace, openedBy: key, relays: count)
+    } catch {
+      opener.close(tunnel: number, error, isAborted: true, turn)
+    }
+  }
+
+  /// What one half has brought goes to the other one, and senders whose bytes have gone on may send more.
+  mutating func settle(_ quotas: RelayQuotas?, _ members: AssociationTable, _ turn: Turn) {
+    while let step = turn.takeRelayStep() {
+      let (place, source) = (step.place, step.source)
+      guard belong(place, source) else { continue }
+      switch step.kind {
+      case .opened:
+        guard let count = relays(of: place) else { break }
+        members[place.node]?.accept(tunnel: place.number, .relayed(source), relays: count, turn)
+      case .data(let bytes):
+        if let quotas { charge(bytes.count, of: source, quotas, at: turn.now) }
+        members[place.node]?.write(bytes, toTunnel: place.number, turn)
+      case .passed(let count): passed(count, of: place)
+      case .closed(let ending):
+        // What had come before goes on.
+        members[place.node]?.close(tunnel: place.number, ending, isAborted: false, turn)
+        remove(place)
+      }
+    }
+    giveCredit(members, turn)
+  }
+
+  /// Senders whose bytes have gone on may send more, as far as the quotas let them.
+  mutating func giveCredit(_ members: AssociationTable, _ turn: Turn) {
+    guard !isEmpty else { return }
+    for (place, count) in takeDue(at: turn.now) { members[place.node]?.tunnelConsumed(place.number, count, turn) }
+    holdsBack = halves.values.contains { $0.owed > 0 }
+  }
+}
+
 /// What a half of a relayed tunnel has for the other one. Numbers are used again: it counts only while the two belong
 /// together.
 struct RelayStep {
   enum Kind {
     case opened
     case data(Bytes)
-    /// So many bytes of the other half have left this one's queue.
+    /// This many bytes of the other half have left this one's queue.
     case passed(Int)
     case closed(Ending)
   }

@@ -23,7 +23,7 @@ final class Tunnel {
   let number: UInt64
   /// Whether this side has chosen its number.
   let isOurs: Bool
-  var end: End?
+  private(set) var end: End?
   private(set) var phase = Phase.asked
   /// How many relays lay between us and the member when it was opened: a tunnel never goes on over more.
   let relaysBelow: Int
@@ -58,6 +58,9 @@ final class Tunnel {
   }
 
   var queuedCount: Int { queue.count + tail.count }
+
+  /// What is at this side of it is found.
+  func lead(to end: End) { self.end = end }
 
   func open() { if phase == .asked { phase = .open } }
 
@@ -119,7 +122,7 @@ final class Tunnel {
   }
 
   /// Bytes have come.
-  /// - Returns: whether anybody wants them.
+  /// - Returns: whether they are wanted.
   func take(_ count: Int) throws(Breach) -> Bool {
     if phase == .asked { throw Breach("data of a tunnel that is not open") }
     received += UInt64(count)
@@ -130,8 +133,8 @@ final class Tunnel {
     return phase == .open
   }
 
-  /// So many bytes have gone on.
-  /// - Returns: whether that is worth a frame. Whoever measures the path by it keeps little in flight, and waits.
+  /// This many bytes have gone on.
+  /// - Returns: whether that is worth a frame. A side that measures the path by it keeps little in flight, and waits.
   func consume(_ count: Int) -> Bool {
     consumed = min(consumed + UInt64(max(0, count)), received)
     guard phase == .open else { return false }
@@ -160,8 +163,8 @@ final class Tunnel {
     var frames: UInt64 = 0
     var count = 0
     if most > 0 {
-      // The rest of a long row goes with the next flush.
-      count = min(most, end - bytes.count - Self.headerCount)
+      // The rest of a long run goes with the next flush.
+      count = min(most, end - bytes.count - FrameEncoder.numberedHeaderLimit)
       guard count == most || count >= 256 else { return (0, 0, true) }
       FrameEncoder.appendTunnelHeader(tunnel: number, payloadCount: count, to: &bytes)
       if queue.count < count { queueTail() }
@@ -178,8 +181,6 @@ final class Tunnel {
     }
     return (frames, count, false)
   }
-
-  private static let headerCount = 7
 }
 
 /// A half of a tunnel: which member's, under which number on the wire.

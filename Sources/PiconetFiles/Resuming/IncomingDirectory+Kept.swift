@@ -1,5 +1,6 @@
 import CPiconetSystem
 import Glibc
+import Synchronization
 
 /// Partial files that a later transfer may go on with. They never pile up: the limits on their number and age are
 /// enforced whenever a directory is opened and whenever one more is kept, and they make room if the disk is full.
@@ -26,6 +27,8 @@ extension IncomingDirectory {
   /// - Returns: how many files were removed.
   @discardableResult
   func removeKeptPartials() -> Int {
+    // There may be one more, which may make room.
+    rememberedPartials.withLock { $0.forget() }
     let names = keptNames()
     let kept = KeptPartials(names.files.compactMap { look(at: $0) })
     let removed = kept.toRemove(limit: settings.keptPartialLimit, age: settings.keptPartialAge)
@@ -44,13 +47,20 @@ extension IncomingDirectory {
   func makeRoom(_ missing: UInt64, size: UInt64, resuming key: ResumptionKey?) -> Int {
     // What is kept for this very file will be used by it.
     let own = key.map { keptName(under: $0) }
-    let others = keptNames().files.filter { $0 != own }
-    let kept = KeptPartials(others.compactMap { look(at: $0) })
-    return kept.toFree(missing, size: size, asker: own).filter { removeIfAbandoned($0.name) }.count
+    func choice(of files: [KeptPartial]) -> [KeptPartial] {
+      KeptPartials(files.filter { $0.name != own }).toFree(missing, size: size, asker: own)
+    }
+    let moment = now()
+    if let remembered = rememberedPartials.withLock({ $0.files(at: moment) }), choice(of: remembered).isEmpty {
+      return 0
+    }
+    let files = keptNames().files.compactMap { look(at: $0) }
+    rememberedPartials.withLock { $0.note(files, at: moment) }
+    return choice(of: files).filter { removeIfAbandoned($0.name) }.count
   }
 
-  /// A file was stored. A partial file under the same key may hold a part of the same content: nobody needs that any
-  /// more.
+  /// A file was stored. A partial file under the same key may hold a part of the same content, which is no longer
+  /// needed.
   func forgetKept(_ name: PartialFileName) {
     // A process that is still writing it may finish. Without the journal's name the file is not kept afterwards, and a
     // sweep sees that it is useless.

@@ -19,7 +19,7 @@ struct KeptPartial: Hashable, Sendable {
   var share: KeptShare { KeptShare(of: name) }
 }
 
-/// Who has a share of the partial files.
+/// What has a share of the partial files.
 enum KeptShare: Hashable, Sendable {
   case known(Substring)
   /// All of them: keys cost nothing, and shares for each would leave the known ones nothing.
@@ -28,12 +28,12 @@ enum KeptShare: Hashable, Sendable {
   init(of name: PartialFileName) { self = name.isOfStranger ? .strangers : .known(name.sender) }
 }
 
-/// All those of a directory, and which of them must go: a decision without a disk.
+/// All partial files of a directory, and which of them must go: a decision without a disk.
 ///
 /// No sender's partial files cost another its share. In number, the share is an equal part of the limit for each known
-/// sender that has any, and one for all strangers together; in space, as much as the one that asks for room would
-/// itself hold then, a stranger with all others. The same holds among strangers, as far as keys tell them apart; to a
-/// known sender they all give way.
+/// sender that has any, and one for all strangers together; in space, it is as much as another known sender that asks
+/// for room would then hold itself, and all of it where a stranger asks. Among strangers the same holds, key by key;
+/// all of them give way to a known sender.
 struct KeptPartials: Sendable {
   /// Those that may go, the oldest first.
   private var waiting: [KeptPartial]
@@ -46,8 +46,8 @@ struct KeptPartials: Sendable {
     }
   }
 
-  /// Files that are of no use, files that are too old, and those beyond the limit, for which the share with the most
-  /// loses its oldest, of strangers that of the one with the most.
+  /// Files that are of no use, files that are too old, and those beyond the limit: the share with the most loses its
+  /// oldest, among strangers that of the one with the most.
   func toRemove(limit: Int, age: Int64) -> [KeptPartial] {
     var result = waiting.filter { !$0.isOfUse || $0.age >= age }
     var rest = waiting.filter { $0.isOfUse && $0.age < age }
@@ -65,16 +65,17 @@ struct KeptPartials: Sendable {
     return result
   }
 
-  /// Those whose removal frees so many bytes for a file, the oldest first and no more than needed; none if all of them
-  /// together would not free enough. To a known sender strangers' files give way before others.
+  /// Those whose removal frees this many bytes for a file, oldest first and no more than needed; none if all of them
+  /// together would not free enough. For a known sender, strangers' files go before others.
   ///
-  /// Files of others may go as long as those hold at least as much as the one that asks would with the new file.
+  /// Files of another sender may go as long as it holds at least as much as the asking one would with the new file;
+  /// those of a known sender for no stranger's.
   /// - Parameters:
   ///   - size: bytes of the new file.
   ///   - asker: what the new file is kept as; nil if it is not kept.
   func toFree(_ missing: UInt64, size: UInt64, asker: PartialFileName?) -> [KeptPartial] {
     var held = Holdings(waiting + living)
-    // Whose file is not kept may be anybody.
+    // A sender whose file is not kept may be anybody.
     let (sender, share) = (asker?.sender, asker.map { KeptShare(of: $0) } ?? .strangers)
     let claim = size.addingOrMax(sender.map { held.of($0) } ?? 0)
     let claimOfShare = size.addingOrMax(held.of(share))
@@ -93,7 +94,8 @@ struct KeptPartials: Sendable {
         guard file.byteCount > 0 else { return false }
         if !file.isOfUse || file.sender == sender { return true }
         if file.share == share { return held.of(file.sender) >= claim }
-        return file.share == .strangers || held.of(file.share) >= claimOfShare
+        if file.share == .strangers { return true }
+        return share != .strangers && held.of(file.share) >= claimOfShare
       }
       guard let next else { return [] }
       let file = rest.remove(at: next)

@@ -3,7 +3,7 @@ import PiconetWire
 
 /// Owns the engine on its loop: feeds it facts, and carries out its effects in their order, without suspending.
 ///
-/// Confined to the loop. Other threads hand over `NodeInput` through a mailbox. Whoever makes a driver must close it:
+/// Confined to the loop. Other threads hand over `NodeInput` through a mailbox. The owner of a driver must close it:
 /// its timers, transports and discoveries hold it until then.
 public final class NodeDriver: RoundHandler {
   let loop: EventLoop
@@ -14,7 +14,7 @@ public final class NodeDriver: RoundHandler {
   @exclusivity(unchecked) var engine: SessionEngine
   let transports: [any Transport]
   let discoveries: [any Discovery]
-  /// Nil where nobody is reached over others.
+  /// Nil where no node is reached over others.
   private let tunnels: TunnelTransport?
   private let security: any LinkSecurity
   private let trust: any TrustJudge
@@ -36,7 +36,7 @@ public final class NodeDriver: RoundHandler {
   @exclusivity(unchecked) private var writers: [LinkRunner] = []
   private struct Dial {
     let cancellation: any DialCancellation
-    /// Of several addresses, not over Bluetooth: the next is tried if nobody speaks at one.
+    /// Of several addresses, not over Bluetooth: the next is tried if nothing speaks at one.
     let hasSeveral: Bool
   }
   private var dials: [DialID: Dial] = [:]
@@ -67,12 +67,14 @@ public final class NodeDriver: RoundHandler {
   /// Rounds of sealing and writing before other work has its turn.
   private static let flushesPerRound = 16
 
-  /// - Parameter inputs: where it takes inputs from; `close` closes it.
+  /// - Parameters:
+  ///   - tunnels: one more transport, to nodes behind members that relay; nil: none is reached over others.
+  ///   - inputs: where it takes inputs from; `close` closes it.
   public init(
     loop: EventLoop, disk: DiskThreads, engine: consuming SessionEngine, transports: [any Transport],
-    discoveries: [any Discovery], security: any LinkSecurity, trust: any TrustJudge, observer: any NodeObserver,
-    inputs: BatchMailbox<NodeInput>, buffers: LinkBuffers, radioPlan: RadioPlan, limits: LinkLimits = LinkLimits(),
-    trace: TraceFile? = nil
+    tunnels: TunnelTransport? = nil, discoveries: [any Discovery], security: any LinkSecurity,
+    trust: any TrustJudge, observer: any NodeObserver, inputs: BatchMailbox<NodeInput>, buffers: LinkBuffers,
+    radioPlan: RadioPlan, limits: LinkLimits = LinkLimits(), trace: TraceFile? = nil
   ) {
     self.inputs = inputs
     self.buffers = buffers
@@ -81,12 +83,12 @@ public final class NodeDriver: RoundHandler {
     self.loop = loop
     self.disk = disk
     self.engine = engine
-    self.transports = transports
+    self.transports = if let tunnels { transports + [tunnels] } else { transports }
+    self.tunnels = tunnels
     self.discoveries = discoveries
     self.security = security
     self.trust = trust
     self.observer = observer
-    tunnels = transports.lazy.compactMap { $0 as? TunnelTransport }.first
     radio =
       transports.contains { $0.kind.usesBluetooth } ? RadioWatch(plan: radioPlan, discoveries: discoveries) : nil
     timer = LoopTimer(loop: loop) { [self] in
@@ -100,11 +102,10 @@ public final class NodeDriver: RoundHandler {
       let source = discovery.sourceName
       discovery.setHandler { [self] report in process(.discoveryReported(source: source, report)) }
     }
-    for transport in transports {
+    for transport in self.transports {
       transport.setListeningHandler { [self] in listeningChanged() }
     }
-    tunnels?.hand = { [self] in note($0) }
-    tunnels?.accepted = { [self] in accepted($0) }
+    tunnels?.start(TunnelTransport.Handler(hand: { [self] in note($0) }, accepted: { [self] in accepted($0) }))
     inputs.receive { [self] in take(emptying: &$0) }
     loop.addRoundHandler(self)
   }
@@ -172,8 +173,7 @@ public final class NodeDriver: RoundHandler {
     }
     for transport in transports { transport.setListeningHandler {} }
     stopListening()
-    tunnels?.hand = { _ in }
-    tunnels?.accepted = { _ in }
+    tunnels?.stop()
     for runner in runners.values.sorted(by: { $0.id < $1.id }) { runner.abort() }
     for (runner, _) in closing { runner.abort() }
     for store in stores.values { store.discard(on: disk) }
@@ -295,6 +295,7 @@ public final class NodeDriver: RoundHandler {
     case .storeChunk(let transfer, let bytes):
       stores[transfer]?.append(bytes)
       busyStores.insert(transfer)
+      observer.received(transfer, byteCount: bytes.count)
     case .readChunks(let transfer, let number, let offset, let count, let frameCount):
       read(transfer, number: number, offset: offset, payloadCount: count, frameCount: frameCount)
     case .reply(let command, let reply): observer.replied(command, reply)
@@ -402,8 +403,13 @@ public final class NodeDriver: RoundHandler {
       case .committed: stores[transfer] = nil
       case .storeRestarted(_, let offset):
         runner.restart(offset: offset)
-        observer.storeProgressed(transfer, stored: offset)
-      default: break
+        observer.storeRestarted(transfer, offset: offset)
+      case .commanded, .messageQueued, .messagesConsumed, .streamWritten, .streamConsumed, .tunnelWanted,
+        .tunnelWritten, .tunnelConsumed, .tunnelClosed, .discoveryReported, .discoveryEnded, .dialFailed, .linkOpened,
+        .received, .transmitted, .linkPaced, .linkClosed, .trustJudged, .nonceDrawn, .codeDerived, .codeProven,
+        .chunksRead, .sourceFinished, .sourceFailed, .storeFailed, .availabilityChanged, .listeningChanged,
+        .deadlineReached:
+        break
       }
       process(fact)
       if stores[transfer] === runner { busyStores.insert(transfer) }

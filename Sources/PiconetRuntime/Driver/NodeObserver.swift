@@ -7,10 +7,15 @@ public protocol NodeObserver: AnyObject {
   func replied(_ command: CommandID, _ reply: Reply)
   /// Messages of this cost have left the channel's queue to the node.
   func messagesTaken(_ node: NodeID, cost: Int, in channel: MessageChannel)
-  /// So many bytes have left the queue of an outgoing stream.
+  /// This many bytes have left the queue of an outgoing stream.
   func streamTaken(_ stream: StreamID, count: Int)
+  /// Content has come; it is not stored yet, and may never be.
+  func received(_ transfer: TransferID, byteCount: Int)
   /// An incoming transfer has this many bytes on disk.
   func storeProgressed(_ transfer: TransferID, stored: UInt64)
+  /// An incoming transfer that was thought to be there already begins again: this many bytes are on disk, and are not
+  /// sent.
+  func storeRestarted(_ transfer: TransferID, offset: UInt64)
   /// Everything has ended after `shutDown`: nothing follows.
   func finished()
 }

@@ -12,7 +12,7 @@ enum RadioAccess: Sendable, Hashable {
 
 /// Which nodes of a host may scan, as a value: uses of the radio go in, each node's access comes out.
 ///
-/// While a node dials or makes a handshake nobody scans: Linux can't connect over LE while it does, and paging suffers
+/// While a node dials or makes a handshake none scans: Linux can't connect over LE while it does, and paging suffers
 /// from it. Handshakes of accepted links count only for a while (`RadioUse.accepted`). Bulk may go on for minutes. A
 /// node that looks for others meanwhile, and itself sends and receives little, gets turns: the first one at once, and
 /// no more than a tenth of the time in all, so that bulk loses at most a tenth where a scan stops it altogether.
@@ -49,28 +49,21 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
   }
 
   /// A dial of ours, or its handshake, has begun.
-  mutating func began(_ user: User, at now: Instant) {
-    members[user]?.use.began()
-    total.began()
-    settle(at: now)
-  }
+  mutating func began(_ user: User, at now: Instant) { change(user, at: now) { $0.began() } }
 
-  mutating func ended(_ user: User, at now: Instant) {
-    members[user]?.use.ended(at: now)
-    total.ended(at: now)
-    settle(at: now)
-  }
+  mutating func ended(_ user: User, at now: Instant) { change(user, at: now) { $0.ended(at: now) } }
 
   /// An accepted link's handshake has begun.
-  mutating func acceptedBegan(_ user: User, at now: Instant) {
-    members[user]?.use.acceptedBegan(at: now)
-    total.acceptedBegan(at: now)
-    settle(at: now)
-  }
+  mutating func acceptedBegan(_ user: User, at now: Instant) { change(user, at: now) { $0.acceptedBegan(at: now) } }
 
-  mutating func acceptedEnded(_ user: User, at now: Instant) {
-    members[user]?.use.acceptedEnded(at: now)
-    total.acceptedEnded(at: now)
+  mutating func acceptedEnded(_ user: User, at now: Instant) { change(user, at: now) { $0.acceptedEnded(at: now) } }
+
+  /// The uses of a user that has been removed have ended already, and do not count twice.
+  private mutating func change(_ user: User, at now: Instant, _ change: (inout RadioUse) -> Void) {
+    guard var member = members[user] else { return }
+    change(&member.use)
+    members[user] = member
+    change(&total)
     settle(at: now)
   }
 
@@ -84,18 +77,20 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
   }
 
   private mutating func use(by user: User, at now: Instant, _ change: (inout RadioUse) -> Void) -> Bool {
-    guard var use = members[user]?.use else { return false }
-    let wasBusy = total.isBusy(at: now) && use.isBusy(at: now)
-    change(&use)
+    guard var member = members[user] else { return false }
+    let wasBusy = total.isBusy(at: now) && member.use.isBusy(at: now)
+    change(&member.use)
     change(&total)
-    members[user]?.use = use
+    members[user] = member
     if wasBusy || !total.isBusy(at: now) { return false }
     settle(at: now)
     return true
   }
 
   mutating func searches(_ user: User, _ isSearching: Bool, at now: Instant) {
-    members[user]?.searches = isSearching
+    guard var member = members[user] else { return }
+    member.searches = isSearching
+    members[user] = member
     settle(at: now)
   }
 

@@ -6,17 +6,28 @@ import PiconetWire
 public final class TunnelTransport: Transport {
   public let kind = TransportKind.relay
   fileprivate let loop: EventLoop
-  /// Hands a fact to the engine, without doing its effects yet.
-  var hand: (Fact) -> Void = { _ in }
-  /// Told of a connection that somebody else has opened.
-  var accepted: (any LinkEndpoint) -> Void = { _ in }
+  /// Nil before `start` and after `stop`: what comes then is dropped.
+  private var handler: Handler?
   private var endpoints: [TunnelID: TunnelEndpoint] = [:]
   private var dials: [TunnelID: TunnelDial] = [:]
   private var next: UInt64 = 1
   /// Connections with something to read.
   private var ready: [TunnelEndpoint] = []
 
+  /// What it needs of its driver.
+  struct Handler {
+    /// Hands a fact to the engine, without doing its effects yet.
+    let hand: (Fact) -> Void
+    /// Told of a connection that another node has opened.
+    let accepted: (any LinkEndpoint) -> Void
+  }
+
   public init(loop: EventLoop) { self.loop = loop }
+
+  func start(_ handler: Handler) { self.handler = handler }
+  func stop() { handler = nil }
+
+  fileprivate func hand(_ fact: Fact) { if let handler { handler.hand(fact) } }
 
   public func dial(
     _ addresses: [TransportAddress], completion: @escaping (Result<any LinkEndpoint, LinkFailure>) -> Void
@@ -27,7 +38,7 @@ public final class TunnelTransport: Transport {
     return dial
   }
 
-  /// Whoever is a member and relays may bring somebody: nothing has to be opened for that.
+  /// Any member that relays may bring a peer: nothing has to be opened for that.
   public func listen(_ accepted: @escaping (any LinkEndpoint) -> Void) throws(LinkFailure) {}
   public var listeningPort: UInt16? { nil }
   public var listeningAddresses: [TransportAddress] { [] }
@@ -60,7 +71,7 @@ public final class TunnelTransport: Transport {
     dial.succeed(add(id, route))
   }
 
-  func offered(_ id: TunnelID, _ route: TunnelRoute) { accepted(add(id, route)) }
+  func offered(_ id: TunnelID, _ route: TunnelRoute) { if let handler { handler.accepted(add(id, route)) } }
 
   private func add(_ id: TunnelID, _ route: TunnelRoute) -> TunnelEndpoint {
     let endpoint = TunnelEndpoint(id: id, traits: route.traits, over: self)
@@ -195,7 +206,7 @@ private final class TunnelEndpoint: LinkEndpoint {
 
   func setHandler(_ handler: any LinkEndpointHandler) { self.handler = handler }
 
-  /// Whoever does not want to read is closing.
+  /// A link that does not want to read is closing.
   func setReadiness(read: Bool, write: Bool) { wantsWrite = write }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> LinkRead {
@@ -265,7 +276,7 @@ private final class TunnelEndpoint: LinkEndpoint {
   }
 
   private func look(_ now: Instant) {
-    // So much may stay unreported though it has gone on.
+    // This much may stay unreported though it has gone on.
     let unsure = inFlight < 1_024 ? 0 : inFlight
     bound.looked(
       FlightBound.Sample(inFlight: unsure, written: written, roundTrip: shortestRoundTrip ?? .zero, at: now))

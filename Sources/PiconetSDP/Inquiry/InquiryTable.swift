@@ -76,11 +76,12 @@ public struct InquiryTable: Sendable {
     var effects: [Effect] = []
     if let records {
       let nodes = Array(records.prefix(Self.nodeLimit))
-      let left = device.nodes.filter { old in !nodes.contains { Self.isSame($0, old) } }
-      devices[address]?.nodes = nodes
-      effects = gone(left)
-      effects += nodes.filter { !device.nodes.contains($0) }.map { .seen($0, on: address) }
+      let former = device.nodes
       device.nodes = nodes
+      // What is gone here may be on another device, so the table has to be right by then.
+      devices[address] = device
+      effects = gone(former.filter { old in !nodes.contains { Self.isSame($0, old) } })
+      effects += nodes.filter { !former.contains($0) }.map { .seen($0, on: address) }
       device.isKnown = true
       device.known = device.pointer
       device.failures = 0
@@ -111,10 +112,13 @@ public struct InquiryTable: Sendable {
     return effects
   }
 
-  /// An inquiry was broken off: those that answered have been seen, and nobody counts as missed.
+  /// An inquiry was broken off: devices that answered have been seen, and none counts as missed.
   public mutating func inquiryCancelled() {
     round += 1
-    for address in devices.keys { devices[address]?.wasSeen = true }
+    for (address, var device) in devices {
+      device.wasSeen = true
+      devices[address] = device
+    }
   }
 
   /// How many devices are known.

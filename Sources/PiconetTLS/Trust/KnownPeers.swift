@@ -8,7 +8,7 @@ import PiconetWire
 /// says that a key is `blocked` still keeps that key out.
 public struct KnownPeers: Sendable, Hashable {
   /// A line of the file that can't be read.
-  public struct DamagedLine: Sendable, Hashable {
+  public struct Damage: Sendable, Hashable {
     /// Counted from 1; 0 stands for the whole file.
     public var line: Int
     /// Why it can't be read, for a person.
@@ -45,7 +45,7 @@ public struct KnownPeers: Sendable, Hashable {
   /// In the order of the file.
   public private(set) var entries: [KnownPeer] = []
   /// What could not be read; it stays in the file as it is.
-  public private(set) var damagedLines: [DamagedLine] = []
+  public private(set) var damagedLines: [Damage] = []
   private var lines: [[UInt8]] = []
   /// The index of each entry's line.
   private var places: [Int] = []
@@ -56,10 +56,10 @@ public struct KnownPeers: Sendable, Hashable {
   /// The version of the text that was read.
   private var versionRead = Self.version
 
-  /// - Throws: `newerVersion` if a newer version of this program wrote it: nothing in it can be relied upon.
+  /// - Throws: `newerVersion` if a newer version of this program wrote it: nothing in it can be relied on.
   public init(path: String, text: [UInt8]) throws(StateFailure) {
     self.init(path: path)
-    if text.isEmpty { damagedLines = [DamagedLine(line: 0, reason: Self.emptied)] }
+    if text.isEmpty { damagedLines = [Damage(line: 0, reason: Self.emptied)] }
     for bytes in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       lines.append(Array(bytes))
     }
@@ -206,7 +206,7 @@ public struct KnownPeers: Sendable, Hashable {
         return add(peer, at: place)
       }
     }
-    damagedLines.append(DamagedLine(line: place + 1, reason: reason))
+    damagedLines.append(Damage(line: place + 1, reason: reason))
     if let peer = Self.blocked(by: bytes) { damagedBlocks[peer] = place + 1 }
   }
 

@@ -123,7 +123,7 @@ extension World {
   }
 
   private func send(to peer: NodeID, _ count: Int, _ node: SimulatedNode) {
-    guard let limit = node.application.messageLimits[peer] else { return }
+    guard let limit = messageLimit(to: peer, node) else { return }
     let configuration = scenario.configurations[node.index]
     for _ in 0..<count {
       var size = applicationDice.skewed(0...limit)
@@ -140,7 +140,14 @@ extension World {
     }
   }
 
-  /// One of those that the peer takes.
+  /// The limit that both sides announce, or should: engines freed of their limits by a planted fault don't.
+  private func messageLimit(to peer: NodeID, _ node: SimulatedNode) -> Int? {
+    guard let limit = node.application.messageLimits[peer] else { return nil }
+    guard scenario.freesEngines, let index = indices[peer.peer] else { return limit }
+    return [node.index, index].reduce(limit) { min($0, scenario.configurations[$1].messageLimit) }
+  }
+
+  /// One of the channels that the peer takes.
   private func channel(to peer: NodeID, _ node: SimulatedNode) -> MessageChannel {
     if scenario.channels.count == 1 { return 0 }
     let channel = applicationDice.pick(scenario.channels)
@@ -181,6 +188,10 @@ extension World {
 
   private func acceptOffer(_ transfer: TransferID, _ node: SimulatedNode) {
     guard let incoming = node.application.incoming[transfer] else { return }
+    guard beginPartial(transfer, from: incoming.from.peer, size: incoming.offer.size, of: node) else {
+      command(.declineOffer(transfer, .diskFull, detail: "simulated"), of: node)
+      return
+    }
     let offset = openStore(transfer, incoming, of: node)
     command(.acceptOffer(transfer, offset: offset), of: node)
     planPauses(of: transfer, node)

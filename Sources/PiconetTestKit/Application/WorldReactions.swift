@@ -126,10 +126,11 @@ extension World {
   }
 
   private func answerOffer(_ transfer: TransferID, _ from: NodeID, _ offer: ResourceOffer, _ node: SimulatedNode) {
-    node.application.incoming[transfer] = IncomingOffer(from: from, offer: offer, content: content(of: offer, from))
+    node.application.incoming[transfer] = SeenOffer(from: from, offer: offer, content: content(of: offer, from))
     let persona = persona(node)
     let delay = applicationDice.milliseconds(0...20)
-    if offer.size > 50_000_000 {
+    // Otherwise its partial files decide whether there is room.
+    if offer.size > 50_000_000, node.partials == nil {
       plan(.declineOffer(transfer), of: node, in: delay)
     } else if applicationDice.chance(persona.acceptOfferChance) {
       plan(.acceptOffer(transfer), of: node, in: delay)

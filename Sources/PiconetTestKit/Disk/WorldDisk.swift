@@ -66,7 +66,7 @@ extension World {
 
   // MARK: Stores
 
-  func openStore(_ transfer: TransferID, _ incoming: IncomingOffer, of node: SimulatedNode) -> UInt64 {
+  func openStore(_ transfer: TransferID, _ incoming: SeenOffer, of node: SimulatedNode) -> UInt64 {
     var prefix: [UInt8] = []
     if let content = incoming.content, applicationDice.chance(scenario.personas[node.index].resumeChance) {
       prefix = Array(contents[content].prefix(applicationDice.number(0...contents[content].count)))
@@ -142,12 +142,13 @@ extension World {
     node.stores[transfer] = store
   }
 
-  /// What exists when the same file is offered again is drawn then.
+  /// What exists of the file is drawn when it is offered again.
   func keepStore(_ transfer: TransferID, of node: SimulatedNode) {
     guard let store = node.stores[transfer] else { return }
     if store.phase == .committed || store.phase == .committing {
       return finding("a store is kept that has all its bytes")
     }
+    keepPartial(transfer, stored: store.bytes.count, of: node)
     node.stores[transfer]?.phase = .discarded
   }
 
@@ -155,6 +156,7 @@ extension World {
   func discardStore(_ transfer: TransferID, of node: SimulatedNode) {
     guard let store = node.stores[transfer] else { return }
     if store.phase == .committed { return finding("a committed resource is discarded") }
+    dropPartial(transfer, of: node)
     node.stores[transfer]?.phase = .discarded
   }
 }

@@ -18,16 +18,23 @@ final class HostileNode {
     case streamFlood, streamsBeyondCredit, streamsOutOfOrder, foreignStreams, streamCreditOverflow, streamChurn
     case invitationChurn, offerChurn, removalFlood, deafResume
     case introductionChurn, tunnelChurn, askFlood, codeInvitationChurn, pauseFlood, deafPings
+    case oversizedOffers, halfFiles
 
     /// Attacks on typed codes.
     static let onTypedCodes: [Attack] = [
       .guessesCode, .abortsCode, .leavesCode, .reflectsCode, .replaysShare, .unfitShare, .confirmsUnasked,
     ]
 
-    /// Attacks with what only members may say.
+    /// Attacks with frames that only members may send.
     static let ofMembers: [Attack] = [
       .removalFlood, .introductionChurn, .tunnelChurn, .askFlood, .pauseFlood,
     ]
+
+    /// Attacks on what others have begun to send.
+    static let ofOffers: [Attack] = [.oversizedOffers, .halfFiles]
+
+    /// All that are drawn from the node's dice: those on offers have dice of their own.
+    static let drawn: [Attack] = allCases.filter { !ofOffers.contains($0) }
   }
 
   /// One of its connections.
@@ -37,7 +44,7 @@ final class HostileNode {
     var attack: Attack
     var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
     let nonce: [UInt8]
-    /// The remote side, once its hello came.
+    /// The remote side, once its hello has come.
     var remote: NodeID?
     var isAssociated = false
     var isMember = false
@@ -51,11 +58,16 @@ final class HostileNode {
     /// Streams of the remote side.
     var streams: [UInt64] = []
     var accepted: [(number: UInt64, limit: UInt64)] = []
+    /// The key that it has in this session alone.
+    var key: PeerID?
+    var hasOffered = false
   }
 
   let index: Int
   let node: NodeID
   var dice: Dice
+  /// For attacks on offers: a new one there shifts none of the other draws.
+  var offerDice: Dice
   var sessions: [Session] = []
   /// The session that our next connection resumes.
   var resuming: Session?
@@ -64,5 +76,11 @@ final class HostileNode {
     self.index = index
     self.node = node
     self.dice = dice
+    offerDice = Dice(seed: node.incarnation.rawValue ^ 0x6F66_6665_7273)
+  }
+
+  /// Who it is in a session.
+  func name(in session: Session) -> NodeID {
+    session.key.map { NodeID(peer: $0, incarnation: node.incarnation) } ?? node
   }
 }

@@ -10,7 +10,7 @@ extension World {
   func attack(_ node: HostileNode, _ number: Int) -> Bool {
     let session = node.sessions[number]
     // Floods that cost nothing go on much longer.
-    let most = Self.floods.contains(session.attack) ? 60 : 12
+    let most = Self.floods.contains(session.attack) || scenario.faults.contains(.endlessMessage) ? 60 : 12
     guard session.isAssociated, session.rounds < most else {
       return session.rounds < most && session.attack != .silence
     }
@@ -72,13 +72,14 @@ extension World {
         say(end(accepted.number, size: 100, node))
       }
     case .channelFragments:
-      // In each channel a message that never ends, as far as credit goes.
+      // A message in each channel that never ends, however much credit there is.
       for number in 1..<MessageChannel.count { say(.channelFragment(Self.channel(number), payload)) }
     case .channelAboveLimit: for _ in 0..<130 { say(.channelFragment(7, node.dice.bytes(900)[...])) }
     case .channelsBeyondCredit: for _ in 0..<200 { say(.channelMessage(7, payload)) }
     case .channelNotOpen:
       say(.channelCredit(9, limit: 0), .channelCredit(63, limit: VariableInteger.max), .channelMessage(63, payload))
     case .fragmentFlood: for _ in 0..<40 { say(.fragment(payload)) }
+    case .messageAboveLimit where scenario.faults.contains(.endlessMessage): endlessMessage(node, number)
     case .messageAboveLimit: for _ in 0..<130 { say(.fragment(node.dice.bytes(900)[...])) }
     case .messagesBeyondCredit: for _ in 0..<60 { say(.message(payload)) }
     case .optionalFlood:
@@ -122,7 +123,7 @@ extension World {
     case .invitationChurn, .offerChurn, .removalFlood, .codeInvitationChurn:
       hostileSend(churn(session, node), node, number)
     case .introductionChurn, .tunnelChurn, .askFlood, .pauseFlood:
-      // Mostly of a member: whoever is none is left at once.
+      // Mostly as a member: a node that is none is left at once.
       if session.isMember || node.dice.chance(5) {
         hostileSend(churn(session, node), node, number)
       } else {
@@ -136,6 +137,8 @@ extension World {
       hostileSend(churn(session, node), node, number)
       if session.rounds == 5 { comeBack(node, number) }
       if session.isResuming { hearNothing(node, number) }
+    case .oversizedOffers: oversizedOffer(node, number)
+    case .halfFiles: halfFile(node, number)
     case .unknownRequired: hostileSend([node.dice.pick([0x0F, 0x1F, 0x5F]), 1, 0], node, number)
     case .reservedRange: hostileSend([UInt8(node.dice.number(0x21...0x37)), 2, 0, 0], node, number)
     }
@@ -153,7 +156,7 @@ extension World {
     send(.offer(transfer: transfer, offer), node, number)
   }
 
-  /// Somebody of this world, or nobody.
+  /// A node of this world, or one that does not exist.
   func memberName(_ node: HostileNode) -> MemberName {
     let somebody = node.dice.pick(nodes).node
     return MemberName(
@@ -161,7 +164,7 @@ extension World {
       incarnation: node.dice.chance(80) ? somebody.incarnation : Incarnation(rawValue: node.dice.word()))
   }
 
-  /// Nobody, somebody, the victim itself; at addresses of anybody.
+  /// The given member or an invented incarnation of node 0, at anybody's addresses.
   func introduction(_ member: MemberName, _ node: HostileNode) -> Introduce {
     var member = member
     if node.dice.chance(40) {
@@ -243,7 +246,7 @@ extension World {
     case 56: return .openTunnel(tunnel: small, to: memberName(node))
     case 57: return .offerTunnel(tunnel: small, from: memberName(node), relays: 1 + small % 3)
     case 58: return .tunnelOpened(tunnel: small, relays: 1 + small % 3)
-    // What stands for TLS begins with who speaks, and nobody can prove to be somebody else.
+    // What stands for TLS begins with the speaker's number: no node can prove to be another.
     case 59, 60: return .tunnelData(tunnel: small, [UInt8(node.index)] + bytes)
     case 61: return .tunnelCredit(tunnel: small, consumed: min(small, large), limit: large)
     case 62: return .closeTunnel(tunnel: small, reason, detail: "")

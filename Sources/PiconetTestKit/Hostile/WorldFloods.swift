@@ -10,7 +10,7 @@ extension World {
     .introductionChurn, .tunnelChurn, .askFlood, .codeInvitationChurn, .pauseFlood, .deafPings,
   ]
 
-  /// The bytes of one round: a hundred times.
+  /// The bytes of one round, which repeats its frames a hundred times.
   func churn(_ session: HostileNode.Session, _ node: HostileNode) -> [UInt8] {
     var bytes: [UInt8] = []
     for _ in 0..<100 {
@@ -39,7 +39,7 @@ extension World {
       return [.introduce(introduction), .withdrawIntroduction(introduction.member, .cancelled)]
     case .tunnelChurn:
       guard let remote = session.remote else { return [] }
-      let number = UInt64(2 * node.dice.number(0...50)) + (node.node < remote ? 0 : 1)
+      let number = UInt64(2 * node.dice.number(0...50)) + (node.name(in: session) < remote ? 0 : 1)
       let end = Frame.closeTunnel(tunnel: number, .left, detail: "again")
       return node.dice.chance(70)
         ? [.openTunnel(tunnel: number, to: memberName(node)), end]
@@ -59,6 +59,13 @@ extension World {
     default:
       return [.openStream(stream: 0, name: "deaf"), .resetStream(stream: 0, .cancelled, detail: "again")]
     }
+  }
+
+  /// For a planted fault: parts of a message that has no end.
+  func endlessMessage(_ node: HostileNode, _ number: Int) {
+    guard node.sessions[number].isMember else { return send(.ping(1), node, number) }
+    let part = FrameEncoder.encode(.fragment([UInt8](repeating: 7, count: 900)[...]))
+    hostileSend(Array(repeatElement(part, count: 2_000).joined()), node, number)
   }
 
   /// Takes nothing from its link for a while.

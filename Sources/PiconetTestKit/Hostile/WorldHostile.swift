@@ -43,6 +43,9 @@ extension World {
       session.association = node.dice.pick(knownAssociations)
       session.isResuming = true
     }
+    if HostileNode.Attack.ofOffers.contains(session.attack), side == 0, !session.isResuming {
+      session.key = makeKey(of: node, on: connection, side)
+    }
     node.sessions.append(session)
     note(.world("hostile: \(session.attack) on connection \(connection.number)"))
     statistics.attacks += 1
@@ -58,11 +61,13 @@ extension World {
   }
 
   private func drawAttack(_ node: HostileNode) -> HostileNode.Attack {
+    if scenario.faults.contains(.endlessMessage) { return .messageAboveLimit }
+    if seed.family == .hostile, node.offerDice.chance(15) { return node.offerDice.pick(HostileNode.Attack.ofOffers) }
     if node.dice.chance(scenario.typedCodeAttackChance) { return node.dice.pick(HostileNode.Attack.onTypedCodes) }
     if scenario.memberAttackChance > 0, node.dice.chance(scenario.memberAttackChance) {
       return node.dice.pick(HostileNode.Attack.ofMembers)
     }
-    return node.dice.pick(HostileNode.Attack.allCases)
+    return node.dice.pick(HostileNode.Attack.drawn)
   }
 
   private func commonTransport(_ one: Int, _ other: Int) -> TransportKind? {
@@ -148,13 +153,15 @@ extension World {
     if session.isResuming, let association = session.association {
       hello.held = HeldAssociation(id: association, received: claim(session.attack, node))
     }
+    // What they have stored is left behind as soon as their link is lost.
+    if HostileNode.Attack.ofOffers.contains(session.attack) { hello.capabilities.subtract(.resume) }
     send(.hello(hello), node, number)
     if node.sessions[number].attack == .helloTwice { send(.hello(hello), node, number) }
   }
 
   private func beginAssociation(_ node: HostileNode, _ number: Int) {
-    guard let remote = node.sessions[number].remote, node.node < remote else { return }
     let session = node.sessions[number]
+    guard let remote = session.remote, node.name(in: session) < remote else { return }
     if session.attack == .beforeAssociate { for _ in 0..<3 { send(monkeyFrame(node), node, number) } }
     if session.isResuming, let association = session.association {
       send(.associate(association, received: claim(session.attack, node)), node, number)

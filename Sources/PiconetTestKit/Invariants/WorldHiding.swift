@@ -3,7 +3,7 @@ import PiconetWire
 
 /// What is checked of nodes that hide: who is let in, and who is refused.
 extension World {
-  /// A link of the other side is let in, as far as the trust policy goes.
+  /// The other side's link comes in unless the trust policy objects: the node must have a reason for that.
   func checkAdmission(of remote: NodeID, _ node: SimulatedNode) {
     guard !node.record.isOpen else { return }
     let isExpected = expects(remote.peer, node) || node.record.wanted.contains(remote)
@@ -13,7 +13,7 @@ extension World {
     finding("n\(node.index) hides, does not expect \(name(remote)), and lets it in")
   }
 
-  /// Whoever is expected is not told that nobody is there for it.
+  /// An expected peer is not refused as if nobody were here for it.
   func checkRefusal(_ bytes: Bytes, on link: LinkID, _ node: SimulatedNode) {
     guard let peer = node.record.accepted[link], bytes.count < 400 else { return }
     var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
@@ -35,7 +35,11 @@ extension World {
       case .invite(.node(remote, _), _, _, _): true
       case .invite(.addresses(let addresses, _), _, _, _):
         indices[remote.peer].map { addresses.contains(where: self.addresses(of: $0).contains) } ?? false
-      default: false
+      case .invite, .setCode, .cancelInvitation, .showCode, .answerInvitation, .confirm, .ping, .cancelPing, .leave,
+        .remove, .offer, .acceptOffer, .declineOffer, .tellCompared, .cancelTransfer, .setDisconnectTimeout, .setName,
+        .expect, .stopExpecting, .introduce, .cancelIntroduction, .answerIntroduction, .pauseTransfer, .openStream,
+        .finishStream, .cancelStream, .shutDown:
+        false
       }
     }
   }

@@ -18,12 +18,16 @@ extension World {
     case .chunkStored(let transfer, let upTo): node.stores[transfer]?.stored = Int(upTo)
     case .committed(let transfer, _, _):
       if node.stores[transfer]?.phase == .committing { node.stores[transfer]?.phase = .committed }
+      dropPartial(transfer, of: node)
     case .streamConsumed(let stream, let count):
       node.record.read[stream]?.unread -= count
       node.record.read[stream]?.wasRead = true
     case .messagesConsumed(let peer, let cost, let channel):
       node.record.unconsumed[ChannelKey(peer: peer, channel: channel)]? -= cost
-    default: break
+    case .commanded, .messageQueued, .streamWritten, .tunnelWanted, .tunnelWritten, .tunnelConsumed, .tunnelClosed,
+      .discoveryReported, .discoveryEnded, .received, .linkPaced, .trustJudged, .nonceDrawn, .codeDerived, .codeProven,
+      .chunksRead, .sourceFinished, .sourceFailed, .storeRestarted, .storeFailed, .listeningChanged, .deadlineReached:
+      break
     }
     if case .linkOpened(_, let opening) = fact, let dial = opening.dial { node.record.dials.remove(dial) }
   }
@@ -144,7 +148,8 @@ extension World {
       }
     case (.ping, .done): finding("n\(node.index): a ping ends without a round trip")
     case (_, .failed), (_, .done): break
-    default: finding("n\(node.index) answers \(command) with \(reply)")
+    case (_, .connected), (_, .stored), (_, .code), (_, .roundTrip):
+      finding("n\(node.index) answers \(command) with \(reply)")
     }
   }
 
@@ -156,17 +161,17 @@ extension World {
     if !storedContents.contains(content) { finding("n\(node.index) takes a file for stored that is not") }
   }
 
-  /// Where there is no trouble, none ends an association.
+  /// Without trouble, an association ends only because somebody wants it to.
   ///
   /// Nothing that a hostile node does counts as trouble: honest nodes don't lose one another because of it.
   func checkFair(_ ending: Ending, _ peer: NodeID, _ node: SimulatedNode) {
     guard scenario.isFair, let index = indices[peer.peer], !isHostile(index) else { return }
-    // Leaving has a time limit, which a slow link may not keep.
+    // Leaving has a time limit, which a slow link may not meet.
     let mayLeave = [index, node.index].contains { place in
       let persona = scenario.personas[place]
       return persona.leaveChance > 0 || persona.removeChance > 0 || nodes[place].application.isShuttingDown
     }
-    // Whoever relays takes its members' links with it.
+    // A relay that leaves takes its members' links with it.
     let mayTakeAway =
       seed.family == .relays
       && (nodes.contains { $0.application.isShuttingDown } || !causes.partedByHostile.isEmpty)
@@ -182,7 +187,7 @@ extension World {
     finding("n\(node.index) loses a peer in fair weather: \(ending)")
   }
 
-  /// Nobody honest breaks the protocol's rules or crosses a limit.
+  /// No honest node breaks the protocol's rules or crosses a limit.
   func checkHonest(_ ending: Ending, _ peer: NodeID?, _ node: SimulatedNode) {
     if let peer, let index = indices[peer.peer], isHostile(index) { return }
     if peer == nil && scenario.hostileCount > 0 { return }

@@ -34,7 +34,15 @@ extension World {
       switch frame {
       case .chunk(let transfer, _), .end(let transfer, _, _):
         if resting.contains(transfer) { finding("n\(node.index) sends of transfer \(transfer), which rests") }
-      default: break
+      case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .unreliableMessage,
+        .codeNonce, .codeReveal, .listening, .channelCredit, .position, .transferCredit, .streamCredit, .tunnelCredit,
+        .message, .fragment, .channelMessage, .channelFragment, .invite, .accept, .decline, .withdraw, .admit,
+        .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced,
+        .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened,
+        .tunnelData, .closeTunnel, .offer, .acceptOffer, .declineOffer, .stored, .present, .restart, .comparing,
+        .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream, .resetStream,
+        .stopStream, .streamDone, .unknownOptional:
+        break
       }
     }
   }

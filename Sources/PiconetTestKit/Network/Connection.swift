@@ -1,4 +1,5 @@
 import PiconetEngine
+import PiconetWire
 
 /// A secured connection between two nodes, as both drivers and the medium see it. Side 0 dialled.
 final class Connection {
@@ -16,6 +17,8 @@ final class Connection {
     let life: Int
     var link: LinkID?
     var state = State.opening
+    /// The key that a hostile node shows here in place of its own.
+    var key: PeerID?
   }
 
   let number: Int

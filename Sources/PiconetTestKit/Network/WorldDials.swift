@@ -8,7 +8,7 @@ extension World {
     transports(of: index).map { TransportAddress(kind: $0, text: Self.address($0, of: index, port: Self.port)) }
   }
 
-  /// Over which of the scenario's a node can be reached, and reach others.
+  /// The scenario's transports over which a node can be reached, and reach others.
   func transports(of index: Int) -> [TransportKind] {
     scenario.transports.filter { scenario.configurations[index].transports.contains($0) }
   }
@@ -132,9 +132,10 @@ extension World {
     connection.ends[side].link = link
     node.links[link] = (connection.number, side)
     let remote = connection.ends[1 - side].node
-    // Who has dialled has another port, at which nobody answers.
+    // The dialler has another port, at which nobody answers.
     let traits = traits(of: connection.kind, to: remote, port: dial == nil ? 9 : Self.port)
-    let opening = LinkOpening(dial: dial, peer: nodes[remote].peer, traits: traits)
+    let peer = connection.ends[1 - side].key ?? nodes[remote].peer
+    let opening = LinkOpening(dial: dial, peer: peer, traits: traits)
     post(.fact(.linkOpened(link, opening)), to: node)
   }
 }

@@ -3,11 +3,11 @@ import PiconetWire
 
 /// Faults in what goes from an engine to its links.
 extension World {
-  private var resumeFaults: Set<PlantedFault> { [.resendLost, .resendRepeated, .wrongPosition] }
+  private var frameFaults: Set<PlantedFault> { [.resendLost, .resendRepeated, .wrongPosition, .acknowledgementsLost] }
 
   /// What a planted fault turns an engine's frames into; without one, they stay as they are.
   func tampered(_ bytes: Bytes, _ link: LinkID, of node: SimulatedNode) -> Bytes {
-    guard !scenario.faults.isDisjoint(with: resumeFaults) else { return bytes }
+    guard !scenario.faults.isDisjoint(with: frameFaults) else { return bytes }
     var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
     decoder.push(bytes)
     var result: [UInt8] = []
@@ -32,6 +32,7 @@ extension World {
       return [frame, frame]
     case .position(let transfer, let offset) where scenario.faults.contains(.wrongPosition) && offset > 0:
       return [.position(transfer: transfer, offset: offset - 1)]
+    case .acknowledge where scenario.faults.contains(.acknowledgementsLost): return []
     default: break
     }
     return [frame]

@@ -40,4 +40,8 @@ public enum PlantedFault: String, Sendable, CaseIterable {
   case pauseIgnored
   /// The driver says at once that the kernel has taken what goes to a hostile node, and keeps it until that node reads.
   case memoryGrows
+  /// Acknowledgements get lost, and engines go on all the same, however much they keep.
+  case acknowledgementsLost
+  /// Engines take messages of any length, and a hostile node sends the beginning of one that has no end.
+  case endlessMessage
 }

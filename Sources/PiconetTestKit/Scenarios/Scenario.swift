@@ -8,7 +8,7 @@ struct Scenario {
   var hostileCount = 0
   /// Out of a hundred attacks, those on codes that are typed beside what else is drawn.
   var typedCodeAttackChance = 0
-  /// The same of attacks with what only members may say.
+  /// Likewise for attacks with frames that only members may send.
   var memberAttackChance = 0
   /// Hostile nodes dial until there have been this many connections.
   var hostileConnections = 25
@@ -35,13 +35,39 @@ struct Scenario {
   var introducesAll = false
   /// Members of members become members: nobody wants anything else, and there is room.
   var isGroup = false
-  /// In which applications send; always with channel 0.
+  /// The channels in which applications send; always including channel 0.
   var channels: [MessageChannel] = [0]
 
   /// The transports over which every node can be reached, best first.
   var transports: [TransportKind] = [.tcp]
 
   var engineCount: Int { nodeCount - hostileCount }
+
+  /// Engines keep to no limits on messages and on what they keep. The world holds them to those that were drawn.
+  var freesEngines: Bool { !faults.isDisjoint(with: [.acknowledgementsLost, .endlessMessage]) }
+
+  /// What the engine of a node is given.
+  func engineConfiguration(of index: Int) -> EngineConfiguration {
+    var configuration = configurations[index]
+    if freesEngines {
+      configuration.messageLimit = 64 << 20
+      configuration.messageWindow = 1 << 29
+    }
+    return configuration
+  }
+
+  mutating func plant(_ faults: Set<PlantedFault>) {
+    self.faults = faults
+    guard faults.contains(.acknowledgementsLost) else { return }
+    // More is sent than any node may keep.
+    for index in personas.indices {
+      personas[index].bursts = 0...0
+      personas[index].streams = 8...8
+      personas[index].largestStream = 8 << 20
+      personas[index].cancelStreamChance = 0
+      personas[index].leaveChance = 0
+    }
+  }
 
   /// Nothing hinders honest nodes.
   var isFair: Bool { weather.isEmpty && dialFailChance == 0 && dialHangChance == 0 }

@@ -47,7 +47,7 @@ extension World {
     post(.fact(.availabilityChanged(!isHidden)), to: node)
   }
 
-  /// A node that hides listens while somebody may dial it whom it lets in, as a driver does.
+  /// A hidden node listens only while it expects links, as a driver does.
   func followListening(_ node: SimulatedNode) {
     node.listens = !node.isHidden || node.engine.expectsLinks
     guard node.saysListening != node.listens, node.isAlive, !node.isFinished else { return }
@@ -152,8 +152,8 @@ extension World {
     guard !node.isAlive else { return }
     let fresh = NodeID(peer: node.peer, incarnation: Incarnation(rawValue: weatherDice.word()))
     let engine = SessionEngine(
-      identity: LocalIdentity(node: fresh), configuration: scenario.configurations[node.index], seed: weatherDice.word()
-    )
+      identity: LocalIdentity(node: fresh), configuration: scenario.engineConfiguration(of: node.index),
+      seed: weatherDice.word())
     collectTrace(of: node)
     node.begin(node: fresh, engine: engine)
     startRecording(node)

@@ -25,7 +25,7 @@ final class SimulatedNode {
   var pausedUntil: UInt64 = 0
   var isHidden = false
   var listens = true
-  /// What its engine was told of that.
+  /// What its engine was told about that.
   var saysListening = false
   /// The time of the earliest timer entered.
   var timerAt: UInt64?
@@ -46,19 +46,21 @@ final class SimulatedNode {
   var sources: [TransferID: SimulatedSource] = [:]
   var stores: [TransferID: SimulatedStore] = [:]
   var storedBytes = 0
+  /// Nil in runs without a choice of partial files.
+  var partials: SimulatedPartials?
   var rememberedPeers: Set<PeerID> = []
 
   var codes = TypedCodeState()
 
   var application = ApplicationState()
-  var record: NodeRecord
+  var record: NodeLedger
 
   init(index: Int, node: NodeID, engine: consuming SessionEngine) {
     self.index = index
     self.node = node
     peer = node.peer
     self.engine = engine
-    record = NodeRecord()
+    record = NodeLedger()
   }
 
   func has(_ link: LinkID) -> Bool { links[link] != nil || tunnelLinks[link] != nil }
@@ -84,9 +86,10 @@ final class SimulatedNode {
     relayDials = [:]
     sources = [:]
     stores = [:]
+    partials?.closeAll()
     codes = TypedCodeState()
     application = ApplicationState()
-    record = NodeRecord()
+    record = NodeLedger()
   }
 }
 
@@ -105,7 +108,7 @@ struct ApplicationState {
   /// Questions on the screen that wait for their codes.
   var showing: [CommandID: NodeID] = [:]
   /// Incoming offers: who sent which.
-  var incoming: [TransferID: IncomingOffer] = [:]
+  var incoming: [TransferID: SeenOffer] = [:]
   /// Offers that the application leaves unanswered.
   var ignoredOffers: Set<TransferID> = []
   /// Streams that the application writes and reads.
@@ -120,7 +123,7 @@ struct ApplicationState {
 }
 
 /// An offer as the receiving application sees it.
-struct IncomingOffer {
+struct SeenOffer {
   let from: NodeID
   let offer: ResourceOffer
   /// Number of the true content in the world's table; nil for what a hostile node offers.

@@ -10,26 +10,39 @@ public enum Simulation {
   public static func run(
     _ seed: SimulationSeed, faults: Set<PlantedFault> = [], transcriptLimit: Int = 400, recordsTraces: Bool = false
   ) -> SimulationReport {
-    let world = World(
-      seed: seed, faults: faults, transcriptLimit: transcriptLimit, recordsTraces: recordsTraces)
+    run(World(seed: seed, faults: faults, transcriptLimit: transcriptLimit, recordsTraces: recordsTraces))
+  }
+
+  /// The same where nodes beside a hostile one keep partial files.
+  /// - Parameter choice: decides which of them go.
+  static func run(
+    _ seed: SimulationSeed, transcriptLimit: Int = 400, choosingPartials choice: any PartialFileChoice
+  ) -> SimulationReport {
+    run(World(seed: seed, faults: [], transcriptLimit: transcriptLimit, partialChoice: choice))
+  }
+
+  private static func run(_ world: World) -> SimulationReport {
     world.run()
     for node in world.nodes { world.collectTrace(of: node) }
     return SimulationReport(
-      seed: seed, finding: world.findings.first, statistics: world.statistics, virtualTime: world.now,
-      traces: world.traces, transcript: world.transcript, wording: TranscriptWording(names: world.names))
+      seed: world.seed, finding: world.findings.first, statistics: world.statistics, virtualTime: world.now,
+      traces: world.traces, isAsAlone: world.partialChoice != nil || world.seed.family != .hostile,
+      transcript: world.transcript, wording: TranscriptWording(names: world.names))
   }
 }
 
 /// How a run ended.
 public struct SimulationReport: Sendable {
   public let seed: SimulationSeed
-  /// The first thing that was not as it must be; nil if all was well.
+  /// The first thing that went wrong; nil if all was well.
   public let finding: String?
   public let statistics: SimulationStatistics
   /// Nanoseconds that passed in the simulated world.
   public let virtualTime: UInt64
   /// The trace of every engine of the run, if requested; those of crashed engines are cut off.
   public let traces: [[UInt8]]
+  /// Whether `oneSeedAlone` runs the same.
+  let isAsAlone: Bool
   let transcript: Transcript
   let wording: TranscriptWording
 
@@ -49,11 +62,9 @@ public struct SimulationReport: Sendable {
   /// What to print of a failed run.
   public func description(lastLines count: Int = 200) -> String {
     let lines = transcriptLines.suffix(count).joined(separator: "\n")
-    return """
-      \(seed): \(finding ?? "all is well")
-      \(lines)
-      Alone: PICONET_SEED=\(seed) swift test --filter oneSeedAlone
-      """
+    let alone = isAsAlone ? "\nAlone: PICONET_SEED=\(seed) swift test --filter oneSeedAlone" : ""
+    return "\(seed): \(finding ?? "all is well")\n\(lines)\(alone)"
+
   }
 }
 

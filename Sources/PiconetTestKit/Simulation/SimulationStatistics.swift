@@ -45,6 +45,13 @@ public struct SimulationStatistics: Sendable, Hashable {
   public var kindsOfAttacks: Set<String> = []
   /// `connected` events about a hostile node.
   public var hostileMembers = 0
+  /// Keys that hostile nodes have made for one connection each.
+  public var hostileKeys = 0
+  /// Where nodes keep partial files: offers that no room was made for, files that a transfer has left, and files that
+  /// made room for another.
+  public var offersWithoutRoom = 0
+  public var partialsKept = 0
+  public var partialsFreed = 0
   /// The most bytes beyond the transmit window that waited for one link.
   public var largestOutstanding = 0
 
@@ -81,6 +88,10 @@ public struct SimulationStatistics: Sendable, Hashable {
     left.attacks += right.attacks
     left.kindsOfAttacks.formUnion(right.kindsOfAttacks)
     left.hostileMembers += right.hostileMembers
+    left.hostileKeys += right.hostileKeys
+    left.offersWithoutRoom += right.offersWithoutRoom
+    left.partialsKept += right.partialsKept
+    left.partialsFreed += right.partialsFreed
     left.largestOutstanding = max(left.largestOutstanding, right.largestOutstanding)
   }
 }

@@ -12,7 +12,8 @@ import PiconetWire
 /// - threads: a driver takes facts and performs effects without being interrupted, as the real loop does
 /// - memory and CPU: an engine takes no virtual time; a paused process stands for a slow one
 /// - clocks that jump or drift: the monotonic clock of every node is the same
-/// - SHA-256 and file systems: names, permissions, conflicts and partial files on disk are tested where they are real
+/// - SHA-256 and file systems: names, permissions, conflicts and partial files on disk are tested where they are real;
+///   here there is only the supplied choice of which partial files of a directory go
 final class World {
   let scenario: Scenario
   let seed: SimulationSeed
@@ -28,6 +29,9 @@ final class World {
   var weatherDice: Dice
   var hostileDice: Dice
   var faultDice: Dice
+  /// Apart from all others: runs without a choice of partial files draw the same.
+  var partialDice: Dice
+  let partialChoice: (any PartialFileChoice)?
 
   var nodes: [SimulatedNode] = []
   var hostiles: [HostileNode] = []
@@ -60,13 +64,18 @@ final class World {
   let recordsTraces: Bool
   var traces: [[UInt8]] = []
 
-  init(seed: SimulationSeed, faults: Set<PlantedFault>, transcriptLimit: Int, recordsTraces: Bool = false) {
+  init(
+    seed: SimulationSeed, faults: Set<PlantedFault>, transcriptLimit: Int, recordsTraces: Bool = false,
+    partialChoice: (any PartialFileChoice)? = nil
+  ) {
     self.seed = seed
     self.recordsTraces = recordsTraces
+    self.partialChoice = partialChoice
+    partialDice = Dice(seed: seed.word ^ 0x7061_7274)
     var dice = Dice(seed: seed.word)
     var scenarioDice = dice.fork()
     var scenario = Scenario.drawn(seed.family, &scenarioDice)
-    scenario.faults = faults
+    scenario.plant(faults)
     self.scenario = scenario
     networkDice = dice.fork()
     diskDice = dice.fork()
@@ -76,6 +85,7 @@ final class World {
     faultDice = dice.fork()
     transcript = Transcript(limit: transcriptLimit)
     for index in 0..<scenario.nodeCount { makeNode(index, &dice) }
+    layPartials()
   }
 
   private func makeNode(_ index: Int, _ dice: inout Dice) {
@@ -83,7 +93,7 @@ final class World {
     guard let peer = PeerID(bytes: bytes) else { return }
     let node = NodeID(peer: peer, incarnation: Incarnation(rawValue: dice.word()))
     let engine = SessionEngine(
-      identity: LocalIdentity(node: node), configuration: scenario.configurations[index], seed: dice.word())
+      identity: LocalIdentity(node: node), configuration: scenario.engineConfiguration(of: index), seed: dice.word())
     nodes.append(SimulatedNode(index: index, node: node, engine: engine))
     startRecording(nodes[index])
     indices[peer] = index

@@ -16,7 +16,13 @@ extension World {
       if let tunnel = node.tunnelLinks[link] { return transmit(bytes, in: tunnel, node) }
       guard let (number, side) = node.links[link] else { return }
       if hoards(link, of: node) { post(.fact(.transmitted(link, byteCount: bytes.count)), to: node) }
-      transmit(tampered(bytes, link, of: node), over: connections[number], side)
+      let sent = tampered(bytes, link, of: node)
+      if scenario.faults.contains(.acknowledgementsLost), sent.count < bytes.count {
+        // The engine does not wait for what is lost.
+        post(.fact(.transmitted(link, byteCount: bytes.count - sent.count)), to: node)
+        if sent.isEmpty { return }
+      }
+      transmit(sent, over: connections[number], side)
     case .closeLink(let link, let flush):
       if let tunnel = node.tunnelLinks[link] { return closeLink(link, in: tunnel, flush: flush, node) }
       guard let (number, side) = node.links.removeValue(forKey: link) else { return }

@@ -83,13 +83,17 @@ extension World {
         guard node.has(link) else { return nil }
         if let dial = opening.dial { node.dials[dial] = nil }
       case .dialFailed(let dial, _, _):
-        // One over a relay is in no table of the network's.
+        // A dial over a relay is in none of the network's tables.
         guard node.dials.removeValue(forKey: dial) != nil || node.record.dials.contains(dial) else { return nil }
       case .deadlineReached:
         guard let deadline = node.engine.nextDeadline, deadline <= instant else { return nil }
       case .commanded(let id, .pauseTransfer(let transfer, let isPaused)):
         return .commanded(id, pause(transfer, isPaused, node))
-      default: break
+      case .commanded, .messageQueued, .messagesConsumed, .streamWritten, .streamConsumed, .tunnelWanted,
+        .tunnelWritten, .tunnelConsumed, .tunnelClosed, .discoveryReported, .discoveryEnded, .linkPaced, .nonceDrawn,
+        .codeDerived, .codeProven, .chunksRead, .sourceFinished, .sourceFailed, .chunkStored, .committed,
+        .storeRestarted, .storeFailed, .availabilityChanged, .listeningChanged:
+        break
       }
       return fact
     }

@@ -27,7 +27,11 @@ extension World {
         return finding("n\(node.index): stream \(id.rawValue) is stopped twice, or is not open")
       }
       checkHonest(ending, streams.truths[number].to, node)
-    default: break
+    case .peerFound, .peerChanged, .peerLost, .invitationReceived, .invitationEnded, .confirmationNeeded, .codeShown,
+      .codeFailed, .invitationSent, .introductionReceived, .membersApart, .introductionEnded, .peerRefused, .connected,
+      .disconnected, .suspended, .resumed, .messagesReceived, .stateChanged, .offerReceived, .transferProgressed,
+      .transferAccepted, .transferCompared, .transferPaused, .transferEnded:
+      break
     }
   }
 
@@ -40,7 +44,7 @@ extension World {
       if let wrong = streams.opened(number, as: id) { finding(wrong) }
     }
     statistics.streams += 1
-    node.record.read[id] = NodeRecord.ReadStream(peer: peer, number: number)
+    node.record.read[id] = NodeLedger.ReadStream(peer: peer, number: number)
     let open = node.record.read.values.count { $0.peer == peer && !$0.isEnded }
     if open > scenario.configurations[node.index].streamLimit { finding("more open streams than the limit") }
   }

@@ -39,7 +39,13 @@ extension TranscriptWording {
     case .present(let transfer, _): "present(\(transfer))"
     case .restart(let transfer, let offset, let limit): "restart(\(transfer), \(offset), \(limit))"
     case .comparing(let transfer, let count): "comparing(\(transfer), \(count))"
-    default: "\(frame)"
+    case .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .listening, .channelCredit,
+      .position, .transferCredit, .streamCredit, .tunnelCredit, .accept, .decline, .withdraw, .admit, .leave,
+      .removeMember, .removed, .introduce, .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce,
+      .openTunnel, .offerTunnel, .tunnelOpened, .tunnelData, .closeTunnel, .acceptOffer, .declineOffer, .abandon,
+      .refuse, .senderPaused, .receiverPaused, .openStream, .endStream, .resetStream, .stopStream, .streamDone,
+      .unknownOptional:
+      "\(frame)"
     }
   }
 }

@@ -110,17 +110,15 @@ enum FrameBody {
       frame = .position(transfer: try transferNumber(&reader), offset: try reader.integer("offset"))
     case FrameType.comparing:
       frame = .comparing(transfer: try transferNumber(&reader), compared: try reader.integer("compared"))
-    case FrameType.transferCredit, FrameType.acceptOffer, FrameType.restart:
-      let transfer = try transferNumber(&reader)
-      let offset = try reader.integer("offset")
-      let limit = try reader.integer("limit")
-      guard offset <= limit else { throw reader.malformed("offset \(offset) above limit \(limit)") }
-      frame =
-        switch type {
-        case FrameType.acceptOffer: .acceptOffer(transfer: transfer, offset: offset, limit: limit)
-        case FrameType.restart: .restart(transfer: transfer, offset: offset, limit: limit)
-        default: .transferCredit(transfer: transfer, stored: offset, limit: limit)
-        }
+    case FrameType.transferCredit:
+      let (transfer, stored, limit) = try transferCredit(&reader)
+      frame = .transferCredit(transfer: transfer, stored: stored, limit: limit)
+    case FrameType.acceptOffer:
+      let (transfer, offset, limit) = try transferCredit(&reader)
+      frame = .acceptOffer(transfer: transfer, offset: offset, limit: limit)
+    case FrameType.restart:
+      let (transfer, offset, limit) = try transferCredit(&reader)
+      frame = .restart(transfer: transfer, offset: offset, limit: limit)
     case FrameType.end:
       let transfer = try transferNumber(&reader)
       let size = try reader.integer("size")
@@ -135,16 +133,15 @@ enum FrameBody {
     case FrameType.offer:
       let (transfer, offer) = try OfferCodec.decode(body)
       return .offer(transfer: transfer, offer)
-    case FrameType.declineOffer, FrameType.abandon, FrameType.refuse:
-      let transfer = try transferNumber(&reader)
-      let reason = try reason(&reader)
-      let detail = try reader.remainingText("detail", atMost: WireLimits.detail)
-      frame =
-        switch type {
-        case FrameType.declineOffer: .declineOffer(transfer: transfer, reason, detail: detail)
-        case FrameType.abandon: .abandon(transfer: transfer, reason, detail: detail)
-        default: .refuse(transfer: transfer, reason, detail: detail)
-        }
+    case FrameType.declineOffer:
+      let (transfer, reason, detail) = try transferEnd(&reader)
+      frame = .declineOffer(transfer: transfer, reason, detail: detail)
+    case FrameType.abandon:
+      let (transfer, reason, detail) = try transferEnd(&reader)
+      frame = .abandon(transfer: transfer, reason, detail: detail)
+    case FrameType.refuse:
+      let (transfer, reason, detail) = try transferEnd(&reader)
+      frame = .refuse(transfer: transfer, reason, detail: detail)
     case FrameType.senderPaused, FrameType.receiverPaused:
       let transfer = try transferNumber(&reader)
       let isPaused = try reader.integer("paused", atMost: 1) == 1
@@ -161,6 +158,26 @@ enum FrameBody {
     }
     try reader.end()
     return frame
+  }
+
+  /// How far the receiver is, and how far the sender may go.
+  private static func transferCredit(
+    _ reader: inout ByteReader
+  ) throws(WireError) -> (transfer: UInt64, offset: UInt64, limit: UInt64) {
+    let transfer = try transferNumber(&reader)
+    let offset = try reader.integer("offset")
+    let limit = try reader.integer("limit")
+    guard offset <= limit else { throw reader.malformed("offset \(offset) above limit \(limit)") }
+    return (transfer, offset, limit)
+  }
+
+  /// Which transfer ends, and why.
+  private static func transferEnd(
+    _ reader: inout ByteReader
+  ) throws(WireError) -> (transfer: UInt64, reason: Reason, detail: String) {
+    let transfer = try transferNumber(&reader)
+    let reason = try reason(&reader)
+    return (transfer, reason, try reader.remainingText("detail", atMost: WireLimits.detail))
   }
 
   private static func decodeStream(type: UInt8, _ body: Bytes) throws(WireError) -> Frame {

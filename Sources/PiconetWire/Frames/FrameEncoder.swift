@@ -26,15 +26,12 @@ public enum FrameEncoder {
       VariableInteger.append(number, to: &bytes)
       bytes.append(contentsOf: payload)
     case .messageCredit, .channelCredit, .acknowledge, .listening, .offer, .acceptOffer, .declineOffer, .position,
-      .transferCredit,
-      .end, .stored,
-      .present, .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .endStream,
-      .resetStream, .streamCredit, .stopStream, .streamDone, .invite, .accept, .decline, .withdraw, .codeNonce,
-      .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce,
-      .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel,
-      .tunnelOpened,
-      .closeTunnel, .tunnelCredit, .hello,
-      .associate, .associated, .close, .ping, .pong, .unknownOptional:
+      .transferCredit, .end, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused,
+      .openStream, .endStream, .resetStream, .streamCredit, .stopStream, .streamDone, .invite, .accept, .decline,
+      .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
+      .removed, .introduce, .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel,
+      .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelCredit, .hello, .associate, .associated, .close, .ping, .pong,
+      .unknownOptional:
       appendControl(frame, to: &bytes)
     }
   }
@@ -67,14 +64,30 @@ public enum FrameEncoder {
     return bytes
   }
 
-  /// Type and length. At most 3 bytes for a body below 16,384 bytes.
+  /// Appends type and length: 2 or 3 bytes before a body below 16,384 bytes, and at most `headerLimit`.
   @inlinable
   public static func appendHeader(type: UInt8, bodyCount: Int, to bytes: inout [UInt8]) {
     bytes.append(type)
     VariableInteger.append(UInt64(bodyCount), to: &bytes)
   }
 
-  /// Appends what stands before the payload of a chunk: at most 7 bytes.
+  /// The most that `appendHeader` appends: the length of the longest body that is allowed takes 4 bytes.
+  @inlinable
+  public static var headerLimit: Int { 5 }
+
+  /// The most that stands before the payload of a chunk, or of data of a stream or a tunnel: a number of 2 bytes more.
+  @inlinable
+  public static var numberedHeaderLimit: Int { 7 }
+
+  /// The most that stands before the part of a message in a channel other than 0.
+  @inlinable
+  public static var channelHeaderLimit: Int { headerLimit + channelCount }
+
+  /// The most bytes of an `endStream`: type, length, and a number of 2 bytes.
+  @inlinable
+  public static var endStreamLimit: Int { 4 }
+
+  /// Appends what stands before the payload of a chunk: at most `numberedHeaderLimit`.
   public static func appendChunkHeader(transfer: UInt64, payloadCount: Int, to bytes: inout [UInt8]) {
     appendHeader(
       type: FrameType.chunk, bodyCount: VariableInteger.byteCount(of: transfer) + payloadCount, to: &bytes)
@@ -87,21 +100,21 @@ public enum FrameEncoder {
     return 1 + VariableInteger.byteCount(of: UInt64(number + payloadCount)) + number
   }
 
-  /// Appends what stands before the payload of a frame of stream data: at most 7 bytes.
+  /// Appends what stands before the payload of a frame of stream data: at most `numberedHeaderLimit`.
   public static func appendStreamHeader(stream: UInt64, payloadCount: Int, to bytes: inout [UInt8]) {
     appendHeader(
       type: FrameType.streamData, bodyCount: VariableInteger.byteCount(of: stream) + payloadCount, to: &bytes)
     VariableInteger.append(stream, to: &bytes)
   }
 
-  /// Appends what stands before the payload of a frame of tunnel data: at most 7 bytes.
+  /// Appends what stands before the payload of a frame of tunnel data: at most `numberedHeaderLimit`.
   public static func appendTunnelHeader(tunnel: UInt64, payloadCount: Int, to bytes: inout [UInt8]) {
     appendHeader(
       type: FrameType.tunnelData, bodyCount: VariableInteger.byteCount(of: tunnel) + payloadCount, to: &bytes)
     VariableInteger.append(tunnel, to: &bytes)
   }
 
-  /// Appends what stands before the part of a message in a channel other than 0: at most 6 bytes.
+  /// Appends what stands before the part of a message in a channel other than 0: at most `channelHeaderLimit`.
   public static func appendHeader(
     of type: UInt8, in channel: MessageChannel, payloadCount: Int, to bytes: inout [UInt8]
   ) {

@@ -8,7 +8,7 @@ import PiconetWire
 /// One end of a control connection that says what a test tells it to. Its calls do not wait, apart from `awaitInput`.
 final class RawSocket {
   private let descriptor: Int32
-  private var decoder = FrameDecoder<AdapterReport>()
+  private var decoder = RelayFrameDecoder<AdapterReport>()
   private(set) var reports: [AdapterReport] = []
   private(set) var hasEnded = false
 
@@ -26,8 +26,8 @@ final class RawSocket {
   deinit { close(descriptor) }
 
   func send(_ bytes: [UInt8]) { _ = piconet_send(descriptor, bytes, bytes.count) }
-  func send(_ order: AdapterOrder) { send(FrameDecoder<AdapterOrder>.bytes(of: order)) }
-  func send(_ report: AdapterReport) { send(FrameDecoder<AdapterReport>.bytes(of: report)) }
+  func send(_ order: AdapterOrder) { send(RelayFrameDecoder<AdapterOrder>.bytes(of: order)) }
+  func send(_ report: AdapterReport) { send(RelayFrameDecoder<AdapterReport>.bytes(of: report)) }
 
   /// Says that no more comes: the other end reads to the end of what was sent.
   func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }

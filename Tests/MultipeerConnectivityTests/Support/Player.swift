@@ -4,8 +4,8 @@ import Testing
 
 @testable import MultipeerConnectivity
 
-/// A program of Multipeer Connectivity: a session, an advertiser and a browser for one peer, and a transcript of all that
-/// their delegates are told.
+/// A program of Multipeer Connectivity: a session, an advertiser and a browser for one peer, and a transcript of all
+/// that their delegates are told.
 ///
 /// Unchecked: what changes is under the lock.
 final class Player: NSObject, @unchecked Sendable {
@@ -35,10 +35,10 @@ final class Player: NSObject, @unchecked Sendable {
 
   /// Keeps everything to loopback.
   static let loopback: Void = {
-    var settings = DeviceSettings(environment: [:])
+    var settings = LocalDeviceSettings(environment: [:])
     settings.interfaces = ["lo"]
     settings.transports = [.tcp]
-    DeviceSettings.current = settings
+    LocalDeviceSettings.current = settings
   }()
 
   /// A type of service of one test's own.

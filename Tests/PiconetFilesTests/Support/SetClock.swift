@@ -6,7 +6,15 @@ import Synchronization
 final class SetClock: Sendable {
   private let moment = Mutex(KeptAge.Moment(boot: 1, running: 100, wall: 1_800_000_000))
 
-  var now: KeptAge.Moment { moment.withLock { $0 } }
+  private let asked = Mutex(0)
+
+  var now: KeptAge.Moment {
+    asked.withLock { $0 += 1 }
+    return moment.withLock { $0 }
+  }
+
+  /// How often `now` was asked for.
+  var looks: Int { asked.withLock { $0 } }
 
   func pass(_ seconds: Int64) {
     moment.withLock {

@@ -143,7 +143,7 @@ struct adapter {
     bool returning;   // the answer to the request for a new adapter is ours to read
     uint8_t address[6], random_address[6];
     uint8_t scan;
-    uint8_t refusal;  // with which status connecting to it fails; 0: it does not
+    uint8_t refusal;  // the status with which connecting to it fails; 0: it does not
     unsigned own_commands;  // Disconnects that no host sent and whose status no host gets
     unsigned own_advertising_commands;  // likewise
     bool own_page, own_le_connection;   // btvirt's status of a connection that waited is no host's: it has one
@@ -158,7 +158,7 @@ struct adapter {
     uint8_t setting[MAX_COMMAND];  // the last command about advertising sets or the scan, until it is answered
     size_t setting_length;
     int64_t air_free;
-    int64_t encrypting_until;  // data for it waits so long; 0: not
+    int64_t encrypting_until;  // data for it waits until then; 0: not
     struct link links[MAX_LINKS];
     struct packet packets[MAX_PACKETS];
     int packet_count;

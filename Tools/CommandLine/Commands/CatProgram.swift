@@ -124,9 +124,9 @@ struct CatProgram: Sendable {
     case .readerGone, nil: break
     case .interrupted: link.fail(Delivery.interrupted)
     case .link(let error): link.fail(TransferFailure(error, on: .sender))
-    case .input(let code): console.fail("input", "standard input: \(SystemError.text(code))", .localFile, event: false)
+    case .input(let code): console.fail("input", "standard input: \(ErrorNumber.text(code))", .localFile, event: false)
     case .output(let code):
-      console.fail("output", "standard output: \(SystemError.text(code))", .localFile, event: false)
+      console.fail("output", "standard output: \(ErrorNumber.text(code))", .localFile, event: false)
     }
   }
 

@@ -33,6 +33,12 @@ struct PeerLink: Sendable {
         transport: arguments.transport, address: address)
       configuration.program = program
       configuration.capacity = capacity
+      // Of several places strangers of one address or key hold none against others, and no stranger one against a
+      // known device. As good as nobody gives way for being idle: who waits at a relay is. The one place of a
+      // conversation is given to nobody else.
+      if arguments.listens, capacity > 2 || relaying != nil {
+        configuration.idleMemberTimeout = CommandLineLimits.longestWait
+      }
       configuration.openInvitations = CommandLineLimits.questions
       if let relaying {
         configuration.relaying = relaying

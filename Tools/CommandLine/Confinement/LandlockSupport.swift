@@ -1,11 +1,11 @@
 import CPiconetSystem
 import Glibc
 
-/// Whether the kernel has what of Landlock it takes.
+/// Whether the kernel has as much of Landlock as it takes.
 enum LandlockSupport: Hashable, Sendable {
   /// The version of its interface.
   case usable(Int32)
-  /// Why not, to go on a sentence about the kernel.
+  /// Why not, to continue a sentence about the kernel.
   case missing(String)
 
   static var current: LandlockSupport {
@@ -29,7 +29,7 @@ enum LandlockSupport: Hashable, Sendable {
       case (0..., _): .missing("its Landlock is of version \(version), and \(Self.leastVersion) is needed")
       case (_, ENOSYS): .missing("it was built without Landlock")
       case (_, EOPNOTSUPP): .missing("its Landlock is turned off")
-      default: .missing("its Landlock can't be used: \(SystemError.text(error))")
+      default: .missing("its Landlock can't be used: \(ErrorNumber.text(error))")
       }
   }
 }

@@ -40,8 +40,8 @@ extension DoctorFacts {
     isDaemonRunning = Self.programs().contains("bluetoothd")
     #if Bluetooth
       let probe = BluetoothProbe()
-      l2capFailure = probe.l2capError.map(SystemError.text)
-      rfcommFailure = probe.rfcommError.map(SystemError.text)
+      l2capFailure = probe.l2capError.map(ErrorNumber.text)
+      rfcommFailure = probe.rfcommError.map(ErrorNumber.text)
       servesSDP = probe.servesSDP
       guard l2capFailure == nil else { return }
       adapters = probe.adapters.map { adapter in
@@ -206,7 +206,7 @@ extension DoctorFacts {
   /// Binds the port as our discovery does, and releases it; nothing is sent.
   private static func multicastPortFailure() -> String? {
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { return SystemError.text(errno) }
+    guard descriptor >= 0 else { return ErrorNumber.text(errno) }
     defer { close(descriptor) }
     var one: Int32 = 1
     for option in [SO_REUSEADDR, SO_REUSEPORT] {
@@ -220,6 +220,6 @@ extension DoctorFacts {
         bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    return result == 0 ? nil : SystemError.text(errno)
+    return result == 0 ? nil : ErrorNumber.text(errno)
   }
 }

@@ -16,8 +16,8 @@ struct GatheredFile: Hashable, Sendable {
   let folder: AcceptableFolder?
   /// Why it is not offered under its own name, worded to follow "since" in a sentence.
   let renaming: String?
-  /// Where it is offered if a receiver's disk does not take a character of its name or folder; nil: they have none
-  /// such.
+  /// Where it is offered if a receiver's disk does not take a character of its name or folder; nil: they have no such
+  /// character.
   var onCards: CardPlace? = nil
   /// Whether the path is a URL.
   var isURL: Bool { path.isURL }
@@ -71,7 +71,7 @@ struct GatheringFailure: Error, Hashable, Sendable {
   /// For people; the path is not in it.
   var message: String {
     switch reason {
-    case .system(let code): SystemError.text(code)
+    case .system(let code): ErrorNumber.text(code)
     case .notARegularFile: "not a regular file"
     case .notAnImage: "not a photo or video; use --any to send it all the same"
     case .noImages: "the directory has no photos or videos"

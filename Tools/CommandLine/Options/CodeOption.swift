@@ -27,14 +27,14 @@ enum CodeOption: Hashable, Sendable {
   /// The code in a file, alone on its first line.
   static func code(in path: LocalPath) throws(TransferFailure) -> TypedCode {
     let descriptor = path.withCString { Glibc.open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
-    guard descriptor >= 0 else { throw unreadable(path, SystemError.text(errno)) }
+    guard descriptor >= 0 else { throw unreadable(path, ErrorNumber.text(errno)) }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: longestFile)
     var count = 0
     while count < bytes.count {
       let got = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count) }
       if got < 0, errno == EINTR { continue }
-      guard got >= 0 else { throw unreadable(path, SystemError.text(errno)) }
+      guard got >= 0 else { throw unreadable(path, ErrorNumber.text(errno)) }
       if got == 0 { break }
       count += got
     }

@@ -1,7 +1,7 @@
 import Glibc
 import PiconetTerminal
 
-/// What a person sets once: a file of a program's options, a line each, which count before those of the command line.
+/// What a person sets once: a file of a program's options, a line each, which are read before the command line.
 ///
 ///     # imagerecv.conf
 ///     name = Living room
@@ -60,7 +60,7 @@ struct ConfigurationFile: Sendable {
     var word = [UInt8]("--".utf8) + name
     if let equals {
       var value = Array(Self.trimmed(line[(equals + 1)...]))
-      // Nobody's shell has done it.
+      // No shell has expanded it.
       if value.starts(with: "~/".utf8) { value = Array(home.utf8) + value.dropFirst() }
       word += [UInt8(ascii: "=")] + value
     }
@@ -80,7 +80,7 @@ struct ConfigurationFile: Sendable {
       bytes = try SystemFile.bytes(path, atMost: Self.byteLimit + 1)
     } catch {
       if error.number == ENOENT || error.number == ENOTDIR { return nil }
-      throw UsageError("\(displaySafe(path.readable)): \(SystemError.text(error.number))")
+      throw UsageError("\(displaySafe(path.readable)): \(ErrorNumber.text(error.number))")
     }
     guard bytes.count <= Self.byteLimit else {
       throw UsageError("\(displaySafe(path.readable)): longer than \(Self.byteLimit) bytes")

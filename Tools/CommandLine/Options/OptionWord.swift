@@ -21,7 +21,7 @@ enum TransportChoice: String, OptionWord {
   /// In order of preference.
   var kinds: [TransportKind] {
     switch self {
-    case .auto: [.tcp, .l2cap, .rfcomm, .le]
+    case .auto: TransportKind.defaultOrder
     case .bluetooth: TransportKind.bluetooth
     case .l2cap: [.l2cap]
     case .rfcomm: [.rfcomm]

@@ -9,6 +9,6 @@ extension StandardStream {
 
   /// Says on standard error that not everything was written, if that is a failure.
   func complain(as program: String, to error: inout StandardStream) {
-    if case .system(let code) = failure { error.write("\(program): standard output: \(SystemError.text(code))\n") }
+    if case .system(let code) = failure { error.write("\(program): standard output: \(ErrorNumber.text(code))\n") }
   }
 }

@@ -17,7 +17,7 @@ struct BluetoothHere: Hashable, Sendable {
   static var current: BluetoothHere {
     #if Bluetooth
       let probe = BluetoothProbe()
-      let lack = probe.l2capError.map { "this kernel has no Bluetooth (\(SystemError.text($0)))" }
+      let lack = probe.l2capError.map { "this kernel has no Bluetooth (\(ErrorNumber.text($0)))" }
       return BluetoothHere(lack: lack, adapters: probe.adapters.map { Adapter(name: $0.name, address: $0.address) })
     #else
       return BluetoothHere(lack: "this build of Piconet is without Bluetooth", adapters: [])

@@ -167,7 +167,7 @@ final class Console: Sendable {
       state.finished.exitCode = .worst(state.codes)
       if isJSON, countsFiles { state.write(EventLine.text(.finished(state.finished))) }
       if case .system(let code) = state.output.failure {
-        state.say("\(program): standard output: \(SystemError.text(code))")
+        state.say("\(program): standard output: \(ErrorNumber.text(code))")
       }
       return state.output.exitCode(after: state.finished.exitCode)
     }

@@ -4,20 +4,20 @@ import Synchronization
 /// The files under way: the tasks that watch them report their progress, and one task shows it ten times a second, so
 /// that a slow terminal holds up nothing else. It sleeps while nothing is under way. Any thread may use it.
 final class TransferBoard: Sendable {
-  typealias Key = TransferProgress.Key
-  typealias Gathered = TransferProgress.Gathered
+  typealias Key = ProgressFold.Key
+  typealias Gathered = ProgressFold.Gathered
 
   private struct State {
-    var progress: TransferProgress
+    var progress: ProgressFold
     var budget = ProgressBudget(.now)
     /// The file whose progress was reported last: next are those after it.
     var last: UInt64 = 0
 
     /// Takes out files that have made progress that may be reported, each in its turn.
-    mutating func takeProgress(at now: ContinuousClock.Instant) -> [TransferProgress.File] {
+    mutating func takeProgress(at now: ContinuousClock.Instant) -> [ProgressFold.File] {
       let files = progress.files
       let next = files.firstIndex { $0.key.number > last } ?? 0
-      var taken: [TransferProgress.File] = []
+      var taken: [ProgressFold.File] = []
       for index in [Int](files.indices[next...]) + files.indices[..<next] {
         let file = files[index]
         guard file.isTold, file.done != file.shown, budget.take(isTrusted: file.isTrusted, at: now) else { continue }
@@ -36,10 +36,10 @@ final class TransferBoard: Sendable {
   /// - Parameter isCounting: whether the files are counted beforehand, see `count`.
   init(console: Console, isCounting: Bool = false) {
     self.console = console
-    state = Mutex(State(progress: TransferProgress(isCounting: isCounting)))
+    state = Mutex(State(progress: ProgressFold(isCounting: isCounting)))
   }
 
-  /// So many files will be sent, as far as is known.
+  /// This many files will be sent, as far as is known.
   func count(_ gathered: Gathered) { state.withLock { $0.progress.count(gathered) } }
 
   /// Whether there are so few that each has a line of its own.
@@ -110,7 +110,7 @@ final class TransferBoard: Sendable {
     return !bars.isEmpty
   }
 
-  private static func progress(_ file: TransferProgress.File) -> Event.Progress {
+  private static func progress(_ file: ProgressFold.File) -> Event.Progress {
     Event.Progress(
       peer: file.peer.fingerprint, file: file.name, done: file.done, total: file.total,
       isComparing: file.isComparing, rate: file.rate.bytesPerSecond.map { Int64(min($0, 9e18)) },

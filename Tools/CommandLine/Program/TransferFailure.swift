@@ -33,7 +33,7 @@ struct TransferFailure: Error, Hashable, Sendable {
   ]
 
   private static func exitCode(_ error: PiconetError, _ side: Side) -> ExitCode {
-    switch error.code {
+    switch error.code.known {
     case .shuttingDown where error.isInterruption: .interrupted
     case .identity, .codeMismatch, .wrongCode: .identity
     case .codeNeeded: .refused
@@ -46,7 +46,7 @@ struct TransferFailure: Error, Hashable, Sendable {
     case .cancelled: error.blame == .us ? .interrupted : .refused
     case .invalidArgument: .usage
     case .state: .localFile
-    case .internalError: .internalError
+    case .internalError, .messageTooLarge, .notSupported, nil: .internalError
     // It depends on whose file it is: the sender's when it reads, the receiver's when it writes.
     case .sourceUnreadable, .sourceChanged: side == .sender ? .localFile : .linkLost
     case .diskFull, .noPermission, .directoryVanished, .storageFailed, .exists:
@@ -55,12 +55,11 @@ struct TransferFailure: Error, Hashable, Sendable {
     case .digestMismatch, .sizeMismatch: .linkLost
     case .nameRefused: side == .sender && error.blame == .us ? .localFile : .refused
     case .declined, .full, .tooLarge, .notWanted, .tooManyTransfers: .refused
-    default: .internalError
     }
   }
 
   private static func message(_ error: PiconetError, _ side: Side) -> String {
-    switch error.code {
+    switch error.code.known {
     // The sending side has only one word for both.
     case .codeMismatch where error.blame == .peer && error.detail.isEmpty:
       side == .receiver
@@ -85,7 +84,10 @@ struct TransferFailure: Error, Hashable, Sendable {
       error.blame == .us
         ? "not a photo or video; use --any to take it all the same"
         : "not wanted there: not a photo or video, and --any was not given"
-    default: error.description
+    case .declined, .timedOut, .full, .version, .identity, .codeMismatch, .wrongCode, .wrongSession, .unreachable,
+      .notAvailable, .linkFailed, .protocolBroken, .limitExceeded, .left, .removed, .alreadyConnected, .inProgress,
+      .notConnected, .messageTooLarge, .exists, .tooManyTransfers, .notSupported, .internalError, nil:
+      error.description
     }
   }
 

@@ -3,9 +3,9 @@ import Synchronization
 
 /// What strangers may send today, for the transfers that run at the same time.
 ///
-/// An offer for which there is enough unless all comes that its sender has under way waits for those transfers: the
-/// sender of a file that was here already learns that a moment before it is settled, and may offer the next one by
-/// then.
+/// If there is enough for an offer only when less comes than its sender has under way, it waits for those transfers:
+/// the sender of a file that was here already learns so a moment before that is settled, and may have offered the next
+/// one by then.
 final class DailyLimit: Sendable {
   private struct State: AwaitedState {
     struct Need: Sendable {
@@ -14,24 +14,56 @@ final class DailyLimit: Sendable {
     }
 
     static let servesInTurns = false
+    let now: @Sendable () -> ContinuousClock.Instant
     var allowance: StrangerAllowance
-    var waiters = Waiters<Need, Bool>()
+    /// Content that may go on behind a part that is kept: one transfer at a time does.
+    var resuming: Set<DailyShare.Content> = []
+    var waiters = Waiters<Need, StrangerAllowance.Answer>()
 
-    mutating func answer(to need: Need) -> Bool? { allowance.take(need.bytes, from: need.key, at: .now) }
+    mutating func answer(to need: Need) -> StrangerAllowance.Answer? {
+      allowance.take(need.bytes, from: need.key, at: now())
+    }
   }
 
   private let state: Mutex<State>
 
-  init(_ limit: Int64) { state = Mutex(State(allowance: StrangerAllowance(limit: limit))) }
-
-  /// Takes so many bytes from the day of this key; to be settled once the transfer is over.
-  /// - Returns: false, and nothing is taken, if less is left, or the task was cancelled while it waited.
-  func take(_ bytes: Int64, from key: PeerID) async -> Bool {
-    await state.wait(for: State.Need(bytes: bytes, key: key), ifCancelled: false)
+  init(_ limit: Int64, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+    state = Mutex(State(now: now, allowance: StrangerAllowance(limit: limit)))
   }
 
-  /// - Parameter came: how much has come, whatever became of the file.
-  func settle(_ taken: Int64, came: Int64, from key: PeerID) {
-    state.change { $0.allowance.settle(taken, came: came, from: key) }
+  /// Takes what is missing of an offer from the day of its sender.
+  /// - Parameter kept: how many bytes of it seem to be here; asked if it may go on behind them.
+  /// - Returns: nil, and nothing is taken, if less is left, or the task was cancelled while it waited.
+  func share(of content: DailyShare.Content, kept: @Sendable () async -> UInt64) async -> DailyShare? {
+    let isFirst = !content.identity.isEmpty && state.withLock { $0.resuming.insert(content).inserted }
+    // What has come of it before has been counted then.
+    let here = isFirst ? await kept() : 0
+    if let taking = await take(content.missing(behind: here), from: content.sender) {
+      return DailyShare(of: content, taking, mayResume: isFirst, in: self)
+    }
+    if isFirst { state.withLock { _ = $0.resuming.remove(content) } }
+    return nil
+  }
+
+  /// Takes this many bytes from the day of this key; to be settled once the transfer is over.
+  /// - Returns: nil, and nothing is taken, if less is left, or the task was cancelled while it waited.
+  func take(_ bytes: Int64, from key: PeerID) async -> StrangerAllowance.Taking? {
+    await state.wait(for: State.Need(bytes: bytes, key: key), ifCancelled: .beyond).taking
+  }
+
+  /// Takes what a transfer needs beyond that, without waiting.
+  /// - Returns: what is taken now, in place of `taking`; nil if less is left: then `taking` holds.
+  func extend(_ taking: StrangerAllowance.Taking, to bytes: Int64) -> StrangerAllowance.Taking? {
+    state.withLock { $0.allowance.extend(taking, to: bytes, at: $0.now()) }
+  }
+
+  /// - Parameters:
+  ///   - came: how much has come, whatever became of the file.
+  ///   - resumed: content that another transfer may go on with from now on.
+  func settle(_ taking: StrangerAllowance.Taking, came: Int64, releasing resumed: DailyShare.Content? = nil) {
+    state.change { state in
+      state.allowance.settle(taking, came: came)
+      if let resumed { state.resuming.remove(resumed) }
+    }
   }
 }

@@ -1,15 +1,22 @@
+import Piconet
 import Synchronization
 
 /// The places for counted files (`imagerecv --count`), as `FilePlaceTable` assigns them.
 final class FilePlaces: Sendable {
-  private struct State {
+  private struct State: AwaitedState {
+    static var servesInTurns: Bool { false }
+
     var table: FilePlaceTable
     var nextPlace: FilePlaceTable.Place = 1
-    var waiting: [FilePlaceTable.Place: CheckedContinuation<Bool, Never>] = [:]
+    var waiters = Waiters<FilePlaceTable.Place, Bool>()
+    /// Whether a file gets in, for those that have not heard it yet.
+    var answers: [FilePlaceTable.Place: Bool] = [:]
     /// How each file is given up.
     var giveUp: [FilePlaceTable.Place: @Sendable () -> Void] = [:]
     /// Files asked to give way before it was known how to give them up.
     var overdue: Set<FilePlaceTable.Place> = []
+
+    mutating func answer(to place: FilePlaceTable.Place) -> Bool? { answers.removeValue(forKey: place) }
   }
 
   private let state: Mutex<State>
@@ -22,25 +29,19 @@ final class FilePlaces: Sendable {
   /// Waits for a place.
   /// - Returns: nil if the task was cancelled meanwhile.
   func enter(_ sender: String) async -> FilePlaceTable.Place? {
+    if Task.isCancelled { return nil }
     let place = state.withLock { state in
-      defer { state.nextPlace += 1 }
-      return state.nextPlace
+      let place = state.nextPlace
+      state.nextPlace += 1
+      if state.table.enter(place, sender, at: .now) { state.answers[place] = true }
+      return place
     }
     let isIn = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let answer = state.withLock { state -> Bool? in
-          if Task.isCancelled { return false }
-          if state.table.enter(place, sender, at: .now) { return true }
-          state.waiting[place] = continuation
-          return nil
-        }
-        if let answer { continuation.resume(returning: answer) }
-      }
+      await state.wait(for: place, ifCancelled: nil)
     } onCancel: {
-      let waiter = state.withLock { state in
-        state.table.cancel(place) ? state.waiting.removeValue(forKey: place) : nil
+      state.change { state in
+        if state.table.cancel(place) { state.answers[place] = false }
       }
-      waiter?.resume(returning: false)
     }
     return isIn ? place : nil
   }
@@ -64,12 +65,11 @@ final class FilePlaces: Sendable {
 
   /// - Parameter isUsed: whether the file was stored, so that its place is used up.
   func leave(_ place: FilePlaceTable.Place, isUsed: Bool) {
-    let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
+    state.change { state in
       state.giveUp[place] = nil
       state.overdue.remove(place)
-      return state.table.leave(place, isUsed: isUsed, at: .now).flatMap { state.waiting.removeValue(forKey: $0) }
+      if let next = state.table.leave(place, isUsed: isUsed, at: .now) { state.answers[next] = true }
     }
-    next?.resume(returning: true)
   }
 
   /// Looks for files that stall, until the task is cancelled.

@@ -36,7 +36,7 @@ final class History: Sendable {
   private let path: LocalPath
   private let state = Mutex(State())
 
-  /// - Parameter folder: the state folder; it is made by whoever keeps the device's key there.
+  /// - Parameter folder: the state folder; it is made when the device's key is stored there.
   init(in folder: String) { path = LocalPath(folder + "/history") }
 
   /// - Returns: why it can't be written, the first time.
@@ -69,7 +69,7 @@ final class History: Sendable {
       guard let failure = append(entry.line) else { return nil }
       defer { state.hasFailed = true }
       return state.hasFailed
-        ? nil : "\(path.readable): \(SystemError.text(failure)); what is received is not noted there"
+        ? nil : "\(path.readable): \(ErrorNumber.text(failure)); what is received is not noted there"
     }
   }
 
@@ -120,7 +120,7 @@ extension History.Entry {
     ["\(time)", what.rawValue, peer, name, "\(bytes)", text].map(Self.escaped).joined(separator: "\t") + "\n"
   }
 
-  /// nil: it is no such line.
+  /// nil if it is no such line.
   init?(line: String) {
     let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map { Self.unescaped($0) }
     guard fields.count == 6, let time = Int64(fields[0]), let what = History.What(rawValue: fields[1]),

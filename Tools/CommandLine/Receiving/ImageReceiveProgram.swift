@@ -77,7 +77,7 @@ public struct ImageReceiveProgram: Sendable {
       for entry in entries { console.result(entry.text(safe: console.safe)) }
       if entries.isEmpty { console.note("Nothing has been received so far") }
     } catch {
-      console.fail("history", "the history: \(SystemError.text(error.number))", .localFile)
+      console.fail("history", "the history: \(ErrorNumber.text(error.number))", .localFile)
     }
   }
 
@@ -151,7 +151,7 @@ public struct ImageReceiveProgram: Sendable {
       group.addTask { await notices?.run() }
       group.addTask { await follow(node, desk, notes, relay) }
       if let relay { group.addTask { await relay.keep() } }
-      // Whoever wants to send invites us.
+      // Senders invite us.
       group.addTask { for await _ in node.session.introductions {} }
       group.addTask {
         let look = BluetoothLook(options: arguments.transport, environment: environment)

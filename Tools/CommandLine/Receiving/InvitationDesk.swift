@@ -12,7 +12,7 @@ struct InvitationDesk: Sendable {
   let purpose: String
   /// The right that a known peer needs to be let in without a question, as given to `piconet trust allow`.
   let right: String
-  /// Where it is noted which files a person has agreed to; nil: what comes are not files.
+  /// Where the files that a person has agreed to are noted; nil: what comes are not files.
   let consents: Consents?
   /// How much more can be stored, if files come.
   let freeSpace: @Sendable () -> Int64?
@@ -75,9 +75,8 @@ struct InvitationDesk: Sendable {
   }
 
   private func answer() async {
-    // Peers that need no question wait neither for those of others nor for a person who compares on the other side. The
-    // engine bounds how many wait: one stranger, and known devices, one invitation of each.
-    let (questions, question) = AsyncStream<Invitation>.makeStream()
+    // Peers that need no question wait neither for those of others nor for a person who compares on the other side.
+    let questions = WaitingInvitations<Invitation> { $0.isOpen }
     await withDiscardingTaskGroup { group in
       group.addTask { await ask(about: questions) }
       for await invitation in node.invitations {
@@ -88,9 +87,9 @@ struct InvitationDesk: Sendable {
             if invitation.peer.rights.contains(.push) { return await accept(invitation) }
             await declineUnasked(invitation)
           }
-        // A person has said once that nothing needs be asked.
+        // A person has said once that nothing need be asked.
         case .ask where invitation.peer.rights.contains(.push): group.addTask { await accept(invitation) }
-        case .ask: question.yield(invitation)
+        case .ask: questions.append(invitation)
         }
       }
       group.cancelAll()
@@ -98,10 +97,10 @@ struct InvitationDesk: Sendable {
   }
 
   /// Asks the person about one after the other, until the task is cancelled.
-  private func ask(about questions: AsyncStream<Invitation>) async {
+  private func ask(about questions: WaitingInvitations<Invitation>) async {
     await withDiscardingTaskGroup { group in
       var lastQuestion = AcceptQuestion.Former.none
-      for await invitation in questions {
+      while let invitation = await questions.next() {
         if isTooSoon(invitation) {
           await decline(invitation, .limitExceeded, "limit-exceeded", "it was asked about too often just now")
         } else if let desktop, await !desktop.canAsk() {
@@ -118,7 +117,7 @@ struct InvitationDesk: Sendable {
     }
   }
 
-  /// Nobody is asked about it, and it has not the right.
+  /// Nobody is asked about it, and it lacks the right.
   private func declineUnasked(_ invitation: Invitation) async {
     if invitation.peer.known != nil {
       let hint =
@@ -249,7 +248,7 @@ struct InvitationDesk: Sendable {
     if let desktop {
       let question = DesktopQuestion(words: words, code: code)
       let answer = await whileStanding(invitation) {
-        // A click that was meant for the former one must not hit this.
+        // A click that was meant for the previous question must not hit this one.
         try? await ContinuousClock().sleep(for: former.pause)
         return await desktop.ask(question)
       }

@@ -35,8 +35,6 @@ final class OfferDesk: Sendable {
     var stored = 0
     /// Files that did not arrive whole, and of which a part may be kept that another transfer can go on with.
     var parts: Set<Part> = []
-    /// Content of strangers that may go on behind such a part: one transfer at a time does.
-    var resuming: Set<StrangersContent> = []
   }
 
   /// The gates of one sender.
@@ -50,12 +48,6 @@ final class OfferDesk: Sendable {
   private struct Part: Hashable {
     let peer: String
     let name: String
-  }
-
-  private struct StrangersContent: Hashable {
-    let stranger: PeerID
-    let identity: [UInt8]
-    let size: UInt64
   }
 
   init(
@@ -152,50 +144,66 @@ final class OfferDesk: Sendable {
     }
     let late = isTold ? nil : offered
     guard let dailyLimit, await offer.isOfStranger else {
-      return await takeInTurn(offer, name, of: sender, late)
+      return await takeInTurn(offer, name, of: sender, late, nil)
     }
-    let stranger = offer.sender.fingerprint
-    // What has come of it before has been counted then.
-    let content = StrangersContent(stranger: stranger, identity: offer.identity, size: offer.size)
-    let isFirst = !content.identity.isEmpty && state.withLock { $0.resuming.insert(content).inserted }
-    defer { if isFirst { state.withLock { _ = $0.resuming.remove(content) } } }
-    let kept = isFirst ? await offer.keptByteCount(in: directory) : 0
-    let most = Int64(clamping: offer.size - min(offer.size, kept))
-    guard await dailyLimit.take(most, from: stranger) else {
-      guard !Task.isCancelled else { return await refuse(offer, name) }
-      return await refuse(
-        offer, name, TransferFailure(word: "daily-limit", message: Self.beyondDailyLimit, exitCode: .refused))
+    let share = await whileOffered(offer) { [directory] in
+      await dailyLimit.share(of: DailyShare.Content(offer)) { await offer.keptByteCount(in: directory) }
     }
-    await takeInTurn(offer, name, of: sender, late)
-    let progress = offer.progress
-    let came = Int64(clamping: progress.stored - min(progress.stored, progress.resumedFrom))
-    dailyLimit.settle(most, came: came, from: stranger)
+    guard let share else {
+      guard !Task.isCancelled, offer.failure == nil else { return await refuse(offer, name) }
+      return await refuse(offer, name, Self.beyondDailyLimit)
+    }
+    await takeInTurn(offer, name, of: sender, late, share)
+    share.end(came: offer.receivedByteCount)
   }
 
-  private static let beyondDailyLimit = "a device that is not known may send no more today"
+  /// Waits as long as the offer stands: one whose sender has gone must not stand before those that come later, nor be
+  /// kept as long as somebody else likes.
+  private func whileOffered<Value: Sendable>(
+    _ offer: IncomingOffer, _ wait: @escaping @Sendable () async -> Value
+  ) async -> Value {
+    let waiting = Task { await wait() }
+    let watching = Task { if await offer.hasEnded() { waiting.cancel() } }
+    defer { watching.cancel() }
+    return await withTaskCancellationHandler {
+      await waiting.value
+    } onCancel: {
+      waiting.cancel()
+    }
+  }
+
+  private static let beyondDailyLimit = TransferFailure(
+    word: "daily-limit", message: DailyShare.refusal, exitCode: .refused)
 
   /// Stores an offer that nothing speaks against.
-  private func takeInTurn(_ offer: IncomingOffer, _ name: String, of sender: TransferPeer, _ late: Event?) async {
+  private func takeInTurn(
+    _ offer: IncomingOffer, _ name: String, of sender: TransferPeer, _ late: Event?, _ share: DailyShare?
+  ) async {
     let gate = state.withLock { state -> TaskGate in
       let gates = state.gates[offer.sender.id] ?? Gates()
       state.gates[offer.sender.id] = gates
       return gates.gate(ofSize: offer.size)
     }
-    guard await gate.enter() else { return await refuse(offer, name) }
+    guard await whileOffered(offer, { await gate.enter() }) else { return await refuse(offer, name) }
     defer { gate.leave() }
     guard let places else {
-      _ = await store(offer, name, sender, nil, late)
+      _ = await store(offer, name, sender, nil, late, share)
       return
     }
-    guard let place = await places.enter(sender.fingerprint) else { return await refuse(offer, name) }
+    guard let place = await whileOffered(offer, { await places.enter(sender.fingerprint) }) else {
+      return await refuse(offer, name)
+    }
     // A place that has been used stays used.
-    places.leave(place, isUsed: await store(offer, name, sender, place, late))
+    places.leave(place, isUsed: await store(offer, name, sender, place, late, share))
   }
 
-  /// - Parameter late: reported before the outcome, unless that is a failure.
+  /// - Parameters:
+  ///   - late: reported before the outcome, unless that is a failure.
+  ///   - share: what a stranger's offer has of the day, if strangers have a limit.
   /// - Returns: whether the file is there now.
   private func store(
-    _ offer: IncomingOffer, _ name: String, _ sender: TransferPeer, _ place: FilePlaceTable.Place?, _ late: Event?
+    _ offer: IncomingOffer, _ name: String, _ sender: TransferPeer, _ place: FilePlaceTable.Place?, _ late: Event?,
+    _ share: DailyShare?
   ) async -> Bool {
     let peer = sender.fingerprint
     let key = board.begin(
@@ -216,7 +224,7 @@ final class OfferDesk: Sendable {
     }
     defer { following.cancel() }
     do throws(PiconetError) {
-      let transfer = try await begin(offer, content)
+      let transfer = try await begin(offer, content, share)
       if let place { places?.whenStanding(place) { transfer.giveUpForNow() } }
       let file = try await transfer.interruptibleResult(behind: following)
       board.end(key, isStored: !file.wasThere)
@@ -272,7 +280,8 @@ final class OfferDesk: Sendable {
           "\(console.safe(name)) from \(console.safe(offer.sender.petname)): skipped, another file has the name"
             + NoticeBudget.words(suppressed))
       } else {
-        failed(offer, name, TransferFailure(error, on: .receiver))
+        let isBeyond = error.code == .declined && share?.isBeyond == true
+        failed(offer, name, isBeyond ? Self.beyondDailyLimit : TransferFailure(error, on: .receiver))
         if error.mayGoOn, offer.isResumable {
           state.withLock { state in
             let part = Part(peer: peer, name: name)
@@ -287,10 +296,11 @@ final class OfferDesk: Sendable {
 
   /// Accepts an offer. What is refused for its name, before anything of it has come, is no file yet.
   private func begin(
-    _ offer: IncomingOffer, _ content: (@Sendable ([UInt8]) -> Bool)?
+    _ offer: IncomingOffer, _ content: (@Sendable ([UInt8]) -> Bool)?, _ share: DailyShare?
   ) async throws(PiconetError) -> IncomingTransfer<ReceivedFile> {
     do throws(PiconetError) {
-      return try await offer.startStoring(in: directory, onConflict: policy, content: content)
+      return try await offer.startStoring(
+        in: directory, onConflict: policy, content: content, unless: { share?.refusal(behind: $0) })
     } catch {
       if error.code == .nameRefused { consents.giveBack(offer.size, of: offer.sender.id) }
       throw error
@@ -334,8 +344,9 @@ final class OfferDesk: Sendable {
     failed(offer, name, failure)
   }
 
-  /// Nothing more is accepted: enough was stored, or a person has ended the program.
+  /// Nothing more is accepted: enough was stored, or a person has ended the program; or the sender has given up.
   private func refuse(_ offer: IncomingOffer, _ name: String) async {
+    if let end = offer.failure { return failed(offer, name, TransferFailure(end, on: .receiver)) }
     let failure: TransferFailure
     if isFull {
       failure = TransferFailure(

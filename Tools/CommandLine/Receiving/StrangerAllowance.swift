@@ -5,14 +5,38 @@ import Piconet
 /// Each key has the same; all strangers together have a few times as much, since keys cost nothing.
 struct StrangerAllowance: Sendable {
   static let day = Duration.seconds(86_400)
-  /// All strangers together have as much as so many.
+  /// All strangers together have as much as this many.
   static let strangersOfAll: Int64 = 4
   /// Keys that are remembered; beyond that only the sum of all counts.
   static let keyLimit = 1_024
 
+  /// What was taken for one transfer. It belongs to the days that it was taken from: what did not come is given back to
+  /// these, and to no later ones.
+  struct Taking: Hashable, Sendable {
+    let key: PeerID
+    let bytes: Int64
+    /// When the day of this key began.
+    fileprivate let day: ContinuousClock.Instant
+    /// When the day of all strangers began.
+    fileprivate let dayOfAll: ContinuousClock.Instant
+  }
+
+  enum Answer: Hashable, Sendable {
+    case taken(Taking)
+    /// Less is left of the day.
+    case beyond
+
+    var taking: Taking? {
+      switch self {
+      case .taken(let taking): taking
+      case .beyond: nil
+      }
+    }
+  }
+
   private struct Use: Sendable {
     /// When its day began.
-    var since: ContinuousClock.Instant
+    let since: ContinuousClock.Instant
     var bytes: Int64 = 0
     /// How much of that is for transfers that are not over.
     var underWay: Int64 = 0
@@ -24,11 +48,13 @@ struct StrangerAllowance: Sendable {
       return use
     }
 
-    func settled(_ taken: Int64, came: Int64) -> Use {
+    /// - Parameter day: when the day that it was taken from began; if that day is over, nothing changes.
+    func settled(_ taken: Int64, came: Int64, of day: ContinuousClock.Instant) -> Use {
+      guard day == since else { return self }
       var use = self
-      use.bytes.add(bytes: came)
-      // Its day may be over, and nothing have been taken in the new one.
+      // Sums stop at the largest number, and may then be less than what was taken.
       use.bytes = max(0, use.bytes - taken)
+      use.bytes.add(bytes: came)
       use.underWay = max(0, use.underWay - taken)
       return use
     }
@@ -40,29 +66,41 @@ struct StrangerAllowance: Sendable {
 
   init(limit: Int64) { self.limit = limit }
 
-  /// Takes so many bytes from the allowance of a key.
-  /// - Returns: true if they are taken; false if it has less; nil if it has enough unless all comes that this key has
-  ///   under way: to be asked again when a transfer is settled.
-  mutating func take(_ bytes: Int64, from key: PeerID, at now: ContinuousClock.Instant) -> Bool? {
+  /// Takes this many bytes from the allowance of a key.
+  /// - Returns: nil if there is enough only when less comes than this key has under way: ask again when a transfer is
+  ///   settled.
+  mutating func take(_ bytes: Int64, from key: PeerID, at now: ContinuousClock.Instant) -> Answer? {
     let before = Self.current(uses[key], at: now)
     let own = before.taking(bytes)
-    let all = Self.current(all, at: now).taking(bytes)
+    let sum = Self.current(all, at: now).taking(bytes)
     let (ofAll, isBeyond) = limit.multipliedReportingOverflow(by: Self.strangersOfAll)
     let limitOfAll = isBeyond ? .max : ofAll
-    guard own.bytes <= limit, all.bytes <= limitOfAll else {
+    guard own.bytes <= limit, sum.bytes <= limitOfAll else {
       let mayCome = before.underWay
-      return mayCome > 0 && own.bytes - mayCome <= limit && all.bytes - mayCome <= limitOfAll ? nil : false
+      if mayCome > 0, own.bytes - mayCome <= limit, sum.bytes - mayCome <= limitOfAll { return nil }
+      return .beyond
     }
     if uses[key] == nil, uses.count >= Self.keyLimit { uses = uses.filter { now - $0.value.since < Self.day } }
     if uses[key] != nil || uses.count < Self.keyLimit { uses[key] = own }
-    self.all = all
-    return true
+    all = sum
+    return .taken(Taking(key: key, bytes: bytes, day: own.since, dayOfAll: sum.since))
   }
 
-  /// The transfer for which so much was taken is over: what has come of it counts, whatever became of the file.
-  mutating func settle(_ taken: Int64, came: Int64, from key: PeerID) {
-    if let own = uses[key] { uses[key] = own.settled(taken, came: came) }
-    all = all?.settled(taken, came: came)
+  /// Takes what a transfer needs beyond what was taken for it, at once.
+  /// - Returns: what is taken now, in place of `taking`; nil if less is left: then `taking` holds.
+  mutating func extend(_ taking: Taking, to bytes: Int64, at now: ContinuousClock.Instant) -> Taking? {
+    guard bytes > taking.bytes else { return taking }
+    var changed = self
+    changed.settle(taking, came: 0)
+    guard let whole = changed.take(bytes, from: taking.key, at: now)?.taking else { return nil }
+    self = changed
+    return whole
+  }
+
+  /// A transfer is over: of what was taken for it counts what has come, whatever became of the file.
+  mutating func settle(_ taking: Taking, came: Int64) {
+    if let own = uses[taking.key] { uses[taking.key] = own.settled(taking.bytes, came: came, of: taking.day) }
+    all = all?.settled(taking.bytes, came: came, of: taking.dayOfAll)
   }
 
   private static func current(_ use: Use?, at now: ContinuousClock.Instant) -> Use {

@@ -30,7 +30,7 @@ final class OpenablePath: Sendable {
     // O_NONBLOCK keeps a FIFO from holding us up.
     let descriptor = path.withCString { Glibc.open($0, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
     guard descriptor >= 0 else {
-      throw TransferFailure(word: "unreadable", message: SystemError.text(errno), exitCode: .localFile)
+      throw TransferFailure(word: "unreadable", message: ErrorNumber.text(errno), exitCode: .localFile)
     }
     return descriptor
   }

@@ -188,7 +188,7 @@ struct PeerChoice: Sendable {
     return "\(quoted.dropLast().joined(separator: ", ")) \(word) \(last)"
   }
 
-  /// A hint if the name looks like an address, which nobody calls a device.
+  /// A hint if the name looks like an address, since no device is called that.
   private func hint(_ recipient: Recipient) -> String {
     guard case .named(let name) = recipient, (try? DialPlace(OptionArgument(bytes: Array(name.utf8)))) != nil else {
       return ""
@@ -266,7 +266,7 @@ struct PeerChoice: Sendable {
       throw NoChoice(word: "cancelled", message: "interrupted", exitCode: .interrupted)
     case .failed(let code):
       throw NoChoice(
-        word: "terminal", message: "the terminal failed: \(SystemError.text(code))", exitCode: .internalError)
+        word: "terminal", message: "the terminal failed: \(ErrorNumber.text(code))", exitCode: .internalError)
     case nil:
       throw NoChoice(word: "terminal", message: "the list of peers can't be shown", exitCode: .internalError)
     }

@@ -19,7 +19,7 @@ final class SpooledInput: Sendable {
 
   /// Reads standard input to its end; cancelling the task ends that.
   static func read(_ console: Console) async throws(TransferFailure) -> SpooledInput {
-    guard let input = StandardInput() else { throw failure("standard input: \(SystemError.text(errno))") }
+    guard let input = StandardInput() else { throw failure("standard input: \(ErrorNumber.text(errno))") }
     if input.isTerminal {
       throw TransferFailure(
         word: "usage", message: "standard input is a terminal: - takes a pipe or a file", exitCode: .usage)
@@ -31,12 +31,12 @@ final class SpooledInput: Sendable {
       switch await input.read(atMost: pieceSize) {
       case .bytes(let bytes):
         if let error = spooled.append(bytes) {
-          throw failure("standard input can't be kept in \(console.safe(folder)): \(SystemError.text(error))")
+          throw failure("standard input can't be kept in \(console.safe(folder)): \(ErrorNumber.text(error))")
         }
       case .end:
         if Task.isCancelled { throw Delivery.interrupted }
         return spooled
-      case .failed(let error): throw failure("standard input: \(SystemError.text(error))")
+      case .failed(let error): throw failure("standard input: \(ErrorNumber.text(error))")
       }
     }
   }
@@ -50,7 +50,7 @@ final class SpooledInput: Sendable {
     var template = Array("\(folder)/piconet.XXXXXX".utf8CString)
     let descriptor = mkstemp(&template)
     guard descriptor >= 0 else {
-      throw failure("no file can be made in \(displaySafe(folder)): \(SystemError.text(errno))")
+      throw failure("no file can be made in \(displaySafe(folder)): \(ErrorNumber.text(errno))")
     }
     unlink(template)
     // This program starts no others before that.

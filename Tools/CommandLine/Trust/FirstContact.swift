@@ -19,7 +19,7 @@ final class FirstContact: Sendable {
   private let gate = TaskGate(1)
   private let state = Guarded(State())
 
-  private struct State: Sendable {
+  struct State: Sendable {
     var answers: [NodeID: AcceptQuestion.Answer] = [:]
     /// Those that wait for an answer.
     var questions: [NodeID: AcceptQuestion] = [:]
@@ -30,6 +30,22 @@ final class FirstContact: Sendable {
     var ended: Set<PeerID> = []
     /// Whether it has been said how a stranger's key is confirmed: once is enough if many are in sight.
     var hasToldWays = false
+    /// What became of the question that was on the screen last.
+    private var former = AcceptQuestion.Former.none
+
+    /// A question comes on the screen.
+    /// - Returns: what became of the one before it; nil: the attempt has ended, and nobody is asked.
+    mutating func begin(_ question: AcceptQuestion, about peer: NodeID) -> AcceptQuestion.Former? {
+      if ended.contains(peer.peer) { return nil }
+      questions[peer] = question
+      return former
+    }
+
+    mutating func end(about peer: NodeID, with answer: AcceptQuestion.Answer) {
+      questions[peer] = nil
+      answers[peer] = answer
+      former = answer == .none ? .takenBack : .answered
+    }
   }
 
   /// An attempt that must know about the questions to the person here.
@@ -69,7 +85,7 @@ final class FirstContact: Sendable {
 
   /// Makes the node ask, or let in only the key that was given, or those that may be sent to. A code is proven after
   /// the handshake, so with one anybody gets that far.
-  /// - Parameter relay: whom a relay is looked for by: known ones of that name are let in beside the key.
+  /// - Parameter relay: what a relay is looked for by: known ones of that name are let in besides the key.
   func prepare(_ configuration: inout NodeConfiguration, relay: DialTarget? = nil) {
     if let fingerprint {
       configuration.trust = .pinned(keys(of: relay).union([fingerprint]))
@@ -220,24 +236,16 @@ final class FirstContact: Sendable {
     guard await gate.enter() else { return nil }
     defer { gate.leave() }
     guard let question = AcceptQuestion() else { return nil }
-    let isOpen = state.change { state in
-      if state.ended.contains(peer.fingerprint) { return false }
-      state.questions[peer.id] = question
-      return true
-    }
-    guard isOpen else { return nil }
+    guard let former = state.change({ $0.begin(question, about: peer.id) }) else { return nil }
     console.note(what, isQuestion: true)
     let answer = await withTaskCancellationHandler {
       await onItsOwnThread { [console] in
-        question.ask(console, wording)
+        question.ask(console, wording, after: former)
       } ?? .none
     } onCancel: {
       question.cancel()
     }
-    state.change { state in
-      state.questions[peer.id] = nil
-      state.answers[peer.id] = answer
-    }
+    state.change { $0.end(about: peer.id, with: answer) }
     return answer == .yes || answer == .once ? answer : nil
   }
 
@@ -249,7 +257,7 @@ final class FirstContact: Sendable {
     _ failure: TransferFailure
   ) -> TransferFailure {
     let wanted: NodeID? = if case .peer(let peer) = place { peer.id } else { proven }
-    // Of a relay of which nothing is proven nobody was asked.
+    // Nobody was asked about a relay of which nothing is proven.
     if purpose == .relay, wanted == nil { return failure }
     let (questions, answers) = state.change { state in
       if let wanted, purpose == .itself { state.ended.insert(wanted.peer) }

@@ -109,8 +109,8 @@ final class AgentSession {
     return transport
   }
 
-  private static func place(of transport: any Transport) -> ListeningPlace {
-    ListeningPlace(port: transport.listeningPort, addresses: transport.listeningAddresses)
+  private static func place(of transport: any Transport) -> FarListeningPlace {
+    FarListeningPlace(port: transport.listeningPort, addresses: transport.listeningAddresses)
   }
 
   private func listen(_ kind: TransportKind) throws(RelayError) {

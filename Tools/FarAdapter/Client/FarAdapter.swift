@@ -5,7 +5,7 @@ import PiconetRuntime
 /// One node's Bluetooth at an adapter of another machine: transports and a discovery like the real ones, whose calls
 /// are all carried out by the agent there. Confined to the loop that it is made for.
 public final class FarAdapter {
-  /// One a kind.
+  /// One of each kind.
   public private(set) var transports: [any Transport] = []
   public private(set) var discoveries: [any Discovery] = []
   private let loop: EventLoop
@@ -142,8 +142,8 @@ public final class FarAdapter {
   // MARK: What its parts want
 
   /// Asks the agent to listen, and waits.
-  func listen(_ kind: TransportKind) throws(LinkFailure) -> ListeningPlace {
-    let answer: Result<ListeningPlace, LinkFailure>
+  func listen(_ kind: TransportKind) throws(LinkFailure) -> FarListeningPlace {
+    let answer: Result<FarListeningPlace, LinkFailure>
     do throws(RelayError) {
       answer = try ask(.listen(kind)) { report in
         switch report {

@@ -8,7 +8,7 @@ final class FarTransport: Transport {
   private weak var adapter: FarAdapter?
   private var acceptLink: ((any LinkEndpoint) -> Void)?
   private var changed: (() -> Void)?
-  private var place: ListeningPlace?
+  private var place: FarListeningPlace?
 
   init(_ kind: TransportKind, loop: EventLoop, adapter: FarAdapter) {
     self.kind = kind
@@ -56,7 +56,7 @@ final class FarTransport: Transport {
     acceptLink(link)
   }
 
-  func listeningChanged(_ place: ListeningPlace) {
+  func listeningChanged(_ place: FarListeningPlace) {
     if place.port == nil {
       // Listening has ended by itself, and may be started again.
       acceptLink = nil

@@ -8,7 +8,7 @@ final class ControlConnection<Incoming: RelayCoded, Outgoing: RelayCoded>: Descr
   private let loop: EventLoop
   private let descriptor: Int32
   private var watch: DescriptorWatch?
-  private var decoder = FrameDecoder<Incoming>()
+  private var decoder = RelayFrameDecoder<Incoming>()
   /// Frames that have come and were not delivered yet.
   private var inbox: [Incoming] = []
   private var output: [UInt8] = []
@@ -48,7 +48,7 @@ final class ControlConnection<Incoming: RelayCoded, Outgoing: RelayCoded>: Descr
   /// Sends a frame, after those before.
   func send(_ frame: Outgoing) {
     guard isOpen else { return }
-    let bytes = FrameDecoder<Outgoing>.bytes(of: frame)
+    let bytes = RelayFrameDecoder<Outgoing>.bytes(of: frame)
     guard bytes.count <= RelayLimits.frame + 4 else { return fail("a frame of \(bytes.count) bytes was to be sent") }
     output += bytes
     guard output.count <= Self.outputLimit else { return fail("the far machine reads nothing") }
@@ -111,11 +111,11 @@ final class ControlConnection<Incoming: RelayCoded, Outgoing: RelayCoded>: Descr
     output = []
   }
 
-  /// Reported later, so that nobody is called from within their own call.
+  /// Reported later, so that no caller is called back from within its own call.
   /// - Parameter canWrite: whether the other end can still be told why.
   private func fail(_ reason: String, canWrite: Bool = false) {
     guard isOpen else { return }
-    // It could only be told why.
+    // It was open only to tell the other end why.
     guard self.reason == nil else { return close() }
     self.reason = reason
     if canWrite { watch?.setInterest([]) } else { end() }

@@ -8,15 +8,15 @@ enum AdapterReport: Hashable {
   /// Why the agent ends the connection; the last.
   case refused(String)
   /// The answer to `AdapterOrder.listen`.
-  case listening(TransportKind, ListeningPlace)
+  case listening(TransportKind, FarListeningPlace)
   case notListening(TransportKind, LinkFailure)
   /// Where it listens has changed by itself, or listening may work now.
-  case listeningChanged(TransportKind, ListeningPlace)
+  case listeningChanged(TransportKind, FarListeningPlace)
   case dialled(UInt64, link: UInt64, LinkTraits)
   case dialFailed(UInt64, LinkFailure)
   case accepted(link: UInt64, LinkTraits)
   case received(UInt64, Bytes)
-  /// So many bytes of a link are with the agent's kernel, and as many more may be sent.
+  /// This many bytes of a link are with the agent's kernel, and as many more may be sent.
   case written(UInt64, Int)
   /// The remote side has ended a link; nil: in good order.
   case ended(UInt64, LinkFailure?)
@@ -27,15 +27,15 @@ enum AdapterReport: Hashable {
 }
 
 /// Where a transport listens; without a port it does not.
-struct ListeningPlace: Hashable {
+struct FarListeningPlace: Hashable {
   var port: UInt16?
   var addresses: [TransportAddress]
 }
 
-extension ListeningPlace: RelayCoded {
+extension FarListeningPlace: RelayCoded {
   func write(to bytes: inout RelayBytes) { bytes(port, addresses) }
-  static func read(from reader: inout RelayReader) throws(RelayError) -> ListeningPlace {
-    ListeningPlace(port: try reader(), addresses: try reader())
+  static func read(from reader: inout RelayReader) throws(RelayError) -> FarListeningPlace {
+    FarListeningPlace(port: try reader(), addresses: try reader())
   }
 }
 

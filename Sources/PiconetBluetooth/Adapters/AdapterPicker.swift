@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetSDP
 
 /// Which adapter a configuration means at the moment: adapters come, go, and are switched on and off.
-struct AdapterChoice {
+struct AdapterPicker {
   private let wanted: BluetoothConfiguration.Adapter
   private let read: AdapterTable.Reading
   /// If any adapter may be taken: the one that finds others, since its peers may be out of another one's reach. Nil:

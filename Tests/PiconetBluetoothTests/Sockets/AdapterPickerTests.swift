@@ -4,12 +4,12 @@ import Testing
 
 @testable import PiconetBluetooth
 
-@Suite struct AdapterChoiceTests {
+@Suite struct AdapterPickerTests {
   private static let one = BluetoothAddress(rawValue: 1)
   private static let two = BluetoothAddress(rawValue: 2)
 
-  private func choice(_ wanted: BluetoothConfiguration.Adapter, _ adapters: Adapter...) -> AdapterChoice {
-    AdapterChoice(wanted) { AdapterTable(adapters) }
+  private func choice(_ wanted: BluetoothConfiguration.Adapter, _ adapters: Adapter...) -> AdapterPicker {
+    AdapterPicker(wanted) { AdapterTable(adapters) }
   }
 
   private let noRoute = LinkFailure(.unreachable, "connect: No route to host (EHOSTUNREACH)")
@@ -31,7 +31,7 @@ import Testing
     #expect(try any.source(for: .le).device == SocketEnd.anyDevice, "what it can't do may be done by another one")
     #expect(try any.source(for: .l2cap, to: Self.two).device == SocketEnd.anyDevice, "it does not reach itself")
     for table in [[first], [first, Adapter(name: "hci1", device: Self.two, isUp: false)]] {
-      var choice = AdapterChoice(.any) { AdapterTable(table) }
+      var choice = AdapterPicker(.any) { AdapterTable(table) }
       choice.preferred = Self.two
       #expect(try choice.source(for: .l2cap).device == SocketEnd.anyDevice, "it is off or gone")
     }

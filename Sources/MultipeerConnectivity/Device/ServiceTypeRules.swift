@@ -1,6 +1,6 @@
 /// The rules for the type of a service (RFC 6335, section 5.1), which programs share to find each other. It is the
 /// session id of the nodes that advertise and browse.
-enum ServiceType {
+enum ServiceTypeRules {
   /// - Returns: which rule is broken; nil if none is. Upper case is taken for lower case.
   static func brokenRule(_ type: String) -> String? {
     let text = "the service type '\(type)' "

@@ -1,5 +1,5 @@
 /// How far files are, folded from what happens to each. Pure: its owner supplies the time.
-struct TransferProgress: Sendable {
+struct ProgressFold: Sendable {
   typealias Instant = ContinuousClock.Instant
 
   struct Key: Hashable, Sendable {
@@ -23,7 +23,7 @@ struct TransferProgress: Sendable {
     var rate = TransferRate()
   }
 
-  /// The files of a command, as far as they were counted.
+  /// The files of a command that have been counted.
   struct Gathered: Hashable, Sendable {
     var files = 0
     var bytes: Int64 = 0
@@ -52,7 +52,7 @@ struct TransferProgress: Sendable {
   /// For files that come one after the other, no shorter remaining time is shown.
   private static let shortestTold = Duration.seconds(2)
 
-  /// nil: nobody knows how many come.
+  /// nil: it is not known how many come.
   private(set) var gathered: Gathered?
   /// In the order in which they began.
   private(set) var files: [File] = []

@@ -5,7 +5,7 @@ import Testing
 @testable import PiconetFiles
 
 /// As on exFAT, and on FAT behind FUSE: no flag for a rename, no hard links.
-@Suite("Where the file system can neither rename without replacing nor link") struct NameClaimTests {
+@Suite("Where the file system can neither rename without replacing nor link") struct FileNameClaimTests {
   private typealias Reception = PartialReception
 
   private static func calls() -> FileSystemCalls {
@@ -36,7 +36,7 @@ import Testing
 
   @Test(
     "an EINVAL of renameat2 ends no transfer: the file is named by a hard link, or where there is none, by way of an empty one",
-    arguments: [EINVAL, ENOSYS], [0] + NameClaim.withoutLinks.sorted())
+    arguments: [EINVAL, ENOSYS], [0] + FileNameClaim.withoutLinks.sorted())
   func renameWithoutFlags(renamed: Int32, linked: Int32) throws {
     for unnamed in [true, false] {
       let folder = try TemporaryDirectory(inMemory: true)

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Words for errno.
-enum SystemError {
+enum ErrorNumber {
   static func text(_ code: Int32) -> String {
     // strerror_r(3), because strerror may share one buffer between threads.
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in

@@ -1,6 +1,6 @@
 /// Which peers a browser sees, out of the nodes in sight: one peer may be there as several nodes, for a moment after
 /// its program was started anew. A value.
-struct SightingTable<Node: Hashable & Sendable>: Sendable {
+struct BrowsedPeers<Node: Hashable & Sendable>: Sendable {
   struct Sighting: Sendable, Equatable {
     let node: Node
     let identifier: UInt64

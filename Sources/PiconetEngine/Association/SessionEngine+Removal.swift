@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Removing a member from the whole group. Nobody passes a request on: it is one frame to each member, and each acts
+/// Removing a member from the whole group. No member passes a request on: it is one frame to each member, and each acts
 /// only on its own association, so neither loops nor storms can arise.
 extension SessionEngine {
   /// Asks all other members to disconnect this one, and leaves it.
@@ -20,24 +20,24 @@ extension SessionEngine {
   }
 
   /// Leaves a member because another one wants it removed, and may.
-  mutating func remove(_ remote: NodeID, for member: NodeID, _ turn: Turn) {
+  mutating func remove(_ remote: NodeID, for member: Association, _ turn: Turn) {
     guard let association = associations[remote], association.isStaying else {
       guard let entry = turn.introductions[remote],
-        counts(wishOfIntroducer: entry.introducers.contains { $0.node.peer == member.peer })
+        counts(wishOfIntroducer: entry.introducers.contains { $0.node.peer == member.node.peer })
       else { return }
-      associations[member]?.allowances.memberWords.giveBack()
-      // Nobody is to bring it here any more.
+      member.giveBackMemberWord()
+      // No introduction is to bring it back.
       tombstones.insert(remote)
-      return endIntroduction(of: remote, Ending(.removed, .peer, "a member has removed it", by: member), turn)
+      return endIntroduction(of: remote, Ending(.removed, .peer, "a member has removed it", by: member.node), turn)
     }
-    guard counts(wishOfIntroducer: association.peer.introducedBy?.peer == member.peer) else { return }
-    associations[member]?.allowances.memberWords.giveBack()
+    guard counts(wishOfIntroducer: association.peer.introducedBy?.peer == member.node.peer) else { return }
+    member.giveBackMemberWord()
     tombstones.insert(remote)
-    association.tellRemoved(by: member, turn)
-    leave(nil, remote, .removed, by: member, turn)
+    association.tellRemoved(by: member.node, turn)
+    leave(nil, remote, .removed, by: member.node, turn)
   }
 
-  /// Whether the wish of a member counts, which has introduced the one that it is about, or not.
+  /// Whether the wish of a member counts that has introduced the node in question, or has not.
   private func counts(wishOfIntroducer isIntroducer: Bool) -> Bool {
     switch configuration.removals {
     case .introducers: isIntroducer

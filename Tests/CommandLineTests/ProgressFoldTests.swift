@@ -7,16 +7,16 @@ private let attic = TransferPeer(id: "a", fingerprint: "a", name: "Attic")
 
 /// Progress with a clock that a test moves.
 private struct Run {
-  var progress: TransferProgress
+  var progress: ProgressFold
   var now = ContinuousClock.now
 
   init(files: Int? = nil, bytes: Int64 = 0) {
-    progress = TransferProgress(isCounting: files != nil)
+    progress = ProgressFold(isCounting: files != nil)
     if let files { progress.count(.init(files: files, bytes: bytes, isWhole: true)) }
     progress.measure(at: now)
   }
 
-  mutating func begin(_ name: String, _ peer: TransferPeer = kitchen, total: Int64) -> TransferProgress.Key {
+  mutating func begin(_ name: String, _ peer: TransferPeer = kitchen, total: Int64) -> ProgressFold.Key {
     progress.begin(name, peer, total: total, isTrusted: true, isTold: true)
   }
 
@@ -29,7 +29,7 @@ private struct Run {
 }
 
 @Suite("How far files are")
-struct TransferProgressTests {
+struct ProgressFoldTests {
   @Test("sizes that add up beyond 64 bits, which a peer can claim, stop nothing", arguments: [nil, 4])
   func hugeSizes(files: Int?) throws {
     var run = Run(files: files, bytes: .max)
@@ -137,7 +137,7 @@ struct TransferProgressTests {
     run.progress.end(first, isStored: true, at: run.now)
     // The next file may come at once, so the bar stays for a while.
     #expect(run.bars.map(\.files) == [.init(done: 1, bytes: 10)])
-    run.pass(TransferProgress.rest)
+    run.pass(ProgressFold.rest)
     #expect(run.bars.isEmpty)
     _ = run.begin("b.jpg", total: 10)
     _ = run.begin("c.jpg", attic, total: 10)

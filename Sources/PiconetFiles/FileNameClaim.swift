@@ -7,7 +7,7 @@ import Glibc
 /// So that a crash leaves no empty file in its place, a note beside the partial file says which name is being taken:
 /// `.piconet-<...>.claim`, the path below the directory and a line feed. As long as the partial file exists it has not
 /// got the name yet.
-struct NameClaim {
+struct FileNameClaim {
   let partial: PartialFileName
   let directory: IncomingDirectory
 

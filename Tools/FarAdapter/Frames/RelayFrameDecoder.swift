@@ -5,7 +5,7 @@ import PiconetWire
 ///
 /// The bytes come from the network: anything but a frame is refused, and can never ask for more memory than a frame may
 /// have.
-struct FrameDecoder<Frame: RelayCoded> {
+struct RelayFrameDecoder<Frame: RelayCoded> {
   private var input: [UInt8] = []
   private var position = 0
 

@@ -5,7 +5,7 @@ import Synchronization
 /// Frames for one member in one channel, in their order. What can't be taken at once waits for room; a frame above the
 /// size of a part goes in parts. How much waits is bounded by the calls that may have no answer, in both directions,
 /// and in the channel of short frames by their number.
-final class Outbox: Sendable {
+final class FrameSender: Sendable {
   private struct State {
     /// Messages that wait, the next one first.
     var waiting: ArraySlice<[UInt8]> = []
@@ -26,7 +26,7 @@ final class Outbox: Sendable {
   /// What the head of a part takes at most.
   private static let partHead = 32
 
-  /// What a member that reads, and keeps to the limits of calls, never lets wait.
+  /// More than ever waits for a member that reads and keeps to the limits of calls.
   static let shortLimit = 4_096
 
   init(to member: Member, in channel: MessageChannel, limit: Int = .max) {

@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetWire
 
 /// What a node has said and been told during one of its lives, for the invariants.
-struct NodeRecord {
+struct NodeLedger {
   /// Commands that have no reply yet.
   var pending: [CommandID: Command] = [:]
   /// Links that the engine knows about and has neither closed nor seen closed.
@@ -12,7 +12,6 @@ struct NodeRecord {
   var dials: Set<DialID> = []
   /// The engine was told that strangers may come in.
   var isOpen = true
-  /// Whom it expects, and until when.
   /// Nodes that members have introduced, and that wait for the application's answer; those that it wants; those that it
   /// has just refused.
   var introduced: Set<NodeID> = []
@@ -26,6 +25,7 @@ struct NodeRecord {
   var introductions: Set<Set<NodeID>> = []
   /// All that have been members.
   var formerMembers: Set<NodeID> = []
+  /// Whom it expects, and until when.
   var expected: [PeerID: Instant] = [:]
   /// Links that others have dialled.
   var accepted: [LinkID: PeerID] = [:]

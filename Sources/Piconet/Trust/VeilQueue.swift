@@ -1,0 +1,51 @@
+import PiconetEngine
+import PiconetWire
+
+/// Veiled devices in sight whose keys have yet to be looked for. That costs an HMAC for every known key, and anybody
+/// can invent veils as fast as packets can be sent: so a period has room for a limited number of HMACs, and the rest
+/// waits in order. A value: its owner supplies the time.
+struct VeilQueue: Sendable {
+  static let period = Duration.milliseconds(100)
+  /// About four milliseconds of a processor.
+  static let attemptsPerPeriod = 4096
+  /// How many devices may wait. Beyond that none is added.
+  static let limit = 4096
+
+  private var waiting: [Sighting] = []
+  private var periodEnd: Instant?
+  private var attempts = 0
+
+  /// A device that waits already keeps its place.
+  mutating func append(_ sighting: Sighting) {
+    if let index = waiting.firstIndex(where: { $0.isSameNode(as: sighting.peer, sighting.incarnation) }) {
+      waiting[index] = sighting
+    } else if waiting.count < Self.limit {
+      waiting.append(sighting)
+    }
+  }
+
+  mutating func remove(_ veil: PeerID, _ incarnation: Incarnation) {
+    waiting.removeAll { $0.isSameNode(as: veil, incarnation) }
+  }
+
+  mutating func removeAll() { waiting = [] }
+
+  /// The device whose key to look for next, if the period has room.
+  mutating func next(at now: Instant) -> Sighting? {
+    if waiting.isEmpty { return nil }
+    if periodEnd.map({ $0 <= now }) ?? true { (periodEnd, attempts) = (now + Self.period, 0) }
+    return attempts < Self.attemptsPerPeriod ? waiting.removeFirst() : nil
+  }
+
+  /// Looking for a key has taken this many HMACs.
+  mutating func spent(_ count: Int) { attempts += count }
+
+  /// When the next has its turn; nil: none waits.
+  var nextDeadline: Instant? { waiting.isEmpty ? nil : periodEnd }
+}
+
+extension Sighting {
+  fileprivate func isSameNode(as peer: PeerID, _ incarnation: Incarnation) -> Bool {
+    self.peer == peer && self.incarnation == incarnation
+  }
+}

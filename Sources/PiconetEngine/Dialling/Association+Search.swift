@@ -1,0 +1,153 @@
+import PiconetWire
+
+/// The search for another link: while there is none, or for a better one.
+extension Association {
+  /// - Returns: why the association ends; nil where it does not.
+  func search(_ fact: SearchFact, _ surroundings: Surroundings, _ turn: Turn) -> Ending? {
+    var hasRoundEnded: Bool?
+    switch fact {
+    case .linkLost(let wasDialler): return beginSearch(isDialler: wasDialler, surroundings, turn)
+    case .dialFailed(let kind, let failure, let address):
+      hasRoundEnded = search?.dialFailed(kind, failure, at: address, searchTerms, turn)
+    case .strangerAnswered(let kind, let address):
+      hasRoundEnded = search?.strangerAnswered(kind, at: address, searchTerms, turn)
+    case .otherAnswered(let kind):
+      search?.otherAnswered(over: kind)
+      return endIfRestarted(surroundings)
+    case .linkEnded(let link): search?.linkEnded(link, searchTerms, turn)
+    case .sighted: sighted(surroundings, turn)
+    case .linked: lookForBetter(surroundings, turn)
+    case .timePassed: return endOfSuspension(turn.now) ?? continueSearch(surroundings, turn)
+    }
+    return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
+  }
+
+  /// The side that has dialled the lost link begins at once, the other a little later: so that nearly always there is
+  /// one new link, and not two.
+  private func beginSearch(isDialler: Bool, _ surroundings: Surroundings, _ turn: Turn) -> Ending? {
+    // A search for a better link has dialled already.
+    if let search, !search.isWaiting { return nil }
+    let delay =
+      isDialler ? Duration.zero : LinkSearch.pause(after: 1, within: disconnectTimeout, &turn.random)
+    search = LinkSearch(for: node, nextRound: turn.now + delay)
+    return continueSearch(surroundings, turn)
+  }
+
+  private func continueSearch(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
+    guard search != nil, wantsLink(surroundings) else { return nil }
+    let addresses = suspension == nil ? betterAddresses(surroundings) : allAddresses(surroundings)
+    let hasRoundEnded = search?.proceed(to: addresses, searchTerms, turn)
+    return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
+  }
+
+  func endSearch(_ turn: Turn) {
+    guard search != nil else { return }
+    search?.end(turn)
+    search = nil
+  }
+
+  /// Whether another link is wanted now: an unused association is not worth a dial.
+  private func wantsLink(_ surroundings: Surroundings) -> Bool {
+    guard suspension != nil else { return !betterAddresses(surroundings).isEmpty }
+    return link?.phase != .resuming && !isUnused
+  }
+
+  private var searchTerms: LinkSearch.Terms {
+    LinkSearch.Terms(
+      isForBetter: suspension == nil, disconnectTimeout: disconnectTimeout, preference: configuration.transports,
+      headStart: configuration.transportHeadStart)
+  }
+
+  /// A dial of the search has opened a link.
+  /// - Returns: false if it is of no use.
+  func claim(_ link: Link, _ turn: Turn) -> Bool {
+    guard search != nil, link.opening.peer == node.peer else { return false }
+    search?.dialled(link.id, turn)
+    link.search(for: node)
+    return true
+  }
+
+  /// A round of the search has led nowhere.
+  private func endOfRound(_ surroundings: Surroundings, _ now: Instant) -> Ending? {
+    endIfGone(surroundings, now) ?? endIfRestarted(surroundings)
+  }
+
+  /// The kernel has closed the link, and nothing listens any more where the peer was, on any transport: its process has
+  /// ended. A peer that only hides would have come back by itself within the time of grace.
+  private func endIfGone(_ surroundings: Surroundings, _ now: Instant) -> Ending? {
+    let grace = min(.seconds(2), disconnectTimeout / 4)
+    guard let suspension, suspension.cause.reason == .linkFailed, suspension.since + grace <= now,
+      isNowhere(surroundings), search?.isOtherSeen == false
+    else { return nil }
+    let detail = "nobody listens any more where the peer was; before, \(suspension.cause)"
+    return Ending(.linkFailed, .peer, detail)
+  }
+
+  /// The peer has certainly restarted: nothing listens any more where it was, on any transport, and another incarnation
+  /// of it is there.
+  private func endIfRestarted(_ surroundings: Surroundings) -> Ending? {
+    guard suspension != nil, let search, isNowhere(surroundings),
+      search.isOtherSeen || surroundings.discovery.seesOnlyOther(than: node)
+    else { return nil }
+    return Ending(.restarted, .peer, "another run of it answers there")
+  }
+
+  private func isNowhere(_ surroundings: Surroundings) -> Bool {
+    let kinds = Set(addresses.seen(surroundings.addresses(of: node)).map(\.kind))
+    return !kinds.isEmpty && kinds.isSubset(of: search?.goneKinds ?? [])
+  }
+
+  // MARK: Time
+
+  /// Why a suspended association ends now; nil where it does not.
+  private func endOfSuspension(_ now: Instant) -> Ending? {
+    guard let suspension, suspension.lastHeard + disconnectTimeout <= now else { return nil }
+    if disconnectTimeout == .zero { return suspension.cause }
+    return Ending(
+      .timedOut, suspension.cause.blame == .peer ? .peer : .link,
+      "no way to the peer for \(disconnectTimeout.inWords); before, \(suspension.cause)")
+  }
+
+  /// When a suspended association ends, or its search goes on.
+  func suspensionDeadline(_ surroundings: Surroundings) -> Instant? {
+    let end = suspension.map { $0.lastHeard + disconnectTimeout }
+    guard let search, let next = search.nextDeadline, wantsLink(surroundings) else { return end }
+    return end.map { min($0, next) } ?? next
+  }
+
+  // MARK: A better link
+
+  /// The discovery table has learned something of the peer: it may be what a search waits for.
+  private func sighted(_ surroundings: Surroundings, _ turn: Turn) {
+    if suspension == nil {
+      lookForBetter(surroundings, turn)
+      // News of a name or of a signal's strength lead nowhere else.
+      guard let search, betterAddresses(surroundings).contains(where: search.isNew) else { return }
+    }
+    search?.sighted(searchTerms, turn)
+  }
+
+  /// The place of a transport in the order of preference: the smaller, the better.
+  private func rank(_ kind: TransportKind) -> Int { configuration.transports.firstIndex(of: kind) ?? .max }
+
+  /// Whether a link goes over a better transport than the active one.
+  func isBetter(_ link: Link, than current: Link) -> Bool {
+    configuration.movesBetweenTransports && rank(link.opening.traits.kind) < rank(current.opening.traits.kind)
+  }
+
+  /// Where the peer may be reached over a transport that is better than the one in use.
+  private func betterAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
+    guard configuration.movesBetweenTransports, isDurable, isMember, leaving == nil, let link, link.phase == .active
+    else { return [] }
+    let current = rank(link.opening.traits.kind)
+    if current == 0 { return [] }
+    let better = knownAddresses(surroundings).filter { rank($0.kind) < current }
+    return search?.worthTrying(better) ?? better
+  }
+
+  /// A member may move to a better transport: soon, and again now and then.
+  func lookForBetter(_ surroundings: Surroundings, _ turn: Turn) {
+    guard search == nil, suspension == nil, !betterAddresses(surroundings).isEmpty else { return }
+    search = LinkSearch(for: node, nextRound: turn.now + .milliseconds(500))
+  }
+}

@@ -1,0 +1,43 @@
+import PiconetWire
+
+/// Ways that lead over members.
+extension AssociationTable {
+  /// Members over which the link to this node goes, the nearest first; never more than may lie in a row.
+  func relays(to node: NodeID) -> [NodeID] {
+    var relays: [NodeID] = []
+    var node = node
+    while relays.count <= Int(WireLimits.relays), let relay = self[node]?.link?.opening.traits.relays.first {
+      relays.append(relay)
+      node = relay
+    }
+    return relays
+  }
+
+  /// Where a tunnel over this relay leads.
+  func route(to remote: NodeID, over relay: Association, relays count: Int) -> TunnelRoute {
+    TunnelRoute(remote: remote, relays: [relay.node] + relays(to: relay.node), relayCount: count)
+  }
+
+  /// Where members of ours may bring us to this node.
+  func relayAddresses(of remote: NodeID) -> [TransportAddress] {
+    inOrder.filter { relay in
+      relay.node != remote && relay.relaysForUs && relay.relaysBelow < Int(WireLimits.relays)
+        && !relays(to: relay.node).contains(remote)
+    }.map { TransportAddress(to: remote, over: $0.node) }
+  }
+
+  /// Asks this relay for a tunnel of ours.
+  func openTunnel(_ id: TunnelID, over relay: NodeID, to remote: NodeID, _ turn: Turn) throws(Ending) {
+    guard let association = self[relay], association.relaysForUs else {
+      throw Ending(.unreachable, .link, "no member that relays, or none with a link")
+    }
+    guard remote != turn.node, remote != relay else { throw Ending(.selfConnection, .us) }
+    guard !relays(to: relay).contains(remote), association.relaysBelow < Int(WireLimits.relays) else {
+      throw Ending(.unreachable, .link, "the way to the relay is too long, or leads over the same node")
+    }
+    let number = association.openTunnel(.own(id, to: remote), turn) { .openTunnel(tunnel: $0, to: remote.memberName) }
+    guard number != nil else {
+      throw Ending(.limitExceeded, .us, "\(WireLimits.tunnels) tunnels over this relay are open")
+    }
+  }
+}
