@@ -183,6 +183,7 @@ public final class IncomingFile {
     state = .ended
     keepPromise(promised)
     partial.discard()
+    directory.rememberedPartials.withLock { $0.forget() }
   }
 
   /// Leaves what was written for a later transfer with the same key, if there is a key and at least one block, and no
@@ -330,6 +331,7 @@ public final class IncomingFile {
   ) throws(FileFailure) -> IncomingOutcome {
     state = .ended
     partial.removeJournal()
+    directory.rememberedPartials.withLock { $0.forget() }
     if let keptElsewhere { directory.forgetKept(keptElsewhere) }
     try folder.synchronize()
     partial.descriptor.close()

@@ -173,7 +173,7 @@ struct DailyShareTests {
       #expect(share.refusal(behind: 80) == nil, "less is to come")
       let refusal = share.refusal(behind: 0)
       #expect((refusal == nil) == isEnough && share.isBeyond != isEnough)
-      share.end(came: isEnough ? 100 : 0)
+      share.end(came: isEnough ? 100 : 0, isStored: isEnough)
       // What came is counted, and what was not allowed has cost nothing.
       let rest = await limit.take(isEnough ? 1 : 99, from: content.sender)
       #expect((rest == nil) == isEnough)
@@ -183,14 +183,16 @@ struct DailyShareTests {
   @Test("a file counts as much as it takes of a disk, however small it is; if nothing comes of it, nothing")
   func small() async throws {
     let sender = try #require(PeerID(bytes: [UInt8](repeating: 7, count: 32)))
-    for (size, came, isLeft) in [(12, 12, false), (12, 0, true), (0, 0, false)] as [(UInt64, UInt64, Bool)] {
+    for (size, came, isStored) in [(12, 12, true), (12, 12, false), (12, 0, false), (0, 0, true), (0, 0, false)]
+      as [(UInt64, UInt64, Bool)]
+    {
       let content = DailyShare.Content(sender: sender, identity: [], size: size, smallest: 8_192)
       let limit = DailyLimit(10_000)
       let share = try #require(await limit.share(of: content) { 0 })
-      share.end(came: came)
-      #expect((await limit.take(10_000, from: sender) != nil) == isLeft, "\(size), \(came)")
-      // What is under way would have to be waited for.
-      if !isLeft { #expect(await limit.take(1_808, from: sender) != nil, "\(size), \(came)") }
+      share.end(came: came, isStored: isStored)
+      let left = 10_000 - (isStored ? 8_192 : Int64(came))
+      #expect(await limit.take(left + 1, from: sender) == nil, "\(size), \(came), \(isStored)")
+      #expect(await limit.take(left, from: sender) != nil, "\(size), \(came), \(isStored)")
     }
   }
 
@@ -207,8 +209,8 @@ struct DailyShareTests {
     #expect(first.refusal(behind: 60) == nil && second.refusal(behind: 0) == nil)
     // Whichever comes first at the kept part: there is no more for the two than both have taken.
     #expect(first.refusal(behind: 0) != nil)
-    first.end(came: 40)
-    second.end(came: 100)
+    first.end(came: 40, isStored: true)
+    second.end(came: 100, isStored: true)
     #expect(await limit.take(1, from: content.sender) == nil)
   }
 
@@ -217,12 +219,9 @@ struct DailyShareTests {
     let content = try content(100)
     let limit = DailyLimit(100)
     let share = try await share(of: content, kept: 100, in: limit)
-    let other = await limit.take(60, from: content.sender)
-    share.end(came: 0)
-    #expect(share.refusal(behind: 0) != nil)
-    #expect(await limit.take(41, from: content.sender) == nil, "what is under way for the other still counts")
-    limit.settle(try #require(other), came: 60)
-    #expect(await limit.take(40, from: content.sender) != nil)
+    share.end(came: 0, isStored: false)
+    _ = try #require(share.refusal(behind: 0), "it would be under way for ever")
+    #expect(await limit.take(100, from: content.sender) != nil)
   }
 
   @Test("if there is too little for two of one content the second waits, and has what the first leaves")
@@ -232,13 +231,13 @@ struct DailyShareTests {
       let limit = DailyLimit(139)
       let first = try await share(of: content, kept: 60, in: limit)
       async let other = limit.share(of: content) { 0 }
-      first.end(came: came)
+      first.end(came: came, isStored: false)
       let second = await other
       #expect((second != nil) == isEnough)
-      second?.end(came: 40 - came)
+      second?.end(came: 40 - came, isStored: true)
       // The next one goes on behind what is kept again.
       let third = try await share(of: content, kept: 90, in: limit)
-      third.end(came: 10)
+      third.end(came: 10, isStored: true)
       #expect(await limit.take(90, from: content.sender) == nil, "50 have come")
       #expect(await limit.take(89, from: content.sender) != nil)
     }

@@ -17,20 +17,23 @@ struct WaitingInvitationsTests {
     func begin(_ number: Int) { numbers.withLock { _ = $0.insert(number) } }
   }
 
-  @Test("come in their order, without those that have gone")
+  @Test("come in their order, without those that have gone, which are reported")
   func order() async {
     let open = Open([1, 2, 3])
-    let waiting = WaitingInvitations<Int> { open.has($0) }
+    let gone = Mutex<[Int]>([])
+    let waiting = WaitingInvitations<Int>(
+      isOpen: { open.has($0) }, tellGone: { number in gone.withLock { $0.append(number) } })
     for number in 1...3 { waiting.append(number) }
     open.end(2)
     #expect(await waiting.next() == 1)
     #expect(await waiting.next() == 3)
+    #expect(gone.withLock { $0 } == [2])
   }
 
   @Test("of a peer that invites and withdraws without end no more waits than the last one")
   func bounded() {
     let open = Open([0])
-    let waiting = WaitingInvitations<Int> { open.has($0) }
+    let waiting = WaitingInvitations<Int>(isOpen: { open.has($0) }, tellGone: { _ in })
     waiting.append(0)
     for number in 1...10_000 {
       open.begin(number)
@@ -42,7 +45,7 @@ struct WaitingInvitationsTests {
 
   @Test("a reader that waits is given the next one, and one that is cancelled nothing")
   func readers() async {
-    let waiting = WaitingInvitations<Int> { _ in true }
+    let waiting = WaitingInvitations<Int>(isOpen: { _ in true }, tellGone: { _ in })
     async let next = waiting.next()
     waiting.append(7)
     #expect(await next == 7)

@@ -1,7 +1,8 @@
 """Who has a place at piconet relay and piconet ping --listen, where strangers have taken all of them."""
 import meetings
 from association import Association, joined
-from link import LinkEnded, Node
+from frames import Leave
+from link import Late, LinkEnded, Node
 from place import Place
 
 STRANGERS = "127.0.0.2"  # the address of all strangers
@@ -19,6 +20,17 @@ def take_places(address: tuple[str, int]) -> list[Association]:
     return members
 
 
+def is_gone(member: Association) -> bool:
+    try:
+        while not isinstance(member.receive(0.05), Leave):
+            pass
+        return True
+    except Late:
+        return False
+    except LinkEnded:
+        return True
+
+
 def held(place: Place, command: str) -> None:
     """Somebody of another address gets in all the same, and a known device of whatever address."""
     bob = Node(name="Bob")
@@ -27,7 +39,9 @@ def held(place: Place, command: str) -> None:
     members = take_places(address)
     members.append(joined(address))
     members.append(joined(address, bob, source=STRANGERS))
-    assert all(member.is_member for member in members)
+    # Two of the strangers have gone for them, and none for saying nothing.
+    assert [is_gone(member) for member in members].count(True) == 2
+    assert not any(is_gone(member) for member in members[16:])
     program.check_alive()
 
 

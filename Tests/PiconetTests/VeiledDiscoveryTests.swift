@@ -21,10 +21,15 @@ private final class OpenSource: Discovery {
 /// A clock that a test moves, with one timer.
 private final class HandTime {
   private(set) var now = Instant(nanoseconds: 0)
+  /// How long each look at the clock takes, like the work in between.
+  var passing = Duration.zero
   private(set) var deadline: Instant?
   weak var discovery: VeiledDiscovery?
 
-  var time: VeiledDiscovery.Time { VeiledDiscovery.Time(now: { self.now }, wake: { self.deadline = $0 }) }
+  var time: VeiledDiscovery.Time { VeiledDiscovery.Time(now: {
+        self.now = self.now + self.passing
+        return self.now
+      }, wake: { self.deadline = $0 }) }
 
   /// Goes on to the deadline. Returns false if there is none.
   func step() -> Bool {
@@ -135,7 +140,11 @@ struct VeiledDiscoveryTests {
     // A flood of changes does not put it off.
     for sighting in invented { source.report(.seen(sighting)) }
     #expect(seen.isEmpty)
-    var periods = 0
+    // However long the work of a period takes, it is no more.
+    time.passing = .milliseconds(500)
+    #expect(time.step() && seen.isEmpty)
+    time.passing = .zero
+    var periods = 1
     while seen.isEmpty, time.step() { periods += 1 }
     // Four of 1,025 HMACs each begin in a period, and four had their turn in the first. Those wait again, at the end.
     #expect(seen == ["Mum"] && periods == 15)

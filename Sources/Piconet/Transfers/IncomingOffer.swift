@@ -123,7 +123,7 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// - Returns: false if the task was cancelled before.
   package func hasEnded() async -> Bool { await state.hasEnded() }
 
-  /// How many bytes of the content have come from the sender, whatever became of them: more than are stored where a
+  /// How many bytes of the content have come to be stored, whatever became of them: more than are stored where a
   /// link breaks or the file is thrown away. The last word once the transfer has ended.
   package var receivedByteCount: UInt64 { state.receivedByteCount }
 

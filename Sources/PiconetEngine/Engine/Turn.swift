@@ -5,8 +5,8 @@ import PiconetWire
 /// application knows about each peer, dials under way and random numbers.
 ///
 /// An engine has one and lends it to its machines; nothing else keeps it. It is an object, because moving a value into
-/// each fact and back costs 500 instructions a fact. Fields on the path of every message skip the exclusivity check,
-/// for the reason given at `Association`.
+/// each fact and back costs 500 instructions a fact. Fields that every turn looks at skip the exclusivity check, for
+/// the reason given at `Association`.
 final class Turn {
   /// The node whose engine it is.
   let node: NodeID

@@ -46,7 +46,7 @@ enum InvitationFact: Sendable {
   case introductionEnded
 }
 
-/// What ends invitations between two nodes, however far they have come. It leaves nothing to the engine.
+/// What happens to an association that may end the invitations between its two nodes. It leaves nothing to the engine.
 enum InvitationEnd: Sendable {
   /// We are leaving, and take no invitation with us.
   case leaving(Reason)

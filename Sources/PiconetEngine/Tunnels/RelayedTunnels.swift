@@ -17,8 +17,6 @@ struct RelayedTunnels {
   private var halves: [TunnelPlace: Half] = [:]
   private var budgets: [PeerID: RateBudget] = [:]
   private var budget: RateBudget?
-  /// Some sender waits for a quota.
-  private var holdsBack = false { didSet { if holdsBack { watch.changed() } } }
   /// Told of changes to what `nextDeadline` depends on.
   private let watch: DeadlineWatch
 
@@ -155,7 +153,8 @@ extension RelayedTunnels {
   mutating func giveCredit(_ members: AssociationTable, _ turn: Turn) {
     guard !isEmpty else { return }
     for (place, count) in takeDue(at: turn.now) { members[place.node]?.tunnelConsumed(place.number, count, turn) }
-    holdsBack = halves.values.contains { $0.owed > 0 }
+    // Some sender waits for a quota.
+    if halves.values.contains(where: { $0.owed > 0 }) { watch.changed() }
   }
 }
 

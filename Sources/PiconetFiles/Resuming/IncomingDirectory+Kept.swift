@@ -48,20 +48,20 @@ extension IncomingDirectory {
     // What is kept for this very file will be used by it.
     let own = key.map { keptName(under: $0) }
     func choice(of files: [KeptPartial]) -> [KeptPartial] {
-      KeptPartials(files.filter { $0.name != own }).toFree(missing, size: size, asker: own)
+      KeptPartials(files.filter { $0.name != own }).toFree(missing, size: size, asker: key?.partialName)
     }
     let moment = now()
-    if let remembered = rememberedPartials.withLock({ $0.files(at: moment) }), choice(of: remembered).isEmpty {
-      return 0
-    }
+    let (remembered, version) = rememberedPartials.withLock { ($0.files(at: moment), $0.version) }
+    if let remembered, choice(of: remembered).isEmpty { return 0 }
     let files = keptNames().files.compactMap { look(at: $0) }
-    rememberedPartials.withLock { $0.note(files, at: moment) }
+    rememberedPartials.withLock { $0.note(files, at: moment, of: version) }
     return choice(of: files).filter { removeIfAbandoned($0.name) }.count
   }
 
   /// A file was stored. A partial file under the same key may hold a part of the same content, which is no longer
   /// needed.
   func forgetKept(_ name: PartialFileName) {
+    rememberedPartials.withLock { $0.forget() }
     // A process that is still writing it may finish. Without the journal's name the file is not kept afterwards, and a
     // sweep sees that it is useless.
     if !removeIfAbandoned(name) { _ = unlinkat(descriptor.number, name.journal, 0) }

@@ -68,8 +68,9 @@ struct KeptPartials: Sendable {
   /// Those whose removal frees this many bytes for a file, oldest first and no more than needed; none if all of them
   /// together would not free enough. For a known sender, strangers' files go before others.
   ///
-  /// Files of another sender may go as long as it holds at least as much as the asking one would with the new file;
-  /// those of a known sender for no stranger's.
+  /// A known sender's files may go for another known sender's as long as it holds at least as much as the asking one
+  /// would with the new file, and for no stranger's; among strangers the same holds. A stranger's may always go for a
+  /// known sender's.
   /// - Parameters:
   ///   - size: bytes of the new file.
   ///   - asker: what the new file is kept as; nil if it is not kept.

@@ -10,9 +10,14 @@ struct RememberedPartials: Sendable {
   private var files: [KeptPartial] = []
   /// When the directory was read; nil: it is to be read again.
   private var read: KeptAge.Moment?
+  /// Another one after each `forget`: what was read before that does not count.
+  private(set) var version: UInt64 = 0
 
-  /// - Parameter moment: when the reading began.
-  mutating func note(_ files: [KeptPartial], at moment: KeptAge.Moment) {
+  /// - Parameters:
+  ///   - moment: when the reading began.
+  ///   - version: the one at that time.
+  mutating func note(_ files: [KeptPartial], at moment: KeptAge.Moment, of version: UInt64) {
+    guard version == self.version else { return }
     self.files = files
     read = moment
   }
@@ -20,6 +25,7 @@ struct RememberedPartials: Sendable {
   mutating func forget() {
     files = []
     read = nil
+    version += 1
   }
 
   /// Nil if the directory is to be read again.

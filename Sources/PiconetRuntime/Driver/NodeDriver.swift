@@ -83,6 +83,7 @@ public final class NodeDriver: RoundHandler {
     self.loop = loop
     self.disk = disk
     self.engine = engine
+    assert(!transports.contains { $0.kind == .relay }, "tunnels are handed over on their own")
     self.transports = if let tunnels { transports + [tunnels] } else { transports }
     self.tunnels = tunnels
     self.discoveries = discoveries

@@ -57,8 +57,8 @@ struct DailyTests {
 
   @Test("whom a person makes known while it is connected is no stranger from its next file on")
   func confirmed() async throws {
-    try await stranger(daily: 1_000) { scene, _, node, member in
-      let large = Resource.bytes([UInt8](repeating: 1, count: 1_001), named: "a.bin")
+    try await stranger(daily: 5_000) { scene, _, node, member in
+      let large = Resource.bytes([UInt8](repeating: 1, count: 5_001), named: "a.bin")
       let first = await refusal(of: large, by: member)
       #expect(isOfToday(first), "\(String(describing: first))")
       try await scene.trust("add", "Phone", node.id.peer.description, state: "Kitchen")

@@ -1,6 +1,6 @@
 import Piconet
 
-/// A node for the single link of `piconet ping` and `piconet cat`, and how its other end is reached.
+/// The node of `piconet ping`, `cat` and `relay`, and how its other end is reached.
 struct PeerLink: Sendable {
   let arguments: LinkArguments
   let environment: ProgramEnvironment

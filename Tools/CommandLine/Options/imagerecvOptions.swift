@@ -101,7 +101,11 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
           began (default: no limit)
           """,
         .value(name: "BYTES") { (arguments, value) throws(UnacceptableValue) in
-          arguments.daily = try OptionNumbers.byteCount(value)
+          let daily = try OptionNumbers.byteCount(value)
+          guard daily >= DailyShare.Content.blockByteCount else {
+            throw .because("must be at least 4096, which the smallest file counts; without --daily there is no limit")
+          }
+          arguments.daily = daily
         }),
       Option(
         "timeout",

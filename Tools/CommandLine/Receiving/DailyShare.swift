@@ -20,21 +20,40 @@ final class DailyShare: Sendable {
     }
 
     init(_ offer: IncomingOffer) {
-      let folders = offer.rawFolder.isEmpty ? 0 : offer.rawFolder.count { $0 == 0x2F } + 1
+      // Deeper ones are refused.
+      let folders = offer.rawFolder.isEmpty ? 0 : min(offer.rawFolder.count { $0 == 0x2F } + 1, Self.deepest)
       self.init(
         sender: offer.sender.fingerprint, identity: offer.identity, size: offer.size,
         smallest: Self.blockByteCount * UInt64(1 + folders))
     }
 
     /// The least that a file or a folder takes of a disk.
-    private static let blockByteCount: UInt64 = 4_096
+    static let blockByteCount: UInt64 = 4_096
+    private static let deepest = 16
 
-    /// What counts if this much is here.
-    func missing(behind offset: UInt64) -> Int64 { cost(of: size - min(size, offset)) }
+    // The same content may go into folders of different depths.
+    static func == (one: Content, other: Content) -> Bool {
+      one.sender == other.sender && one.identity == other.identity && one.size == other.size
+    }
 
-    /// What counts if this many bytes come: nothing if none need to.
-    func cost(of byteCount: UInt64) -> Int64 {
-      byteCount == 0 && size > 0 ? 0 : Int64(clamping: max(byteCount, smallest))
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(sender)
+      hasher.combine(identity)
+      hasher.combine(size)
+    }
+
+    /// What counts beforehand if this much is here: nothing if no more need come.
+    func missing(behind offset: UInt64) -> Int64 {
+      let byteCount = size - min(size, offset)
+      return byteCount == 0 && size > 0 ? 0 : Int64(clamping: max(byteCount, smallest))
+    }
+
+    /// What counts in the end.
+    /// - Parameters:
+    ///   - byteCount: how much of it has come.
+    ///   - isStored: whether there is one more file because of it.
+    func cost(of byteCount: UInt64, isStored: Bool) -> Int64 {
+      Int64(clamping: isStored ? max(byteCount, smallest) : byteCount)
     }
   }
 
@@ -80,12 +99,14 @@ final class DailyShare: Sendable {
   }
 
   /// The transfer is over. Call it once.
-  /// - Parameter came: how many bytes of the content have come, whatever became of them.
-  func end(came: UInt64) {
+  /// - Parameters:
+  ///   - came: how many bytes of the content have come, whatever became of them.
+  ///   - isStored: whether there is one more file because of it.
+  func end(came: UInt64, isStored: Bool) {
     let taking = state.withLock { state in
       state.isOver = true
       return state.taking
     }
-    limit.settle(taking, came: content.cost(of: came), releasing: mayResume ? content : nil)
+    limit.settle(taking, came: content.cost(of: came, isStored: isStored), releasing: mayResume ? content : nil)
   }
 }

@@ -76,7 +76,7 @@ struct InvitationDesk: Sendable {
 
   private func answer() async {
     // Peers that need no question wait neither for those of others nor for a person who compares on the other side.
-    let questions = WaitingInvitations<Invitation> { $0.isOpen }
+    let questions = WaitingInvitations<Invitation>(isOpen: { $0.isOpen }, tellGone: { tellGone($0) })
     await withDiscardingTaskGroup { group in
       group.addTask { await ask(about: questions) }
       for await invitation in node.invitations {
@@ -115,6 +115,12 @@ struct InvitationDesk: Sendable {
       }
       group.cancelAll()
     }
+  }
+
+  /// It has gone before the person could be asked about it.
+  private func tellGone(_ invitation: Invitation) {
+    guard let suppressed = take(invitation) else { return }
+    console.note("\(describe(invitation)) wanted to \(purpose), and has gone\(Self.words(suppressed))")
   }
 
   /// Nobody is asked about it, and it lacks the right.

@@ -119,6 +119,8 @@ final class OfferDesk: Sendable {
     sums.begin(sender, offer.sender)
     await take(offer, of: sender)
     let isHere = node.session.members.contains { $0.id == offer.sender.id }
+    // It may have left before its offer was read.
+    if !isHere { state.withLock { $0.gates[offer.sender.id] = nil } }
     if sums.end(sender, isHere: isHere) { over(sender) }
   }
 
@@ -144,7 +146,8 @@ final class OfferDesk: Sendable {
     }
     let late = isTold ? nil : offered
     guard let dailyLimit, await offer.isOfStranger else {
-      return await takeInTurn(offer, name, of: sender, late, nil)
+      _ = await takeInTurn(offer, name, of: sender, late, nil)
+      return
     }
     let share = await whileOffered(offer) { [directory] in
       await dailyLimit.share(of: DailyShare.Content(offer)) { await offer.keptByteCount(in: directory) }
@@ -153,8 +156,8 @@ final class OfferDesk: Sendable {
       guard !Task.isCancelled, offer.failure == nil else { return await refuse(offer, name) }
       return await refuse(offer, name, Self.beyondDailyLimit)
     }
-    await takeInTurn(offer, name, of: sender, late, share)
-    share.end(came: offer.receivedByteCount)
+    let isStored = await takeInTurn(offer, name, of: sender, late, share) == .stored
+    share.end(came: offer.receivedByteCount, isStored: isStored)
   }
 
   /// Waits as long as the offer stands: one whose sender has gone must not stand before those that come later, nor be
@@ -175,36 +178,51 @@ final class OfferDesk: Sendable {
   private static let beyondDailyLimit = TransferFailure(
     word: "daily-limit", message: DailyShare.refusal, exitCode: .refused)
 
+  /// What has become of an offer.
+  private enum Outcome {
+    case stored
+    /// The content was here already.
+    case present
+    case failed
+  }
+
   /// Stores an offer that nothing speaks against.
   private func takeInTurn(
     _ offer: IncomingOffer, _ name: String, of sender: TransferPeer, _ late: Event?, _ share: DailyShare?
-  ) async {
+  ) async -> Outcome {
     let gate = state.withLock { state -> TaskGate in
       let gates = state.gates[offer.sender.id] ?? Gates()
       state.gates[offer.sender.id] = gates
       return gates.gate(ofSize: offer.size)
     }
-    guard await whileOffered(offer, { await gate.enter() }) else { return await refuse(offer, name) }
+    guard await whileOffered(offer, { await gate.enter() }) else {
+      await refuse(offer, name)
+      return .failed
+    }
     defer { gate.leave() }
-    guard let places else {
-      _ = await store(offer, name, sender, nil, late, share)
-      return
-    }
+    guard let places else { return await store(offer, name, sender, nil, late, share) }
     guard let place = await whileOffered(offer, { await places.enter(sender.fingerprint) }) else {
-      return await refuse(offer, name)
+      await refuse(offer, name)
+      return .failed
     }
+    let outcome = await store(offer, name, sender, place, late, share)
     // A place that has been used stays used.
-    places.leave(place, isUsed: await store(offer, name, sender, place, late, share))
+    places.leave(place, isUsed: outcome != .failed)
+    return outcome
   }
 
   /// - Parameters:
   ///   - late: reported before the outcome, unless that is a failure.
   ///   - share: what a stranger's offer has of the day, if strangers have a limit.
-  /// - Returns: whether the file is there now.
   private func store(
     _ offer: IncomingOffer, _ name: String, _ sender: TransferPeer, _ place: FilePlaceTable.Place?, _ late: Event?,
     _ share: DailyShare?
-  ) async -> Bool {
+  ) async -> Outcome {
+    // It may have ended in the moment of its turn: the disk need not make room for it.
+    if offer.failure != nil {
+      await refuse(offer, name)
+      return .failed
+    }
     let peer = sender.fingerprint
     let key = board.begin(
       name, peer: sender, total: Int64(clamping: offer.size), isTrusted: offer.sender.rights.contains(.push),
@@ -241,12 +259,12 @@ final class OfferDesk: Sendable {
               peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size),
               sha256: file.digest.hexadecimal, suppressed: NoticeBudget.figure(suppressed))),
           of: sender, isWritten: suppressed != nil)
-        guard let suppressed, sums.listsFile(of: sender) else { return true }
+        guard let suppressed, sums.listsFile(of: sender) else { return .present }
         console.result(path: file.path)
         console.note(
           "\(console.safe(name)) from \(console.safe(offer.sender.petname)): already there"
             + NoticeBudget.words(suppressed))
-        return true
+        return .present
       }
       notices?.stored(file.path, bytes: Int64(clamping: file.size), of: sender)
       // A new file matters more than the line about it.
@@ -259,12 +277,12 @@ final class OfferDesk: Sendable {
             resumedFrom: file.resumedFrom > 0 ? Int64(clamping: file.resumedFrom) : nil,
             suppressed: NoticeBudget.figure(suppressed))),
         of: sender, isWritten: suppressed != nil)
-      guard let suppressed, sums.listsFile(of: sender) else { return true }
+      guard let suppressed, sums.listsFile(of: sender) else { return .stored }
       console.result(path: file.path)
       console.note(
         "\(console.safe(name)) from \(console.safe(offer.sender.petname)), \(HumanFigures.bytes(Int64(clamping: file.size)))"
           + NoticeBudget.othersNotTold(suppressed), detail: 1)
-      return true
+      return .stored
     } catch {
       board.end(key)
       if error.code == .exists, policy == .skip {
@@ -275,7 +293,7 @@ final class OfferDesk: Sendable {
             Event.Skipped(
               peer: peer, file: name, reason: "exists", suppressed: NoticeBudget.figure(suppressed))),
           of: sender, isWritten: suppressed != nil)
-        guard let suppressed, sums.listsFile(of: sender) else { return false }
+        guard let suppressed, sums.listsFile(of: sender) else { return .failed }
         console.note(
           "\(console.safe(name)) from \(console.safe(offer.sender.petname)): skipped, another file has the name"
             + NoticeBudget.words(suppressed))
@@ -290,7 +308,7 @@ final class OfferDesk: Sendable {
           }
         }
       }
-      return false
+      return .failed
     }
   }
 
