@@ -26,10 +26,13 @@ private final class HandTime {
   private(set) var deadline: Instant?
   weak var discovery: VeiledDiscovery?
 
-  var time: VeiledDiscovery.Time { VeiledDiscovery.Time(now: {
+  var time: VeiledDiscovery.Time {
+    VeiledDiscovery.Time(
+      now: {
         self.now = self.now + self.passing
         return self.now
-      }, wake: { self.deadline = $0 }) }
+      }, wake: { self.deadline = $0 })
+  }
 
   /// Goes on to the deadline. Returns false if there is none.
   func step() -> Bool {
