@@ -37,14 +37,12 @@ struct VeilQueue: Sendable {
     return attempts < Self.attemptsPerPeriod ? waiting.removeFirst() : nil
   }
 
-  /// The work of this period has ended then. If it has used the period up, the next one begins after a pause, however
-  /// long the work took.
-  mutating func worked(until now: Instant) {
+  /// Looking for a key has taken this many HMACs. If the period is used up by that, the next one begins after a pause,
+  /// however long the work took.
+  mutating func spent(_ count: Int, until now: Instant) {
+    attempts += count
     if attempts >= Self.attemptsPerPeriod { periodEnd = now + Self.period }
   }
-
-  /// Looking for a key has taken this many HMACs.
-  mutating func spent(_ count: Int) { attempts += count }
 
   /// When the next has its turn; nil: none waits.
   var nextDeadline: Instant? { waiting.isEmpty ? nil : periodEnd }

@@ -109,16 +109,13 @@ final class VeiledDiscovery: Discovery {
     // Asked for once a period has room: listing a thousand keys costs something, too.
     lazy var candidates = candidates()
     let start = time.now()
-    var hasLooked = false
     while let sighting = queue.next(at: start) {
       let owner = candidates.firstIndex {
         PeerVeil.veil(of: $0.0, sighting.incarnation, session: sessionID) == sighting.peer
       }
-      hasLooked = true
-      queue.spent(owner.map { $0 + 1 } ?? candidates.count)
+      queue.spent(owner.map { $0 + 1 } ?? candidates.count, until: time.now())
       if let owner { tell(sighting, of: candidates[owner]) }
     }
-    if hasLooked { queue.worked(until: time.now()) }
     time.wake(queue.nextDeadline)
   }
 
