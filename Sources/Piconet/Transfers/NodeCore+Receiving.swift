@@ -42,18 +42,10 @@ extension NodeCore {
     return transfer
   }
 
-  /// What the sender is told of an error that no file has caused.
+  /// What the sender is told of an error that no file has caused: a refusal and the end of the task come from here.
   private static func told(_ error: PiconetError) -> ResourceFailure {
-    switch error.code.known {
-    case .declined: ResourceFailure(.declined, error.detail)
-    case .cancelled: ResourceFailure(.cancelled, "")
-    case .timedOut, .full, .version, .identity, .codeMismatch, .codeNeeded, .wrongCode, .wrongSession, .unreachable,
-      .notAvailable, .linkFailed, .protocolBroken, .limitExceeded, .shuttingDown, .left, .removed, .alreadyConnected,
-      .inProgress, .notConnected, .messageTooLarge, .sourceUnreadable, .sourceChanged, .nameRefused, .tooLarge,
-      .diskFull, .noPermission, .exists, .digestMismatch, .sizeMismatch, .directoryVanished, .notWanted, .storageFailed,
-      .tooManyTransfers, .notSupported, .invalidArgument, .state, .internalError, nil:
-      ResourceFailure(.internalError, "")
-    }
+    if error.code == .declined { return ResourceFailure(.declined, error.detail) }
+    return ResourceFailure(error.code == .cancelled ? .cancelled : .internalError, "")
   }
 
   /// How many whole blocks an earlier transfer of the same content has left; a transfer goes on behind most of them.
