@@ -265,6 +265,15 @@ public final class IncomingFile {
     /// The file has the name, but not durably yet.
     case given(SafeFileName, IncomingFolder)
     case over(IncomingOutcome)
+
+    /// The name that its content has, if it has one.
+    var name: SafeFileName? {
+      switch self {
+      case .given(let name, _): name
+      case .over(.stored(let file)), .over(.present(let file)): file.name
+      case .over(.skipped): nil
+      }
+    }
   }
 
   private func publish(_ digest: SHA256Digest) throws(FileFailure) -> IncomingOutcome {
@@ -273,6 +282,8 @@ public final class IncomingFile {
       naming = .over(.skipped(name))
       try directory.replacing.withLock { _ throws(FileFailure) in
         naming = try giveName(replacing: mayReplace(folder.path(of: name)), digest)
+        // Nor does another file of the sender take its place under a number.
+        if let other = naming.name, other != name { _ = mayReplace(folder.path(of: other)) }
       }
     } else {
       naming = try giveName(replacing: .never, digest)
@@ -305,6 +316,7 @@ public final class IncomingFile {
   private func giveName(
     in folder: IncomingFolder, replacing: Bool, _ digest: SHA256Digest
   ) throws(FileFailure) -> Naming {
+    if let there = try presentWithoutNumber(in: folder, digest) { return .over(.present(there)) }
     var numbers = NameNumbers(last: directory.settings.maximumNumber)
     let name = name
     let isTaken = { (number: Int) throws(FileFailure) -> Bool in try folder.kind(of: name.numbered(number)) != nil }
@@ -355,6 +367,20 @@ public final class IncomingFile {
     discard()
     try folder.synchronize()
     return result
+  }
+
+  /// The same, under the name without the number that the sender gave it, or with another number.
+  private func presentWithoutNumber(
+    in folder: IncomingFolder, _ digest: SHA256Digest
+  ) throws(FileFailure) -> StoredFile? {
+    guard let base = name.withoutNumber else { return nil }
+    var gap = 0
+    for number in 1...PresentContent.limit where gap <= PresentContent.gapLimit {
+      let candidate = number == 1 ? base : base.numbered(number)
+      if let present = try present(in: folder, as: candidate, digest) { return present }
+      gap = try folder.kind(of: candidate) == nil ? gap + 1 : 0
+    }
+    return nil
   }
 
   private func file(_ name: SafeFileName, in folder: IncomingFolder, _ digest: SHA256Digest) -> StoredFile {

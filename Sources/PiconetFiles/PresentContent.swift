@@ -2,8 +2,8 @@ import CPiconetSystem
 import Glibc
 import Synchronization
 
-/// Files in a folder that may already have the content of an offer: those of its size, under its name or that name with
-/// a number.
+/// Files in a folder that may already have the content of an offer: those of its size, under its name, that name with a
+/// number, or without the one that it has, or with another.
 ///
 /// They are read in steps, so that a shared thread is never held up for long. Their digests are kept for as long as the
 /// file system says that they have not changed. Calls block on the disk. Confined to one thread at a time.
@@ -13,7 +13,7 @@ public final class PresentContent {
   /// How many names are looked at for them.
   private static let lookLimit = 1_000
   /// The most free numbers in a row that don't end the search: their files may have been removed.
-  private static let gapLimit = 2
+  static let gapLimit = 2
 
   private struct Candidate {
     let name: SafeFileName
@@ -27,7 +27,8 @@ public final class PresentContent {
   private var underWay: (index: Int, file: FileDescriptor, hash: RunningSHA256, position: UInt64)?
   private var finished = 0
 
-  /// Looks for files; reads none. Nil if there are none, which takes three looks if the name and the next two are free.
+  /// Looks for files; reads none. Nil if there are none, which takes three looks if the name and the next two are free,
+  /// and three more if it has a number.
   public convenience init?(
     in directory: IncomingDirectory, folder: SafeFolder, name: SafeFileName, size: UInt64
   ) throws(FileFailure) {
@@ -38,8 +39,19 @@ public final class PresentContent {
   init?(in folder: IncomingFolder, name: SafeFileName, size: UInt64) throws(FileFailure) {
     self.folder = folder
     self.size = size
+    var left = Self.lookLimit
+    try look(for: name, &left)
+    // A sender that numbers its own names gives another one when it sends more or fewer of them.
+    if let base = name.withoutNumber { try look(for: base, &left) }
+    if candidates.isEmpty { return nil }
+  }
+
+  /// Looks for the name, and for it with a number.
+  private func look(for name: SafeFileName, _ left: inout Int) throws(FileFailure) {
     var gap = 0
-    for number in 1...min(Self.lookLimit, max(1, folder.directory.settings.maximumNumber)) {
+    for number in 1...max(1, folder.directory.settings.maximumNumber) where candidates.count < Self.limit {
+      left -= 1
+      guard left >= 0 else { return }
       let name = number == 1 ? name : name.numbered(number)
       let found: stat?
       do throws(FileFailure) {
@@ -47,20 +59,20 @@ public final class PresentContent {
       } catch {
         if number == 1 { throw error }
         // With its number it may be too long for this disk.
-        break
+        return
       }
       guard let status = found else {
         gap += 1
-        if gap > Self.gapLimit { break }
+        if gap > Self.gapLimit { return }
         continue
       }
       gap = 0
-      if FileKind(mode: status.st_mode) == .regular, UInt64(clamping: status.st_size) == size {
+      if FileKind(mode: status.st_mode) == .regular, UInt64(clamping: status.st_size) == size,
+        !candidates.contains(where: { $0.name == name })
+      {
         candidates.append(Candidate(name: name, stamp: FileStamp(status)))
       }
-      if candidates.count == Self.limit { break }
     }
-    if candidates.isEmpty { return nil }
   }
 
   /// Only the file with exactly this name.
@@ -104,11 +116,11 @@ public final class PresentContent {
   }
 
   /// The file that has this content, and has not changed since it was read; nil if there is none.
-  /// - Parameter note: called if there is one, before anybody else may replace it.
-  public func match(_ digest: SHA256Digest, noting note: () -> Void = {}) -> SafeFileName? {
+  /// - Parameter note: called with its name if there is one, before anybody else may replace it.
+  public func match(_ digest: SHA256Digest, noting note: (SafeFileName) -> Void = { _ in }) -> SafeFileName? {
     folder.directory.replacing.withLock { _ in
       let same = findMatch(digest)
-      if same != nil { note() }
+      if let same { note(same) }
       return same
     }
   }

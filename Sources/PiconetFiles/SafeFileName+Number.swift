@@ -21,6 +21,27 @@ extension SafeFileName {
     return SafeFileName(unchecked: Self.prefix(of: String(stem), fitting: room) + ending)
   }
 
+  /// The name without the number, from 2, that `numbered` may have given it; nil if it has none.
+  public var withoutNumber: SafeFileName? {
+    let scalars = text.unicodeScalars
+    var tail = scalars[scalars.endIndex...]
+    if let dot = scalars.lastIndex(of: "."), dot != scalars.startIndex, scalars[..<dot].last == ")" {
+      tail = scalars[dot...]
+    }
+    var stem = scalars[..<tail.startIndex]
+    guard stem.popLast() == ")" else { return nil }
+    var digits: [Unicode.Scalar] = []
+    while let last = stem.last, ("0"..."9").contains(last), digits.count <= 9 {
+      digits.append(last)
+      stem.removeLast()
+    }
+    guard let first = digits.last, first != "0", digits != ["1"], digits.count <= 9, stem.popLast() == "(",
+      stem.popLast() == " "
+    else { return nil }
+    // What is left may be nothing, or end with a space.
+    return try? SafeFileName(String(stem) + String(tail))
+  }
+
   private static func prefix(of stem: String, fitting room: Int) -> String {
     var shortened = stem
     while shortened.utf8.count > room, !shortened.isEmpty { shortened.removeLast() }

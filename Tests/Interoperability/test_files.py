@@ -304,6 +304,32 @@ def test_overwrite_within_one_command(place: Place):
     assert sorted((folder / name).read_bytes() for name in os.listdir(folder)) == [b"holiday", b"other"]
 
 
+def test_overwrite_of_what_is_there(place: Place):
+    """a file that was there already under a number is not replaced by another one of the same sender"""
+    receiver = place.receiver("--on-conflict", "overwrite")
+    node, contents = Node(), [os.urandom(100_000) for _ in range(3)]
+    member = joined(receiver.address, node)
+    for number, data in enumerate(contents[:2]):
+        assert transfers.send(member, data, "strand.jpg", number=number, identity=b"%d" % number).is_stored
+    # Another run of the sender, whose first file is there as the number of another one.
+    member = joined(receiver.address, Node())
+    outcome = transfers.send(member, contents[1], "strand.jpg", number=0, identity=b"1")
+    assert outcome.was_present, outcome
+    assert transfers.send(member, contents[2], "strand (2).jpg", number=1, identity=b"2").is_stored
+    folder = place.folder / "received"
+    assert sorted((folder / name).read_bytes() for name in os.listdir(folder)) == sorted(contents)
+
+
+def test_content_under_another_number(place: Place):
+    """what is there already is recognised when its sender numbers its name otherwise"""
+    receiver = place.receiver()
+    node, data = Node(), os.urandom(100_000)
+    assert transfers.send(joined(receiver.address, node), data, "photo.jpg", identity=IDENTITY).is_stored
+    outcome = transfers.send(joined(receiver.address, node), data, "photo (3).jpg", identity=IDENTITY)
+    assert outcome.was_present and outcome.offset == len(data), outcome
+    assert os.listdir(place.folder / "received") == ["photo.jpg"]
+
+
 def test_known_content(place: Place):
     """what is there already under its name, or its name with a number, is recognised and not stored a second time"""
     receiver = place.receiver()

@@ -46,6 +46,45 @@ import Testing
     #expect(try present(directory, "photo.jpg", 5000) == nil)
   }
 
+  @Test("is found under the name without its number, and under other numbers")
+  func otherNumbers() throws {
+    let folder = try TemporaryDirectory()
+    let directory = try IncomingDirectory(path: folder.path, settings: .test())
+    for seed: UInt8 in 0..<3 { try receive("photo.jpg", pattern(5000, seed: seed), in: directory) }
+    let expected = ["photo.jpg", "photo (2).jpg", "photo (3).jpg"]
+    for offered in ["photo (2).jpg", "photo (9).jpg"] {
+      let content = try #require(try present(directory, offered, 5000))
+      _ = read(content)
+      for seed: UInt8 in 0..<3 {
+        #expect(content.match(digest(pattern(5000, seed: seed)))?.text == expected[Int(seed)])
+      }
+      #expect(try present(directory, offered, 5001) == nil)
+    }
+    // One that was received without having been compared is stored no second time, either.
+    let file = try IncomingFile(
+      in: directory, name: try name("photo (7).jpg"), offeredSize: 5000, policy: .rename)
+    try file.write(pattern(5000, seed: 2))
+    #expect(try file.commit(expectedDigest: digest(pattern(5000, seed: 2))).stored == nil)
+    #expect(try Set(entries(folder.path)) == Set(expected))
+  }
+
+  @Test("a number is what makes names different in a directory, and nothing else")
+  func numbers() throws {
+    for (text, base) in [
+      ("a (2).jpg", "a.jpg"), ("a (17)", "a"), ("a.tar (2).gz", "a.tar.gz"), ("a (2) (3).jpg", "a (2).jpg"),
+    ] {
+      #expect(try name(text).withoutNumber?.text == base, "\(text)")
+    }
+    for text in [
+      "a.jpg", "a (1).jpg", "a (02).jpg", "a (0).jpg", "a(2).jpg", "(2).jpg", "a ().jpg", "a (2.jpg", "a (2)b.jpg",
+    ] {
+      #expect(try name(text).withoutNumber == nil, "\(text)")
+    }
+    for number in [2, 9, 10, 64, 1_000] {
+      #expect(try name("b.c.png").numbered(number).withoutNumber?.text == "b.c.png")
+    }
+  }
+
   @Test("is read in steps, each of which tells more, and the last all")
   func steps() throws {
     let folder = try TemporaryDirectory()
@@ -175,6 +214,32 @@ import Testing
     #expect(try overwrite([2]) == "a (2).jpg")
     #expect(try content(folder.path("a.jpg")) == [1])
     #expect(try content(folder.path("a (2).jpg")) == [2])
+  }
+
+  @Test("neither a number that it was given nor the name of content that was there is replaced by the same sender")
+  func numbersNotReplaced() throws {
+    let folder = try TemporaryDirectory()
+    let directory = try IncomingDirectory(path: folder.path, settings: .test())
+    var used: Set<String> = []
+    func overwrite(_ text: String, _ bytes: [UInt8]) throws -> String? {
+      let file = try IncomingFile(
+        in: directory, name: try name(text), offeredSize: UInt64(bytes.count), policy: .overwrite,
+        mayReplace: { used.insert($0).inserted ? .allowed : .never })
+      try file.write(bytes)
+      return try file.commit(expectedDigest: digest(bytes)).stored?.name.text
+    }
+    try folder.file("b (2).jpg", [7])
+    #expect(try overwrite("a.jpg", [1]) == "a.jpg")
+    #expect(try overwrite("a.jpg", [2]) == "a (2).jpg")
+    #expect(try overwrite("a (2).jpg", [3]) == "a (2) (2).jpg")
+    try folder.file("b.jpg", [6])
+    #expect(try overwrite("b (3).jpg", [7]) == nil)
+    #expect(try overwrite("b (2).jpg", [8]) == "b (2) (2).jpg")
+    let contents: [String: [UInt8]] = [
+      "a.jpg": [1], "a (2).jpg": [2], "a (2) (2).jpg": [3], "b.jpg": [6], "b (2).jpg": [7], "b (2) (2).jpg": [8],
+    ]
+    #expect(try Set(entries(folder.path)) == Set(contents.keys))
+    for (text, bytes) in contents { #expect(try content(folder.path(text)) == bytes) }
   }
 
   @Test("a name that is only spelled otherwise is replaced where it is another entry", arguments: [true, false])

@@ -163,8 +163,11 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   }
 
   private func settle(_ present: PresentContent, _ digest: SHA256Digest) throws(FileFailure) -> ResourceCommit {
-    // Noted, so that another file of this sender does not take its place.
-    guard let same = present.match(digest, noting: { _ = wish.mayReplace(folder.path(of: name)) }) else {
+    // Noted, so that another file of this sender does not take its place: neither where it is nor where it would be.
+    let note = { (same: SafeFileName) in
+      for name in Set([self.name, same]) { _ = self.wish.mayReplace(self.folder.path(of: name)) }
+    }
+    guard let same = present.match(digest, noting: note) else {
       try begin()
       return .restarted(offset: offset)
     }

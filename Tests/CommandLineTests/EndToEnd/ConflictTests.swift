@@ -75,6 +75,39 @@ struct ConflictTests {
     }
   }
 
+  @Test(
+    "whatever comes to a command or leaves it, --flat doubles nothing, and nothing is lost",
+    arguments: ["rename", "overwrite", "skip"])
+  func flatAgain(policy: String) async throws {
+    try await ToolScene.run { scene in
+      let into = scene.folder.path + "/into"
+      let receiver = try await scene.receiver("--on-conflict", policy, into: into)
+      func send(_ folders: [String]) async throws -> ToolProcess {
+        let paths = folders.map { "\(scene.folder.path)/\($0)" }
+        let sender = try scene.start("imagesend", ["--json", "--to", "Kitchen", "--flat"] + paths, state: "sender")
+        #expect(await sender.end() == 0, "\(sender.error)")
+        return sender
+      }
+      for folder in ["099", "100", "101", "102"] {
+        for photo in ["1", "2"] { try write("\(folder) \(photo)", "\(scene.folder.path)/\(folder)/IMG_\(photo).jpg") }
+      }
+      _ = try await send(["100", "101"])
+      // Another one comes before them; one leaves; they come in another order. With skip all are to be there already.
+      let next =
+        policy == "skip"
+        ? [["101"], ["101", "100"]] : [["099", "100", "101"], ["100", "101"], ["102", "101", "100"]]
+      for folders in next {
+        let sender = try await send(folders)
+        let there = try scene.received(into).map { try text("\(into)/\($0)") }
+        #expect(Set(there).count == there.count, "\(folders): \(there)")
+        let expected = folders.flatMap { ["\($0) 1", "\($0) 2"] }
+        #expect(Set(there).isSuperset(of: expected), "\(folders): \(there), \(sender.error)")
+      }
+      receiver.send(signal: SIGTERM)
+      #expect(await receiver.end() == 143, "\(receiver.error)")
+    }
+  }
+
   @Test("links to directories in an album are said and left alone; with --follow-links they are followed, once")
   func links() async throws {
     try await ToolScene.run { scene in
