@@ -207,6 +207,15 @@ struct FileWalkTests {
     #expect(gathered.offered == ["x.gif", "x (2).gif"])
   }
 
+  @Test("what is left out of a directory that is named twice counts once")
+  func leftOutOnce() throws {
+    try folder.write("p/a.gif", gif)
+    for name in ["notes", "more"] { try folder.write("p/\(name).txt", text) }
+    var walk = FileWalk(["/p", "/./p", "/p/"].map { LocalPath(folder.path + $0) })
+    while walk.next() != nil {}
+    #expect(walk.leftOut.count == 2)
+  }
+
   @Test("12,000 files are walked one at a time, none is left out")
   func many() throws {
     for number in 0..<12_000 {

@@ -71,8 +71,31 @@ struct PeerNamingTests {
     #expect(shown.note(far, calledItself: "Attic") == "c10000000000")
   }
 
-  @Test("who is blocked is nobody by name")
+  @Test("digits of another key do not pass for a device's: the name is in quotation marks, a known one's too")
+  func otherDigits() throws {
+    var known = try naming().known
+    try known.take(key("d1"), name: "Mum (a10000000000)", at: 0, confirmed: .code, rights: [])
+    let naming = PeerNaming(known: known)
+    #expect(try naming.imitated(key("b1"), calledItself: "MUM (a10000000000)") == "Mum")
+    #expect(try naming.imitated(key("b1"), calledItself: "Hall (a10000000000)") == nil)
+    let console = Console(program: "imagesend", json: false, verbosity: Verbosity())
+    #expect(try known[key("d1")].map(console.petname) == "'Mum (a10000000000)'")
+    #expect(try known[key("d1")]?.name == "Mum (a10000000000) (d10000000000)")
+    #expect(try known[key("a1")].map(console.petname) == "Mum")
+  }
+
+  @Test("a blocked device's petname means that device and nobody else, and nothing goes there")
   func blocked() throws {
-    #expect(try naming().fingerprints.keys.sorted() == ["Mum", "Old one"])
+    let naming = try naming()
+    let bad = "a30000000000"
+    #expect(naming.fingerprints.keys.sorted() == ["Mum", "Old one", bad].sorted())
+    #expect(try naming.blockade([key("a3")]) == "it is blocked; lift that with: piconet trust unblock \(bad)")
+    #expect(try naming.blockade([key("a1"), key("a3")]) == nil && naming.blockade([]) == nil)
+    // Version 1 may have two of one name.
+    let keys = try [key("b1"), key("b2")]
+    let lines = keys.map { "\($0)\tBen\t0\n" }.joined()
+    var known = try KnownPeers(path: "/p", text: Array(lines.utf8))
+    try known.block(keys[0], at: 0)
+    #expect(PeerNaming(known: known).fingerprints == ["Ben": [keys[1].description]])
   }
 }

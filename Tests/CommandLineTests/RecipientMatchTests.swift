@@ -93,6 +93,22 @@ struct RecipientMatchTests {
     #expect(Recipient.named("9f86d081884c").matches(in: [liar, peer("Bob", key, "1")], known: both).count == 2)
   }
 
+  @Test("a name as a known device is shown, with its digits, means that device, and nobody who calls himself so")
+  func nameWithDigits() {
+    let text = "Bob (9f86d081884c)"
+    let other = otherKey.replacing("9f86d081", with: "00000000")
+    let (bob, liar) = (peer("Bob", key, "1"), peer(text, other, "2"))
+    for known in [["Bob": Set([key])], ["Bob": Set([key]), text: Set([other])]] {
+      #expect(Recipient.named(text).matches(in: [liar, bob], known: known).map(\.id) == ["1"])
+      #expect(Recipient.named(text).matches(in: [liar], known: known).isEmpty)
+      #expect(Recipient.named(text).impostors(in: [liar], known: known).map(\.id) == ["2"])
+    }
+    // Nobody is shown so: it is a name like any other.
+    let known = ["Bob": Set([key])]
+    let printer = peer("Printer (9f86d081884c)", other, "3")
+    #expect(Recipient.named(printer.name).matches(in: [printer, bob], known: known).map(\.id) == ["3"])
+  }
+
   @Test("a remembered name means the remembered key, whatever it is called now, and nobody else who takes the name")
   func remembered() {
     let known = ["Bob": Set([key])]

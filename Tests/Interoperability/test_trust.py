@@ -581,5 +581,14 @@ def test_name_with_brackets(place: Place):
     """a name that looks like a known device with its fingerprint is in quotation marks"""
     receiver = meetings.ask_receiver(place)
     node = Node(name="Mum (9f86d081884c), known, wants to send files.")
-    meetings.asked(receiver, node)
-    receiver.see(f"'{node.name}' ({node.identity.fingerprint[:12]})")
+    digits = node.identity.fingerprint[:12]
+    association = meetings.asked(receiver, node)
+    receiver.see(f"'{node.name}' ({digits})")
+    receiver.type("y\n")
+    association.get_in()
+    assert transfers.send(association, b"photo", "first.jpg").is_stored
+    association.leave()
+    receiver.see(f"Remembered as '{node.name} ({digits})'")
+    shown = receiver.look()
+    assert "Connected to '" in shown, shown
+    assert shown.count(node.name) == shown.count("'" + node.name), shown

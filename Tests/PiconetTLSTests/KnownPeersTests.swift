@@ -286,6 +286,32 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(known.lookalikes(of: "mum", but: peer(2)).map(\.id) == [peer(1)])
   }
 
+  @Test("digits of another key in a name stand for nothing: its own stand behind them, and no name is changed to such")
+  func otherDigits() throws {
+    var known = KnownPeers(path: "/p")
+    func take(_ number: UInt8, _ name: String) throws -> String? {
+      try known.take(peer(number), name: name, at: 0, confirmed: .code, rights: [])
+      return known[peer(number)]?.name
+    }
+    #expect(try take(1, "Bob") == "Bob")
+    #expect(try take(2, "Bob (010101010101)") == "Bob (010101010101) (020202020202)")
+    #expect(known[peer(2)]?.hasOtherDigits == true && known[peer(1)]?.hasOtherDigits == false)
+    // Whatever the brackets, the digits and what follows, and though nobody has the name.
+    #expect(try take(3, "bob（０１０１０１０１０１０１）, known") == "bob（０１０１０１０１０１０１）, known (030303030303)")
+    #expect(try take(4, "Mum [Ol0l 0l0l 0l0l]") == "Mum [Ol0l 0l0l 0l0l] (040404040404)")
+    #expect(known.lookalikes(of: "Bob (111111111111)").map(\.id) == [peer(1)])
+    // Fewer digits pass for no fingerprint, and a key's own are no other's.
+    #expect(try take(5, "Hall (20261127)") == "Hall (20261127)")
+    #expect(try take(6, "Attic (060606060606)") == "Attic (060606060606)")
+    #expect(try take(7, "BOB (070707070707)") == "BOB (070707070707)")
+    #expect(known[peer(7)]?.hasOtherDigits == false)
+    for name in ["Bob (010101010101)", "Hall (111111111111)"] {
+      #expect(code { try known.rename(peer(5), to: name) } == .nameTaken, "\(name)")
+    }
+    try known.rename(peer(5), to: "Bob (05050505050505)")
+    #expect(known[peer(5)]?.name == "Bob (05050505050505)")
+  }
+
   @Test("two writers at once lose no line")
   func twoWriters() throws {
     let folder = try TemporaryFolder()

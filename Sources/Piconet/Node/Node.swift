@@ -259,8 +259,8 @@ public final class Node: Sendable {
   /// and holds for every program of this user from the next handshake on.
   /// - Parameters:
   ///   - peer: whose key a connection has proven, such as `Member.proven`.
-  ///   - name: the petname; nil: what the peer calls itself now. One that looks like another known device's gets digits
-  ///     appended. A known peer keeps its own.
+  ///   - name: the petname; nil: what the peer calls itself now. One that looks like another known device's, or has
+  ///     digits of another key in brackets, gets its own digits appended. A known peer keeps its own.
   ///   - confirmation: how the person knows.
   ///   - rights: what it may do from now on in this node's program, in addition to what it could before.
   ///   - address: where it was reached by hand: from now on another key there counts as another device.

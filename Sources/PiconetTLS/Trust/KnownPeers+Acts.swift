@@ -6,7 +6,8 @@ extension KnownPeers {
   /// confirmation is never weakened, and rights are only added.
   ///
   /// A name that looks like another known device's gets digits of the fingerprint appended, so that the two can be told
-  /// apart. A name in which nothing is visible is replaced by the digits alone.
+  /// apart, and so does one with digits in brackets that are not its key's. A name in which nothing is visible is
+  /// replaced by the digits alone.
   /// - Parameters:
   ///   - seconds: now, since 1970.
   ///   - address: where it was reached by hand; from now on it belongs to no other peer.
@@ -35,13 +36,13 @@ extension KnownPeers {
   private func petname(_ name: String, of peer: PeerID) -> String {
     // A name that is empty altogether is a mistake.
     let isOwn = name.isEmpty || Self.isVisible(name: name)
-    if isOwn, lookalikes(of: name).isEmpty { return name }
+    if isOwn, lookalikes(of: name, but: peer).isEmpty, !BracketedDigits.misleads(name, of: peer) { return name }
     let digits = peer.description
     let names = stride(from: peer.shortDescription.count, through: digits.count, by: 4).lazy.map { count in
       isOwn ? "\(name) (\(digits.prefix(count)))" : String(digits.prefix(count))
     }
     // Somebody may have called itself so, with these very digits.
-    return names.first { lookalikes(of: $0).isEmpty } ?? digits
+    return names.first { lookalikes(of: $0, but: peer).isEmpty } ?? digits
   }
 
   private mutating func reach(_ entry: inout KnownPeer, at address: String) throws(StateFailure) {
@@ -57,8 +58,8 @@ extension KnownPeers {
     entry.addresses = entry.addresses.suffix(KnownPeer.addressLimit)
   }
 
-  /// - Throws: `nameTaken` if another device's name looks the same; `limit` if nothing in the name is visible;
-  ///   `unknown`.
+  /// - Throws: `nameTaken` if another device's name looks the same, or digits in brackets like another key's; `limit` if
+  ///   nothing in the name is visible; `unknown`.
   public mutating func rename(_ peer: PeerID, to name: String) throws(StateFailure) {
     var entry = try known(peer)
     guard Self.isVisible(name: name) else {
@@ -69,6 +70,11 @@ extension KnownPeers {
         .nameTaken, path: path,
         "the name looks like that of another device, '\(PeerNameEscaping.escape(other.name))' (\(other.id.shortDescription))"
       )
+    }
+    guard !BracketedDigits.misleads(name, of: peer) else {
+      throw StateFailure(
+        .nameTaken, path: path,
+        "the digits in the name would pass for another device's; its own are (\(peer.shortDescription))")
     }
     entry.name = name
     try put(entry)

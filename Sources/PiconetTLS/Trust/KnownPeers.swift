@@ -101,10 +101,12 @@ public struct KnownPeers: Sendable, Hashable {
   /// The peer that was reached at this address.
   public func entry(at address: String) -> KnownPeer? { entries.first { $0.addresses.contains(address) } }
 
-  /// Peers whose names look like this one, except the peer itself.
+  /// Peers whose names look like this one, or like what stands before digits in brackets in it, except the peer itself.
+  /// The peer's own digits at the end tell it apart.
   public func lookalikes(of name: String, but peer: PeerID? = nil) -> [KnownPeer] {
-    let wanted = NameSkeleton(name)
-    return entries.filter { $0.id != peer && NameSkeleton($0.name) == wanted }
+    let hasOwnDigits = peer.flatMap { BracketedDigits.name(name, before: $0) } != nil
+    let wanted = hasOwnDigits ? [NameSkeleton(name)] : NameSkeleton.all(of: name)
+    return entries.filter { $0.id != peer && wanted.contains(NameSkeleton($0.name)) }
   }
 
   /// Adds the peer, or replaces the one with its key.

@@ -43,7 +43,7 @@ public struct NameSkeleton: Sendable, Hashable {
   }
 
   /// The Latin letter that a reader would see; nil for a character that looks like none.
-  private static func shape(of scalar: Unicode.Scalar) -> String? {
+  static func shape(of scalar: Unicode.Scalar) -> String? {
     if let drawn = drawings[scalar] { return drawn }
     if scalar.properties.numericType == .decimal, let value = scalar.properties.numericValue {
       return ["o", "l", "2", "3", "4", "5", "6", "7", "8", "9"][Int(value)]

@@ -323,6 +323,12 @@ struct TrustTests {
       let all = try scene.sender("--to", "all", try scene.photo("b.jpg"))
       #expect(await all.end() == 0, "\(all.error)")
       #expect(all.events("stored").count == 1)
+      // By name it is not even looked for, and nobody else who calls himself so is meant.
+      _ = try await scene.receiver(name: "Kitchen", state: "impostor", knownTo: [])
+      let named = try scene.sender("--to", "Kitchen", "--timeout", "60", try scene.photo("a.jpg"))
+      #expect(await named.end() == 7, "\(named.error)")
+      #expect(
+        named.error.contains("Kitchen: it is blocked; lift that with: piconet trust unblock "), "\(named.error)")
       #expect(try scene.received().isEmpty)
     }
   }
@@ -377,6 +383,42 @@ struct TrustTests {
     }
   }
 
+  @Test("a name with the digits of a known device gets its own digits, and the person is told")
+  func digitsInAName() async throws {
+    try await ToolScene.run { scene in
+      let bob = try await scene.fingerprint("bob")
+      let other = try await scene.fingerprint("other")
+      let name = "Bob (\(bob.prefix(12)))"
+      try await scene.trust("add", "Bob", bob, state: "sender")
+      let adding = try scene.start("piconet", ["trust", "add", name, other], state: "sender")
+      #expect(await adding.end() == 0, "\(adding.error)")
+      #expect(adding.error.contains("would pass for another device: here it is '\(name) (\(other.prefix(12)))'"))
+      _ = try await scene.receiver(name: name, state: "other")
+      // Both mean Bob, who is not there; only the second is a name that somebody else has taken.
+      for (whom, code) in [(String(bob.prefix(12)), ExitCode.noSuchPeer), (name, .identity)] {
+        let sender = try scene.sender("--to", whom, "--timeout", "3", try scene.photo("a.jpg"))
+        #expect(await sender.end() == code.rawValue, "\(sender.error)")
+        #expect(!sender.error.contains("did you mean"), "\(sender.error)")
+      }
+      #expect(try scene.received().isEmpty)
+    }
+  }
+
+  @Test("a name in sight with another key than --fingerprint says ends with 7, and names both")
+  func otherKeyThanGiven() async throws {
+    try await ToolScene.run { scene in
+      _ = try await scene.receiver()
+      let key = try await scene.fingerprint("Kitchen")
+      let sender = try scene.sender(
+        "--to", "Kitchen", "--fingerprint", String(repeating: "0f", count: 32), "--timeout", "3",
+        try scene.photo("a.jpg"))
+      #expect(await sender.end() == 7, "\(sender.error)")
+      #expect(
+        sender.error.contains("expected the key 0f0f0f0f0f0f, but 'Kitchen' in sight has the key \(key.prefix(12))"),
+        "\(sender.error)")
+    }
+  }
+
   @Test("a table of a newer version ends every program with 6 at once: nobody could say who is blocked")
   func unreadable() async throws {
     try await ToolScene.run { scene in
@@ -390,6 +432,10 @@ struct TrustTests {
         #expect(await program.end() == 6, "\(program.error)")
         #expect(program.error.contains("was written by a newer version"), "\(program.error)")
       }
+      // Once, though each session has a node of its own.
+      let scan = try scene.start("piconet", ["scan", "--timeout", "2"], state: "sender")
+      #expect(await scan.end() == 6, "\(scan.error)")
+      #expect(scan.error.components(separatedBy: "was written by a newer version").count == 2, "\(scan.error)")
     }
   }
 

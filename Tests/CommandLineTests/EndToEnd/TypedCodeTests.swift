@@ -72,6 +72,18 @@ struct TypedCodeTests {
     }
   }
 
+  @Test("a code where none is set is refused: 4")
+  func noneSet() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver(knownTo: [])
+      let sender = try scene.sender("--to", "Kitchen", "--code=271828", try scene.photo("a.jpg"))
+      #expect(await sender.end() == ExitCode.refused.rawValue, "\(sender.error)")
+      #expect(sender.error.contains("no code is set there (leave --code away"), "\(sender.error)")
+      #expect(sender.events("failed").first?["reason"] as? String == "not-available")
+      #expect(receiver.events("stored").isEmpty)
+    }
+  }
+
   @Test("a code is read from a file on both sides, and what is none there is said")
   func files() async throws {
     try await ToolScene.run { scene in

@@ -75,7 +75,7 @@ struct PingProgram: Sendable {
     let statistics = Guarded(PingStatistics())
     let loss = Guarded<PiconetError?>(nil)
     let (completion, complete) = AsyncStream<Never>.makeStream()
-    let name = console.safe(member.proven.petname)
+    let name = console.name(member.proven)
     console.result(
       "PING \(name) (\(member.proven.fingerprint.shortDescription)) over \(member.proven.transport), "
         + "\(console.safe(member.proven.remoteAddress)): \(arguments.size) bytes of data")

@@ -8,6 +8,8 @@ struct ScanProgram: Sendable {
   let console: Console
   /// Only peers that advertise this, which is shown; nil: all peers, and nothing of it.
   var wanted: WantedAdvertisement?
+  /// What has failed: the sessions' nodes mostly fail for the same reason.
+  private let failures = Guarded<Set<TransferFailure>>([])
 
   /// What happened between two lists of peers, in the order of the lists.
   enum Change: Hashable {
@@ -107,6 +109,7 @@ struct ScanProgram: Sendable {
 
   private func fail(_ error: PiconetError) {
     let failure = TransferFailure(error, on: .sender)
+    guard failures.change({ $0.insert(failure).inserted }) else { return }
     console.fail(failure.word, console.safe(failure.message), failure.exitCode)
   }
 

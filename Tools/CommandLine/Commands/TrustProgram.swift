@@ -28,7 +28,7 @@ struct TrustProgram: Sendable {
     case .list: try list()
     case .add(let name, let key):
       try checkOther(key)
-      try change(key) { (known) throws(StateFailure) in
+      let entry = try change(key) { (known) throws(StateFailure) in
         let digits = key.shortDescription
         if let entry = known[key], ![name, "\(name) (\(digits))"].contains(entry.name) {
           throw StateFailure(
@@ -38,6 +38,10 @@ struct TrustProgram: Sendable {
         try known.take(
           key, name: name, at: now, confirmed: .fingerprint,
           rights: [PeerRight(.send, ProgramEnvironment.imagesProgram)])
+      }
+      if let entry, entry.name != name {
+        console.note(
+          "'\(console.safe(name))' alone would pass for another device: here it is '\(console.safe(entry.name))'")
       }
     case .confirm(let reference, let key):
       let peer = try one(reference)
@@ -105,12 +109,15 @@ struct TrustProgram: Sendable {
       exitCode: .noSuchPeer)
   }
 
+  /// - Returns: what is known of the peer now.
+  @discardableResult
   private func change(
     _ peer: PeerID, _ act: (inout KnownPeers) throws(StateFailure) -> Void
-  ) throws(TransferFailure) {
+  ) throws(TransferFailure) -> KnownPeer? {
     let known = try failing { () throws(PiconetError) in try environment.identity.changeTrust(act) }
     if let entry = known[peer] { console.result(line(entry), evenIfQuiet: true) }
     if let entry = known[peer], console.isJSON { console.write(json(entry)) }
+    return known[peer]
   }
 
   private func failing<Value>(_ body: () throws(PiconetError) -> Value) throws(TransferFailure) -> Value {

@@ -11,7 +11,8 @@ import Piconet
 /// the rest.
 ///
 /// There is no limit on the number of files. Memory holds the names in the directories on the way to the present one,
-/// and, if files of several operands may have the same name, or with `isFlat`, a number for each name.
+/// and, if files of several operands may have the same name, or with `isFlat`, a number for each name; of several
+/// operands also which files were left out.
 struct FileWalk: Sendable {
   struct Options: Hashable, Sendable {
     /// Whether files other than images are included.
@@ -76,6 +77,8 @@ struct FileWalk: Sendable {
   private var companions: [LocalPath] = []
   /// Files in directories so far that are not images.
   private(set) var leftOut = LeftOutFiles()
+  /// The same of several operands.
+  private var leftOutFiles: Set<OfferedNames.Identity> = []
 
   init(_ operands: [LocalPath], _ options: Options = Options()) {
     self.operands = operands
@@ -179,7 +182,8 @@ struct FileWalk: Sendable {
       case S_IFREG:
         let found = try Self.inspect(path, status)
         guard found.kind != nil || options.any else {
-          leftOut.add(found.otherwise)
+          // One directory may be named twice.
+          if operands.count < 2 || leftOutFiles.insert(found.identity).inserted { leftOut.add(found.otherwise) }
           return nil
         }
         return step(path, found, folder: level.folder, siblings: level.names)

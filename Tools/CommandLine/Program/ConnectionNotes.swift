@@ -16,7 +16,7 @@ final class ConnectionNotes: Sendable {
     guard console.verbosity.detail > 0, let member = node.session.members.first(where: { $0.id == peer.id }),
       let statistics = await node.session.statistics(for: member)
     else { return }
-    let name = console.safe(peer.petname)
+    let name = console.name(peer)
     seen.change { $0[peer.id] = (name, statistics) }
     // Otherwise a short connection would have no round trip.
     if statistics.roundTrip == nil, member.transport != nil {

@@ -31,12 +31,12 @@ final class ReachNotes: Sendable {
       let tenths = since.map { max(0, Int64((now - $0) / .milliseconds(100))) } ?? 0
       // If it took no time, nobody had to wait.
       let time = tenths > 0 ? ", after \(tenths / 10).\(tenths % 10) s" : ""
-      console.note("\(console.safe(member.proven.petname)) is reached again, over \(transport)\(time)")
+      console.note("\(console.name(member.proven)) is reached again, over \(transport)\(time)")
     case .moved(let member, let transport):
       guard let suppressed = changes.change({ $0.take(member.proven, now) }) else { return }
       tell(reached: member.proven, over: transport, suppressed)
       console.note(
-        "\(console.safe(member.proven.petname)) is now reached over \(transport)"
+        "\(console.name(member.proven)) is now reached over \(transport)"
           + NoticeBudget.othersNotTold(suppressed), detail: 1)
     case .left(let member, _):
       suspended.change { $0[member.id] = nil }
@@ -51,7 +51,7 @@ final class ReachNotes: Sendable {
           peer: peer.fingerprint.description, name: peer.petname, reason: failure.word, message: failure.message,
           suppressed: NoticeBudget.figure(suppressed))))
     console.note(
-      "\(console.safe(peer.petname)) can't be reached: \(console.safe(failure.message)); searching for another way"
+      "\(console.name(peer)) can't be reached: \(console.safe(failure.message)); searching for another way"
         + NoticeBudget.othersNotTold(suppressed))
   }
 

@@ -328,7 +328,9 @@ struct InvitationDesk: Sendable {
   /// The person has compared the codes: the key is its device's.
   private func remember(_ peer: ProvenMember, _ rights: Set<PeerRight.Action>) async {
     do throws(PiconetError) {
-      try await node.remember(peer, confirmed: .code, rights: rights)
+      let entry = try await node.remember(peer, confirmed: .code, rights: rights)
+      // Otherwise it is called as it was in the question.
+      if peer.known == nil, entry.name != peer.name { console.note("Remembered as '\(console.safe(entry.name))'") }
     } catch {
       // The person has said yes, so it gets in all the same.
       console.tellNotRemembered(peer, error)
@@ -350,8 +352,8 @@ struct InvitationDesk: Sendable {
   /// The name of a device that is known, or is just becoming known, if a stranger's name looks like it.
   private func imitated(by peer: ProvenMember) -> String? {
     if let name = lastNaming.value.imitated(peer.fingerprint, calledItself: peer.name) { return name }
-    let look = NameSkeleton(peer.name)
-    return taken.value.filter { $0.key != peer.fingerprint && NameSkeleton($0.value) == look }.values.min()
+    let looks = NameSkeleton.all(of: peer.name)
+    return taken.value.filter { $0.key != peer.fingerprint && looks.contains(NameSkeleton($0.value)) }.values.min()
   }
 }
 

@@ -262,7 +262,7 @@ final class OfferDesk: Sendable {
         guard let suppressed, sums.listsFile(of: sender) else { return .present }
         console.result(path: file.path)
         console.note(
-          "\(console.safe(name)) from \(console.safe(offer.sender.petname)): already there"
+          "\(console.safe(name)) from \(console.name(offer.sender)): already there"
             + NoticeBudget.words(suppressed))
         return .present
       }
@@ -280,7 +280,7 @@ final class OfferDesk: Sendable {
       guard let suppressed, sums.listsFile(of: sender) else { return .stored }
       console.result(path: file.path)
       console.note(
-        "\(console.safe(name)) from \(console.safe(offer.sender.petname)), \(HumanFigures.bytes(Int64(clamping: file.size)))"
+        "\(console.safe(name)) from \(console.name(offer.sender)), \(HumanFigures.bytes(Int64(clamping: file.size)))"
           + NoticeBudget.othersNotTold(suppressed), detail: 1)
       return .stored
     } catch {
@@ -295,7 +295,7 @@ final class OfferDesk: Sendable {
           of: sender, isWritten: suppressed != nil)
         guard let suppressed, sums.listsFile(of: sender) else { return .failed }
         console.note(
-          "\(console.safe(name)) from \(console.safe(offer.sender.petname)): skipped, another file has the name"
+          "\(console.safe(name)) from \(console.name(offer.sender)): skipped, another file has the name"
             + NoticeBudget.words(suppressed))
       } else {
         let isBeyond = error.code == .declined && share?.isBeyond == true

@@ -40,7 +40,7 @@ final class SenderSums: Sendable {
       return visits[sender]?.listed ?? 0
     }
     if listed == CommandLineLimits.fewFiles + 1 {
-      console.note("More files of \(console.safe(sender.name)) are counted; -v lists them")
+      console.note("More files of \(console.name(sender)) are counted; -v lists them")
     }
     return listed <= CommandLineLimits.fewFiles
   }
@@ -92,7 +92,7 @@ final class SenderSums: Sendable {
     let lines = visit.summary.lines(safe: console.safe)
     guard !lines.isEmpty, let suppressed = budget.change({ $0.take(visit.member) }) else { return }
     for (number, line) in lines.enumerated() {
-      let (start, end) = ("From \(console.safe(sender.name)): ", NoticeBudget.othersNotTold(suppressed))
+      let (start, end) = ("From \(console.name(sender)): ", NoticeBudget.othersNotTold(suppressed))
       console.note(wrapped: number == 0 ? start + line + end : line)
     }
   }

@@ -148,7 +148,7 @@ final class RelayMembership: Sendable {
     }
     let all = names.isEmpty ? "\(route.relayCount) relays" : names.joined(separator: " and ")
     return
-      "\(console.safe(member.proven.petname)) is reached over the relay \(all), which sees how much goes when, and nothing of what it is"
+      "\(console.name(member.proven)) is reached over the relay \(all), which sees how much goes when, and nothing of what it is"
   }
 }
 

@@ -232,7 +232,7 @@ struct Delivery: Sendable {
         .present(
           Event.Present(peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal)))
       if listsFiles {
-        console.result("\(console.safe(path)): already there\(place) on \(console.safe(member.proven.petname))")
+        console.result("\(console.safe(path)): already there\(place) on \(console.name(member.proven))")
       }
       return
     }
@@ -243,14 +243,14 @@ struct Delivery: Sendable {
           resumedFrom: sent.resumedFrom > 0 ? Int64(clamping: sent.resumedFrom) : nil)))
     guard listsFiles else { return }
     console.result(
-      "\(console.safe(path)): stored\(place) on \(console.safe(member.proven.petname)), \(HumanFigures.bytes(size))")
+      "\(console.safe(path)): stored\(place) on \(console.name(member.proven)), \(HumanFigures.bytes(size))")
   }
 
   private func skipped(_ file: String) {
     console.tell(.skipped(Event.Skipped(peer: peer, file: file, reason: "exists")))
     guard listsFiles else { return }
     console.result(
-      "\(console.safe(file)): skipped, \(console.safe(member.proven.petname)) has another file of that name")
+      "\(console.safe(file)): skipped, \(console.name(member.proven)) has another file of that name")
   }
 
   /// - Parameter isTold: whether it goes to standard error; the event is written in any case, and the sum has the
@@ -262,7 +262,7 @@ struct Delivery: Sendable {
           peer: peer, file: file, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
     guard isTold, console.listsFailures || console.counts.failed <= CommandLineLimits.fewFiles else { return }
     // A problem with a file on this side has nothing to do with the member.
-    let place = failure.exitCode == .localFile ? "" : "\(console.safe(member.proven.petname)): "
+    let place = failure.exitCode == .localFile ? "" : "\(console.name(member.proven)): "
     console.problem("\(console.safe(file)): \(place)\(console.safe(failure.message))")
   }
 }

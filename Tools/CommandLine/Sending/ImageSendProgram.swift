@@ -145,7 +145,7 @@ public struct ImageSendProgram: Sendable {
       search: search, console: console, timeout: arguments.searchTime, session: session,
       bluetooth: BluetoothLook(options: arguments.transport, environment: environment),
       known: naming.fingerprints, asks: !arguments.yes, wanted: arguments.fingerprint,
-      confirmsByHand: contact.confirmsByHand)
+      wantedName: arguments.recipients.first, confirmsByHand: contact.confirmsByHand)
     if arguments.searches {
       do throws(PiconetError) {
         try await node.setAvailable(true)
@@ -285,7 +285,7 @@ public struct ImageSendProgram: Sendable {
   private func notSent(
     _ gathering: GatheringNotes, to connection: PeerConnection?, _ failure: TransferFailure, _ rest: FileFeed? = nil
   ) async {
-    console.problem(connection.map { console.safe($0.sentence(failure)) } ?? failure.message)
+    console.problem(connection.map { $0.sentence(failure) } ?? failure.message)
     let feed = rest ?? FileFeed(walk, gathering)
     let limit = console.listsFailures ? CommandLineLimits.untriedTold : CommandLineLimits.fewFiles
     var count = 0

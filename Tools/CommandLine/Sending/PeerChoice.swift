@@ -31,11 +31,18 @@ struct PeerChoice: Sendable {
   var asks = true
   /// The key that must answer, as the person gave it: of several peers that may be meant, its owner is.
   var wanted: PeerID?
+  /// What the person calls the device with that key; nil: nothing.
+  var wantedName: Recipient?
   /// Whether a person can confirm a stranger's key; otherwise a stranger gets nothing under any name.
   var confirmsByHand = true
 
   /// The peers that `recipient` means: one, or everybody in sight for `all`.
   func peers(for recipient: Recipient) async throws(NoChoice) -> [Peer] {
+    if let blockade = search.blockade(keys(recipient)) {
+      throw NoChoice(
+        word: "not-confirmed", message: "\(console.safe(recipient.text)): \(console.safe(blockade))",
+        exitCode: .identity)
+    }
     let isTold = Atomic(false)
     let notes = tellSearch(recipient)
     defer { notes.cancel() }
@@ -60,6 +67,15 @@ struct PeerChoice: Sendable {
       return matches
     }
     throw ambiguous(recipient, matches)
+  }
+
+  /// The keys that the person has given, or knows under the wanted name.
+  private func keys(_ recipient: Recipient) -> Set<PeerID> {
+    switch recipient {
+    case .all: []
+    case .peer(let fingerprint): Set([PeerID(hexadecimal: fingerprint)].compactMap(\.self))
+    case .named(let name): Set(RememberedName(name, in: known).keys.compactMap { PeerID(hexadecimal: $0) })
+    }
   }
 
   private func ambiguous(_ recipient: Recipient, _ matches: [Peer]) -> NoChoice {
@@ -152,8 +168,24 @@ struct PeerChoice: Sendable {
     }
   }
 
+  /// Who has the name of the device whose key was given, and another key; nil: nobody in sight.
+  private func otherKey(_ recipient: Recipient, _ peers: [Peer]) -> NoChoice? {
+    guard case .peer(let fingerprint) = recipient, let wantedName, case .named = wantedName else { return nil }
+    let named = matching(wantedName, peers).map(SightedPeer.init) + impostors(wantedName, peers)
+    guard let other = named.first(where: { $0.fingerprint != fingerprint }) else { return nil }
+    let (expected, seen) = (
+      fingerprint.prefix(SightedPeer.shortFingerprint), other.fingerprint.prefix(SightedPeer.shortFingerprint)
+    )
+    return NoChoice(
+      word: "identity",
+      message:
+        "expected the key \(expected), but '\(console.safe(wantedName.text))' in sight has the key \(seen)",
+      exitCode: .identity)
+  }
+
   private func nobody(_ recipient: Recipient) async -> NoChoice {
     let peers = search.look()
+    if let other = otherKey(recipient, peers) { return other }
     let others = peers.isEmpty ? "" : "; in sight:\(search.list(peers))"
     let who =
       switch recipient {
@@ -177,6 +209,8 @@ struct PeerChoice: Sendable {
     guard case .named(let name) = recipient, let recipient, matching(recipient, search.look()).isEmpty else {
       return nil
     }
+    // Digits mean a key: who has them in his name is not meant.
+    if RememberedName.isFingerprintStart(name) { return nil }
     let near = NearNames.near(name, among: search.names().filter { $0 != name })
     return near.isEmpty ? nil : "did you mean \(listed(near))?"
   }

@@ -44,11 +44,19 @@ struct PeerConnection: Sendable {
     }
   }
 
-  /// Where it is and what went wrong there, for people; may contain a peer's own words.
+  /// The same, safe to show.
+  var shownText: String {
+    switch place {
+    case .peer: console.ownWords(text)
+    case .address: console.safe(text)
+    }
+  }
+
+  /// Where it is and what went wrong there, for people; safe to show.
   func sentence(_ failure: TransferFailure) -> String {
     switch place {
-    case .peer: "\(text): \(failure.message)"
-    case .address: "\(text): \(failure.message(behind: text))"
+    case .peer: "\(shownText): \(console.safe(failure.message))"
+    case .address: "\(shownText): \(console.safe(failure.message(behind: text)))"
     }
   }
 
@@ -80,10 +88,10 @@ struct PeerConnection: Sendable {
         switch step {
         case .proven(let peer): tell(peer)
         case .code(let peer, let code): tell(peer, code)
-        case .dialling: console.note("Connecting to \(console.safe(text))...")
+        case .dialling: console.note("Connecting to \(shownText)...")
         case .waiting(let peer):
           let what = code == nil ? "to accept" : "to prove the code"
-          console.note("Waiting for \(console.safe(peer.petname)) \(what)...")
+          console.note("Waiting for \(console.name(peer)) \(what)...")
         }
       }
     }
@@ -157,6 +165,12 @@ struct PeerConnection: Sendable {
     case .limitExceeded:
       return TransferFailure(
         word: failure.word, message: error.detail.isEmpty ? failure.message : error.detail, exitCode: .refused)
+    // It was found, and says why; whoever hides does not.
+    case .notAvailable where code != nil && !error.detail.isEmpty:
+      return TransferFailure(
+        word: failure.word,
+        message: failure.message + " (leave --code away here, or start the program there with --code as well)",
+        exitCode: .refused)
     case .identity:
       guard case .address = place, let contact, contact.fingerprint == nil, error.blame == .peer else { return failure }
       return TransferFailure(
@@ -207,7 +221,7 @@ struct PeerConnection: Sendable {
     }
     // If a person here is asked, too, the question shows it.
     if contact?.asks == true, !peer.isKnown { return }
-    console.note("\(console.safe(peer.petname)) is asked. Code: \(code)   The other screen must show the same.")
+    console.note("\(console.name(peer)) is asked. Code: \(code)   The other screen must show the same.")
   }
 
   private func tell(_ peer: ProvenMember) {

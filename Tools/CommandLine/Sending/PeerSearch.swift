@@ -194,6 +194,9 @@ final class PeerSearch: Sendable {
   /// Whether the person has blocked its key.
   func isBlocked(_ peer: Peer) -> Bool { naming.known.isBlocked(peer.id.peer) }
 
+  /// Why nothing goes to any of these keys; nil unless the person has blocked them all.
+  func blockade(_ keys: Set<PeerID>) -> String? { naming.blockade(keys) }
+
   /// The peers as a list to pick from shows them.
   func rows(_ peers: [Peer]) -> [PeerPicker.Peer] {
     let shown = PeersShown(peers, naming)

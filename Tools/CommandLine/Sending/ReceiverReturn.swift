@@ -24,7 +24,7 @@ struct ReceiverReturn: Sendable {
   ///   - gone: the program that is gone, which may be in sight for a while.
   /// - Returns: nil if it has not come in time, says no now, or the task is cancelled.
   func member(_ key: PeerID?, but gone: NodeID?) async -> Member? {
-    let name = console.safe(connection.text)
+    let name = connection.shownText
     let time = patience >= CommandLineLimits.longestWait ? " (Ctrl-C ends)" : ", for \(HumanFigures.seconds(patience))"
     console.note("\(name) can't be reached: waiting for it\(time)...")
     let deadline = ContinuousClock.now + patience
@@ -40,7 +40,7 @@ struct ReceiverReturn: Sendable {
         }
       } catch {
         guard Self.isPossible(after: error) || error.exitCode == .noSuchPeer else {
-          console.problem(console.safe(connection.sentence(error)))
+          console.problem(connection.sentence(error))
           return nil
         }
         try? await ContinuousClock().sleep(until: min(deadline, .now + pause))

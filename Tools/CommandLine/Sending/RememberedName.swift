@@ -18,10 +18,12 @@ struct RememberedName {
     let digits = Self.isFingerprintStart(name) ? name.lowercased() : nil
     let folded = FoldedName(name)
     let byDigits = known.values.joined().filter { digits.map($0.hasPrefix) ?? false }
+    let shown = Self.keys(shownAs: name, in: known)
     func named(_ isMeant: (String) -> Bool) -> Set<String> {
       Set(known.flatMap { petname, keys in keys.filter { isMeant(Self.beforeDigits(petname, of: $0)) } })
     }
-    var keys = (known[name] ?? []).union(byDigits)
+    // Before a petname of these very words: somebody may have called himself as another device is shown.
+    var keys = shown.isEmpty ? (known[name] ?? []).union(byDigits) : shown
     var isExact = true
     if keys.isEmpty { keys = named { $0 == name } }
     if keys.isEmpty {
@@ -31,7 +33,7 @@ struct RememberedName {
     }
     (self.name, self.folded, self.digits) = (name, folded, digits)
     (self.keys, self.isExact) = (keys, isExact)
-    isRemembered = !keys.isEmpty && (byDigits.isEmpty || known[name] != nil)
+    isRemembered = !keys.isEmpty && (byDigits.isEmpty || known[name] != nil || !shown.isEmpty)
   }
 
   /// Whether the peer calls itself by this name.
@@ -45,7 +47,20 @@ struct RememberedName {
     return petname.hasSuffix(digits) ? String(petname.dropLast(digits.count)) : petname
   }
 
-  private static func isFingerprintStart(_ text: String) -> Bool {
+  /// The known keys that the programs show as `Bob (8aa20a70d40b)`.
+  private static func keys(shownAs name: String, in known: [String: Set<String>]) -> Set<String> {
+    guard name.last == ")", let open = name.lastIndex(of: "("), name[..<open].last == " " else { return [] }
+    let digits = name[name.index(after: open)...].dropLast().lowercased()
+    guard isFingerprintStart(digits) else { return [] }
+    let before = FoldedName(String(name[..<open].dropLast()))
+    return known.reduce(into: []) { keys, entry in
+      keys.formUnion(
+        entry.value.filter { $0.hasPrefix(digits) && FoldedName(beforeDigits(entry.key, of: $0)) == before })
+    }
+  }
+
+  /// Whether it may be the beginning of a fingerprint.
+  static func isFingerprintStart(_ text: String) -> Bool {
     text.utf8.count >= SightedPeer.shortFingerprint && text.allSatisfy { $0.isASCII && $0.isHexDigit }
   }
 }

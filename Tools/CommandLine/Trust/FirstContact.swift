@@ -174,12 +174,9 @@ final class FirstContact: Sendable {
   }
 
   private func refusal(_ key: PeerID, calledItself name: String, _ isFree: Bool) -> TransferFailure? {
-    let entry = known[key]
-    if entry?.isBlocked == true {
-      return Self.unconfirmed("it is blocked; lift that with: piconet trust unblock \(key.shortDescription)")
-    }
+    if let blockade = naming.blockade([key]) { return Self.unconfirmed(blockade) }
     guard fingerprint != key, !isFree else { return nil }
-    guard let entry else { return stranger(key, calledItself: name) }
+    guard let entry = known[key] else { return stranger(key, calledItself: name) }
     return entry.may(.send, in: ProgramEnvironment.imagesProgram)
       ? nil : Self.unconfirmed("it is known, and may not be sent to: piconet trust allow \(key.shortDescription) send")
   }

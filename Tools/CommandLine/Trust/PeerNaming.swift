@@ -18,13 +18,15 @@ struct PeerNaming: Sendable {
   /// The name to show first: the petname, if there is one.
   func name(_ peer: PeerID, calledItself name: String) -> String { known[peer]?.name ?? name }
 
-  /// The known peers whose names look like this one, except the peer itself.
-  func lookalikes(_ peer: PeerID, _ look: NameSkeleton) -> [KnownPeer] { (looks[look] ?? []).filter { $0.id != peer } }
+  /// The known peers whose names look like this one, or like what stands before digits in it, except the peer itself.
+  func lookalikes(_ peer: PeerID, calledItself name: String) -> [KnownPeer] {
+    NameSkeleton.all(of: name).flatMap { looks[$0] ?? [] }.filter { $0.id != peer }
+  }
 
   /// The name of a known device that a stranger's name looks like; nil for a known peer, or a name that looks like
   /// none.
   func imitated(_ peer: PeerID, calledItself name: String) -> String? {
-    known[peer] == nil ? lookalikes(peer, NameSkeleton(name)).first?.name : nil
+    known[peer] == nil ? lookalikes(peer, calledItself: name).first?.name : nil
   }
 
   /// What is known about the peer, in words; empty for a stranger whose name looks like nobody else's.
@@ -38,9 +40,24 @@ struct PeerNaming: Sendable {
     return words
   }
 
-  /// The fingerprints that a name may mean, by name. Blocked peers are left out.
+  /// The fingerprints that a name may mean, by name. A blocked peer's petname still means that peer, and nobody else
+  /// who takes it; of several with one name, as version 1 of the table may have, those that are not blocked are meant.
   var fingerprints: [String: Set<String>] {
-    Dictionary(grouping: known.entries.filter { !$0.isBlocked }, by: \.name).mapValues { Set($0.map(\.id.description)) }
+    Dictionary(grouping: known.entries, by: \.name).mapValues { entries in
+      let free = entries.filter { !$0.isBlocked }
+      return Set((free.isEmpty ? entries : free).map(\.id.description))
+    }
+  }
+
+  /// Why none of these keys gets anything, if the person has blocked them all; nil: not all are, or there are none.
+  func blockade(_ keys: Set<PeerID>) -> String? {
+    guard let key = keys.min(by: { $0.description < $1.description }), keys.allSatisfy(known.isBlocked) else {
+      return nil
+    }
+    if known[key]?.isBlocked != true, let line = known.damagedBlock(of: key) {
+      return "it is blocked by line \(line) of \(known.path), which can't be read: mend or remove that"
+    }
+    return "it is blocked; lift that with: piconet trust unblock \(key.shortDescription)"
   }
 }
 
@@ -67,7 +84,7 @@ struct PeersShown: Sendable {
   /// As many digits as distinguish the peer from all whose names look like its own.
   func digits(_ peer: PeerID, calledItself name: String) -> String {
     let look = NameSkeleton(name)
-    let alike = (looks[look] ?? []).filter { $0 != peer } + naming.lookalikes(peer, look).map(\.id)
+    let alike = (looks[look] ?? []).filter { $0 != peer } + naming.lookalikes(peer, calledItself: name).map(\.id)
     let own = peer.description
     var count = Self.leastDigits
     while count < own.count, alike.contains(where: { $0.description.hasPrefix(own.prefix(count)) }) { count += 4 }
@@ -79,7 +96,7 @@ extension Console {
   /// `Living room (9f86d081884c)`, `Mum (9f86d081884c, calls itself 'Printer', known)`: safe to show.
   func describe(_ peer: Peer, _ shown: PeersShown) -> String {
     let entry = shown.naming.known[peer.id.peer]
-    let name = entry.map { safe($0.nameBeforeDigits) } ?? ownWords(peer.name)
+    let name = entry.map(petname) ?? ownWords(peer.name)
     return "\(name) (\(safe(shown.note(peer.id.peer, calledItself: peer.name))))"
   }
 
@@ -89,15 +106,34 @@ extension Console {
     let hasBrackets = name.unicodeScalars.contains { scalar in
       [.openPunctuation, .closePunctuation].contains(scalar.properties.generalCategory)
     }
-    guard hasBrackets || name.allSatisfy(\.isWhitespace) else { return safe(name) }
-    return "'\(safe(name).replacing("'", with: "\\'"))'"
+    return hasBrackets || name.allSatisfy(\.isWhitespace) ? quoted(name) : safe(name)
+  }
+
+  private func quoted(_ name: String) -> String { "'\(safe(name).replacing("'", with: "\\'"))'" }
+
+  /// A petname, safe to show before its key's digits: in quotation marks if it has other digits.
+  func petname(_ entry: KnownPeer) -> String {
+    entry.hasOtherDigits ? quoted(entry.nameBeforeDigits) : safe(entry.nameBeforeDigits)
   }
 
   /// The same for a peer whose key is proven.
   func describe(_ peer: ProvenMember) -> String {
     guard let known = peer.known else { return "\(ownWords(peer.name)) (\(peer.fingerprint.shortDescription))" }
     let other = known.otherName(peer.name).map { ", calls itself '\(safe($0))'" } ?? ""
-    return "\(safe(known.nameBeforeDigits)) (\(peer.fingerprint.shortDescription)\(other))"
+    return "\(petname(known)) (\(peer.fingerprint.shortDescription)\(other))"
+  }
+
+  /// What a peer whose key is proven is called in a sentence, safe to show: a petname, with its own digits behind other
+  /// ones; a stranger's own words.
+  func name(_ peer: ProvenMember) -> String {
+    guard let known = peer.known else { return ownWords(peer.name) }
+    return known.hasOtherDigits ? "\(petname(known)) (\(peer.fingerprint.shortDescription))" : safe(known.name)
+  }
+
+  /// The same where only the name is left: in quotation marks if it has another key's digits.
+  func name(_ peer: TransferPeer) -> String {
+    let key = PeerID(hexadecimal: peer.fingerprint)
+    return key.map { KnownPeer.hasOtherDigits(peer.name, of: $0) } == true ? quoted(peer.name) : safe(peer.name)
   }
 
   /// Says who has connected; for a stranger also that it is not the known device whose name looks like its own.

@@ -1,0 +1,70 @@
+import PiconetWire
+
+/// Digits in brackets within a name, as programs show those of a key behind one: `Bob (8aa20a70d40b)`. Anybody can take
+/// such a name, so they say nothing about the key unless they are its own.
+enum BracketedDigits {
+  /// As many as are shown of a fingerprint at least; fewer pass for none.
+  private static let fewest = 12
+
+  /// The name before the first such digits; nil if it has none. Letters of the same shapes pass for digits, and every
+  /// opening bracket for a bracket.
+  static func name(before name: String) -> String? {
+    let scalars = Array(name.unicodeScalars)
+    for (place, scalar) in scalars.enumerated() where scalar.properties.generalCategory == .openPunctuation {
+      var count = 0
+      for next in scalars[(place + 1)...] {
+        if isDigit(next) { count += 1 } else if !isInvisible(next) { break }
+        guard count == fewest else { continue }
+        var before = String.UnicodeScalarView()
+        before.append(contentsOf: scalars[..<place])
+        return String(before)
+      }
+    }
+    return nil
+  }
+
+  /// The name without this key's own digits at its end, written as programs write them; nil if it does not end so.
+  static func name(_ name: String, before peer: PeerID) -> String? {
+    guard name.last == ")", let open = name.lastIndex(of: "("), name[..<open].last == " " else { return nil }
+    let digits = name[name.index(after: open)...].dropLast()
+    guard digits.utf8.count >= fewest, peer.description.hasPrefix(digits) else { return nil }
+    return String(name[..<open].dropLast())
+  }
+
+  /// Whether the name has digits that are not this key's, and none of its own behind them.
+  static func misleads(_ name: String, of peer: PeerID) -> Bool {
+    self.name(name, before: peer) == nil && self.name(before: name) != nil
+  }
+
+  private static func isDigit(_ scalar: Unicode.Scalar) -> Bool {
+    guard let shape = NameSkeleton.shape(of: scalar) else { return false }
+    return shape.utf8.count == 1 && shape.allSatisfy { $0.isHexDigit || $0 == "o" || $0 == "l" }
+  }
+
+  private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    let properties = scalar.properties
+    return switch properties.generalCategory {
+    case .spaceSeparator, .format, .control, .nonspacingMark, .enclosingMark: true
+    default: properties.isDefaultIgnorableCodePoint
+    }
+  }
+}
+
+extension KnownPeer {
+  /// Whether the petname has digits in brackets, its own key's at its end aside: they look like another key's.
+  public var hasOtherDigits: Bool { Self.hasOtherDigits(name, of: id) }
+
+  /// The same for any name of a key.
+  public static func hasOtherDigits(_ name: String, of peer: PeerID) -> Bool {
+    BracketedDigits.name(before: BracketedDigits.name(name, before: peer) ?? name) != nil
+  }
+}
+
+extension NameSkeleton {
+  /// What is left of all that a reader may take a name for: of the whole, and of what stands before digits in brackets.
+  public static func all(of name: String) -> Set<NameSkeleton> {
+    let whole = NameSkeleton(name)
+    guard let before = BracketedDigits.name(before: name), KnownPeers.isVisible(name: before) else { return [whole] }
+    return [whole, NameSkeleton(before)]
+  }
+}
