@@ -6,7 +6,7 @@ import Testing
 /// and 4.4.3. btvirt alone reports each set once, and at the moment when a scan begins.
 @Suite(
   "The virtual machine's advertising", .serialized,
-  .machine("--adapters 3 --no-daemon"))
+  .machine("--adapters 9 --no-daemon"))
 struct AdvertisingTests {
   /// Two hosts, one of which advertises while the other scans, and a third that scans as well.
   private static let numbers = (advertiser: 1, scanner: 0, witness: 2)

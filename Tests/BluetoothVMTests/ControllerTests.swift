@@ -24,8 +24,8 @@ struct ControllerTests {
   /// Makes sure that there is no link between the two, and no advertising of ours.
   static func end() throws {
     _ = try FaultTests.run(
-      "hcitool -i hci0 cmd 0x08 0x000e; fault cut 0 1; for i in 0 1; do hcitool -i hci$i cmd 0x08 0x003c \(set); done")
-    #expect(try FaultTests.becomes("[ $(hcitool con | wc -l) = 1 ]"))
+      "hcitool -i hci0 cmd 0x08 0x000e; for i in 0 1; do hcitool -i hci$i cmd 0x08 0x003c \(set); done")
+    #expect(try FaultTests.becomes(FaultTests.cut(until: "[ $(hcitool con | wc -l) = 1 ]")))
   }
 
   /// Gives a command by its numbers of group and command and its parameters.

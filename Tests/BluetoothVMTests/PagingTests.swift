@@ -5,7 +5,7 @@ import Testing
 /// How a page over BR/EDR ends, as seen by the hosts of both adapters, which are the tests themselves.
 @Suite(
   "Pages between the virtual machine's controllers", .serialized,
-  .machine("--adapters 3 --no-daemon"))
+  .machine("--adapters 9 --no-daemon"))
 struct PagingTests {
   /// Two hosts, the second of which can be paged.
   static func hosts(_ body: (RawHost, RawHost) throws -> Void) throws {

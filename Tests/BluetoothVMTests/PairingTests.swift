@@ -5,7 +5,7 @@ import Testing
 /// Pairing over BR/EDR ("just works"), as seen by the hosts of both adapters, which are the tests themselves.
 @Suite(
   "Pairing between the virtual machine's controllers", .serialized,
-  .machine("--adapters 3 --no-daemon"))
+  .machine("--adapters 9 --no-daemon"))
 struct PairingTests {
   typealias Event = RawHost.Event
 

@@ -5,7 +5,7 @@ import Testing
 /// How long data is on the emulated air, as seen by the hosts of both adapters, which are the tests themselves.
 @Suite(
   "Data in slots between the virtual machine's controllers", .serialized,
-  .machine("--adapters 3 --no-daemon"))
+  .machine("--adapters 9 --no-daemon"))
 struct SlotTests {
   /// Core Specification 5.4, volume 2, part B, table 6.10: a packet of one slot holds 83 bytes, of three 552, of five
   /// 1,021.

@@ -9,7 +9,7 @@ private let buses = (ProcessInfo.processInfo.environment["PICONET_BUSES"] ?? "")
 /// one virtual machine play these: each adapter has a bus and a bluetoothd of its own.
 @Suite(
   "The hardware test between two machines, which two hosts play", .serialized,
-  .machine("--adapters 2 --hosts", alone: true))
+  .machine("--adapters 2 --hosts"))
 struct TwoMachinesTests {
   /// Tests of each kind of thing that goes between the two: dialling and being dialled, refusals and their reasons,
   /// floods, files both ways, a restart.

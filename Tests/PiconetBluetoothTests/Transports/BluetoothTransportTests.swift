@@ -154,7 +154,9 @@ import Testing
     }
   }
 
-  @Test(arguments: classic) func aHundredConnectsLeaveNoDescriptor(_ kind: SocketKind) async throws {
+  // The session suite shows as much over each transport.
+  @Test(.enabled(if: isLongRun, "takes a minute: PICONET_SLOW_TESTS=1"), arguments: classic)
+  func aHundredConnectsLeaveNoDescriptor(_ kind: SocketKind) async throws {
     try await withNet(kind) { net in
       let first = try await net.pair()
       let before = descriptorCount()
@@ -179,7 +181,9 @@ import Testing
     }
   }
 
-  @Test(arguments: classic) func throughput(_ kind: SocketKind) async throws {
+  // The session suite shows as much over each transport.
+  @Test(.enabled(if: isLongRun, "takes a minute: PICONET_SLOW_TESTS=1"), arguments: classic)
+  func throughput(_ kind: SocketKind) async throws {
     try await withNet(kind) { net in
       let (dialled, accepted) = try await net.pair()
       let bytes = someBytes(4 << 20)
