@@ -23,7 +23,7 @@ public enum FileNameRefusal: String, Error, Sendable, Hashable, CaseIterable {
   public var explanation: String {
     switch self {
     case .empty: "is empty"
-    case .tooLong: "is longer than \(SafeFileName.maximumByteCount) bytes"
+    case .tooLong: "is longer than \(SafeFileName.maximumByteCount) bytes, or than this file system takes"
     case .notUTF8: "is not UTF-8"
     case .controlCharacter: "contains a control character or a line break"
     case .pathSeparator: "contains a slash or backslash"

@@ -30,6 +30,13 @@ struct FileSystemCalls: Sendable {
       blockByteCount: UInt64(status.f_frsize))
   }
 
+  /// How many bytes a name may have: fstatvfs(3). 0 if the system can't say, as by way of FUSE. FAT, whose characters
+  /// may have several bytes, gives more than any name has.
+  var longestName: @Sendable (_ directory: Int32) -> Int = { directory in
+    var status = statvfs()
+    return fstatvfs(directory, &status) == 0 ? Int(clamping: status.f_namemax) : 0
+  }
+
   /// Sets space aside for a file of this many bytes. Returns 0 or errno; EOPNOTSUPP if it can't be done.
   ///
   /// fallocate(2) with KEEP_SIZE, so that the size stays the number of bytes that came: not posix_fallocate, which

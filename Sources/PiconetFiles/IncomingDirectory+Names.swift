@@ -2,10 +2,24 @@ import Glibc
 
 /// Names that are fine on Linux, but not on the disk that holds the directory.
 extension IncomingDirectory {
-  /// Throws `nameRefused(.notOnThisDisk)` if the file system does not accept the name of the file or of a folder. That
-  /// only shows when a file is made: an empty one for a moment, under a hidden name with the same characters. Ordinary
-  /// names cost nothing.
+  /// Throws `nameRefused(.tooLong)` if the name of the file or of a folder is longer than the file system takes:
+  /// eCryptfs, which encrypts names, takes 143 bytes. Where no folder is there yet, nothing else would say so before
+  /// the file has come.
+  func checkLength(of name: SafeFileName, in folder: SafeFolder) throws(FileFailure) {
+    let names = folder.components + [name]
+    guard names.contains(where: { $0.text.utf8.count > longestName }) else { return }
+    let path = path(of: names.map(\.text).joined(separator: "/"))
+    throw FileFailure(.nameRefused(.tooLong), path: path, blame: .local)
+  }
+
+  /// The name with a number, shortened as far as the file system needs it.
+  func numbered(_ name: SafeFileName, _ number: Int) -> SafeFileName { name.numbered(number, fitting: longestName) }
+
+  /// Throws `nameRefused` with `tooLong` or `notOnThisDisk` if the file system does not accept the name of the file or
+  /// of a folder. Its characters only show when a file is made: an empty one for a moment, under a hidden name with the
+  /// same ones. Ordinary names cost nothing.
   func checkCharacters(of name: SafeFileName, in folder: SafeFolder = .none) throws(FileFailure) {
+    try checkLength(of: name, in: folder)
     let names = folder.components + [name]
     let characters = SafeFileName.notOnCards.filter { character in names.contains { $0.text.utf8.contains(character) } }
     guard !characters.isEmpty else { return }

@@ -34,6 +34,8 @@ public final class IncomingDirectory: @unchecked Sendable {
   public let settings: Settings
   let descriptor: FileDescriptor
   let calls: FileSystemCalls
+  /// The longest name in bytes that the file system takes and a peer may give.
+  let longestName: Int
   let now: @Sendable () -> KeptAge.Moment
   private let givenPath: String
   private let promisedSpace = Mutex(PromisedSpace())
@@ -66,6 +68,8 @@ public final class IncomingDirectory: @unchecked Sendable {
     self.settings = settings
     self.calls = calls
     self.now = now
+    let longest = calls.longestName(descriptor.number)
+    longestName = longest > 0 ? min(longest, SafeFileName.maximumByteCount) : SafeFileName.maximumByteCount
     guard faccessat(descriptor.number, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
       throw FileFailure(errno: errno, .writingFile, path: path)
     }

@@ -17,7 +17,8 @@ public struct StoredFile: Sendable, Hashable {
 /// How receiving a file ended if it did not fail.
 public enum IncomingOutcome: Sendable, Hashable {
   case stored(StoredFile)
-  /// A file with that name, or with that name and a number, has the very same content; nothing was written.
+  /// A file with that name, with that name and a number, or with that name without its number or with another, has the
+  /// very same content; nothing was written.
   case present(StoredFile)
   /// Something with that name exists and the policy is `skip`; nothing was written.
   case skipped(SafeFileName)
@@ -53,6 +54,8 @@ public final class IncomingFile {
   private let policy: ConflictPolicy
   /// Existing files that were compared and found to be something else.
   private let compared: PresentContent?
+  /// How many existing files were read to see whether they have the content that has arrived.
+  private var readCount = 0
   /// Whether the file at this path may be replaced; asked once. If not, both stay, with a number.
   private let mayReplace: (_ relativePath: String) -> Replacement
   private var state = State.receiving
@@ -167,7 +170,9 @@ public final class IncomingFile {
       }
       guard directory.exists else { throw directory.failure(errno: ENOENT, name: name.text) }
       if policy == .skip, let folder = try directory.open(folder, creating: false), try folder.kind(of: name) != nil {
-        if let present = try present(in: folder, as: name, digest) { return .present(present) }
+        for base in [name, name.withoutNumber].compactMap({ $0 }) {
+          if let present = try presentUnderNumber(of: base, in: folder, digest) { return .present(present) }
+        }
         return skipped()
       }
       try prepare(modificationTime: modificationTime)
@@ -316,12 +321,15 @@ public final class IncomingFile {
   private func giveName(
     in folder: IncomingFolder, replacing: Bool, _ digest: SHA256Digest
   ) throws(FileFailure) -> Naming {
-    if let there = try presentWithoutNumber(in: folder, digest) { return .over(.present(there)) }
+    if let base = name.withoutNumber, let there = try presentUnderNumber(of: base, in: folder, digest) {
+      return .over(.present(there))
+    }
     var numbers = NameNumbers(last: directory.settings.maximumNumber)
-    let name = name
-    let isTaken = { (number: Int) throws(FileFailure) -> Bool in try folder.kind(of: name.numbered(number)) != nil }
+    func isTaken(_ number: Int) throws(FileFailure) -> Bool {
+      try folder.kind(of: directory.numbered(name, number)) != nil
+    }
     while let number = try numbers.next(isTaken: isTaken) {
-      let candidate = number == 1 || replacing ? name : name.numbered(number)
+      let candidate = number == 1 || replacing ? name : directory.numbered(name, number)
       if try partial.publish(as: candidate, in: folder) { return .given(candidate, folder) }
       if number <= PresentContent.limit, let present = try present(in: folder, as: candidate, digest) {
         return .over(.present(present))
@@ -359,6 +367,9 @@ public final class IncomingFile {
       UInt64(clamping: status.st_size) == receivedSize
     else { return nil }
     if let known = compared?.digest(of: name, FileStamp(status)), known != digest { return nil }
+    // Of the name that was offered and of that without its number together, no more are read than of one.
+    guard readCount < PresentContent.limit else { return nil }
+    readCount += 1
     let there = PresentContent(in: folder, exactly: name, status)
     while !there.step(.max) {}
     guard there.findMatch(digest) != nil else { return nil }
@@ -369,16 +380,21 @@ public final class IncomingFile {
     return result
   }
 
-  /// The same, under the name without the number that the sender gave it, or with another number.
-  private func presentWithoutNumber(
-    in folder: IncomingFolder, _ digest: SHA256Digest
+  /// The same, under this name, which may be that without the number that the sender gave it, or under it with a
+  /// number.
+  private func presentUnderNumber(
+    of base: SafeFileName, in folder: IncomingFolder, _ digest: SHA256Digest
   ) throws(FileFailure) -> StoredFile? {
-    guard let base = name.withoutNumber else { return nil }
     var gap = 0
     for number in 1...PresentContent.limit where gap <= PresentContent.gapLimit {
-      let candidate = number == 1 ? base : base.numbered(number)
+      let candidate = number == 1 ? base : directory.numbered(base, number)
+      // One that the disk does not even take is no reason to lose what has arrived.
+      guard (try? folder.kind(of: candidate)) != nil else {
+        gap += 1
+        continue
+      }
+      gap = 0
       if let present = try present(in: folder, as: candidate, digest) { return present }
-      gap = try folder.kind(of: candidate) == nil ? gap + 1 : 0
     }
     return nil
   }

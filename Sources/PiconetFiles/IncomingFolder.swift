@@ -130,7 +130,7 @@ extension IncomingDirectory {
     _ component: SafeFileName, in parent: IncomingFolder, creating: Bool
   ) throws(FileFailure) -> IncomingFolder? {
     for number in 1...Self.maximumFolderNumber {
-      let name = number == 1 ? component : component.numbered(number)
+      let name = number == 1 ? component : numbered(component, number)
       var look = Self.look(at: name, in: parent)
       var tries = Self.folderTries
       while case .missing = look, tries > 0 {

@@ -32,6 +32,7 @@ public final class PresentContent {
   public convenience init?(
     in directory: IncomingDirectory, folder: SafeFolder, name: SafeFileName, size: UInt64
   ) throws(FileFailure) {
+    try directory.checkLength(of: name, in: folder)
     guard let folder = try directory.open(folder, creating: false) else { return nil }
     try self.init(in: folder, name: name, size: size)
   }
@@ -49,10 +50,10 @@ public final class PresentContent {
   /// Looks for the name, and for it with a number.
   private func look(for name: SafeFileName, _ left: inout Int) throws(FileFailure) {
     var gap = 0
-    for number in 1...max(1, folder.directory.settings.maximumNumber) where candidates.count < Self.limit {
+    for number in 1...max(1, folder.directory.settings.maximumNumber) {
       left -= 1
-      guard left >= 0 else { return }
-      let name = number == 1 ? name : name.numbered(number)
+      guard left >= 0, candidates.count < Self.limit else { return }
+      let name = number == 1 ? name : folder.directory.numbered(name, number)
       let found: stat?
       do throws(FileFailure) {
         found = try folder.status(of: name)

@@ -2,11 +2,17 @@ extension SafeFileName {
   /// The longest extension that keeps its place after the number, in bytes with its dot.
   static let maximumExtensionByteCount = 32
 
+  /// What is left at least of a stem that is shortened: any single scalar fits.
+  private static let leastStemByteCount = 4
+
   /// "photo.jpg" with 2 gives "photo (2).jpg".
   ///
   /// The extension is what follows the last dot ("archive.tar.gz" becomes "archive.tar (2).gz"). The stem is shortened
   /// by whole characters if the name would be longer than `maximumByteCount`.
-  public func numbered(_ number: Int) -> SafeFileName {
+  public func numbered(_ number: Int) -> SafeFileName { numbered(number, fitting: Self.maximumByteCount) }
+
+  /// The same, not longer than so many bytes as long as something of the stem is left.
+  func numbered(_ number: Int, fitting limit: Int) -> SafeFileName {
     let scalars = text.unicodeScalars
     var stem = scalars[...]
     var tail = scalars[scalars.endIndex...]
@@ -17,7 +23,8 @@ extension SafeFileName {
       tail = scalars[dot...]
     }
     let ending = " (\(number))" + String(tail)
-    let room = Self.maximumByteCount - ending.utf8.count
+    // A disk that takes hardly more than the ending refuses the name itself.
+    let room = max(limit - ending.utf8.count, Self.leastStemByteCount)
     return SafeFileName(unchecked: Self.prefix(of: String(stem), fitting: room) + ending)
   }
 

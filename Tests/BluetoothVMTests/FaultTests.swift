@@ -50,7 +50,7 @@ struct FaultTests {
     #expect(try becomes("hcitool -i hci0 con | grep -q ACL && hcitool -i hci1 con | grep -q ACL"))
   }
 
-  /// Cuts until this holds: what a page that was under way makes, of bluetoothd's or of a test before, comes after a cut.
+  /// Cuts until this holds: the link of a page that was under way, bluetoothd's or a former test's, comes after a cut.
   static func cut(until condition: String) -> String { "fault cut 0 1; sleep 0.1; \(condition)" }
 
   static let disconnected = "! hcitool -i hci0 con | grep -q ACL && ! hcitool -i hci1 con | grep -q ACL"

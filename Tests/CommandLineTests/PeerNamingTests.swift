@@ -97,5 +97,11 @@ struct PeerNamingTests {
     var known = try KnownPeers(path: "/p", text: Array(lines.utf8))
     try known.block(keys[0], at: 0)
     #expect(PeerNaming(known: known).fingerprints == ["Ben": [keys[1].description]])
+    // Who took the name first, and was blocked for it, does not keep it from the device that has it with digits.
+    known = naming.known
+    for digits in ["c1", "c2"] { try known.take(key(digits), name: "Kitchen", at: 0, confirmed: .code, rights: []) }
+    try known.block(key("c1"), at: 0)
+    let meant = RememberedName("Kitchen", in: PeerNaming(known: known).fingerprints)
+    #expect(try meant.keys == [key("c2").description] && known[key("c2")]?.name == "Kitchen (c20000000000)")
   }
 }

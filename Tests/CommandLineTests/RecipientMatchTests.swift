@@ -137,6 +137,35 @@ struct RecipientMatchTests {
     #expect(Recipient.named("Bob").matches(in: [bob, peer("Hall", otherKey, "3")], known: both).count == 2)
   }
 
+  @Test("a peer that is advertised under several names is meant by each, in any order, and under that one")
+  func severalNames() {
+    for (name, others) in [("Zed", ["Carol", "Hall"]), ("Carol", ["Zed", "Hall"])] {
+      let carol = SightedPeer(fingerprint: key, name: name, otherNames: others, id: "1")
+      for wanted in [Recipient.named("Carol"), .named("carol")] {
+        let matches = wanted.matches(in: [carol, peer("Mary", otherKey, "2")])
+        #expect(matches.map(\.id) == ["1"] && matches.map(\.name) == ["Carol"])
+        #expect(matches.allSatisfy { Set($0.otherNames) == ["Zed", "Hall"] })
+      }
+      // The key is meant, or all are: once, under the name that is shown.
+      for wanted in [Recipient.named(String(key.prefix(12))), .peer(fingerprint: key), .all] {
+        #expect(wanted.matches(in: [carol]).map(\.name) == [name])
+      }
+      // Another key under this name: a person decides.
+      #expect(Recipient.named("Carol").matches(in: [carol, peer("Carol", otherKey, "2")]).count == 2)
+      // Known under another name, and advertised under a known one.
+      #expect(Recipient.named("Mum").matches(in: [carol], known: ["Mum": [key]]).map(\.id) == ["1"])
+      #expect(Recipient.named("Zed").matches(in: [carol], known: ["Zed": [otherKey]]).isEmpty)
+      #expect(Recipient.named("Zed").impostors(in: [carol], known: ["Zed": [otherKey]]).map(\.name) == ["Zed"])
+      // A known key has no name but its petname and the one that it was seen with first.
+      let isFirst = name == "Carol"
+      #expect(Recipient.named("Carol").matches(in: [carol], known: ["Bob": [key]]).count == (isFirst ? 1 : 0))
+      // After a restart the last one counts, whatever the former is called besides.
+      let again = peer("Carol", key, "2")
+      #expect(Recipient.named("Carol").matches(in: [carol, again]).map(\.id) == ["2"])
+      #expect(Recipient.named("Mum").matches(in: [carol, again], known: ["Mum": [key]]).map(\.id) == ["2"])
+    }
+  }
+
   @Test("all means everybody, two programs of one device too")
   func all() {
     #expect(Recipient.all.matches(in: [peer("A", key, "1"), peer("B", key, "2")]).count == 2)

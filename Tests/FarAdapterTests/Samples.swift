@@ -16,7 +16,7 @@ enum Samples {
     ports: [.l2cap: 0x1011, .rfcomm: 3])
   static let sighting = Sighting(
     peer: peer, incarnation: Incarnation(rawValue: 7), name: "", info: [:], addresses: [address, address],
-    signalStrength: -61)
+    signalStrength: -61, otherNames: ["Zed"])
 
   static let orders: [AdapterOrder] = [
     .open(AdapterOpening(sessionID: "session", kinds: [.l2cap, .le], discovers: false)), .listen(.rfcomm),

@@ -11,6 +11,7 @@ import mdns
 import meetings
 import tls
 from association import Association
+from frames import Invite
 from link import Late, Link, LinkEnded, Node
 from marks import may_take, times
 from place import Place, Program
@@ -245,6 +246,62 @@ def test_address_after_the_wrong_one(place: Place):
         assert is_dialled(server), f"Bob's own address is not dialled: {sender.error_text()}"
         assert take_photo(server, bob) == b"photo"
         assert sender.wait() == 0, sender.error_text()
+
+
+def called_otherwise(node: Node, port: int, name: str) -> bytes:
+    """A packet of another instance with the node's id, under this name."""
+    return mdns.service(node, port, label=name, host=name.lower(), called=name)
+
+
+def test_name_that_another_gave(place: Place):
+    """somebody advertises a stranger's id under another name, before he does so himself: he is found by his own name all the same, and
+    sent to"""
+    carol, photo = Node(name="Carol"), place.folder / "photo.jpg"
+    photo.write_bytes(b"photo")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender, neighbour = place.sender(None, "--to", "Carol", "--timeout", "8", photo, terminal=True), mdns.Neighbour()
+        port = server.getsockname()[1]
+        events = []
+
+        def finds():
+            events.extend(sender.new_events())
+            return any(event["event"] == "found" for event in events)
+        mdns.advertise_while(neighbour, [called_otherwise(carol, port, "Zed")], finds)
+        assert [event["name"] for event in events if event["event"] == "found"] == ["Zed"], events
+        mdns.advertise_while(neighbour, [called_otherwise(carol, port, "Zed"), mdns.service(carol, port)],
+                             lambda: is_dialled(server) or not sender.is_running)
+        assert is_dialled(server), f"Carol is not dialled: {sender.error_text()}"
+        member = Association(Link.accept(server, carol))
+        member.ask(member.wait_for(Invite))
+        sender.see("Send?", after=sender.see(member.code))
+        sender.type("o\n")
+        member.accept()
+        incoming = Incoming(member)
+        incoming.accept()
+        assert incoming.finish() == b"photo"
+        member.see_off()
+        assert sender.wait() == 0, sender.error_text()
+
+
+def test_names_of_one_stranger(place: Place):
+    """a stranger who is advertised as Carol and under her own name is not Carol: at the name in her hello imagesend ends with 7, before it
+    has invited her, in whatever order the names came"""
+    photo = place.folder / "photo.jpg"
+    photo.write_bytes(b"private")
+    for first, second in (("Carol", "Mary"), ("Mary", "Carol")):
+        mary = Node(name="Mary")
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            sender = place.sender(None, "--to", "Carol", "--timeout", "5", photo, terminal=True)
+            port = server.getsockname()[1]
+            both = mdns.in_one(called_otherwise(mary, port, first), called_otherwise(mary, port, second))
+            mdns.advertise_while(mdns.Neighbour(), [both], lambda: is_dialled(server) or not sender.is_running)
+            assert is_dialled(server), f"nobody is dialled: {sender.error_text()}"
+            try:
+                Association(Link.accept(server, mary, patience=3)).wait_for(Invite, patience=3)
+            except (Late, LinkEnded, OSError):
+                assert sender.wait() == 7 and "calls itself 'Mary'" in sender.look(), sender.look()
+                continue
+            raise AssertionError("Mary was invited in Carol's place")
 
 
 def test_name_of_another_kind(place: Place):

@@ -285,7 +285,20 @@ struct SearchTests {
       scene.answerReads(.success([Scene.record(2)]))
     }
     guard case .seen(let sighting) = scene.reports.last else { throw NothingSeen() }
-    #expect(sighting.addresses.count == 4)
+    #expect(sighting.addresses.count == 4 && sighting.otherNames.isEmpty)
+  }
+
+  @Test("one node behind two devices that name it differently has both names")
+  func twoNames() throws {
+    var scene = Self.searching()
+    for (number, name) in [(1, "Zed"), (2, "Carol")] {
+      scene.hear(number)
+      var record = Scene.record(2)
+      record.name = name
+      scene.answerReads(.success([record]))
+    }
+    guard case .seen(let sighting) = scene.reports.last else { throw NothingSeen() }
+    #expect(Set(sighting.names) == ["Zed", "Carol"])
   }
 
   @Test("scans take twelve seconds: at first one after the other, later with rests of eight; none when nobody searches")

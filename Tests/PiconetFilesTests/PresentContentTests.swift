@@ -65,6 +65,13 @@ import Testing
       in: directory, name: try name("photo (7).jpg"), offeredSize: 5000, policy: .rename)
     try file.write(pattern(5000, seed: 2))
     #expect(try file.commit(expectedDigest: digest(pattern(5000, seed: 2))).stored == nil)
+    // With skip it is there, too, though another file has the offered name.
+    for seed: UInt8 in 0..<3 {
+      let outcome = try receive("photo (2).jpg", pattern(5000, seed: seed), in: directory, policy: .skip)
+      #expect(outcome.present?.name.text == expected[Int(seed)])
+    }
+    let other = try receive("photo (2).jpg", pattern(5000, seed: 9), in: directory, policy: .skip)
+    #expect(try other == .skipped(name("photo (2).jpg")))
     #expect(try Set(entries(folder.path)) == Set(expected))
   }
 

@@ -17,7 +17,7 @@ struct KnownPeersJudgeTests {
     _ policy: TrustPolicy = .firstUse, file: KnownPeersFile? = nil, names: Set<String> = []
   ) throws -> KnownPeersJudge {
     let judge = try self.judge(policy, by: KnownPeersTable(file: file))
-    for name in names { judge.saw(try node(1), as: name) }
+    judge.saw(try node(1), as: names)
     return judge
   }
 
@@ -38,6 +38,42 @@ struct KnownPeersJudgeTests {
     #expect(detail == "it was found as 'Bob', and calls itself 'Bob's phone' once it is connected")
     #expect(try bob.judge(node(1), name: "Bob's phone", isDialled: false) == .new)
     #expect(try judge().judge(node(1), name: "Anybody", isDialled: true) == .new)
+  }
+
+  @Test("a stranger that is looked for by a name must give that one, as long as it is looked for")
+  func sought() throws {
+    let judge = try judge(names: ["Mary", "Carol"])
+    let peer = try node(1).peer
+    for _ in 1...2 { judge.seeks(peer, as: .init(name: "Carol", otherNames: [])) }
+    #expect(try judge.judge(node(1), name: "Carol", isDialled: true) == .new)
+    judge.seeksNoMore(peer, as: .init(name: "Carol", otherNames: []))
+    judge.seeksNoMore(peer, as: .init(name: "Zed", otherNames: []))
+    guard case .refused(.identity, let detail, _) = try judge.judge(node(1), name: "Mary", isDialled: true) else {
+      Issue.record("Mary was taken for Carol")
+      return
+    }
+    #expect(detail == "it was found as 'Carol', and calls itself 'Mary' once it is connected")
+    #expect(try judge.judge(node(1), name: "Mary", isDialled: false) == .new)
+    #expect(try judge.judge(node(2), name: "Mary", isDialled: true) == .new, "another key")
+    judge.seeksNoMore(peer, as: .init(name: "Carol", otherNames: []))
+    #expect(try judge.judge(node(1), name: "Mary", isDialled: true) == .new)
+  }
+
+  @Test("who is invited by a name that it no longer has may have a new one, but none that it had beside that")
+  func renamed() throws {
+    for (others, isLetIn) in [([], true), (["Mary"], false)] as [([String], Bool)] {
+      let judge = try judge(names: Set(["Carol"] + others))
+      judge.seeks(try node(1).peer, as: .init(name: "Carol", otherNames: others))
+      judge.saw(try node(1), as: ["Mary"])
+      #expect(try (judge.judge(node(1), name: "Mary", isDialled: true) == .new) == isLetIn)
+    }
+  }
+
+  @Test("every name under which a key is in sight is one that it may give")
+  func otherNames() throws {
+    let judge = try judge(names: ["Zed", "Carol"])
+    for name in ["Zed", "Carol"] { #expect(try judge.judge(node(1), name: name, isDialled: true) == .new) }
+    #expect(try judge.judge(node(1), name: "Mary", isDialled: true) != .new)
   }
 
   @Test("a known key may be advertised and call itself as it likes")
@@ -90,10 +126,10 @@ struct AdvertisedNamesTests {
   @Test("count as long as they are in sight, and two minutes longer")
   func twoMinutes() {
     var names = AdvertisedNames()
-    names.seen(node(1), as: "Bob", at: start)
-    names.seen(node(1), as: "Robert", at: start + .seconds(300))
-    names.seen(node(1, 2), as: "Bobby", at: start + .seconds(300))
-    names.seen(node(2), as: "Eve", at: start + .seconds(300))
+    names.seen(node(1), as: ["Bob"], at: start)
+    names.seen(node(1), as: ["Robert"], at: start + .seconds(300))
+    names.seen(node(1, 2), as: ["Bobby"], at: start + .seconds(300))
+    names.seen(node(2), as: ["Eve"], at: start + .seconds(300))
     #expect(names.names(of: node(1).peer, at: start + .seconds(419)) == ["Bob", "Robert", "Bobby"])
     #expect(names.names(of: node(1).peer, at: start + .seconds(420)) == ["Robert", "Bobby"])
     names.lost(node(1), at: start + .seconds(500))
@@ -102,12 +138,22 @@ struct AdvertisedNamesTests {
     #expect(names.names(of: node(3).peer, at: start).isEmpty)
   }
 
+  @Test("of several at once each counts from when it went")
+  func several() {
+    var names = AdvertisedNames()
+    names.seen(node(1), as: ["Zed", "Carol"], at: start)
+    #expect(names.names(of: node(1).peer, at: start + .seconds(300)) == ["Zed", "Carol"])
+    names.seen(node(1), as: ["Carol"], at: start + .seconds(300))
+    #expect(names.names(of: node(1).peer, at: start + .seconds(419)) == ["Zed", "Carol"])
+    #expect(names.names(of: node(1).peer, at: start + .seconds(420)) == ["Carol"])
+  }
+
   @Test("that are not advertised any more are kept up to a limit, of one key and of all, the oldest go")
   func limit() {
     var names = AdvertisedNames()
-    names.seen(node(1), as: "Bob", at: start)
+    names.seen(node(1), as: ["Bob"], at: start)
     names.lost(node(1), at: start)
-    for number in 0...5_000 { names.seen(node(2), as: "Name \(number)", at: start) }
+    for number in 0...5_000 { names.seen(node(2), as: ["Name \(number)"], at: start) }
     #expect(names.names(of: node(1).peer, at: start) == ["Bob"], "another key's names cost it none")
     let kept = names.names(of: node(2).peer, at: start)
     #expect(kept == Set((5_000 - AdvertisedNames.formerLimitOfKey...5_000).map { "Name \($0)" }))
@@ -115,7 +161,7 @@ struct AdvertisedNamesTests {
       let node = NodeID(
         peer: PeerID(bytes: [UInt8(number >> 8), UInt8(number & 0xFF)] + [UInt8](repeating: 9, count: 30))!,
         incarnation: Incarnation(rawValue: 1))
-      names.seen(node, as: "x", at: start)
+      names.seen(node, as: ["x"], at: start)
       names.lost(node, at: start)
     }
     #expect(names.names(of: node(1).peer, at: start).isEmpty)

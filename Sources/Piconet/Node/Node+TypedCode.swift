@@ -49,7 +49,7 @@ extension Node {
     proven: (@Sendable (ProvenMember) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
     try await invite(
-      .node(peer.id), context: context, timeout: timeout, code: core.prover.number(of: code),
+      found: peer, context: context, timeout: timeout, code: core.prover.number(of: code),
       Inviting(proven: proven, code: nil))
   }
 

@@ -121,7 +121,8 @@ public final class Node: Sendable {
     let (found, isInTime) = await withTaskGroup(of: (peer: Peer?, isInTime: Bool).self) { group in
       group.addTask { [peers] in
         for await list in peers {
-          if let peer = list.first(where: { $0.name == name }) { return (peer, true) }
+          let named = list.first { $0.name == name } ?? list.first { $0.otherNames.contains(name) }
+          if let named { return (named.called(name), true) }
         }
         return (nil, true)
       }
@@ -166,7 +167,8 @@ public final class Node: Sendable {
   /// and `ProvenMember.invitationContext` is what its invitation says.
   /// Cancelling the calling task withdraws the invitation.
   /// - Parameters:
-  ///   - peer: of `peers`.
+  ///   - peer: of `peers`. Unless its key is known, or pinned, it is refused as `identity` if it gives another name
+  ///     than `peer.name` once it is connected.
   ///   - context: free data for the invited, at most 8,192 bytes.
   ///   - timeout: the whole attempt, the peer's answer included. Default 30 s. The invited side may wait for less, and
   ///     for at most 300 s.
@@ -182,16 +184,8 @@ public final class Node: Sendable {
     proven: (@Sendable (ProvenMember) -> Void)? = nil, code: (@Sendable (ProvenMember, String) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
     let kinds = try transports.map { (kinds) throws(PiconetError) in try core.configuration.usable(kinds) }
-    let member = try await invite(
-      .node(peer.id, over: kinds), context: context, timeout: timeout, Inviting(proven: proven, code: code))
-    // The judge has looked at the link that we dialled; the peer may have dialled us at the same moment.
-    guard member.proven.known == nil, member.proven.fingerprint != id.peer, member.name != peer.name,
-      await !core.wasAdvertised(member.proven)
-    else { return member }
-    await member.disconnect()
-    throw PiconetError(
-      .identity, peer: member.id, blame: .peer,
-      detail: "it was found as '\(peer.name)', and calls itself '\(member.name)' once it is connected")
+    return try await invite(
+      found: peer, over: kinds, context: context, timeout: timeout, Inviting(proven: proven, code: code))
   }
 
   /// Invites the node that answers at an address such as `192.168.1.7:4000`, `[::1]:4000`, `host.local:4000`, or, over

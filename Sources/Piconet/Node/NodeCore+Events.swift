@@ -9,7 +9,7 @@ extension NodeCore {
     case .messagesReceived(let node, let batch, let mode, let channel):
       received(batch, from: node, mode, in: channel)
     case .peerFound(let summary), .peerChanged(let summary):
-      judge.saw(summary.node, as: summary.name)
+      judge.saw(summary.node, as: Set(summary.names))
       peers.update { $0[summary.node] = summary }
     case .peerLost(let node):
       judge.lost(node)

@@ -91,9 +91,20 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     isClosed ? KnownPeersJudge.Standing() : await loop.perform { [self] in judge.standing(of: peer) }
   }
 
-  /// Whether the peer was advertised lately under the name that it has now.
-  func wasAdvertised(_ peer: ProvenMember) async -> Bool {
-    isClosed ? false : await loop.perform { [self] in judge.wasAdvertised(peer.fingerprint, as: peer.name) }
+  /// An invitation of this peer begins: a stranger with its key has to call itself by its name.
+  func seeks(_ peer: Peer) {
+    if !isClosed { loop.execute { [self] in judge.seeks(peer.id.peer, as: peer.sought) } }
+  }
+
+  /// As what a peer that is being sought was found, if it calls itself otherwise.
+  func otherName(of peer: ProvenMember, than sought: String) async -> String? {
+    if isClosed { return AdvertisedNames.isName(peer.name, advertisedAs: sought) ? nil : sought }
+    return await loop.perform { [self] in judge.contradicted(peer.fingerprint, peer.name) }
+  }
+
+  /// That invitation has ended.
+  func seeksNoMore(_ peer: Peer) {
+    if !isClosed { loop.execute { [self] in judge.seeksNoMore(peer.id.peer, as: peer.sought) } }
   }
 
   func proven(_ peer: ProvenPeer) -> ProvenMember {

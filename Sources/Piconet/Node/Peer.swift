@@ -7,6 +7,9 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
   public let id: NodeID
   /// What people call the device; the peer's own words: escape it before showing it on a terminal.
   public let name: String
+  /// What else the node is advertised as, at most 7 names. Anybody can advertise another's id under any name, also
+  /// before the node does so itself; an invitation reaches it under the name that it gives, see `called(_:)`.
+  public let otherNames: [String]
   /// Free key=value pairs of the advertiser.
   public let info: [String: String]
   /// Where it can be reached, best first.
@@ -18,6 +21,7 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
   init(_ summary: PeerSummary) {
     id = summary.node
     name = summary.name
+    otherNames = summary.otherNames
     info = summary.info
     addresses = summary.addresses
     signalStrength = summary.signalStrength
@@ -27,10 +31,24 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
   init(introduced node: NodeID, name: String) {
     id = node
     self.name = name
+    otherNames = []
     info = [:]
     addresses = []
     signalStrength = nil
   }
+
+  private init(_ peer: Peer, called name: String) {
+    id = peer.id
+    self.name = name
+    otherNames = ([peer.name] + peer.otherNames).filter { $0 != name }
+    info = peer.info
+    addresses = peer.addresses
+    signalStrength = peer.signalStrength
+  }
+
+  /// The same peer under this one of its names; under the name that it has, if this is none of them. Whose key is not
+  /// known here is refused when it is invited under another name than it gives once it is connected.
+  public func called(_ name: String) -> Peer { otherNames.contains(name) ? Peer(self, called: name) : self }
 
   public var description: String { "\(name) (\(id))" }
 

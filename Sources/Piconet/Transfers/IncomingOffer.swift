@@ -64,9 +64,10 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// progress meanwhile.
   ///
   /// Below the directory it makes the folders that the sender asks for; symbolic links there are not followed. A file
-  /// that has the same size and that name, or that name with a number, is compared first: if the content is the very
-  /// same, nothing is sent or stored (`ReceivedFile.wasThere`). With the policy `overwrite` a file that this member has
-  /// sent since it joined is not replaced: both stay.
+  /// that has the same size and that name, or that name with a number, without its number or with another, is compared
+  /// first: if the content is the very same, nothing is sent or stored (`ReceivedFile.wasThere`). With the policy
+  /// `overwrite` a file that this member has sent since it joined, or that was found to be there, is not replaced: both
+  /// stay.
   /// - Parameters:
   ///   - directory: where it goes, opened by any node of this process.
   ///   - name: what to call it, in the directory itself, whatever name and folders the sender gave; the same rules hold

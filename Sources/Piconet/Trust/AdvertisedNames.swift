@@ -18,16 +18,17 @@ struct AdvertisedNames: Sendable {
     let until: ContinuousClock.Instant
   }
 
-  private var current: [NodeID: String] = [:]
+  private var current: [NodeID: Set<String>] = [:]
   private var former: [Former] = []
 
-  mutating func seen(_ node: NodeID, as name: String, at now: ContinuousClock.Instant) {
-    if let before = current[node], before != name { keep(node.peer, before, now) }
-    current[node] = name
+  /// - Parameter names: all that it has now; the discovery bounds them (`Sighting.nameLimit`).
+  mutating func seen(_ node: NodeID, as names: Set<String>, at now: ContinuousClock.Instant) {
+    for name in (current[node] ?? []).subtracting(names).sorted() { keep(node.peer, name, now) }
+    current[node] = names
   }
 
   mutating func lost(_ node: NodeID, at now: ContinuousClock.Instant) {
-    if let before = current.removeValue(forKey: node) { keep(node.peer, before, now) }
+    for name in (current.removeValue(forKey: node) ?? []).sorted() { keep(node.peer, name, now) }
   }
 
   private mutating func keep(_ peer: PeerID, _ name: String, _ now: ContinuousClock.Instant) {
@@ -56,9 +57,12 @@ struct AdvertisedNames: Sendable {
     [.control, .format, .lineSeparator, .paragraphSeparator].contains(category)
   }
 
+  /// Those that it has now.
+  func currentNames(of peer: PeerID) -> Set<String> { Set(current.filter { $0.key.peer == peer }.values.joined()) }
+
   /// All of them; empty for a key that was not seen.
   func names(of peer: PeerID, at now: ContinuousClock.Instant) -> Set<String> {
-    Set(current.filter { $0.key.peer == peer }.values)
+    currentNames(of: peer)
       .union(former.filter { $0.peer == peer && $0.until > now }.map(\.name))
   }
 }

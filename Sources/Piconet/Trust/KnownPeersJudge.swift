@@ -16,6 +16,15 @@ final class KnownPeersJudge: TrustJudge {
   private let visibility: NodeVisibility
   private let table: KnownPeersTable
   private var advertised = AdvertisedNames()
+  /// The names under which invitations under way look for keys, each as often as it is looked for.
+  private var sought: [PeerID: [Sought]] = [:]
+
+  /// As what an invitation looks for a key.
+  struct Sought: Hashable {
+    let name: String
+    /// What else it was advertised as when it was chosen.
+    let otherNames: [String]
+  }
 
   init(
     policy: TrustPolicy, program: String, ownPeer: PeerID, visibility: NodeVisibility = .everybody,
@@ -68,8 +77,8 @@ final class KnownPeersJudge: TrustJudge {
     }
   }
 
-  /// A node is in sight, under this name.
-  func saw(_ node: NodeID, as name: String) { advertised.seen(node, as: name, at: .now) }
+  /// A node is in sight, under these names.
+  func saw(_ node: NodeID, as names: Set<String>) { advertised.seen(node, as: names, at: .now) }
 
   /// The node is no longer in sight.
   func lost(_ node: NodeID) { advertised.lost(node, at: .now) }
@@ -77,15 +86,27 @@ final class KnownPeersJudge: TrustJudge {
   /// The names under which a key was advertised lately; none if it was not.
   func names(of peer: PeerID) -> Set<String> { advertised.names(of: peer, at: .now) }
 
-  /// A name under which the key was advertised, if it was advertised and never under `name`.
-  private func contradicted(_ peer: PeerID, _ name: String) -> String? {
-    let names = names(of: peer)
-    return names.contains { AdvertisedNames.isName(name, advertisedAs: $0) } ? nil : names.min()
+  /// An invitation looks for the key under this name. From now on a stranger with the key that we dial must call itself
+  /// so: that it was advertised under its own name as well does not make it the one that is meant.
+  func seeks(_ peer: PeerID, as wanted: Sought) { sought[peer, default: []].append(wanted) }
+
+  /// That invitation has ended.
+  func seeksNoMore(_ peer: PeerID, as wanted: Sought) {
+    guard var left = sought[peer], let index = left.firstIndex(of: wanted) else { return }
+    left.remove(at: index)
+    sought[peer] = left.isEmpty ? nil : left
   }
 
-  /// Whether the key was advertised lately under this name.
-  func wasAdvertised(_ peer: PeerID, as name: String) -> Bool {
-    names(of: peer).contains { AdvertisedNames.isName(name, advertisedAs: $0) }
+  /// A name under which the key is looked for, or else was advertised, if there is one and none of them is `name`.
+  func contradicted(_ peer: PeerID, _ name: String) -> String? {
+    let sought = sought[peer] ?? []
+    let wanted = Set(sought.map(\.name))
+    // What is no longer advertised its owner has changed meanwhile, and may have a new name; but none that it had when
+    // it was chosen under another.
+    let names =
+      wanted.isDisjoint(with: advertised.currentNames(of: peer))
+      ? names(of: peer).subtracting(sought.flatMap(\.otherNames)).union(wanted) : wanted
+    return names.contains { AdvertisedNames.isName(name, advertisedAs: $0) } ? nil : names.min()
   }
 
   /// What the table says about the key. A file that can't be read vouches for nobody.

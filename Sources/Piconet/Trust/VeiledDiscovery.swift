@@ -124,7 +124,7 @@ final class VeiledDiscovery: Discovery {
     guard unveiled.count < Self.limit || unveiled[veil] != nil else { return }
     unveiled[veil] = owner.peer
     var sighting = sighting
-    (sighting.peer, sighting.name, sighting.info) = (owner.peer, owner.name, [:])
+    (sighting.peer, sighting.name, sighting.otherNames, sighting.info) = (owner.peer, owner.name, [], [:])
     handler?(.seen(sighting))
   }
 }

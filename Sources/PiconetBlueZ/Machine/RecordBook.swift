@@ -233,6 +233,8 @@ struct RecordBook: Sendable {
           // The freshest record says which incarnation is alive; another device may lead to the same one.
           guard known.incarnation == record.incarnation else { continue }
           sightings[record.peer]?.addresses += addresses.filter { !known.addresses.contains($0) }
+          // Anybody can claim another's key, under any name.
+          sightings[record.peer]?.otherNames = Sighting.otherNames(known.names + [record.name])
           sightings[record.peer]?.signalStrength =
             [known.signalStrength, entry.strength.map(Int.init)].compactMap { $0 }.max()
         } else {

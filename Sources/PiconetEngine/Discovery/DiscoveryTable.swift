@@ -91,8 +91,8 @@ struct DiscoveryTable: Sendable {
     sightings[node] == nil && sightings.keys.contains { $0.peer == node.peer }
   }
 
-  /// Name and info are those of the source that saw the peer first; addresses are those of all, transports in order of
-  /// preference.
+  /// Name and info are those of the source that saw the peer first; other names and addresses are those of all,
+  /// transports in order of preference.
   func summary(of node: NodeID) -> PeerSummary? {
     guard let ofNode = sightings[node], let first = ofNode.first else { return nil }
     var addresses: [TransportAddress] = []
@@ -105,6 +105,17 @@ struct DiscoveryTable: Sendable {
     }
     return PeerSummary(
       node: node, name: first.sighting.name, info: first.sighting.info, addresses: addresses,
-      signalStrength: ofNode.compactMap(\.sighting.signalStrength).max())
+      signalStrength: ofNode.compactMap(\.sighting.signalStrength).max(),
+      otherNames: Self.otherNames(ofNode.map(\.sighting)))
+  }
+
+  /// The sources take turns: the names of one keep out none that another saw first.
+  private static func otherNames(_ sightings: [Sighting]) -> [String] {
+    let names = sightings.map(\.names)
+    var inTurns: [String] = []
+    for turn in 0..<(names.lazy.map(\.count).max() ?? 0) {
+      inTurns += names.compactMap { turn < $0.count ? $0[turn] : nil }
+    }
+    return Sighting.otherNames(inTurns)
   }
 }

@@ -9,16 +9,23 @@ public struct PeerSummary: Sendable, Hashable {
   public var addresses: [TransportAddress]
   /// In dBm, from the source that hears it best; nil if none tells.
   public var signalStrength: Int?
+  /// What else it is advertised as, by itself or by anybody.
+  public var otherNames: [String]
 
   public init(
-    node: NodeID, name: String, info: [String: String], addresses: [TransportAddress], signalStrength: Int? = nil
+    node: NodeID, name: String, info: [String: String], addresses: [TransportAddress], signalStrength: Int? = nil,
+    otherNames: [String] = []
   ) {
     self.node = node
     self.name = name
     self.info = info
     self.addresses = addresses
     self.signalStrength = signalStrength
+    self.otherNames = otherNames
   }
+
+  /// The first name, and then the others.
+  public var names: [String] { [name] + otherNames }
 }
 
 /// A node that a member suggests as a member of ours.

@@ -12,10 +12,12 @@ public struct Sighting: Sendable, Hashable {
   public var addresses: [TransportAddress]
   /// How strong the peer's radio signal is, in dBm; nil if the source can't tell. A source reports only large changes.
   public var signalStrength: Int?
+  /// What else the same node is called: anybody can advertise it under any name, also before it does so itself.
+  public var otherNames: [String]
 
   public init(
     peer: PeerID, incarnation: Incarnation, name: String, info: [String: String], addresses: [TransportAddress],
-    signalStrength: Int? = nil
+    signalStrength: Int? = nil, otherNames: [String] = []
   ) {
     self.peer = peer
     self.incarnation = incarnation
@@ -23,6 +25,25 @@ public struct Sighting: Sendable, Hashable {
     self.info = info
     self.addresses = addresses
     self.signalStrength = signalStrength
+    self.otherNames = otherNames
+  }
+
+  /// How many names a node in sight may have.
+  public static let nameLimit = 8
+
+  /// The first name, and then the others.
+  public var names: [String] { [name] + otherNames }
+
+  /// The names that stand behind the first one, each once, none of them empty: as many as there may be.
+  /// - Parameter names: of those who name the node, in the order in which they came. Beyond the limit the last place is
+  ///   the last one's, so that whoever came early keeps out nobody who comes.
+  public static func otherNames(_ names: [String]) -> [String] {
+    guard let first = names.first else { return [] }
+    var others: [String] = []
+    for name in names where name != first && !name.isEmpty && !others.contains(name) { others.append(name) }
+    guard others.count >= nameLimit, let last = names.last(where: { $0 != first && !$0.isEmpty }) else { return others }
+    others.removeAll { $0 == last }
+    return Array(others.prefix(nameLimit - 2)) + [last]
   }
 }
 

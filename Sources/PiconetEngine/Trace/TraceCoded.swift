@@ -46,7 +46,7 @@ struct TraceReader {
   /// The tag of an enumeration's case.
   mutating func tag<Tag: RawRepresentable<UInt8>>(_ type: Tag.Type) throws(TraceError) -> Tag {
     let byte = try byte()
-    guard let tag = Tag(rawValue: byte) else { throw TraceError.malformed("\(type) has no case \(byte)") }
+    guard let tag = Tag(rawValue: byte) else { throw TraceError.malformed("no case has the tag \(byte)") }
     return tag
   }
 

@@ -83,7 +83,8 @@ struct SightingTable {
     of key: Key, interfaceName: (UInt32) -> String?, isLoopback: (UInt32) -> Bool
   ) -> Sighting? {
     // Anybody can advertise another's key. The first instance supplies name and info, and all take turns with their
-    // addresses: many invented ones of one instance keep out none of the peer's. Sixteen earlier instances do.
+    // addresses: many invented ones of one instance keep out none of the peer's. The last place is that of the instance
+    // that came last, so many earlier ones don't either.
     let matching = instances.values.filter { $0.key == key }.sorted { $0.number < $1.number }
     guard let first = matching.first else { return nil }
     let ofEach = matching.map { addresses(of: $0, interfaceName: interfaceName, isLoopback: isLoopback) }
@@ -95,9 +96,13 @@ struct SightingTable {
       }
     }
     if texts.isEmpty { return nil }
+    if let newest = ofEach.last(where: { !$0.isEmpty })?.first, !texts.contains(newest) {
+      texts[texts.count - 1] = newest
+    }
     return Sighting(
       peer: key.peer, incarnation: key.incarnation, name: first.name, info: first.info,
-      addresses: texts.map { TransportAddress(kind: .tcp, text: $0) })
+      addresses: texts.map { TransportAddress(kind: .tcp, text: $0) },
+      otherNames: Sighting.otherNames(matching.map(\.name)))
   }
 
   /// Best first.

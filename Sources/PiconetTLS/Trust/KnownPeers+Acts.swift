@@ -58,8 +58,8 @@ extension KnownPeers {
     entry.addresses = entry.addresses.suffix(KnownPeer.addressLimit)
   }
 
-  /// - Throws: `nameTaken` if another device's name looks the same, or digits in brackets like another key's; `limit` if
-  ///   nothing in the name is visible; `unknown`.
+  /// - Throws: `nameTaken` if another device's name looks the same, or digits in brackets like another key's; `limit`
+  ///   if nothing in the name is visible; `unknown`.
   public mutating func rename(_ peer: PeerID, to name: String) throws(StateFailure) {
     var entry = try known(peer)
     guard Self.isVisible(name: name) else {

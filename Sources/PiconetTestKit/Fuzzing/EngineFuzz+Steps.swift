@@ -198,9 +198,10 @@ extension EngineFuzz {
 
   private func report() {
     let node = Self.node(input.byte())
-    let address = TransportAddress(kind: input.pick(TransportKind.allCases), text: "far \(input.byte() & 3)")
+    let (kind, number) = (input.pick(TransportKind.allCases), input.byte() & 3)
     let sighting = Sighting(
-      peer: node.peer, incarnation: node.incarnation, name: "far", info: [:], addresses: [address])
+      peer: node.peer, incarnation: node.incarnation, name: "far", info: [:],
+      addresses: [TransportAddress(kind: kind, text: "far \(number)")], otherNames: number == 3 ? ["otherwise"] : [])
     switch input.number(below: 4) {
     case 0: take(.discoveryReported(source: "b", .gone(node.peer, node.incarnation)))
     case 1: take(.discoveryEnded(source: input.pick(["a", "b"])))

@@ -80,8 +80,8 @@ struct ConflictTests {
     arguments: ["rename", "overwrite", "skip"])
   func flatAgain(policy: String) async throws {
     try await ToolScene.run { scene in
-      let into = scene.folder.path + "/into"
-      let receiver = try await scene.receiver("--on-conflict", policy, into: into)
+      let into = scene.into
+      let receiver = try await scene.receiver("--on-conflict", policy)
       func send(_ folders: [String]) async throws -> ToolProcess {
         let paths = folders.map { "\(scene.folder.path)/\($0)" }
         let sender = try scene.start("imagesend", ["--json", "--to", "Kitchen", "--flat"] + paths, state: "sender")
@@ -102,6 +102,30 @@ struct ConflictTests {
         #expect(Set(there).count == there.count, "\(folders): \(there)")
         let expected = folders.flatMap { ["\($0) 1", "\($0) 2"] }
         #expect(Set(there).isSuperset(of: expected), "\(folders): \(there), \(sender.error)")
+      }
+      receiver.send(signal: SIGTERM)
+      #expect(await receiver.end() == 143, "\(receiver.error)")
+    }
+  }
+
+  @Test(
+    "what is there already under a number is not replaced by the same command",
+    arguments: [["100", "102"], ["101", "102", "100"], ["102", "101", "100"]])
+  func thereUnderNumber(folders: [String]) async throws {
+    try await ToolScene.run { scene in
+      let into = scene.into
+      let receiver = try await scene.receiver("--on-conflict", "overwrite")
+      for folder in ["099", "100", "101", "102"] {
+        for photo in 1...3 { try write("\(folder) \(photo)", "\(scene.folder.path)/\(folder)/IMG_\(photo).jpg") }
+      }
+      // One has left the card, another one has come, whose photos are offered under the numbers of those before.
+      for folders in [["099", "100", "101"], folders] {
+        let paths = folders.map { "\(scene.folder.path)/\($0)" }
+        let sender = try scene.start("imagesend", ["--json", "--to", "Kitchen", "--flat"] + paths, state: "sender")
+        #expect(await sender.end() == 0, "\(sender.error)")
+        let there = try scene.received(into).map { try text("\(into)/\($0)") }
+        let expected = folders.flatMap { folder in (1...3).map { "\(folder) \($0)" } }
+        #expect(Set(there).isSuperset(of: expected), "\(folders): \(there), \(sender.events())")
       }
       receiver.send(signal: SIGTERM)
       #expect(await receiver.end() == 143, "\(receiver.error)")

@@ -21,9 +21,10 @@ struct DiscoveryTableTests {
   private func gone(_ byte: UInt8) -> DiscoveryReport { .gone(peer(byte), Incarnation(rawValue: UInt64(byte))) }
 
   private func summary(
-    _ byte: UInt8, name: String = "Ada", info: [String: String] = [:], at addresses: [TransportAddress] = []
+    _ byte: UInt8, name: String = "Ada", others: [String] = [], info: [String: String] = [:],
+    at addresses: [TransportAddress] = []
   ) -> PeerSummary {
-    PeerSummary(node: node(byte), name: name, info: info, addresses: addresses)
+    PeerSummary(node: node(byte), name: name, info: info, addresses: addresses, otherNames: others)
   }
 
   @Test("a peer is found with its first sighting only")
@@ -67,13 +68,34 @@ struct DiscoveryTableTests {
     #expect(table.report(gone(1), source: "one") == nil)
   }
 
-  @Test("name and info are those of the source that saw the peer first")
+  @Test("name and info are those of the source that saw the peer first; the names of all are there, each once")
   func firstSourceNames() {
     var table = table()
     _ = table.report(seen(1, name: "Ada", info: ["k": "1"]), source: "one")
-    #expect(table.report(seen(1, name: "Bob", info: ["k": "2"]), source: "two") == nil)
-    #expect(table.report(seen(1, name: "Eve"), source: "one") == .changed(summary(1, name: "Eve")))
+    #expect(
+      table.report(seen(1, name: "Bob", info: ["k": "2"]), source: "two")
+        == .changed(summary(1, name: "Ada", others: ["Bob"], info: ["k": "1"])))
+    #expect(
+      table.report(seen(1, name: "Eve"), source: "one") == .changed(summary(1, name: "Eve", others: ["Bob"])))
     #expect(table.report(gone(1), source: "one") == .changed(summary(1, name: "Bob", info: ["k": "2"])))
+  }
+
+  @Test("the other names of one source keep out none of another, and names that change nothing are no change")
+  func otherNames() {
+    func seen(_ name: String, _ others: [String]) -> DiscoveryReport {
+      .seen(
+        Sighting(
+          peer: peer(1), incarnation: Incarnation(rawValue: 1), name: name, info: [:], addresses: [],
+          otherNames: others))
+    }
+    let many = (1...30).map { "Zed \($0)" }
+    var table = table()
+    _ = table.report(seen("Zed", many), source: "one")
+    _ = table.report(seen("Carol", ["Zed"] + many), source: "two")
+    let names = table.summary(of: node(1))?.names ?? []
+    #expect(names.first == "Zed" && names.contains("Carol") && names.count == Sighting.nameLimit)
+    #expect(table.report(seen("Zed", many), source: "one") == nil)
+    #expect(table.report(seen("Carol", ["Zed"] + many), source: "two") == nil)
   }
 
   @Test("addresses come in the order of the transports, then of the sources, each once")

@@ -33,7 +33,7 @@ struct TraceCodingTests {
       }
     }
     #expect(tags == Set(0..<UInt8(tags.count)))
-    let beyond = TraceError.malformed("Tag has no case \(tags.count)")
+    let beyond = TraceError.malformed("no case has the tag \(tags.count)")
     #expect(throws: beyond, "a case has no sample in TraceSamples") {
       try Self.read([UInt8(tags.count)], as: Value.self)
     }

@@ -67,7 +67,7 @@ struct TraceSamples {
     return peer
   }
   mutating func summary() -> PeerSummary {
-    PeerSummary(node: node(), name: text(), info: info(), addresses: addresses())
+    PeerSummary(node: node(), name: text(), info: info(), addresses: addresses(), otherNames: [text(), text()])
   }
   mutating func linkEnds() -> [LinkEnd] {
     [
@@ -83,7 +83,7 @@ struct TraceSamples {
       .seen(
         Sighting(
           peer: peer(), incarnation: Incarnation(rawValue: number()), name: text(), info: info(),
-          addresses: addresses())),
+          addresses: addresses(), otherNames: [text(), text()])),
       .gone(peer(), Incarnation(rawValue: number())),
     ]
   }

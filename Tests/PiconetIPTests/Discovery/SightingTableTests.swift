@@ -98,9 +98,42 @@ import Testing
       #expect(texts.firstIndex(of: "10.0.0.1:4000") == (isFirst ? 0 : 1))
       #expect(texts.firstIndex(of: "10.0.0.2:4000") == (isFirst ? 2 : 3))
       // Who came first has the say, whatever the other is called, and an update changes nothing about that.
-      #expect(sighting.name == (isFirst ? "Anna" : "Mum"))
+      #expect(sighting.names == (isFirst ? ["Anna", "Mum"] : ["Mum", "Anna"]))
       #expect(Self.apply(.updated(own), to: &table) == [])
     }
+  }
+
+  @Test("names that somebody else claims for a peer hide its own neither before it comes nor after, and are bounded")
+  func claimedNames() throws {
+    for spoofedFirst in [0, 3, 20] {
+      var table = SightingTable(sessionID: "photos")
+      var last: Sighting?
+      func see(_ label: String, _ name: String, _ address: UInt32) throws {
+        let instance = try Self.instance(label, endpoints: [(2, .v4(0x0A00_0000 + address))], name: name)
+        if case .seen(let sighting)? = Self.apply(.resolved(instance), to: &table).last { last = sighting }
+      }
+      for number in 0..<spoofedFirst { try see("s\(number)", "Zed \(number)", 100 + UInt32(number)) }
+      try see("Carol", "Carol", 1)
+      #expect(last?.names.contains("Carol") == true && last?.addresses.contains { $0.text == "10.0.0.1:4000" } == true)
+      #expect(last?.name == (spoofedFirst == 0 ? "Carol" : "Zed 0"))
+      #expect(last?.names.count == min(Sighting.nameLimit, spoofedFirst + 1))
+      #expect(last?.addresses.count == min(SightingTable.addressLimit, spoofedFirst + 1))
+      // Several instances of one name, or without any, are no other names.
+      try see("Carol (2)", "Carol", 1)
+      try see("nameless", "", 1)
+      #expect(last?.names.count == min(Sighting.nameLimit, spoofedFirst + 1))
+    }
+  }
+
+  @Test("what came late is what the last place changes with")
+  func lastPlace() {
+    let many = (0..<20).map { "Name \($0)" }
+    #expect(Sighting.otherNames([]) == [] && Sighting.otherNames(["a"]) == [])
+    #expect(Sighting.otherNames(["a", "", "b", "a", "b"]) == ["b"])
+    #expect(Sighting.otherNames(many) == Array(many[1...6]) + ["Name 19"])
+    #expect(Sighting.otherNames(many + ["Name 2"]) == ["Name 1"] + many[3...7] + ["Name 2"])
+    #expect(Sighting.otherNames(many + ["Name 0", ""]) == Array(many[1...6]) + ["Name 19"])
+    #expect(Sighting.otherNames(Array(many.prefix(8))) == Array(many[1...7]))
   }
 
   @Test func anInstanceThatChangesItsIncarnationIsGoneAndSeen() throws {

@@ -93,7 +93,9 @@ struct PeerChoice: Sendable {
 
   private func matching(_ recipient: Recipient, _ peers: [Peer]) -> [Peer] {
     let byID = Dictionary(peers.map { (SightedPeer($0).id, $0) }) { first, _ in first }
-    let matches = recipient.matches(in: peers.map(SightedPeer.init), known: known).compactMap { byID[$0.id] }
+    // Under the name that is meant: a stranger has to say it in its hello.
+    let matches = recipient.matches(in: peers.map(SightedPeer.init), known: known)
+      .compactMap { match in byID[match.id]?.called(match.name) }
     // Blocked peers do not belong to `all`.
     guard recipient == .all else { return search.preferred(matches) }
     return matches.filter { !search.isBlocked($0) && search.isSought($0) }
@@ -210,7 +212,7 @@ struct PeerChoice: Sendable {
       return nil
     }
     // Digits mean a key: who has them in his name is not meant.
-    if RememberedName.isFingerprintStart(name) { return nil }
+    if RememberedName(name, in: known).hasDigits { return nil }
     let near = NearNames.near(name, among: search.names().filter { $0 != name })
     return near.isEmpty ? nil : "did you mean \(listed(near))?"
   }

@@ -65,7 +65,7 @@ struct ReceiverReturn: Sendable {
       peers.first { $0.id.peer == key && $0.id != tried }
     }
     guard let found else { return nil }
-    next.place = .peer(found)
+    next.place = .peer(found.called(connection.text))
     return next
   }
 }

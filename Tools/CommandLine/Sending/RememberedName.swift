@@ -10,6 +10,8 @@ struct RememberedName {
   let isExact: Bool
   /// Whether it is a remembered name, and not the digits of a key.
   let isRemembered: Bool
+  /// Whether it says which key is meant: by digits, or as the programs show a known one.
+  let hasDigits: Bool
   /// In lower case, if the name may be the beginning of a fingerprint.
   private let digits: String?
 
@@ -33,6 +35,7 @@ struct RememberedName {
     }
     (self.name, self.folded, self.digits) = (name, folded, digits)
     (self.keys, self.isExact) = (keys, isExact)
+    hasDigits = digits != nil || !shown.isEmpty
     isRemembered = !keys.isEmpty && (byDigits.isEmpty || known[name] != nil || !shown.isEmpty)
   }
 

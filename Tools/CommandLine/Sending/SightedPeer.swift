@@ -6,14 +6,17 @@ struct SightedPeer: Hashable, Sendable {
   /// 64 hexadecimal digits.
   let fingerprint: String
   let name: String
+  /// What else it is advertised as.
+  var otherNames: [String] = []
   /// Its best address.
   var address: String?
   /// Unique, since two programs on one device share a key.
   let id: String
 
-  init(fingerprint: String, name: String, address: String? = nil, id: String) {
+  init(fingerprint: String, name: String, otherNames: [String] = [], address: String? = nil, id: String) {
     self.fingerprint = fingerprint
     self.name = name
+    self.otherNames = otherNames
     self.address = address
     self.id = id
   }
@@ -21,8 +24,18 @@ struct SightedPeer: Hashable, Sendable {
   init(_ peer: Peer) {
     fingerprint = peer.id.peer.description
     name = peer.name
+    otherNames = peer.otherNames
     address = peer.addresses.first?.text
     id = "\(fingerprint)/\(peer.id.incarnation)"
+  }
+
+  /// The same peer under each of its names.
+  var underEachName: [SightedPeer] {
+    let names = [name] + otherNames
+    return names.map { called in
+      SightedPeer(
+        fingerprint: fingerprint, name: called, otherNames: names.filter { $0 != called }, address: address, id: id)
+    }
   }
 
   /// How many digits of the fingerprint a list shows, and the fewest that `--to` accepts.
@@ -37,7 +50,7 @@ extension Peer {
 }
 
 extension Recipient {
-  /// Which of `peers` are meant.
+  /// Which of `peers` are meant, each under the name by which it is.
   ///
   /// A name that this device remembers means the keys remembered under it, whatever they call themselves now, and
   /// nobody else. The same holds for digits with which a remembered key's fingerprint begins, since anybody can take
@@ -46,6 +59,8 @@ extension Recipient {
   /// or else ignoring case, and digits also mean peers whose fingerprint begins with them. A device that is in sight
   /// more than once under the same name, as for a while after a restart, counts once, by its last sighting. Of a
   /// remembered device that is in sight under several names, the one with the wanted name is meant, if there is one.
+  /// A stranger that is advertised under several names has all of them: anybody can advertise it under one that is not
+  /// its own, also first.
   /// - Parameters:
   ///   - peers: in the order in which they came into sight.
   ///   - known: the remembered fingerprints, by name.
@@ -53,7 +68,8 @@ extension Recipient {
     switch self {
     case .all: peers
     case .peer(let fingerprint): Self.newest(peers.filter { $0.fingerprint == fingerprint })
-    case .named(let name): Self.newest(Self.matches(name, in: peers, known: known))
+    case .named(let name):
+      Self.once(Self.newest(Self.matches(name, in: peers, known: known)))
     }
   }
 
@@ -61,6 +77,11 @@ extension Recipient {
     _ name: String, in peers: [SightedPeer], known: [String: Set<String>]
   ) -> [SightedPeer] {
     let meant = RememberedName(name, in: known)
+    // A known key gets files whatever it calls itself: whoever gives it another one's name must not lead there.
+    let isKnown = Set(known.values.joined())
+    let peers = peers.flatMap { peer in
+      meant.keys.isEmpty && isKnown.contains(peer.fingerprint) ? [peer] : peer.underEachName
+    }
     let called = peers.filter { $0.name == name }
     guard !meant.keys.isEmpty else {
       let exact = peers.filter { $0.name == name || meant.hasDigits($0.fingerprint) }
@@ -82,11 +103,12 @@ extension Recipient {
     let meant = RememberedName(name, in: known)
     guard meant.isRemembered else { return [] }
     let all = Set(known.values.joined())
-    return Self.newest(
-      peers.filter { peer in
-        if meant.keys.contains(peer.fingerprint) { return false }
-        return peer.name == name || FoldedName(peer.name) == meant.folded && !all.contains(peer.fingerprint)
-      })
+    return Self.once(
+      Self.newest(
+        peers.flatMap(\.underEachName).filter { peer in
+          if meant.keys.contains(peer.fingerprint) { return false }
+          return peer.name == name || FoldedName(peer.name) == meant.folded && !all.contains(peer.fingerprint)
+        }))
   }
 
   /// Whether the wanted name differs from all of these only in letter case or in its form of writing.
@@ -99,10 +121,18 @@ extension Recipient {
   private static func newest(_ peers: [SightedPeer]) -> [SightedPeer] {
     var result: [SightedPeer] = []
     for peer in peers {
-      result.removeAll { $0.fingerprint == peer.fingerprint && $0.name == peer.name }
+      // Under all of its names: one that somebody else has given it keeps no former sighting.
+      let former = result.filter { $0.fingerprint == peer.fingerprint && $0.name == peer.name }.map(\.id)
+      result.removeAll { former.contains($0.id) && $0.id != peer.id }
       result.append(peer)
     }
     return result
+  }
+
+  /// Each peer under the first of the names that match.
+  private static func once(_ peers: [SightedPeer]) -> [SightedPeer] {
+    var seen: Set<String> = []
+    return peers.filter { seen.insert($0.id).inserted }
   }
 
   /// For people; may contain text from the command line.

@@ -41,12 +41,11 @@ struct PeerNaming: Sendable {
   }
 
   /// The fingerprints that a name may mean, by name. A blocked peer's petname still means that peer, and nobody else
-  /// who takes it; of several with one name, as version 1 of the table may have, those that are not blocked are meant.
+  /// who takes it; of several with one name, with digits behind it or not, those that are not blocked are meant.
   var fingerprints: [String: Set<String>] {
-    Dictionary(grouping: known.entries, by: \.name).mapValues { entries in
-      let free = entries.filter { !$0.isBlocked }
-      return Set((free.isEmpty ? entries : free).map(\.id.description))
-    }
+    let free = Set(known.entries.lazy.filter { !$0.isBlocked }.map(\.nameBeforeDigits))
+    let meant = known.entries.filter { !$0.isBlocked || !free.contains($0.nameBeforeDigits) }
+    return Dictionary(grouping: meant, by: \.name).mapValues { Set($0.map(\.id.description)) }
   }
 
   /// Why none of these keys gets anything, if the person has blocked them all; nil: not all are, or there are none.

@@ -3,7 +3,7 @@ import PiconetEngine
 /// What a node wants from an adapter elsewhere; the first thing that the agent is told.
 public struct AdapterOpening: Sendable, Hashable {
   /// The version of the frames, which must be the same on both machines.
-  static let version: UInt64 = 1
+  static let version: UInt64 = 2
 
   /// The session id.
   public var sessionID: String

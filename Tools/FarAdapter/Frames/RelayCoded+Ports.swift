@@ -61,11 +61,11 @@ extension Incarnation: RelayCoded {
 }
 
 extension Sighting: RelayCoded {
-  func write(to bytes: inout RelayBytes) { bytes(peer, incarnation, name, info, addresses, signalStrength) }
+  func write(to bytes: inout RelayBytes) { bytes(peer, incarnation, name, info, addresses, signalStrength, otherNames) }
   static func read(from reader: inout RelayReader) throws(RelayError) -> Sighting {
     Sighting(
       peer: try reader(), incarnation: try reader(), name: try reader(), info: try reader(), addresses: try reader(),
-      signalStrength: try reader())
+      signalStrength: try reader(), otherNames: try reader())
   }
 }
 

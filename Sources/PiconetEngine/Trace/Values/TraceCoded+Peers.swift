@@ -1,10 +1,11 @@
 import PiconetWire
 
 extension Sighting: TraceCoded {
-  func write(to bytes: inout TraceBytes) { bytes(peer, incarnation, name, info, addresses) }
+  func write(to bytes: inout TraceBytes) { bytes(peer, incarnation, name, info, addresses, otherNames) }
   static func read(from reader: inout TraceReader) throws(TraceError) -> Sighting {
     Sighting(
-      peer: try reader(), incarnation: try reader(), name: try reader(), info: try reader(), addresses: try reader())
+      peer: try reader(), incarnation: try reader(), name: try reader(), info: try reader(), addresses: try reader(),
+      otherNames: try reader())
   }
 }
 
@@ -26,9 +27,10 @@ extension DiscoveryReport: TraceCoded {
 }
 
 extension PeerSummary: TraceCoded {
-  func write(to bytes: inout TraceBytes) { bytes(node, name, info, addresses) }
+  func write(to bytes: inout TraceBytes) { bytes(node, name, info, addresses, otherNames) }
   static func read(from reader: inout TraceReader) throws(TraceError) -> PeerSummary {
-    PeerSummary(node: try reader(), name: try reader(), info: try reader(), addresses: try reader())
+    PeerSummary(
+      node: try reader(), name: try reader(), info: try reader(), addresses: try reader(), otherNames: try reader())
   }
 }
 
