@@ -49,7 +49,7 @@ extension SessionEngine {
 
   /// - Returns: false where the link was refused.
   private mutating func mayBegin(with remote: NodeID, on link: Link, _ turn: Turn) -> Bool {
-    guard admitsStranger(remote, on: link) else {
+    guard admission.admitsStranger(remote, over: link, attempts, ways, turn) else {
       refuse(link, .notAvailable, "", turn)
       return false
     }

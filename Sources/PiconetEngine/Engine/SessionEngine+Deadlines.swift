@@ -5,7 +5,7 @@ extension SessionEngine {
   /// The earliest of all owners' deadlines.
   var earliestDeadline: Instant? {
     let surroundings = surroundings
-    var deadlines: [Instant?] = [turn.budgets.nextDeadline, attempts.nextDeadline, expected.nextDeadline]
+    var deadlines: [Instant?] = [turn.budgets.nextDeadline, attempts.nextDeadline, admission.nextDeadline]
     deadlines += [turn.introductions.nextDeadline, introducing.nextDeadline, group.nextDeadline]
     deadlines.append(relayed.nextDeadline)
     deadlines += links.values.map(\.nextDeadline)
@@ -17,7 +17,7 @@ extension SessionEngine {
     // Traffic may have put off the deadline that was announced.
     watch.changed()
     turn.budgets.deadlineReached(at: turn.now)
-    expected.removeEnded(at: turn.now)
+    admission.deadlineReached(at: turn.now)
     relayed.giveCredit(associations, turn)
     invitationDeadlines(turn)
     introductionDeadlines(turn)

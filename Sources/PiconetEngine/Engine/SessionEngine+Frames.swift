@@ -25,10 +25,11 @@ extension SessionEngine {
     case .associate(let id, let received): receivedAssociate(id, received, on: link, turn)
     case .associated(let received, let begun): receivedAssociated(received, begun, on: link, turn)
     case .invitation(let frame, let association):
-      guard admitsInvitation(frame, by: association, on: link) else {
+      guard admission.admitsInvitation(frame, by: association, over: link, attempts, ways, turn) else {
         return end(association, Ending(.notAvailable, .us), told: "", turn)
       }
-      negotiate(.received(frame, hasRoom: hasRoomForMember(association.node, turn.now)), association, turn)
+      let hasRoom = admission.hasRoom(forMember: association.node, associations, at: turn.now)
+      negotiate(.received(frame, hasRoom: hasRoom), association, turn)
     case .offer(let number, let offer, let association):
       // Releases what its former run was sending, so that this offer can go on with it.
       for former in associations.formerTransfers(of: association.node, offer) {

@@ -9,7 +9,7 @@ extension SessionEngine {
 
   mutating func shutDown(_ command: CommandID, _ turn: Turn) {
     shutdown = Shutdown(command: command)
-    expected = ExpectedPeers()
+    admission.expectNobody()
     endAllIntroductions(Ending(.shuttingDown, .us), turn)
     for command in (attempts.commands + associations.inviting).sorted() {
       withdraw(command, Ending(.shuttingDown, .us), turn)

@@ -20,13 +20,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var links = LinkTable() { didSet { watch.changed() } }
   var associations: AssociationTable { didSet { watch.changed() } }
   var shutdown: Shutdown?
-  var refusals = RefusalBudget()
-  /// Whether strangers may come in over links that they open.
-  var isOpen = true
-  /// Peers that may come in where strangers may not.
-  var expected = ExpectedPeers() { didSet { watch.changed() } }
-  /// Links of strangers that may be the peers we dial by address: neither let in nor refused yet.
-  var undecided: [Link] = []
+  /// Who may come in, and for whom there is room.
+  var admission: Admission
   /// Members that we have introduced to one another.
   var introducing = OutgoingIntroductions() { didSet { watch.changed() } }
   /// Pairs of members that we bring together.
@@ -56,6 +51,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     turn = Turn(identity.node, seed: seed, budgets, watch)
     relayed = RelayedTunnels(watch)
     attempts = InvitationAttempts(configuration)
+    admission = Admission(configuration, watch)
     associations = AssociationTable(limit: configuration.associationLimit)
     discovery = DiscoveryTable(
       ownNode: identity.node, limit: configuration.sightingLimit, preference: configuration.transports)
@@ -103,18 +99,21 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .linkPaced(let id, let pace): links[id]?.paced(pace, turn)
     case .linkClosed(let id, let end): if let link = links[id] { closed(link, end, turn) }
     case .trustJudged(let id, let judgement): if let link = links[id] { judged(link, judgement, turn) }
-    case .nonceDrawn(let id, let nonce): negotiate(.nonceDrawn(id, nonce, isFull: isFull), awaiting: id, turn)
+    case .nonceDrawn(let id, let nonce):
+      negotiate(.nonceDrawn(id, nonce, isFull: admission.isFull(associations)), awaiting: id, turn)
     case .codeDerived(let id, let code): negotiate(.codeDerived(id, code), awaiting: id, turn)
-    case .codeProven(let id, let finding): negotiate(.codeProven(id, finding, isFull: isFull), awaiting: id, turn)
+    case .codeProven(let id, let finding):
+      negotiate(.codeProven(id, finding, isFull: admission.isFull(associations)), awaiting: id, turn)
     case .chunksRead(let id, _, _), .sourceFinished(let id, _), .sourceFailed(let id, _, _), .chunkStored(let id, _),
       .committed(let id, _, _), .storeRestarted(let id, _), .storeFailed(let id, _, _):
       turn.places.association(of: id)?.take(fact, turn)
-    case .availabilityChanged(let isOpen): self.isOpen = isOpen
-    case .listeningChanged(let ports): listeningChanged(ports, turn)
+    case .availabilityChanged(let isOpen): admission.setOpen(isOpen)
+    case .listeningChanged(let ports):
+      if turn.listens(on: ports) { for association in associations.inOrder { association.tellListening(turn) } }
     case .deadlineReached: deadlineReached(turn)
     }
     turn.deliverArrived()
-    if !undecided.isEmpty { decide(turn) }
+    if !admission.undecided.isEmpty { judgeUndecided(turn) }
     while turn.hasToSettle || !turn.crowded.isEmpty {
       settleIntroductions(turn)
       settleTunnels(turn)
@@ -176,7 +175,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .setName(let name): setName(id, name, turn)
     case .expect(let peer, let duration): expect(id, peer, for: duration, turn)
     case .stopExpecting(let peer):
-      expected.remove(peer)
+      admission.stopExpecting(peer)
       turn.reply(id, .done)
     case .introduce(let first, let second, let timeout): introduce(id, first, to: second, within: timeout, turn)
     case .cancelIntroduction(let introduction): cancelIntroduction(id, introduction, turn)

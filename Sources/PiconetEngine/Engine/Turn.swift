@@ -41,7 +41,7 @@ final class Turn {
   @exclusivity(unchecked) var readCount = 0
 
   /// Where we listen.
-  var listeningPorts: [ListeningPort] = []
+  private(set) var listeningPorts: [ListeningPort] = []
 
   /// Told of changes to what `nextDeadline` depends on.
   private let watch: DeadlineWatch
@@ -146,6 +146,13 @@ final class Turn {
   }
 
   // MARK: Links
+
+  /// We listen on these ports from now on.
+  /// - Returns: whether that is a change.
+  func listens(on ports: [ListeningPort]) -> Bool {
+    defer { listeningPorts = ports }
+    return ports != listeningPorts
+  }
 
   /// The next flush looks at the link, if there is one.
   func flush(_ link: Link?) {

@@ -61,7 +61,7 @@ extension SessionEngine {
     // A leaving member's words are ignored.
     guard introducer.isStaying else { return Ending(shutdown == nil ? .left : .shuttingDown, .us) }
     if tombstones.contains(subject) { return Ending(.removed, .us, "it was removed from the group") }
-    guard hasRoomForMember(subject, turn.now) else { return configuration.full }
+    guard admission.hasRoom(forMember: subject, associations, at: turn.now) else { return configuration.full }
     return turn.introductions.refusal(of: subject, by: introducer.node)
   }
 
@@ -98,7 +98,7 @@ extension SessionEngine {
     // What is learned of it until then counts at the next try.
     var destination = InvitationDestination(
       node: subject, expectedPeer: subject.peer, addresses: [], transports: nil, unreachable: nil)
-    if let refusal = attempts.refusal(of: destination, [], full: isFull ? configuration.full : nil, ways, turn) {
+    if let refusal = attempts.refusal(of: destination, [], full: admission.full(associations), ways, turn) {
       return introducedFailed(subject, refusal, turn)
     }
     if associations[subject] == nil {

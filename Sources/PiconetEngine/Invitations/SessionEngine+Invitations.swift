@@ -10,10 +10,9 @@ extension SessionEngine {
     _ turn: Turn
   ) {
     let destination = InvitationDestination(target, discovery, others: beyondSight(target, turn))
-    let full = isFull ? configuration.full : nil
     // What the application wants by itself does not wait for what a member has brought about.
     if let node = destination.node, let own = attempts.own(for: node) { withdraw(own, Ending(.inProgress, .us), turn) }
-    if let refusal = attempts.refusal(of: destination, context, full: full, ways, turn) {
+    if let refusal = attempts.refusal(of: destination, context, full: admission.full(associations), ways, turn) {
       return turn.reply(id, .failed(refusal))
     }
     goOn(attempts.begin(id, destination, context, timeout, code, ways, turn), turn)
@@ -30,11 +29,6 @@ extension SessionEngine {
 
   /// What attempts of ours are lent.
   var ways: Ways { Ways(links: links, associations: associations) }
-
-  /// Whether an invitation of ours to this node is under way.
-  func invites(_ remote: NodeID) -> Bool {
-    attempts.contains(node: remote) || associations[remote]?.invitations.own != nil
-  }
 
   /// Ends an invitation of ours before its answer.
   mutating func withdraw(_ command: CommandID, _ ending: Ending, _ turn: Turn) {

@@ -9,7 +9,7 @@ extension SessionEngine {
     }
     let link = Link(id: id, opening: opening, at: turn.now, configuration, watch)
     if let dial = opening.dial, !claim(link, from: dial, turn) { return }
-    makeRoomForHandshake(turn)
+    if let (oldest, ending) = admission.handshakeGivingWay(links) { end(oldest, ending, turn) }
     links.append(link)
     guard opening.isAdmitted else {
       let told = "this device is not trusted there"
@@ -43,11 +43,7 @@ extension SessionEngine {
     if !link.isDialler, let reason = associations.farewell(to: remote, holding: hello.held?.id, at: turn.now) {
       return refuse(link, reason, "", turn)
     }
-    guard admits(remote, on: link) else {
-      if attempts.isDiallingAnybody, !link.isDialler { return leaveUndecided(link) }
-      return turnAway(remote, hello, on: link, turn)
-    }
-    admitted(remote, hello, on: link, turn)
+    judge(remote, hello, on: link, turn)
   }
 
   /// The node may come in as far as we are concerned: its key is judged next.
@@ -72,26 +68,6 @@ extension SessionEngine {
     refuse(link, gone ?? .notAvailable, "", turn)
   }
 
-  /// Whether the node may come in over this link: any while we are open; otherwise nodes that we have dialled, invite,
-  /// expect or want by the word of a member, and those that have an association with us that is used.
-  func admits(_ remote: NodeID, on link: Link) -> Bool {
-    associations[remote].map { !$0.isUnused } ?? false || admitsStranger(remote, on: link)
-  }
-
-  /// Whether an invitation may come over this association: one that began while we were open, or expected the node, and
-  /// of which nothing came, is no way in any more.
-  func admitsInvitation(_ frame: Frame, by association: Association, on link: Link) -> Bool {
-    guard frame.type == FrameType.invite || frame.type == FrameType.inviteByCode else { return true }
-    return !association.isUnused || admitsStranger(association.node, on: link)
-  }
-
-  /// The same for a node that has no association with us.
-  func admitsStranger(_ remote: NodeID, on link: Link) -> Bool {
-    isOpen || link.isDialler || invites(remote) || attempts.leads(to: remote.peer, links)
-      || expected.contains(remote.peer, at: turn.now)
-      || turn.introductions.isAccepted(remote)
-  }
-
   mutating func judged(_ link: Link, _ judgement: TrustJudgement, _ turn: Turn) {
     guard link.phase == .awaitingTrust else { return }
     if case .refused(let reason, let detail, let told) = judgement {
@@ -106,7 +82,7 @@ extension SessionEngine {
   private mutating func refused(_ link: Link, _ ending: Ending, told: String?, _ turn: Turn) {
     end(link, ending, told: told, turn)
     // For a peer that we dialled, the end of the attempt reports it.
-    if !link.isDialler { refusals.report(link, ending, turn) }
+    if !link.isDialler { admission.reportRefusal(on: link, ending, turn) }
     // A peer that is no longer let in has no association either.
     if let remote = link.node, let association = associations[remote] { end(association, ending, told: told, turn) }
   }

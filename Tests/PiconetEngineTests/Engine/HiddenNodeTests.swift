@@ -94,7 +94,7 @@ struct HiddenNodeTests {
         else {
           return "\(index) was told \(replies): \(side.census)"
         }
-        guard side.engine.undecided.isEmpty else { return "\(index) has not decided" }
+        guard side.engine.admission.undecided.isEmpty else { return "\(index) has not decided" }
       }
       return two.isBreached ? "a rule was broken" : nil
     }
@@ -116,7 +116,7 @@ struct HiddenNodeTests {
     let outcome = side.take(
       .linkOpened(dialled, LinkOpening(dial: dial, peer: node(3).peer, traits: someTraits)))
     #expect(outcome.closedLinks == [link] && outcome.closeReason == .notAvailable)
-    #expect(side.engine.undecided.isEmpty && side.census.links == 1)
+    #expect(side.engine.admission.undecided.isEmpty && side.census.links == 1)
   }
 
   @Test(
@@ -134,7 +134,7 @@ struct HiddenNodeTests {
     } else {
       #expect(side.wait(.seconds(11)).closeReason == .timedOut)
     }
-    #expect(side.census.links == 0 && side.engine.undecided.isEmpty)
+    #expect(side.census.links == 0 && side.engine.admission.undecided.isEmpty)
   }
 
   @Test("is open again when it shows itself")

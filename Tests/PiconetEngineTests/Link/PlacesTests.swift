@@ -278,7 +278,8 @@ struct PlacesTests {
       })
     one.side.judgement = .new
     pending(one, 2...6, from: "a")
-    #expect(one.side.members.isEmpty && one.side.engine.isFull)
+    let isFull = one.side.engine.admission.isFull(one.side.engine.associations)
+    #expect(one.side.members.isEmpty && isFull)
     associate(one, node(7), 17, from: "c:1", invites: true)
     accept(one, node(7), 17, id: 7)
     #expect(one.side.members == [node(7)])

@@ -1,0 +1,111 @@
+import PiconetWire
+
+// MARK: - Members
+
+extension AssociationTable {
+  /// Places in the session that are taken or reserved, our own included.
+  var takenPlaces: Int { 1 + values.count { $0.isMember || $0.holdsPlace } }
+
+  /// Which member gives way to a newcomer in a full session, and why; nil if none has to.
+  func givingWay(
+    to newcomer: NodeID, _ configuration: EngineConfiguration, _ now: Instant
+  ) -> (member: Association, why: String)? {
+    let timeout = configuration.idleMemberTimeout
+    guard timeout > .zero else { return nil }
+    if let idle = idleMember(for: timeout, now) { return (idle, "nothing has moved for \(timeout.inWords)") }
+    if let crowding = crowdingMember(for: newcomer, capacity: configuration.capacity) {
+      return (crowding, "its address or key has many of the places")
+    }
+    guard self[newcomer]?.judgement == .known else { return nil }
+    return leastMoved(placed.filter { $0.judgement != .known }).map { ($0, "a known device takes its place") }
+  }
+
+  /// The member that has been idle longest; nil if none has been for this long.
+  private func idleMember(for timeout: Duration, _ now: Instant) -> Association? {
+    let idle = values.filter { association in
+      association.isMember && association.leaving == nil && association.hasNothingOpen
+        && association.isOwedWhatIsOpen && association.lastMoved + timeout <= now
+    }
+    return idle.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
+  }
+
+  /// A little traffic now and then is enough not to be idle. So if an address or a key has a quarter of the places or
+  /// more, and at least two more than the newcomer's, one of its strangers goes. Nil if none has that many.
+  private func crowdingMember(for newcomer: NodeID, capacity: Int) -> Association? {
+    let placed = placed
+    let ofHosts = Dictionary(grouping: placed, by: \.peer.traits.remoteHost).mapValues(\.count)
+    let ofKeys = Dictionary(grouping: placed, by: \.node.peer).mapValues(\.count)
+    func crowd(_ association: Association) -> Int {
+      max(ofHosts[association.peer.traits.remoteHost] ?? 0, ofKeys[association.node.peer] ?? 0)
+    }
+    let crowded = max((self[newcomer].map(crowd) ?? 0) + 2, (capacity + 3) / 4)
+    return leastMoved(placed.filter { $0.judgement != .known && crowd($0) >= crowded })
+  }
+
+  /// Associations that have a place. A reserved one counts like a member's: otherwise a peer that is promised one and
+  /// never comes would hold it, and have others thrown out, for nothing.
+  private var placed: [Association] { values.filter { ($0.isMember && $0.leaving == nil) || $0.holdsPlace } }
+
+  /// The one that has been idle longest: a node that is not a member yet before any member, but none that we have
+  /// invited.
+  private func leastMoved(_ strangers: [Association]) -> Association? {
+    let pending = strangers.filter { !$0.isMember && $0.invitations.own == nil }
+    let going = pending.isEmpty ? strangers.filter(\.isMember) : pending
+    return going.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
+  }
+}
+
+extension Association {
+  /// Nothing is open but incoming resources.
+  fileprivate var hasNothingOpen: Bool {
+    transfers.outgoing.isEmpty && outbox.isEmpty && outgoingChannels.isEmpty && streams.outgoing.isEmpty
+      && streams.incoming.isEmpty
+  }
+
+  /// Every resource that comes from it waits for its next bytes, and not for us.
+  fileprivate var isOwedWhatIsOpen: Bool {
+    if transfers.incoming.isEmpty { return true }
+    // An offer may wait behind others of the same sender.
+    let begun = transfers.incoming.values.filter { $0.phase != .offered }
+    // A peer that can't be reached for the moment may come back and go on.
+    return suspension == nil && !begun.isEmpty && begun.allSatisfy(\.waitsForSender)
+  }
+}
+
+// MARK: - Strangers
+
+extension AssociationTable {
+  /// The oldest association of a key that has as many strangers as it may; nil if it has fewer.
+  func beyondKey(_ peer: PeerID, _ attempts: borrowing InvitationAttempts) -> Association? {
+    let ofKey = strangers(attempts).filter { $0.node.peer == peer }
+    guard ofKey.count >= KeepingLimits.strangersOfKey else { return nil }
+    return ofKey.min { ($0.begunAt, $0.node) < ($1.begunAt, $1.node) }
+  }
+
+  /// The association that gives way to another when there are as many as there may be: an unused one, or else one whose
+  /// invitation waits, of the host that has most.
+  func strangerGivingWay(_ attempts: borrowing InvitationAttempts) -> Association? {
+    let strangers = strangers(attempts)
+    let idle = strangers.filter(\.isUnused)
+    return Crowd.oldest(of: idle.isEmpty ? strangers : idle, by: \.node) {
+      ($0.peer.traits.remoteHost, since: $0.invitations.idleSince)
+    }
+  }
+
+  /// Associations that only the remote side wants: not members, not being left, and not invited by us.
+  private func strangers(_ attempts: borrowing InvitationAttempts) -> [Association] {
+    var strangers: [Association] = []
+    for association in values
+    where !association.isMember && association.leaving == nil && association.invitations.own == nil
+      && !attempts.contains(node: association.node)
+    {
+      strangers.append(association)
+    }
+    return strangers
+  }
+}
+
+extension KeepingLimits {
+  /// Associations that one key may have with us, by several incarnations, without being a member or invited.
+  static let strangersOfKey = 4
+}

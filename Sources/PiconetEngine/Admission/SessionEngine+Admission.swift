@@ -1,0 +1,65 @@
+import PiconetWire
+
+/// Carries out what `Admission` says.
+extension SessionEngine {
+  // MARK: Strangers
+
+  mutating func expect(_ id: CommandID, _ peer: PeerID, for duration: Duration, _ turn: Turn) {
+    do throws(Ending) {
+      try admission.expect(peer, for: duration, at: turn.now)
+      turn.reply(id, .done)
+    } catch {
+      turn.reply(id, .failed(error))
+    }
+  }
+
+  /// Lets the node in as far as we are concerned, turns it away, or leaves that open.
+  mutating func judge(_ remote: NodeID, _ hello: Hello, on link: Link, _ turn: Turn) {
+    switch admission.verdict(on: remote, over: link, attempts, ways, turn) {
+    case .admitted: admitted(remote, hello, on: link, turn)
+    case .undecided: admission.wait(link)
+    case .turnedAway: turnAway(remote, hello, on: link, turn)
+    }
+  }
+
+  /// Lets in the peers that our own dials have reached, and refuses the others when no dial is left that may reach
+  /// them.
+  mutating func judgeUndecided(_ turn: Turn) {
+    for link in admission.takeUndecided() where !link.isForgotten {
+      if let remote = link.node, let hello = link.hello { judge(remote, hello, on: link, turn) }
+    }
+  }
+
+  /// Whether a peer is expected: by its key, or because a member has introduced it.
+  public var expectsPeers: Bool { admission.expectsPeers || turn.introductions.expectsNodes }
+
+  /// Whether a peer may dial us though we hide, a member that looks for a way back or one that is expected: as long as
+  /// one may, the driver listens.
+  public var expectsLinks: Bool { expectsPeers || expectsMembers }
+
+  // MARK: Room
+
+  /// - Returns: whether there is room now.
+  private mutating func make(_ room: Admission.Room, _ turn: Turn) -> Bool {
+    switch room {
+    case .free: return true
+    case .after(let association, let ending):
+      end(association, ending, turn)
+      return true
+    case .none: return false
+    }
+  }
+
+  /// - Returns: whether there is room.
+  mutating func makeRoomForAssociation(with remote: NodeID, _ turn: Turn) -> Bool {
+    if let (oldest, ending) = admission.strangerGivingWay(ofKey: remote.peer, associations, attempts) {
+      end(oldest, ending, turn)
+    }
+    return make(admission.roomForAssociation(associations, attempts), turn)
+  }
+
+  /// - Returns: whether there is room.
+  mutating func makeRoomForMember(_ newcomer: NodeID, _ turn: Turn) -> Bool {
+    make(admission.room(forMember: newcomer, associations, at: turn.now), turn)
+  }
+}
