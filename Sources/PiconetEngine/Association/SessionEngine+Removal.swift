@@ -9,7 +9,7 @@ extension SessionEngine {
       turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "only members can be removed")))
       return
     }
-    tombstones.insert(remote)
+    introducer.removed(remote)
     guard removals.take(at: turn.now) else {
       let words = "\(removals.burst) members were removed at once: this one left here, and the others were not asked"
       turn.reply(id, .failed(Ending(.limitExceeded, .us, words)))
@@ -27,12 +27,13 @@ extension SessionEngine {
       else { return }
       member.giveBackMemberWord()
       // No introduction is to bring it back.
-      tombstones.insert(remote)
-      return endIntroduction(of: remote, Ending(.removed, .peer, "a member has removed it", by: member.node), turn)
+      introducer.removed(remote)
+      let ending = Ending(.removed, .peer, "a member has removed it", by: member.node)
+      return follow(.end(remote, ending, told: ending), turn)
     }
     guard counts(wishOfIntroducer: association.peer.introducedBy?.peer == member.node.peer) else { return }
     member.giveBackMemberWord()
-    tombstones.insert(remote)
+    introducer.removed(remote)
     association.tellRemoved(by: member.node, turn)
     leave(nil, remote, .removed, by: member.node, turn)
   }

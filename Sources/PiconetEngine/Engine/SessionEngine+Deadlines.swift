@@ -6,8 +6,7 @@ extension SessionEngine {
   var earliestDeadline: Instant? {
     let surroundings = surroundings
     var deadlines: [Instant?] = [turn.budgets.nextDeadline, attempts.nextDeadline, admission.nextDeadline]
-    deadlines += [turn.introductions.nextDeadline, introducing.nextDeadline, group.nextDeadline]
-    deadlines.append(relayed.nextDeadline)
+    deadlines += [turn.introductions.nextDeadline, introducer.nextDeadline, relayed.nextDeadline]
     deadlines += links.values.map(\.nextDeadline)
     deadlines += associations.values.map { $0.nextDeadline(surroundings) }
     return deadlines.lazy.compactMap { $0 }.min()
@@ -21,7 +20,6 @@ extension SessionEngine {
     relayed.giveCredit(associations, turn)
     invitationDeadlines(turn)
     introductionDeadlines(turn)
-    bringTogether(turn)
     for link in links.inOrder { link.pingDeadlineReached(turn) }
     linkDeadlines(turn)
     for association in associations.due(at: turn.now, surroundings) where !association.isOver {

@@ -38,11 +38,16 @@ extension SessionEngine {
       association.receivedOffer(number, offer, turn)
     case .removal(let subject, let member): remove(subject, for: member, turn)
     case .introduction(let introduction, let association): received(introduction, from: association, turn)
-    case .askedIntroduction(let subject, let association): askedToIntroduce(subject, to: association, turn)
+    case .askedIntroduction(let subject, let association):
+      introducer.asked(for: subject, by: association, surroundings, turn)
     case .withdrawnIntroduction(let subject, let reason, let association):
-      introductionWithdrawn(subject, reason, by: association, turn)
+      follow(turn.introductionWithdrawn(subject, reason, by: association), turn)
     case .introductionAnswer(let subject, let ending, let association):
-      introductionAnswered(by: association, about: subject, ending, on: link, turn)
+      do throws(Breach) {
+        try introducer.answered(by: association, about: subject, ending, associations, turn)
+      } catch {
+        breach(link, error, turn)
+      }
     case .tunnelAsked(let number, let target, let association): asked(number, to: target, by: association, turn)
     case .tunnelOffered(let number, let remote, let relays, let association):
       offered(number, from: remote, relays: relays, over: association, turn)

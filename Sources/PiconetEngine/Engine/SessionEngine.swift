@@ -22,18 +22,11 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var shutdown: Shutdown?
   /// Who may come in, and for whom there is room.
   var admission: Admission
-  /// Members that we have introduced to one another.
-  var introducing = OutgoingIntroductions() { didSet { watch.changed() } }
-  /// Pairs of members that we bring together.
-  var group = Group() { didSet { watch.changed() } }
+  var introducer: Introducer
   /// Tunnels between our members through this node.
   var relayed: RelayedTunnels
   /// How many members we may still remove from the group.
   var removals = Allowance.ownRemovals
-  /// How often we may still ask members for one that we have lost.
-  var asks = Allowance.ownAsks
-  /// Removed nodes; introductions of them are refused.
-  var tombstones = Tombstones()
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may be too early:
   /// traffic puts deadlines off, and owners are not asked again after each message.
   public private(set) var nextDeadline: Instant?
@@ -49,6 +42,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     self.seed = seed
     let budgets = InvitationBudgets(openQuestions: configuration.openInvitations)
     turn = Turn(identity.node, seed: seed, budgets, watch)
+    introducer = Introducer(configuration, watch)
     relayed = RelayedTunnels(watch)
     attempts = InvitationAttempts(configuration)
     admission = Admission(configuration, watch)
@@ -177,10 +171,13 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .stopExpecting(let peer):
       admission.stopExpecting(peer)
       turn.reply(id, .done)
-    case .introduce(let first, let second, let timeout): introduce(id, first, to: second, within: timeout, turn)
-    case .cancelIntroduction(let introduction): cancelIntroduction(id, introduction, turn)
+    case .introduce(let first, let second, let timeout):
+      introducer.introduce(id, first, to: second, within: timeout, surroundings, turn)
+    case .cancelIntroduction(let introduction):
+      introducer.cancel(introduction, associations, turn)
+      turn.reply(id, .done)
     case .answerIntroduction(let node, let accept, let reason):
-      answerIntroduction(id, node, accept: accept, reason, turn)
+      follow(turn.answerIntroduction(id, node, accept: accept, reason, introductionTerms), turn)
     case .shutDown: shutDown(id, turn)
     }
   }
