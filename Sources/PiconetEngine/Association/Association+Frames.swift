@@ -131,14 +131,14 @@ extension Association {
     let encoded = FrameEncoder.encode(isCrowded ? frame.withoutDetail : frame)
     if frame.isSequenced {
       sequenced.append(control: encoded[...])
-      if keepsTooMuch { turn.crowded.insert(node) }
+      if keepsTooMuch { turn.addCrowded(node) }
     }
     counts.sent.count(frame)
     guard let link = activeLink else { return }
     if sequenced.isResending {
       // What is sent again goes first.
       sequenced.appendBehindBacklog(encoded)
-      if sequenced.waitingCount > controlLimit { turn.crowded.insert(node) }
+      if sequenced.waitingCount > controlLimit { turn.addCrowded(node) }
     } else {
       link.queue(encoded: encoded)
     }

@@ -39,7 +39,7 @@ extension Association {
   func receivedMessage(_ bytes: Bytes, _ turn: Turn) throws(Breach) {
     guard isMember else { return try checkIsDropped() }
     do throws(InboxBreach) {
-      turn.arrived(try inbox.message(bytes, messageLimit: configuration.messageLimit), from: node)
+      turn.arrived(try inbox.message(bytes, messageLimit: configuration.messageLimit), from: node, in: 0)
     } catch {
       throw breach(error)
     }

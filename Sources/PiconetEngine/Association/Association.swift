@@ -52,7 +52,7 @@ final class Association {
   private(set) var lastMoved: Instant
   @exclusivity(unchecked) private(set) var leaving: Leaving? { didSet { watch.changed() } }
   /// The member that wanted us removed, as the remote side says.
-  var removedBy: NodeID?
+  private(set) var removedBy: NodeID?
   /// What either side may still say that neither credit nor an answer bounds.
   var allowances = WordAllowances()
   /// Pauses wait until then.

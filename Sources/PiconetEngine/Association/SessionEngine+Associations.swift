@@ -85,9 +85,7 @@ extension SessionEngine {
 
   /// Ends associations for which too much is kept.
   mutating func endCrowded(_ turn: Turn) {
-    let peers = turn.crowded.sorted()
-    turn.crowded = []
-    for remote in peers {
+    for remote in turn.takeCrowded() {
       if let association = associations[remote] { end(association, association.endOfCrowded, turn) }
     }
   }

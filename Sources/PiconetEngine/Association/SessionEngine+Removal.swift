@@ -9,10 +9,10 @@ extension SessionEngine {
       turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "only members can be removed")))
       return
     }
-    introducer.removed(remote)
-    guard removals.take(at: turn.now) else {
-      let words = "\(removals.burst) members were removed at once: this one left here, and the others were not asked"
-      turn.reply(id, .failed(Ending(.limitExceeded, .us, words)))
+    do throws(Ending) {
+      try introducer.removed(byUs: remote, at: turn.now)
+    } catch {
+      turn.reply(id, .failed(error))
       return leave(nil, remote, .removed, by: node, turn)
     }
     for member in associations.inOrder where member !== association { member.askToRemove(remote, turn) }
@@ -23,7 +23,7 @@ extension SessionEngine {
   mutating func remove(_ remote: NodeID, for member: Association, _ turn: Turn) {
     guard let association = associations[remote], association.isStaying else {
       guard let entry = turn.introductions[remote],
-        counts(wishOfIntroducer: entry.introducers.contains { $0.node.peer == member.node.peer })
+        configuration.removals.counts(ofIntroducer: entry.introducers.contains { $0.node.peer == member.node.peer })
       else { return }
       member.giveBackMemberWord()
       // No introduction is to bring it back.
@@ -31,19 +31,12 @@ extension SessionEngine {
       let ending = Ending(.removed, .peer, "a member has removed it", by: member.node)
       return follow(.end(remote, ending, told: ending), turn)
     }
-    guard counts(wishOfIntroducer: association.peer.introducedBy?.peer == member.node.peer) else { return }
+    guard configuration.removals.counts(ofIntroducer: association.peer.introducedBy?.peer == member.node.peer) else {
+      return
+    }
     member.giveBackMemberWord()
     introducer.removed(remote)
     association.tellRemoved(by: member.node, turn)
     leave(nil, remote, .removed, by: member.node, turn)
-  }
-
-  /// Whether the wish of a member counts that has introduced the node in question, or has not.
-  private func counts(wishOfIntroducer isIntroducer: Bool) -> Bool {
-    switch configuration.removals {
-    case .introducers: isIntroducer
-    case .members: true
-    case .nobody: false
-    }
   }
 }

@@ -10,3 +10,14 @@ public enum RemovalPolicy: String, Sendable, Hashable, CaseIterable {
   /// Nobody's.
   case nobody
 }
+
+extension RemovalPolicy {
+  /// Whether the wish of a member counts that has introduced the node in question, or has not.
+  func counts(ofIntroducer isIntroducer: Bool) -> Bool {
+    switch self {
+    case .introducers: isIntroducer
+    case .members: true
+    case .nobody: false
+    }
+  }
+}

@@ -12,7 +12,7 @@ struct DialTable: Sendable {
 
   var count: Int { underWay.count }
 
-  fileprivate mutating func begin(_ kind: TransportKind, for purpose: Purpose) -> DialID {
+  mutating func begin(_ kind: TransportKind, for purpose: Purpose) -> DialID {
     defer { next += 1 }
     let dial = DialID(rawValue: next)
     underWay[dial] = (purpose, kind)
@@ -24,19 +24,9 @@ struct DialTable: Sendable {
   mutating func end(_ dial: DialID) -> (purpose: Purpose, kind: TransportKind)? { underWay.removeValue(forKey: dial) }
 
   /// Takes out all dials for this purpose, in the order in which they began.
-  fileprivate mutating func takeAll(for purpose: Purpose) -> [DialID] {
+  mutating func takeAll(for purpose: Purpose) -> [DialID] {
     let dials = underWay.filter { $0.value.purpose == purpose }.keys.sorted()
     for dial in dials { underWay[dial] = nil }
     return dials
-  }
-}
-
-extension Turn {
-  func dial(_ kind: TransportKind, _ addresses: [TransportAddress], for purpose: DialTable.Purpose) {
-    add(.dial(dials.begin(kind, for: purpose), kind, addresses))
-  }
-
-  func cancelDials(for purpose: DialTable.Purpose) {
-    for dial in dials.takeAll(for: purpose) { add(.cancelDial(dial)) }
   }
 }

@@ -25,8 +25,6 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var introducer: Introducer
   /// Tunnels between our members through this node.
   var relayed: RelayedTunnels
-  /// How many members we may still remove from the group.
-  var removals = Allowance.ownRemovals
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may be too early:
   /// traffic puts deadlines off, and owners are not asked again after each message.
   public private(set) var nextDeadline: Instant?
@@ -60,6 +58,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     if recorder != nil { recorder?.record(fact, at: now, effects[start...]) }
   }
 
+  /// A fact or command about a link, a transfer or a peer that has ended meanwhile does nothing: its driver can't have
+  /// known, and was told of the end.
   private mutating func take(_ fact: Fact, _ turn: Turn) {
     switch fact {
     case .messageQueued(let node, let message, let mode, let channel):
@@ -108,7 +108,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     }
     turn.deliverArrived()
     if !admission.undecided.isEmpty { judgeUndecided(turn) }
-    while turn.hasToSettle || !turn.crowded.isEmpty {
+    while turn.hasToSettle || turn.hasCrowded {
       settleIntroductions(turn)
       settleTunnels(turn)
       endCrowded(turn)
@@ -131,7 +131,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       for link in turn.takeLinks() { links[link]?.transmit(turn) }
     }
     // What was relayed gives its senders credit, which goes with the same flush where it can.
-    for _ in 0..<Self.relayRounds where turn.hasToSettle || !turn.crowded.isEmpty {
+    for _ in 0..<Self.relayRounds where turn.hasToSettle || turn.hasCrowded {
       settleTunnels(turn)
       endCrowded(turn)
       for link in turn.takeLinks() { links[link]?.transmit(turn) }

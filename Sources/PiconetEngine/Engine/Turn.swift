@@ -17,7 +17,7 @@ final class Turn {
   /// Links with something to transmit, looked at by the next flush.
   @exclusivity(unchecked) private(set) var links = LinksToFlush()
   /// Peers for which more is kept than allowed: their associations end with the fact that caused it.
-  @exclusivity(unchecked) var crowded: Set<NodeID> = []
+  @exclusivity(unchecked) private var crowded: Set<NodeID> = []
   var conditions = PeerConditions()
   var places = OpenPlaces()
   /// What others may ask, and how often.
@@ -33,12 +33,12 @@ final class Turn {
   @exclusivity(unchecked) private var relaySteps = FirstInFirstOut<RelayStep>()
   /// Memberships begun in this run, with all peers.
   private(set) var membershipCount: UInt64 = 0
-  var dials = DialTable()
+  private(set) var dials = DialTable()
   var random: SeededRandom
   /// Messages in one channel of one association that came with one fact, and are delivered at once.
   @exclusivity(unchecked) private var arrived: (node: NodeID, channel: MessageChannel, messages: [Bytes])?
   /// Bytes of the read that they are slices of.
-  @exclusivity(unchecked) var readCount = 0
+  @exclusivity(unchecked) private var readCount = 0
 
   /// Where we listen.
   private(set) var listeningPorts: [ListeningPort] = []
@@ -87,6 +87,18 @@ final class Turn {
   func relay(_ step: RelayStep) { relaySteps.append(step) }
   func takeRelayStep() -> RelayStep? { relaySteps.popFirst() }
 
+  // MARK: Peers for which too much is kept
+
+  var hasCrowded: Bool { !crowded.isEmpty }
+
+  func addCrowded(_ node: NodeID) { crowded.insert(node) }
+
+  /// Takes them out, in order.
+  func takeCrowded() -> [NodeID] {
+    defer { crowded = [] }
+    return crowded.sorted()
+  }
+
   // MARK: Codes
 
   /// The number of a short code, or of the proof of a typed one.
@@ -124,8 +136,11 @@ final class Turn {
     effects.append(.reply(command, reply))
   }
 
+  /// Bytes are read of which the messages that come with this fact are slices.
+  func began(reading count: Int) { readCount = count }
+
   /// A message has come. It waits for others of the same fact.
-  func arrived(_ message: Bytes, from node: NodeID, in channel: MessageChannel = 0) {
+  func arrived(_ message: Bytes, from node: NodeID, in channel: MessageChannel) {
     if let arrived, arrived.node == node, arrived.channel == channel {
       self.arrived?.messages.append(message)
     } else {
@@ -143,6 +158,20 @@ final class Turn {
       messages = messages.map { Array($0)[...] }
     }
     effects.append(.deliver(.messagesReceived(node, messages, .reliable, in: channel)))
+  }
+
+  // MARK: Dials
+
+  func dial(_ kind: TransportKind, _ addresses: [TransportAddress], for purpose: DialTable.Purpose) {
+    add(.dial(dials.begin(kind, for: purpose), kind, addresses))
+  }
+
+  /// The dial has ended, with a link or a failure.
+  /// - Returns: nil if it was cancelled before.
+  func ended(_ dial: DialID) -> (purpose: DialTable.Purpose, kind: TransportKind)? { dials.end(dial) }
+
+  func cancelDials(for purpose: DialTable.Purpose) {
+    for dial in dials.takeAll(for: purpose) { add(.cancelDial(dial)) }
   }
 
   // MARK: Links

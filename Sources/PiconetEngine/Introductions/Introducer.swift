@@ -13,6 +13,8 @@ struct Introducer {
   private var group = Group() { didSet { watch.changed() } }
   /// How often we may still ask members for one that we have lost.
   private var asks = Allowance.ownAsks
+  /// How many members we may still remove from the group.
+  private var removals = Allowance.ownRemovals
   /// Removed nodes; introductions of them are refused.
   private var tombstones = Tombstones()
   private var hasEnded = false
@@ -69,6 +71,15 @@ struct Introducer {
   // MARK: Removed nodes
 
   mutating func removed(_ node: NodeID) { tombstones.insert(node) }
+
+  /// The same at our own wish: the others are asked to remove it too, unless that was done too often.
+  mutating func removed(byUs node: NodeID, at now: Instant) throws(Ending) {
+    removed(node)
+    guard removals.take(at: now) else {
+      let words = "\(removals.burst) members were removed at once: this one left here, and the others were not asked"
+      throw Ending(.limitExceeded, .us, words)
+    }
+  }
 
   func wasRemoved(_ node: NodeID) -> Bool { tombstones.contains(node) }
 

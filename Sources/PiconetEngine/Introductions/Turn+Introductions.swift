@@ -100,6 +100,16 @@ extension Turn {
     }
   }
 
+  /// Where an invitation may lead to a node besides the places where discovery sees it: where members have said that it
+  /// is, which counts as theirs, and last over members that relay.
+  func takeAddresses(
+    beyondSightOf target: InvitationTarget, _ transports: [TransportKind], _ members: AssociationTable
+  ) -> [TransportAddress] {
+    guard case .node(let remote, _) = target, members[remote] == nil else { return [] }
+    let told = introductions.takeAddresses(of: remote, seen: [], over: transports, at: now)
+    return transports.contains(.relay) && remote != node ? told + members.relayAddresses(of: remote) : told
+  }
+
   /// Where the node is to be dialled now: where it is seen, where members have said that it is, and over those of them
   /// that relay.
   private func takeAddresses(

@@ -9,22 +9,14 @@ extension SessionEngine {
     _ id: CommandID, _ target: InvitationTarget, _ context: [UInt8], _ timeout: Duration, _ code: TypedCodeID?,
     _ turn: Turn
   ) {
-    let destination = InvitationDestination(target, discovery, others: beyondSight(target, turn))
+    let others = turn.takeAddresses(beyondSightOf: target, configuration.transports, associations)
+    let destination = InvitationDestination(target, discovery, others: others)
     // What the application wants by itself does not wait for what a member has brought about.
     if let node = destination.node, let own = attempts.own(for: node) { withdraw(own, Ending(.inProgress, .us), turn) }
     if let refusal = attempts.refusal(of: destination, context, full: admission.full(associations), ways, turn) {
       return turn.reply(id, .failed(refusal))
     }
     goOn(attempts.begin(id, destination, context, timeout, code, ways, turn), turn)
-  }
-
-  /// Where an invitation may lead to a node besides the places where discovery sees it: where members have said that it
-  /// is, which counts as theirs, and last over members that relay.
-  private func beyondSight(_ target: InvitationTarget, _ turn: Turn) -> [TransportAddress] {
-    guard case .node(let node, _) = target, associations[node] == nil else { return [] }
-    let told = turn.introductions.takeAddresses(of: node, seen: [], over: configuration.transports, at: turn.now)
-    guard configuration.transports.contains(.relay), node != self.node else { return told }
-    return told + associations.relayAddresses(of: node)
   }
 
   /// What attempts of ours are lent.

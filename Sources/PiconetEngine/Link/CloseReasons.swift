@@ -18,7 +18,18 @@ extension Reason {
   }
 
   /// Whose fault it is that we refuse a link with this reason, where no rule was broken.
-  var blameOfRefusal: Blame { self == .selfConnection ? .us : self == .duplicateLink ? .nobody : .peer }
+  var blameOfRefusal: Blame {
+    switch known {
+    case .selfConnection: .us
+    case .duplicateLink: .nobody
+    case .left, .declined, .cancelled, .full, .version, .codeMismatch, .wrongSession, .shuttingDown, .removed, .idle,
+      .noSuchAssociation, .restarted, .alreadyConnected, .inProgress, .unreachable, .notSupported, .notAvailable,
+      .codeNeeded, .wrongCode, .nameRefused, .tooLarge, .diskFull, .noPermission, .exists, .digestMismatch,
+      .sizeMismatch, .directoryVanished, .sourceChanged, .sourceUnreadable, .notWanted, .storageFailed,
+      .tooManyTransfers, .internalError, .protocolBroken, .limitExceeded, .identity, .timedOut, .linkFailed, nil:
+      .peer
+    }
+  }
 
   /// Whether a link closed with this reason was to carry on an association that is over.
   var endsSuspended: Bool {
@@ -34,7 +45,32 @@ extension Reason {
   }
 
   /// Whether this reason ends only the link, because it is dead or not used; with any other the association ends, too.
-  var endsOnlyLink: Bool { self == .timedOut || self == .linkFailed || self == .duplicateLink }
+  var endsOnlyLink: Bool {
+    switch known {
+    case .timedOut, .linkFailed, .duplicateLink: true
+    case .left, .declined, .cancelled, .full, .version, .codeMismatch, .wrongSession, .shuttingDown, .removed, .idle,
+      .noSuchAssociation, .restarted, .alreadyConnected, .inProgress, .unreachable, .notSupported, .notAvailable,
+      .codeNeeded, .wrongCode, .nameRefused, .tooLarge, .diskFull, .noPermission, .exists, .digestMismatch,
+      .sizeMismatch, .directoryVanished, .sourceChanged, .sourceUnreadable, .notWanted, .storageFailed,
+      .tooManyTransfers, .internalError, .protocolBroken, .limitExceeded, .identity, .selfConnection, nil:
+      false
+    }
+  }
+
+  /// Whether what is stored of a resource is kept after this reason, for the same offer: a link or a process has ended,
+  /// but the resource itself was not given up.
+  var keepsStored: Bool {
+    switch known {
+    case .linkFailed, .timedOut, .restarted, .shuttingDown, .idle: true
+    case .left, .declined, .cancelled, .full, .version, .codeMismatch, .wrongSession, .removed, .noSuchAssociation,
+      .alreadyConnected, .inProgress, .unreachable, .notSupported, .notAvailable,
+      .codeNeeded, .wrongCode, .nameRefused, .tooLarge, .diskFull, .noPermission, .exists, .digestMismatch,
+      .sizeMismatch, .directoryVanished, .sourceChanged, .sourceUnreadable, .notWanted, .storageFailed,
+      .tooManyTransfers, .internalError, .protocolBroken, .limitExceeded, .identity, .selfConnection, .duplicateLink,
+      nil:
+      false
+    }
+  }
 }
 
 extension Ending {

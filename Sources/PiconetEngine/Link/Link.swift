@@ -434,7 +434,7 @@ extension Link {
     decoder.push(bytes)
     guard let association else { return }
     association.count(receivedBytes: bytes.count)
-    turn.readCount = bytes.count
+    turn.began(reading: bytes.count)
   }
 
   /// Takes what has come up to the first frame that the engine is needed for, to the last whole one, or until the

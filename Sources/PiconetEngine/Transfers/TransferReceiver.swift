@@ -78,11 +78,8 @@ final class TransferReceiver {
     return here
   }
 
-  /// Whether what is stored is kept for the same offer: a link or a process has ended, but the resource itself was not
-  /// given up.
-  func mayGoOn(after ending: Ending) -> Bool {
-    phase == .receiving && [.linkFailed, .timedOut, .restarted, .shuttingDown, .idle].contains(ending.reason)
-  }
+  /// Whether what is stored is kept for the same offer.
+  func mayGoOn(after ending: Ending) -> Bool { phase == .receiving && ending.reason.keepsStored }
 
   /// The new limit for the sender after `stored` grew, once it is worth a frame.
   func grant(window: UInt64) -> UInt64? {
