@@ -57,9 +57,10 @@ extension SessionCore {
   /// If a member has just gone, the session's events report it.
   private func queue(_ bytes: ArraySlice<UInt8>, for member: Member, in state: inout State) {
     if state.outgoing[member.id]?.task == nil, (try? member.trySend(bytes)) ?? true { return }
-    state.outgoing[member.id, default: OutgoingQueue()].append(bytes)
-    guard state.outgoing[member.id]?.task == nil else { return }
-    state.outgoing[member.id]?.task = Task { await handOn(to: member) }
+    var outgoing = state.outgoing.removeValue(forKey: member.id) ?? OutgoingQueue()
+    outgoing.append(bytes)
+    if outgoing.task == nil { outgoing.task = Task { await handOn(to: member) } }
+    state.outgoing[member.id] = outgoing
   }
 
   /// Sends what waits for a member, in order, until nothing does.
@@ -67,7 +68,12 @@ extension SessionCore {
     while let bytes = nextWaiting(for: member) {
       guard (try? await member.send(bytes)) != nil else { return }
       state.withLock { state in
-        if state.members[member.id] == member { state.outgoing[member.id]?.removeFirst() }
+        // The queue of a member that has gone went with it.
+        guard state.members[member.id] == member, var outgoing = state.outgoing.removeValue(forKey: member.id) else {
+          return
+        }
+        outgoing.removeFirst()
+        state.outgoing[member.id] = outgoing
       }
     }
   }

@@ -133,11 +133,10 @@ final class SessionNames: Sendable {
   private func heard(by node: NodeID, of isMeant: (Waiting) -> Bool) {
     let done = state.withLock { state in
       var done: [UnsafeContinuation<Bool, Never>] = []
-      for (number, wait) in state.waiting where isMeant(wait) {
-        state.waiting[number]?.members.remove(node)
-        guard state.waiting[number]?.members.isEmpty == true else { continue }
-        state.waiting[number] = nil
-        done.append(wait.continuation)
+      for (number, var wait) in state.waiting where isMeant(wait) {
+        wait.members.remove(node)
+        state.waiting[number] = wait.members.isEmpty ? nil : wait
+        if wait.members.isEmpty { done.append(wait.continuation) }
       }
       return done
     }

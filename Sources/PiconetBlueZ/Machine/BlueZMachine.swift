@@ -139,9 +139,9 @@ public struct BlueZMachine: Sendable {
     case .recordsRead(let id, let result): return isEnding ? [] : book.read(id, result, at: now)
     case .dialFailed(let address): book.dialFailed(address, at: now)
     case .profileReleased: profile = .none
-    case .advertisementReleased: use?.advertisement = .none
+    case .advertisementReleased: changeUse { $0.advertisement = .none }
     // This includes one that is being registered: bluetoothd answers only after it is on air.
-    case .reachedOverLowEnergy: use?.isSilenced = true
+    case .reachedOverLowEnergy: changeUse { $0.isSilenced = true }
     case .shutDown:
       if isEnding { return [] }
       isEnding = true
@@ -168,13 +168,22 @@ public struct BlueZMachine: Sendable {
     failed = [:]
     tree = ObjectTree()
     profile = .none
-    use?.advertisement = .none
-    use?.filter = nil
+    changeUse { used in
+      used.advertisement = .none
+      used.filter = nil
+    }
     scanIsOver()
   }
 
+  /// Where no adapter is in use there is nothing to note: what is told may be about one that we have just left.
+  private mutating func changeUse(_ change: (inout AdapterUse) -> Void) {
+    guard var used = use else { return }
+    change(&used)
+    use = used
+  }
+
   private mutating func scanIsOver() {
-    use?.discovery = .none
+    changeUse { $0.discovery = .none }
     schedule.interrupted()
   }
 
@@ -186,18 +195,19 @@ public struct BlueZMachine: Sendable {
         guard let device = tree.devices[path] else { continue }
         hear(device, at: now)
       case .adapter(let path) where path == use?.path:
-        guard let adapter = tree.adapters[path] else { continue }
+        guard let adapter = tree.adapters[path], var used = use else { continue }
         if adapter.isPowered {
-          use?.mayPower = false
-        } else if use?.mayPower == false {
-          use?.hasPowered = false
-          if use?.isShared == true {
-            use?.isShared = false
-            use?.mayPower = true
+          used.mayPower = false
+        } else if !used.mayPower {
+          used.hasPowered = false
+          if used.isShared {
+            used.isShared = false
+            used.mayPower = true
           }
         }
+        use = used
         // Switching it off also ends our scan.
-        if !adapter.isPowered, use?.discovery.isNone == false { scanIsOver() }
+        if !adapter.isPowered, !used.discovery.isNone { scanIsOver() }
       default: break
       }
     }
@@ -209,7 +219,7 @@ public struct BlueZMachine: Sendable {
     guard isReady else { return [] }
     var effects: [BlueZEffect] = []
     let choice = settings.adapter.choose(from: tree)
-    if let used = use {
+    if var used = use {
       if tree.adapters[used.path]?.address != used.address {
         // Unplugged, or replaced by another one: there is nothing left to restore.
         effects += leaveAdapter()
@@ -217,10 +227,11 @@ public struct BlueZMachine: Sendable {
         tree.adapters[used.path]?.isPowered == false, tree.adapters[choice]?.isPowered == true
       {
         // We stay where we are as long as that works.
-        use?.isRetiring = true
+        used.isRetiring = true
+        use = used
       }
       // A call that is under way may still change the adapter.
-      if use?.isRetiring == true, use?.isRestored == true, onTheWay?.action?.isOfAdapter != true {
+      if use != nil, used.isRetiring, used.isRestored, onTheWay?.action?.isOfAdapter != true {
         effects += leaveAdapter()
       }
     }
@@ -238,7 +249,7 @@ public struct BlueZMachine: Sendable {
   private mutating func leaveAdapter() -> [BlueZEffect] {
     scanIsOver()
     use = nil
-    if onTheWay?.action?.isOfAdapter == true { onTheWay?.action = nil }
+    if let (id, action) = onTheWay, action?.isOfAdapter == true { onTheWay = (id, nil) }
     return book.reset() + [.adapter(path: nil, nil)]
   }
 
@@ -264,11 +275,12 @@ public struct BlueZMachine: Sendable {
     guard onTheWay == nil else { return [] }
     if hasDaemon {
       // If it is as it was, there is nothing to restore.
-      if let former = use?.former, activeOffer == nil, adapter != nil, leavingChange(former) == nil {
-        use?.former = nil
+      if var used = use, let former = used.former, activeOffer == nil, adapter != nil, leavingChange(former) == nil {
+        used.former = nil
+        use = used
       }
       if let action = nextAction(at: now), let call = call(for: action) {
-        if case .registerAdvertisement = action { use?.isSilenced = false }
+        if case .registerAdvertisement = action { changeUse { $0.isSilenced = false } }
         remember(action, at: now)
         let id = BlueZCallID(rawValue: nextID())
         onTheWay = (id, action)
@@ -287,20 +299,21 @@ public struct BlueZMachine: Sendable {
 
   /// What the adapter was like is noted before the first change.
   private mutating func remember(_ action: BlueZAction, at now: Instant) {
-    guard case .enter(let change) = action, let adapter else { return }
-    if use?.former == nil {
+    guard case .enter(let change) = action, let adapter, var used = use else { return }
+    if used.former == nil {
       let isOurs = isOurs(adapter.discoverableTimeout)
-      use?.isShared = isOurs && adapter.isDiscoverable
+      used.isShared = isOurs && adapter.isDiscoverable
       // Another node's mode, or what a killed one left behind, is not a user's choice.
-      use?.former =
+      used.former =
         isOurs
         ? DiscoverableMode(isDiscoverable: false, timeout: BlueZSettings.usualTimeout)
         : DiscoverableMode(isDiscoverable: adapter.isDiscoverable, timeout: adapter.discoverableTimeout)
     }
     switch change {
-    case .discoverable: use?.modeSetAt = now
-    case .timeout: use?.timeoutSetAt = now
+    case .discoverable: used.modeSetAt = now
+    case .timeout: used.timeoutSetAt = now
     }
+    use = used
   }
 
   private mutating func nextID() -> UInt64 {

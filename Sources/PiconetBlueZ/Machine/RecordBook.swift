@@ -121,9 +121,9 @@ struct RecordBook: Sendable {
 
   mutating func dialFailed(_ address: BluetoothAddress, at now: Instant) {
     for path in entries.keys.sorted() {
-      guard let entry = entries[path], entry.place.device == address else { continue }
-      let due = min(entry.due ?? .distantFuture, soon(entry, now))
-      entries[path]?.due = due
+      guard var entry = entries[path], entry.place.device == address else { continue }
+      entry.due = min(entry.due ?? .distantFuture, soon(entry, now))
+      entries[path] = entry
     }
   }
 
@@ -188,13 +188,14 @@ struct RecordBook: Sendable {
     guard let search, !isPaused else { return [] }
     var effects: [BlueZEffect] = []
     var room = settings.concurrentReads - readCount
-    while room > 0, let path = mostDue(at: now) {
+    while room > 0, let path = mostDue(at: now), var entry = entries[path] {
       lastID += 1
       let id = BlueZReadID(rawValue: lastID)
-      entries[path]?.reading = id
-      entries[path]?.lastRead = now
-      entries[path]?.due = nil
-      if let place = entries[path]?.place { effects.append(.read(id, service: search.service, from: place)) }
+      entry.reading = id
+      entry.lastRead = now
+      entry.due = nil
+      entries[path] = entry
+      effects.append(.read(id, service: search.service, from: entry.place))
       room -= 1
     }
     return effects
@@ -216,8 +217,10 @@ struct RecordBook: Sendable {
   private mutating func cancelAll() -> [BlueZEffect] {
     var effects: [BlueZEffect] = []
     for path in entries.keys.sorted() {
-      if let id = entries[path]?.reading { effects.append(.cancelRead(id)) }
-      entries[path]?.reading = nil
+      guard var entry = entries[path], let id = entry.reading else { continue }
+      effects.append(.cancelRead(id))
+      entry.reading = nil
+      entries[path] = entry
     }
     return effects
   }
@@ -229,14 +232,14 @@ struct RecordBook: Sendable {
       for record in entry.records {
         let addresses = Self.addresses(record, entry.place)
         if addresses.isEmpty { continue }
-        if let known = sightings[record.peer] {
+        if var known = sightings[record.peer] {
           // The freshest record says which incarnation is alive; another device may lead to the same one.
           guard known.incarnation == record.incarnation else { continue }
-          sightings[record.peer]?.addresses += addresses.filter { !known.addresses.contains($0) }
+          known.addresses += addresses.filter { !known.addresses.contains($0) }
           // Anybody can claim another's key, under any name.
-          sightings[record.peer]?.otherNames = Sighting.otherNames(known.names + [record.name])
-          sightings[record.peer]?.signalStrength =
-            [known.signalStrength, entry.strength.map(Int.init)].compactMap { $0 }.max()
+          known.otherNames = Sighting.otherNames(known.names + [record.name])
+          known.signalStrength = [known.signalStrength, entry.strength.map(Int.init)].compactMap { $0 }.max()
+          sightings[record.peer] = known
         } else {
           sightings[record.peer] = Sighting(
             peer: record.peer, incarnation: record.incarnation, name: record.name, info: record.info,

@@ -65,8 +65,10 @@ public struct ObjectTree: Sendable, Hashable {
         changes.append(.adapterGone(path))
       case BlueZNames.deviceInterface where devices.removeValue(forKey: path) != nil:
         changes.append(.deviceGone(path))
-      case BlueZNames.advertisingManagerInterface where adapters[path] != nil:
-        adapters[path]?.advertisementsLeft = nil
+      case BlueZNames.advertisingManagerInterface:
+        guard var adapter = adapters[path] else { continue }
+        adapter.advertisementsLeft = nil
+        adapters[path] = adapter
         changes.append(.adapter(path))
       case BlueZNames.profileManagerInterface where path == BlueZNames.managerPath: hasProfileManager = false
       default: break
@@ -117,7 +119,10 @@ public struct ObjectTree: Sendable, Hashable {
 
   /// Folds in a property that we have set ourselves, before its signal comes.
   public mutating func assume(_ path: String, _ property: String, _ value: DBusValue) {
-    adapters[path]?.set(property, value)
+    // The adapter may have been unplugged while the call was under way.
+    guard var adapter = adapters[path] else { return }
+    adapter.set(property, value)
+    adapters[path] = adapter
   }
 
   /// `a{sa{sv}}` as a dictionary.

@@ -129,8 +129,9 @@ final class DrainingCloses {
   /// `answerTime`.
   func onceEmpty(_ body: @escaping () -> Void) {
     for index in entries.indices {
-      guard let connect = entries[index].connect else { continue }
-      entries[index].connect?.end = min(connect.end, loop.now + Self.answerTime)
+      guard var connect = entries[index].connect else { continue }
+      connect.end = min(connect.end, loop.now + Self.answerTime)
+      entries[index].connect = connect
     }
     if entries.isEmpty { body() } else { whenEmpty.append(body) }
   }

@@ -25,8 +25,9 @@ public struct Browser: Sendable {
   public mutating func interfaceAppeared(
     _ id: InterfaceID, _ traits: InterfaceTraits, at now: Duration
   ) -> BrowserOutput {
-    if interfaces[id] != nil {
-      interfaces[id]?.traits = traits
+    if var interface = interfaces[id] {
+      interface.traits = traits
+      interfaces[id] = interface
     } else if interfaces.count < MulticastDNS.interfaces {
       interfaces[id] = BrowserInterface(traits: traits, due: now)
     }
@@ -171,9 +172,11 @@ public struct Browser: Sendable {
   private mutating func updateIndex(of names: Set<DomainName>, on id: InterfaceID, at now: Duration) {
     guard !names.isEmpty, var interface = interfaces[id] else { return }
     for name in names {
-      if let target = interface.targets.removeValue(forKey: name), let target {
-        interface.instances[target]?.remove(name)
-        if interface.instances[target]?.isEmpty == true { interface.instances[target] = nil }
+      if let target = interface.targets.removeValue(forKey: name), let target,
+        var others = interface.instances.removeValue(forKey: target)
+      {
+        others.remove(name)
+        if !others.isEmpty { interface.instances[target] = others }
       }
       guard cache.holds(name, on: id) else {
         interface.resolutions[name] = nil
@@ -225,8 +228,8 @@ public struct Browser: Sendable {
   }
 
   private func currentView(of name: DomainName) -> ResolvedInstance? {
-    var view: ResolvedInstance?
-    var textReceived = Duration.zero
+    var latest: (text: [[UInt8]], received: Duration)?
+    var all: [ResolvedInstance.Endpoint] = []
     for id in interfaces.keys.sorted() where isKnown(instance: name, on: id) {
       guard let service = newestService(of: name, on: id), service.port != 0,
         let text = Self.newest(cache.entries(name, .txt, on: id)), case .text(let strings) = text.record.data
@@ -235,12 +238,9 @@ public struct Browser: Sendable {
         ResolvedInstance.Endpoint(interface: id, address: $0, port: service.port)
       }
       if endpoints.isEmpty { continue }
-      if view == nil || text.received > textReceived {
-        textReceived = text.received
-        view = ResolvedInstance(name: name, text: strings, endpoints: view?.endpoints ?? [])
-      }
-      view?.endpoints += endpoints
+      if latest.map({ text.received > $0.received }) ?? true { latest = (strings, text.received) }
+      all += endpoints
     }
-    return view
+    return latest.map { ResolvedInstance(name: name, text: $0.text, endpoints: all) }
   }
 }

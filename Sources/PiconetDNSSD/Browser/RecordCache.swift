@@ -178,7 +178,7 @@ struct RecordCache: Sendable {
     let left = (countBySource[entry.source] ?? 1) - 1
     countBySource[entry.source] = left > 0 ? left : nil
     guard case .pointer(let instance) = entry.record.data else { return }
-    instances[entry.source.interface]?.remove(instance)
+    instances[entry.source.interface, default: []].remove(instance)
     let pointers = (pointersBySource[entry.source] ?? 1) - 1
     pointersBySource[entry.source] = pointers > 0 ? pointers : nil
   }

@@ -26,19 +26,28 @@ struct InterfaceTable: Equatable {
   mutating func apply(_ message: RouteMessage) {
     switch message {
     case .link(let index, let name, let flags):
-      guard interfaces[index] != nil || interfaces.count < Self.interfaceLimit else { return }
-      interfaces[index, default: Interface()].name = name
-      interfaces[index]?.flags = flags
+      guard var interface = interfaces[index] ?? newInterface() else { return }
+      (interface.name, interface.flags) = (name, flags)
+      interfaces[index] = interface
     case .linkRemoved(let index): interfaces[index] = nil
     case .address(let index, let address, let prefix, let isUsable):
-      interfaces[index]?.addresses.removeAll { $0.address == address }
-      guard isUsable, interfaces[index]?.addresses.count ?? Self.addressLimit < Self.addressLimit else { return }
-      interfaces[index]?.addresses.append(Address(address: address, prefix: prefix))
+      // An interface beyond the limit is not known, nor are its addresses.
+      guard var interface = interfaces[index] else { return }
+      interface.addresses.removeAll { $0.address == address }
+      if isUsable, interface.addresses.count < Self.addressLimit {
+        interface.addresses.append(Address(address: address, prefix: prefix))
+      }
+      interfaces[index] = interface
     case .addressRemoved(let index, let address):
-      interfaces[index]?.addresses.removeAll { $0.address == address }
+      guard var interface = interfaces[index] else { return }
+      interface.addresses.removeAll { $0.address == address }
+      interfaces[index] = interface
     case .done, .error: break
     }
   }
+
+  /// Nil: there is no room for another one.
+  private func newInterface() -> Interface? { interfaces.count < Self.interfaceLimit ? Interface() : nil }
 
   /// The interfaces and families to speak on, with the addresses to give out there.
   ///

@@ -50,13 +50,17 @@ struct SightingTable {
     }
     let former = instances[name]
     let before = former?.key
-    if let former, former.key == instance?.key {
-      instance?.number = former.number
+    if var new = instance {
+      if let former, former.key == new.key {
+        new.number = former.number
+      } else {
+        new.number = nextNumber
+        nextNumber += 1
+      }
+      instances[name] = new
     } else {
-      instance?.number = nextNumber
-      nextNumber += 1
+      instances[name] = nil
     }
-    instances[name] = instance
     var reports: [DiscoveryReport] = []
     for key in Set([before, instance?.key].compactMap { $0 }).sorted(by: {
       ($0.peer, $0.incarnation.rawValue) < ($1.peer, $1.incarnation.rawValue)

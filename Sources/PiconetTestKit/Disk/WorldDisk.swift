@@ -144,19 +144,21 @@ extension World {
 
   /// What exists of the file is drawn when it is offered again.
   func keepStore(_ transfer: TransferID, of node: SimulatedNode) {
-    guard let store = node.stores[transfer] else { return }
+    guard var store = node.stores[transfer] else { return }
     if store.phase == .committed || store.phase == .committing {
       return finding("a store is kept that has all its bytes")
     }
     keepPartial(transfer, stored: store.bytes.count, of: node)
-    node.stores[transfer]?.phase = .discarded
+    store.phase = .discarded
+    node.stores[transfer] = store
   }
 
   /// Discarding twice, or discarding what was never opened, does no harm.
   func discardStore(_ transfer: TransferID, of node: SimulatedNode) {
-    guard let store = node.stores[transfer] else { return }
+    guard var store = node.stores[transfer] else { return }
     if store.phase == .committed { return finding("a committed resource is discarded") }
     dropPartial(transfer, of: node)
-    node.stores[transfer]?.phase = .discarded
+    store.phase = .discarded
+    node.stores[transfer] = store
   }
 }

@@ -64,9 +64,10 @@ final class EngineFuzz {
     configuration.associationLimit = 6
     configuration.sightingLimit = 8
     configuration.transports.append(.relay)
-    configuration.relaying = RelayQuotas()
-    configuration.relaying?.tunnels = 4
-    configuration.relaying?.memberRate = 20_000
+    var relaying = RelayQuotas()
+    relaying.tunnels = 4
+    relaying.memberRate = 20_000
+    configuration.relaying = relaying
     return configuration
   }()
   static let hostileCount = 4
@@ -232,8 +233,10 @@ final class EngineFuzz {
   }
 
   func tellTransmitted(_ id: LinkID) {
-    guard let count = links[id]?.outstanding, count > 0 else { return }
-    links[id]?.outstanding = 0
+    guard var link = links[id], link.outstanding > 0 else { return }
+    let count = link.outstanding
+    link.outstanding = 0
+    links[id] = link
     take(.transmitted(id, byteCount: count))
   }
 

@@ -67,6 +67,26 @@ struct NodeLedger {
   var spins = 0
   var lastDeadline: UInt64 = 0
 
+  /// Nothing is counted on a link that has been closed meanwhile.
+  mutating func transmitted(_ count: Int, on link: LinkID) {
+    guard let before = outstanding[link] else { return }
+    outstanding[link] = before - count
+  }
+
+  /// The application may have cancelled the stream before it was told of it.
+  mutating func consumed(_ count: Int, of id: StreamID) {
+    guard var stream = read[id] else { return }
+    stream.unread -= count
+    stream.wasRead = true
+    read[id] = stream
+  }
+
+  /// A peer that has left takes its messages with it, read or not.
+  mutating func consumed(_ cost: Int, in channel: ChannelKey) {
+    guard let before = unconsumed[channel] else { return }
+    unconsumed[channel] = before - cost
+  }
+
   struct ReadStream {
     let peer: NodeID
     let number: Int?

@@ -13,17 +13,25 @@ extension World {
       node.record.links.remove(link)
       node.record.accepted[link] = nil
       node.record.outstanding[link] = nil
-    case .transmitted(let link, let count): if !hoards(link, of: node) { node.record.outstanding[link]? -= count }
+    case .transmitted(let link, let count): if !hoards(link, of: node) { node.record.transmitted(count, on: link) }
     case .dialFailed(let dial, _, _): node.record.dials.remove(dial)
-    case .chunkStored(let transfer, let upTo): node.stores[transfer]?.stored = Int(upTo)
+    case .chunkStored(let transfer, let upTo):
+      guard var store = node.stores[transfer] else {
+        return finding("n\(node.index): bytes of an unknown store are on the disk")
+      }
+      store.stored = Int(upTo)
+      node.stores[transfer] = store
     case .committed(let transfer, _, _):
-      if node.stores[transfer]?.phase == .committing { node.stores[transfer]?.phase = .committed }
+      // It may have been discarded since.
+      if var store = node.stores[transfer], store.phase == .committing {
+        store.phase = .committed
+        node.stores[transfer] = store
+      }
       dropPartial(transfer, of: node)
     case .streamConsumed(let stream, let count):
-      node.record.read[stream]?.unread -= count
-      node.record.read[stream]?.wasRead = true
+      node.record.consumed(count, of: stream)
     case .messagesConsumed(let peer, let cost, let channel):
-      node.record.unconsumed[ChannelKey(peer: peer, channel: channel)]? -= cost
+      node.record.consumed(cost, in: ChannelKey(peer: peer, channel: channel))
     case .commanded, .messageQueued, .streamWritten, .tunnelWanted, .tunnelWritten, .tunnelConsumed, .tunnelClosed,
       .discoveryReported, .discoveryEnded, .received, .linkPaced, .trustJudged, .nonceDrawn, .codeDerived, .codeProven,
       .chunksRead, .sourceFinished, .sourceFailed, .storeRestarted, .storeFailed, .listeningChanged, .deadlineReached:

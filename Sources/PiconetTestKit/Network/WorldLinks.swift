@@ -23,7 +23,7 @@ extension World {
     guard !isHostile(end.node), nodes[end.node].isAlive, nodes[end.node].life == end.life else { return }
     let node = nodes[end.node]
     if hoards(link, of: node) {
-      node.record.outstanding[link]? -= count
+      node.record.transmitted(count, on: link)
     } else if case .fact(.transmitted(link, let before))? = node.mailbox.last {
       node.mailbox[node.mailbox.count - 1] = .fact(.transmitted(link, byteCount: before + count))
     } else {

@@ -47,8 +47,10 @@ extension World {
   // MARK: Effects
 
   func tunnelOpened(_ id: TunnelID, _ route: TunnelRoute, _ node: SimulatedNode) {
-    guard node.tunnels[id] != nil else { return }
-    node.tunnels[id]?.route = route
+    // Its dial may have been cancelled meanwhile.
+    guard var tunnel = node.tunnels[id] else { return }
+    tunnel.route = route
+    node.tunnels[id] = tunnel
     greet(id, node)
   }
 
@@ -92,18 +94,22 @@ extension World {
   }
 
   func tunnelTaken(_ id: TunnelID, _ count: Int, _ node: SimulatedNode) {
-    guard let tunnel = node.tunnels[id] else { return }
-    node.tunnels[id]?.inFlight += count
+    guard var tunnel = node.tunnels[id] else { return }
+    tunnel.inFlight += count
     let ofGreeting = min(count, tunnel.greetingLeft)
-    node.tunnels[id]?.greetingLeft -= ofGreeting
+    tunnel.greetingLeft -= ofGreeting
+    node.tunnels[id] = tunnel
     guard count > ofGreeting, let link = tunnel.link else { return }
     post(.fact(.transmitted(link, byteCount: count - ofGreeting)), to: node)
   }
 
   /// Never more than was sent.
   func tunnelPassedOn(_ id: TunnelID, _ count: Int, _ node: SimulatedNode) {
-    node.tunnels[id]?.inFlight -= count
-    if let tunnel = node.tunnels[id], tunnel.inFlight < 0 {
+    // What is still on its way when the tunnel is closed counts no more.
+    guard var tunnel = node.tunnels[id] else { return }
+    tunnel.inFlight -= count
+    node.tunnels[id] = tunnel
+    if tunnel.inFlight < 0 {
       finding("n\(node.index): more of a tunnel has gone on than was sent")
     }
   }

@@ -37,8 +37,9 @@ extension Scenario {
     }
     for index in configurations.indices {
       configurations[index].transports = transports.filter(reach[index].contains) + [.relay]
-      configurations[index].relaying = RelayQuotas()
-      configurations[index].relaying?.memberRate = dice.pick([50_000, 1 << 20, 32 << 20])
+      var relaying = RelayQuotas()
+      relaying.memberRate = dice.pick([50_000, 1 << 20, 32 << 20])
+      configurations[index].relaying = relaying
       configurations[index].membership = .group
       configurations[index].capacity = 16
     }

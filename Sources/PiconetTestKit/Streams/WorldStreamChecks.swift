@@ -7,13 +7,14 @@ extension World {
     switch event {
     case .streamOpened(let id, let peer, let name): observeOpened(id, peer, name, node)
     case .streamReceived(let id, let bytes):
-      guard let stream = node.record.read[id], !stream.isEnded else {
+      guard var stream = node.record.read[id], !stream.isEnded else {
         return finding("n\(node.index) gets bytes of a stream that is not open")
       }
-      node.record.read[id]?.unread += bytes.count
+      stream.unread += bytes.count
+      node.record.read[id] = stream
       let limit = scenario.configurations[node.index].streamWindow
-      if let unread = node.record.read[id]?.unread, unread > limit {
-        finding("n\(node.index) holds \(unread) bytes of a stream, the window is \(limit)")
+      if stream.unread > limit {
+        finding("n\(node.index) holds \(stream.unread) bytes of a stream, the window is \(limit)")
       }
       let isRepeated = scenario.faults.contains(.streamBytesRepeated) && faultDice.chance(20)
       for _ in 0..<(isRepeated ? 2 : 1) {
@@ -51,12 +52,13 @@ extension World {
 
   private func observeEnded(_ id: StreamID, _ end: StreamEnd, _ node: SimulatedNode) {
     if scenario.faults.contains(.streamEndLost), faultDice.chance(30) { return }
-    guard let stream = node.record.read[id] else { return finding("n\(node.index): an unknown stream ends") }
+    guard var stream = node.record.read[id] else { return finding("n\(node.index): an unknown stream ends") }
     var isTaken = false
     if case .cancelled = end { isTaken = stream.isEnded && !stream.isVoid && (stream.unread > 0 || !stream.wasRead) }
     if stream.isEnded, !isTaken { return finding("n\(node.index): a stream ends twice") }
-    node.record.read[id]?.isEnded = true
-    if end != .finished { node.record.read[id]?.isVoid = true }
+    stream.isEnded = true
+    if end != .finished { stream.isVoid = true }
+    node.record.read[id] = stream
     switch end {
     case .finished:
       if let number = stream.number, let wrong = streams.ended(number) { finding(wrong) }

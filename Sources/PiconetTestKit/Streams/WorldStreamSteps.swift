@@ -67,16 +67,19 @@ extension World {
   }
 
   func streamTaken(_ id: StreamID, _ count: Int, _ node: SimulatedNode) {
-    guard let stream = node.application.written[id] else { return }
-    node.application.written[id]?.queued -= count
+    guard var stream = node.application.written[id] else { return }
+    stream.queued -= count
+    node.application.written[id] = stream
     if stream.left > 0 { plan(.writeStream(id), of: node, in: 0) }
   }
 
   func readStream(_ id: StreamID, _ node: SimulatedNode) {
-    guard let stream = node.application.read[id], stream.unread > 0 || stream.hasEnded else { return }
-    node.application.read[id]?.unread = 0
-    if let number = stream.number { streams.read(number, count: stream.unread) }
-    post(.fact(.streamConsumed(id, byteCount: stream.unread)), to: node)
+    guard var stream = node.application.read[id], stream.unread > 0 || stream.hasEnded else { return }
+    let count = stream.unread
+    stream.unread = 0
+    node.application.read[id] = stream
+    if let number = stream.number { streams.read(number, count: count) }
+    post(.fact(.streamConsumed(id, byteCount: count)), to: node)
   }
 
   func cancelStream(_ id: StreamID, _ node: SimulatedNode) {
@@ -87,10 +90,12 @@ extension World {
 
   /// An application that left a stream unread reads it now.
   func wakeReaders(of node: SimulatedNode) {
-    for id in node.application.read.keys.sorted() {
-      node.application.read[id]?.isReading = true
-      plan(.readStream(id), of: node, in: 0)
+    node.application.read = node.application.read.mapValues { stream in
+      var stream = stream
+      stream.isReading = true
+      return stream
     }
+    for id in node.application.read.keys.sorted() { plan(.readStream(id), of: node, in: 0) }
   }
 
   // MARK: What the application is told
@@ -107,8 +112,9 @@ extension World {
   }
 
   func streamReceived(_ id: StreamID, _ bytes: Bytes, _ node: SimulatedNode) {
-    guard let stream = node.application.read[id] else { return }
-    node.application.read[id]?.unread += bytes.count
+    guard var stream = node.application.read[id] else { return }
+    stream.unread += bytes.count
+    node.application.read[id] = stream
     guard stream.isReading else { return }
     var delay: UInt64 = 0
     if case .delayed(let most) = persona(node).consumption, !isCalm { delay = applicationDice.word() % max(1, most) }
@@ -119,8 +125,9 @@ extension World {
   /// forgotten.
   func streamEnded(_ id: StreamID, _ end: StreamEnd, _ node: SimulatedNode) {
     if end != .finished { node.application.read[id] = nil }
-    guard let stream = node.application.read[id] else { return }
-    node.application.read[id]?.hasEnded = true
+    guard var stream = node.application.read[id] else { return }
+    stream.hasEnded = true
+    node.application.read[id] = stream
     if stream.isReading { plan(.readStream(id), of: node, in: 0) }
   }
 }

@@ -74,7 +74,10 @@ struct ScanProgram: Sendable {
       var configuration = try environment.configuration(
         session: session, name: nil, mode: .client, transport: arguments.transport)
       // A trace covers a single node: each session has its own.
-      if number > 1 { configuration.trace?.path += ".\(number)" }
+      if number > 1, var trace = configuration.trace {
+        trace.path += ".\(number)"
+        configuration.trace = trace
+      }
       let node = try await Node(configuration)
       // All nodes of a run remember the same peers.
       if number == 1 { await console.tellDamage(node) }

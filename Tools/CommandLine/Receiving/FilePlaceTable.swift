@@ -58,11 +58,11 @@ struct FilePlaceTable {
   }
 
   mutating func moved(_ place: Place, done: UInt64, of total: UInt64, at now: Time) {
-    guard let holder = holders[place] else { return }
-    if done >= total { holders[place]?.isComplete = true }
-    guard done >= total || done >= holder.done + leastProgress else { return }
-    holders[place]?.done = done
-    holders[place]?.movedAt = now
+    // A file that waits has no place, and one that has ended none any more.
+    guard var holder = holders[place] else { return }
+    if done >= total { holder.isComplete = true }
+    if done >= total || done >= holder.done + leastProgress { (holder.done, holder.movedAt) = (done, now) }
+    holders[place] = holder
   }
 
   /// By how much each file must progress, at least, within the patience.
@@ -73,7 +73,11 @@ struct FilePlaceTable {
   }
 
   /// What is here already is being read, at our disk's pace: that is not the sender stalling.
-  mutating func compared(_ place: Place, at now: Time) { holders[place]?.movedAt = now }
+  mutating func compared(_ place: Place, at now: Time) {
+    guard var holder = holders[place] else { return }
+    holder.movedAt = now
+    holders[place] = holder
+  }
 
   /// - Parameter isUsed: whether the file was stored, so that its place is used up.
   /// - Returns: the file that has the place from now on.
@@ -98,10 +102,11 @@ struct FilePlaceTable {
     var given = holders.values.count { $0.givesWay }
     var result: [Place] = []
     let still = holders.filter { !$0.value.isComplete && !$0.value.givesWay && now - $0.value.movedAt >= patience }
-    for (place, holder) in still.sorted(by: { ($0.value.movedAt, $0.key) < ($1.value.movedAt, $1.key) })
+    for (place, var holder) in still.sorted(by: { ($0.value.movedAt, $0.key) < ($1.value.movedAt, $1.key) })
     where waiters.count(where: { $0.sender != holder.sender }) > given {
       given += 1
-      holders[place]?.givesWay = true
+      holder.givesWay = true
+      holders[place] = holder
       if stalls.count >= Self.stallLimit { stalls = [:] }
       stalls[holder.sender, default: 0] += 1
       result.append(place)

@@ -70,7 +70,7 @@ struct NoticeBudget: Sendable {
     _ key: PeerID, at address: String, isKnown: Bool = false, _ now: ContinuousClock.Instant
   ) -> Bool {
     if isKnown { return knownAllowance(key, now).left > 0 }
-    return refilled(key, address, now).allSatisfy { strangers[$0]?.left != 0 }
+    return refilled(key, address, now).allSatisfy { $0.allowance.left != 0 }
   }
 
   /// As for a peer.
@@ -78,16 +78,17 @@ struct NoticeBudget: Sendable {
     _ key: PeerID, at address: String, isKnown: Bool = false, _ now: ContinuousClock.Instant
   ) -> Int? {
     if isKnown { return takeKnown(key, now) }
-    let subjects = refilled(key, address, now)
-    if let spent = subjects.first(where: { strangers[$0]?.left == 0 }) {
-      strangers[spent]?.suppressed += 1
+    var allowances = refilled(key, address, now)
+    defer { for (subject, allowance) in allowances { strangers[subject] = allowance } }
+    if let spent = allowances.firstIndex(where: { $0.allowance.left == 0 }) {
+      allowances[spent].allowance.suppressed += 1
       return nil
     }
     var suppressed = 0
-    for subject in subjects {
-      suppressed += strangers[subject]?.suppressed ?? 0
-      strangers[subject]?.suppressed = 0
-      _ = strangers[subject]?.take(at: now)
+    for index in allowances.indices {
+      suppressed += allowances[index].allowance.suppressed
+      allowances[index].allowance.suppressed = 0
+      _ = allowances[index].allowance.take(at: now)
     }
     return suppressed
   }
@@ -131,18 +132,21 @@ struct NoticeBudget: Sendable {
   }
 
   /// The allowances that apply to this key and address, brought up to date.
-  private mutating func refilled(_ key: PeerID, _ address: String, _ now: ContinuousClock.Instant) -> [Subject] {
+  private mutating func refilled(
+    _ key: PeerID, _ address: String, _ now: ContinuousClock.Instant
+  ) -> [(subject: Subject, allowance: NoticeAllowance)] {
     var subjects: [Subject] = [.key(key), .address(address)]
     if !subjects.allSatisfy({ strangers[$0] != nil }), strangers.count + subjects.count > Self.subjectLimit {
       forgetRested(at: now)
       if strangers.count + subjects.count > Self.subjectLimit { subjects = [.others] }
     }
     subjects.append(.all)
-    for subject in subjects {
-      let new = allowance(of: subject, now)
-      strangers[subject, default: new].refill(at: now)
+    return subjects.map { subject in
+      var allowance = strangers[subject] ?? allowance(of: subject, now)
+      allowance.refill(at: now)
+      strangers[subject] = allowance
+      return (subject, allowance)
     }
-    return subjects
   }
 
   private func allowance(of subject: Subject, _ now: ContinuousClock.Instant) -> NoticeAllowance {
@@ -156,9 +160,9 @@ struct NoticeBudget: Sendable {
 
   /// Forgets those who have not come for so long that everything is as at the beginning.
   private mutating func forgetRested(at now: ContinuousClock.Instant) {
-    for subject in Array(strangers.keys) where subject != .others && subject != .all {
-      strangers[subject]?.refill(at: now)
-      if strangers[subject]?.isRested == true { strangers[subject] = nil }
+    for (subject, var allowance) in strangers where subject != .others && subject != .all {
+      allowance.refill(at: now)
+      strangers[subject] = allowance.isRested ? nil : allowance
     }
   }
 }

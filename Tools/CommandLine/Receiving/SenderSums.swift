@@ -29,16 +29,13 @@ final class SenderSums: Sendable {
   }
 
   func record(_ event: Event, of sender: TransferPeer, at now: ContinuousClock.Instant = .now) {
-    visits.withLock { $0[sender]?.summary.record(event, at: now) }
+    change(sender) { $0.summary.record(event, at: now) }
   }
 
   /// Whether another file has a line of its own. Says so when the first one has none.
   func listsFile(of sender: TransferPeer) -> Bool {
     if console.listsFiles { return true }
-    let listed = visits.withLock { visits -> Int in
-      visits[sender]?.listed += 1
-      return visits[sender]?.listed ?? 0
-    }
+    let listed = change(sender) { $0.listed += 1 }?.listed ?? 0
     if listed == CommandLineLimits.fewFiles + 1 {
       console.note("More files of \(console.name(sender)) are counted; -v lists them")
     }
@@ -48,10 +45,18 @@ final class SenderSums: Sendable {
   /// The same for a failed one, but without saying anything.
   func listsFailure(of sender: TransferPeer) -> Bool {
     if console.listsFailures { return true }
-    return visits.withLock { visits in
-      visits[sender]?.listedFailures += 1
-      return visits[sender]?.listedFailures ?? 0
-    } <= CommandLineLimits.fewFiles
+    return change(sender) { $0.listedFailures += 1 }?.listedFailures ?? 0 <= CommandLineLimits.fewFiles
+  }
+
+  /// - Returns: the visit as it is then; nil: it is over.
+  @discardableResult
+  private func change(_ sender: TransferPeer, _ body: (inout Visit) -> Void) -> Visit? {
+    visits.withLock { visits in
+      guard var visit = visits[sender] else { return nil }
+      body(&visit)
+      visits[sender] = visit
+      return visit
+    }
   }
 
   /// An offer has had its outcome.
