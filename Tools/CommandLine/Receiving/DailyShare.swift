@@ -20,8 +20,9 @@ final class DailyShare: Sendable {
     }
 
     init(_ offer: IncomingOffer) {
+      let names = offer.rawFolder.isEmpty ? 0 : offer.rawFolder.count { $0 == 0x2F } + 1
       // Deeper ones are refused.
-      let folders = offer.rawFolder.isEmpty ? 0 : min(offer.rawFolder.count { $0 == 0x2F } + 1, Self.deepest)
+      let folders = min(names, AcceptableFolder.depthLimit)
       self.init(
         sender: offer.sender.fingerprint, identity: offer.identity, size: offer.size,
         smallest: Self.blockByteCount * UInt64(1 + folders))
@@ -29,7 +30,6 @@ final class DailyShare: Sendable {
 
     /// The least that a file or a folder takes of a disk.
     static let blockByteCount: UInt64 = 4_096
-    private static let deepest = 16
 
     // The same content may go into folders of different depths.
     static func == (one: Content, other: Content) -> Bool {
