@@ -72,14 +72,25 @@ struct CrossingInvitationTests {
 
   @Test("our own invitation, which has crossed, is cancelled while the peer may be a member already: both leave")
   func cancelledAfterCrossing() throws {
-    let near = try AssociatedEngine()
+    let near = try AssociatedEngine(capabilities: .streams)
     let invitation = invite(near)
     near.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
     #expect(try near.transmittedFrames().last == .accept)
     _ = near.command(.cancelInvitation(invitation))
     #expect(try near.transmittedFrames().contains(.leave(.cancelled, detail: "")))
-    near.receive(.accept, .message([1]))
+    // What the peer has begun as a member by then breaks no rule, and the application hears nothing of it.
+    near.receive(
+      .accept, .message([1]), .offer(transfer: 0, ResourceOffer(name: [65], size: 10)),
+      .openStream(stream: 0, name: "a"))
     #expect(near.census.members == 0 && near.census.links == 1)
+    #expect(
+      !near.effects.contains { effect in
+        switch effect {
+        case .deliver(.messagesReceived), .deliver(.offerReceived), .deliver(.streamOpened): true
+        default: false
+        }
+      })
+    #expect(near.census.transfersIncoming == 0)
   }
 
   @Test("an invitation from a peer that we are leaving is declined, even if it was a member")
