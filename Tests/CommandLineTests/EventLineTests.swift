@@ -7,7 +7,7 @@ import Testing
 private let fingerprint = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 /// The examples of EVENTS.md, as values.
-private let examples: [Event] = [
+private let examples: [ProgramEvent] = [
   .listening(
     .init(
       peer: fingerprint, name: "Living room", session: "piconet-images",

@@ -10,8 +10,8 @@ struct HistoryTests {
   private let key = String(repeating: "ab", count: 32)
   init() throws { folder = try TemporaryFolder() }
 
-  private func stored(_ path: String, bytes: Int64 = 5) -> Event {
-    .stored(Event.Stored(peer: key, file: "f", path: path, bytes: bytes, sha256: ""))
+  private func stored(_ path: String, bytes: Int64 = 5) -> ProgramEvent {
+    .stored(ProgramEvent.Stored(peer: key, file: "f", path: path, bytes: bytes, sha256: ""))
   }
 
   @Test("with the name that the sender had, the newest last; tabs and newlines in names change nothing")
@@ -21,11 +21,13 @@ struct HistoryTests {
     let name = "Mum\t's \n phone\\"
     #expect(
       history.record(
-        .connected(Event.Connected(peer: key, name: name, transport: "tcp", fingerprint: key, code: nil)), at: 1) == nil
+        .connected(ProgramEvent.Connected(peer: key, name: name, transport: "tcp", fingerprint: key, code: nil)), at: 1)
+        == nil
     )
     for number in 1...4 { #expect(history.record(stored("/p/\(number)\t\n.jpg"), at: Int64(number)) == nil) }
     #expect(
-      history.record(.declined(Event.Declined(peer: key, name: "Bob", reason: "declined", message: "said no")), at: 9)
+      history.record(
+        .declined(ProgramEvent.Declined(peer: key, name: "Bob", reason: "declined", message: "said no")), at: 9)
         == nil)
     // Another run reads it.
     let last = try History(in: folder.path).last(3)

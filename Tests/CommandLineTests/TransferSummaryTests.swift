@@ -3,11 +3,11 @@ import Testing
 @testable import PiconetCommandLine
 @testable import PiconetTerminal
 
-private func stored(_ peer: String, _ bytes: Int64) -> Event {
+private func stored(_ peer: String, _ bytes: Int64) -> ProgramEvent {
   .stored(.init(peer: peer, file: "a.jpg", path: "a.jpg", bytes: bytes, sha256: ""))
 }
 
-private func failed(_ peer: String?, _ file: String?, _ message: String) -> Event {
+private func failed(_ peer: String?, _ file: String?, _ message: String) -> ProgramEvent {
   .failed(.init(peer: peer, file: file, reason: "declined", message: message, exitCode: .refused))
 }
 
@@ -15,7 +15,9 @@ private func failed(_ peer: String?, _ file: String?, _ message: String) -> Even
 struct TransferSummaryTests {
   private let start = ContinuousClock.now
 
-  private func lines(_ events: [Event], after time: Duration = .zero, leftOut: LeftOutFiles = .init()) -> [String] {
+  private func lines(_ events: [ProgramEvent], after time: Duration = .zero, leftOut: LeftOutFiles = .init())
+    -> [String]
+  {
     var summary = TransferSummary()
     summary.leftOut = leftOut
     summary.record(.offered(.init(peer: "k", file: "a.jpg", bytes: 1)), at: start)
@@ -39,7 +41,7 @@ struct TransferSummaryTests {
 
   @Test("what a person did not choose has not failed, and needs no reason")
   func notChosen() {
-    let other = Event.failed(
+    let other = ProgramEvent.failed(
       .init(peer: "k", file: "c", reason: "not-chosen", message: "not chosen", exitCode: .stored))
     #expect(lines([stored("k", 50), other, other]) == ["1 stored, 2 not chosen; 50 B"])
   }
@@ -64,9 +66,9 @@ struct TransferSummaryTests {
 
   @Test("several receivers have a line each, by the name that they have since they have proven their key")
   func receivers() {
-    let found = Event.connecting(.init(peer: "k", name: "Kitchen", transports: ["tcp"]))
-    let dialled = Event.connecting(.init(peer: nil, name: nil, transports: ["tcp"], address: "192.0.2.7:1"))
-    let proven = Event.connected(.init(peer: "h", name: "Hall\u{7}", transport: "tcp", fingerprint: "h"))
+    let found = ProgramEvent.connecting(.init(peer: "k", name: "Kitchen", transports: ["tcp"]))
+    let dialled = ProgramEvent.connecting(.init(peer: nil, name: nil, transports: ["tcp"], address: "192.0.2.7:1"))
+    let proven = ProgramEvent.connected(.init(peer: "h", name: "Hall\u{7}", transport: "tcp", fingerprint: "h"))
     #expect(
       lines([found, dialled, proven, stored("k", 5), stored("k", 5), failed("h", "a.jpg", "no")]) == [
         "Kitchen: 2 stored; 10 B", "Hall\\u{7}: 1 failed", "2 stored, 1 failed; 10 B",

@@ -24,8 +24,8 @@ import Testing
     )
   }
 
-  static func response(_ records: ResourceRecord...) -> Message {
-    Message(flags: Message.responseFlags, answers: records)
+  static func response(_ records: ResourceRecord...) -> DNSMessage {
+    DNSMessage(flags: DNSMessage.responseFlags, answers: records)
   }
 
   static func browser(_ interfaces: InterfaceID...) -> Browser {
@@ -35,7 +35,7 @@ import Testing
   }
 
   static func questions(_ output: BrowserOutput) throws -> [Question] {
-    try output.transmissions.flatMap { try Message(decoding: $0.message).questions }
+    try output.transmissions.flatMap { try DNSMessage(decoding: $0.message).questions }
   }
 
   @Test func theFirstQuestionGoesOutAtOnceAndThePausesDouble() throws {
@@ -123,7 +123,7 @@ import Testing
     let known = browser.instances.count
     #expect(known == 128)
     let output = browser.deadlineReached(at: .seconds(1))
-    let messages = try output.transmissions.map { try Message(decoding: $0.message) }
+    let messages = try output.transmissions.map { try DNSMessage(decoding: $0.message) }
     #expect(messages.count > 2)
     #expect(output.transmissions.allSatisfy { $0.message.count <= MulticastDNS.usualMessage })
     #expect(messages.first?.questions.contains { $0.type == .ptr } == true)

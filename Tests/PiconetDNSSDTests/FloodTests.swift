@@ -11,15 +11,15 @@ import Testing
   }
 
   /// Pointers to instances of which nothing else is known, as many as go into one packet of 9,000 bytes.
-  private static func pointers(_ range: Range<Int>, timeToLive: UInt32 = 4500) throws -> Message {
-    Message(
-      flags: Message.responseFlags,
+  private static func pointers(_ range: Range<Int>, timeToLive: UInt32 = 4500) throws -> DNSMessage {
+    DNSMessage(
+      flags: DNSMessage.responseFlags,
       answers: try range.map { try BrowserTests.records(long($0), timeToLive: timeToLive).pointer })
   }
 
   private static func long(_ number: Int) -> String { "\(number) " + String(repeating: "x", count: 50) }
 
-  private static func whole(_ label: String, timeToLive: UInt32 = 4500) throws -> Message {
+  private static func whole(_ label: String, timeToLive: UInt32 = 4500) throws -> DNSMessage {
     let records = try BrowserTests.records(label, timeToLive: timeToLive)
     return BrowserTests.response(records.pointer, records.service, records.text, records.address)
   }
@@ -138,7 +138,7 @@ import Testing
   @Test(arguments: [false, true])
   func theSecondAnnouncementIsTakenIfTheFirstCameTooEarly(isNamed: Bool) throws {
     var browser = BrowserTests.browser(Self.id)
-    let named = try isNamed ? Self.whole("named") : Message()
+    let named = try isNamed ? Self.whole("named") : DNSMessage()
     _ = browser.received(named, from: Self.source(1), on: Self.id, at: .milliseconds(1))
     try Self.flood(&browser, 0..<520, at: .milliseconds(2))
     var output = try browser.received(Self.whole("honest"), from: Self.source(1), on: Self.id, at: .milliseconds(500))
@@ -221,7 +221,7 @@ import Testing
       // And a query now and then for the type.
       #expect(count <= 11, "\(count) in second \(second)")
     }
-    let asked = try Set(sent.flatMap { try Message(decoding: $0.bytes).questions.map(\.name) })
+    let asked = try Set(sent.flatMap { try DNSMessage(decoding: $0.bytes).questions.map(\.name) })
     #expect(asked.count == 89)
   }
 
@@ -245,7 +245,7 @@ import Testing
     let records = try BrowserTests.records("slow")
     _ = browser.received(
       BrowserTests.response(records.pointer), from: Self.source(1), on: Self.id, at: .milliseconds(20))
-    let next = try Message(decoding: #require(Self.messages(&browser, until: .milliseconds(111)).first).bytes)
+    let next = try DNSMessage(decoding: #require(Self.messages(&browser, until: .milliseconds(111)).first).bytes)
     #expect(next.questions.first?.name.firstLabel == Array("slow".utf8))
   }
 }

@@ -6,12 +6,12 @@ import Testing
   static let id = InterfaceID(index: 2, isIPv6: false)
   static let traits = InterfaceTraits(isLoopback: false, receivesUnicast: true, addresses: [.v4(0x0A00_0001)])
 
-  static func advertisement(_ number: Int) -> Message {
+  static func advertisement(_ number: Int) -> DNSMessage {
     let type = ServiceType.piconet.name
     let instance = type.prepending(Array("peer \(number)".utf8)) ?? type
     let host = DomainName("host-\(number).local") ?? type
-    return Message(
-      flags: Message.responseFlags,
+    return DNSMessage(
+      flags: DNSMessage.responseFlags,
       answers: [
         ResourceRecord(name: type, type: .ptr, cacheFlush: false, timeToLive: .max, data: .pointer(instance)),
         ResourceRecord(
@@ -79,7 +79,7 @@ import Testing
       }
       let port: UInt16 = round.isMultiple(of: 50) ? 40000 : 5353
       let source = MessageSource(address: .v4(0x0A00_0000 + UInt32(round % 200)), port: port)
-      if let message = try? Message(decoding: bytes) {
+      if let message = try? DNSMessage(decoding: bytes) {
         sent += browser.received(message, from: source, on: Self.id, at: now).transmissions.count
         sent += responder.received(message, from: source, on: Self.id, at: now).count
       }

@@ -26,14 +26,14 @@ import Testing
     0xC0, 65, 0, 47, 0x80, 1, 0, 0, 0, 120, 0, 8, 0xC0, 65, 0, 4, 0x40, 0, 0, 0x08,
   ]
 
-  static func answerMessage() -> Message {
+  static func answerMessage() -> DNSMessage {
     let type = ServiceType.piconet.name
     let instance = DomainName(labels: [[0x41]] + type.labels) ?? DomainName()
     let host = DomainName("h.local") ?? DomainName()
     let record = { (name: DomainName, kind: RecordType, flush: Bool, data: RecordData) in
       ResourceRecord(name: name, type: kind, cacheFlush: flush, timeToLive: 120, data: data)
     }
-    return Message(
+    return DNSMessage(
       flags: 0x8400, answers: [record(type, .ptr, false, .pointer(instance))],
       additionals: [
         record(instance, .srv, true, .service(priority: 0, weight: 0, port: 4000, target: host)),
@@ -44,41 +44,41 @@ import Testing
   }
 
   @Test func aQueryHasTheseBytes() throws {
-    let message = Message(questions: [Question(name: ServiceType.piconet.name, type: .ptr, wantsUnicast: true)])
+    let message = DNSMessage(questions: [Question(name: ServiceType.piconet.name, type: .ptr, wantsUnicast: true)])
     #expect(message.encoded() == Self.query)
-    #expect(try Message(decoding: Self.query) == message)
+    #expect(try DNSMessage(decoding: Self.query) == message)
   }
 
   @Test func anAnswerHasTheseBytes() throws {
     #expect(Self.answerMessage().encoded() == Self.answer)
-    #expect(try Message(decoding: Self.answer) == Self.answerMessage())
+    #expect(try DNSMessage(decoding: Self.answer) == Self.answerMessage())
   }
 
   @Test func everyTruncationIsRefused() {
     for count in 0..<Self.answer.count {
-      #expect(throws: MessageFailure.self) { try Message(decoding: Array(Self.answer.prefix(count))) }
+      #expect(throws: MessageFailure.self) { try DNSMessage(decoding: Array(Self.answer.prefix(count))) }
     }
   }
 
   @Test func aPointerToItselfForwardOrInACircleIsRefused() {
     let header: [UInt8] = [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
     for name: [UInt8] in [[0xC0, 12], [0xC0, 14, 0], [1, 0x41, 0xC0, 12], [0xFF, 0xFF], [0xC0]] {
-      #expect(throws: MessageFailure.self) { try Message(decoding: header + name + [0, 12, 0, 1]) }
+      #expect(throws: MessageFailure.self) { try DNSMessage(decoding: header + name + [0, 12, 0, 1]) }
     }
     let twoNames: [UInt8] = [0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1, 0x41, 0xC0, 18, 0, 1, 0xC0, 12, 0, 1, 0, 1]
-    #expect(throws: MessageFailure.badPointer) { try Message(decoding: twoNames) }
+    #expect(throws: MessageFailure.badPointer) { try DNSMessage(decoding: twoNames) }
   }
 
   @Test func longNamesManyRecordsAndReservedLabelsAreRefused() {
     let header: [UInt8] = [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
     let label = [UInt8](repeating: 0x61, count: 63)
     let four: [UInt8] = [[UInt8]](repeating: [63] + label, count: 4).flatMap { $0 } + [0, 0, 1, 0, 1]
-    #expect(throws: MessageFailure.nameTooLong) { try Message(decoding: header + four) }
-    #expect(throws: MessageFailure.badLabel) { try Message(decoding: header + [0x40, 0, 0, 1, 0, 1]) }
+    #expect(throws: MessageFailure.nameTooLong) { try DNSMessage(decoding: header + four) }
+    #expect(throws: MessageFailure.badLabel) { try DNSMessage(decoding: header + [0x40, 0, 0, 1, 0, 1]) }
     #expect(throws: MessageFailure.tooManyRecords) {
-      try Message(decoding: [0, 0, 0, 0, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0])
+      try DNSMessage(decoding: [0, 0, 0, 0, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0])
     }
-    #expect(throws: MessageFailure.tooLong) { try Message(decoding: [UInt8](repeating: 0, count: 9001)) }
+    #expect(throws: MessageFailure.tooLong) { try DNSMessage(decoding: [UInt8](repeating: 0, count: 9001)) }
     #expect(DomainName(labels: [label, label, label, label]) == nil)
     #expect(DomainName(labels: [label, label, label, Array(label.prefix(61))]) != nil)
     #expect(DomainName(labels: [[]]) == nil)
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test func unknownTypesAndOptionsComeBackAsTheyWere() throws {
-    let message = Message(
+    let message = DNSMessage(
       flags: 0x8400,
       additionals: [
         ResourceRecord(
@@ -104,7 +104,7 @@ import Testing
           data: .raw([1, 2, 3])),
       ])
     let bytes = try #require(message.encoded())
-    #expect(try Message(decoding: bytes) == message)
+    #expect(try DNSMessage(decoding: bytes) == message)
   }
 
   @Test func twentyThousandMutationsNeverTrapAndWhatIsReadCanBeWritten() {
@@ -122,11 +122,11 @@ import Testing
         }
         if bytes.isEmpty { bytes = [0] }
       }
-      guard let message = try? Message(decoding: bytes) else { continue }
+      guard let message = try? DNSMessage(decoding: bytes) else { continue }
       readable += 1
       for record in message.answers + message.additionals { #expect(record.name.wire.count < 255) }
       if let again = message.encoded() {
-        #expect((try? Message(decoding: again)) != nil, "\(bytes)")
+        #expect((try? DNSMessage(decoding: again)) != nil, "\(bytes)")
       }
     }
     #expect(readable > 500)

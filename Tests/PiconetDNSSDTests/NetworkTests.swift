@@ -186,7 +186,7 @@ import Testing
     let asker = network.add()
     network.run(until: .seconds(5))
     network.sent = []
-    let query = Message(questions: [Question(name: ServiceType.piconet.name, type: .ptr)]).encoded() ?? []
+    let query = DNSMessage(questions: [Question(name: ServiceType.piconet.name, type: .ptr)]).encoded() ?? []
     for step in 0..<300 {
       network.send(
         [Transmission(interface: VirtualNetwork.interface, destination: .multicast, message: query)], from: asker)

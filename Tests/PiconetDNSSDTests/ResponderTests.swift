@@ -21,8 +21,8 @@ import Testing
     return (responder, now + .seconds(10))
   }
 
-  static func ask(_ type: RecordType, _ name: DomainName, unicast: Bool = false) -> Message {
-    Message(questions: [Question(name: name, type: type, wantsUnicast: unicast)])
+  static func ask(_ type: RecordType, _ name: DomainName, unicast: Bool = false) -> DNSMessage {
+    DNSMessage(questions: [Question(name: name, type: type, wantsUnicast: unicast)])
   }
 
   @Test func uniqueRecordsAreAnsweredAtOnceSharedOnesAfterADelay() throws {
@@ -34,7 +34,7 @@ import Testing
     #expect(responder.received(shared, from: Self.asker, on: Self.id, at: now).isEmpty)
     let due = try #require(responder.nextDeadline)
     #expect((Duration.milliseconds(20)...Duration.milliseconds(120)).contains(due - now))
-    let answer = try Message(decoding: try #require(responder.deadlineReached(at: due).first).message)
+    let answer = try DNSMessage(decoding: try #require(responder.deadlineReached(at: due).first).message)
     #expect(answer.answers.map(\.type) == [.ptr])
     #expect(answer.additionals.map(\.type) == [.srv, .txt, .a, .nsec, .nsec])
   }
@@ -67,7 +67,7 @@ import Testing
     let source = MessageSource(address: Self.asker.address, port: 40000)
     let output = responder.received(query, from: source, on: Self.id, at: now)
     #expect(output.map(\.destination) == [.unicast(source)])
-    let answer = try Message(decoding: try #require(output.first).message)
+    let answer = try DNSMessage(decoding: try #require(output.first).message)
     #expect(answer.identifier == 0x1234)
     #expect(answer.questions == query.questions)
     #expect((answer.answers + answer.additionals).allSatisfy { $0.timeToLive <= 10 && !$0.cacheFlush })
@@ -76,12 +76,12 @@ import Testing
   @Test func knownAnswersOfATruncatedQueryAreAwaited() throws {
     var (responder, now) = try Self.established()
     var query = Self.ask(.ptr, ServiceType.piconet.name)
-    query.flags = Message.truncatedFlag
+    query.flags = DNSMessage.truncatedFlag
     #expect(responder.received(query, from: Self.asker, on: Self.id, at: now).isEmpty)
     let due = try #require(responder.nextDeadline)
     #expect((Duration.milliseconds(400)...Duration.milliseconds(500)).contains(due - now))
     now += .milliseconds(100)
-    let rest = Message(answers: [
+    let rest = DNSMessage(answers: [
       ResourceRecord(
         name: ServiceType.piconet.name, type: .ptr, cacheFlush: false, timeToLive: 100,
         data: .pointer(responder.instanceName))
@@ -110,8 +110,8 @@ import Testing
     _ = responder.received(Self.ask(.ptr, ServiceType.enumeration), from: Self.asker, on: Self.id, at: now)
     #expect(responder.nextDeadline != nil)
     now += .milliseconds(1)
-    let other = Message(
-      flags: Message.responseFlags,
+    let other = DNSMessage(
+      flags: DNSMessage.responseFlags,
       answers: [
         ResourceRecord(
           name: ServiceType.enumeration, type: .ptr, cacheFlush: false, timeToLive: 4500,
@@ -125,7 +125,7 @@ import Testing
     var (responder, now) = try Self.established()
     now += .seconds(1)
     let output = responder.received(Self.ask(.aaaa, responder.hostName), from: Self.asker, on: Self.id, at: now)
-    let answer = try Message(decoding: try #require(output.first).message)
+    let answer = try DNSMessage(decoding: try #require(output.first).message)
     #expect(answer.answers.map(\.data) == [.nextSecure(responder.hostName, types: [.a])])
   }
 
@@ -144,7 +144,7 @@ import Testing
       output = []
       // Both interfaces are on one wire.
       for transmission in batch {
-        let message = try Message(decoding: transmission.message)
+        let message = try DNSMessage(decoding: transmission.message)
         for id in [Self.id, other] {
           let source = MessageSource(
             address: .v4(transmission.interface == other ? 0x0A00_0002 : 0x0A00_0001), port: 5353)
@@ -161,7 +161,7 @@ import Testing
     var (responder, now) = try Self.established()
     let traits = InterfaceTraits(isLoopback: false, receivesUnicast: true, addresses: [.v4(0x0A00_0007)])
     let output = responder.interfaceAppeared(Self.id, traits, at: now)
-    let messages = try output.map { try Message(decoding: $0.message) }
+    let messages = try output.map { try DNSMessage(decoding: $0.message) }
     #expect(messages.first?.answers.map(\.timeToLive) == [0])
     #expect(messages.last?.answers.contains { $0.data == .address(.v4(0x0A00_0007)) } == true)
     now += .seconds(1)

@@ -24,7 +24,7 @@ struct VirtualNetwork {
     var order: Int
     var from: Int
     var to: Int
-    var message: Message
+    var message: DNSMessage
   }
 
   static let interface = InterfaceID(index: 2, isIPv6: false)
@@ -77,7 +77,7 @@ struct VirtualNetwork {
   mutating func send(_ transmissions: [Transmission], from index: Int) {
     for transmission in transmissions {
       sent.append((now, index, transmission.message, transmission.destination))
-      guard let message = try? Message(decoding: transmission.message) else { continue }
+      guard let message = try? DNSMessage(decoding: transmission.message) else { continue }
       for receiver in hosts.indices {
         if case .unicast(let target) = transmission.destination, target.address != hosts[receiver].address { continue }
         var copies = 1
@@ -140,9 +140,9 @@ struct VirtualNetwork {
     hosts[index].browser?.instances.map { String(decoding: $0.label, as: UTF8.self) } ?? []
   }
 
-  func messages(from index: Int? = nil, responses: Bool) -> [(time: Duration, message: Message)] {
+  func messages(from index: Int? = nil, responses: Bool) -> [(time: Duration, message: DNSMessage)] {
     sent.compactMap { item in
-      guard index == nil || item.from == index, let message = try? Message(decoding: item.bytes),
+      guard index == nil || item.from == index, let message = try? DNSMessage(decoding: item.bytes),
         message.isResponse == responses
       else { return nil }
       return (item.time, message)

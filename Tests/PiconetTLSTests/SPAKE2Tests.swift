@@ -106,8 +106,8 @@ func secret(_ text: String) throws -> SecretBytes {
     #expect(try a.share == unhex(vector.shareA))
     #expect(try b.share == unhex(vector.shareB))
     let macs = (try unhex(vector.macA), try unhex(vector.macB))
-    #expect(try a.confirmations(farShare: b.share) == SPAKE2.Confirmations(own: macs.0, expected: macs.1))
-    #expect(try b.confirmations(farShare: a.share) == SPAKE2.Confirmations(own: macs.1, expected: macs.0))
+    #expect(try a.confirmations(remoteShare: b.share) == SPAKE2.Confirmations(own: macs.0, expected: macs.1))
+    #expect(try b.confirmations(remoteShare: a.share) == SPAKE2.Confirmations(own: macs.1, expected: macs.0))
   }
 
   @Test("the group element is that of RFC 9382, appendix B, from either side", arguments: Vector.all)
@@ -125,7 +125,7 @@ func secret(_ text: String) throws -> SecretBytes {
     let a = try side(.a, vector, additionalData: [1])
     let good = try side(.b, vector, additionalData: [1])
     #expect(
-      try a.confirmations(farShare: good.share).expected == good.confirmations(farShare: a.share).own)
+      try a.confirmations(remoteShare: good.share).expected == good.confirmations(remoteShare: a.share).own)
 
     var named = vector
     named.b = "Client"
@@ -142,13 +142,13 @@ func secret(_ text: String) throws -> SecretBytes {
       try side(.a, vector, w: Vector.all[1].w, additionalData: [1]),
     ]
     for other in others {
-      let here = try a.confirmations(farShare: other.share)
-      let there = try other.confirmations(farShare: a.share)
+      let here = try a.confirmations(remoteShare: other.share)
+      let there = try other.confirmations(remoteShare: a.share)
       #expect(here.expected != there.own && there.expected != here.own)
     }
     // Two parties A with the same password: each masks with M, and takes off N.
     let twin = try SPAKE2(.a, context(vector, additionalData: [1]), password: secret(vector.w))
-    #expect(try a.confirmations(farShare: twin.share).expected != twin.confirmations(farShare: a.share).own)
+    #expect(try a.confirmations(remoteShare: twin.share).expected != twin.confirmations(remoteShare: a.share).own)
   }
 
   @Test("shares that are no point of the group are refused")
@@ -173,18 +173,18 @@ func secret(_ text: String) throws -> SecretBytes {
       Array(good.dropLast()), good + [0],
     ]
     for share in refused {
-      let failure = #expect(throws: SecureChannelFailure.self) { try a.confirmations(farShare: share) }
+      let failure = #expect(throws: SecureChannelFailure.self) { try a.confirmations(remoteShare: share) }
       #expect(failure?.code == .protocolViolation, "\(share)")
     }
-    #expect(throws: Never.self) { try a.confirmations(farShare: zeroX) }
-    #expect(throws: Never.self) { try a.confirmations(farShare: good) }
+    #expect(throws: Never.self) { try a.confirmations(remoteShare: zeroX) }
+    #expect(throws: Never.self) { try a.confirmations(remoteShare: good) }
     #expect(ERR_peek_error() == 0)
   }
 
   @Test("a side's own share that comes back, and one that is only the mask, are refused")
   func reflected() throws {
     let a = try side(.a, vector)
-    let reflection = #expect(throws: SecureChannelFailure.self) { try a.confirmations(farShare: a.share) }
+    let reflection = #expect(throws: SecureChannelFailure.self) { try a.confirmations(remoteShare: a.share) }
     #expect(reflection?.code == .protocolViolation)
     // w*N alone, from a secret that is the order: the shared element would be the identity.
     let w = try unhex(vector.w)
@@ -193,11 +193,11 @@ func secret(_ text: String) throws -> SecretBytes {
     var share = [UInt8](repeating: 0, count: 65)
     let order = try unhex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
     #expect(piconet_spake2_share(0, w, order, &share) == 1)
-    let mask = #expect(throws: SecureChannelFailure.self) { try a.confirmations(farShare: share) }
+    let mask = #expect(throws: SecureChannelFailure.self) { try a.confirmations(remoteShare: share) }
     #expect(mask?.code == .protocolViolation)
     // With 1 in its place it is a share like any other.
     #expect(piconet_spake2_share(0, w, one, &share) == 1)
-    #expect(throws: Never.self) { try a.confirmations(farShare: share) }
+    #expect(throws: Never.self) { try a.confirmations(remoteShare: share) }
   }
 
   @Test("each run has a secret of its own")

@@ -18,8 +18,8 @@ import Testing
   /// Lets shares and confirmations go both ways; gives whether each side accepts the other's.
   private func outcome(_ inviter: TypedCodeExchange, _ invited: TypedCodeExchange) throws -> [Bool] {
     var (inviter, invited) = (inviter, invited)
-    let fromInvited = try invited.take(farShare: inviter.share)
-    let fromInviter = try inviter.take(farShare: invited.share)
+    let fromInvited = try invited.take(remoteShare: inviter.share)
+    let fromInviter = try inviter.take(remoteShare: invited.share)
     return [inviter.verifies(fromInvited), invited.verifies(fromInviter)]
   }
 
@@ -43,8 +43,8 @@ import Testing
       .invited, scalar, inviter: inviter, exportedKey: exported, secret: secret(#require(fields["y"])))
     #expect(try a.share == bytes("pA"))
     #expect(try b.share == bytes("pB"))
-    let fromA = try a.take(farShare: b.share)
-    let fromB = try b.take(farShare: a.share)
+    let fromA = try a.take(remoteShare: b.share)
+    let fromB = try b.take(remoteShare: a.share)
     #expect(try fromA == bytes("cA"))
     #expect(try fromB == bytes("cB"))
     #expect(a.verifies(fromB) && b.verifies(fromA))
@@ -94,9 +94,9 @@ import Testing
     var a = try TypedCodeExchange(.inviter, right, inviter: inviter, exportedKey: exported)
     var b = try TypedCodeExchange(.invited, right, inviter: inviter, exportedKey: exported)
     #expect(!a.verifies([]) && !a.verifies([UInt8](repeating: 0, count: 32)))
-    let fromB = try b.take(farShare: a.share)
+    let fromB = try b.take(remoteShare: a.share)
     #expect(!a.verifies(fromB))
-    let fromA = try a.take(farShare: b.share)
+    let fromA = try a.take(remoteShare: b.share)
     #expect(a.verifies(fromB) && b.verifies(fromA))
     #expect(!a.verifies(fromA) && !b.verifies(fromB))
     #expect(!a.verifies(Array(fromB.dropLast())) && !a.verifies(fromB + [0]) && !a.verifies([]))
@@ -105,7 +105,7 @@ import Testing
       wrong[bit / 8] ^= 1 << UInt8(bit % 8)
       #expect(!a.verifies(wrong))
     }
-    #expect(throws: SecureChannelFailure.self) { try a.take(farShare: a.share) }
+    #expect(throws: SecureChannelFailure.self) { try a.take(remoteShare: a.share) }
   }
 
   @Test("what was recorded of one exchange is of no use in the next")
@@ -113,13 +113,13 @@ import Testing
     let right = try scalar("042917")
     var a = try TypedCodeExchange(.inviter, right, inviter: inviter, exportedKey: exported)
     var b = try TypedCodeExchange(.invited, right, inviter: inviter, exportedKey: exported)
-    let fromB = try b.take(farShare: a.share)
-    let fromA = try a.take(farShare: b.share)
+    let fromB = try b.take(remoteShare: a.share)
+    let fromA = try a.take(remoteShare: b.share)
     var next = try TypedCodeExchange(.invited, right, inviter: inviter, exportedKey: exported)
-    _ = try next.take(farShare: a.share)
+    _ = try next.take(remoteShare: a.share)
     #expect(!next.verifies(fromA))
     var again = try TypedCodeExchange(.inviter, right, inviter: inviter, exportedKey: exported)
-    _ = try again.take(farShare: b.share)
+    _ = try again.take(remoteShare: b.share)
     #expect(!again.verifies(fromB))
   }
 

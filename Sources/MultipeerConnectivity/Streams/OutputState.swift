@@ -97,7 +97,7 @@ final class OutputState: @unchecked Sendable {
     return bytes
   }
 
-  /// The far end, or the connection, has ended it.
+  /// The remote end, or the connection, has ended it.
   func end(_ end: End) {
     let isNews = condition.withLock {
       guard status != .closed, status != .atEnd, status != .error else { return false }

@@ -96,7 +96,7 @@ struct MeetingPlace: Sendable, Equatable {
 
   /// The same place at the host that a connection led to: a peer can't send us anywhere else.
   /// - Parameters:
-  ///   - host: the far end, as `ProvenMember.remoteHost` has it.
+  ///   - host: the remote end, as `ProvenMember.remoteHost` has it.
   ///   - kind: what the connection went over.
   func at(host: String, over kind: TransportKind) -> [TransportAddress] {
     var places: [TransportAddress] = []

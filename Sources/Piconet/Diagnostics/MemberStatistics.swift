@@ -4,7 +4,7 @@ import PiconetEngine
 public struct MemberStatistics: Sendable, Hashable {
   /// What the connection goes over; nil while the member can't be reached.
   public let transport: TransportKind?
-  /// The far end of the link in use, as the transport writes it; nil while there is none.
+  /// The remote end of the link in use, as the transport writes it; nil while there is none.
   public let remoteAddress: String?
   /// The near end of it.
   public let localAddress: String?

@@ -11,11 +11,11 @@ struct ChannelQueues: Sendable {
   var elements: [MessageBatch] { others.reduce(into: Array(first.elements)) { $0 += $1.queue.elements } }
 
   mutating func append(_ batch: MessageBatch) {
-    withRow(of: batch.channel) { $0.append(batch, number: batch.number) }
+    withQueue(of: batch.channel) { $0.append(batch, number: batch.number) }
   }
 
   mutating func attach(_ reader: SessionLog.Reader) {
-    if let channel = reader.channel { return withRow(of: channel) { $0.attach(reader.id) } }
+    if let channel = reader.channel { return withQueue(of: channel) { $0.attach(reader.id) } }
     readersOfAll.append(reader.id)
     first.attach(reader.id)
     for index in others.indices { others[index].queue.attach(reader.id) }
@@ -33,13 +33,13 @@ struct ChannelQueues: Sendable {
   /// The reader is done with what `next` has given.
   /// - Returns: whether every reader is done with it now.
   mutating func pass(_ reader: ReaderID, _ batch: MessageBatch) -> Bool {
-    withRow(of: batch.channel) { $0.pass(reader, batch.number) }
+    withQueue(of: batch.channel) { $0.pass(reader, batch.number) }
   }
 
   /// The reader has read this many messages of a batch that it holds; one that comes after the last reader goes on
   /// there.
   mutating func leave(_ reader: ReaderID, _ batch: MessageBatch, at position: Int) {
-    withRow(of: batch.channel) { $0.leave(reader, batch.number) { $0.position = position } }
+    withQueue(of: batch.channel) { $0.leave(reader, batch.number) { $0.position = position } }
   }
 
   /// The reader has gone.
@@ -55,7 +55,7 @@ struct ChannelQueues: Sendable {
     for index in others.indices { others[index].queue.removeAll(where: isMeant) }
   }
 
-  private mutating func withRow<Value>(
+  private mutating func withQueue<Value>(
     of channel: MessageChannel, _ body: (inout SharedQueue<MessageBatch>) -> Value
   ) -> Value {
     if channel == 0 { return body(&first) }

@@ -9,7 +9,7 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   public let name: String
   /// What the link went over when the member joined; `Member.transport` has the present one.
   public let transport: TransportKind
-  /// The far end of that link, as the transport writes it.
+  /// The remote end of that link, as the transport writes it.
   public let remoteAddress: String
   /// That address without its port or channel, which differs from link to link.
   public let remoteHost: String

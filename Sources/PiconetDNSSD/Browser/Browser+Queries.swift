@@ -141,10 +141,10 @@ extension Browser {
 
   /// Puts questions, then known answers, into a message; what doesn't fit goes into further ones (section 7.2).
   private func queries(_ questions: [Question], knownAnswers: [ResourceRecord], on id: InterfaceID) -> [Transmission] {
-    var messages: [Message] = []
+    var messages: [DNSMessage] = []
     var rest = questions[...]
     while !rest.isEmpty {
-      var message = Message(questions: Array(rest))
+      var message = DNSMessage(questions: Array(rest))
       while message.encoded(limit: MulticastDNS.usualMessage) == nil, message.questions.count > 1 {
         message.questions.removeLast((message.questions.count + 1) / 2)
       }
@@ -162,8 +162,8 @@ extension Browser {
       if count == 0, messages[last].questions.isEmpty { break }
       answers = answers.dropFirst(count)
       if !answers.isEmpty {
-        messages[last].flags |= Message.truncatedFlag
-        messages.append(Message())
+        messages[last].flags |= DNSMessage.truncatedFlag
+        messages.append(DNSMessage())
       }
     }
     return messages.compactMap { message in
@@ -179,7 +179,7 @@ struct QuestionList {
   /// - Returns: false if there is no room for them; then none is taken.
   mutating func add(_ further: [Question]) -> Bool {
     let longer = questions + further.filter { !questions.contains($0) }
-    guard questions.isEmpty || Message(questions: longer).encoded(limit: MulticastDNS.usualMessage) != nil else {
+    guard questions.isEmpty || DNSMessage(questions: longer).encoded(limit: MulticastDNS.usualMessage) != nil else {
       return false
     }
     questions = longer

@@ -45,7 +45,7 @@ public struct Browser: Sendable {
 
   /// A message arrived. The caller has checked that it comes from the link (RFC 6762, section 11).
   public mutating func received(
-    _ message: Message, from source: MessageSource, on id: InterfaceID, at now: Duration
+    _ message: DNSMessage, from source: MessageSource, on id: InterfaceID, at now: Duration
   ) -> BrowserOutput {
     guard message.isStandard, message.isResponse, source.port == MulticastDNS.port, interfaces[id] != nil else {
       return BrowserOutput()

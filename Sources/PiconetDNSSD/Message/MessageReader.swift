@@ -1,4 +1,4 @@
-extension Message {
+extension DNSMessage {
   /// Reads a message. Bytes after the last record are ignored, as RFC 6762 does not forbid them.
   public init(decoding bytes: [UInt8]) throws(MessageFailure) {
     guard bytes.count <= MulticastDNS.largestMessage else { throw .tooLong }

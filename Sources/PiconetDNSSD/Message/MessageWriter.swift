@@ -1,4 +1,4 @@
-extension Message {
+extension DNSMessage {
   /// The bytes, with names compressed; nil if they would be more than `limit`.
   public func encoded(limit: Int = MulticastDNS.largestMessage) -> [UInt8]? {
     var writer = MessageWriter()

@@ -1,6 +1,6 @@
 extension Responder {
   mutating func handleQuery(
-    _ query: Message, from source: MessageSource, on id: InterfaceID, at now: Duration
+    _ query: DNSMessage, from source: MessageSource, on id: InterfaceID, at now: Duration
   ) -> [Transmission] {
     breakTie(with: query, on: id, at: now)
     guard let interface = interfaces[id], interface.ownsNames else { return [] }
@@ -40,7 +40,7 @@ extension Responder {
   }
 
   private mutating func enqueue(
-    _ answers: [ResourceRecord], to destination: Transmission.Destination, for query: Message, isProbe: Bool,
+    _ answers: [ResourceRecord], to destination: Transmission.Destination, for query: DNSMessage, isProbe: Bool,
     from source: MessageSource, on id: InterfaceID, at now: Duration
   ) {
     guard var interface = interfaces[id] else { return }
@@ -80,7 +80,7 @@ extension Responder {
 
   /// More known answers of a truncated query (section 7.2).
   private mutating func continueKnownAnswers(
-    _ query: Message, from source: MessageSource, on id: InterfaceID, at now: Duration
+    _ query: DNSMessage, from source: MessageSource, on id: InterfaceID, at now: Duration
   ) {
     guard query.questions.isEmpty, var interface = interfaces[id] else { return }
     for index in interface.pending.indices
@@ -98,7 +98,7 @@ extension Responder {
   }
 
   /// Drops answers that somebody else has just given (section 7.4).
-  mutating func suppressDuplicates(of response: Message, on id: InterfaceID) {
+  mutating func suppressDuplicates(of response: DNSMessage, on id: InterfaceID) {
     guard var interface = interfaces[id], !interface.pending.isEmpty else { return }
     for index in interface.pending.indices where interface.pending[index].destination == .multicast {
       interface.pending[index].records.removeAll { record in
@@ -141,7 +141,7 @@ extension Responder {
 
   /// Gives a resolver that knows nothing about Multicast DNS a conventional answer at once (section 6.7).
   private mutating func answerLegacy(
-    _ query: Message, records: ServiceRecords, from source: MessageSource, on id: InterfaceID, at now: Duration
+    _ query: DNSMessage, records: ServiceRecords, from source: MessageSource, on id: InterfaceID, at now: Duration
   ) -> [Transmission] {
     let plain = { (record: ResourceRecord) -> ResourceRecord in
       var copy = record.with(timeToLive: min(record.timeToLive, MulticastDNS.legacyTimeToLive))
@@ -154,8 +154,8 @@ extension Responder {
       for record in records.answers(to: question) where !answers.contains(record) { answers.append(record) }
     }
     guard !answers.isEmpty, interfaces[id]?.mayAnswerByUnicast(at: now) == true else { return [] }
-    var message = Message(
-      identifier: query.identifier, flags: Message.responseFlags,
+    var message = DNSMessage(
+      identifier: query.identifier, flags: DNSMessage.responseFlags,
       questions: questions.prefix(4).map { Question(name: $0.name, type: $0.type, questionClass: $0.questionClass) },
       answers: answers.map(plain), additionals: records.additionals(for: answers).map(plain))
     var bytes = message.encoded(limit: MulticastDNS.usualMessage)
@@ -185,7 +185,7 @@ extension Responder {
     var rest = answers[...]
     while !rest.isEmpty {
       var count = rest.count
-      var message = Message(flags: Message.responseFlags, answers: Array(rest))
+      var message = DNSMessage(flags: DNSMessage.responseFlags, answers: Array(rest))
       var bytes = message.encoded(limit: MulticastDNS.usualMessage)
       while bytes == nil, count > 1 {
         count -= 1

@@ -39,7 +39,7 @@ extension Responder {
     let questions = [records.instanceName, records.hostName].map {
       Question(name: $0, type: .any, wantsUnicast: isFirst && interface.traits.receivesUnicast)
     }
-    let message = Message(
+    let message = DNSMessage(
       questions: questions, authorities: records.unique.map { ResourceRecord(proposing: $0) })
     guard let bytes = message.encoded() else { return [] }
     return [Transmission(interface: id, destination: .multicast, message: bytes)]
@@ -62,7 +62,7 @@ extension Responder {
   }
 
   /// Two hosts probe for one name at the same time: the lexicographically later data win (section 8.2).
-  mutating func breakTie(with query: Message, on id: InterfaceID, at now: Duration) {
+  mutating func breakTie(with query: DNSMessage, on id: InterfaceID, at now: Duration) {
     guard var interface = interfaces[id], !interface.ownsNames else { return }
     let records = records(on: id)
     for (name, ours) in [(records.instanceName, records.instance), (records.hostName, records.host)] {
@@ -88,7 +88,7 @@ extension Responder {
   }
 
   /// Looks for somebody else's records under a name of ours (section 9).
-  mutating func detectConflicts(in response: Message, on id: InterfaceID, at now: Duration) {
+  mutating func detectConflicts(in response: DNSMessage, on id: InterfaceID, at now: Duration) {
     guard let interface = interfaces[id] else { return }
     var instanceConflict = false
     var hostConflict = false

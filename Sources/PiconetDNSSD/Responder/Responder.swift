@@ -84,7 +84,7 @@ public struct Responder: Sendable {
 
   /// A message arrived. The caller has checked that it comes from the link (RFC 6762, section 11).
   public mutating func received(
-    _ message: Message, from source: MessageSource, on id: InterfaceID, at now: Duration
+    _ message: DNSMessage, from source: MessageSource, on id: InterfaceID, at now: Duration
   ) -> [Transmission] {
     guard !isStopped, message.isStandard, interfaces[id] != nil else { return [] }
     if !message.isResponse {

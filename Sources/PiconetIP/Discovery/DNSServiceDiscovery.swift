@@ -122,7 +122,7 @@ public final class DNSServiceDiscovery: Discovery {
 
   func interfaceDisappeared(_ id: InterfaceID) { responder?.interfaceDisappeared(id, at: endpoint.now) }
 
-  func received(_ message: Message, from source: MessageSource, on id: InterfaceID) {
+  func received(_ message: DNSMessage, from source: MessageSource, on id: InterfaceID) {
     endpoint.send(responder?.received(message, from: source, on: id, at: endpoint.now) ?? [])
   }
 

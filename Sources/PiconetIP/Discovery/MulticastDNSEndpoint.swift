@@ -174,7 +174,7 @@ public final class MulticastDNSEndpoint {
       let id = InterfaceID(index: arrival.index, isIPv6: isIPv6)
       guard interfaces[id] != nil else { continue }
       guard arrival.wasMulticast || monitor?.table.isOnLink(arrival.source.address, index: arrival.index) ?? false,
-        let message = try? Message(decoding: arrival.bytes)
+        let message = try? DNSMessage(decoding: arrival.bytes)
       else {
         statistics.packetsRefused += 1
         continue

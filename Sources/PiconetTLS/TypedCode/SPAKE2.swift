@@ -62,19 +62,19 @@ struct SPAKE2: Sendable {
   /// What the two sides confirm to each other, once the remote side's share has come.
   /// - Throws: `protocolViolation` for a share that is not a point of the group in uncompressed form, is our own, or is
   ///   nothing but the mask; `internalError` with OpenSSL's reason.
-  func confirmations(farShare: [UInt8]) throws(SecureChannelFailure) -> Confirmations {
-    guard farShare.count == Self.shareCount, farShare != share else { throw Self.badShare }
+  func confirmations(remoteShare: [UInt8]) throws(SecureChannelFailure) -> Confirmations {
+    guard remoteShare.count == Self.shareCount, remoteShare != share else { throw Self.badShare }
     let element = try SecretBytes(count: Self.shareCount) { element throws(SecureChannelFailure) in
       let outcome = password.withBytes { password in
         secret.withBytes {
           piconet_spake2_group_element(
-            role == .a ? 1 : 0, password.baseAddress, $0.baseAddress, farShare, element.baseAddress)
+            role == .a ? 1 : 0, password.baseAddress, $0.baseAddress, remoteShare, element.baseAddress)
         }
       }
       if outcome == Int32(PICONET_SPAKE2_BAD_SHARE) { throw Self.badShare }
       guard outcome == 1 else { throw Self.failed }
     }
-    let transcript = transcript(farShare: farShare, element: element)
+    let transcript = transcript(remoteShare: remoteShare, element: element)
     let keys = try Self.confirmationKeys(of: transcript, context.additionalData)
     let half = keys.count / 2
     let (macA, macB) = try keys.withBytes { keys throws(SecureChannelFailure) in
@@ -89,8 +89,8 @@ struct SPAKE2: Sendable {
   // MARK: Key schedule, section 4
 
   /// TT: each field follows its length, 8 bytes little-endian.
-  private func transcript(farShare: [UInt8], element: SecretBytes) -> SecretBytes {
-    let (shareA, shareB) = role == .a ? (share, farShare) : (farShare, share)
+  private func transcript(remoteShare: [UInt8], element: SecretBytes) -> SecretBytes {
+    let (shareA, shareB) = role == .a ? (share, remoteShare) : (remoteShare, share)
     let open = [context.identityA, context.identityB, shareA, shareB]
     let count = open.reduce(element.count + password.count) { $0 + $1.count } + 6 * 8
     return SecretBytes(count: count) { transcript in

@@ -82,8 +82,8 @@ public struct TypedCodeExchange: Sendable {
 
   /// Takes the remote side's share, and returns our confirmation for it: 32 bytes.
   /// - Throws: `protocolViolation` for a share that can't be the remote side's; `internalError` with OpenSSL's reason.
-  public mutating func take(farShare: [UInt8]) throws(SecureChannelFailure) -> [UInt8] {
-    let confirmations = try exchange.confirmations(farShare: farShare)
+  public mutating func take(remoteShare: [UInt8]) throws(SecureChannelFailure) -> [UInt8] {
+    let confirmations = try exchange.confirmations(remoteShare: remoteShare)
     self.confirmations = confirmations
     return confirmations.own
   }

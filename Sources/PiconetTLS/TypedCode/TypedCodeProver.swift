@@ -72,12 +72,12 @@ public final class TypedCodeProver: Sendable {
         return .share(exchange.share)
       case .answer(let code, _, let share):
         var exchange = try invited(code, over: channel)
-        let confirmation = try exchange.take(farShare: share)
+        let confirmation = try exchange.take(remoteShare: share)
         keep(exchange, id)
         return .answer(share: exchange.share, confirmation: confirmation)
       case .check(let share, let confirmation):
         guard var exchange = state.withLock({ $0.exchanges[id] }) else { return .failed(Self.over) }
-        let own = try exchange.take(farShare: share)
+        let own = try exchange.take(remoteShare: share)
         return exchange.verifies(confirmation) ? .confirmed(own) : .wrong
       case .confirm(let confirmation):
         guard let exchange = state.withLock({ $0.exchanges[id] }) else { return .failed(Self.over) }
@@ -103,8 +103,8 @@ public final class TypedCodeProver: Sendable {
     guard let digits = state.withLock({ $0.codes[code] }) else {
       throw SecureChannelFailure(.internalError, "the code is not known any more")
     }
-    let (far, exported) = try Self.binding(channel)
-    let scalar = try TypedCodeScalar(digits, invited: far)
+    let (remote, exported) = try Self.binding(channel)
+    let scalar = try TypedCodeScalar(digits, invited: remote)
     return try TypedCodeExchange(.inviter, scalar, inviter: own, exportedKey: exported)
   }
 
@@ -114,8 +114,8 @@ public final class TypedCodeProver: Sendable {
     guard let prepared = state.withLock({ $0.own }), prepared.id == code else {
       throw SecureChannelFailure(.internalError, "the code is not set any more")
     }
-    let (far, exported) = try Self.binding(channel)
-    return try TypedCodeExchange(.invited, prepared.scalar, inviter: far, exportedKey: exported)
+    let (remote, exported) = try Self.binding(channel)
+    return try TypedCodeExchange(.invited, prepared.scalar, inviter: remote, exportedKey: exported)
   }
 
   /// The remote side's key, and the channel's exported one.

@@ -10,10 +10,10 @@ struct SimulatedProof {
   let inviter: PeerID
   let invited: PeerID
   let share: [UInt8]
-  var farShare: [UInt8] = []
+  var remoteShare: [UInt8] = []
 
   func confirmation(ofInviter: Bool) -> [UInt8] {
-    let shares = isInviter ? share + farShare : farShare + share
+    let shares = isInviter ? share + remoteShare : remoteShare + share
     let number = [digits, connection].flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
     return CheapDigest.of(number + inviter.bytes + invited.bytes + shares + [ofInviter ? 1 : 2])
   }
@@ -81,7 +81,7 @@ extension World {
     case .answer(let code, let link, let share):
       guard var proof = begin(code, over: link, isInviter: false, node) else { return .failed("gone") }
       guard share.first == 4 else { return .unfit }
-      proof.farShare = share
+      proof.remoteShare = share
       node.codes.proofs[id] = proof
       node.codes.tried[id] = code
       node.codes.unproven[code, default: 0] += 1
@@ -90,7 +90,7 @@ extension World {
     case .check(let share, let confirmation):
       guard var proof = node.codes.proofs[id] else { return .failed("over") }
       guard share.first == 4, share != proof.share else { return .unfit }
-      proof.farShare = share
+      proof.remoteShare = share
       guard proof.confirmation(ofInviter: false) == confirmation else { return .wrong }
       node.codes.provenPeers.insert(proof.invited)
       return .confirmed(proof.confirmation(ofInviter: true))

@@ -27,7 +27,7 @@ enum DNSSDFuzz {
       let port: UInt16 = head[0] & 0x80 == 0 ? 5353 : 40_000
       let source = MessageSource(address: .v4(0x0A00_0002 + UInt32(head[0] & 0x0F)), port: port)
       var sent: [[UInt8]] = []
-      if let message = try? Message(decoding: packet) {
+      if let message = try? DNSMessage(decoding: packet) {
         if let wrong = roundTrip(message) { return wrong }
         sent += browser.received(message, from: source, on: id, at: now).transmissions.map(\.message)
         sent += responder.received(message, from: source, on: id, at: now).map(\.message)
@@ -35,7 +35,7 @@ enum DNSSDFuzz {
       sent += browser.deadlineReached(at: now).transmissions.map(\.message)
       sent += responder.deadlineReached(at: now).map(\.message)
       if sent.contains(where: { $0.count > MulticastDNS.largestMessage }) { return "a message too long" }
-      if sent.contains(where: { (try? Message(decoding: $0)) == nil }) { return "a message that nobody can read" }
+      if sent.contains(where: { (try? DNSMessage(decoding: $0)) == nil }) { return "a message that nobody can read" }
       if sent.count > 64 { return "\(sent.count) messages after one" }
       if browser.instances.count > MulticastDNS.instancesPerInterface { return "too many instances" }
       for instance in browser.instances { _ = PeerText(strings: instance.text) }
@@ -46,9 +46,9 @@ enum DNSSDFuzz {
   }
 
   /// What is written can be read, and is the same again.
-  private static func roundTrip(_ message: Message) -> String? {
+  private static func roundTrip(_ message: DNSMessage) -> String? {
     guard let bytes = message.encoded() else { return nil }
-    guard let again = try? Message(decoding: bytes) else { return "\(message) can't be read again" }
+    guard let again = try? DNSMessage(decoding: bytes) else { return "\(message) can't be read again" }
     guard let once = again.encoded(), once == bytes else { return "\(message) is written in two ways" }
     return nil
   }

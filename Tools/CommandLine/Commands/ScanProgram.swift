@@ -117,8 +117,8 @@ struct ScanProgram: Sendable {
   }
 
   private func tell(_ change: Change, _ session: String, _ shown: PeersShown) {
-    func place(_ peer: Peer) -> Event.Found {
-      Event.Found(
+    func place(_ peer: Peer) -> ProgramEvent.Found {
+      ProgramEvent.Found(
         peer: peer.id.peer.description, name: peer.name, session: session, address: peer.addresses.first?.text,
         transports: peer.transports.map { "\($0)" }, signal: peer.signalStrength,
         names: wanted == nil ? [] : peer.advertisement.names,
@@ -139,7 +139,7 @@ struct ScanProgram: Sendable {
       console.tell(.changed(place(peer)))
       console.result("\(line("changed", peer)): \(console.places(peer))\(strength(peer))", evenIfQuiet: true)
     case .lost(let peer):
-      console.tell(.lost(Event.Lost(peer: peer.id.peer.description, name: peer.name, session: session)))
+      console.tell(.lost(ProgramEvent.Lost(peer: peer.id.peer.description, name: peer.name, session: session)))
       console.result(line("lost", peer), evenIfQuiet: true)
     }
   }

@@ -1,6 +1,6 @@
 /// An event as one line of JSON, ending with a newline.
 enum EventLine {
-  static func text(_ event: Event) -> String {
+  static func text(_ event: ProgramEvent) -> String {
     var object = JSONObject()
     switch event {
     case .listening(let listening):

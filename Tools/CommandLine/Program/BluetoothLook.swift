@@ -112,7 +112,7 @@ struct ObstacleMemory {
 extension Console {
   /// The run goes on: the obstacle may go away.
   func warn(of obstacle: String, reason: String = "bluetooth") {
-    tell(.warning(Event.Warning(reason: reason, message: obstacle)))
+    tell(.warning(ProgramEvent.Warning(reason: reason, message: obstacle)))
     problem("warning: \(obstacle)")
   }
 }

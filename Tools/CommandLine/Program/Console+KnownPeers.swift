@@ -27,7 +27,7 @@ extension Console {
         : "\(line.path):\(line.line): damaged line, passed over: \(line.reason); the device in it is not known until the line is mended"
       tell(
         .warning(
-          Event.Warning(
+          ProgramEvent.Warning(
             reason: "known-peers", message: message, path: line.path, line: isWhole ? nil : Int64(line.line))))
       problem("warning: \(safe(message))")
     }

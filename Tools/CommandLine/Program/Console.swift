@@ -12,7 +12,7 @@ final class Console: Sendable {
     /// The question that waits for an answer.
     var prompt: String?
     var codes: Set<ExitCode> = []
-    var finished = Event.Finished(stored: 0, skipped: 0, failed: 0, bytes: 0, exitCode: .stored)
+    var finished = ProgramEvent.Finished(stored: 0, skipped: 0, failed: 0, bytes: 0, exitCode: .stored)
     var summary = TransferSummary()
   }
 
@@ -57,7 +57,7 @@ final class Console: Sendable {
   // MARK: Saying
 
   /// Writes an event, only with `--json`; it is counted in any case, even if it is not written.
-  func tell(_ event: Event, isWritten: Bool = true, at now: ContinuousClock.Instant = .now) {
+  func tell(_ event: ProgramEvent, isWritten: Bool = true, at now: ContinuousClock.Instant = .now) {
     state.withLock { state in
       state.summary.record(event, at: now)
       switch event {
@@ -131,7 +131,7 @@ final class Console: Sendable {
   func fail(_ word: String, _ message: String, _ code: ExitCode, peer: String? = nil, event: Bool = true) {
     state.withLock { _ = $0.codes.insert(code) }
     if event {
-      tell(.failed(Event.Failed(peer: peer, file: nil, reason: word, message: message, exitCode: code)))
+      tell(.failed(ProgramEvent.Failed(peer: peer, file: nil, reason: word, message: message, exitCode: code)))
     }
     problem(message)
   }
@@ -195,7 +195,7 @@ final class Console: Sendable {
   var isClean: Bool { state.withLock { $0.codes.isEmpty } }
 
   /// What has been counted so far.
-  var counts: Event.Finished { state.withLock { $0.finished } }
+  var counts: ProgramEvent.Finished { state.withLock { $0.finished } }
 }
 
 extension Console.State {

@@ -47,7 +47,7 @@ final class ReachNotes: Sendable {
   private func tell(suspended peer: ProvenMember, _ failure: TransferFailure, _ suppressed: Int) {
     console.tell(
       .suspended(
-        Event.Suspended(
+        ProgramEvent.Suspended(
           peer: peer.fingerprint.description, name: peer.petname, reason: failure.word, message: failure.message,
           suppressed: NoticeBudget.figure(suppressed))))
     console.note(
@@ -58,7 +58,7 @@ final class ReachNotes: Sendable {
   private func tell(reached peer: ProvenMember, over transport: TransportKind, _ suppressed: Int = 0) {
     console.tell(
       .resumed(
-        Event.Resumed(
+        ProgramEvent.Resumed(
           peer: peer.fingerprint.description, name: peer.petname, transport: "\(transport)",
           suppressed: NoticeBudget.figure(suppressed))))
   }

@@ -100,9 +100,9 @@ final class TransferBoard: Sendable {
   /// - Returns: whether something is under way.
   @discardableResult
   func tick(at now: ContinuousClock.Instant) -> Bool {
-    let (bars, events) = state.withLock { state -> ([ProgressBar], [Event]) in
+    let (bars, events) = state.withLock { state -> ([ProgressBar], [ProgramEvent]) in
       state.progress.measure(at: now)
-      let events = console.isJSON ? state.takeProgress(at: now).map { Event.progress(Self.progress($0)) } : []
+      let events = console.isJSON ? state.takeProgress(at: now).map { ProgramEvent.progress(Self.progress($0)) } : []
       return (state.progress.bars(at: now), events)
     }
     for event in events { console.tell(event) }
@@ -110,8 +110,8 @@ final class TransferBoard: Sendable {
     return !bars.isEmpty
   }
 
-  private static func progress(_ file: ProgressFold.File) -> Event.Progress {
-    Event.Progress(
+  private static func progress(_ file: ProgressFold.File) -> ProgramEvent.Progress {
+    ProgramEvent.Progress(
       peer: file.peer.fingerprint, file: file.name, done: file.done, total: file.total,
       isComparing: file.isComparing, rate: file.rate.bytesPerSecond.map { Int64(min($0, 9e18)) },
       remaining: file.rate.timeLeft(forBytes: file.total - file.done).map { $0.components.seconds })

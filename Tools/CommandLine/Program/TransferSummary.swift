@@ -52,7 +52,7 @@ struct TransferSummary: Sendable {
   private var began: ContinuousClock.Instant?
   private var ended: ContinuousClock.Instant?
 
-  mutating func record(_ event: Event, at now: ContinuousClock.Instant) {
+  mutating func record(_ event: ProgramEvent, at now: ContinuousClock.Instant) {
     switch event {
     case .connecting(let connecting):
       receivers.append(Receiver(fingerprint: connecting.peer, name: connecting.name ?? connecting.address ?? ""))
@@ -80,7 +80,7 @@ struct TransferSummary: Sendable {
   }
 
   /// A receiver that was only an address has a name from now on.
-  private mutating func meet(_ connected: Event.Connected) {
+  private mutating func meet(_ connected: ProgramEvent.Connected) {
     guard
       let index = receivers.firstIndex(where: { $0.fingerprint == connected.peer })
         ?? receivers.firstIndex(where: { $0.fingerprint == nil })

@@ -42,7 +42,7 @@ struct CodeDesk: Sendable {
       throw TransferFailure(error, on: .receiver)
     }
     guard case .open = option else { return }
-    console.tell(.codeSet(Event.CodeSet(code: code.digits)))
+    console.tell(.codeSet(ProgramEvent.CodeSet(code: code.digits)))
     console.note("Code: \(code.grouped)   Type it on the other device: \(typedInto)", isQuestion: true)
   }
 
@@ -63,7 +63,7 @@ struct CodeDesk: Sendable {
     let failure = TransferFailure(failed.error, on: .receiver)
     console.tell(
       .codeFailed(
-        Event.CodeFailed(
+        ProgramEvent.CodeFailed(
           peer: failed.fingerprint.description, name: failed.name, reason: failure.word, message: failure.message,
           left: Int64(failed.triesLeft))))
     console.problem(

@@ -40,7 +40,7 @@ final class History: Sendable {
   init(in folder: String) { path = LocalPath(folder + "/history") }
 
   /// - Returns: why it can't be written, the first time.
-  func record(_ event: Event, at time: Int64 = Int64(Glibc.time(nil))) -> String? {
+  func record(_ event: ProgramEvent, at time: Int64 = Int64(Glibc.time(nil))) -> String? {
     switch event {
     case .connected(let connected):
       state.withLock { state in

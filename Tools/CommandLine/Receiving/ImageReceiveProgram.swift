@@ -60,7 +60,7 @@ public struct ImageReceiveProgram: Sendable {
     do throws(PiconetError) {
       let digits = try environment.identity.fingerprint().description
       console.result(digits, evenIfQuiet: true)
-      console.tell(.identity(Event.Identity(peer: digits)))
+      console.tell(.identity(ProgramEvent.Identity(peer: digits)))
       if arguments.qr { tellQRCode(digits) }
     } catch {
       let failure = TransferFailure(error, on: .receiver)
@@ -223,7 +223,7 @@ public struct ImageReceiveProgram: Sendable {
     let transports = configuration.transports.filter { kind in addresses.contains { $0.kind == kind } }
     console.tell(
       .listening(
-        Event.Listening(
+        ProgramEvent.Listening(
           peer: node.id.peer.description, name: configuration.name, session: configuration.sessionID,
           addresses: addresses.map(\.text), transports: transports.map { "\($0)" },
           directory: folder.readable)))
@@ -237,7 +237,7 @@ public struct ImageReceiveProgram: Sendable {
     let transport = "\(peer.transport)"
     console.tell(
       .connected(
-        Event.Connected(
+        ProgramEvent.Connected(
           peer: fingerprint, name: peer.petname, transport: transport, fingerprint: fingerprint, code: peer.shortCode,
           suppressed: NoticeBudget.figure(suppressed))))
     console.noteConnected(peer, environment.naming, suppressed: suppressed)

@@ -63,7 +63,7 @@ struct InvitationDesk: Sendable {
     let suppressed = refused.suppressedCount
     console.tell(
       .declined(
-        Event.Declined(
+        ProgramEvent.Declined(
           peer: refused.fingerprint.description, name: refused.name, reason: failure.word, message: failure.message,
           suppressed: NoticeBudget.figure(suppressed))))
     let known = lastNaming.value.known[refused.fingerprint]
@@ -177,7 +177,7 @@ struct InvitationDesk: Sendable {
       guard let suppressed = isQuestion ? 0 : codes.change({ $0.take(invitation.peer) }) else { return code }
       console.tell(
         .code(
-          Event.Code(
+          ProgramEvent.Code(
             peer: invitation.peer.fingerprint.description, name: invitation.peer.petname, code: code,
             suppressed: NoticeBudget.figure(suppressed))))
       if !isQuestion {
@@ -210,7 +210,7 @@ struct InvitationDesk: Sendable {
     guard let suppressed = isAnswer ? 0 : take(invitation) else { return }
     console.tell(
       .declined(
-        Event.Declined(
+        ProgramEvent.Declined(
           peer: invitation.peer.fingerprint.description, name: invitation.peer.petname, reason: word,
           suppressed: NoticeBudget.figure(suppressed))))
     console.note("\(describe(invitation)) was declined: \(why)\(Self.words(suppressed))")

@@ -128,8 +128,8 @@ final class OfferDesk: Sendable {
     let peer = sender.fingerprint
     let folder = offer.rawFolder.isEmpty ? [] : offer.rawFolder + [0x2F]
     let name = String(decoding: folder + offer.rawName, as: UTF8.self)
-    let offered = Event.offered(
-      Event.Offered(
+    let offered = ProgramEvent.offered(
+      ProgramEvent.Offered(
         peer: peer, file: name, bytes: Int64(clamping: offer.size),
         mediaType: offer.mediaType.isEmpty ? nil : offer.mediaType))
     // If too many of a sender's files have failed, or were here already, the next one is reported only once it is
@@ -188,7 +188,7 @@ final class OfferDesk: Sendable {
 
   /// Stores an offer that nothing speaks against.
   private func takeInTurn(
-    _ offer: IncomingOffer, _ name: String, of sender: TransferPeer, _ late: Event?, _ share: DailyShare?
+    _ offer: IncomingOffer, _ name: String, of sender: TransferPeer, _ late: ProgramEvent?, _ share: DailyShare?
   ) async -> Outcome {
     let gate = state.withLock { state -> TaskGate in
       let gates = state.gates[offer.sender.id] ?? Gates()
@@ -215,7 +215,8 @@ final class OfferDesk: Sendable {
   ///   - late: reported before the outcome, unless that is a failure.
   ///   - share: what a stranger's offer has of the day, if strangers have a limit.
   private func store(
-    _ offer: IncomingOffer, _ name: String, _ sender: TransferPeer, _ place: FilePlaceTable.Place?, _ late: Event?,
+    _ offer: IncomingOffer, _ name: String, _ sender: TransferPeer, _ place: FilePlaceTable.Place?,
+    _ late: ProgramEvent?,
     _ share: DailyShare?
   ) async -> Outcome {
     // It may have ended in the moment of its turn: the disk need not make room for it.
@@ -255,7 +256,7 @@ final class OfferDesk: Sendable {
         if let late, suppressed != nil { console.tell(late) }
         tell(
           .present(
-            Event.Present(
+            ProgramEvent.Present(
               peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size),
               sha256: file.digest.hexadecimal, suppressed: NoticeBudget.figure(suppressed))),
           of: sender, isWritten: suppressed != nil)
@@ -272,7 +273,7 @@ final class OfferDesk: Sendable {
       if let late, suppressed != nil { console.tell(late) }
       tell(
         .stored(
-          Event.Stored(
+          ProgramEvent.Stored(
             peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size), sha256: file.digest.hexadecimal,
             resumedFrom: file.resumedFrom > 0 ? Int64(clamping: file.resumedFrom) : nil,
             suppressed: NoticeBudget.figure(suppressed))),
@@ -290,7 +291,7 @@ final class OfferDesk: Sendable {
         if let late, suppressed != nil { console.tell(late) }
         tell(
           .skipped(
-            Event.Skipped(
+            ProgramEvent.Skipped(
               peer: peer, file: name, reason: "exists", suppressed: NoticeBudget.figure(suppressed))),
           of: sender, isWritten: suppressed != nil)
         guard let suppressed, sums.listsFile(of: sender) else { return .failed }
@@ -326,7 +327,7 @@ final class OfferDesk: Sendable {
   }
 
   /// Also counts it for the sender's sum.
-  private func tell(_ event: Event, of sender: TransferPeer, isWritten: Bool) {
+  private func tell(_ event: ProgramEvent, of sender: TransferPeer, isWritten: Bool) {
     sums.record(event, of: sender)
     console.tell(event, isWritten: isWritten)
   }
@@ -383,7 +384,7 @@ final class OfferDesk: Sendable {
     let suppressed = failures.change { $0.take(offer.sender) }
     tell(
       .failed(
-        Event.Failed(
+        ProgramEvent.Failed(
           peer: sender.fingerprint, file: name, reason: failure.word, message: failure.message,
           exitCode: failure.exitCode, suppressed: NoticeBudget.figure(suppressed))),
       of: sender, isWritten: suppressed != nil)

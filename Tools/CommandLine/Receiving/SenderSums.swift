@@ -28,7 +28,7 @@ final class SenderSums: Sendable {
     visits.withLock { $0[sender, default: Visit(member: member)].underWay += 1 }
   }
 
-  func record(_ event: Event, of sender: TransferPeer, at now: ContinuousClock.Instant = .now) {
+  func record(_ event: ProgramEvent, of sender: TransferPeer, at now: ContinuousClock.Instant = .now) {
     change(sender) { $0.summary.record(event, at: now) }
   }
 

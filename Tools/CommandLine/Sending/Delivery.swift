@@ -130,7 +130,7 @@ struct Delivery: Sendable {
     }
     defer { withExtendedLifetime(opened) {} }
     if !file.isURL {
-      console.tell(.offered(Event.Offered(peer: peer, file: name, bytes: file.size, mediaType: mediaType)))
+      console.tell(.offered(ProgramEvent.Offered(peer: peer, file: name, bytes: file.size, mediaType: mediaType)))
     }
     let isFinishing = Mutex(false)
     defer { if isFinishing.withLock({ $0 }) { shared.state.withLock { $0.patience.finished() } } }
@@ -212,7 +212,7 @@ struct Delivery: Sendable {
     let total = transfer.progress.total
     board.begins(key, total: total)
     console.tell(
-      .offered(Event.Offered(peer: peer, file: url, bytes: Int64(clamping: total), mediaType: nil)))
+      .offered(ProgramEvent.Offered(peer: peer, file: url, bytes: Int64(clamping: total), mediaType: nil)))
     return transfer
   }
 
@@ -230,7 +230,7 @@ struct Delivery: Sendable {
     if sent.wasThere {
       console.tell(
         .present(
-          Event.Present(peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal)))
+          ProgramEvent.Present(peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal)))
       if listsFiles {
         console.result("\(console.safe(path)): already there\(place) on \(console.name(member.proven))")
       }
@@ -238,7 +238,7 @@ struct Delivery: Sendable {
     }
     console.tell(
       .stored(
-        Event.Stored(
+        ProgramEvent.Stored(
           peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal,
           resumedFrom: sent.resumedFrom > 0 ? Int64(clamping: sent.resumedFrom) : nil)))
     guard listsFiles else { return }
@@ -247,7 +247,7 @@ struct Delivery: Sendable {
   }
 
   private func skipped(_ file: String) {
-    console.tell(.skipped(Event.Skipped(peer: peer, file: file, reason: "exists")))
+    console.tell(.skipped(ProgramEvent.Skipped(peer: peer, file: file, reason: "exists")))
     guard listsFiles else { return }
     console.result(
       "\(console.safe(file)): skipped, \(console.name(member.proven)) has another file of that name")
@@ -258,7 +258,7 @@ struct Delivery: Sendable {
   private func failed(_ file: String, _ failure: TransferFailure, isTold: Bool = true) {
     console.tell(
       .failed(
-        Event.Failed(
+        ProgramEvent.Failed(
           peer: peer, file: file, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
     guard isTold, console.listsFailures || console.counts.failed <= CommandLineLimits.fewFiles else { return }
     // A problem with a file on this side has nothing to do with the member.

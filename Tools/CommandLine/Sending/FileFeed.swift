@@ -48,7 +48,7 @@ final class GatheringNotes: Sendable {
       let name = failure.path.readable
       console.tell(
         .failed(
-          Event.Failed(
+          ProgramEvent.Failed(
             peer: nil, file: name, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
       guard console.listsFailures || console.counts.failed <= CommandLineLimits.fewFiles else { return }
       console.problem("\(console.safe(name)): \(failure.message)")

@@ -294,7 +294,7 @@ public struct ImageSendProgram: Sendable {
       count += 1
       console.tell(
         .failed(
-          Event.Failed(
+          ProgramEvent.Failed(
             peer: connection?.fingerprint, file: file.path.readable, reason: failure.word, message: failure.message,
             exitCode: failure.exitCode)))
       if names.count < limit { names.append(file.path.readable) }

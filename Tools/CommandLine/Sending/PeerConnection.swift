@@ -217,7 +217,7 @@ struct PeerConnection: Sendable {
 
   private func tell(_ peer: ProvenMember, _ code: String) {
     if purpose == .itself {
-      console.tell(.code(Event.Code(peer: peer.fingerprint.description, name: peer.petname, code: code)))
+      console.tell(.code(ProgramEvent.Code(peer: peer.fingerprint.description, name: peer.petname, code: code)))
     }
     // If a person here is asked, too, the question shows it.
     if contact?.asks == true, !peer.isKnown { return }
@@ -230,7 +230,7 @@ struct PeerConnection: Sendable {
     let transport = "\(peer.transport)"
     console.tell(
       .connected(
-        Event.Connected(
+        ProgramEvent.Connected(
           peer: fingerprint, name: peer.petname, transport: transport, fingerprint: fingerprint, code: nil)))
     console.noteConnected(peer, naming)
   }
@@ -248,7 +248,7 @@ struct PeerConnection: Sendable {
         if !isReturn, purpose == .itself {
           console.tell(
             .connecting(
-              Event.Connecting(
+              ProgramEvent.Connecting(
                 peer: fingerprint, name: peer.name, transports: peer.transports.map { "\($0)" },
                 address: peer.addresses.first?.text)))
         }
@@ -261,7 +261,7 @@ struct PeerConnection: Sendable {
         if !isReturn, purpose == .itself {
           console.tell(
             .connecting(
-              Event.Connecting(
+              ProgramEvent.Connecting(
                 peer: nil, name: nil, transports: kinds.map { "\($0)" }, address: address.description)))
         }
         if let typed = self.code {

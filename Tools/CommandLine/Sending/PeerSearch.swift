@@ -76,7 +76,7 @@ final class PeerSearch: Sendable {
       let sighted = SightedPeer(peer)
       console.tell(
         .found(
-          Event.Found(
+          ProgramEvent.Found(
             peer: sighted.fingerprint, name: peer.name, session: session, address: sighted.address,
             transports: peer.transports.map { "\($0)" })))
       if isQuiet { continue }

@@ -315,7 +315,7 @@ extension Console {
   /// This run goes on, but the next one will not know the peer.
   func tellNotRemembered(_ peer: ProvenMember, _ error: PiconetError) {
     let message = "\(peer.name) (\(peer.fingerprint.shortDescription)) is not remembered: \(error.detail)"
-    tell(.warning(Event.Warning(reason: "not-remembered", message: message)))
+    tell(.warning(ProgramEvent.Warning(reason: "not-remembered", message: message)))
     problem("warning: \(safe(message))")
   }
 }

@@ -2,7 +2,7 @@
 ///
 /// `peer` is always the fingerprint of the peer's key in 64 hexadecimal digits. In `found` and `connecting` it is what
 /// the peer claims; from `connected` on TLS has proven it.
-enum Event: Hashable, Sendable {
+enum ProgramEvent: Hashable, Sendable {
   /// imagerecv can be found and dialled.
   struct Listening: Hashable, Sendable {
     /// This device's own fingerprint.

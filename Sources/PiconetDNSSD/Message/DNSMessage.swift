@@ -1,5 +1,5 @@
 /// A DNS message (RFC 1035, section 4), as Multicast DNS uses it.
-public struct Message: Sendable, Hashable {
+public struct DNSMessage: Sendable, Hashable {
   public var identifier: UInt16
   /// The flags word as it stands in the header.
   public var flags: UInt16
