@@ -26,7 +26,7 @@ private final class Owner: NSObject, GKPeerPickerControllerDelegate, @unchecked 
   func peerPickerController(
     _ picker: GKPeerPickerController, sessionFor type: GKPeerPickerConnectionType
   ) -> GKSession {
-    GKSession(SessionCore(sessionID: sessionID, displayName: name, mode: .peer, host: Side.host))
+    GKSession(GameSession(sessionID: sessionID, displayName: name, mode: .peer, host: Side.host))
   }
 
   func peerPickerController(_ picker: GKPeerPickerController, didConnectPeer peerID: String, to session: GKSession) {

@@ -41,7 +41,7 @@ final class Side: NSObject, GKSessionDelegate, GKSessionDataReceiveHandler, @unc
   ) {
     self.name = name
     current = Mutex(
-      GKSession(SessionCore(sessionID: sessionID, displayName: name, mode: mode, host: host)))
+      GKSession(GameSession(sessionID: sessionID, displayName: name, mode: mode, host: host)))
     super.init()
     state.withLock {
       $0.answer = answer

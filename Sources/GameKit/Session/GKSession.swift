@@ -11,7 +11,7 @@ import Synchronization
 /// A peer that connects to one peer of a session is connected with all of them. A session that is released leaves its
 /// peers in good order, as `disconnectFromAllPeers()` does. `Documentation/gamekit.md` says what differs from Apple's.
 open class GKSession: NSObject, @unchecked Sendable {
-  let core: SessionCore
+  let core: GameSession
 
   /// A session that is neither visible nor looking for anybody yet.
   /// - Parameters:
@@ -21,19 +21,19 @@ open class GKSession: NSObject, @unchecked Sendable {
   ///     characters are left out.
   ///   - mode: what the session does while it is available.
   public init!(sessionID: String!, displayName name: String!, sessionMode mode: GKSessionMode) {
-    core = SessionCore(sessionID: sessionID, displayName: name, mode: mode, host: .shared)
+    core = GameSession(sessionID: sessionID, displayName: name, mode: mode, host: .shared)
     super.init()
     core.receivers.withLock { $0.session = WeakSession(self) }
   }
 
   /// A session with the defaults: of this program, under the device's name, in the mode `peer`.
   public override init() {
-    core = SessionCore(sessionID: nil, displayName: nil, mode: .peer, host: .shared)
+    core = GameSession(sessionID: nil, displayName: nil, mode: .peer, host: .shared)
     super.init()
     core.receivers.withLock { $0.session = WeakSession(self) }
   }
 
-  init(_ core: SessionCore) {
+  init(_ core: GameSession) {
     self.core = core
     super.init()
     core.receivers.withLock { $0.session = WeakSession(self) }

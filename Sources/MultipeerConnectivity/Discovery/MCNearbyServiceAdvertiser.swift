@@ -12,7 +12,7 @@ open class MCNearbyServiceAdvertiser: NSObject {
   private let peer: MCPeerID
   private let info: [String: String]?
   private let type: String
-  private let delegates = WeakDelegate()
+  private let delegates = DelegateReference()
   private let queue = DispatchQueue(label: "MultipeerConnectivity.advertiser")
   private let running = Running<AdvertisingRun>()
 

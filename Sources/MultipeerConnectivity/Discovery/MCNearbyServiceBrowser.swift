@@ -10,7 +10,7 @@ import Piconet
 open class MCNearbyServiceBrowser: NSObject {
   private let peer: MCPeerID
   private let type: String
-  private let delegates = WeakDelegate()
+  private let delegates = DelegateReference()
   private let queue = DispatchQueue(label: "MultipeerConnectivity.browser")
   private let running = Running<BrowsingRun>()
 

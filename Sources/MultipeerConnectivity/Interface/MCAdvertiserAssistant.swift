@@ -7,7 +7,7 @@ import Foundation
 open class MCAdvertiserAssistant: NSObject {
   private let advertiser: MCNearbyServiceAdvertiser
   private let asking: AssistantAnswers
-  private let delegates = WeakDelegate()
+  private let delegates = DelegateReference()
   private let advertised: MCSession
 
   /// An assistant that does not advertise yet.

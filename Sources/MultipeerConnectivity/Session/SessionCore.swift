@@ -26,7 +26,7 @@ final class SessionCore: @unchecked Sendable {
   let peer: MCPeerID
   let encryption: MCEncryptionPreference
   let identity: Identity
-  let delegate = WeakDelegate()
+  let delegate = DelegateReference()
   weak var session: MCSession?
   let queue: DispatchQueue
   let executor: QueueExecutor

@@ -4,7 +4,7 @@ import Synchronization
 
 /// All of a session but its interface: what it wants, how its peers stand, and its node. It outlives its `GKSession`
 /// for as long as leaving in good order takes. Any thread may call it; nothing waits.
-final class SessionCore: Sendable {
+final class GameSession: Sendable {
   struct State {
     var book: PeerBook
     /// Whether the node is there, or being made.

@@ -3,7 +3,7 @@ import Foundation
 /// A delegate that its owner does not keep, and that any thread may set and read.
 ///
 /// Unchecked: the one variable is read and written under the lock.
-final class WeakDelegate: @unchecked Sendable {
+final class DelegateReference: @unchecked Sendable {
   private let lock = NSLock()
   private weak var object: AnyObject?
 

@@ -3,7 +3,7 @@ import Piconet
 import Synchronization
 
 /// Connecting and disconnecting, and the requests of others.
-extension SessionCore {
+extension GameSession {
   /// The default timeout for connecting, and the longest time for which a request stands.
   private static let usualTimeout = 20.0
   private static let longestTimeout = 300.0

@@ -3,7 +3,7 @@ import Piconet
 import Synchronization
 
 /// What peers are sent. Messages go to the member at once while it takes them; otherwise they wait here, up to a limit.
-extension SessionCore {
+extension GameSession {
   /// How long what waits may still go out before a peer is left.
   private static let farewell = Duration.seconds(5)
 
