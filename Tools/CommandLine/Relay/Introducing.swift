@@ -50,13 +50,18 @@ struct Introducing: Sendable {
   ///   - failure: why the last introduction came to nothing; nil: they were members of one another.
   ///   - time: how long it stood.
   static func pause(after failure: PiconetError?, standing time: Duration) -> Duration {
-    switch failure?.code {
+    switch failure?.code.known {
     // Nobody has answered: a new one stands at once, so that the sender keeps seeing the receiver.
-    case .timedOut? where time > Self.time / 2: .milliseconds(100)
+    case .timedOut where time > Self.time / 2: .milliseconds(100)
     // By what is seen and known there, which changes.
-    case .declined?, .removed?, .notSupported?: .seconds(300)
-    case .notConnected?, .shuttingDown?, .cancelled?: .seconds(1)
-    default: .seconds(15)
+    case .declined, .removed, .notSupported: .seconds(300)
+    case .notConnected, .shuttingDown, .cancelled: .seconds(1)
+    case .timedOut, .full, .version, .identity, .codeMismatch, .codeNeeded, .wrongCode, .wrongSession, .unreachable,
+      .notAvailable, .linkFailed, .protocolBroken, .limitExceeded, .left, .alreadyConnected, .inProgress,
+      .messageTooLarge, .sourceUnreadable, .sourceChanged, .nameRefused, .tooLarge, .diskFull, .noPermission, .exists,
+      .digestMismatch, .sizeMismatch, .directoryVanished, .notWanted, .storageFailed, .tooManyTransfers,
+      .invalidArgument, .state, .internalError, nil:
+      .seconds(15)
     }
   }
 }
