@@ -15,7 +15,7 @@ public enum SessionMode: Sendable, Hashable {
 
 /// Which devices can learn that a node is there, while it is available.
 public enum NodeVisibility: Sendable, Hashable {
-  /// All that share the network.
+  /// Every device on the network.
   case everybody
   /// Devices that know this one, by its fingerprint: the advertisement holds neither name nor fingerprint nor info. A
   /// peer that dials without being known to this device is refused before it learns anything but the key, which TLS
@@ -53,8 +53,8 @@ public struct NodeConfiguration: Sendable {
   /// What people call this device. 1 to 63 bytes of UTF-8, no control characters.
   public var name: String
   /// What this program says first to a peer on a connection, whichever of the two has invited: `ProvenMember.greeting`.
-  /// At most 1,024 bytes. Every peer that connects to this node gets it, as it gets the name, before it is decided
-  /// whether it is let in. Default: nothing.
+  /// At most 1,024 bytes. Every peer that connects to this node gets it together with the name, before anybody decides
+  /// whether the peer is let in. Default: nothing.
   public var greeting: [UInt8] = []
   /// What the node does while it is available. Default: advertises and searches. `Node.setMode` changes it later.
   public var mode = SessionMode.peer
@@ -103,15 +103,15 @@ public struct NodeConfiguration: Sendable {
   /// stranger from an address that holds a quarter of the places, and two more than the newcomer's address does, gives
   /// way at once. nil, the default: no member ever does.
   public var idleMemberTimeout: Duration?
-  /// Which members' wish to remove another for the whole group (`Session.remove`) this node follows. Default: a
-  /// member's, about nodes that it has introduced to this one; `members` is as with GKSession, `nobody` leaves no
-  /// member at another's wish.
+  /// Whose requests to remove a member from the whole group (`Session.remove`) this node follows. Default: a member's,
+  /// for nodes that it has introduced to this one. With `members` any member's, as with GKSession; with `nobody`
+  /// nobody's.
   public var removals = RemovalPolicy.introducers
   /// Which nodes are members of the session. `pairs`, the default: those that this node has accepted, or that have
-  /// accepted it. `group`: all members of these, too, if they say the same: a node that joins one member joins all.
-  /// Members introduce one another for that, and what becomes of an introduction is up to `introductions`; `takeWord`
-  /// makes one group without a question. If one member loses another, the others bring them together again, while they
-  /// have both. `capacity` counts for each node by itself.
+  /// accepted it. `group`: also the members of those that are set to `group` as well, so a node that joins one member
+  /// joins all. Members introduce one another for that, and `introductions` decides what becomes of each introduction;
+  /// `takeWord` makes one group without a question. If one member loses another, those that still have both bring them
+  /// together again. `capacity` counts for each node by itself.
   public var membership = SessionMembership.pairs
   /// What becomes of nodes that members introduce (`Session.introduce`). Default: `ask`. A key that `trust` refuses,
   /// and a name that a known device of another key has, are declined under every policy.

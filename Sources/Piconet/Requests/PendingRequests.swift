@@ -14,7 +14,7 @@ struct PendingRequests: Sendable {
 
   mutating func take(_ id: CommandID) -> Pending? { pending.removeValue(forKey: id) }
 
-  /// What is told of the progress of this invitation.
+  /// Who is told of the progress of this invitation.
   func inviting(_ id: CommandID) -> Inviting? { pending[id]?.inviting }
 
   mutating func takeAll() -> [Pending] {

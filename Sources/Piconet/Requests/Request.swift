@@ -23,7 +23,7 @@ struct Request<Answer: Sendable>: Sendable {
   /// Whether it is not even begun for a task that is cancelled already. Otherwise it is begun and ended, which some
   /// rely on: a stream that a cancelled task finishes is given up.
   var isSkippedIfCancelled = false
-  /// What is told of its progress, if it is an invitation.
+  /// Who is told of its progress, if it is an invitation.
   var inviting: Inviting?
 
   fileprivate init(_ command: Command, _ answer: @escaping @Sendable (Reply) -> Answer?) {

@@ -22,7 +22,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     var key: ResumptionKey?
     /// Whether a file of this path may be replaced; asked once for each file.
     var mayReplace: @Sendable (String) -> Replacement
-    /// Why what is to come behind this offset may not; nil: it may. Asked by the store where it begins again.
+    /// Why what follows this offset may not come; nil: it may. The store asks when it begins again.
     var refusal: @Sendable (UInt64) -> String?
   }
 
@@ -154,7 +154,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
       throw error.told
     }
     if case .restarted(let offset) = outcome, let detail = wish.refusal(offset) {
-      // What was kept stays so, though this transfer is over.
+      // What was kept stays, although this transfer is over.
       keep()
       content = .ended
       throw ResourceFailure(.declined, detail)

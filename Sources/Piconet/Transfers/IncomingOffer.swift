@@ -99,11 +99,11 @@ public struct IncomingOffer: Sendable, Identifiable {
     try await core.store(self, in: directory, as: name, onConflict: policy, content: content)
   }
 
-  /// As `startStoring`, with a last word once it is certain how much is to come.
-  /// - Parameter refusal: given how many bytes are here already, says why the others may not come, which the sender is
-  ///   told with `declined`; nil: they may. Asked once, before the first of them comes, and not for content that is
-  ///   here already; on any thread, and where an existing file turns out to differ, maybe after this has returned
-  ///   or the transfer has ended.
+  /// As `startStoring`, but the offer can still be refused once it is certain how much is to come.
+  /// - Parameter refusal: given how many bytes are here already, says why the rest may not come, which the sender is
+  ///   told with `declined`; nil: it may. Called once, on any thread, before the first byte comes, and not for content
+  ///   that is here already. Where an existing file turns out to differ, it may be called after this has returned or
+  ///   the transfer has ended.
   package func startStoring(
     in directory: ReceivingDirectory, onConflict policy: ConflictPolicy,
     content: (@Sendable (_ start: [UInt8]) -> Bool)?, unless refusal: @escaping @Sendable (_ offset: UInt64) -> String?
@@ -117,15 +117,15 @@ public struct IncomingOffer: Sendable, Identifiable {
     await core.keptByteCount(of: self, in: directory)
   }
 
-  /// Why it has ended without being stored; nil: it stands, or is stored.
+  /// Why it ended without being stored; nil: it is still open, or was stored.
   package var failure: PiconetError? { (state.outcome ?? nil).map { PiconetError($0, peer: sender.id) } }
 
   /// Waits for the end, whatever it is.
   /// - Returns: false if the task was cancelled before.
   package func hasEnded() async -> Bool { await state.hasEnded() }
 
-  /// How many bytes of the content have come to be stored, whatever became of them: more than are stored where a
-  /// link breaks or the file is thrown away. The last word once the transfer has ended.
+  /// How many bytes of the content have come to be stored, whatever became of them: more than are stored in the end if
+  /// a link breaks or the file is thrown away. Final once the transfer has ended.
   package var receivedByteCount: UInt64 { state.receivedByteCount }
 
   /// Whether the sender's key was unknown here when this was first asked of the offer: a person may have confirmed it

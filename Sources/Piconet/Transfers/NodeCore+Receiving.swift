@@ -42,13 +42,15 @@ extension NodeCore {
     return transfer
   }
 
-  /// What the sender is told of an error that no file has caused: a refusal and the end of the task come from here.
+  /// What the sender is told of an error that no file has caused: that we refused, that the task was cancelled, or
+  /// nothing more precise.
   private static func told(_ error: PiconetError) -> ResourceFailure {
     if error.code == .declined { return ResourceFailure(.declined, error.detail) }
     return ResourceFailure(error.code == .cancelled ? .cancelled : .internalError, "")
   }
 
-  /// How many whole blocks an earlier transfer of the same content has left; a transfer goes on behind most of them.
+  /// How many bytes an earlier transfer of the same content has left behind, in whole blocks; a transfer resumes after
+  /// most of them.
   func keptByteCount(of offer: IncomingOffer, in directory: ReceivingDirectory) async -> UInt64 {
     guard let key = await offer.resumptionKey else { return 0 }
     let kept = try? await onDisk { () throws(FileFailure) in directory.directory.keptByteCount(under: key) }

@@ -1,7 +1,7 @@
-/// What the remote side has made of a resource.
+/// How a resource is stored on the remote side.
 struct StoredResource: Sendable {
-  /// As the remote side says.
+  /// As the remote side reports it.
   var name: [UInt8]
-  /// It had this very content before.
+  /// Whether it had this very content before.
   var wasThere: Bool
 }

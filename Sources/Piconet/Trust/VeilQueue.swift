@@ -30,15 +30,15 @@ struct VeilQueue: Sendable {
 
   mutating func removeAll() { waiting = [] }
 
-  /// The device whose key to look for next, if the period has room.
+  /// The device whose key is to be looked for next, if the period has room.
   mutating func next(at now: Instant) -> Sighting? {
     if waiting.isEmpty { return nil }
     if periodEnd.map({ $0 <= now }) ?? true { (periodEnd, attempts) = (now + Self.period, 0) }
     return attempts < Self.attemptsPerPeriod ? waiting.removeFirst() : nil
   }
 
-  /// Looking for a key has taken this many HMACs. If the period is used up by that, the next one begins after a pause,
-  /// however long the work took.
+  /// Looking for a key took this many HMACs. If that uses the period up, the next one begins after a pause, however
+  /// long the work took.
   mutating func spent(_ count: Int, until now: Instant) {
     attempts += count
     if attempts >= Self.attemptsPerPeriod { periodEnd = now + Self.period }

@@ -8,7 +8,7 @@ import PiconetWire
 /// not reported at all. However many veils are invented, looking for their owners takes a small share of the loop's
 /// time (`VeilQueue`). Confined to the loop.
 final class VeiledDiscovery: Discovery {
-  /// What it takes of a loop: the time, and a timer with one deadline.
+  /// What it needs from a loop: the time, and a timer with one deadline.
   struct Time {
     let now: () -> Instant
     /// Sets, moves or (nil) clears the deadline at which `lookForOwners` is to be called.

@@ -10,7 +10,7 @@ import PiconetWire
 /// The transports and discoveries of one node, as its configuration wants them. Confined to the loop.
 final class NodeWiring {
   private(set) var transports: [any Transport] = []
-  /// One more transport, where members may be reached over others.
+  /// Another transport, if members may be reached over relays.
   private(set) var tunnels: TunnelTransport?
   private(set) var discoveries: [any Discovery] = []
   private var tcp: TCPTransport?

@@ -1,6 +1,6 @@
 import Piconet
 
-/// The node of `piconet ping`, `cat` and `relay`, and how its other end is reached.
+/// The node of `piconet ping`, `cat` and `relay`, and how it reaches the other end.
 struct PeerLink: Sendable {
   let arguments: LinkArguments
   let environment: ProgramEnvironment
@@ -33,9 +33,9 @@ struct PeerLink: Sendable {
         transport: arguments.transport, address: address)
       configuration.program = program
       configuration.capacity = capacity
-      // Of several places strangers of one address or key hold none against others, and no stranger one against a
-      // known device. As good as nobody gives way for being idle: who waits at a relay is. The one place of a
-      // conversation is given to nobody else.
+      // With several places, strangers of one address or key can't hold theirs against others, nor any stranger against
+      // a known device. Hardly anybody gives way for being idle, since whoever waits at a relay is idle. A conversation
+      // has a single place, which goes to nobody else.
       if arguments.listens, capacity > 2 || relaying != nil {
         configuration.idleMemberTimeout = CommandLineLimits.longestWait
       }

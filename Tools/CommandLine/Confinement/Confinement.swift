@@ -7,7 +7,7 @@ import Glibc
 package enum Confinement {
   package enum Outcome: Hashable, Sendable {
     case confined
-    /// The kernel lacks what it takes; the reason continues a sentence about the kernel.
+    /// The kernel can't do it; the reason continues a sentence about the kernel.
     case unavailable(String)
     /// In the system's words.
     case failed(String)

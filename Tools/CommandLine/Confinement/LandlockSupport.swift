@@ -1,7 +1,7 @@
 import CPiconetSystem
 import Glibc
 
-/// Whether the kernel has as much of Landlock as it takes.
+/// Whether the kernel's Landlock is enough for `Confinement`.
 enum LandlockSupport: Hashable, Sendable {
   /// The version of its interface.
   case usable(Int32)

@@ -3,9 +3,9 @@ import Synchronization
 
 /// What strangers may send today, for the transfers that run at the same time.
 ///
-/// If there is enough for an offer only when less comes than its sender has under way, it waits for those transfers:
-/// the sender of a file that was here already learns so a moment before that is settled, and may have offered the next
-/// one by then.
+/// If enough is left for an offer only once its sender's other transfers turn out smaller than they may be, the offer
+/// waits for them: the sender of a file that was here already learns so a moment before that is settled, and may have
+/// offered the next one by then.
 final class DailyLimit: Sendable {
   private struct State: AwaitedState {
     struct Need: Sendable {
@@ -16,7 +16,7 @@ final class DailyLimit: Sendable {
     static let servesInTurns = false
     let now: @Sendable () -> ContinuousClock.Instant
     var allowance: StrangerAllowance
-    /// Content that may go on behind a part that is kept: one transfer at a time does.
+    /// Content of which a kept part may be resumed: one transfer at a time does so.
     var resuming: Set<DailyShare.Content> = []
     var waiters = Waiters<Need, StrangerAllowance.Answer>()
 
@@ -31,7 +31,7 @@ final class DailyLimit: Sendable {
     state = Mutex(State(now: now, allowance: StrangerAllowance(limit: limit)))
   }
 
-  /// Takes what is missing of an offer from the day of its sender.
+  /// Takes what is missing of an offer from its sender's allowance for the day.
   /// - Parameter kept: how many bytes of it seem to be here; asked if it may go on behind them.
   /// - Returns: nil, and nothing is taken, if less is left, or the task was cancelled while it waited.
   func share(of content: DailyShare.Content, kept: @Sendable () async -> UInt64) async -> DailyShare? {

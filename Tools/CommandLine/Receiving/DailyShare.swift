@@ -1,7 +1,7 @@
 import Piconet
 import Synchronization
 
-/// What one offer of a stranger has of the day, from before it is accepted until its transfer is over.
+/// What one stranger's offer takes of the day's allowance, from before it is accepted until its transfer is over.
 final class DailyShare: Sendable {
   /// What is offered, and by whom.
   struct Content: Hashable, Sendable {
@@ -42,7 +42,7 @@ final class DailyShare: Sendable {
       hasher.combine(size)
     }
 
-    /// What counts beforehand if this much is here: nothing if no more need come.
+    /// What counts in advance if this much is here already: nothing if no more has to come.
     func missing(behind offset: UInt64) -> Int64 {
       let byteCount = size - min(size, offset)
       return byteCount == 0 && size > 0 ? 0 : Int64(clamping: max(byteCount, smallest))
@@ -82,8 +82,8 @@ final class DailyShare: Sendable {
   /// Whether less was left of the day than the transfer turned out to need.
   var isBeyond: Bool { state.withLock { $0.isBeyond } }
 
-  /// Called when the place is known from which the content is to come. If less of it is here than there seemed to be,
-  /// because a kept part has gone meanwhile, the difference is taken now.
+  /// Called once it is known from where on the content is to come. If less of it is here than it seemed, because a kept
+  /// part has gone meanwhile, the difference is taken now.
   /// - Returns: why it may not come; nil if it may.
   func refusal(behind offset: UInt64) -> String? {
     let isCovered = state.withLock { state in

@@ -120,7 +120,7 @@ extension History.Entry {
     ["\(time)", what.rawValue, peer, name, "\(bytes)", text].map(Self.escaped).joined(separator: "\t") + "\n"
   }
 
-  /// nil if it is no such line.
+  /// Nil if the line is not one of the history.
   init?(line: String) {
     let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map { Self.unescaped($0) }
     guard fields.count == 6, let time = Int64(fields[0]), let what = History.What(rawValue: fields[1]),

@@ -117,7 +117,7 @@ struct InvitationDesk: Sendable {
     }
   }
 
-  /// It has gone before the person could be asked about it.
+  /// It ended before the person could be asked about it.
   private func tellGone(_ invitation: Invitation) {
     guard let suppressed = take(invitation) else { return }
     console.note("\(describe(invitation)) wanted to \(purpose), and has gone\(Self.words(suppressed))")

@@ -160,8 +160,8 @@ final class OfferDesk: Sendable {
     share.end(came: offer.receivedByteCount, isStored: isStored)
   }
 
-  /// Waits as long as the offer stands: one whose sender has gone must not stand before those that come later, nor be
-  /// kept as long as somebody else likes.
+  /// Waits only while the offer is open: one whose sender has gone must not hold up those that come later, nor be kept
+  /// for as long as somebody else likes.
   private func whileOffered<Value: Sendable>(
     _ offer: IncomingOffer, _ wait: @escaping @Sendable () async -> Value
   ) async -> Value {
@@ -219,7 +219,7 @@ final class OfferDesk: Sendable {
     _ late: ProgramEvent?,
     _ share: DailyShare?
   ) async -> Outcome {
-    // It may have ended in the moment of its turn: the disk need not make room for it.
+    // It may have ended just as its turn came: the disk need not make room for it.
     if offer.failure != nil {
       await refuse(offer, name)
       return .failed
@@ -313,7 +313,7 @@ final class OfferDesk: Sendable {
     }
   }
 
-  /// Accepts an offer. What is refused for its name, before anything of it has come, is no file yet.
+  /// Accepts an offer. One that is refused for its name, before any of it has come, is no file yet.
   private func begin(
     _ offer: IncomingOffer, _ content: (@Sendable ([UInt8]) -> Bool)?, _ share: DailyShare?
   ) async throws(PiconetError) -> IncomingTransfer<ReceivedFile> {

@@ -5,7 +5,7 @@ import Piconet
 /// Each key has the same; all strangers together have a few times as much, since keys cost nothing.
 struct StrangerAllowance: Sendable {
   static let day = Duration.seconds(86_400)
-  /// All strangers together have as much as this many.
+  /// All strangers together have as much as this many keys.
   static let strangersOfAll: Int64 = 4
   /// Keys that are remembered; beyond that only the sum of all counts.
   static let keyLimit = 1_024
@@ -67,8 +67,8 @@ struct StrangerAllowance: Sendable {
   init(limit: Int64) { self.limit = limit }
 
   /// Takes this many bytes from the allowance of a key.
-  /// - Returns: nil if there is enough only when less comes than this key has under way: ask again when a transfer is
-  ///   settled.
+  /// - Returns: nil if enough is left only once this key's other transfers turn out smaller than they may be: ask again
+  ///   when one is settled.
   mutating func take(_ bytes: Int64, from key: PeerID, at now: ContinuousClock.Instant) -> Answer? {
     let before = Self.current(uses[key], at: now)
     let own = before.taking(bytes)

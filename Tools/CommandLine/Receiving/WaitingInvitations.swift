@@ -1,7 +1,7 @@
 import Piconet
 import Synchronization
 
-/// Invitations about which a person is to be asked, one after the other. Those that have gone leave, so that no more
+/// Invitations about which a person is to be asked, one after the other. Those that have ended leave, so that no more
 /// wait than are open: one of each peer.
 final class WaitingInvitations<Item: Sendable>: Sendable {
   private struct State: AwaitedState {

@@ -1,7 +1,7 @@
 import Piconet
 
 /// A program's place at a relay, so that it reaches others, and is reached, where no network leads: it joins the relay
-/// that the person has named, and joins it again when it was lost.
+/// that the person has named, and joins it again whenever it is lost.
 ///
 /// A relay is not trusted with contents: who is at the other end is proven through it, and it can't read anything. Nor
 /// is a file taken from it.
@@ -131,7 +131,7 @@ final class RelayMembership: Sendable {
     return try await connection.open(timeout: timeout)
   }
 
-  /// Waits until it is no member any more.
+  /// Waits until it is no longer a member.
   private func gone(_ member: Member) async {
     let (end, ending) = AsyncStream<Never>.makeStream()
     relays.change { $0[member.id] = Place(membership: member, end: ending) }

@@ -149,7 +149,7 @@ final class PeerSearch: Sendable {
         )
         change { $0[key] = introduced }
         group.addTask {
-          // Nil also if it is a member now, and then it is still there. The relay introduces those it still has anew.
+          // Nil also if it is a member now, and so still there. The relay introduces those it still has again.
           guard await introduction.ended() != nil else { return }
           self.change { if $0[key]?.number == introduced.number { $0[key] = nil } }
         }
