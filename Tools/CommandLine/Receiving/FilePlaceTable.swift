@@ -58,7 +58,7 @@ struct FilePlaceTable {
   }
 
   mutating func moved(_ place: Place, done: UInt64, of total: UInt64, at now: Time) {
-    // A file that waits has no place, and one that has ended none any more.
+    // A file that waits, or has ended, has no place.
     guard var holder = holders[place] else { return }
     if done >= total { holder.isComplete = true }
     if done >= total || done >= holder.done + leastProgress { (holder.done, holder.movedAt) = (done, now) }

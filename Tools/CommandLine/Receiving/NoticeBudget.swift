@@ -142,7 +142,7 @@ struct NoticeBudget: Sendable {
     }
     subjects.append(.all)
     return subjects.map { subject in
-      var allowance = strangers[subject] ?? allowance(of: subject, now)
+      var allowance = strangers[subject] ?? self.allowance(of: subject, now)
       allowance.refill(at: now)
       strangers[subject] = allowance
       return (subject, allowance)

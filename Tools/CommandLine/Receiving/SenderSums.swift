@@ -52,10 +52,10 @@ final class SenderSums: Sendable {
   @discardableResult
   private func change(_ sender: TransferPeer, _ body: (inout Visit) -> Void) -> Visit? {
     visits.withLock { visits in
-      guard var visit = visits[sender] else { return nil }
-      body(&visit)
-      visits[sender] = visit
-      return visit
+      guard let index = visits.index(forKey: sender) else { return nil }
+      // In its place: the sums grow with the files.
+      body(&visits.values[index])
+      return visits.values[index]
     }
   }
 
