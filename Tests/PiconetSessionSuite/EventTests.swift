@@ -5,7 +5,7 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("One row of events", .timeLimit(.minutes(15)))
+  @Suite("One sequence of events", .timeLimit(.minutes(15)))
   struct EventTests {
     /// All that happens, in words, until so many memberships have ended. A reader gets everything from its beginning
     /// on, and what nobody has read before; so each begins before anything happens.

@@ -134,7 +134,7 @@ private func membership(_ number: UInt8) -> Membership {
     ProvenMember(peer, KnownPeersJudge.Standing()), over: MemberRoute(peer.traits), budgets: MessageBudgets(limit: 10))
 }
 
-/// Changes and messages, numbered in one row, and readers of all kinds or of one, which come, read and go at random.
+/// Changes and messages, numbered in sequence, and readers of all kinds or of one, which come, read and go at random.
 private struct Play {
   private struct Reader {
     let reader: SessionLog.Reader
