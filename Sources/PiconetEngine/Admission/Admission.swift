@@ -69,11 +69,11 @@ struct Admission {
   /// Whether an invitation may come over this association: one that began while we were open, or expected the node, and
   /// of which nothing came, is no way in any more.
   func admitsInvitation(
-    _ frame: Frame, by association: Association, over link: Link, _ attempts: InvitationAttempts, _ ways: Ways,
+    _ frame: InvitationFrame, by association: Association, over link: Link, _ attempts: InvitationAttempts,
+    _ ways: Ways,
     _ turn: Turn
   ) -> Bool {
-    guard frame.type == FrameType.invite || frame.type == FrameType.inviteByCode else { return true }
-    return !association.isUnused || admitsStranger(association.node, over: link, attempts, ways, turn)
+    !frame.isInvitation || !association.isUnused || admitsStranger(association.node, over: link, attempts, ways, turn)
   }
 
   /// Whether a node that has no association with us may come in over this link.
@@ -82,7 +82,7 @@ struct Admission {
   ) -> Bool {
     isOpen || link.isDialler || attempts.contains(node: remote) || ways.associations[remote]?.invitations.own != nil
       || attempts.leads(to: remote.peer, ways.links) || expected.contains(remote.peer, at: turn.now)
-      || turn.introductions.isAccepted(remote)
+      || turn.introduced.entries.isAccepted(remote)
   }
 
   /// The link waits until our dials have shown whose addresses they lead to, as long as a handshake may take.

@@ -31,7 +31,13 @@ extension SessionEngine {
   }
 
   /// Whether a peer is expected: by its key, or because a member has introduced it.
-  public var expectsPeers: Bool { admission.expectsPeers || turn.introductions.expectsNodes }
+  public var expectsPeers: Bool { admission.expectsPeers || turn.introduced.entries.expectsNodes }
+
+  /// Whether a peer may dial us to resume an association: as long as one may, a hidden node goes on listening.
+  public var expectsMembers: Bool {
+    configuration.disconnectTimeout > .zero && shutdown == nil
+      && associations.contains { $0.isDurable && !$0.isUnused }
+  }
 
   /// Whether a peer may dial us though we hide, a member that looks for a way back or one that is expected: as long as
   /// one may, the driver listens.

@@ -1,39 +1,48 @@
 import PiconetWire
 
 /// What the application asks of one peer.
+enum PeerCommand {
+  case answerInvitation(accept: Bool, Reason)
+  case showCode
+  case confirm(isSame: Bool, Reason)
+  case ping(timeout: Duration)
+  case offer(TransferID, ResourceOffer)
+  case openStream(StreamID, name: String)
+}
+
 extension Association {
   /// - Returns: what is left to the engine.
-  func take(_ command: Command, _ id: CommandID, _ turn: Turn) -> MembershipRequest? {
+  func take(_ command: PeerCommand, _ id: CommandID, _ turn: Turn) -> MembershipRequest? {
     switch command {
-    case .answerInvitation(_, let accept, let reason):
+    case .answerInvitation(let accept, let reason):
       return negotiate(accept ? .accepted(id) : .declined(id, reason), turn)
     case .showCode: return negotiate(.showing(id), turn)
-    case .confirm(_, let isSame, let reason): return negotiate(.compared(id, isSame: isSame, reason), turn)
-    case .ping(_, let timeout): ping(by: id, timeout, turn)
-    case .offer(let transfer, _, let resource): offer(id, transfer, resource, turn)
-    case .openStream(let stream, _, let name): openStream(id, stream, name: name, turn)
-
-    case .invite, .setCode, .cancelInvitation, .cancelPing, .leave, .remove, .acceptOffer, .declineOffer,
-      .cancelTransfer, .tellCompared, .pauseTransfer, .finishStream, .cancelStream, .setDisconnectTimeout, .setName,
-      .expect, .stopExpecting, .introduce, .cancelIntroduction, .answerIntroduction, .shutDown:
-      break
+    case .confirm(let isSame, let reason): return negotiate(.compared(id, isSame: isSame, reason), turn)
+    case .ping(let timeout): ping(by: id, timeout, turn)
+    case .offer(let transfer, let resource): offer(id, transfer, resource, turn)
+    case .openStream(let stream, let name): openStream(id, stream, name: name, turn)
     }
     return nil
   }
 
+  /// Pings over the link that leads to the member now.
+  private func ping(by command: CommandID, _ timeout: Duration, _ turn: Turn) {
+    guard isMember else { return turn.reply(command, .failed(Self.notConnected)) }
+    guard let activeLink else {
+      return turn.reply(command, .failed(Ending(.linkFailed, .link, "no link leads to this peer now")))
+    }
+    activeLink.ping(by: command, timeout, turn)
+  }
+
   /// The answer where there is no association with the peer.
-  static func refuse(_ command: Command, _ id: CommandID, _ turn: Turn) {
+  static func refuse(_ command: PeerCommand, _ id: CommandID, _ turn: Turn) {
     switch command {
     case .answerInvitation, .showCode: turn.reply(id, .failed(Invitations.noInvitation))
     case .confirm: turn.reply(id, .failed(Invitations.nothingToConfirm))
-    case .offer(let transfer, _, _):
+    case .offer(let transfer, _):
       turn.add(.closeSource(transfer))
       turn.reply(id, .failed(notConnected))
-    case .ping, .openStream, .invite, .setCode, .cancelInvitation, .cancelPing, .leave, .remove, .acceptOffer,
-      .declineOffer, .cancelTransfer, .tellCompared, .pauseTransfer, .finishStream, .cancelStream,
-      .setDisconnectTimeout, .setName, .expect, .stopExpecting, .introduce, .cancelIntroduction, .answerIntroduction,
-      .shutDown:
-      turn.reply(id, .failed(notConnected))
+    case .ping, .openStream: turn.reply(id, .failed(notConnected))
     }
   }
 

@@ -33,15 +33,22 @@ extension Association {
 
     case .offer(let number, let offer):
       defer { turn.flush(link) }
-      return try admitsOffer(number, turn) ? .offer(number, offer, self) : nil
+      return try admitOrDecline(offer: number, turn) ? .offer(number, offer, self) : nil
     case .chunk, .position, .end, .abandon, .senderPaused, .acceptOffer, .declineOffer, .transferCredit, .stored,
       .present, .restart, .comparing, .refuse, .receiverPaused:
       defer { turn.flush(link) }
       try receiveAboutTransfer(frame, turn)
 
-    case .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer,
-      .codeConfirm:
-      return .invitation(frame, self)
+    case .invite(let invite): return .invitation(.invite(invite), self)
+    case .accept: return .invitation(.accept, self)
+    case .decline(let reason, let detail): return .invitation(.decline(reason, detail), self)
+    case .withdraw(let reason): return .invitation(.withdraw(reason), self)
+    case .admit: return .invitation(.admit, self)
+    case .codeNonce(let nonce): return .invitation(.codeNonce(nonce), self)
+    case .codeReveal(let nonce): return .invitation(.codeReveal(nonce), self)
+    case .inviteByCode(let invite): return .invitation(.inviteByCode(invite), self)
+    case .codeAnswer(let answer): return .invitation(.codeAnswer(answer), self)
+    case .codeConfirm(let confirmation): return .invitation(.codeConfirm(confirmation), self)
     case .removeMember(let subject, _): return try receivedRemoval(of: subject, turn).map { .removal($0, for: self) }
     case .removed(let member): try receivedRemoved(member, turn)
     case .introduce(let introduction): return try received(introduction, turn)

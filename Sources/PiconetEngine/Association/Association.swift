@@ -207,7 +207,7 @@ extension Association {
   /// What invitations need to know about the remote side.
   private func remote(_ turn: Turn) -> Invitations.Remote {
     // Vouched for by a member and accepted by the application: no code, no question.
-    let introduction = turn.introductions[node]
+    let introduction = turn.introduced.entries[node]
     let isAccepted = introduction?.isAccepted == true
     return Invitations.Remote(
       peer: peer, judgement: judgement != nil && isAccepted ? .known : judgement,
@@ -232,7 +232,7 @@ extension Association {
     membershipNumber = turn.countMembership()
     moved(turn.now)
     if let context = agreement.context { peer.invitationContext = context }
-    if let introduction = turn.introductions[node], introduction.isAccepted {
+    if let introduction = turn.introduced.entries[node], introduction.isAccepted {
       peer.introducedBy = introduction.firstIntroducer
     }
     peer.code = agreement.code
@@ -329,13 +329,6 @@ extension Association {
   /// Anything but a heartbeat was sent or received.
   func moved(_ now: Instant) { lastMoved = now }
 
-  /// Why we can't invite its node; nil where we can.
-  var refusalOfInvitation: Ending? {
-    if invitations.own != nil { return Ending(.inProgress, .us) }
-    if isMember { return Ending(.alreadyConnected, .us) }
-    return leaving == nil ? nil : Ending(.inProgress, .us, "we are leaving this peer")
-  }
-
   /// Another link takes the place of its own, which no longer counts.
   /// - Returns: the previous one; nil where there was none, or it is the same.
   func take(_ link: Link) -> Link? {
@@ -372,19 +365,22 @@ extension Association {
   }
 
   /// The smaller node decides.
-  func use(of link: Link, _ hello: Hello, _ turn: Turn) -> LinkUse {
+  func use(of link: Link, _ hello: Hello) -> LinkUse {
     if goesOn(on: link, hello) { return .resume }
     let isHeld = hello.held?.id == id
-    if isDurable, isHeld, let current = self.link {
-      // The remote side may have lost the link that we take for alive: we ask for a sign of life on it.
-      let time = min(.seconds(1), configuration.silence(isDurable: true) / 8)
-      if current.phase == .active { link.waitForSign(of: current, until: turn.now + time, turn) }
-      return .wait
-    }
+    if isDurable, isHeld, self.link != nil { return .wait }
     // A hello that counts this association but does not hold it came from a node that has lost it. One that does not
     // even count it was sent before our `associate` arrived: the remote side has dialled us as we dialled it.
     guard !isHeld, let counted = remoteBegun, hello.associationsBegun >= counted else { return .refuse }
     return .begin
+  }
+
+  /// The remote side may have lost the link that we take for alive: we ask for a sign of life on it, and another one
+  /// waits for that.
+  func probe(for link: Link, _ turn: Turn) {
+    guard let current = self.link, current.phase == .active else { return }
+    let time = min(.seconds(1), configuration.silence(isDurable: true) / 8)
+    link.waitForSign(of: current, until: turn.now + time, turn)
   }
 
   /// Whether it can go on where the remote side has this many of our frames; false if that has begun anew.

@@ -7,9 +7,9 @@ extension SessionEngine {
   mutating func ready(_ link: Link, _ turn: Turn) {
     guard let remote = link.node, let hello = link.hello, node < remote, !link.isForgotten else { return }
     if let former = associations[remote] {
-      switch former.use(of: link, hello, turn) {
+      switch former.use(of: link, hello) {
       case .resume: return resume(former, on: link, turn)
-      case .wait: return
+      case .wait: return former.probe(for: link, turn)
       case .refuse: return refuse(link, .duplicateLink, "", turn)
       case .begin: end(former, Association.lostByPeer, turn)
       }
@@ -73,9 +73,13 @@ extension SessionEngine {
   /// Ends an association, its link if it has one, and all that it carried.
   /// - Parameter told: what the remote side is told instead of the ending's own words.
   mutating func end(_ association: Association, _ ending: Ending, told: String? = nil, _ turn: Turn) {
+    // With the link, its association is concluded.
+    if let link = association.link { end(link, ending, told: told, turn) } else { conclude(association, ending, turn) }
+  }
+
+  /// The end of an association, which has no link any more.
+  mutating func conclude(_ association: Association, _ ending: Ending, _ turn: Turn) {
     if association.isOver { return }
-    // The end of the link leads back here.
-    if let link = association.link { return end(link, ending, told: told, turn) }
     let ending = association.ending(of: ending, seenBy: node)
     let farewell = shutdown == nil ? association.farewell(after: ending, turn.now) : nil
     associations.remove(association, saying: farewell, at: turn.now)

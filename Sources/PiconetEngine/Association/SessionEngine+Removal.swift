@@ -22,7 +22,7 @@ extension SessionEngine {
   /// Leaves a member because another one wants it removed, and may.
   mutating func remove(_ remote: NodeID, for member: Association, _ turn: Turn) {
     guard let association = associations[remote], association.isStaying else {
-      guard let entry = turn.introductions[remote],
+      guard let entry = turn.introduced.entries[remote],
         configuration.removals.counts(ofIntroducer: entry.introducers.contains { $0.node.peer == member.node.peer })
       else { return }
       member.giveBackMemberWord()

@@ -2,15 +2,6 @@ import PiconetWire
 
 /// Associations that outlive their links: suspended when one is lost, resumed on another.
 extension SessionEngine {
-  /// Whether a peer may dial us to resume an association: as long as one may, a hidden node goes on listening.
-  public var expectsMembers: Bool {
-    configuration.disconnectTimeout > .zero && shutdown == nil
-      && associations.contains { $0.isDurable && !$0.isUnused }
-  }
-
-  /// How many memberships have begun.
-  public var membershipsBegun: UInt64 { turn.membershipCount }
-
   /// The association goes on without this link, and looks for another one.
   mutating func suspended(_ association: Association, on link: Link, _ turn: Turn) {
     // A link that the remote side has opened meanwhile may do.
@@ -89,19 +80,5 @@ extension SessionEngine {
     let dialled = attempts.addressesDialled(for: link)
     association.resume(on: link, remoteHas: received, dialled: dialled, surroundings, turn)
     associationBegan(association, turn)
-  }
-
-  // MARK: Time
-
-  mutating func setDisconnectTimeout(_ id: CommandID, _ timeout: Duration, _ turn: Turn) {
-    guard EngineConfiguration.isDisconnectTimeout(timeout) else {
-      turn.reply(id, .failed(Ending(.limitExceeded, .us, EngineConfiguration.disconnectTimeoutRule)))
-      return
-    }
-    configuration.disconnectTimeout = timeout
-    for association in associations.values { association.setDisconnectTimeout(timeout) }
-    for link in links.values { link.setDisconnectTimeout(timeout) }
-    for association in associations.inOrder { search(.timePassed, for: association.node, turn) }
-    turn.reply(id, .done)
   }
 }

@@ -42,14 +42,6 @@ struct UnreliableTraffic: Sendable {
   }
 }
 
-extension SessionEngine {
-  /// What became of the unreliable messages with a member; nil for others.
-  public func unreliableCounts(of remote: NodeID) -> UnreliableCounts? {
-    guard let association = associations[remote], association.isMember else { return nil }
-    return association.unreliable.counts
-  }
-}
-
 extension Association {
   /// Gives a message to the link if that takes it with the next flush; otherwise it is dropped.
   func queueUnreliable(_ message: Bytes) {

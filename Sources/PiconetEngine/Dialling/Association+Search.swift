@@ -2,6 +2,7 @@ import PiconetWire
 
 /// The search for another link: while there is none, or for a better one.
 extension Association {
+  /// Dials and links may outlive their search: what becomes of them then tells it nothing.
   /// - Returns: why the association ends; nil where it does not.
   func search(_ fact: SearchFact, _ surroundings: Surroundings, _ turn: Turn) -> Ending? {
     var hasRoundEnded: Bool?

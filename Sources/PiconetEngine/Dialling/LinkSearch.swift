@@ -126,6 +126,7 @@ struct LinkSearch: Sendable {
       .tooManyDescriptors, .connectionLimit, .other:
       break
     }
+    // A dial may end after its round.
     race?.failed(kind, failure, at: address)
     return dialOn(terms, turn)
   }

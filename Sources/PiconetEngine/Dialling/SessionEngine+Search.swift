@@ -7,7 +7,7 @@ extension SessionEngine {
   }
 
   mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, at address: String?, _ turn: Turn) {
-    guard let (purpose, kind) = turn.ended(dial) else { return }
+    guard let (purpose, kind) = turn.takeDial(dial) else { return }
     switch purpose {
     case .invitation(let command): goOn(attempts.dialFailed(command, kind, failure, at: address, ways, turn), turn)
     case .search(let remote): search(.dialFailed(kind, failure, at: address), for: remote, turn)
@@ -17,7 +17,7 @@ extension SessionEngine {
   /// A dial has opened a link.
   /// - Returns: false if nothing waits for it any more, or it leads to another peer; it is then closed.
   mutating func claim(_ link: Link, from dial: DialID, _ turn: Turn) -> Bool {
-    guard let (purpose, kind) = turn.ended(dial) else {
+    guard let (purpose, kind) = turn.takeDial(dial) else {
       turn.add(.closeLink(link.id, flush: false))
       return false
     }

@@ -10,7 +10,7 @@ extension SessionEngine {
       streams: associations.values.reduce(0) { $0 + $1.streams.incoming.count + $1.streams.outgoing.count },
       tunnels: associations.values.reduce(relayed.count) { $0 + $1.tunnels.count },
       attempts: attempts.count + associations.invitationCount,
-      introductions: turn.introductions.count + introducer.count, sightings: discovery.count,
+      introductions: turn.introduced.entries.count + introducer.count, sightings: discovery.count,
       queuedBytes: associations.values.reduce(0) {
         $0 + $1.outbox.queuedCost + $1.outgoingChannels.queuedCost + $1.streams.queuedCount + $1.tunnels.queuedCount
       }

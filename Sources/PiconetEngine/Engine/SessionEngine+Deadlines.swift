@@ -6,7 +6,7 @@ extension SessionEngine {
   var earliestDeadline: Instant? {
     let surroundings = surroundings
     var deadlines: [Instant?] = [turn.budgets.nextDeadline, attempts.nextDeadline, admission.nextDeadline]
-    deadlines += [turn.introductions.nextDeadline, introducer.nextDeadline, relayed.nextDeadline]
+    deadlines += [turn.introduced.entries.nextDeadline, introducer.nextDeadline, relayed.nextDeadline]
     deadlines += links.values.map(\.nextDeadline)
     deadlines += associations.values.map { $0.nextDeadline(surroundings) }
     return deadlines.lazy.compactMap { $0 }.min()

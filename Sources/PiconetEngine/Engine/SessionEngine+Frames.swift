@@ -41,7 +41,7 @@ extension SessionEngine {
     case .askedIntroduction(let subject, let association):
       introducer.asked(for: subject, by: association, surroundings, turn)
     case .withdrawnIntroduction(let subject, let reason, let association):
-      follow(turn.introductionWithdrawn(subject, reason, by: association), turn)
+      follow(turn.introduced.withdrawn(subject, reason, by: association, turn), turn)
     case .introductionAnswer(let subject, let ending, let association):
       do throws(Breach) {
         try introducer.answered(by: association, about: subject, ending, associations, turn)

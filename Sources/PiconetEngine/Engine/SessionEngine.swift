@@ -98,12 +98,21 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .codeDerived(let id, let code): negotiate(.codeDerived(id, code), awaiting: id, turn)
     case .codeProven(let id, let finding):
       negotiate(.codeProven(id, finding, isFull: admission.isFull(associations)), awaiting: id, turn)
-    case .chunksRead(let id, _, _), .sourceFinished(let id, _), .sourceFailed(let id, _, _), .chunkStored(let id, _),
-      .committed(let id, _, _), .storeRestarted(let id, _), .storeFailed(let id, _, _):
-      turn.places.association(of: id)?.take(fact, turn)
+    case .chunksRead(let id, let frames, let count):
+      turn.places.association(of: id)?.chunksRead(id, frames, count, turn)
+    case .sourceFinished(let id, let digest): turn.places.association(of: id)?.sourceFinished(id, digest, turn)
+    case .sourceFailed(let id, let reason, let detail):
+      turn.places.association(of: id)?.sourceFailed(id, Ending(reason, .us, detail), turn)
+    case .chunkStored(let id, let upTo): turn.places.association(of: id)?.chunkStored(id, upTo: upTo, turn)
+    case .committed(let id, let name, let wasThere):
+      turn.places.association(of: id)?.committed(id, name: name, wasThere: wasThere, turn)
+    case .storeRestarted(let id, let offset):
+      turn.places.association(of: id)?.storeRestarted(id, offset: offset, turn)
+    case .storeFailed(let id, let reason, let detail):
+      turn.places.association(of: id)?.storeFailed(id, Ending(reason, .us, detail), turn)
     case .availabilityChanged(let isOpen): admission.setOpen(isOpen)
     case .listeningChanged(let ports):
-      if turn.listens(on: ports) { for association in associations.inOrder { association.tellListening(turn) } }
+      if turn.setListening(ports) { for association in associations.inOrder { association.tellListening(turn) } }
     case .deadlineReached: deadlineReached(turn)
     }
     turn.deliverArrived()
@@ -148,12 +157,21 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       return
     }
     switch command {
-    case .answerInvitation(let node, _, _), .showCode(let node), .confirm(let node, _, _), .ping(let node, _),
-      .offer(_, let node, _), .openStream(_, let node, _):
-      guard let association = associations[node] else { return Association.refuse(command, id, turn) }
-      follow(association.take(command, id, turn), of: association, turn)
-    case .acceptOffer, .declineOffer, .cancelTransfer, .tellCompared, .pauseTransfer, .finishStream, .cancelStream:
-      turn.take(command, id)
+    case .answerInvitation(let node, let accept, let reason):
+      ask(node, .answerInvitation(accept: accept, reason), id, turn)
+    case .showCode(let node): ask(node, .showCode, id, turn)
+    case .confirm(let node, let isSame, let reason): ask(node, .confirm(isSame: isSame, reason), id, turn)
+    case .ping(let node, let timeout): ask(node, .ping(timeout: timeout), id, turn)
+    case .offer(let transfer, let node, let resource): ask(node, .offer(transfer, resource), id, turn)
+    case .openStream(let stream, let node, let name): ask(node, .openStream(stream, name: name), id, turn)
+    case .acceptOffer(let transfer, let offset): turn.acceptOffer(id, transfer, offset: offset)
+    case .declineOffer(let transfer, let reason, let detail): turn.declineOffer(id, transfer, reason, detail)
+    case .cancelTransfer(let transfer, let reason): turn.cancelTransfer(id, transfer, reason)
+    case .tellCompared(let transfer, let count): turn.tellCompared(id, transfer, count)
+    case .pauseTransfer(let transfer, let isPaused): turn.pauseTransfer(id, transfer, isPaused)
+    case .finishStream(let stream): turn.finishStream(id, stream)
+    case .cancelStream(let stream, let reason, let detail):
+      turn.cancelStream(id, stream, Ending(reason, .us, detail))
     case .invite(let target, let context, let timeout, let code):
       invite(id, target, context, timeout, code, turn)
     case .cancelInvitation(let attempt): cancelInvitation(id, attempt, turn)
@@ -177,8 +195,13 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       introducer.cancel(introduction, associations, turn)
       turn.reply(id, .done)
     case .answerIntroduction(let node, let accept, let reason):
-      follow(turn.answerIntroduction(id, node, accept: accept, reason, introductionTerms), turn)
+      follow(turn.introduced.answered(id, node, accept: accept, reason, introductionTerms, turn), turn)
     case .shutDown: shutDown(id, turn)
     }
+  }
+
+  private mutating func ask(_ node: NodeID, _ command: PeerCommand, _ id: CommandID, _ turn: Turn) {
+    guard let association = associations[node] else { return Association.refuse(command, id, turn) }
+    follow(association.take(command, id, turn), of: association, turn)
   }
 }

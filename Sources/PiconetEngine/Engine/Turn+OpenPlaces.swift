@@ -3,27 +3,21 @@ import PiconetWire
 /// Passes what the application says about an open transfer or stream to the association that it belongs to, which is
 /// found by the application's number. It may have ended meanwhile, which an event has reported.
 extension Turn {
-  func take(_ command: Command, _ id: CommandID) {
-    switch command {
-    case .acceptOffer(let transfer, let offset): acceptOffer(id, transfer, offset: offset)
-    case .declineOffer(let transfer, let reason, let detail): declineOffer(id, transfer, reason, detail)
-    case .cancelTransfer(let transfer, let reason):
-      places.association(of: transfer)?.cancelTransfer(transfer, reason, self)
-      reply(id, .done)
-    case .tellCompared(let transfer, let count):
-      places.association(of: transfer)?.tellCompared(transfer, count, self)
-      reply(id, .done)
-    case .pauseTransfer(let transfer, let isPaused):
-      places.association(of: transfer)?.pauseTransfer(transfer, isPaused, self)
-      reply(id, .done)
-    case .finishStream(let stream): finishStream(id, stream)
-    case .cancelStream(let stream, let reason, let detail): cancelStream(id, stream, Ending(reason, .us, detail))
+  // MARK: Transfers
 
-    case .invite, .setCode, .cancelInvitation, .showCode, .answerInvitation, .confirm, .ping, .cancelPing, .leave,
-      .remove, .offer, .setDisconnectTimeout, .setName, .expect, .stopExpecting, .introduce, .cancelIntroduction,
-      .answerIntroduction, .openStream, .shutDown:
-      break
-    }
+  func cancelTransfer(_ command: CommandID, _ id: TransferID, _ reason: Reason) {
+    places.association(of: id)?.cancelTransfer(id, reason, self)
+    reply(command, .done)
+  }
+
+  func tellCompared(_ command: CommandID, _ id: TransferID, _ count: UInt64) {
+    places.association(of: id)?.tellCompared(id, count, self)
+    reply(command, .done)
+  }
+
+  func pauseTransfer(_ command: CommandID, _ id: TransferID, _ isPaused: Bool) {
+    places.association(of: id)?.pauseTransfer(id, isPaused, self)
+    reply(command, .done)
   }
 
   // MARK: Streams
@@ -38,12 +32,12 @@ extension Turn {
     association.streamConsumed(number, count, self)
   }
 
-  private func finishStream(_ command: CommandID, _ id: StreamID) {
+  func finishStream(_ command: CommandID, _ id: StreamID) {
     if let (association, number) = places.place(of: id), association.finishStream(command, number, self) { return }
     reply(command, .failed(Ending(.noSuchAssociation, .us, "the stream has ended")))
   }
 
-  private func cancelStream(_ command: CommandID, _ id: StreamID, _ ending: Ending) {
+  func cancelStream(_ command: CommandID, _ id: StreamID, _ ending: Ending) {
     if let (association, number) = places.place(of: id) { association.cancelStream(id, number, ending, self) }
     reply(command, .done)
   }
@@ -67,7 +61,7 @@ extension Turn {
 
   // MARK: Offers
 
-  private func acceptOffer(_ command: CommandID, _ id: TransferID, offset: UInt64) {
+  func acceptOffer(_ command: CommandID, _ id: TransferID, offset: UInt64) {
     if places.association(of: id)?.acceptOffer(command, id, offset: offset, self) == true { return }
     // The association may have ended while the store was being opened: what the store has of an earlier transfer waits
     // for the next one.
@@ -75,7 +69,7 @@ extension Turn {
     reply(command, .failed(Self.offerEnded))
   }
 
-  private func declineOffer(_ command: CommandID, _ id: TransferID, _ reason: Reason, _ detail: String) {
+  func declineOffer(_ command: CommandID, _ id: TransferID, _ reason: Reason, _ detail: String) {
     if places.association(of: id)?.declineOffer(command, id, reason, detail, self) == true { return }
     reply(command, .failed(Self.offerEnded))
   }

@@ -23,7 +23,7 @@ final class Turn {
   /// What others may ask, and how often.
   @exclusivity(unchecked) var budgets: InvitationBudgets { didSet { watch.changed() } }
   /// Nodes that members have introduced to us.
-  @exclusivity(unchecked) var introductions = Introductions() { didSet { watch.changed() } }
+  let introduced: IntroducedNodes
   private var nextCode: UInt64 = 1
   private var nextOwnCommand = CommandID.firstOwn
   /// Answers to commands of the engine's own, and nodes that have become members, which it has still to look at.
@@ -51,6 +51,7 @@ final class Turn {
     random = SeededRandom(seed: seed)
     self.budgets = budgets
     self.watch = watch
+    introduced = IntroducedNodes(watch)
   }
 
   /// Begins with a fact or a flush. The effects are the caller's array: it is appended to, not copied.
@@ -114,6 +115,14 @@ final class Turn {
     return id
   }
 
+  // MARK: Questions
+
+  /// Takes out the nodes whose questions the application is told of now.
+  func takeQuestions() -> [NodeID] {
+    guard budgets.hasQuestions else { return [] }
+    return budgets.takeQuestions(at: now)
+  }
+
   // MARK: What the application is told
 
   /// Delivers an event, after the messages that came before it, and then the changes of peers' states that it implies.
@@ -168,7 +177,7 @@ final class Turn {
 
   /// The dial has ended, with a link or a failure.
   /// - Returns: nil if it was cancelled before.
-  func ended(_ dial: DialID) -> (purpose: DialTable.Purpose, kind: TransportKind)? { dials.end(dial) }
+  func takeDial(_ dial: DialID) -> (purpose: DialTable.Purpose, kind: TransportKind)? { dials.end(dial) }
 
   func cancelDials(for purpose: DialTable.Purpose) {
     for dial in dials.takeAll(for: purpose) { add(.cancelDial(dial)) }
@@ -178,7 +187,7 @@ final class Turn {
 
   /// We listen on these ports from now on.
   /// - Returns: whether that is a change.
-  func listens(on ports: [ListeningPort]) -> Bool {
+  func setListening(_ ports: [ListeningPort]) -> Bool {
     defer { listeningPorts = ports }
     return ports != listeningPorts
   }

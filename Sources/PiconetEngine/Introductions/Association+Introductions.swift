@@ -21,8 +21,10 @@ extension Association {
     guard try speaksAsMember() else { return nil }
     let subject = NodeID(introduction.member)
     guard subject != turn.node, subject != node else { throw Breach("introduces itself, or us to ourselves") }
-    guard !turn.introductions.contains(subject, by: node) else { throw Breach("introduces one node twice at once") }
-    guard turn.introductions.count(by: node) < WireLimits.unansweredIntroductions else {
+    guard !turn.introduced.entries.contains(subject, by: node) else {
+      throw Breach("introduces one node twice at once")
+    }
+    guard turn.introduced.entries.count(by: node) < WireLimits.unansweredIntroductions else {
       throw Breach("more introductions without an answer than there may be", .limitExceeded)
     }
     return .introduction(introduction, self)

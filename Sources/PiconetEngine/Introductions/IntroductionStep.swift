@@ -5,12 +5,3 @@ enum IntroductionStep {
   /// It does not become a member by the word of others, which are told the one, and the application the other.
   case end(NodeID, Ending, told: Ending)
 }
-
-/// What decides about introduced nodes besides what is known of them. Lent for one look.
-struct IntroductionTerms {
-  let attempts: InvitationAttempts
-  let ways: Ways
-  let surroundings: Surroundings
-  let admission: Admission
-  let transports: [TransportKind]
-}

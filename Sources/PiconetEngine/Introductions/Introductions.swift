@@ -3,7 +3,7 @@ import PiconetWire
 /// Nodes that members of ours have introduced to us, each until it is a member too or it is known why not.
 struct Introductions: Sendable {
   /// A member that has introduced a node, and waits for an answer.
-  struct Introducer: Sendable {
+  struct Voucher: Sendable {
     let node: NodeID
     /// When it must have its answer.
     let deadline: Instant
@@ -27,7 +27,7 @@ struct Introductions: Sendable {
 
   struct Entry: Sendable {
     let node: NodeID
-    fileprivate(set) var introducers: [Introducer]
+    fileprivate(set) var introducers: [Voucher]
     /// The first introducer of those that stand by it: a membership is based on its word.
     fileprivate(set) var firstIntroducer: NodeID
     fileprivate var hints: [Hint]
@@ -158,7 +158,7 @@ struct Introductions: Sendable {
   private mutating func add(
     _ node: NodeID, by introducer: NodeID, at addresses: [TransportAddress], until deadline: Instant
   ) -> Bool? {
-    let introducing = Introducer(node: introducer, deadline: deadline)
+    let introducing = Voucher(node: introducer, deadline: deadline)
     guard var entry = entries[node] else {
       guard count < Self.limit else { return nil }
       let hints = addresses.map { Hint(address: $0, by: introducer.peer) }
@@ -245,27 +245,5 @@ struct Introductions: Sendable {
       if !entry.isAccepted, entry.introducers.count == 1 { over.append(node) }
     }
     return over.sorted()
-  }
-}
-
-/// How many addresses are dialled because of one key's introductions: 256 in ten minutes.
-struct IntroducerBudget: Sendable {
-  static let limit = 256
-  static let time = Duration.seconds(600)
-  /// How many keys are remembered.
-  private static let keyLimit = 256
-
-  private var begun: [PeerID: (since: Instant, count: Int)] = [:]
-
-  mutating func take(from introducer: PeerID, at now: Instant) -> Bool {
-    if begun.count >= Self.keyLimit, begun[introducer] == nil {
-      begun = begun.filter { now < $0.value.since + Self.time }
-      guard begun.count < Self.keyLimit else { return false }
-    }
-    var (since, count) = begun[introducer] ?? (now, 0)
-    if since + Self.time <= now { (since, count) = (now, 0) }
-    guard count < Self.limit else { return false }
-    begun[introducer] = (since, count + 1)
-    return true
   }
 }

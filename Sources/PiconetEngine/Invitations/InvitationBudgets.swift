@@ -17,7 +17,7 @@ struct InvitationBudgets: Sendable {
   // MARK: Questions
 
   /// What becomes of an invitation that the application is to be told of.
-  enum Admission: Equatable, Sendable {
+  enum QuestionVerdict: Equatable, Sendable {
     case taken
     /// It is taken, and this one has to go, because its address has more that wait than others.
     case instead(of: NodeID)
@@ -31,7 +31,7 @@ struct InvitationBudgets: Sendable {
   /// - Parameter comparesCodes: a person compares its code, here or there.
   mutating func ask(
     _ node: NodeID, at host: String, isKnown: Bool, comparesCodes: Bool, until expires: Instant, _ now: Instant
-  ) -> Admission {
+  ) -> QuestionVerdict {
     var notBefore: Instant?
     if !isKnown, let refusal = strangers.refusal(node.peer, at: host, comparesCodes: comparesCodes, now) {
       // Soon after a refusal it waits for its turn, if it has the time.
@@ -125,12 +125,4 @@ struct InvitationBudgets: Sendable {
 
   /// Another peer was wrong about a code that was typed here.
   mutating func wasWrong(_ code: TypedCodeID) { typedCodes.wasWrong(code) }
-}
-
-extension Turn {
-  /// Takes out the nodes whose questions the application is told of now.
-  func takeQuestions() -> [NodeID] {
-    guard budgets.hasQuestions else { return [] }
-    return budgets.takeQuestions(at: now)
-  }
 }

@@ -34,7 +34,7 @@ enum InvitationFact: Sendable {
 
   /// A frame about invitations.
   /// - Parameter hasRoom: whether the peer can become a member.
-  case received(Frame, hasRoom: Bool)
+  case received(InvitationFrame, hasRoom: Bool)
 
   // MARK: The session
 
@@ -44,6 +44,28 @@ enum InvitationFact: Sendable {
   case displaced
   /// The node was introduced to us, and is not wanted by that.
   case introductionEnded
+}
+
+/// A frame about invitations.
+enum InvitationFrame: Sendable {
+  case invite(Invite)
+  case accept
+  case decline(Reason, String)
+  case withdraw(Reason)
+  case admit
+  case codeNonce([UInt8])
+  case codeReveal([UInt8])
+  indirect case inviteByCode(InviteByCode)
+  indirect case codeAnswer(CodeAnswer)
+  case codeConfirm([UInt8])
+
+  /// Whether it begins an invitation.
+  var isInvitation: Bool {
+    switch self {
+    case .invite, .inviteByCode: true
+    case .accept, .decline, .withdraw, .admit, .codeNonce, .codeReveal, .codeAnswer, .codeConfirm: false
+    }
+  }
 }
 
 /// What happens to an association that may end the invitations between its two nodes. It leaves nothing to the engine.

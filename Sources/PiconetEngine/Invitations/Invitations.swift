@@ -127,7 +127,7 @@ struct Invitations {
   }
 
   private mutating func received(
-    _ frame: Frame, hasRoom: Bool, _ remote: Remote, _ turn: Turn
+    _ frame: InvitationFrame, hasRoom: Bool, _ remote: Remote, _ turn: Turn
   ) throws(Breach) -> MembershipRequest? {
     switch frame {
     case .invite(let invite):
@@ -148,15 +148,6 @@ struct Invitations {
     case .decline(let reason, let detail): try receivedDecline(Ending(reason, .peer, detail), remote, turn)
     case .codeNonce(let nonce): try receivedNonce(nonce, remote, turn)
     case .codeAnswer(let answer): try received(answer, remote, turn)
-
-    case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
-      .acknowledge, .listening, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
-      .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelData,
-      .tunnelCredit, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
-      .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
-      .resetStream, .streamCredit, .stopStream, .streamDone, .hello, .associate, .associated, .close, .ping, .pong,
-      .unknownOptional:
-      break
     }
     return nil
   }

@@ -27,7 +27,7 @@ struct QuestionQueue: Sendable {
     var shown: Instant?
   }
 
-  enum Admission: Equatable, Sendable {
+  enum Placement: Equatable, Sendable {
     case taken
     /// It is taken, and this one has to go, because its address has more that wait than others.
     case instead(of: NodeID)
@@ -47,8 +47,8 @@ struct QuestionQueue: Sendable {
 
   /// Another invitation.
   /// - Parameter notBefore: the application is not told earlier.
-  mutating func add(_ node: NodeID, at address: String, isKnown: Bool, notBefore: Instant? = nil) -> Admission {
-    var admission = Admission.taken
+  mutating func add(_ node: NodeID, at address: String, isKnown: Bool, notBefore: Instant? = nil) -> Placement {
+    var placement = Placement.taken
     if !isKnown {
       let waiting = entries.filter { $0.shown == nil && !$0.isKnown }
       let ofAddress = waiting.count { $0.address == address }
@@ -60,13 +60,13 @@ struct QuestionQueue: Sendable {
           let victim = waiting.last(where: { counts[$0.address] == most })
         else { return .refused }
         remove(victim.node)
-        admission = .instead(of: victim.node)
+        placement = .instead(of: victim.node)
       }
     }
     entries.append(Entry(node: node, address: address, isKnown: isKnown, number: nextNumber, notBefore: notBefore))
     nextNumber += 1
     hasNews = true
-    return admission
+    return placement
   }
 
   /// It is over, however it ended.

@@ -9,7 +9,8 @@ extension SessionEngine {
     _ id: CommandID, _ target: InvitationTarget, _ context: [UInt8], _ timeout: Duration, _ code: TypedCodeID?,
     _ turn: Turn
   ) {
-    let others = turn.takeAddresses(beyondSightOf: target, configuration.transports, associations)
+    let others = turn.introduced.takeAddresses(
+      beyondSightOf: target, configuration.transports, associations, turn)
     let destination = InvitationDestination(target, discovery, others: others)
     // What the application wants by itself does not wait for what a member has brought about.
     if let node = destination.node, let own = attempts.own(for: node) { withdraw(own, Ending(.inProgress, .us), turn) }
@@ -47,7 +48,9 @@ extension SessionEngine {
   mutating func goOn(_ arrival: InvitationAttempts.Arrival?, _ turn: Turn) {
     guard let arrival else { return }
     let invitation = arrival.invitation
-    if invitation.command.isOwn, turn.introductions.inviting(by: invitation.command)?.node != arrival.association.node {
+    if invitation.command.isOwn,
+      turn.introduced.entries.inviting(by: invitation.command)?.node != arrival.association.node
+    {
       // The run that answers there now was not introduced.
       let ending = Ending(.restarted, .peer, "another run of it answers there")
       return invitation.fail(ending, to: arrival.association.node, turn)

@@ -15,7 +15,7 @@ enum FrameRequest {
   // MARK: Other nodes
 
   /// A frame about invitations: how many may become members is up to the session.
-  case invitation(Frame, Association)
+  case invitation(InvitationFrame, Association)
   /// An offer that may stand; what it offers may still be on its way from a former run of its sender.
   case offer(UInt64, ResourceOffer, Association)
   /// A member wants another one removed.

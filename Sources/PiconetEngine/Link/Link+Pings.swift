@@ -37,14 +37,3 @@ extension Link {
     for command in pings.commands { turn.reply(command, .failed(ending)) }
   }
 }
-
-extension Association {
-  /// Pings over the link that leads to the member now.
-  func ping(by command: CommandID, _ timeout: Duration, _ turn: Turn) {
-    guard isMember else { return turn.reply(command, .failed(Self.notConnected)) }
-    guard let activeLink else {
-      return turn.reply(command, .failed(Ending(.linkFailed, .link, "no link leads to this peer now")))
-    }
-    activeLink.ping(by: command, timeout, turn)
-  }
-}

@@ -18,20 +18,9 @@ extension SessionEngine {
     if link.isDialler { sendHello(on: link, turn) }
   }
 
-  private func sendHello(on link: Link, _ turn: Turn) {
+  private mutating func sendHello(on link: Link, _ turn: Turn) {
     let begun = associations.begunCount(statedOn: link)
     link.sendHello(as: node, begun: begun, holding: associations.held(for: link), configuration, turn)
-  }
-
-  /// Links that have said hello keep the name that they gave in it.
-  mutating func setName(_ id: CommandID, _ name: String, _ turn: Turn) {
-    do throws(InvalidConfiguration) {
-      try EngineConfiguration.check(name: name)
-      configuration.name = name
-      turn.reply(id, .done)
-    } catch {
-      turn.reply(id, .failed(Ending(.limitExceeded, .us, error.rule)))
-    }
   }
 
   mutating func receivedHello(_ hello: Hello, on link: Link, _ turn: Turn) {

@@ -50,7 +50,7 @@ extension SessionEngine {
       if association.lost(link, ending, mayGoOn: isOnlyLink && shutdown == nil, turn) {
         suspended(association, on: link, turn)
       } else {
-        end(association, ending, turn)
+        conclude(association, ending, turn)
       }
     }
     if let wanted = link.searchedFor { search(.linkEnded(link.id), for: wanted, turn) }

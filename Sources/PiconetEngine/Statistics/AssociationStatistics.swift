@@ -53,4 +53,13 @@ extension SessionEngine {
   public func statistics(of remote: NodeID, at now: Instant) -> AssociationStatistics? {
     associations[remote]?.statistics(at: now)
   }
+
+  /// What became of the unreliable messages with a member; nil for others.
+  public func unreliableCounts(of remote: NodeID) -> UnreliableCounts? {
+    guard let association = associations[remote], association.isMember else { return nil }
+    return association.unreliable.counts
+  }
+
+  /// How many memberships have begun.
+  public var membershipsBegun: UInt64 { turn.membershipCount }
 }

@@ -4,9 +4,9 @@ import PiconetWire
 extension Association {
   // MARK: The remote side's frames
 
-  /// Whether an offer may stand.
-  /// - Returns: false if we are leaving, and it was declined.
-  func admitsOffer(_ number: UInt64, _ turn: Turn) throws(Breach) -> Bool {
+  /// Declines an offer if we are leaving.
+  /// - Returns: whether it may stand.
+  func admitOrDecline(offer number: UInt64, _ turn: Turn) throws(Breach) -> Bool {
     guard isMember || dropsMemberFrames else { throw Breach("an offer before the invitation was accepted") }
     guard transfers.incoming[number] == nil else { throw Breach("transfer \(number) is open already") }
     guard transfers.incoming.count < configuration.transferLimit else {

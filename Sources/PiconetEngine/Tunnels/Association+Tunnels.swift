@@ -16,7 +16,7 @@ extension Association {
   /// It asks to be connected to another member of ours.
   func receivedOpen(tunnel number: UInt64, to member: MemberName, _ turn: Turn) throws(Breach) -> FrameRequest? {
     let target = NodeID(member)
-    guard try beginsTunnel(number) else { return nil }
+    guard try append(tunnel: number) else { return nil }
     guard target != node else { throw Breach("a tunnel to itself") }
     return .tunnelAsked(number, to: target, self)
   }
@@ -26,13 +26,14 @@ extension Association {
     -> FrameRequest?
   {
     let remote = NodeID(member)
-    guard try beginsTunnel(number) else { return nil }
+    guard try append(tunnel: number) else { return nil }
     guard remote != node, remote != turn.node else { throw Breach("a tunnel from itself, or from us to ourselves") }
     return .tunnelOffered(number, from: remote, relays: Int(relays), self)
   }
 
+  /// A tunnel begins that the remote side has numbered.
   /// - Returns: false where the frame does not count.
-  private func beginsTunnel(_ number: UInt64) throws(Breach) -> Bool {
+  private func append(tunnel number: UInt64) throws(Breach) -> Bool {
     guard try speaksAsMember() else { return false }
     guard tunnels.isRemote(number), tunnels[number] == nil else {
       throw Breach("tunnel \(number) is open, or not for that side to open")
@@ -219,23 +220,5 @@ extension Association {
   /// After our `leave` nothing sequenced goes any more.
   private func sendAboutTunnel(_ frame: Frame, _ turn: Turn) {
     if leaving?.isTold != true { send(frame, turn) }
-  }
-}
-
-extension Ending {
-  /// What a link over a tunnel ends with; nil where its other end has closed it in good order.
-  var tunnelFailure: LinkFailure? {
-    switch reason.known {
-    case .left: nil
-    case .limitExceeded: LinkFailure(.connectionLimit, detail)
-    case .timedOut: LinkFailure(.timedOut, detail)
-    case .noSuchAssociation, .notAvailable, .notSupported, .unreachable: LinkFailure(.unreachable, detail)
-    case .declined, .cancelled, .full, .version, .identity, .codeMismatch, .codeNeeded, .wrongCode, .wrongSession,
-      .duplicateLink, .linkFailed, .idle, .restarted, .protocolBroken, .shuttingDown, .removed, .selfConnection,
-      .alreadyConnected, .inProgress, .nameRefused, .tooLarge, .diskFull, .noPermission, .exists, .digestMismatch,
-      .sizeMismatch, .directoryVanished, .sourceChanged, .sourceUnreadable, .notWanted, .storageFailed,
-      .tooManyTransfers, .internalError, nil:
-      LinkFailure(.reset, detail.isEmpty ? "\(reason)" : detail)
-    }
   }
 }

@@ -40,4 +40,16 @@ extension AssociationTable {
       throw Ending(.limitExceeded, .us, "\(WireLimits.tunnels) tunnels over this relay are open")
     }
   }
+
+  /// Takes the tunnel that a relay brings us, or closes it.
+  func takeTunnel(
+    _ number: UInt64, from remote: NodeID, relays count: Int, over relay: Association, isWanted: Bool, _ turn: Turn
+  ) {
+    guard isWanted, relay.isStaying, !relays(to: relay.node).contains(remote) else {
+      return relay.close(tunnel: number, Ending(.notAvailable, .us), isAborted: true, turn)
+    }
+    let id = turn.places.takeIncomingTunnelID()
+    relay.accept(tunnel: number, .own(id, to: remote), relays: count, turn)
+    turn.add(.tunnelOffered(id, route(to: remote, over: relay, relays: count)))
+  }
 }

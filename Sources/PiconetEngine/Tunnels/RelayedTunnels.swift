@@ -57,8 +57,9 @@ struct RelayedTunnels {
   private mutating func charge(_ count: Int, of place: TunnelPlace, _ quotas: RelayQuotas, at now: Instant) {
     guard let half = halves[place] else { return }
     budgets[half.opener, default: RateBudget(rate: quotas.memberRate, at: now)].take(count, at: now)
-    if budget == nil { budget = RateBudget(rate: quotas.rate, at: now) }
-    budget?.take(count, at: now)
+    var all = budget ?? RateBudget(rate: quotas.rate, at: now)
+    all.take(count, at: now)
+    budget = all
   }
 
   /// Takes out those whose senders may send more now: how much each has consumed, in order.
@@ -132,17 +133,22 @@ extension RelayedTunnels {
     while let step = turn.takeRelayStep() {
       let (place, source) = (step.place, step.source)
       guard belong(place, source) else { continue }
+      if case .data(let bytes) = step.kind, let quotas { charge(bytes.count, of: source, quotas, at: turn.now) }
+      // A member that is over has closed its half, which waits behind this step.
+      guard let member = members[place.node] else {
+        if case .closed = step.kind { remove(place) }
+        continue
+      }
       switch step.kind {
       case .opened:
-        guard let count = relays(of: place) else { break }
-        members[place.node]?.accept(tunnel: place.number, .relayed(source), relays: count, turn)
-      case .data(let bytes):
-        if let quotas { charge(bytes.count, of: source, quotas, at: turn.now) }
-        members[place.node]?.write(bytes, toTunnel: place.number, turn)
+        if let count = relays(of: place) {
+          member.accept(tunnel: place.number, .relayed(source), relays: count, turn)
+        }
+      case .data(let bytes): member.write(bytes, toTunnel: place.number, turn)
       case .passed(let count): passed(count, of: place)
       case .closed(let ending):
         // What had come before goes on.
-        members[place.node]?.close(tunnel: place.number, ending, isAborted: false, turn)
+        member.close(tunnel: place.number, ending, isAborted: false, turn)
         remove(place)
       }
     }
@@ -152,30 +158,11 @@ extension RelayedTunnels {
   /// Senders whose bytes have gone on may send more, as far as the quotas let them.
   mutating func giveCredit(_ members: AssociationTable, _ turn: Turn) {
     guard !isEmpty else { return }
-    for (place, count) in takeDue(at: turn.now) { members[place.node]?.tunnelConsumed(place.number, count, turn) }
+    for (place, count) in takeDue(at: turn.now) {
+      // One that is over needs no credit.
+      if let member = members[place.node] { member.tunnelConsumed(place.number, count, turn) }
+    }
     // Some sender waits for a quota.
     if halves.values.contains(where: { $0.owed > 0 }) { watch.changed() }
-  }
-}
-
-/// What a half of a relayed tunnel has for the other one. Numbers are used again: it counts only while the two belong
-/// together.
-struct RelayStep {
-  enum Kind {
-    case opened
-    case data(Bytes)
-    /// This many bytes of the other half have left this one's queue.
-    case passed(Int)
-    case closed(Ending)
-  }
-
-  let kind: Kind
-  let place: TunnelPlace
-  let source: TunnelPlace
-
-  init(_ kind: Kind, to place: TunnelPlace, from source: TunnelPlace) {
-    self.kind = kind
-    self.place = place
-    self.source = source
   }
 }

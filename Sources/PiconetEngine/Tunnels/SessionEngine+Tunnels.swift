@@ -22,14 +22,8 @@ extension SessionEngine {
   mutating func offered(
     _ number: UInt64, from remote: NodeID, relays: Int, over relay: Association, _ turn: Turn
   ) {
-    guard configuration.transports.contains(.relay), shutdown == nil, relay.isStaying,
-      !associations.relays(to: relay.node).contains(remote)
-    else {
-      return relay.close(tunnel: number, Ending(.notAvailable, .us), isAborted: true, turn)
-    }
-    let id = turn.places.takeIncomingTunnelID()
-    relay.accept(tunnel: number, .own(id, to: remote), relays: relays, turn)
-    turn.add(.tunnelOffered(id, associations.route(to: remote, over: relay, relays: relays)))
+    let isWanted = configuration.transports.contains(.relay) && shutdown == nil
+    associations.takeTunnel(number, from: remote, relays: relays, over: relay, isWanted: isWanted, turn)
   }
 
   // MARK: Over us

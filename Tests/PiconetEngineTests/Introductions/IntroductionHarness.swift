@@ -160,7 +160,7 @@ final class IntroducedEngine {
 
   var introducer: PlayedNode { members[0] }
   // What the engine holds, taken out of it, since no expectation can look into a value that can't be copied.
-  var introductions: Introductions { side.engine.turn.introductions }
+  var introductions: Introductions { side.engine.turn.introduced.entries }
   var introducing: OutgoingIntroductions { side.engine.introducer.introducing }
   var expectsPeers: Bool { side.engine.expectsPeers }
 

@@ -7,7 +7,7 @@ import Testing
 struct InvitationsTests {
   private let turn = Turn(node(9), seed: 1, InvitationBudgets(openQuestions: 8), DeadlineWatch())
   private let command = CommandID(rawValue: 7)
-  private let invite = Frame.invite(Invite(timeout: 1_000, terms: [], commitment: someCommitment))
+  private let invite = InvitationFrame.invite(Invite(timeout: 1_000, terms: [], commitment: someCommitment))
 
   private var invitations: Invitations {
     Invitations(configuration(), DeadlineWatch(), provesCodes: true, at: seconds(0))

@@ -1,0 +1,43 @@
+import PiconetWire
+
+/// Words about other members that may come to nothing: removals that are not followed, and requests to be introduced.
+/// They hold nothing, but each is looked at and acknowledged, and some ask a third node.
+extension Allowance {
+  /// For what one member says ([wire-format.md, section 12](../../../Documentation/wire-format.md)).
+  static let memberWords = Allowance(burst: 1_024, interval: .seconds(1))
+  /// For our own removals: together with `ownAsks` no more than any member takes.
+  static let ownRemovals = Allowance(burst: 512, interval: .seconds(2))
+  static let ownAsks = Allowance(burst: 512, interval: .seconds(2))
+}
+
+/// Whether the node is a member that counts, and what it may say of others.
+extension Association {
+  /// A member that we are not leaving: only such members are asked to remove another, and can be removed.
+  var isStaying: Bool { isMember && leaving == nil }
+
+  /// Why we can't invite its node; nil where we can.
+  var refusalOfInvitation: Ending? {
+    if invitations.own != nil { return Ending(.inProgress, .us) }
+    if isMember { return Ending(.alreadyConnected, .us) }
+    return leaving == nil ? nil : Ending(.inProgress, .us, "we are leaving this peer")
+  }
+
+  // MARK: Words about other members
+
+  /// Counts a word about another member as one that comes to nothing.
+  func countMemberWord(_ turn: Turn) throws(Breach) {
+    guard allowances.memberWords.take(at: turn.now) else {
+      throw Breach("more than \(allowances.memberWords.burst) words about members that come to nothing", .limitExceeded)
+    }
+  }
+
+  /// The last word about another member came to something after all, and does not count.
+  func giveBackMemberWord() { allowances.memberWords.giveBack() }
+
+  /// Whether a frame that only a member may send counts.
+  func speaksAsMember() throws(Breach) -> Bool {
+    if isMember { return true }
+    guard dropsMemberFrames else { throw Breach("a word about members by one that is none") }
+    return false
+  }
+}

@@ -1,0 +1,175 @@
+import PiconetWire
+
+/// Nodes that members have introduced to us: what becomes of each is returned as the engine's next step.
+///
+/// A node that wants another one introduced to it by a member invites it and lets it in; where both want each other
+/// their invitations cross, and both are members. So introductions add no way of becoming one.
+///
+/// An object, which the engine has and `Turn` lends: associations look at it, and only its own functions change it. The
+/// field skips the exclusivity check for the reason given at `Association`.
+final class IntroducedNodes {
+  @exclusivity(unchecked) private(set) var entries = Introductions() { didSet { watch.changed() } }
+  /// Told of changes to what `nextDeadline` depends on.
+  private let watch: DeadlineWatch
+
+  init(_ watch: DeadlineWatch) { self.watch = watch }
+
+  // MARK: Introducers
+
+  /// A member introduces a node.
+  /// - Parameter refusal: why it can't, as far as others decide.
+  /// - Returns: what comes of it; nil where the introducer was refused, and told so.
+  func received(
+    _ introduction: Introduce, by introducer: Association, _ refusal: Ending?, _ terms: IntroductionTerms, _ turn: Turn
+  ) -> IntroductionStep? {
+    let subject = NodeID(introduction.member)
+    if let refusal = refusal ?? entries.refusal(of: subject, by: introducer.node) {
+      introducer.answerIntroduction(of: subject, refusal, turn)
+      return nil
+    }
+    let hints = introduction.addresses.compactMap { $0.address(near: introducer.reachedHosts) }
+    switch entries.add(introduction, by: introducer.node, hints: hints, at: turn.now) {
+    case .new(let node): turn.deliver(.introductionReceived(node))
+    case .known: return tried(subject, terms, turn)
+    case .refused(let ending): introducer.answerIntroduction(of: subject, ending, turn)
+    }
+    return nil
+  }
+
+  /// A member is over, and waits for no answer any more.
+  /// - Returns: nodes whose introductions are over with that.
+  func introducerLeft(_ introducer: NodeID) -> [NodeID] { entries.introducerLeft(introducer) }
+
+  // MARK: Steps
+
+  /// The application has answered.
+  func answered(
+    _ id: CommandID, _ subject: NodeID, accept: Bool, _ reason: Reason, _ terms: IntroductionTerms, _ turn: Turn
+  ) -> IntroductionStep? {
+    guard entries.isAsked(subject) else {
+      let words = "no introduction of this node waits for an answer"
+      turn.reply(id, .failed(Ending(.noSuchAssociation, .us, words)))
+      return nil
+    }
+    turn.reply(id, .done)
+    guard accept else { return .end(subject, Ending(reason, .us), told: Ending(reason, .us)) }
+    // Nearly always one side dials, and not both.
+    let delay = turn.node < subject || terms.ways.associations[subject] != nil ? Duration.zero : .milliseconds(500)
+    entries.wait(subject, until: turn.now + delay)
+    return tried(subject, terms, turn)
+  }
+
+  /// A try begins, if there is a way to the node and its turn has come.
+  func tried(_ subject: NodeID, _ terms: IntroductionTerms, _ turn: Turn) -> IntroductionStep? {
+    guard let entry = entries[subject], case .waiting(let next) = entry.phase else { return nil }
+    let association = terms.ways.associations[subject]
+    let hasLink = association != nil || terms.ways.links.contains(node: subject)
+    if !hasLink, let next, turn.now < next { return nil }
+    // If its own invitation is here, the two cross at once.
+    guard entries.hasTurn(subject) || association?.invitations.isInvited == true else {
+      entries.wait(subject, until: turn.now + .milliseconds(250))
+      return nil
+    }
+    // What is learned of it until then counts at the next try.
+    var destination = InvitationDestination(
+      node: subject, expectedPeer: subject.peer, addresses: [], transports: nil, unreachable: nil)
+    let full = terms.admission.full(terms.ways.associations)
+    if let refusal = terms.attempts.refusal(of: destination, [], full: full, terms.ways, turn) {
+      return failed(subject, refusal, terms.ways.associations, turn)
+    }
+    if association == nil {
+      destination.addresses = takeAddresses(
+        of: entry, seen: terms.surroundings.addresses(of: subject), terms.transports, terms.ways.associations, turn)
+      // It may come by itself, or be seen.
+      if !hasLink, destination.addresses.isEmpty {
+        // Members that may relay to it may have no link at this moment.
+        entries.wait(subject, until: terms.transports.contains(.relay) ? turn.now + .seconds(1) : nil)
+        return nil
+      }
+    }
+    let command = turn.takeOwnCommand()
+    entries.began(subject, command)
+    return .invite(command, destination, within: min(.seconds(15), entry.deadline - turn.now))
+  }
+
+  /// A try has failed.
+  func failed(
+    _ subject: NodeID, _ ending: Ending, _ members: AssociationTable, _ turn: Turn
+  ) -> IntroductionStep? {
+    if members[subject]?.isStaying == true {
+      end(subject, telling: nil, members, turn)
+      return nil
+    }
+    return entries.triesAgain(subject, after: ending, at: turn.now) ? nil : .end(subject, ending, told: ending)
+  }
+
+  /// The node's time is up, or that of some of its introducers.
+  func expired(
+    _ entry: Introductions.Entry, _ members: AssociationTable, _ turn: Turn
+  ) -> IntroductionStep? {
+    if entry.deadline <= turn.now { return .end(entry.node, entry.timedOut, told: Introductions.tooLate) }
+    answerLateIntroducers(of: entry, members, turn)
+    return nil
+  }
+
+  /// An introduced node is a member now, or it is known why it does not become one: those of its introducers that are
+  /// still here are told.
+  /// - Parameter ending: nil: it is a member.
+  /// - Returns: what was known of it; nil if it was not introduced.
+  @discardableResult
+  func end(
+    _ node: NodeID, telling ending: Ending?, _ members: AssociationTable, _ turn: Turn
+  ) -> Introductions.Entry? {
+    guard let entry = entries[node] else { return nil }
+    entries.remove(node)
+    for introducer in entry.introducers { members[introducer.node]?.answerIntroduction(of: node, ending, turn) }
+    return entry
+  }
+
+  /// A member takes its introduction back, which is answered too.
+  func withdrawn(
+    _ subject: NodeID, _ reason: Reason, by introducer: Association, _ turn: Turn
+  ) -> IntroductionStep? {
+    // It may have crossed our answer.
+    guard entries.contains(subject, by: introducer.node) else { return nil }
+    let ending = Ending(reason, .peer, "the introducer took it back")
+    entries.removeIntroducer(introducer.node, of: subject)
+    introducer.answerIntroduction(of: subject, ending, turn)
+    return entries[subject]?.introducers.isEmpty == true ? .end(subject, ending, told: ending) : nil
+  }
+
+  /// Introducers of the node that must have an answer by now get one; it goes on by the word of the others.
+  private func answerLateIntroducers(
+    of entry: Introductions.Entry, _ members: AssociationTable, _ turn: Turn
+  ) {
+    for introducer in entry.introducers where introducer.deadline <= turn.now {
+      entries.removeIntroducer(introducer.node, of: entry.node)
+      members[introducer.node]?.answerIntroduction(of: entry.node, Introductions.tooLate, turn)
+    }
+  }
+
+  /// Where an invitation may lead to a node besides the places where discovery sees it: where members have said that it
+  /// is, which counts as theirs, and last over members that relay.
+  func takeAddresses(
+    beyondSightOf target: InvitationTarget, _ transports: [TransportKind], _ members: AssociationTable, _ turn: Turn
+  ) -> [TransportAddress] {
+    guard case .node(let remote, _) = target, members[remote] == nil else { return [] }
+    let told = entries.takeAddresses(of: remote, seen: [], over: transports, at: turn.now)
+    return transports.contains(.relay) && remote != turn.node ? told + members.relayAddresses(of: remote) : told
+  }
+
+  /// Where the node is to be dialled now: where it is seen, where members have said that it is, and over those of them
+  /// that relay.
+  private func takeAddresses(
+    of entry: Introductions.Entry, seen: [TransportAddress], _ transports: [TransportKind], _ members: AssociationTable,
+    _ turn: Turn
+  ) -> [TransportAddress] {
+    let addresses = entries.takeAddresses(of: entry.node, seen: seen, over: transports, at: turn.now)
+    guard transports.contains(.relay) else { return addresses }
+    let introducers = entry.introducers.map(\.node)
+    return addresses
+      + members.relayAddresses(of: entry.node).filter { address in
+        address.relayed.map { introducers.contains($0.relay) } ?? false
+      }
+  }
+}
