@@ -1,12 +1,12 @@
 import PiconetWire
 
-/// Who may come in, and for whom there is room: over a link, with an association, as a member. It says what is to be
-/// done, and the engine does it.
+/// Decides which nodes may connect, and whether there is room for another link, association or member. It only decides;
+/// the engine carries it out.
 struct Admission {
   /// What becomes of a node that has said hello on a link.
   enum Verdict {
     case admitted
-    /// A dial of ours may still show that it is the peer which we want.
+    /// Not known yet: one of our dials may still turn out to lead to this node.
     case undecided
     case turnedAway
   }
@@ -14,7 +14,7 @@ struct Admission {
   /// Whether there is room for another one.
   enum Room {
     case free
-    /// Once this association has ended.
+    /// There is, once this association has been ended in this way.
     case after(Association, Ending)
     case none
   }
@@ -22,9 +22,9 @@ struct Admission {
   private let configuration: EngineConfiguration
   /// Whether strangers may come in over links that they open.
   private var isOpen = true
-  /// Peers that may come in where strangers may not.
+  /// Peers that may connect even while strangers may not.
   private var expected = ExpectedPeers() { didSet { watch.changed() } }
-  /// Links of strangers that may be the peers we dial by address: neither let in nor refused yet.
+  /// Links of strangers that may turn out to be the peers we are dialling by address: neither admitted nor refused yet.
   private(set) var undecided: [Link] = []
   private var refusals = RefusalBudget()
   /// Told of changes to what `nextDeadline` depends on.
@@ -35,7 +35,7 @@ struct Admission {
     self.watch = watch
   }
 
-  /// When the first peer is no longer expected.
+  /// When the first expectation of a peer ends; nil if none is expected.
   var nextDeadline: Instant? { expected.nextDeadline }
 
   mutating func deadlineReached(at now: Instant) { expected.removeEnded(at: now) }
@@ -55,19 +55,21 @@ struct Admission {
 
   mutating func expectNobody() { expected = ExpectedPeers() }
 
-  /// Whether the node may come in over this link: any while we are open; otherwise nodes that we have dialled, invite,
-  /// expect or want by the word of a member, and those that have an association with us that is used.
+  /// Whether the node may connect over this link. While we are open, any node may. Otherwise only a node that we have
+  /// dialled, are inviting or expect, one whose introduction the application has accepted, and one whose association
+  /// with us is in use.
   func verdict(
     on remote: NodeID, over link: Link, _ attempts: InvitationAttempts, _ ways: Ways, _ turn: Turn
   ) -> Verdict {
     if let association = ways.associations[remote], !association.isUnused { return .admitted }
     if admitsStranger(remote, over: link, attempts, ways, turn) { return .admitted }
-    // Two hidden nodes dial each other by address: the other's link may come before ours has shown whose address it is.
+    // If two hidden nodes dial each other by address, the peer's link may come before ours has shown whose address it
+    // is.
     return attempts.isDiallingAnybody && !link.isDialler ? .undecided : .turnedAway
   }
 
-  /// Whether an invitation may come over this association: one that began while we were open, or expected the node, and
-  /// of which nothing came, is no way in any more.
+  /// Whether this frame is allowed. An invitation over an unused association is, only while its node may connect: that
+  /// we were open or expected the node when the association began is not enough. All other frames are allowed.
   func admitsInvitation(
     _ frame: InvitationFrame, by association: Association, over link: Link, _ attempts: InvitationAttempts,
     _ ways: Ways,
@@ -85,9 +87,9 @@ struct Admission {
       || turn.introduced.entries.isAccepted(remote)
   }
 
-  /// The link waits until our dials have shown whose addresses they lead to, as long as a handshake may take.
+  /// Keeps the link until our dials have shown whose addresses they lead to, for as long as a handshake may take.
   mutating func wait(_ link: Link) {
-    // Nothing of it is decoded meanwhile.
+    // This pauses decoding.
     link.awaitTrust()
     undecided.append(link)
   }
@@ -98,19 +100,21 @@ struct Admission {
     return undecided
   }
 
-  /// Tells the application of a peer that came by this link and was not trusted, if it is told of another one.
+  /// Reports to the application that the peer on this link was not trusted, unless too many such reports have been
+  /// made.
   mutating func reportRefusal(on link: Link, _ ending: Ending, _ turn: Turn) { refusals.report(link, ending, turn) }
 
   // MARK: Links and associations
 
-  /// The link that gives way to another one: links that never get to an association must not keep others out.
+  /// The link to end so that another handshake may begin; nil if there is room. Links that never get as far as an
+  /// association must not keep others out.
   func handshakeGivingWay(_ links: LinkTable) -> (link: Link, ending: Ending)? {
     links.givingWay(limit: configuration.handshakeLimit).map {
       ($0, Ending(.limitExceeded, .us, "too many links in their handshake"))
     }
   }
 
-  /// The association that gives way to another one of its key: each may have only a few.
+  /// The association to end so that another one with the same key may begin; nil if the key has fewer than it may.
   func strangerGivingWay(
     ofKey peer: PeerID, _ associations: AssociationTable, _ attempts: InvitationAttempts
   ) -> (association: Association, ending: Ending)? {
@@ -119,7 +123,8 @@ struct Admission {
     }
   }
 
-  /// Whether there is room for another association: those of strangers must not keep others out.
+  /// Whether there is room for another association. In a full table a stranger's gives way, so that strangers don't
+  /// keep others out.
   func roomForAssociation(_ associations: AssociationTable, _ attempts: InvitationAttempts) -> Room {
     guard associations.isFull else { return .free }
     return associations.strangerGivingWay(attempts).map { .after($0, Ending(.idle, .us, "too many associations")) }
@@ -128,7 +133,7 @@ struct Admission {
 
   // MARK: Members
 
-  /// How an invitation ends for lack of a place in the session; nil if there is one.
+  /// How an invitation ends if the session has no place left; nil if it has one.
   func full(_ associations: AssociationTable) -> Ending? { isFull(associations) ? configuration.full : nil }
 
   func isFull(_ associations: AssociationTable) -> Bool { associations.takenPlaces >= configuration.capacity }
@@ -138,7 +143,7 @@ struct Admission {
     !isFull(associations) || associations.givingWay(to: newcomer, configuration, now) != nil
   }
 
-  /// Whether there is a place for this node: if the session is full, another member goes.
+  /// Whether there is a place for this node. In a full session another member may have to give up its place.
   func room(forMember newcomer: NodeID, _ associations: AssociationTable, at now: Instant) -> Room {
     guard isFull(associations), associations[newcomer]?.holdsPlace != true else { return .free }
     guard let (member, why) = associations.givingWay(to: newcomer, configuration, now) else { return .none }

@@ -29,8 +29,8 @@ extension AssociationTable {
     return idle.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
   }
 
-  /// A little traffic now and then is enough not to be idle. So if an address or a key has a quarter of the places or
-  /// more, and at least two more than the newcomer's, one of its strangers goes. Nil if none has that many.
+  /// A little traffic now and then is enough not to be idle. So if one address or key holds a quarter of the places or
+  /// more, and at least two more than the newcomer's own, one of its strangers gives way. Nil if none holds that many.
   private func crowdingMember(for newcomer: NodeID, capacity: Int) -> Association? {
     let placed = placed
     let ofHosts = Dictionary(grouping: placed, by: \.peer.traits.remoteHost).mapValues(\.count)
@@ -42,12 +42,12 @@ extension AssociationTable {
     return leastMoved(placed.filter { $0.judgement != .known && crowd($0) >= crowded })
   }
 
-  /// Associations that have a place. A reserved one counts like a member's: otherwise a peer that is promised one and
-  /// never comes would hold it, and have others thrown out, for nothing.
+  /// Associations that hold a place. A reserved place counts like a member's: otherwise a peer that is promised one and
+  /// never joins would keep it, and have other members put out for nothing.
   private var placed: [Association] { values.filter { ($0.isMember && $0.leaving == nil) || $0.holdsPlace } }
 
-  /// The one that has been idle longest: a node that is not a member yet before any member, but none that we have
-  /// invited.
+  /// The association that has been idle longest. One that is not a member yet goes before any member, unless we have
+  /// invited it.
   private func leastMoved(_ strangers: [Association]) -> Association? {
     let pending = strangers.filter { !$0.isMember && $0.invitations.own == nil }
     let going = pending.isEmpty ? strangers.filter(\.isMember) : pending
@@ -56,13 +56,13 @@ extension AssociationTable {
 }
 
 extension Association {
-  /// Nothing is open but incoming resources.
+  /// Whether nothing is open except incoming resources.
   fileprivate var hasNothingOpen: Bool {
     transfers.outgoing.isEmpty && outbox.isEmpty && outgoingChannels.isEmpty && streams.outgoing.isEmpty
       && streams.incoming.isEmpty
   }
 
-  /// Every resource that comes from it waits for its next bytes, and not for us.
+  /// Whether every incoming resource waits for the peer's next bytes, and none for us.
   fileprivate var isOwedWhatIsOpen: Bool {
     if transfers.incoming.isEmpty { return true }
     // An offer may wait behind others of the same sender.
@@ -106,6 +106,7 @@ extension AssociationTable {
 }
 
 extension KeepingLimits {
-  /// Associations that one key may have with us, by several incarnations, without being a member or invited.
+  /// How many associations one key may have with us over several incarnations, members and nodes that we have invited
+  /// not counted.
   static let strangersOfKey = 4
 }

@@ -1,26 +1,27 @@
 import PiconetWire
 
-/// Peers that a hidden node lets in over links that they open, each until a time of its own.
+/// The peers that may connect to this node while it is hidden, each until a deadline of its own.
 public struct ExpectedPeers: Sendable {
   /// How many keys may be expected at once.
   public static let limit = 64
-  /// What `isDuration` holds a time to, for people.
+  /// The rule that `isDuration` checks, as a human-readable message.
   public static let durationRule = "a peer is expected for more than 0 s, and at most 24 hours"
 
   private var deadlines: [PeerID: Instant] = [:]
 
-  /// Whether a peer can be expected for this long.
+  /// Whether a peer may be expected for this long: more than 0 s, and at most 24 hours.
   public static func isDuration(_ duration: Duration) -> Bool { duration > .zero && duration <= .seconds(86_400) }
 
   var isEmpty: Bool { deadlines.isEmpty }
 
-  /// Whether the time of this key is not over.
+  /// Whether this key is expected now.
   func contains(_ peer: PeerID, at now: Instant) -> Bool { deadlines[peer].map { now < $0 } ?? false }
 
-  /// When the first of them is over.
+  /// When the first expectation ends; nil if no peer is expected.
   var nextDeadline: Instant? { deadlines.values.min() }
 
-  /// A key that is expected already has the new time in place of its previous one.
+  /// Expects a key until `duration` has passed. If it is expected already, the new deadline replaces the old one.
+  /// - Throws: `limitExceeded` if the duration is not allowed, or if `limit` keys are expected already.
   mutating func expect(_ peer: PeerID, for duration: Duration, at now: Instant) throws(Ending) {
     guard Self.isDuration(duration) else { throw Ending(.limitExceeded, .us, Self.durationRule) }
     // The timer may be late.

@@ -13,7 +13,8 @@ extension SessionEngine {
     }
   }
 
-  /// Lets the node in as far as we are concerned, turns it away, or leaves that open.
+  /// Admits the node, turns it away, or keeps its link until that can be decided. Whether an admitted node is trusted
+  /// is asked next.
   mutating func judge(_ remote: NodeID, _ hello: Hello, on link: Link, _ turn: Turn) {
     switch admission.verdict(on: remote, over: link, attempts, ways, turn) {
     case .admitted: admitted(remote, hello, on: link, turn)
@@ -22,8 +23,8 @@ extension SessionEngine {
     }
   }
 
-  /// Lets in the peers that our own dials have reached, and refuses the others when no dial is left that may reach
-  /// them.
+  /// Judges the links that wait: admits the peers that our own dials have reached, and turns the others away once no
+  /// dial is left that might reach them.
   mutating func judgeUndecided(_ turn: Turn) {
     for link in admission.takeUndecided() where !link.isForgotten {
       if let remote = link.node, let hello = link.hello { judge(remote, hello, on: link, turn) }
@@ -39,13 +40,13 @@ extension SessionEngine {
       && associations.contains { $0.isDurable && !$0.isUnused }
   }
 
-  /// Whether a peer may dial us though we hide, a member that looks for a way back or one that is expected: as long as
-  /// one may, the driver listens.
+  /// Whether a peer may dial us although we are hidden: one that is expected, or a member that has lost its link. The
+  /// driver listens as long as this is true.
   public var expectsLinks: Bool { expectsPeers || expectsMembers }
 
   // MARK: Room
 
-  /// - Returns: whether there is room now.
+  /// - Returns: whether there is room now; an association may have been ended for it.
   private mutating func make(_ room: Admission.Room, _ turn: Turn) -> Bool {
     switch room {
     case .free: return true

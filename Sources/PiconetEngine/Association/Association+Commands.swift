@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// What the application asks of one peer.
+/// Commands of the application that concern one peer.
 enum PeerCommand {
   case answerInvitation(accept: Bool, Reason)
   case showCode
@@ -11,7 +11,7 @@ enum PeerCommand {
 }
 
 extension Association {
-  /// - Returns: what is left to the engine.
+  /// - Returns: what is left for the engine to do; nil if nothing is.
   func take(_ command: PeerCommand, _ id: CommandID, _ turn: Turn) -> MembershipRequest? {
     switch command {
     case .answerInvitation(let accept, let reason):
@@ -34,7 +34,7 @@ extension Association {
     activeLink.ping(by: command, timeout, turn)
   }
 
-  /// The answer where there is no association with the peer.
+  /// Answers a command about a peer with which there is no association.
   static func refuse(_ command: PeerCommand, _ id: CommandID, _ turn: Turn) {
     switch command {
     case .answerInvitation, .showCode: turn.reply(id, .failed(Invitations.noInvitation))
@@ -46,6 +46,6 @@ extension Association {
     }
   }
 
-  /// How a command that is only for members ends.
+  /// How a command fails that works only with a member.
   static let notConnected = Ending(.noSuchAssociation, .us, "not connected to this peer")
 }

@@ -2,8 +2,8 @@ import PiconetWire
 
 /// Frames of one association, both ways.
 extension Association {
-  /// Takes a frame from the remote side, in sequence. The link's own frames never come here.
-  /// - Returns: what is left to the engine.
+  /// Takes a frame from the remote side, in sequence. Frames that concern only the link are handled there.
+  /// - Returns: what is left for the engine to do; nil if nothing is.
   func receive(_ frame: Frame, _ turn: Turn) throws(Breach) -> FrameRequest? {
     switch frame {
     case .message(let bytes): try receivedMessage(bytes, turn)
@@ -108,13 +108,13 @@ extension Association {
     }
   }
 
-  /// Counts what the kernel has taken, whatever it is.
+  /// Counts bytes that the kernel has taken, of whatever kind.
   func count(sentBytes count: Int) { counts.sent.bytes &+= UInt64(truncatingIfNeeded: count) }
 
   /// Counts a frame that the link itself sends.
   func count(sent frame: Frame) { counts.sent.count(frame) }
 
-  /// Counts what has come over the link, whatever it is.
+  /// Counts bytes that have come over the link, of whatever kind.
   func count(receivedBytes count: Int) { counts.received.bytes &+= UInt64(truncatingIfNeeded: count) }
 
   /// Counts a frame from the remote side, before it is handled.
@@ -130,11 +130,11 @@ extension Association {
     try receivedMessage(bytes, turn)
   }
 
-  /// Queues a control frame on the active link. A sequenced frame counts, and is kept until it is acknowledged. Without
-  /// a link the others are dropped: what they say is stated again on the next one.
+  /// Queues a control frame on the active link. A sequenced frame is counted, and kept until it is acknowledged.
+  /// Without a link any other frame is dropped: what it says is stated again on the next link.
   func send(_ frame: Frame, _ turn: Turn) {
     if isOver { return }
-    // Words for people are the first thing to go.
+    // Human-readable details are the first thing to be left out.
     let encoded = FrameEncoder.encode(isCrowded ? frame.withoutDetail : frame)
     if frame.isSequenced {
       sequenced.append(control: encoded[...])

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// The removal of one member at the wish of another.
+/// Removing one member at the request of another.
 extension Association {
   /// Asks the member to disconnect another one.
   func askToRemove(_ subject: NodeID, _ turn: Turn) {
@@ -8,19 +8,19 @@ extension Association {
     send(.removeMember(subject: subject.memberName, .removed), turn)
   }
 
-  /// Tells the member, before the goodbye, that another one wants it removed.
+  /// Tells the member, before our goodbye, that another member has asked for its removal.
   func tellRemoved(by member: NodeID, _ turn: Turn) {
     if capabilities.contains(.removal) { send(.removed(by: member.memberName), turn) }
   }
 
   /// The member asks us to disconnect another one.
-  /// - Returns: that one; nil if the wish does not count.
+  /// - Returns: the member to remove; nil if the request does not count.
   func receivedRemoval(of subject: MemberName, _ turn: Turn) throws(Breach) -> NodeID? {
     guard try speaksAsMember() else { return nil }
     let subject = NodeID(subject)
     guard subject != turn.node, subject != node else { throw Breach("removes itself, or whom it asks to") }
     try countMemberWord(turn)
-    // The words of a member that we are leaving are ignored: if two remove each other, the first counts.
+    // A member that we are leaving is ignored: if two members remove each other, the first removal counts.
     return configuration.removals != .nobody && leaving == nil ? subject : nil
   }
 }

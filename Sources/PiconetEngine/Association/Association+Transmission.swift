@@ -4,14 +4,14 @@ import PiconetWire
 /// holds.
 extension Association {
   func transmit(on link: Link, _ turn: Turn) {
-    // While the remote side takes nothing, control frames wait here, where they are counted: the remote side may be the
-    // one that asks for more and more of them.
+    // While the remote side takes nothing, control frames wait here, where they are counted: it may be the remote side
+    // itself that keeps asking for more of them.
     var room = link.transmitWindow - link.outstanding
     guard room > 0 else { return transmitUnreliable(on: link, turn) }
     let waiting = self.waiting
     var bytes: [UInt8] = []
-    // Before frames that want answers: the remote side then knows which of its own have come. But nothing goes before
-    // `associated`.
+    // An acknowledgement goes before frames that want answers: the remote side then knows which of its own have come.
+    // But nothing goes before `associated`.
     let isFirst = !link.hasCarried
     if waiting.contains(.acknowledgement), !isFirst { sequenced.appendAcknowledgement(into: &bytes) }
     link.takeControl(into: &bytes)
@@ -43,7 +43,7 @@ extension Association {
     if waiting.contains(.goodbye) { leaveWhenSent(on: link, turn) }
   }
 
-  /// A frame of the smallest limit, with its header.
+  /// The least room that tunnels get: a frame of the smallest limit, with its header.
   private static let leastTunnelShare = WireLimits.smallestFrame + 16
 
   /// Messages, then tunnels and streams.
@@ -60,7 +60,7 @@ extension Association {
     }
     let bulkEnd = start + min(room, link.bulkWindow - link.outstanding)
     if waiting.contains(.tunnels), bulkEnd > bytes.count {
-      // Beside our own bulk they get a quarter, so that no link inside them dies of silence.
+      // Next to our own bulk, tunnels get a quarter of the room, so that no link inside them dies of silence.
       let isAlone = waiting.isDisjoint(with: [.streams, .chunks])
       let share = isAlone ? bulkEnd - bytes.count : max((bulkEnd - bytes.count) / 4, Self.leastTunnelShare)
       frames += transmitTunnels(on: link, room: min(share, bulkEnd - bytes.count), into: &bytes, turn)
@@ -103,7 +103,7 @@ extension Association {
     return framed.frames
   }
 
-  /// Once the messages before it are on their way, the leave goes; the remote side closes the link when it has it.
+  /// Sends `leave` once everything before it is on its way. The remote side closes the link when it has it.
   private func leaveWhenSent(on link: Link, _ turn: Turn) {
     guard let leaving, outbox.isEmpty, outgoingChannels.isEmpty, !streams.hasUnsentEnds,
       leaving.reason != .shuttingDown || !tunnels.hasOwn

@@ -1,24 +1,24 @@
 import PiconetWire
 
 /// Sequenced frames that neither credit nor an answer of ours bounds: ends of what the remote side has begun, which may
-/// come to nothing, hints, and types that we do not know.
+/// have no effect, hints, and types that we do not know.
 extension Allowance {
-  /// For one member ([wire-format.md, section 12](../../../Documentation/wire-format.md)).
+  /// For the frames of one member ([wire-format.md, section 12](../../../Documentation/wire-format.md)).
   static let uncredited = Allowance(burst: 4_096, interval: .microseconds(62_500))
-  /// Earned by each thing that is begun: it ends once, and may be paused now and then.
+  /// What each thing that begins adds to the allowance: it ends once, and may be paused now and then.
   static let uncreditedForEach = 8
-  /// For our own pauses: less than any remote side takes.
+  /// For our own pauses: less than any remote side accepts.
   static let ownPauses = Allowance(burst: 1_024, interval: .milliseconds(125))
   static let ownPausesForEach = 4
 }
 
 /// The allowances of one association.
 struct WordAllowances {
-  /// The remote side's words about other members.
+  /// For the remote side's frames about other members.
   var memberWords = Allowance.memberWords
-  /// Its frames that no credit bounds.
+  /// For its frames that no credit bounds.
   var uncredited = Allowance.uncredited
-  /// Our words about pauses.
+  /// For our own hints about pauses.
   var ownPauses = Allowance.ownPauses
 }
 
@@ -46,10 +46,10 @@ extension Association {
 
 /// What holds back the sender of a frame.
 private enum CreditBound {
-  /// Our answer; its end, and each hint about it, are counted with it.
+  /// Our answer to it. Its end, and the hints about it, are covered by what it adds to the allowance.
   case begins
   case none
-  /// Credit, an answer, an allowance of its own; or the frame is not sequenced, and restates.
+  /// Credit, an answer, or an allowance of its own; or the frame is not sequenced, and only restates something.
   case other
 }
 

@@ -12,7 +12,7 @@ final class Association {
   private(set) var link: Link? { didSet { watch.changed() } }
   /// The settings it began with. The disconnect timeout may have changed since.
   let configuration: EngineConfiguration
-  /// Removed from every table.
+  /// Whether it has ended, and was removed from every table.
   private(set) var isOver = false
   private(set) var peer: ProvenPeer
   let begunAt: Instant
@@ -26,36 +26,37 @@ final class Association {
   var counts = AssociationCounts()
 
   @exclusivity(unchecked) var sequenced: SequencedFrames
-  /// Both sides resume: the association outlives its links.
+  /// Whether both sides can resume, so that the association outlives its links.
   let isDurable: Bool
-  /// There is no link.
+  /// Set while there is no link.
   private(set) var suspension: Suspension? { didSet { watch.changed() } }
-  /// How long that may last.
+  /// How long a suspension may last, counted from when the remote side was last heard.
   private(set) var disconnectTimeout: Duration { didSet { watch.changed() } }
-  /// Another link is looked for: because there is none, or for a better one. Only `Association+Search` changes it.
+  /// The search for another link: because there is none, or for a better one. Only `Association+Search` changes it.
   var search: LinkSearch? { didSet { watch.changed() } }
   private(set) var addresses: PeerAddresses { didSet { watch.changed() } }
-  /// The remote side knows of ports of ours.
+  /// Whether the remote side was told of ports on which we listen.
   var hasToldPorts = false
-  /// At least one link has been taken over: chunks may begin anywhere that a `position` says.
+  /// Whether the association has resumed over another link: from then on chunks may begin anywhere that a `position`
+  /// says.
   private(set) var hasResumed = false
 
   // Membership.
   private(set) var isMember = false { didSet { watch.changed() } }
-  /// Which membership of this run it is (`Turn.membershipCount`); 0: none.
+  /// The number of its membership in this run (`Turn.membershipCount`); 0 if it is not a member.
   private(set) var membershipNumber: UInt64 = 0
-  /// What may lead to it, changed by `negotiate` alone.
+  /// The invitations that may lead to membership. Only `negotiate` changes them.
   private(set) var invitations: Invitations
-  /// What the trust policy has said on the last link.
+  /// What the trust policy said of the peer on the last link.
   private(set) var judgement: TrustJudgement?
   /// When anything but a heartbeat was last sent or received.
   private(set) var lastMoved: Instant
   @exclusivity(unchecked) private(set) var leaving: Leaving? { didSet { watch.changed() } }
-  /// The member that wanted us removed, as the remote side says.
+  /// The member that asked for our removal, according to the remote side.
   private(set) var removedBy: NodeID?
-  /// What either side may still say that neither credit nor an answer bounds.
+  /// What is left to either side of frames that neither credit nor an answer bounds.
   var allowances = WordAllowances()
-  /// Pauses wait until then.
+  /// Until when hints about pauses wait; nil if they don't.
   var pausesHeldUntil: Instant? { didSet { watch.changed() } }
   /// What the remote side can do beyond its version.
   let capabilities: Capabilities
@@ -79,14 +80,14 @@ final class Association {
   struct Leaving: Sendable {
     let command: CommandID?
     let reason: Reason
-    /// The node that wanted it, if the reason is a removal.
+    /// The node that asked for it, if the reason is a removal.
     let by: NodeID?
     let deadline: Instant
-    /// The leave frame was sent; the remote side closes the link.
+    /// Whether the leave frame was sent. The remote side then closes the link.
     fileprivate(set) var isTold = false
   }
 
-  /// A new one, on the terms of both hellos.
+  /// Begins an association on the terms of both hellos.
   init(
     id: AssociationID, node: NodeID, of ownNode: NodeID, on link: Link, _ hello: Hello,
     _ configuration: EngineConfiguration,
@@ -135,14 +136,15 @@ final class Association {
   /// The active link; nil while there is none.
   var activeLink: Link? { link?.association === self ? link : nil }
 
-  /// The remote side believes that it is a member, by an invitation that we had withdrawn, and we are leaving it:
-  /// frames that only a member may send break no rule, and are dropped.
+  /// Whether frames that only a member may send are dropped instead of breaking a rule: the remote side may believe
+  /// that it is a member, by an invitation that we had withdrawn, and we are leaving it.
   var dropsMemberFrames: Bool { !isMember && leaving != nil }
 
   /// The longest frame body that we may send.
   var frameLimit: Int { Int(clamping: min(limits.frame, UInt64(WireLimits.largestFrame))) }
 
-  /// One side has accepted, and waits for the other: a place is reserved, so that there is one when both have.
+  /// Whether a place is reserved for the peer: one side has accepted and waits for the other, and there must be a place
+  /// once both have.
   var holdsPlace: Bool { !isMember && leaving == nil && invitations.holdsPlace }
 
   /// Grows with the sequenced frames, unreliable messages and chunks that come.
@@ -150,10 +152,10 @@ final class Association {
 
   // MARK: Time
 
-  /// Not a member, and no invitation waits for an answer.
+  /// Whether the peer is not a member and no invitation waits for an answer.
   var isIdle: Bool { !isMember && invitations.isIdle }
 
-  /// Idle, not being left, and not about to be invited by us.
+  /// Whether it is idle, and we are neither leaving it nor about to invite it.
   var isUnused: Bool { isIdle && leaving == nil && invitations.own == nil }
 
   /// When something is due if nothing happens before. It depends on nothing that a message changes.
@@ -171,7 +173,7 @@ final class Association {
 }
 
 extension Association {
-  /// Something may be due.
+  /// Does what is due now.
   /// - Returns: why the association ends; nil where it does not.
   func deadlineReached(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
     if let held = pausesHeldUntil, held <= turn.now { sendPauses(turn) }
@@ -191,22 +193,23 @@ extension Association {
 // MARK: - Membership
 
 extension Association {
-  /// Tells the invitations of both sides of something, and does what comes of it here.
-  /// - Returns: what is left to the engine.
+  /// Passes a fact to the invitations between the two nodes, and carries out the steps that concern this association.
+  /// - Returns: what is left for the engine to do; nil if nothing is.
   func negotiate(_ fact: InvitationFact, _ turn: Turn) -> MembershipRequest? {
     let (steps, request) = invitations.handle(fact, remote(turn), turn)
     carryOut(steps, turn)
     return request
   }
 
-  /// The same for what ends them, which leaves nothing to the engine.
+  /// Passes an end to the invitations between the two nodes, and carries out its steps. Nothing is left for the engine
+  /// to do.
   private func negotiate(_ end: InvitationEnd, _ turn: Turn) {
     carryOut(invitations.handle(end, remote(turn), turn), turn)
   }
 
   /// What invitations need to know about the remote side.
   private func remote(_ turn: Turn) -> Invitations.Remote {
-    // Vouched for by a member and accepted by the application: no code, no question.
+    // A node that a member has introduced and the application has accepted counts as known: no code, no question.
     let introduction = turn.introduced.entries[node]
     let isAccepted = introduction?.isAccepted == true
     return Invitations.Remote(
@@ -226,7 +229,7 @@ extension Association {
     }
   }
 
-  /// The node is a member.
+  /// Makes the node a member.
   private func join(_ agreement: Invitations.Agreement, _ turn: Turn) {
     isMember = true
     membershipNumber = turn.countMembership()
@@ -248,8 +251,8 @@ extension Association {
 // MARK: - The end
 
 extension Association {
-  /// From here on nothing new begins, and transfers and streams end; the goodbye goes when the messages before it have
-  /// gone.
+  /// Begins to leave: from here on nothing new begins, transfers and streams end, and the goodbye goes when the
+  /// messages before it have gone.
   func beginLeaving(_ ending: Ending, command: CommandID? = nil, _ turn: Turn) {
     leaving = Leaving(
       command: command, reason: ending.reason, by: ending.by, deadline: turn.now + configuration.leaveTimeout)
@@ -257,9 +260,9 @@ extension Association {
     endTraffic(Ending(ending.reason, ending.blame), turn)
   }
 
-  /// Leaves at our own wish; the command is answered at the end.
-  /// - Returns: false where there is no link to say so on. The remote side learns it when it finds us, or by its
-  ///   timeout.
+  /// Leaves because we want to. The command is answered at the end.
+  /// - Returns: false if there is no link to say so on. The remote side learns it when it finds us, or gives up after
+  ///   its timeout.
   func leave(_ ending: Ending, command: CommandID?, _ turn: Turn) -> Bool {
     if suspension != nil { return false }
     beginLeaving(ending, command: command, turn)
@@ -274,24 +277,24 @@ extension Association {
     self.leaving = leaving
   }
 
-  /// The leave that follows is the wish of another member.
+  /// The remote side is about to leave because another member has asked for our removal.
   func receivedRemoved(_ member: MemberName, _ turn: Turn) throws(Breach) {
     guard try speaksAsMember() else { return }
     try countMemberWord(turn)
     removedBy = NodeID(member)
   }
 
-  /// What the application has under way with the remote side ends now.
+  /// Ends what the application has under way with the remote side.
   private func endTraffic(_ ending: Ending, _ turn: Turn) {
     for transfer in transfers.order { abandon(transfer, ending, turn) }
     refuseTransfers(ending, turn)
     resetStreams(ending, turn)
     stopStreams(ending, turn)
-    // Links of ours in tunnels end first, where all end.
+    // When we shut down, links of ours inside tunnels must end first: only relayed tunnels are closed now.
     closeTunnels(ending, turn) { ending.reason != .shuttingDown || $0.isRelayed }
   }
 
-  /// Removed from every table: all that it carried ends.
+  /// Ends everything that the association carried, after it was removed from every table.
   func end(_ ending: Ending, _ turn: Turn) {
     isOver = true
     endSearch(turn)
@@ -307,37 +310,39 @@ extension Association {
 // MARK: - Another link
 
 extension Association {
-  /// How it ends here when the remote side no longer knows it.
+  /// How an association ends here when the remote side no longer has it.
   static let lostByPeer = Ending(.linkFailed, .link, "the other side lost the connection")
 
-  /// In answer to a new association. That to a resumed one comes before the link is active.
-  /// - Parameter node: our own, which has asked only if it is the smaller one.
+  /// Takes the `associated` that answers a new association. The one for a resumed association comes before the link is
+  /// active.
+  /// - Parameter node: our own node. It has sent `associate` only if it is the smaller one.
   func receivedAssociated(_ count: UInt64, at node: NodeID) throws(Breach) {
     guard node < self.node, remoteBegun == nil else { throw Breach("associated twice, or without an associate") }
     remoteBegun = count
   }
 
-  /// Whether the remote side's count is that of this association; otherwise it has begun another one.
+  /// Whether the remote side's count matches this association; if not, it has begun another one.
   func isCounted(as begun: UInt64) -> Bool { remoteBegun ?? begun == begun }
 
-  /// In answer to a resumed one, of which the remote side has received this many frames.
+  /// The remote side has confirmed that it resumes this association, of which it has received this many frames.
   func confirmed(begun count: UInt64, _ received: UInt64, on link: Link) {
     remoteBegun = count
     if received == 0, let limits = link.hello?.limits { agree(on: link, limits) }
   }
 
-  /// Anything but a heartbeat was sent or received.
+  /// Notes that something other than a heartbeat was sent or received.
   func moved(_ now: Instant) { lastMoved = now }
 
-  /// Another link takes the place of its own, which no longer counts.
-  /// - Returns: the previous one; nil where there was none, or it is the same.
+  /// Puts another link in the place of the association's own, which no longer counts.
+  /// - Returns: the previous link; nil if there was none, or if it is the same.
   func take(_ link: Link) -> Link? {
     defer { self.link = link }
     return self.link === link ? nil : self.link
   }
 
-  /// The remote side has received nothing yet, and may have begun with the hellos of this link rather than with those
-  /// of the one on which we began: what either allows is taken, and no more is sent than both allow.
+  /// Reconciles the limits of two links. The remote side has received nothing yet, and may have begun with the hellos
+  /// of this link rather than with those of the link on which we began: we accept what either pair allows, and send no
+  /// more than both allow.
   private func agree(on link: Link, _ limits: PeerLimits) {
     let window = UInt64(configuration.firstStreamWindow(on: link.opening.traits))
     streams.agree(outgoingWindow: limits.streamWindow, incomingWindow: window)
@@ -346,25 +351,25 @@ extension Association {
     if !isMember { outbox.restrict(to: limits.messageWindow) }
   }
 
-  /// Whether it goes on without its link.
+  /// Whether the association goes on after its link has ended in this way.
   private func outlives(_ ending: Ending) -> Bool {
     guard isDurable, disconnectTimeout > .zero else { return false }
     // After a goodbye we wait for the remote side to close the link.
     return leaving?.isTold != true || ending.blame != .peer
   }
 
-  /// What becomes of another link whose handshake is complete, where there is an association already.
+  /// What becomes of a link whose handshake is complete when there is an association already.
   enum LinkUse {
     /// The association goes on here.
     case resume
-    /// It waits until it is known whether the active link lives.
+    /// The link waits until it is known whether the active one still works.
     case wait
     case refuse
     /// The remote side has lost the association, and another one may begin.
     case begin
   }
 
-  /// The smaller node decides.
+  /// Decides what becomes of another link. Only the smaller node does.
   func use(of link: Link, _ hello: Hello) -> LinkUse {
     if goesOn(on: link, hello) { return .resume }
     let isHeld = hello.held?.id == id
@@ -383,13 +388,15 @@ extension Association {
     link.waitForSign(of: current, until: turn.now + time, turn)
   }
 
-  /// Whether it can go on where the remote side has this many of our frames; false if that has begun anew.
+  /// Whether the association can be resumed when the remote side has received this many of our frames; false if the
+  /// remote side has started over.
+  /// - Throws: a breach if that is more than we have sent.
   func resumes(at received: UInt64) throws(Breach) -> Bool {
     guard isDurable, received <= sequenced.sent else { throw Breach("has received frames that were not sent") }
     return received >= sequenced.acknowledged
   }
 
-  /// Whether it is to go on over a link whose handshake is complete.
+  /// Whether the association is to go on over this link, whose handshake is complete.
   private func goesOn(on link: Link, _ hello: Hello) -> Bool {
     guard isDurable, hello.capabilities.contains(.resume) else { return false }
     let isHeld = hello.held?.id == id
@@ -400,7 +407,7 @@ extension Association {
     return isHeld && current.phase == .active && isBetter(link, than: current)
   }
 
-  /// What is under way on the link no longer counts: it is sent again on the next one, or stated anew.
+  /// Drops what is under way on the link: it is sent again on the next one, or stated again.
   func detach(_ turn: Turn) {
     negotiate(.linkLost, turn)
     sequenced.detach()
@@ -409,9 +416,9 @@ extension Association {
     dropChunksUnderWay()
   }
 
-  /// Its link is gone.
-  /// - Parameter mayGoOn: without one, until there is another.
-  /// - Returns: whether it does.
+  /// The association has lost its link.
+  /// - Parameter mayGoOn: whether it may go on without a link until there is another one.
+  /// - Returns: whether it goes on, suspended.
   func lost(_ former: Link, _ cause: Ending, mayGoOn: Bool, _ turn: Turn) -> Bool {
     link = nil
     guard mayGoOn, outlives(cause) else { return false }
@@ -426,8 +433,8 @@ extension Association {
     if isMember { turn.deliver(.suspended(node, cause)) }
   }
 
-  /// Goes on over another link; the remote side has this many of our frames.
-  /// - Parameter addresses: where that link was dialled.
+  /// Resumes over another link. The remote side has received this many of our frames.
+  /// - Parameter addresses: where an attempt of ours to invite the peer dialled that link; empty if none did.
   func resume(
     on link: Link, remoteHas received: UInt64, dialled addresses: [TransportAddress], _ surroundings: Surroundings,
     _ turn: Turn
@@ -466,7 +473,7 @@ extension Association {
 
   // MARK: Addresses
 
-  /// We have dialled the peer at these addresses, and a link resulted, ours or the peer's.
+  /// Notes addresses at which we have dialled the peer, if that has led to a link, ours or the peer's.
   func dialled(at addresses: [TransportAddress]) { self.addresses.dialled(at: addresses) }
 
   /// Only a member's ports are noted: a stranger must not make us dial.

@@ -1,9 +1,9 @@
 import PiconetWire
 
-/// A rule of the wire format that the remote side has broken: this ends its link and the association.
+/// The remote side has broken a rule of the wire format, which ends its link and the association.
 struct Breach: Error, Equatable {
   var reason: Reason
-  /// The rule, for people.
+  /// The broken rule, as a human-readable message.
   var detail: String
 
   init(_ detail: String, _ reason: Reason = .protocolBroken) {

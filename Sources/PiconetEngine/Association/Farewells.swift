@@ -1,12 +1,12 @@
 import PiconetWire
 
 /// Members that we have left or removed and that may not know it, because there was no link or the goodbye was lost
-/// with it: one that comes back for such an association is told why it is over.
+/// with it. One that tries to resume such an association is told why it is over.
 struct Farewells: Sendable {
   struct Farewell: Sendable {
     let association: AssociationID
     let reason: Reason
-    /// When the remote side will have given up by itself.
+    /// When the remote side will have given up on its own.
     let until: Instant
   }
 
@@ -24,7 +24,7 @@ struct Farewells: Sendable {
     }
   }
 
-  /// Why the association that a node still holds is over; nil where nothing is known.
+  /// Why the association that a node still holds is over; nil if nothing is known of it.
   func reason(for node: NodeID, holding association: AssociationID?, at now: Instant) -> Reason? {
     guard let farewell = said[node], farewell.association == association, farewell.until > now else { return nil }
     return farewell.reason
@@ -32,7 +32,7 @@ struct Farewells: Sendable {
 }
 
 extension Association {
-  /// What the remote side is told when it comes back for the association after its end; nil where nothing is.
+  /// What the remote side is told if it tries to resume the association after its end; nil if it is not remembered.
   func farewell(after ending: Ending, _ now: Instant) -> Farewells.Farewell? {
     guard isDurable, isMember, ending.blame != .peer else { return nil }
     let reason: Reason
@@ -41,7 +41,7 @@ extension Association {
     case .removed: reason = .removed
     case .lost, .broken, .refused: return nil
     }
-    // The silence that its hello told is half of its timeout.
+    // The silence that its hello states is half of its timeout.
     let patience = Duration.milliseconds(2 * Int64(clamping: min(limits.silence, 43_200_000)))
     return Farewells.Farewell(association: id, reason: reason, until: now + patience)
   }

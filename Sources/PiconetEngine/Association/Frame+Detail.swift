@@ -1,7 +1,7 @@
 import PiconetWire
 
 extension Frame {
-  /// The same frame without words for people.
+  /// This frame without its human-readable detail.
   var withoutDetail: Frame {
     switch self {
     case .decline(let reason, _): .decline(reason, detail: "")

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Where bytes of whole frames that we have written ourselves can be cut.
+/// Cuts bytes between frames. The bytes are whole frames that we have written ourselves.
 enum FrameCut {
   /// The last `count` frames, or all if there are fewer.
   static func last(_ count: UInt64, of frames: Bytes) -> Bytes {

@@ -4,7 +4,7 @@ import PiconetWire
 /// them.
 struct Inbox: Sendable {
   private var window: UInt64
-  /// The parts of an incomplete message count as taken: the window may then be smaller than a message.
+  /// Whether the parts of an incomplete message count as taken, so that the window may be smaller than a message.
   private let countsParts: Bool
   private var fragments: [UInt8] = []
   private var isFragmented = false
@@ -12,9 +12,10 @@ struct Inbox: Sendable {
   private var used: UInt64 = 0
   /// Cost of all that the application took.
   private var consumed: UInt64 = 0
-  /// What the remote side may send in all; it knows unless `isCreditDue`.
+  /// How much the remote side may send in all since the association began. It was told unless `isCreditDue`.
   private(set) var granted: UInt64
-  /// The next flush tells the remote side its credit. For channel 0 alone: `IncomingChannels` notes what is due itself.
+  /// Whether the next flush tells the remote side its credit. Used for channel 0 alone: `IncomingChannels` notes what
+  /// is due itself.
   private(set) var isCreditDue = false
 
   init(window: UInt64, countsParts: Bool = false) {
@@ -23,8 +24,8 @@ struct Inbox: Sendable {
     granted = window
   }
 
-  /// From now on this much may wait for the application, because the link is another one. Credit that was given stays
-  /// given: a smaller window takes effect once that is used up.
+  /// Changes how much may wait for the application, because the link is another one. Credit that was given stays given:
+  /// a smaller window takes effect once that is used up.
   mutating func resize(_ window: UInt64) {
     self.window = window
     granted = max(granted, consumed + window)
@@ -79,7 +80,7 @@ struct Inbox: Sendable {
     FrameEncoder.append(.messageCredit(limit: granted), to: &bytes)
   }
 
-  /// There is another link, on which credit is told anew; or none, and nothing is told.
+  /// Marks the credit to be told again on a new link, or not to be told while there is none.
   mutating func restateCredit(isLinked: Bool) { isCreditDue = isLinked }
 
   /// What the remote side may still send.

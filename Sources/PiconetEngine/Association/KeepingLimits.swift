@@ -1,15 +1,15 @@
 import PiconetWire
 
-/// What may be kept for one remote side until it acknowledges it. What we send of our own accord stops and waits at one
-/// limit. Answers to what the remote side sends go on up to another, at which the association ends: a peer that
-/// acknowledges as the wire format says never gets there
-/// ([wire-format.md, section 12](../../../Documentation/wire-format.md)).
+/// Limits on what is kept for one remote side until it acknowledges it. At one limit we stop sending of our own accord
+/// and wait. Answers to what the remote side sends go on up to another limit, at which the association ends: a peer
+/// that acknowledges as the wire format demands never gets there ([wire-format.md, section
+/// 12](../../../Documentation/wire-format.md)).
 struct KeepingLimits: Sendable {
-  /// For what goes of our own accord.
+  /// Bytes at which we stop sending of our own accord.
   let own: Int
-  /// For everything, apart from what is about transfers and streams of ours.
+  /// Bytes in all, apart from frames about transfers and streams of ours.
   let all: Int
-  /// For the number of control frames, apart from those about transfers and streams of ours.
+  /// The number of control frames, apart from those about transfers and streams of ours.
   let frames: Int
 
   init(_ configuration: EngineConfiguration) {
@@ -18,7 +18,7 @@ struct KeepingLimits: Sendable {
     frames = 2_048 + 2 * (configuration.transferLimit + configuration.streamLimit)
   }
 
-  /// With this many control frames kept, nothing goes of our own accord.
+  /// The number of kept control frames at which we stop sending of our own accord.
   static let ownFrames = 1_024
 
   /// Bytes for each number of a transfer or stream that we have used: its last frames are not held back, and we may
@@ -34,19 +34,19 @@ struct KeepingLimits: Sendable {
 }
 
 extension Association {
-  /// Nothing more goes of our own accord before the remote side has acknowledged something.
+  /// Whether we must send nothing more of our own accord until the remote side has acknowledged something.
   var isCrowded: Bool {
     sequenced.unacknowledged.byteCount >= keeping.own || sequenced.unacknowledged.aloneCount >= KeepingLimits.ownFrames
   }
 
-  /// The remote side leaves more unacknowledged than it may.
+  /// Whether the remote side leaves more unacknowledged than it may.
   var keepsTooMuch: Bool {
     guard isDurable else { return false }
     guard isMember else { return sequenced.sent - sequenced.acknowledged > KeepingLimits.strangerFrames }
     return sequenced.unacknowledged.byteCount > keptLimit || sequenced.unacknowledged.aloneCount > keptFrames
   }
 
-  /// Why it ends where too much is kept for it.
+  /// How the association ends if too much is kept for it.
   var endOfCrowded: Ending {
     let detail =
       keepsTooMuch

@@ -8,7 +8,7 @@ struct Outbox: Sendable {
   private var firstOffset = 0
   /// Cost of all that was framed since the association began; never above `limit`.
   private(set) var used: UInt64 = 0
-  /// The remote side's credit.
+  /// How much the remote side takes in all since the association began.
   private(set) var limit: UInt64
   /// Cost of what is queued.
   private(set) var queuedCost = 0
@@ -20,13 +20,13 @@ struct Outbox: Sendable {
 
   var isEmpty: Bool { queue.isEmpty }
 
-  /// What may still go before there is more credit.
+  /// How much may still go before there is more credit.
   var credit: UInt64 { limit - min(used, limit) }
 
   /// More credit; a limit below the present one changes nothing.
   mutating func credit(_ limit: UInt64) { self.limit = max(self.limit, limit) }
 
-  /// The remote side's hello may mean a smaller credit, and nothing has reached it yet.
+  /// Lowers the limit: another hello of the remote side may state a smaller one, and nothing has reached it yet.
   mutating func restrict(to limit: UInt64) { self.limit = min(self.limit, limit) }
 
   static func cost(of message: Bytes) -> Int { message.count + WireLimits.messageCost }
@@ -36,7 +36,7 @@ struct Outbox: Sendable {
     queuedCost += Self.cost(of: message)
   }
 
-  /// Whether the first message is begun, or longer than this.
+  /// Whether the first message is partly framed already, or longer than this.
   func isFirstLong(above limit: Int) -> Bool { firstOffset > 0 || (queue.first?.count ?? 0) > limit }
 
   /// Frames what credit and `room` allow.

@@ -3,7 +3,7 @@ import PiconetWire
 /// The sequenced frames of one association, both ways: how many there were, what of ours is kept until it is
 /// acknowledged, what of it is sent again on another link, and whether the remote side is to be told of its own.
 struct SequencedFrames: Sendable {
-  /// Both sides resume: what is sent is kept.
+  /// Whether both sides can resume, so that what is sent is kept.
   private let isDurable: Bool
   private(set) var sent: UInt64 = 0
   private(set) var acknowledged: UInt64 = 0
@@ -13,7 +13,7 @@ struct SequencedFrames: Sendable {
   private var receivedTold: UInt64 = 0
   /// Bytes of messages and of other bulky frames that came since the last acknowledgement.
   private var bytesSinceTold = 0
-  /// The next flush tells what has arrived.
+  /// Whether the next flush acknowledges what has arrived.
   private(set) var isAcknowledgementDue = false
   /// What is sent again on a new link, before anything new.
   private var backlog = FirstInFirstOut<Bytes>()
@@ -34,7 +34,7 @@ struct SequencedFrames: Sendable {
     if isDurable { unacknowledged.append(frames, last: sent, bufferCount: bufferCount) }
   }
 
-  /// The same for one control frame.
+  /// Counts one control frame that was just written for the link, and keeps it until it is acknowledged.
   mutating func append(control frame: Bytes) {
     sent += 1
     if isDurable { unacknowledged.append(alone: frame, last: sent) }
@@ -49,9 +49,9 @@ struct SequencedFrames: Sendable {
 
   // MARK: The remote side's
 
-  /// Frames after which the remote side is told what has arrived, so that it need not keep them.
+  /// After how many frames we acknowledge, so that the remote side need not keep them.
   private static let acknowledgedFrames: UInt64 = 64
-  /// The same in bytes of messages and other bulky frames.
+  /// After how many bytes of messages and other bulky frames we acknowledge.
   private static let acknowledgedBytes = 64 << 10
 
   /// Counts a frame that has arrived.
@@ -72,7 +72,7 @@ struct SequencedFrames: Sendable {
     told()
   }
 
-  /// The remote side knows what has arrived.
+  /// Notes that the remote side has been told what has arrived.
   private mutating func told() {
     receivedTold = received
     bytesSinceTold = 0
@@ -81,7 +81,7 @@ struct SequencedFrames: Sendable {
 
   // MARK: Another link
 
-  /// What the last link has lost is not all sent again yet: nothing new may overtake it.
+  /// Whether frames that the last link has lost are still to be sent again: nothing new may overtake them.
   var isResending: Bool { !backlog.isEmpty || !behindBacklog.isEmpty }
 
   /// Bytes of control frames that wait behind what is sent again.
@@ -93,8 +93,8 @@ struct SequencedFrames: Sendable {
     behindBacklog = []
   }
 
-  /// Goes on over another link; the remote side has this many of our frames.
-  /// - Returns: what is sent again.
+  /// Prepares to send again, on another link, what the remote side lacks. It has received this many of our frames.
+  /// - Returns: how much is sent again.
   mutating func resume(remoteHas received: UInt64) -> LaneCount {
     acknowledge(upTo: received)
     var repeated = LaneCount(frames: sent - received)
@@ -109,7 +109,8 @@ struct SequencedFrames: Sendable {
 
   mutating func appendBehindBacklog(_ frame: [UInt8]) { behindBacklog.append(contentsOf: frame) }
 
-  /// Sends again what another link has lost: whole frames, as many as there is room for, but at least one.
+  /// Writes frames that another link has lost: whole frames, as many as there is room for, but at least one if there is
+  /// any room.
   /// - Returns: how many bytes were written.
   mutating func frameBacklog(into bytes: inout [UInt8], room: Int) -> Int {
     let before = bytes.count

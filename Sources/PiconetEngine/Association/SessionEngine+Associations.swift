@@ -37,7 +37,7 @@ extension SessionEngine {
       return refuse(link, associations.reasonGone(remote, holding: id, at: turn.now), "", turn)
     }
     if let former { end(former, Association.lostByPeer, turn) }
-    // We had nothing else to say to it.
+    // We dialled this link only to resume an association, and there is none to resume.
     if link.searchedFor != nil {
       return refuse(link, associations.reasonGone(remote, holding: link.hello?.held?.id, at: turn.now), "", turn)
     }
@@ -71,7 +71,7 @@ extension SessionEngine {
   }
 
   /// Ends an association, its link if it has one, and all that it carried.
-  /// - Parameter told: what the remote side is told instead of the ending's own words.
+  /// - Parameter told: the detail that the remote side is told instead of the ending's own.
   mutating func end(_ association: Association, _ ending: Ending, told: String? = nil, _ turn: Turn) {
     // With the link, its association is concluded.
     if let link = association.link { end(link, ending, told: told, turn) } else { conclude(association, ending, turn) }
@@ -87,7 +87,7 @@ extension SessionEngine {
     endIntroductions(with: association, ending, turn)
   }
 
-  /// Ends associations for which too much is kept.
+  /// Ends the associations for which more is kept than may be.
   mutating func endCrowded(_ turn: Turn) {
     for remote in turn.takeCrowded() {
       if let association = associations[remote] { end(association, association.endOfCrowded, turn) }

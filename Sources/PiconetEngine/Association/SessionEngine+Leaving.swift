@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Goodbyes: what was sent before them still goes, nothing new begins, and the remote side closes the link when it has
-/// them.
+/// Leaving a peer: what was sent before the goodbye still goes, nothing new begins, and the remote side closes the link
+/// when it has the goodbye.
 extension SessionEngine {
   mutating func leave(_ id: CommandID?, _ remote: NodeID, _ reason: Reason, by: NodeID? = nil, _ turn: Turn) {
     if let association = associations[remote], association.leaving == nil {

@@ -19,14 +19,14 @@ extension SessionEngine {
     leave(id, remote, .removed, by: node, turn)
   }
 
-  /// Leaves a member because another one wants it removed, and may.
+  /// Leaves a member because another member asks for its removal, if such a request counts here.
   mutating func remove(_ remote: NodeID, for member: Association, _ turn: Turn) {
     guard let association = associations[remote], association.isStaying else {
       guard let entry = turn.introduced.entries[remote],
         configuration.removals.counts(ofIntroducer: entry.introducers.contains { $0.node.peer == member.node.peer })
       else { return }
       member.giveBackMemberWord()
-      // No introduction is to bring it back.
+      // No introduction may bring it back.
       introducer.removed(remote)
       let ending = Ending(.removed, .peer, "a member has removed it", by: member.node)
       return follow(.end(remote, ending, told: ending), turn)

@@ -4,7 +4,7 @@ import PiconetWire
 extension SessionEngine {
   /// The association goes on without this link, and looks for another one.
   mutating func suspended(_ association: Association, on link: Link, _ turn: Turn) {
-    // A link that the remote side has opened meanwhile may do.
+    // A link that the remote side has opened in the meantime may serve.
     if node < association.node, let other = links.ready(to: association.node).first { ready(other, turn) }
     guard associations[association.node] === association, association.suspension != nil else { return }
     search(.linkLost(wasDialler: link.isDialler), for: association.node, turn)
@@ -12,7 +12,7 @@ extension SessionEngine {
 
   // MARK: The smaller node, which decides
 
-  /// The active link lives: links that wait for its silence are not used.
+  /// The active link has answered: links that wait to replace it are refused.
   mutating func probeAnswered(_ token: UInt64, on link: Link, _ turn: Turn) {
     guard link.phase == .active else { return }
     for other in links.waiting(for: token, of: link.node) { refuse(other, .duplicateLink, "", turn) }
@@ -28,13 +28,13 @@ extension SessionEngine {
     resume(association, on: link, turn)
   }
 
-  /// Asks the remote side to go on over this link.
+  /// Asks the remote side to resume the association over this link.
   mutating func resume(_ association: Association, on link: Link, _ turn: Turn) {
     leave(linkOf: association, for: link, turn)
     link.askToResume(association, turn)
   }
 
-  /// The remote side has answered that it goes on.
+  /// The remote side has answered that it resumes the association.
   mutating func receivedAssociated(_ received: UInt64, _ begun: UInt64, on link: Link, _ turn: Turn) {
     guard link.phase == .resuming, let remote = link.node, let association = associations[remote] else { return }
     guard association.isCounted(as: begun) else { return end(association, Association.lostByPeer, turn) }
@@ -57,7 +57,7 @@ extension SessionEngine {
 
   // MARK: Both
 
-  /// Whether the association can go on where the remote side has this many of our frames; if not, it is over.
+  /// Whether the association can be resumed when the remote side has this many of our frames; if not, it is ended.
   private mutating func resumes(_ association: Association, _ received: UInt64, on link: Link, _ turn: Turn) -> Bool {
     do throws(Breach) {
       if try association.resumes(at: received) { return true }
@@ -70,7 +70,7 @@ extension SessionEngine {
     return false
   }
 
-  /// The association has another link from now on; what still comes on the previous one does not count.
+  /// Moves the association to another link. What still comes on the previous one does not count.
   private mutating func leave(linkOf association: Association, for link: Link, _ turn: Turn) {
     if let former = association.take(link) { end(former, Ending(.duplicateLink, .nobody), turn) }
     association.detach(turn)

@@ -1,6 +1,7 @@
 import PiconetWire
 
-/// Sequenced frames that were sent and not acknowledged, in their order, for another link in case this one dies.
+/// Sequenced frames that were sent and are not acknowledged yet, in order, to be sent again on another link if this one
+/// dies.
 ///
 /// Bulk is kept as it was written, a slice of what went to the link at once: nothing is copied, and a flush with a
 /// thousand messages is one entry. Short frames that were written alone, of which the remote side can provoke many, are

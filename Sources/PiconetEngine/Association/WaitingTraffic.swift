@@ -1,6 +1,6 @@
-/// The kinds of traffic of an association that wait for its link, beside what the link has already, in the order in
-/// which they go. `transmit` looks for nothing else: a kind that is missing here never goes at all, rather than only
-/// until something else takes it along.
+/// The kinds of traffic of an association that wait for its link, besides what the link has already. They go in this
+/// order, except for those of tunnels. `transmit` looks for nothing else: a kind that is missing here is never sent at
+/// all, not even along with another.
 struct WaitingTraffic: OptionSet {
   let rawValue: UInt16
 
@@ -17,7 +17,8 @@ struct WaitingTraffic: OptionSet {
   static let chunks = WaitingTraffic(rawValue: 1 << 8)
   static let goodbye = WaitingTraffic(rawValue: 1 << 9)
   static let tunnelCredits = WaitingTraffic(rawValue: 1 << 10)
-  /// What goes through tunnels: before bulk of our own in part, and behind it.
+  /// What goes through tunnels. It goes before `streams`, and gets a quarter of the room for bulk while streams or
+  /// chunks wait too.
   static let tunnels = WaitingTraffic(rawValue: 1 << 11)
 
   /// What goes of our own accord, and stops while the remote side leaves too much unacknowledged.
@@ -43,6 +44,6 @@ extension Association {
     return waiting
   }
 
-  /// Something waits until less is kept.
+  /// Whether something waits until less is kept.
   var waitsForAcknowledgement: Bool { !waiting.isDisjoint(with: .ownAccord) }
 }

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// What a peer can make an engine hold, by its settings.
+/// How much a peer can make an engine hold, according to its settings.
 extension EngineConfiguration {
   /// Bytes of answers to a member that may be unacknowledged beyond `unacknowledgedLimit`: everything about each
   /// transfer and stream that it may have open, and some that need no acknowledgement yet.
@@ -24,7 +24,8 @@ extension EngineConfiguration {
     return answers + 4 * KeepingLimits.strangerControl + Link.pausedLimit + 2 * frame
   }
 
-  /// The same for a member: what is kept for it (`keptLimit`), a message in parts, control frames, and what is open.
+  /// The most that a member can make an engine hold, in bytes: what is kept for it (`keptLimit`), a message in parts in
+  /// each channel, control frames, and what is open.
   public var memberMemory: Int {
     let frame = max(frameLimit, WireLimits.controlFrame) + 9
     // What is relayed to a member waits for it; it comes from others.

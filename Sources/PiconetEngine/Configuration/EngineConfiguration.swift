@@ -2,9 +2,9 @@ import PiconetWire
 
 /// Which nodes become members of a session.
 public enum SessionMembership: String, Sendable, Hashable, CaseIterable {
-  /// Each pair of members for itself: members of a member are not ours.
+  /// Each node has its own members: members of a member are not ours.
   case pairs
-  /// A node that joins one member joins all that say the same: members introduce one another.
+  /// A node that joins one member joins all that have this setting: members introduce one another.
   case group
 }
 
@@ -12,7 +12,7 @@ public enum SessionMembership: String, Sendable, Hashable, CaseIterable {
 public struct EngineConfiguration: Sendable, Hashable {
   /// The session id: only nodes of the same session id become peers. 1 to `WireLimits.sessionID` bytes.
   public var sessionID: String
-  /// What people call this device. 1 to 63 bytes of UTF-8.
+  /// The name of this device, as people see it: 1 to 63 bytes of UTF-8, without control characters.
   public var name: String
   /// What our application says to every peer we connect to, before any question; at most `WireLimits.greeting` bytes.
   /// Default: nothing.
@@ -22,7 +22,7 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// The longest message in bytes, sent or received. Default 95 KiB, as GKSession.
   public var messageLimit = 95 * 1024
   /// Bytes of reliable messages that a peer may send ahead of the application; also the budget of our own queue to a
-  /// peer. A peer costs at most about three times this in memory. Default 1 MiB.
+  /// peer. `memberMemory` says how much a member can make an engine hold in all. Default 1 MiB.
   public var messageWindow = 1 << 20
   /// In how many channels a peer may send messages, channel 0 among them. Default 64; 1 to 64.
   public var channelLimit = MessageChannel.count
@@ -40,7 +40,7 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// Bytes of all incoming transfers that may be under way beyond what is stored: with many transfers each gets its
   /// share, at least `smallestTransferWindow`. Default 16 MiB.
   public var transferMemory = 16 << 20
-  /// Default 64 KiB.
+  /// The least share of a transfer in `transferMemory`, in bytes. Default 64 KiB.
   public var smallestTransferWindow = 64 << 10
   /// Bytes that one disk read of an outgoing transfer asks for. Default 256 KiB; two may be under way.
   public var readSize = 256 << 10
@@ -60,13 +60,14 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var disconnectTimeout: Duration = .seconds(20)
   /// The time from an open link to its association. Default 10 s.
   public var handshakeTimeout: Duration = .seconds(10)
-  /// An association without members or invitation ends after this, and earlier when its place is needed. Default 90 s:
-  /// a person on the other side may compare short codes meanwhile.
+  /// How long an association may last that is no membership and has no open invitation; it ends earlier if its place is
+  /// needed. Default 90 s: a person on the other side may be comparing short codes.
   public var idleTimeout: Duration = .seconds(90)
-  /// How long it may take until what was sent before a `leave` has gone, and the remote side has confirmed. Default 5
+  /// How long it may take until everything sent before a `leave` has gone and the remote side has confirmed. Default 5
   /// s.
   public var leaveTimeout: Duration = .seconds(5)
-  /// The most links without an association. The oldest goes first. Default 128.
+  /// The most links opened by peers that may be without an active association. Beyond that the oldest from the address
+  /// with the most is closed. Default 128.
   public var handshakeLimit = 128
   /// The most associations, members or not. Default 256.
   public var associationLimit = 256
@@ -85,18 +86,18 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// Whether we pass bytes on between members of ours that can't reach each other, and how many. They are ciphertext to
   /// us. Default: nil, no.
   public var relaying: RelayQuotas?
-  /// Whose wish to remove a member counts. Default: that of the member that introduced it to us.
+  /// Whose requests to remove a member count. Default: those of the member that introduced it to us.
   public var removals = RemovalPolicy.introducers
   /// Whether unreliable messages are delivered even after newer ones. Default: no.
   public var deliversLateMessages = false
   /// The most peers in the discovery table. Default 1024.
   public var sightingLimit = 1024
-  /// Transports in order of preference. With `relay`, last if at all, members are reached over others that relay, and
-  /// reach us so.
+  /// Transports in order of preference. If `relay` is among them, which must then be the last, members may also be
+  /// reached over others that relay, and may reach us so.
   public var transports = TransportKind.defaultOrder
   /// The head start of a transport over the next one. Default 800 ms.
   public var transportHeadStart: Duration = .milliseconds(800)
-  /// Whether an association moves by itself to a transport that comes earlier in `transports`, when one leads to the
+  /// Whether an association moves on its own to a transport that comes earlier in `transports`, when one leads to the
   /// peer. Default true.
   public var movesBetweenTransports = true
 
@@ -133,10 +134,10 @@ public struct EngineConfiguration: Sendable, Hashable {
     timeout == .zero || (timeout >= .seconds(2) && timeout <= .seconds(86_400))
   }
 
-  /// The rule that `isDisconnectTimeout` checks, for people.
+  /// The rule that `isDisconnectTimeout` checks, as a human-readable message.
   static let disconnectTimeoutRule = "the disconnect timeout is 0, or 2 s to 24 hours"
 
-  /// Characters that no discovery source shows as they are.
+  /// Whether a character is one that no discovery source shows as it is.
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
@@ -152,7 +153,8 @@ public struct EngineConfiguration: Sendable, Hashable {
     }
   }
 
-  /// Names the first setting that is out of its limits.
+  /// Checks every setting.
+  /// - Throws: the rule of the first setting that is out of its limits.
   public func validate() throws(InvalidConfiguration) {
     func check(_ holds: Bool, _ rule: String) throws(InvalidConfiguration) {
       if !holds { throw InvalidConfiguration(rule: rule) }
@@ -214,7 +216,7 @@ public struct InvalidConfiguration: Error, Sendable, Hashable, CustomStringConve
   public var description: String { rule }
 }
 
-/// Who we are.
+/// The identity of the node that an engine runs for.
 public struct LocalIdentity: Sendable, Hashable {
   /// Our key and our incarnation.
   public var node: NodeID

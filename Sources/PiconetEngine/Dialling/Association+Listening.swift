@@ -9,17 +9,18 @@ extension Association {
     send(.listening(turn.listeningPorts), turn)
   }
 
-  /// Where it may be dialled now.
+  /// Where the peer may be dialled now.
   func knownAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
     addresses.known(surroundings.addresses(of: node))
   }
 
-  /// The same, and over members that relay: for one that has no link, since a relay is no better than any.
+  /// Where the peer may be dialled now, also over members that relay. Used for a peer without a link, since a relay is
+  /// no better than any other way.
   func allAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
     guard configuration.transports.contains(.relay) else { return knownAddresses(surroundings) }
     return knownAddresses(surroundings) + surroundings.relayAddresses(of: node)
   }
 
-  /// The hosts from which its links have come, over each transport.
+  /// The peer's host on its last link over each transport.
   var reachedHosts: [TransportKind: String] { addresses.hosts }
 }

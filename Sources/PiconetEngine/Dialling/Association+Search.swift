@@ -3,7 +3,8 @@ import PiconetWire
 /// The search for another link: while there is none, or for a better one.
 extension Association {
   /// Dials and links may outlive their search: what becomes of them then tells it nothing.
-  /// - Returns: why the association ends; nil where it does not.
+  /// Takes a fact about the search for another link.
+  /// - Returns: how the association ends because of it; nil if it goes on.
   func search(_ fact: SearchFact, _ surroundings: Surroundings, _ turn: Turn) -> Ending? {
     var hasRoundEnded: Bool?
     switch fact {
@@ -68,13 +69,14 @@ extension Association {
     return true
   }
 
-  /// A round of the search has led nowhere.
+  /// How the association ends after a round of the search that has led nowhere; nil if it goes on.
   private func endOfRound(_ surroundings: Surroundings, _ now: Instant) -> Ending? {
     endIfGone(surroundings, now) ?? endIfRestarted(surroundings)
   }
 
-  /// The kernel has closed the link, and nothing listens any more where the peer was, on any transport: its process has
-  /// ended. A peer that only hides would have come back by itself within the time of grace.
+  /// The ending if the peer's process has certainly ended: the kernel has closed the link, and nothing listens any more
+  /// where the peer was, on any transport. A peer that only hides would have come back on its own within the time of
+  /// grace.
   private func endIfGone(_ surroundings: Surroundings, _ now: Instant) -> Ending? {
     let grace = min(.seconds(2), disconnectTimeout / 4)
     guard let suspension, suspension.cause.reason == .linkFailed, suspension.since + grace <= now,
@@ -84,8 +86,8 @@ extension Association {
     return Ending(.linkFailed, .peer, detail)
   }
 
-  /// The peer has certainly restarted: nothing listens any more where it was, on any transport, and another incarnation
-  /// of it is there.
+  /// The ending if the peer has certainly restarted: nothing listens any more where it was, on any transport, and
+  /// another incarnation of it is there.
   private func endIfRestarted(_ surroundings: Surroundings) -> Ending? {
     guard suspension != nil, let search, isNowhere(surroundings),
       search.isOtherSeen || surroundings.discovery.seesOnlyOther(than: node)
@@ -100,7 +102,7 @@ extension Association {
 
   // MARK: Time
 
-  /// Why a suspended association ends now; nil where it does not.
+  /// How a suspended association ends now; nil if it goes on.
   private func endOfSuspension(_ now: Instant) -> Ending? {
     guard let suspension, suspension.lastHeard + disconnectTimeout <= now else { return nil }
     if disconnectTimeout == .zero { return suspension.cause }
@@ -122,7 +124,7 @@ extension Association {
   private func sighted(_ surroundings: Surroundings, _ turn: Turn) {
     if suspension == nil {
       lookForBetter(surroundings, turn)
-      // News of a name or of a signal's strength lead nowhere else.
+      // A new name or signal strength leads nowhere new.
       guard let search, betterAddresses(surroundings).contains(where: search.isNew) else { return }
     }
     search?.sighted(searchTerms, turn)
@@ -146,7 +148,7 @@ extension Association {
     return search?.worthTrying(better) ?? better
   }
 
-  /// A member may move to a better transport: soon, and again now and then.
+  /// Begins to look for a better transport to a member, if there may be one: soon, and again now and then.
   func lookForBetter(_ surroundings: Surroundings, _ turn: Turn) {
     guard search == nil, suspension == nil, !betterAddresses(surroundings).isEmpty else { return }
     search = LinkSearch(for: node, nextRound: turn.now + .milliseconds(500))

@@ -5,7 +5,7 @@ import PiconetWire
 struct ConnectRace: Sendable {
   /// All addresses of the transports that were asked for.
   private(set) var addresses: [TransportAddress]
-  /// The most of them: a device that claims to be the peer may claim to be anywhere.
+  /// At this number no more addresses are learned: a device that claims to be the peer may claim to be anywhere.
   static let addressLimit = 64
   /// How many of them one dial is given.
   static let addressesAtOnce = 16
@@ -83,8 +83,8 @@ struct ConnectRace: Sendable {
     dialled[kind]?.count == addresses.count { $0.kind == kind }
   }
 
-  /// A key other than the wanted one has answered at `remoteAddress`. Anybody can claim that a peer is at an address,
-  /// so this is a failure of the address alone: the remaining ones are dialled next.
+  /// A key other than the wanted one has answered at `remoteAddress`. Any device can claim that a peer is at an
+  /// address, so this is a failure of the address alone: the remaining ones are dialled next.
   mutating func answeredByStranger(_ kind: TransportKind, at remoteAddress: String, _ failure: LinkFailure) {
     running.removeAll { $0 == kind }
     isNextDue = true
@@ -94,7 +94,7 @@ struct ConnectRace: Sendable {
     if !answering.isEmpty || tried.count == 1 {
       usedUp.formUnion(answering.isEmpty ? tried : answering)
     } else {
-      // It may be a host's name, say: dialled one by one, each address answers for itself.
+      // It may be a host name, for example: dialled one by one, each address answers for itself.
       oneByOne.insert(kind)
     }
     dialAgain(kind)
@@ -105,7 +105,8 @@ struct ConnectRace: Sendable {
     if !addressesLeft(kind).isEmpty { waiting.insert(kind, at: 0) }
   }
 
-  /// - Parameter remoteAddress: what answered there and then failed, of all that were dialled.
+  /// A dial of this transport has failed.
+  /// - Parameter remoteAddress: the one of the dialled addresses that answered and then failed; nil if none did.
   mutating func failed(_ kind: TransportKind, _ failure: LinkFailure, at remoteAddress: String? = nil) {
     running.removeAll { $0 == kind }
     isNextDue = true
@@ -119,7 +120,7 @@ struct ConnectRace: Sendable {
     let tried = dialled[kind] ?? []
     let answering = remoteAddress.map { address in tried.filter { $0.leads(to: address) } } ?? []
     if !answering.isEmpty {
-      // It may have been planted, with the peer at another. Or it is the peer, and slow.
+      // The address may have been planted while the peer is at another. Or it is the peer's, and slow.
       if failure.code == .timedOut, tried.count > 1 {
         silent.formUnion(answering)
       } else {
@@ -131,7 +132,7 @@ struct ConnectRace: Sendable {
       // Something answered first at one of them, and can't or won't do TLS: the peer may be at another.
       oneByOne.insert(kind)
     } else {
-      // Where it was seen since it was dialled.
+      // What is left are addresses that this dial has not tried.
       usedUp.formUnion(tried)
     }
     dialAgain(kind)
@@ -150,7 +151,7 @@ struct ConnectRace: Sendable {
       }
   }
 
-  /// For people: transports that failed for the same reason are listed together.
+  /// The failures as a human-readable message. Transports that failed for the same reason are listed together.
   static func describe(_ failures: [TransportFailure]) -> String {
     var told: [(kinds: [String], reason: String)] = []
     for failure in failures {

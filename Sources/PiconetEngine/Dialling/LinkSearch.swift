@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// The search for a link to a peer: rounds of dials on all transports, with pauses between them that grow.
+/// The search for a link to a peer: rounds of dials on all transports, with growing pauses between them.
 struct LinkSearch: Sendable {
   /// What a round is for, and its bounds.
   struct Terms {
@@ -25,7 +25,7 @@ struct LinkSearch: Sendable {
   private(set) var goneKinds: Set<TransportKind> = []
   /// Another incarnation of the peer has answered.
   private(set) var isOtherSeen = false
-  /// Addresses at which a better way was looked for. Only new ones are worth a round before its time.
+  /// The addresses of the last round for a better link. Only new ones are worth a round before its time.
   private var tried: Set<TransportAddress> = []
   /// Transports on which the peer does not let us in, as long as they lead nowhere else: each dial may ask the peer's
   /// user again.
@@ -46,8 +46,8 @@ struct LinkSearch: Sendable {
     return [race.nextDeadline, roundEnds].compactMap { $0 }.min()
   }
 
-  /// The pause after this many rounds. Its base doubles each time, and it is drawn between half and one and a half of
-  /// that, so that two sides that dial each other do not go on colliding.
+  /// The pause after this many rounds. Its base doubles with each round, up to 4 s or an eighth of the timeout. It is
+  /// drawn between half and one and a half of that, so that two sides that dial each other do not go on colliding.
   static func pause(after rounds: Int, within timeout: Duration, _ random: inout SeededRandom) -> Duration {
     let most = min(Duration.seconds(4), timeout / 8)
     let plain = min(most, .milliseconds(200 << min(rounds, 6)))
@@ -108,7 +108,7 @@ struct LinkSearch: Sendable {
     nextRound = turn.now + pause
   }
 
-  /// The search is over.
+  /// Ends the search: cancels its dials.
   func end(_ turn: Turn) { turn.cancelDials(for: .search(node)) }
 
   // MARK: Answers
@@ -137,7 +137,8 @@ struct LinkSearch: Sendable {
     self.link = link
   }
 
-  /// Another peer is at one of the addresses, which anybody may have planted; the others are dialled in the same round.
+  /// Another peer answers at one of the addresses, which may have been planted. The others are dialled in the same
+  /// round.
   /// - Returns: whether the round has ended without a link.
   mutating func strangerAnswered(_ kind: TransportKind, at address: String, _ terms: Terms, _ turn: Turn) -> Bool {
     refusing.insert(kind)
@@ -158,7 +159,8 @@ struct LinkSearch: Sendable {
     goneKinds.insert(kind)
   }
 
-  /// Sightings are hints that anybody can give: they bring a round forward, but not without limit.
+  /// The peer was sighted: brings the next round forward, but not without limit, since any device can make up a
+  /// sighting.
   mutating func sighted(_ terms: Terms, _ turn: Turn) {
     guard isWaiting else { return }
     nextRound = min(nextRound, turn.now + Self.pause(after: 0, within: terms.disconnectTimeout, &turn.random))

@@ -1,11 +1,11 @@
 import PiconetWire
 
-/// Where a peer may be dialled, beside what discovery says of it at any moment.
+/// Where a peer may be dialled, besides where discovery sees it at the moment.
 struct PeerAddresses: Sendable {
   private let transports: [TransportKind]
   /// Where we have dialled it.
   private var dialled: [TransportAddress] = []
-  /// The host from which its last link over each transport came.
+  /// The peer's host on its last link over each transport.
   private(set) var hosts: [TransportKind: String] = [:]
   /// Where it says that it listens. A port is used only with the host of its links, so that it can't make us dial
   /// another one.
@@ -19,12 +19,13 @@ struct PeerAddresses: Sendable {
 
   mutating func linked(over traits: LinkTraits) { hosts[traits.kind] = traits.remoteHost }
 
-  /// Which members relay is looked up each time.
+  /// Notes where the peer was dialled. Relays are left out: which members relay is looked up each time.
   mutating func dialled(at addresses: [TransportAddress]) {
     dialled += addresses.filter { $0.kind != .relay && !dialled.contains($0) }
   }
 
-  /// - Parameter told: all of it; transports that we don't know are skipped.
+  /// Replaces the ports on which the peer says that it listens. Transports that we don't know are skipped.
+  /// - Parameter told: all its ports.
   mutating func told(_ told: [ListeningPort]) {
     ports = [:]
     for kind in TransportKind.allCases {
@@ -32,13 +33,13 @@ struct PeerAddresses: Sendable {
     }
   }
 
-  /// Where it is seen now, and where it was dialled.
+  /// Where discovery sees the peer now, and where it was dialled before.
   func seen(_ discovered: [TransportAddress]) -> [TransportAddress] {
     (discovered + dialled.filter { !discovered.contains($0) }).filter { transports.contains($0.kind) }
   }
 
-  /// The same, and over other transports where it says that it listens. That may be wrong: behind a NAT, say, no dial
-  /// gets in.
+  /// Where discovery sees the peer, where it was dialled, and over other transports where it says that it listens. The
+  /// latter may be wrong: behind a NAT, for example, no dial gets in.
   func known(_ discovered: [TransportAddress]) -> [TransportAddress] {
     let seen = seen(discovered)
     return seen
@@ -51,7 +52,7 @@ struct PeerAddresses: Sendable {
 }
 
 extension ListeningPort {
-  /// The ports of each transport, as members are told.
+  /// The ports of all transports in the form in which members are told of them.
   public static func list(_ ports: [TransportKind: UInt16]) -> [ListeningPort] {
     ports.compactMap { kind, port in kind.listeningNumber.map { ListeningPort(transport: $0, port: port) } }
       .sorted { $0.transport < $1.transport }

@@ -5,15 +5,16 @@ import PiconetWire
 /// They are those of a DNS-SD TXT record (RFC 6763, section 6): keys are printable ASCII without `=`, and must differ
 /// when case is ignored. Sizes are in bytes of UTF-8.
 public enum DiscoveryInfo {
-  /// One pair: key, `=` and value.
+  /// The most bytes of one pair: key, `=` and value.
   public static let pairLimit = 255
-  /// All pairs together.
+  /// The most bytes of all pairs together.
   public static let limit = 400
   public static let pairCount = 32
-  /// A key: with a longer one, DNS-SD could not carry a pair of the full length.
+  /// The most bytes of a key: with a longer one, DNS-SD could not carry a pair of the full length.
   public static let keyLimit = 250
 
-  /// Names the first rule that the info breaks.
+  /// Checks discovery info.
+  /// - Throws: the first rule that it breaks.
   public static func validate(_ info: [String: String]) throws(InvalidConfiguration) {
     var total = 0
     var seen: Set<String> = []

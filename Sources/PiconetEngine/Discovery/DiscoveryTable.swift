@@ -46,7 +46,7 @@ struct DiscoveryTable: Sendable {
       let node = NodeID(peer: sighting.peer, incarnation: sighting.incarnation)
       guard node != ownNode else { return nil }
       guard var ofNode = sightings[node] else {
-        // A room holds fewer devices than the limit; beyond that they are being invented, and it is first come, first
+        // A room holds fewer devices than the limit. Beyond it devices are being made up, and it is first come, first
         // served.
         guard sightings.count < limit else { return nil }
         sightings[node] = [(source, sighting)]
@@ -109,7 +109,7 @@ struct DiscoveryTable: Sendable {
       otherNames: Self.otherNames(ofNode.map(\.sighting)))
   }
 
-  /// The sources take turns: the names of one keep out none that another saw first.
+  /// The other names of a node. The sources take turns, so that the names of one can't crowd out those of another.
   private static func otherNames(_ sightings: [Sighting]) -> [String] {
     let names = sightings.map(\.names)
     var inTurns: [String] = []

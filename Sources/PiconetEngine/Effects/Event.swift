@@ -7,9 +7,9 @@ public struct PeerSummary: Sendable, Hashable {
   public var info: [String: String]
   /// Best first.
   public var addresses: [TransportAddress]
-  /// In dBm, from the source that hears it best; nil if none tells.
+  /// In dBm, from the source that hears it best; nil if no source says.
   public var signalStrength: Int?
-  /// What else it is advertised as, by itself or by anybody.
+  /// Other names that it is advertised under. Any device can advertise it under any name.
   public var otherNames: [String]
 
   public init(
@@ -24,7 +24,7 @@ public struct PeerSummary: Sendable, Hashable {
     self.otherNames = otherNames
   }
 
-  /// The first name, and then the others.
+  /// `name`, then `otherNames`.
   public var names: [String] { [name] + otherNames }
 }
 
@@ -61,18 +61,19 @@ public enum Event: Sendable, Hashable {
   /// that of the invitation.
   indirect case codeShown(CommandID, ProvenPeer, code: String)
   /// A peer has tried the code that is or was set: it was wrong, broke off, or was too late. `left` tries are left; at
-  /// 0 the code is spent, and strangers can't invite this node before it has another.
+  /// 0 the code is spent, and strangers can't invite this node until `setCode` sets another code, or none.
   indirect case codeFailed(ProvenPeer, TypedCodeID, left: Int, Ending)
   /// An invitation of ours reached the peer and waits for its answer; the command is that of the invitation.
   indirect case invitationSent(CommandID, ProvenPeer)
   /// A member introduces a node to us; to be answered before it expires.
   indirect case introductionReceived(IntroducedNode)
-  /// Two members that belong to our group don't become members of one another, for the reason that one of them gave.
+  /// Two members of our group do not become members of one another, for the reason that one of them gave.
   indirect case membersApart(NodeID, NodeID, Ending)
-  /// An introduced node does not become a member by that.
+  /// An introduced node does not become a member by its introduction.
   indirect case introductionEnded(NodeID, Ending)
-  /// The trust policy has refused a peer that came to us, for this reason; its name is its own word. Not every one is
-  /// reported: `suppressed` others came since the last one that was.
+  /// A peer was refused, for this reason: the trust policy has refused one that dialled us, or too many codes of a
+  /// stranger were wrong. The name is the peer's own word. Not every refusal by the policy is reported: `suppressed`
+  /// others came since the last one that was.
   indirect case peerRefused(NodeID, name: String, LinkTraits, Ending, suppressed: Int)
   /// The peer is a member of the session now.
   indirect case connected(ProvenPeer)
@@ -83,8 +84,8 @@ public enum Event: Sendable, Hashable {
   indirect case resumed(NodeID, LinkTraits)
   /// Messages of one channel, in their order; for unreliable ones the channel means nothing.
   case messagesReceived(NodeID, [Bytes], DeliveryMode, in: MessageChannel = 0)
-  /// How a peer stands with us from now on; reported after what brought it about. See `PeerCondition.mayFollow` for the
-  /// order.
+  /// The condition of a peer has changed; reported after the event that brought it about. See `PeerCondition.mayFollow`
+  /// for the order.
   indirect case stateChanged(NodeID, name: String, PeerCondition)
   /// A member opens a stream to us: up to `firstStreamWindow` bytes come, and more as `streamConsumed` says that they
   /// were read.
@@ -93,7 +94,7 @@ public enum Event: Sendable, Hashable {
   /// An incoming stream ended, even if we cancelled it ourselves; reported once, except that `cancelled` may follow
   /// `finished` if the sender gives up a stream that was not read to its end.
   indirect case streamEnded(StreamID, StreamEnd)
-  /// An outgoing stream takes nothing more: given up, by either side, or its association is over.
+  /// An outgoing stream takes nothing more: one side has given it up, or its association is over.
   indirect case streamStopped(StreamID, Ending)
   indirect case offerReceived(TransferID, from: NodeID, ResourceOffer)
   /// The remote side has stored this much of an outgoing transfer.

@@ -1,6 +1,6 @@
-/// Whether some owner's deadline may be earlier than when all were last asked. Each owner of state that waits for time
-/// holds it, and tells it through an observer of that state, so that no function that changes the state has to think of
-/// it.
+/// Notes whether some owner's deadline may be earlier than when all were last asked. Each owner of state that waits for
+/// time holds the watch, and marks it in a property observer of that state, so that no function that changes the state
+/// has to think of it.
 final class DeadlineWatch {
   @exclusivity(unchecked) private var isStale = false
 

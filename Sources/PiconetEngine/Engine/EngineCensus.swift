@@ -1,6 +1,7 @@
 /// What an engine holds.
 extension SessionEngine {
-  /// What the engine holds: after `shutDown` everything is zero.
+  /// How much the engine holds. Once `shutDown` is complete, everything is zero or nil except the sightings of sources
+  /// that have not ended.
   public var census: EngineCensus {
     EngineCensus(
       links: links.count, dials: turn.dials.count, associations: associations.count,
@@ -32,7 +33,7 @@ public struct EngineCensus: Sendable, Hashable {
   public var transfersOutgoing: Int
   /// Open streams, both ways.
   public var streams: Int
-  /// Tunnels of links of ours, halves of those that we relay, and those as a whole.
+  /// Tunnels that end here, and for each one that we relay its two halves and the whole.
   public var tunnels: Int
   public var attempts: Int
   /// Introductions to us and by us that are not over, and pairs of a group that wait.

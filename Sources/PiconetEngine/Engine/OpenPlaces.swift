@@ -36,7 +36,7 @@ struct OpenPlaces {
 
   // MARK: Streams
 
-  /// A number on the wire names something only within one association.
+  /// The association of a stream, and its number on the wire, which means something only within that association.
   func place(of stream: StreamID) -> (association: Association, number: UInt64)? { streams[stream] }
 
   /// Adds a stream of ours, which the application has numbered.
@@ -61,7 +61,7 @@ struct OpenPlaces {
     tunnels[tunnel] = (association, number)
   }
 
-  /// The number for a tunnel that a member brings.
+  /// The number for the next tunnel that a member opens to us.
   mutating func takeIncomingTunnelID() -> TunnelID {
     defer { nextIncomingTunnel += 1 }
     return TunnelID(rawValue: nextIncomingTunnel)

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Frames on their way in, where more than a link and its association is concerned.
+/// Incoming frames that concern more than their link and its association.
 extension SessionEngine {
   mutating func received(_ bytes: Bytes, on link: Link, _ turn: Turn) {
     link.received(bytes, turn)
@@ -31,7 +31,7 @@ extension SessionEngine {
       let hasRoom = admission.hasRoom(forMember: association.node, associations, at: turn.now)
       negotiate(.received(frame, hasRoom: hasRoom), association, turn)
     case .offer(let number, let offer, let association):
-      // Releases what its former run was sending, so that this offer can go on with it.
+      // Releases the store of what a former run of the sender was sending, so that this offer can go on with it.
       for former in associations.formerTransfers(of: association.node, offer) {
         former.association.releaseStore(of: former.transfer, turn)
       }

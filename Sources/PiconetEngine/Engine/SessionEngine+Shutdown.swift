@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// The end of everything: members are told, within the leave timeout.
+/// Shutting down: members are told, within the leave timeout, and everything ends.
 extension SessionEngine {
   struct Shutdown: Sendable {
     var command: CommandID

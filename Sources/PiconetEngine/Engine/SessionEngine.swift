@@ -15,12 +15,12 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var recorder: TraceRecorder?
 
   var discovery: DiscoveryTable { didSet { watch.changed() } }
-  /// Invitations of ours without an association.
+  /// Invitations of ours whose peer has no association with us yet.
   var attempts: InvitationAttempts { didSet { watch.changed() } }
   var links = LinkTable() { didSet { watch.changed() } }
   var associations: AssociationTable { didSet { watch.changed() } }
   var shutdown: Shutdown?
-  /// Who may come in, and for whom there is room.
+  /// Decides which nodes may connect, and whether there is room for them.
   var admission: Admission
   var introducer: Introducer
   /// Tunnels between our members through this node.

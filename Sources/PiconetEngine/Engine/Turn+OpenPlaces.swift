@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Passes what the application says about an open transfer or stream to the association that it belongs to, which is
-/// found by the application's number. It may have ended meanwhile, which an event has reported.
+/// Passes what is said about an open transfer, stream or tunnel to the association that it belongs to, which is found
+/// by the application's or driver's number. It may have ended in the meantime, which was reported.
 extension Turn {
   // MARK: Transfers
 

@@ -20,16 +20,16 @@ final class Turn {
   @exclusivity(unchecked) private var crowded: Set<NodeID> = []
   var conditions = PeerConditions()
   var places = OpenPlaces()
-  /// What others may ask, and how often.
+  /// What peers may ask by invitations, and how often.
   @exclusivity(unchecked) var budgets: InvitationBudgets { didSet { watch.changed() } }
   /// Nodes that members have introduced to us.
   let introduced: IntroducedNodes
   private var nextCode: UInt64 = 1
   private var nextOwnCommand = CommandID.firstOwn
-  /// Answers to commands of the engine's own, and nodes that have become members, which it has still to look at.
+  /// Replies to the engine's own commands, and nodes that have become members: the engine has still to look at both.
   @exclusivity(unchecked) private var ownReplies: [(CommandID, Reply)] = []
   @exclusivity(unchecked) private var joined: [NodeID] = []
-  /// What halves of relayed tunnels have for one another.
+  /// What halves of relayed tunnels have to hand to their other halves.
   @exclusivity(unchecked) private var relaySteps = FirstInFirstOut<RelayStep>()
   /// Memberships begun in this run, with all peers.
   private(set) var membershipCount: UInt64 = 0
@@ -37,10 +37,10 @@ final class Turn {
   var random: SeededRandom
   /// Messages in one channel of one association that came with one fact, and are delivered at once.
   @exclusivity(unchecked) private var arrived: (node: NodeID, channel: MessageChannel, messages: [Bytes])?
-  /// Bytes of the read that they are slices of.
+  /// The size of the read that `arrived` holds slices of, in bytes.
   @exclusivity(unchecked) private var readCount = 0
 
-  /// Where we listen.
+  /// The ports on which we listen.
   private(set) var listeningPorts: [ListeningPort] = []
 
   /// Told of changes to what `nextDeadline` depends on.
@@ -75,7 +75,7 @@ final class Turn {
 
   // MARK: The engine's own invitations
 
-  /// The number of something that the engine does by itself.
+  /// The number for a command of the engine's own.
   func takeOwnCommand() -> CommandID {
     defer { nextOwnCommand += 1 }
     return CommandID(rawValue: nextOwnCommand)
@@ -94,7 +94,7 @@ final class Turn {
 
   func addCrowded(_ node: NodeID) { crowded.insert(node) }
 
-  /// Takes them out, in order.
+  /// Takes out the peers for which too much is kept, in order.
   func takeCrowded() -> [NodeID] {
     defer { crowded = [] }
     return crowded.sorted()
@@ -145,7 +145,7 @@ final class Turn {
     effects.append(.reply(command, reply))
   }
 
-  /// Bytes are read of which the messages that come with this fact are slices.
+  /// Notes the size of the read, in bytes, that the messages of this fact are slices of.
   func began(reading count: Int) { readCount = count }
 
   /// A message has come. It waits for others of the same fact.
@@ -203,6 +203,6 @@ final class Turn {
   /// Takes out the only link to look at; nil if there is none, or several.
   func takeOnlyLink() -> LinkID? { links.takeOnly() }
 
-  /// Takes out all of them, in the order of their numbers.
+  /// Takes out all links to look at, in the order of their numbers.
   func takeLinks() -> [LinkID] { links.takeAll() }
 }

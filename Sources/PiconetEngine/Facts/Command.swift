@@ -23,14 +23,14 @@ public enum Command: Sendable, Hashable {
   /// Invites a peer and waits for its answer, at most `timeout`. With a code the two prove to each other that they have
   /// the same one, and no person is asked.
   case invite(InvitationTarget, context: [UInt8], timeout: Duration, code: TypedCodeID? = nil)
-  /// Sets the code by which this node can be invited, or none; while there is one, strangers can't invite it in any
-  /// other way. Each code has three wrong tries.
+  /// Sets the code by which this node can be invited, or none. Once a code is set, strangers can't invite it in any
+  /// other way, even after the code is spent, until none is set. Each code has three wrong tries.
   case setCode(TypedCodeID?)
   /// Ends an invitation of ours that has no answer yet, or the acceptance of a peer's invitation that has led to no
   /// membership yet. It is named by its command, which is then answered.
   case cancelInvitation(CommandID)
-  /// The question that an invitation puts is on the screen: answered with its short code, once the inviter has revealed
-  /// its part.
+  /// The question about an invitation is on the screen: answered with its short code, once the inviter has revealed its
+  /// part.
   case showCode(NodeID)
   /// Answers an invitation that an event reported. If it compares codes, or our own policy demands that for its
   /// inviter, it can be accepted only once its code has been shown.
@@ -40,8 +40,8 @@ public enum Command: Sendable, Hashable {
   /// Measures the round trip to a member; answered by `roundTrip`, or by the reason why there is none within `timeout`.
   /// At most `PingTable.limit` to a peer may be under way.
   case ping(NodeID, timeout: Duration)
-  /// Waits no longer for a ping of ours; the ping's own command is then answered. A later answer from the remote side
-  /// is ignored.
+  /// Stops waiting for a ping of ours; the ping's own command is then answered. A later answer from the remote side is
+  /// ignored.
   case cancelPing(CommandID)
   /// Leaves a peer once what was sent before is on its way.
   case leave(NodeID, Reason)
@@ -52,8 +52,8 @@ public enum Command: Sendable, Hashable {
   /// Takes an incoming offer whose store is open and has `offset` bytes of it already.
   case acceptOffer(TransferID, offset: UInt64)
   case declineOffer(TransferID, Reason, detail: String)
-  /// Before an offer is answered: how many bytes of a file that may be the same have been compared, so that the sender
-  /// knows it is not forgotten.
+  /// Tells the sender, before its offer is answered, how many bytes of a file that may be the same have been compared,
+  /// so that it knows that the offer is not forgotten.
   case tellCompared(TransferID, byteCount: UInt64)
   /// Gives a transfer up, in either direction.
   case cancelTransfer(TransferID, Reason)
@@ -62,14 +62,14 @@ public enum Command: Sendable, Hashable {
   /// Sets what this device is called from now on. Handshakes of new links say it; peers that have a link know the
   /// previous name.
   case setName(String)
-  /// While strangers may not come in, lets this key in for this long (`ExpectedPeers.isDuration`), as often as it
-  /// comes: its links are taken, and its invitations are asked about like those of any peer. At most
-  /// `ExpectedPeers.limit` keys; one that is expected already has the new time.
+  /// Lets this key connect for this long (`ExpectedPeers.isDuration`), as often as it likes, while strangers may not.
+  /// Its invitations are put to the application like those of any peer. At most `ExpectedPeers.limit` keys; one that is
+  /// expected already has the new time.
   case expect(PeerID, for: Duration)
-  /// Takes that back; what the peer has already stays.
+  /// Stops expecting a key. Links and associations that its peer has already stay.
   case stopExpecting(PeerID)
-  /// Introduces two members to each other and waits for what comes of it: `done` when each is a member of the other, or
-  /// why not, with who said so. The introduction stands for more than 0 s, and at most 300 s.
+  /// Introduces two members to each other and waits for the outcome: `done` once each is a member of the other, or why
+  /// that failed and which of them said so. The introduction stands for more than 0 s, and at most 300 s.
   case introduce(NodeID, to: NodeID, timeout: Duration)
   /// Takes an introduction of ours back. It is named by its command, which is then answered.
   case cancelIntroduction(CommandID)
@@ -81,8 +81,8 @@ public enum Command: Sendable, Hashable {
   /// Opens a stream, with a name of at most `WireLimits.streamName` bytes; it may be written at once. Fails if the
   /// remote side takes no streams, or no more of them.
   case openStream(StreamID, to: NodeID, name: String)
-  /// Ends a stream of ours behind what was written; the reply comes when the remote side's application has read all, or
-  /// won't.
+  /// Ends a stream of ours after what was written; the reply comes when the remote side's application has read
+  /// everything, or will not.
   case finishStream(StreamID)
   /// Gives a stream up, in either direction.
   case cancelStream(StreamID, Reason, detail: String)
@@ -96,7 +96,7 @@ public enum Reply: Sendable, Hashable {
   /// The invitation was accepted.
   case connected(NodeID)
   /// The remote side stored the resource under this name.
-  /// - Parameter wasThere: it had this very content before.
+  /// - Parameter wasThere: whether it had this very content before.
   case stored(name: [UInt8], wasThere: Bool = false)
   case failed(Ending)
   /// The short code that both screens show.

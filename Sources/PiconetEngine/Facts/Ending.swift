@@ -3,7 +3,7 @@ import PiconetWire
 /// Whose fault an ending was.
 @nonexhaustive
 public enum Blame: String, Sendable, Hashable, CaseIterable {
-  /// Nobody's: it was wanted.
+  /// No one's: the ending was wanted.
   case nobody
   /// Ours: our application, our disk, our limit.
   case us
@@ -19,9 +19,9 @@ public struct Ending: Error, Sendable, Hashable, CustomStringConvertible {
   public var reason: Reason
   /// Whose fault it was, seen from here.
   public var blame: Blame
-  /// Words for people: the remote side's or ours.
+  /// A human-readable detail, from the remote side or from us.
   public var detail: String
-  /// For an attempt that did not reach its peer: what came of each transport, in the order in which they failed.
+  /// For an attempt that did not reach its peer: how each transport failed, in the order in which they did.
   public var failures: [TransportFailure] = []
   /// The node that asked for a removal: a member, or this node; or which of two members that we introduced did not come
   /// to the other. A removed node has only its peer's word for it; nil if it was not told, because there was no link at

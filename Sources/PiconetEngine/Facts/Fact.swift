@@ -7,7 +7,7 @@ public struct LinkOpening: Sendable, Hashable {
   /// The remote side's key, proven by TLS.
   public var peer: PeerID
   public var traits: LinkTraits
-  /// False: we say nothing of ourselves to this key, not even our name; it is refused at once.
+  /// Whether this key may learn anything about us. If not, we don't tell it even our name, and it is refused at once.
   public var isAdmitted: Bool
 
   public init(dial: DialID?, peer: PeerID, traits: LinkTraits, isAdmitted: Bool = true) {
@@ -60,7 +60,7 @@ public enum Fact: Sendable, Hashable {
   /// This many bytes that came through a tunnel were read.
   case tunnelConsumed(TunnelID, byteCount: Int)
   /// The user of a tunnel is done with it; nothing more is reported of it.
-  /// - Parameter isAborted: what was written and has not gone is thrown away.
+  /// - Parameter isAborted: whether what was written and has not gone is thrown away.
   case tunnelClosed(TunnelID, isAborted: Bool)
   indirect case discoveryReported(source: String, DiscoveryReport)
   /// A discovery source has ended: what only it saw is lost.
@@ -71,7 +71,7 @@ public enum Fact: Sendable, Hashable {
   case received(LinkID, Bytes)
   /// This many bytes of what was to be transmitted are with the kernel now.
   case transmitted(LinkID, byteCount: Int)
-  /// How much bulk the link takes now, so that a message that comes next is soon on its way.
+  /// How much bulk the link takes now without delaying a message that comes next.
   case linkPaced(LinkID, BulkPace)
   indirect case linkClosed(LinkID, LinkEnd)
   indirect case trustJudged(LinkID, TrustJudgement)
@@ -95,8 +95,8 @@ public enum Fact: Sendable, Hashable {
   /// bytes.
   case storeRestarted(TransferID, offset: UInt64)
   case storeFailed(TransferID, Reason, detail: String)
-  /// Whether strangers may come in over links that they open; otherwise only members that look for a way back and
-  /// expected peers may. An engine begins open.
+  /// Whether strangers may connect to us; otherwise only members that have lost their link and expected peers may. An
+  /// engine begins open.
   case availabilityChanged(Bool)
   /// Where the driver listens now, over all transports (`ListeningPort.list`); members are told. An engine begins with
   /// nothing.

@@ -45,8 +45,8 @@ public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
 }
 
 extension Reason {
-  /// Whether what has failed with this reason may succeed at another try: the other side may still be asked whether it
-  /// wants us.
+  /// Whether another try may succeed after a failure for this reason: the other side may still be asking its
+  /// application about us.
   var mayPass: Bool {
     switch ReasonClass(self) {
     case .lost: self != .restarted

@@ -1,4 +1,4 @@
-/// What came of one transport in an attempt to reach a peer.
+/// How one transport failed in an attempt to reach a peer.
 public struct TransportFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The transport that was tried.
   public var transport: TransportKind

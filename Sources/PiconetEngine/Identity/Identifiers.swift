@@ -16,7 +16,7 @@ public struct DialID: Hashable, Comparable, Sendable {
 public struct CommandID: Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
-  /// From here on the engine numbers what it does by itself; these never leave it.
+  /// The first number of the engine's own commands, which never leave it.
   static let firstOwn: UInt64 = 1 << 63
   var isOwn: Bool { rawValue >= Self.firstOwn }
   public static func < (left: CommandID, right: CommandID) -> Bool { left.rawValue < right.rawValue }

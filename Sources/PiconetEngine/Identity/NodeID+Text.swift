@@ -1,11 +1,11 @@
 import PiconetWire
 
 extension NodeID {
-  /// All of it, for files and other programs: the fingerprint's 64 hexadecimal digits, a slash, and the 16 of the
-  /// incarnation. `description` has only the first twelve of the fingerprint.
+  /// The complete id as text, for files and other programs: the fingerprint's 64 hexadecimal digits, a slash, and the
+  /// 16 of the incarnation. `description` has only the first twelve of the fingerprint.
   public var text: String { "\(peer)/\(incarnation)" }
 
-  /// Reads what `text` gives, in either case; anything else gives nil.
+  /// Reads what `text` gives, in upper or lower case; nil for anything else.
   public init?(text: some StringProtocol) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let peer = PeerID(hexadecimal: parts[0]), parts[1].utf8.count == 16,
@@ -16,7 +16,7 @@ extension NodeID {
   }
 }
 
-/// As its `text`.
+/// Encoded as its `text`.
 extension NodeID: Codable {
   public init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)

@@ -7,7 +7,7 @@ import PiconetWire
 public struct NodeID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The SHA-256 of the peer's public key.
   public let peer: PeerID
-  /// Drawn anew at each start of the peer's program.
+  /// Drawn at random at each start of the peer's program.
   public let incarnation: Incarnation
 
   public init(peer: PeerID, incarnation: Incarnation) {
@@ -23,7 +23,7 @@ public struct NodeID: Hashable, Comparable, Sendable, CustomStringConvertible {
 }
 
 extension NodeID {
-  /// As a frame names it.
+  /// The node as frames name it.
   var memberName: MemberName { MemberName(peer: peer, incarnation: incarnation) }
 
   init(_ name: MemberName) { self.init(peer: name.peer, incarnation: name.incarnation) }

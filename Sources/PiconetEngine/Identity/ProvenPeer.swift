@@ -5,7 +5,7 @@ public struct ProvenPeer: Sendable, Hashable {
   public var node: NodeID
   public var name: String
   public var traits: LinkTraits
-  /// The name by which both sides know what they share.
+  /// The id of the association, the same on both sides.
   public var association: AssociationID
   /// The short code that was on both screens before the peer became a member; nil before that, and where no person was
   /// asked.
@@ -14,12 +14,12 @@ public struct ProvenPeer: Sendable, Hashable {
   public var isKnown: Bool
   /// Whether the peer became a member by proving that it has the typed code.
   public var isProven = false
-  /// The member on whose word it has become one; nil if it was not introduced.
+  /// The member by whose introduction it became a member; nil if it was not introduced.
   public var introducedBy: NodeID?
   /// What the peer's own invitation said to the application, whether that or ours made the peer a member; nil before
   /// that, and if the peer has not invited us.
   public var invitationContext: [UInt8]?
-  /// What its application says to every peer it connects to; its own words.
+  /// What its application says to every peer that it connects to; nothing vouches for it.
   public var greeting: [UInt8] = []
   /// The longest message in bytes that both sides take.
   public var messageLimit: Int

@@ -3,7 +3,7 @@ import PiconetWire
 extension Association {
   var takesIntroductions: Bool { isStaying && capabilities.contains(.introductions) }
 
-  /// A member that is to be brought together with the others.
+  /// Whether this is a member that is to be brought together with the others of the group.
   var isInGroup: Bool { takesIntroductions && capabilities.contains(.group) }
 
   /// Introduces another member to this one.
@@ -16,7 +16,7 @@ extension Association {
   }
 
   /// A member introduces another one.
-  /// - Returns: nil if it does not count.
+  /// - Returns: what the engine is to do; nil if the introduction does not count.
   func received(_ introduction: Introduce, _ turn: Turn) throws(Breach) -> FrameRequest? {
     guard try speaksAsMember() else { return nil }
     let subject = NodeID(introduction.member)
@@ -31,14 +31,14 @@ extension Association {
   }
 
   /// Answers an introduction.
-  /// - Parameter ending: nil: the node is a member.
+  /// - Parameter ending: why the node does not become a member; nil if it is one.
   func answerIntroduction(of subject: NodeID, _ ending: Ending?, _ turn: Turn) {
     guard isMember else { return }
     guard let ending else { return send(.introduced(subject.memberName), turn) }
     send(.introductionFailed(subject.memberName, ending.reason, detail: ending.detail), turn)
   }
 
-  /// A word about introductions that concerns other nodes as well.
+  /// Passes on a frame about introductions, which concerns other nodes as well, if the remote side may send one.
   func speaksOfIntroduction(_ request: FrameRequest) throws(Breach) -> FrameRequest? {
     try speaksAsMember() ? request : nil
   }

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// What a node has still to do so that all members of its group become members of one another: pairs of its own members
-/// that it introduces, and introduces again while a retry may succeed.
+/// What is left to do so that all members of a group become members of one another: pairs of our own members that we
+/// introduce, and introduce again while a retry may succeed.
 struct Group: Sendable {
   /// Two members, the smaller one first.
   struct Pair: Hashable, Comparable, Sendable {
@@ -27,9 +27,9 @@ struct Group: Sendable {
     var tries = 0
   }
 
-  /// Pairs that may wait: all of a group of 64, twice over.
+  /// The most pairs that may wait: twice those of a group of 64.
   static let limit = 4_096
-  /// How long each introduction stands: people may have to answer it.
+  /// How long each introduction stands: a person may have to answer it.
   static let time = Duration.seconds(30)
 
   private var pairs: [Pair: Work] = [:]
@@ -40,13 +40,14 @@ struct Group: Sendable {
     pairs.values.lazy.compactMap { if case .due(let time) = $0.phase { time } else { nil } }.min()
   }
 
-  /// Those whose time has come, in order.
+  /// The pairs that are due, in order.
   func due(at now: Instant) -> [Pair] {
     pairs.filter { if case .due(let time) = $0.value.phase { time <= now } else { false } }.keys.sorted()
   }
 
-  /// Two members are to be brought together then. A pause after a try that failed goes on, however often they ask.
-  /// - Returns: the command that introduces them already.
+  /// Plans to introduce two members at this time. A pause after a failed try is not cut short, however often members
+  /// ask.
+  /// - Returns: the command that is already introducing them; nil if none is.
   @discardableResult
   mutating func want(_ pair: Pair, at time: Instant) -> CommandID? {
     guard var work = pairs[pair] else {
@@ -73,14 +74,14 @@ struct Group: Sendable {
     pairs.first { if case .introducing(command) = $0.value.phase { true } else { false } }?.key
   }
 
-  /// The introduction of the pair has ended: it is made again where that may help.
-  /// - Returns: why the two stay apart, where the application is to be told.
+  /// The introduction of the pair has ended. Another is planned if that may help.
+  /// - Returns: why the two stay apart, if the application is to be told.
   mutating func ended(_ pair: Pair, _ reply: Reply, at now: Instant) -> Ending? {
     guard case .failed(let ending) = reply else {
       remove(pair)
       return nil
     }
-    // For a moment a previous run of a member may still be one here, or answers of many pairs be under way.
+    // For a moment a previous run of the node may still be a member there, or too many introductions may be unanswered.
     let isOfFormer = ending.reason == .restarted || ending.reason == .selfConnection
     let isTooMany = ending.blame == .us && ending.reason == .limitExceeded
     if ending.reason.mayPass || isOfFormer || isTooMany {
@@ -91,7 +92,7 @@ struct Group: Sendable {
     return ending.reason == .noSuchAssociation || ending.reason == .shuttingDown ? nil : ending
   }
 
-  /// Another try is worth it: the pause grows up to 16 s.
+  /// Plans another try, after a pause that grows up to 16 s.
   private mutating func tryAgain(_ pair: Pair, at now: Instant) {
     guard var work = pairs[pair] else { return }
     work.phase = .due(now + .seconds(Int64(1) << min(work.tries, 4)))
@@ -100,7 +101,7 @@ struct Group: Sendable {
 
   mutating func remove(_ pair: Pair) { pairs[pair] = nil }
 
-  /// A member has gone.
+  /// Forgets the pairs of a member that has gone.
   mutating func memberLeft(_ node: NodeID) {
     if !pairs.isEmpty { pairs = pairs.filter { !$0.key.contains(node) } }
   }

@@ -1,8 +1,8 @@
 import PiconetWire
 
 extension HostAddress {
-  /// What an introduction tells of an address; nil for one that would say nothing elsewhere: this very device's, one
-  /// that is no number, and over LE, where addresses change.
+  /// An address as an introduction states it. Nil for one that means nothing elsewhere: one of this very device, one
+  /// that is not numeric, and one over LE, where addresses change.
   init?(_ address: TransportAddress) {
     guard let transport = address.kind.listeningNumber else { return nil }
     switch address.kind {
@@ -22,8 +22,8 @@ extension HostAddress {
     }
   }
 
-  /// Where it may be dialled: only over a transport, and within a scope, over which the introducer itself has been
-  /// reached, so that it can't send us to places where it can't be itself.
+  /// Where the address may be dialled; nil if it may not. Only over a transport, and within a scope, over which the
+  /// introducer itself has been reached, so that it can't send us to places where it can't be itself.
   /// - Parameter reached: the introducer's hosts.
   func address(near reached: [TransportKind: String]) -> TransportAddress? {
     guard let kind = TransportKind.allCases.first(where: { $0.listeningNumber == transport }),
@@ -58,7 +58,7 @@ extension HostAddress {
     text.hasPrefix("0x") ? number(text.dropFirst(2), radix: 16) : number(text, radix: 10)
   }
 
-  /// Without a sign, which the standard library takes.
+  /// Refuses a leading `+`, which the standard library accepts.
   private static func number(_ text: Substring, radix: Int) -> UInt16? {
     text.first == "+" ? nil : UInt16(text, radix: radix)
   }

@@ -1,4 +1,4 @@
-/// The address of a device on an IP network, as bytes: what of it an introduction can tell, and how far it reaches.
+/// An IP address as bytes: what an introduction can say of it, and how far it is valid.
 struct IPAddressHint: Hashable, Sendable {
   /// Where an address means the same device (RFC 6890, RFC 4291). Addresses that no other device has have no scope.
   enum Scope: Hashable, Sendable {
@@ -32,7 +32,7 @@ struct IPAddressHint: Hashable, Sendable {
 
   private var scopeOfIPv6: Scope? {
     switch (bytes[0], bytes[1]) {
-    // The unspecified address, loopback, IPv4-mapped and IPv4-compatible addresses.
+    // The unspecified address, loopback, IPv4-mapped and IPv4-compatible addresses, and multicast.
     case (0, 0), (0xFF, _): nil
     case (0xFE, 0x80...0xBF): .link
     case (0xFC...0xFD, _): .site
@@ -56,7 +56,7 @@ extension IPAddressHint {
     }
   }
 
-  /// As a TCP address has it before its port.
+  /// The address as text, as it stands before the port in a TCP address.
   /// - Parameter zone: the interface of a link-local IPv6 address.
   func host(zone: String?) -> String {
     if bytes.count == 4 { return bytes.map(String.init).joined(separator: ".") }

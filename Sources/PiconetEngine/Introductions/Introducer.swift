@@ -1,17 +1,17 @@
 import PiconetWire
 
-/// This node as one that introduces its members to one another: by a command, and of itself where the session is a
-/// group. There a node that joins one member joins all: each introduces a new member to its others, so all soon know
-/// all, and a member that one loses is brought back by the others.
+/// Introduces the members of this node to one another: by command, and on its own if the session is a group. In a group
+/// a node that joins one member joins all: each member introduces a new one to its others, so that soon all know all,
+/// and a member that one of them loses is brought back by the others.
 struct Introducer {
   private let isGroup: Bool
-  /// How long a member may take to answer that an introduction has come to nothing.
+  /// How long a member may take to answer that an introduction has failed.
   private let grace: Duration
   /// Members that we have introduced to one another.
   private(set) var introducing = OutgoingIntroductions() { didSet { watch.changed() } }
   /// Pairs of members that we bring together.
   private var group = Group() { didSet { watch.changed() } }
-  /// How often we may still ask members for one that we have lost.
+  /// How often we may still ask members to bring back one that we have lost.
   private var asks = Allowance.ownAsks
   /// How many members we may still remove from the group.
   private var removals = Allowance.ownRemovals
@@ -57,7 +57,7 @@ struct Introducer {
   }
 
   /// A member has answered.
-  /// - Parameter ending: nil: the node is a member of it.
+  /// - Parameter ending: why the node does not become its member; nil if it is one.
   mutating func answered(
     by member: Association, about node: NodeID, _ ending: Ending?, _ members: AssociationTable, _ turn: Turn
   ) throws(Breach) {
@@ -72,7 +72,9 @@ struct Introducer {
 
   mutating func removed(_ node: NodeID) { tombstones.insert(node) }
 
-  /// The same at our own wish: the others are asked to remove it too, unless that was done too often.
+  /// Notes a node that we remove ourselves. The others are then asked to remove it too.
+  /// - Throws: `limitExceeded` if too many were removed. The node is noted all the same, but the others are not to be
+  ///   asked.
   mutating func removed(byUs node: NodeID, at now: Instant) throws(Ending) {
     removed(node)
     guard removals.take(at: now) else {
@@ -85,11 +87,11 @@ struct Introducer {
 
   // MARK: A group
 
-  /// A node has become a member.
+  /// A node has become a member: in a group it is brought together with the others.
   mutating func joined(_ node: NodeID, _ surroundings: Surroundings, _ turn: Turn) {
     tombstones.remove(node)
     guard isGroup, let newcomer = surroundings.associations[node], newcomer.isInGroup else { return }
-    // The member that introduced it tells the others as well: nearly all of them know before it is our turn.
+    // The member that introduced it also introduces it to the others: nearly all of them know it before our turn comes.
     let delay =
       newcomer.peer.introducedBy == nil
       ? Duration.zero : .milliseconds(1_000 + Int64(turn.random.next() % 1_000))
@@ -99,7 +101,7 @@ struct Introducer {
     bringTogether(surroundings, turn)
   }
 
-  /// Introduces the pairs whose turn it is.
+  /// Introduces the pairs that are due.
   mutating func bringTogether(_ surroundings: Surroundings, _ turn: Turn) {
     for pair in group.due(at: turn.now) {
       guard let one = surroundings.associations[pair.first], let other = surroundings.associations[pair.second],
@@ -114,7 +116,7 @@ struct Introducer {
     }
   }
 
-  /// An introduction of the group's own has ended.
+  /// An introduction that the group itself has begun has ended.
   mutating func ended(_ command: CommandID, _ reply: Reply, _ turn: Turn) {
     guard let pair = group.pair(introducedBy: command), let ending = group.ended(pair, reply, at: turn.now)
     else { return }
@@ -125,7 +127,8 @@ struct Introducer {
   mutating func asked(for subject: NodeID, by member: Association, _ surroundings: Surroundings, _ turn: Turn) {
     guard isGroup, member.isInGroup, surroundings.associations[subject]?.isInGroup == true else { return }
     if let command = group.want(Group.Pair(member.node, subject), at: turn.now) {
-      // One of the two has answered before it lost the other.
+      // One of the two has answered already, and has lost the other since: the introduction under way would not bring
+      // them together.
       cancel(command, surroundings.associations, turn)
     }
     bringTogether(surroundings, turn)
@@ -133,7 +136,7 @@ struct Introducer {
 
   // MARK: The end
 
-  /// An association is over: no answer comes from there.
+  /// An association is over: its node owes us no answer any more.
   /// - Parameter told: how introductions of its node end.
   mutating func left(
     _ association: Association, _ ending: Ending, told: Ending, _ members: AssociationTable, _ turn: Turn
@@ -143,22 +146,22 @@ struct Introducer {
     introducing.memberLeft(association.node, told, members, turn)
   }
 
-  /// Whether it was a member that others may still have.
+  /// Whether this was a member of the group that we have lost and others may still have.
   private func isLost(_ association: Association, _ ending: Ending) -> Bool {
     isGroup && association.isMember && association.capabilities.contains(.group) && !hasEnded
       && ReasonClass(ending.reason) == .lost && ending.reason != .restarted
   }
 
-  /// Members that may still have the lost one are asked to bring it back.
+  /// Asks members that may still have the lost one to bring it back.
   private mutating func askForLost(_ node: NodeID, _ members: AssociationTable, _ turn: Turn) {
-    // Without a bound, a member that comes and goes would make us break the others' bound.
+    // Without this limit, a member that comes and goes would make us send more than the others accept.
     guard asks.take(at: turn.now) else { return }
     for other in members.inOrder.filter(\.isInGroup).prefix(Self.askedLimit) {
       other.send(.askToIntroduce(node.memberName), turn)
     }
   }
 
-  /// Nothing new begins.
+  /// Ends all introductions. No new ones begin.
   mutating func endAll(_ ending: Ending, _ members: AssociationTable, _ turn: Turn) {
     hasEnded = true
     group.removeAll()

@@ -1,7 +1,8 @@
 /// What the engine does for a node that members have introduced to us.
 enum IntroductionStep {
-  /// A try begins: an invitation by a command of the engine's own.
+  /// Begin a try: an invitation by a command of the engine's own.
   case invite(CommandID, InvitationDestination, within: Duration)
-  /// It does not become a member by the word of others, which are told the one, and the application the other.
+  /// End the introduction of this node, which does not become a member by it. The application is told the first ending,
+  /// and the introducers are told `told`.
   case end(NodeID, Ending, told: Ending)
 }

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Nodes that members of ours have introduced to us, each until it is a member too or it is known why not.
+/// Nodes that members of ours have introduced to us, each until it is a member too or its introduction has failed.
 struct Introductions: Sendable {
   /// A member that has introduced a node, and waits for an answer.
   struct Voucher: Sendable {
@@ -12,7 +12,8 @@ struct Introductions: Sendable {
   enum Phase: Equatable, Sendable {
     /// The application has not said yet whether it wants the node.
     case asked
-    /// It does, and the next try is due then; nil: it is not known where the node is, but it may come by itself.
+    /// It wants the node, and the next try is due then; nil: it is not known where the node is, but it may still
+    /// connect to us.
     case waiting(until: Instant?)
     /// An invitation of ours is under way.
     case inviting(CommandID)
@@ -21,14 +22,14 @@ struct Introductions: Sendable {
   /// Where the node may be.
   fileprivate struct Hint: Sendable {
     let address: TransportAddress
-    /// The key of the member that told it first: dials count against it.
+    /// The key of the member that first gave this address: dials of it count against that key.
     let by: PeerID
   }
 
   struct Entry: Sendable {
     let node: NodeID
     fileprivate(set) var introducers: [Voucher]
-    /// The first introducer of those that stand by it: a membership is based on its word.
+    /// The first of the introducers that still stand by it: if it becomes a member, then by this one's introduction.
     fileprivate(set) var firstIntroducer: NodeID
     fileprivate var hints: [Hint]
     fileprivate(set) var phase = Phase.asked
@@ -46,26 +47,26 @@ struct Introductions: Sendable {
       return next
     }
 
-    /// Why it is no member when the time is over.
+    /// How the introduction ends when its time is up.
     var timedOut: Ending {
       let words = isAccepted ? failure.map { "; before, \($0)" } ?? "" : "; nobody has said whether it is wanted"
       return Ending(.timedOut, .us, "\(Introductions.tooLate.detail)\(words)")
     }
   }
 
-  /// What introducers are told of `timedOut`: not what came of their addresses, or they could use us to find out what
-  /// answers in places that they can't reach.
+  /// What introducers are told instead of `timedOut`. It does not say what came of their addresses, or they could use
+  /// us to find out what answers in places that they can't reach.
   static let tooLate = Ending(.timedOut, .us, "the introduction was not followed in time")
 
   /// How long an introduction may stand.
   static let longestTime = Duration.seconds(300)
   /// The most nodes that wait at once, of all introducers together.
   static let limit = 256
-  /// Invitations under way because of one key's introductions, so that none keeps those of others waiting.
+  /// The most invitations under way because of one key's introductions, so that no key keeps those of others waiting.
   static let underWayLimit = 8
-  /// Because of all of them: the application's own have room beside them.
+  /// The most invitations under way because of all introductions: there is room beside them for the application's own.
   static let allUnderWayLimit = 64
-  /// Addresses of one node, over all introducers.
+  /// The most addresses of one node, from all introducers.
   static let addressLimit = 16
 
   private var entries: [NodeID: Entry] = [:]
@@ -78,16 +79,16 @@ struct Introductions: Sendable {
 
   subscript(node: NodeID) -> Entry? { entries[node] }
 
-  /// Whether the application wants this node, by the word of a member.
+  /// Whether the application has accepted an introduction of this node.
   func isAccepted(_ node: NodeID) -> Bool { entries[node]?.isAccepted ?? false }
 
-  /// Nodes that wait because of a key, also where it has left since and comes again.
+  /// How many nodes wait because of a key, even if its node has left in the meantime and comes back.
   func count(becauseOf introducer: PeerID) -> Int { entries.values.count { $0.firstIntroducer.peer == introducer } }
 
-  /// Whether its question is before the application.
+  /// Whether the application was asked about this node and has not answered.
   func isAsked(_ node: NodeID) -> Bool { entries[node]?.phase == .asked }
 
-  /// Whether some node may come by itself.
+  /// Whether a node whose introduction was accepted may connect to us.
   var expectsNodes: Bool { !entries.isEmpty && entries.values.contains(where: \.isAccepted) }
 
   /// How many introductions of a member have no answer.
@@ -99,7 +100,7 @@ struct Introductions: Sendable {
     entries[node]?.introducers.contains { $0.node == introducer } ?? false
   }
 
-  /// The one for which an invitation of ours has this command.
+  /// The entry of the node that this command of ours is inviting.
   func inviting(by command: CommandID) -> Entry? { entries.values.first { $0.phase == .inviting(command) } }
 
   // MARK: Time
@@ -108,14 +109,14 @@ struct Introductions: Sendable {
     entries.values.lazy.map(\.nextDeadline).min()
   }
 
-  /// Those whose next try is due, in the order of their nodes.
+  /// Nodes whose next try is due, in order.
   func due(at now: Instant) -> [NodeID] {
     entries.values.filter { entry in
       if case .waiting(let next?) = entry.phase { next <= now } else { false }
     }.map(\.node).sorted()
   }
 
-  /// Those with an introducer that must have its answer, or that are over.
+  /// Entries whose time is up, or that of one of their introducers, in the order of their nodes.
   func expired(at now: Instant) -> [Entry] {
     entries.values.filter { $0.deadline <= now || $0.introducers.contains { $0.deadline <= now } }
       .sorted { $0.node < $1.node }
@@ -123,7 +124,7 @@ struct Introductions: Sendable {
 
   // MARK: Changes
 
-  /// What comes of an introduction.
+  /// What has become of an introduction that was added.
   enum Addition {
     /// The application has to be asked.
     case new(IntroducedNode)
@@ -132,14 +133,15 @@ struct Introductions: Sendable {
     case refused(Ending)
   }
 
-  /// Why a member can't introduce this node; nil where it can.
+  /// Why a member can't introduce this node; nil if it can.
   func refusal(of node: NodeID, by introducer: NodeID) -> Ending? {
     let limit = WireLimits.unansweredIntroductions
     guard entries[node] == nil, count(becauseOf: introducer.peer) >= limit else { return nil }
     return Ending(.limitExceeded, .us, "\(limit) nodes that it introduced wait already")
   }
 
-  /// - Parameter hints: where the introducer says that it is, as far as we may believe it.
+  /// Adds an introduction by one member.
+  /// - Parameter hints: where the introducer says that the node is, as far as we may believe it.
   mutating func add(
     _ introduction: Introduce, by introducer: NodeID, hints: [TransportAddress], at now: Instant
   ) -> Addition {
@@ -154,7 +156,7 @@ struct Introductions: Sendable {
     }
   }
 
-  /// - Returns: whether the application has to be asked; nil where there is no room for another one.
+  /// - Returns: whether the application has to be asked; nil if there is no room for another node.
   private mutating func add(
     _ node: NodeID, by introducer: NodeID, at addresses: [TransportAddress], until deadline: Instant
   ) -> Bool? {
@@ -176,7 +178,7 @@ struct Introductions: Sendable {
 
   mutating func remove(_ node: NodeID) { entries[node] = nil }
 
-  /// Takes out a member that waits for its answer. What is left has the time, and the word, of the others.
+  /// Removes an introducer of the node. The deadline and the first introducer are then those of the others.
   mutating func removeIntroducer(_ introducer: NodeID, of node: NodeID) {
     guard var entry = entries[node] else { return }
     entry.introducers.removeAll { $0.node == introducer }
@@ -187,7 +189,7 @@ struct Introductions: Sendable {
     entries[node] = entry
   }
 
-  /// The next try is due then, or when something is learned of the node.
+  /// Puts the next try off until then, or until something is learned of the node.
   mutating func wait(_ node: NodeID, until next: Instant?, after failure: Ending? = nil) {
     guard var entry = entries[node] else { return }
     entry.phase = .waiting(until: next)
@@ -213,8 +215,8 @@ struct Introductions: Sendable {
     entries[node] = entry
   }
 
-  /// Where the node is to be dialled now, which counts against the member that told of it.
-  /// - Parameter seen: where discovery sees it: these dials count against its first introducer.
+  /// The addresses at which the node is to be dialled now. Each counts against the member that gave it.
+  /// - Parameter seen: where discovery sees the node: these addresses count against its first introducer.
   mutating func takeAddresses(
     of node: NodeID, seen: [TransportAddress], over transports: [TransportKind], at now: Instant
   ) -> [TransportAddress] {
@@ -236,7 +238,7 @@ struct Introductions: Sendable {
       && underWay.count { $0.firstIntroducer.peer == entry.firstIntroducer.peer } < Self.underWayLimit
   }
 
-  /// A member has left, and waits for no answer any more.
+  /// An introducer has left, and waits for no answer any more.
   /// - Returns: nodes whose introductions are over with that.
   mutating func introducerLeft(_ introducer: NodeID) -> [NodeID] {
     var over: [NodeID] = []

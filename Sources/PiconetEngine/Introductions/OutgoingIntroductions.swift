@@ -8,9 +8,10 @@ struct OutgoingIntroductions: Sendable {
     let first: NodeID
     let second: NodeID
     fileprivate(set) var deadline: Instant
-    /// The members that have confirmed the other one.
+    /// The members that have answered that the other one is their member.
     fileprivate var agreed: Set<NodeID> = []
-    /// How it has ended. The command is answered once both have answered, so that another introduction may follow.
+    /// How it has failed; nil if it has not. The command is answered once both members have answered, so that another
+    /// introduction may follow.
     fileprivate(set) var ending: Ending?
 
     func contains(_ node: NodeID) -> Bool { first == node || second == node }
@@ -24,7 +25,7 @@ struct OutgoingIntroductions: Sendable {
   }
 
   private var pairs: [Pair] = []
-  /// Each `introduce` gets exactly one answer, also one that is taken back.
+  /// The answers that members owe us. Each `introduce` gets exactly one, even if it is withdrawn.
   private var owed: Set<Owed> = []
 
   var isEmpty: Bool { pairs.isEmpty }
@@ -32,7 +33,7 @@ struct OutgoingIntroductions: Sendable {
   var count: Int { pairs.count + owed.count }
   var nextDeadline: Instant? { pairs.lazy.map(\.deadline).min() }
 
-  /// Whether a member has still to answer for another.
+  /// Whether a member still owes us an answer about another.
   private func owes(_ member: NodeID, about node: NodeID) -> Bool { owed.contains(Owed(by: member, about: node)) }
 
   mutating func begin(
@@ -51,7 +52,7 @@ struct OutgoingIntroductions: Sendable {
   }
 
   /// A member has answered.
-  /// - Parameter ending: nil: the node is a member of it.
+  /// - Parameter ending: why the node does not become its member; nil if it is one.
   /// - Returns: the pair, if that decides about it.
   private mutating func take(answerBy member: NodeID, about node: NodeID, _ ending: Ending?) throws(Breach) -> Pair? {
     guard owed.remove(Owed(by: member, about: node)) != nil else {
@@ -72,7 +73,7 @@ struct OutgoingIntroductions: Sendable {
     return pairs.remove(at: index)
   }
 
-  /// It has failed, and an answer may still be owed, for which we wait until then.
+  /// Keeps a pair that has failed until both answers have come, or until the deadline.
   private mutating func close(_ pair: Pair, _ ending: Ending, until deadline: Instant) {
     var pair = pair
     pair.ending = ending
@@ -80,7 +81,7 @@ struct OutgoingIntroductions: Sendable {
     pairs.append(pair)
   }
 
-  /// Those that have failed, and of which no answer is owed any more.
+  /// Takes out the pairs that have failed and of which no answer is owed any more.
   private mutating func takeClosed() -> [(pair: Pair, ending: Ending)] {
     var closed: [(pair: Pair, ending: Ending)] = []
     var open: [Pair] = []
@@ -117,7 +118,8 @@ struct OutgoingIntroductions: Sendable {
 // MARK: - What becomes of them
 
 extension OutgoingIntroductions {
-  /// The two members, where they can be introduced to one another.
+  /// The two members, if they can be introduced to one another.
+  /// - Throws: why they can't.
   static func members(
     _ first: NodeID, _ second: NodeID, within timeout: Duration, _ members: AssociationTable
   ) throws(Ending) -> (one: Association, other: Association) {
@@ -171,7 +173,7 @@ extension OutgoingIntroductions {
     for pair in takeAll() { end(pair, ending, members, turn) }
   }
 
-  /// Two members are not brought together: one that has not answered yet is told, and answers that.
+  /// Ends an introduction that has failed. A member that has not answered yet is told, and answers that.
   private func end(_ pair: Pair, _ ending: Ending, _ members: AssociationTable, _ turn: Turn) {
     if pair.ending == nil { withdraw(pair, ending.reason, members, turn) }
     turn.reply(pair.command, .failed(pair.ending ?? ending))

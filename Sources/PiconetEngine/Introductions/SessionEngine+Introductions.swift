@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Nodes that members have introduced to us: carries out what becomes of each.
+/// Carries out what becomes of nodes that members have introduced to us.
 extension SessionEngine {
   var introductionTerms: IntroductionTerms {
     IntroductionTerms(
@@ -19,7 +19,7 @@ extension SessionEngine {
 
   /// Invites a node that was introduced, if there is a way to it and its turn has come.
   mutating func inviteIntroduced(_ subject: NodeID, _ turn: Turn) {
-    // Asked for each node that is sighted: nearly none was introduced.
+    // Called for each node that is sighted, of which hardly any was introduced.
     guard turn.introduced.entries[subject] != nil else { return }
     follow(turn.introduced.tried(subject, introductionTerms, turn), turn)
   }
@@ -29,7 +29,7 @@ extension SessionEngine {
     if case .waiting(nil)? = turn.introduced.entries[node]?.phase { inviteIntroduced(node, turn) }
   }
 
-  /// The node does not become a member by the word of others: they and the application are told why.
+  /// An introduction has failed: the introducers and the application are told why.
   private mutating func endIntroduction(of subject: NodeID, _ ending: Ending, told: Ending, _ turn: Turn) {
     guard let entry = turn.introduced.end(subject, telling: told, associations, turn) else { return }
     if case .inviting(let command) = entry.phase { withdraw(command, ending, turn) }
@@ -51,7 +51,7 @@ extension SessionEngine {
   }
 
   private func refusal(ofIntroduced subject: NodeID, by member: Association, _ turn: Turn) -> Ending? {
-    // A leaving member's words are ignored.
+    // An introduction by a member that we are leaving is ignored.
     guard member.isStaying else { return Ending(shutdown == nil ? .left : .shuttingDown, .us) }
     if introducer.wasRemoved(subject) { return Ending(.removed, .us, "it was removed from the group") }
     return admission.hasRoom(forMember: subject, associations, at: turn.now) ? nil : configuration.full
@@ -59,7 +59,7 @@ extension SessionEngine {
 
   // MARK: Time, and ends
 
-  /// The engine's own invitations and introductions have ended, or a node has become a member.
+  /// Takes note of engine-made invitations and introductions that have ended, and of nodes that have become members.
   mutating func settleIntroductions(_ turn: Turn) {
     while let (command, reply) = turn.takeOwnReply() {
       guard let entry = turn.introduced.entries.inviting(by: command) else {
@@ -87,7 +87,7 @@ extension SessionEngine {
     introducer.bringTogether(surroundings, turn)
   }
 
-  /// An association is over: no answer comes from there, or is awaited there.
+  /// An association is over: its node neither owes nor awaits an answer about introductions any more.
   mutating func endIntroductions(with association: Association, _ ending: Ending, _ turn: Turn) {
     let member = association.node
     let told = Ending(ending.reason, ending.blame, "the connection to one of them is over: \(ending)", by: member)
@@ -95,7 +95,7 @@ extension SessionEngine {
     for node in turn.introduced.introducerLeft(member) { follow(.end(node, told, told: told), turn) }
   }
 
-  /// Nothing new begins.
+  /// Ends all introductions. No new ones begin.
   mutating func endAllIntroductions(_ ending: Ending, _ turn: Turn) {
     introducer.endAll(ending, associations, turn)
     for node in turn.introduced.entries.nodes { follow(.end(node, ending, told: ending), turn) }

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Nodes that were removed from the group in this run: introductions of them are refused. An incarnation that begins
-/// anew is another node, and an invitation that makes one a member ends it.
+/// Nodes that were removed from the group in this run: introductions of them are refused. A restarted node is another
+/// node, and one that becomes a member again, by an invitation, is no longer listed.
 struct Tombstones: Sendable {
   /// How many are kept; the oldest goes.
   static let limit = 256

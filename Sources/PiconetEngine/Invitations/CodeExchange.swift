@@ -11,7 +11,7 @@ public struct CodeID: RawRepresentable, Hashable, Comparable, Sendable {
 public struct CodeNonce: Hashable, Sendable {
   /// 32 random bytes.
   public var bytes: [UInt8]
-  /// Binds the sender to them without showing them.
+  /// Commits the sender to the bytes without revealing them.
   public var commitment: [UInt8]
 
   public init(bytes: [UInt8], commitment: [UInt8]) {
@@ -57,15 +57,15 @@ struct CodeExchange: Sendable {
   let id: CodeID
   let isInviter: Bool
   var phase: Phase
-  /// Our nonce, and the peer's.
+  /// Our nonce; empty until it is given to the peer.
   var nonce: [UInt8] = []
   /// Invited side: the commands that wait for the code.
   var showing: [CommandID] = []
   /// Whether a person on our side has to compare it, because of our own policy.
   var isCompared = false
-  /// That person has seen the same code on both screens.
+  /// Whether the code counts as the same on both screens.
   var isConfirmed = false
-  /// Inviter: the accept came.
+  /// Inviter: whether the peer's `accept` has come.
   var isRemoteDone = false
 
   /// Whether the peer has a nonce of ours from which it can make a code: from then on this counts as a wrong code

@@ -1,13 +1,13 @@
 import PiconetWire
 
-/// How often an unknown peer may ask, and have codes compared: there are pauses after refusals, and wrong codes end it.
+/// Limits how often an unknown peer may ask, and have codes compared: there are pauses after refusals, and wrong codes
+/// block it.
 ///
-/// A value: facts and times go in. A peer is a key and an address; each of these has an account of its own, so that
-/// neither new keys nor new addresses alone give more tries, and what all of them do together is limited for the
-/// device.
+/// A value: facts and times go in. Each key and each address has an account of its own, so that neither new keys nor
+/// new addresses alone give more tries. What all strangers do together is limited, too.
 struct CodeTries: Sendable {
   struct Limits: Hashable, Sendable {
-    /// After this many wrong codes a key or an address is refused for `blockTime`.
+    /// After this many wrong codes within `blockTime` a key or an address is refused for `blockTime`.
     var wrongCodes = 3
     /// After this many wrong codes of all strangers together within `blockTime`, no code is compared with any unknown
     /// peer.
@@ -46,7 +46,7 @@ struct CodeTries: Sendable {
     case wrongCodesOfAll(Duration)
     /// If all the codes that are under way with it were wrong, it would be blocked.
     case underWay
-    /// The same, of all strangers.
+    /// If all the codes that are under way with strangers were wrong, all of them would be blocked.
     case underWayOfAll
 
     var words: String {
@@ -92,7 +92,7 @@ struct CodeTries: Sendable {
     return wrong.count + underWay.count >= limits.wrongCodesOfAll ? .underWayOfAll : nil
   }
 
-  /// How many more codes may be wrong before it is blocked.
+  /// How many more codes may be wrong before the key or address is blocked.
   private func triesLeft(_ subject: Subject, _ now: Instant) -> Int {
     limits.wrongCodes - (accounts[subject]?.wrong.count { now < $0 + limits.blockTime } ?? 0)
   }
@@ -112,7 +112,7 @@ struct CodeTries: Sendable {
     return .wrongCodes(ends - now)
   }
 
-  /// A question about it ended with a no, or without an answer.
+  /// A question about the peer was answered with no, or not answered.
   mutating func refused(_ key: PeerID, at address: String, _ now: Instant) {
     for subject in open(key, address, now) { pause(subject, now) }
   }
@@ -135,7 +135,7 @@ struct CodeTries: Sendable {
       let count = account.wrong.count
       if count >= limits.wrongCodes {
         isBlocked = isBlocked || count == limits.wrongCodes
-        // As many as the rule needs.
+        // No more are needed to tell whether the limit is reached.
         account.wrong.removeFirst(count - limits.wrongCodes)
       }
       accounts[subject] = account

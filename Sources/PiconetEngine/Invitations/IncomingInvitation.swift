@@ -1,20 +1,22 @@
 import PiconetWire
 
-/// An invitation of the peer that is not over.
+/// An invitation from the peer that is not over yet.
 struct IncomingInvitation: Sendable {
   let terms: InvitationTerms
   let commitment: [UInt8]
   let context: [UInt8]
   var expires: Instant
-  /// The application knows of it.
+  /// Whether the application was told of it.
   var isDelivered = false
-  /// It is no question: it waits for what the application says to an introduction of its inviter.
+  /// Whether it waits for the application's answer to an introduction of its inviter. It is then not a question of its
+  /// own.
   var isHeld = false
-  /// We have sent `accept`, keep a place, and wait until the inviter admits us, or withdraws.
+  /// How it was accepted, once it is: we have sent `accept`, keep a place, and wait until the inviter admits us or
+  /// withdraws.
   var acceptance: Acceptance?
-  /// The application has accepted it as well, which an invitation of ours had already done.
+  /// The command by which the application has accepted it, after an invitation of ours had already done so.
   var alsoAccepted: CommandID?
-  /// Its inviter has proven our typed code.
+  /// Whether its inviter has proven our typed code.
   let isProven: Bool
 
   enum Acceptance: Hashable, Sendable {
@@ -35,7 +37,7 @@ struct IncomingInvitation: Sendable {
     }
   }
 
-  /// Of the application, to be answered with what comes of it.
+  /// The application's command that has accepted it, to be answered with the outcome; nil if none has.
   var command: CommandID? { acceptance?.command ?? alsoAccepted }
 
   /// Unanswered invitations expire here after this time even if the inviter would wait longer.
@@ -60,9 +62,9 @@ struct IncomingInvitation: Sendable {
   }
 }
 
-/// A frame with an invitation of ours that has no answer yet.
+/// An invitation frame of ours that has no answer yet.
 struct SentInvitation: Sendable {
-  /// Nil if we have withdrawn it.
+  /// The command that began it; nil if we have withdrawn it.
   var command: CommandID?
   let terms: InvitationTerms
   /// The typed code that it proves.

@@ -6,7 +6,7 @@ struct InvitationAttempt: Sendable {
   enum Phase: Equatable, Sendable {
     /// Transports race.
     case dialling
-    /// Waits for a link's handshake; nil: for any link of the node, whichever comes to be used.
+    /// Waits for the handshake of this link; nil: for any link to the node, whichever is used in the end.
     case linking(LinkID?)
   }
 
@@ -21,7 +21,8 @@ struct InvitationAttempt: Sendable {
   /// How many memberships had begun in this run before it (`Turn.membershipCount`).
   let formerMemberships: UInt64
   let deadline: Instant
-  /// Over which transports the node is dialled where it comes in sight meanwhile; nil if it is not looked for.
+  /// The transports over which the node is dialled at new addresses if it comes in sight in the meantime; nil if it is
+  /// not looked for.
   let transports: [TransportKind]?
   var race: ConnectRace
   var phase = Phase.dialling
@@ -33,7 +34,7 @@ struct InvitationAttempt: Sendable {
 
   /// How it ends if no transport has led to the peer.
   var unreachable: Ending {
-    // Any device may be where a member says that a node is: another key there says nothing of the node.
+    // A member can give us the address of any device: another key there says nothing of the node.
     if let wrongKey, !command.isOwn { return wrongKey }
     let words =
       race.failures.isEmpty ? "no transport for the peer's addresses" : ConnectRace.describe(race.failures)
@@ -46,7 +47,8 @@ struct InvitationAttempt: Sendable {
     return Ending(.timedOut, .peer, ConnectRace.describe(failures), failures: failures)
   }
 
-  /// - Returns: nil if the key may be the one that was wanted.
+  /// How the attempt ends if this key has answered.
+  /// - Returns: nil if the key may be the wanted one.
   func wrongKey(_ found: PeerID) -> Ending? {
     guard let expectedPeer, expectedPeer != found else { return nil }
     let words = "expected \(expectedPeer.shortDescription), but \(found.shortDescription) answers there"

@@ -24,12 +24,13 @@ struct InvitationAttempts: Sendable {
 
   func contains(node: NodeID) -> Bool { attempts.contains { $0.node == node } }
 
-  /// Whether one may still lead to any peer: it dials an address, and has not learned whose key answers there.
+  /// Whether an attempt may still lead to any peer: it dials an address, and has not learned whose key answers there.
   var isDiallingAnybody: Bool {
     attempts.contains { $0.node == nil && $0.expectedPeer == nil && $0.phase == .dialling }
   }
 
-  /// Whether one by address is meant for this key: it must answer, or it has on a link that we have dialled.
+  /// Whether an attempt by address is meant for this key: the key is the expected one, or has answered on a link that
+  /// we dialled.
   func leads(to peer: PeerID, _ links: LinkTable) -> Bool {
     attempts.contains { attempt in
       guard attempt.node == nil else { return false }
@@ -39,10 +40,11 @@ struct InvitationAttempts: Sendable {
     }
   }
 
-  /// That of the engine's own for this node.
+  /// The command of the engine's own attempt to invite this node; nil if there is none.
   func own(for node: NodeID) -> CommandID? { attempts.first { $0.node == node && $0.command.isOwn }?.command }
 
-  /// The addresses, over all transports, of the attempt that made this link: they were given for one device.
+  /// The addresses, over all transports, of the attempt that made this link: they were given for one device. Without
+  /// such an attempt, the link's own; none for a link that a search or the peer has dialled.
   func addressesDialled(for link: Link) -> [TransportAddress] {
     guard link.isDialler else { return [] }
     let attempted = attempts.filter { $0.phase == .linking(link.id) }.flatMap(\.race.addresses)
@@ -64,8 +66,8 @@ struct InvitationAttempts: Sendable {
 
   // MARK: The beginning
 
-  /// Why another one can't begin; nil if it can.
-  /// - Parameter full: how it ends for lack of a place in the session; nil if there is one.
+  /// Why an attempt to invite this peer can't begin; nil if it can.
+  /// - Parameter full: how it ends if the session has no place left; nil if it has one.
   func refusal(
     of destination: InvitationDestination, _ context: [UInt8], full: Ending?, _ ways: Ways, _ turn: Turn
   ) -> Ending? {
@@ -83,7 +85,7 @@ struct InvitationAttempts: Sendable {
     return destination.unreachable
   }
 
-  /// Begins with a race of transports, unless there is an association with the node.
+  /// Begins an attempt: with a race of transports, unless there is an association with the node already.
   mutating func begin(
     _ command: CommandID, _ destination: InvitationDestination, _ context: [UInt8], _ timeout: Duration,
     _ code: TypedCodeID?, _ ways: Ways, _ turn: Turn
@@ -118,7 +120,7 @@ struct InvitationAttempts: Sendable {
     }
   }
 
-  /// A node has come in sight, or elsewhere: an attempt that dials it may lead there.
+  /// A node has come in sight, or was seen at new addresses: attempts that dial it may reach it there.
   mutating func learned(of node: NodeID, at addresses: [TransportAddress], _ ways: Ways, _ turn: Turn) {
     for index in attempts.indices where attempts[index].node == node && attempts[index].phase == .dialling {
       guard let transports = attempts[index].transports else { continue }
@@ -198,8 +200,8 @@ struct InvitationAttempts: Sendable {
     }
   }
 
-  /// A hello has shown to whom a link that we dialled leads: if both sides have an association over another link, an
-  /// attempt by address goes on with that, before the peer's own invitation is answered.
+  /// A hello has shown which node is at the other end of a link that we dialled. If both sides have an association over
+  /// another link, an attempt by address goes on with that, before the peer's own invitation is answered.
   mutating func answered(_ link: Link, _ ways: Ways, _ turn: Turn) -> Arrival? {
     guard let node = link.node, let hello = link.hello, let index = index(waitingFor: link),
       attempts[index].node == nil
@@ -226,7 +228,7 @@ struct InvitationAttempts: Sendable {
     guard let link = association.link else { return nil }
     if let index = index(waitingFor: link) { meet(index, association.node, name: association.peer.name, turn) }
     let waiting = attempts.filter { $0.node == association.node }
-    // The application's goes before the engine's own.
+    // The application's attempt goes before the engine's own.
     let first = waiting.first { !$0.command.isOwn } ?? waiting.first
     return first.flatMap { handOver($0.command, to: association, turn) }
   }
@@ -238,13 +240,13 @@ struct InvitationAttempts: Sendable {
     return Arrival(invitation: OutgoingInvitation(attempts.remove(at: index)), association: association)
   }
 
-  /// Attempts by address have met at one node: answers those that did not go on.
+  /// Several attempts by address have led to one node: fails those that did not go on.
   mutating func failOthers(to node: NodeID, _ turn: Turn) {
     for attempt in attempts where attempt.node == node { fail(attempt.command, Ending(.inProgress, .us), turn) }
   }
 
   /// Ends an attempt because the caller wants it or its time is up.
-  /// - Returns: the link that is of no use without it.
+  /// - Returns: the link that served only this attempt, and is to be ended.
   mutating func withdraw(_ command: CommandID, _ ending: Ending, _ ways: Ways, _ turn: Turn) -> Link? {
     guard let index = index(of: command) else { return nil }
     let phase = attempts[index].phase
@@ -254,7 +256,7 @@ struct InvitationAttempts: Sendable {
   }
 
   /// Time has passed for an attempt: the next transports are dialled, or it ends.
-  /// - Returns: the link that is of no use without it, and why.
+  /// - Returns: the link that served only this attempt and is to be ended, and why.
   mutating func timePassed(_ command: CommandID, _ ways: Ways, _ turn: Turn) -> (link: Link, ending: Ending)? {
     guard let index = index(of: command) else { return nil }
     guard attempts[index].deadline <= turn.now else {

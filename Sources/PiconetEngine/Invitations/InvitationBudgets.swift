@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// What invitations may ask of us, and how often: which are before the application, pauses after refusals, tries of
-/// short codes and of typed ones. One value for all peers, since what they do together is limited too.
+/// Limits what invitations may ask of us, and how often: which are put to the application, pauses after refusals, tries
+/// of short codes and of typed ones. One value for all peers, since what they do together is limited too.
 struct InvitationBudgets: Sendable {
   private var questions = QuestionQueue()
   /// For strangers whose codes are compared.
@@ -19,7 +19,7 @@ struct InvitationBudgets: Sendable {
   /// What becomes of an invitation that the application is to be told of.
   enum QuestionVerdict: Equatable, Sendable {
     case taken
-    /// It is taken, and this one has to go, because its address has more that wait than others.
+    /// It is taken, and the waiting one of this node has to go, because its address has the most that wait.
     case instead(of: NodeID)
     /// It is refused for this reason, in words.
     case refused(String)
@@ -27,14 +27,14 @@ struct InvitationBudgets: Sendable {
 
   static let tooManyWait = "too many wait for an answer there"
 
-  /// Another invitation, which stands until `expires`.
+  /// Adds an invitation, which stands until `expires`.
   /// - Parameter comparesCodes: a person compares its code, here or there.
   mutating func ask(
     _ node: NodeID, at host: String, isKnown: Bool, comparesCodes: Bool, until expires: Instant, _ now: Instant
   ) -> QuestionVerdict {
     var notBefore: Instant?
     if !isKnown, let refusal = strangers.refusal(node.peer, at: host, comparesCodes: comparesCodes, now) {
-      // Soon after a refusal it waits for its turn, if it has the time.
+      // Soon after a refusal it waits until the pause is over, if it stands that long.
       guard case .pause(let left) = refusal, now + left < expires else { return .refused(refusal.words) }
       notBefore = now + left
     }
@@ -48,13 +48,13 @@ struct InvitationBudgets: Sendable {
   /// The invitation is over, or is no longer before the application.
   mutating func removeQuestion(of node: NodeID) { questions.remove(node) }
 
-  /// Until when the application may take its time to answer; nil: as long as the invitation stands.
+  /// Until when the application may take to answer; nil: as long as the invitation stands.
   func questionEnds(of node: NodeID) -> Instant? { questions.deadline(of: node) }
 
-  /// The turn of a question may have come.
+  /// Whether a question may be due.
   var hasQuestions: Bool { questions.hasNews }
 
-  /// Takes out those that the application is told of now.
+  /// Takes out the nodes whose invitations the application is told of now.
   mutating func takeQuestions(at now: Instant) -> [NodeID] { questions.takeNext(at: now) }
 
   /// When the next pause before a question ends.
@@ -83,7 +83,7 @@ struct InvitationBudgets: Sendable {
   /// The exchange is over, however it ended.
   mutating func ended(_ id: CodeID) { strangers.ended(id) }
 
-  /// A question about it ended with a no, or without an answer.
+  /// A question about the peer was answered with no, or not answered.
   mutating func refused(_ peer: ProvenPeer, _ now: Instant) {
     strangers.refused(peer.node.peer, at: peer.traits.remoteHost, now)
   }
@@ -96,7 +96,7 @@ struct InvitationBudgets: Sendable {
     return "\(limits.wrongCodes) codes were wrong or broke off: it is not listened to for \(limits.blockTime.inWords)"
   }
 
-  /// The same code was on both screens, or typed on one of them.
+  /// The same code was on both screens, or the peer has proven the typed one.
   mutating func matched(_ peer: PeerID) { strangers.matched(peer) }
 
   // MARK: Typed codes
@@ -104,7 +104,7 @@ struct InvitationBudgets: Sendable {
   /// Sets another code by which this node can be invited, or none.
   mutating func set(_ code: TypedCodeID?) { setCode.set(code) }
 
-  /// Strangers have to prove the code, and can't invite otherwise.
+  /// Whether a code was set: strangers have to prove it, and can't invite us otherwise.
   var isCodeSet: Bool { setCode.isSet }
 
   /// Counts a try of the code that is set, before anything is sent that shows whether it is right.

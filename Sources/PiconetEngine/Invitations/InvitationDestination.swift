@@ -1,20 +1,21 @@
 import PiconetWire
 
-/// Whom an invitation is for, and where discovery sees it.
+/// The peer that an invitation is for, and where it may be dialled.
 struct InvitationDestination {
-  /// Nil if it is known only by its addresses.
+  /// The node to invite; nil if only its addresses are known.
   let node: NodeID?
   /// The key that must answer.
   let expectedPeer: PeerID?
   var addresses: [TransportAddress]
-  /// Over which transports it may be dialled where it comes in sight meanwhile; nil if it is not looked for.
+  /// The transports over which it may be dialled if it comes in sight in the meantime; nil if it is not looked for.
   let transports: [TransportKind]?
   /// How an attempt ends if it has to dial and can't; nil if it can.
   let unreachable: Ending?
 }
 
 extension InvitationDestination {
-  /// - Parameter others: where members say that the node is, and members that may relay to it; for a node alone.
+  /// - Parameter others: further addresses of a node: where members say that it is, and over members that may relay to
+  ///   it. Not used for a peer that is given by addresses.
   init(_ target: InvitationTarget, _ discovery: DiscoveryTable, others: [TransportAddress]) {
     switch target {
     case .node(let node, let transports):

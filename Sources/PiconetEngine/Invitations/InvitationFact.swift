@@ -1,14 +1,14 @@
 import PiconetWire
 
-/// What `Invitations` between two nodes are told.
+/// A fact about the invitations between two nodes.
 enum InvitationFact: Sendable {
   // MARK: Ours
 
-  /// An attempt of ours goes on here.
+  /// An attempt of ours has found the association, and goes on here.
   case invited(OutgoingInvitation)
-  /// Ours ends before it is answered.
+  /// Our invitation ends before it is answered.
   case withdrawn(Ending)
-  /// Its time is up.
+  /// The time of our invitation is up.
   case timedOut
 
   // MARK: The application's answers
@@ -17,7 +17,7 @@ enum InvitationFact: Sendable {
   case asked
   case accepted(CommandID)
   case declined(CommandID, Reason)
-  /// It takes back its acceptance before there is a membership.
+  /// The application takes back its acceptance before there is a membership.
   case acceptanceCancelled
   /// The question is on the screen, and the code should be shown.
   case showing(CommandID)
@@ -40,9 +40,9 @@ enum InvitationFact: Sendable {
 
   case placeFound(MembershipRequest.Entry)
   case noPlaceFound(MembershipRequest.Entry)
-  /// Another invitation is before the application in its place.
+  /// Another invitation has taken the place of the peer's in the queue.
   case displaced
-  /// The node was introduced to us, and is not wanted by that.
+  /// The peer's introduction to us has ended without a membership.
   case introductionEnded
 }
 
@@ -70,7 +70,7 @@ enum InvitationFrame: Sendable {
 
 /// What happens to an association that may end the invitations between its two nodes. It leaves nothing to the engine.
 enum InvitationEnd: Sendable {
-  /// We are leaving, and take no invitation with us.
+  /// We are leaving: all invitations end.
   case leaving(Reason)
   /// The link to which codes and proofs are bound is gone.
   case linkLost

@@ -2,14 +2,14 @@ import PiconetWire
 
 /// What is under way between two nodes before they are members of one session: an invitation from each, the exchange of
 /// a short code, the proof of a typed one, and which frames about them the peer still owes. It only records what has
-/// happened; what is sent and reported then is up to `Invitations`. A change names what it changes: the value as it is
-/// here, found by the check before.
+/// happened; what is sent and reported then is up to `Invitations`. A function that changes a part is passed its
+/// present value, which the caller has just checked.
 struct InvitationState: Sendable {
-  /// Ours.
+  /// Our invitation to the peer.
   private(set) var own: OutgoingInvitation?
-  /// The peer's.
+  /// The peer's invitation to us.
   private(set) var incoming: IncomingInvitation?
-  /// The short code of one or the other.
+  /// The exchange of the short code of one or the other.
   private(set) var exchange: CodeExchange?
   /// The peer's proof of our typed code.
   private(set) var proof: CodeProof?
@@ -17,9 +17,9 @@ struct InvitationState: Sendable {
   private var unanswered: [SentInvitation] = []
   /// Whether the peer owes an answer to our nonce.
   private var isRevealDue = false
-  /// Whether it owes one to our `accept`.
+  /// Whether the peer owes an answer to our `accept`.
   private var isAdmissionDue = false
-  /// Whether its confirmation of a typed code may still come, if only too late.
+  /// Whether the peer's confirmation of a typed code may still come, even if too late.
   private var isCodeConfirmDue = false
 
   /// Whether no invitation is open, except those that we have withdrawn.
@@ -41,13 +41,13 @@ struct InvitationState: Sendable {
   /// Whether a nonce was given and the code is not compared yet: an end now counts as one try.
   var isTry: Bool { exchange?.isTry == true }
 
-  /// Whether ours is about to be sent, and crosses the peer's.
+  /// Whether our invitation is about to be sent and will cross the peer's.
   var isCrossing: Bool { if case .crossing = own?.phase { true } else { false } }
 
-  /// Whether ours is the acceptance of the peer's, or waits for what comes of it.
+  /// Whether our invitation is the acceptance of the peer's, or waits for the outcome of the peer's.
   var isAnswering: Bool { own?.phase == .answering }
 
-  /// Whether ours waits for what comes of the peer's, which the application has accepted.
+  /// Whether our invitation waits for the outcome of the peer's, which the application has accepted.
   var isBesideAcceptance: Bool {
     guard isAnswering, case .command? = incoming?.acceptance else { return false }
     return true
@@ -61,7 +61,7 @@ struct InvitationState: Sendable {
 
   // MARK: Ours
 
-  /// Ours goes on here.
+  /// Begins our invitation, in this phase.
   mutating func begin(_ invitation: OutgoingInvitation, _ phase: OutgoingInvitation.Phase, proof: CodeID? = nil) {
     var invitation = invitation
     invitation.phase = phase
@@ -69,8 +69,8 @@ struct InvitationState: Sendable {
     own = invitation
   }
 
-  /// The frame with ours was sent.
-  /// - Parameter nonce: that of its short code; nil if it proves a typed one.
+  /// The frame with our invitation was sent.
+  /// - Parameter nonce: the nonce of its short code; nil if it proves a typed one.
   mutating func sent(_ own: OutgoingInvitation, _ terms: InvitationTerms, nonce: CodeNonce? = nil) {
     self.own = changed(own) {
       $0.phase = .invited
@@ -84,15 +84,15 @@ struct InvitationState: Sendable {
     self.own = changed(own) { $0.phase = .proving(left: left) }
   }
 
-  /// The answer was right.
+  /// The invited side's answer was right.
   mutating func proven(_ own: OutgoingInvitation) { self.own = changed(own) { $0.phase = .proven } }
 
-  /// The peer's has come before ours was sent, whose nonce is drawn under this number.
+  /// The peer's invitation has come before ours was sent. The nonce of ours is being drawn under this number.
   mutating func cross(_ own: OutgoingInvitation, drawing id: CodeID) {
     self.own = changed(own) { $0.phase = .crossing(id) }
   }
 
-  /// The two have crossed, and ours is the one that counts.
+  /// The two invitations have crossed, and ours is the one that counts.
   mutating func crossed(_ own: OutgoingInvitation, _ context: [UInt8]) {
     self.own = changed(own) { $0.crossedContext = context }
   }
@@ -100,7 +100,7 @@ struct InvitationState: Sendable {
   /// The peer's invitation is the one that counts.
   mutating func yield(_ own: OutgoingInvitation) { self.own = changed(own) { $0.phase = .answering } }
 
-  /// The invitation that ours accepted is over.
+  /// The peer's invitation, which ours accepted, is over.
   /// - Returns: whether ours stands, because the peer may still answer it.
   mutating func standsAlone() -> Bool {
     guard var own, unanswered.contains(where: { $0.command == own.command }) else { return false }
@@ -109,7 +109,7 @@ struct InvitationState: Sendable {
     return true
   }
 
-  /// Ours is over without membership.
+  /// Takes out our invitation, which is over without membership.
   mutating func takeOwn() -> OutgoingInvitation? {
     defer { own = nil }
     return own
@@ -118,21 +118,21 @@ struct InvitationState: Sendable {
   // MARK: Answers to ours
 
   var unansweredCount: Int { unanswered.count }
-  /// The last one that was sent.
+  /// The last invitation that was sent.
   var lastSent: SentInvitation? { unanswered.last }
 
-  /// The peer has answered the oldest.
+  /// Takes out our oldest invitation, which the peer has answered.
   mutating func takeAnswered() -> SentInvitation? { unanswered.isEmpty ? nil : unanswered.removeFirst() }
 
-  /// The invited side has begun to answer the oldest: it asks for our nonce, or has answered our share.
-  /// - Returns: nil if it can't.
+  /// The invited side has begun to answer our oldest invitation: it asks for our nonce, or has answered our share.
+  /// - Returns: that invitation; nil if it can't be answered so now.
   mutating func beginAnswer(byCode: Bool) -> SentInvitation? {
     guard let first = unanswered.first, !first.hasNonce, !byCode || first.code != nil else { return nil }
     unanswered[0].hasNonce = true
     return first
   }
 
-  /// Ours is withdrawn.
+  /// Our invitation is withdrawn.
   /// - Returns: whether it was sent, and has no answer.
   mutating func withdraw(_ command: CommandID) -> Bool {
     guard let index = unanswered.firstIndex(where: { $0.command == command }) else { return false }
@@ -151,18 +151,18 @@ struct InvitationState: Sendable {
 
   mutating func begin(_ invitation: IncomingInvitation) { incoming = invitation }
 
-  /// The application is told of it.
+  /// The application was told of the peer's invitation.
   mutating func delivered(_ incoming: IncomingInvitation) {
     self.incoming = changed(incoming) { $0.isDelivered = true }
   }
 
-  /// It waits for the answer to an introduction.
+  /// The peer's invitation waits for the answer to an introduction.
   mutating func held(_ incoming: IncomingInvitation) { self.incoming = changed(incoming) { $0.isHeld = true } }
 
-  /// It waits no longer.
+  /// The peer's invitation waits for no introduction any more.
   mutating func released(_ incoming: IncomingInvitation) { self.incoming = changed(incoming) { $0.isHeld = false } }
 
-  /// We have accepted it.
+  /// We have accepted the peer's invitation.
   /// - Parameter admission: by when the inviter must have admitted us, unless a person there is still comparing.
   mutating func accepted(
     _ incoming: IncomingInvitation, _ acceptance: IncomingInvitation.Acceptance, until admission: Instant
@@ -175,9 +175,9 @@ struct InvitationState: Sendable {
     isAdmissionDue = acceptance != .crossing
   }
 
-  /// The application accepts what an invitation of ours has accepted already, perhaps one by a member's word, of which
-  /// it does not know.
-  /// - Returns: whether that is so.
+  /// The application accepts an invitation that one of ours has accepted already, perhaps one that an introduction has
+  /// led to and of which it does not know.
+  /// - Returns: whether there was such an invitation.
   mutating func alsoAccepted(by command: CommandID) -> Bool {
     guard let incoming, incoming.isDelivered, incoming.acceptance != nil, incoming.command == nil else { return false }
     self.incoming = changed(incoming) { $0.alsoAccepted = command }
@@ -190,13 +190,14 @@ struct InvitationState: Sendable {
     self.incoming = changed(incoming) { $0.expires = admission }
   }
 
-  /// The same, for an invitation whose typed code was right.
+  /// We have accepted an invitation of the peer whose typed code was right.
   mutating func acceptedProven(_ context: [UInt8], expires: Instant) {
     incoming = IncomingInvitation(provenWith: context, expires: expires)
     isAdmissionDue = true
   }
 
-  /// It is over without membership. An invitation of ours that was about to cross it is sent alone.
+  /// Takes out the peer's invitation, which is over without membership. An invitation of ours that was about to cross
+  /// it is sent alone.
   mutating func takeIncoming() -> IncomingInvitation? {
     defer { incoming = nil }
     if let own, case .crossing(let id) = own.phase { self.own = changed(own) { $0.phase = .drawing(id) } }
@@ -242,10 +243,10 @@ struct InvitationState: Sendable {
     return exchange.showing
   }
 
-  /// A person of ours has to compare it.
+  /// A person on our side has to compare the code.
   mutating func compare(_ exchange: CodeExchange) { self.exchange = changed(exchange) { $0.isCompared = true } }
 
-  /// That person has seen the same code on both screens.
+  /// The code counts as the same on both screens.
   mutating func confirmed(_ exchange: CodeExchange) { self.exchange = changed(exchange) { $0.isConfirmed = true } }
 
   /// The inviter admits us.
@@ -261,7 +262,7 @@ struct InvitationState: Sendable {
     self.exchange = changed(exchange) { $0.isRemoteDone = true }
   }
 
-  /// It is over without membership.
+  /// Takes out the exchange, which is over without membership.
   mutating func takeExchange() -> CodeExchange? {
     defer { exchange = nil }
     return exchange
@@ -271,7 +272,7 @@ struct InvitationState: Sendable {
 
   mutating func begin(_ proof: CodeProof) { self.proof = proof }
 
-  /// Our answer is made.
+  /// Our answer was computed and can be sent.
   mutating func answerMade(_ proof: CodeProof) {
     self.proof = changed(proof) { $0.phase = .awaitingConfirmation }
     isCodeConfirmDue = true
@@ -291,7 +292,7 @@ struct InvitationState: Sendable {
   /// The inviter has withdrawn: no confirmation comes.
   mutating func withdrawn() { isCodeConfirmDue = false }
 
-  /// It is over, right or wrong.
+  /// Takes out the proof, which is over, right or wrong.
   mutating func takeProof() -> CodeProof? {
     defer { proof = nil }
     return proof
@@ -299,17 +300,17 @@ struct InvitationState: Sendable {
 
   // MARK: Membership
 
-  /// What the peer's own invitation says, or said before it crossed ours.
+  /// The context of the peer's own invitation, even if that has crossed ours and does not count.
   var remoteContext: [UInt8]? { incoming?.context ?? own?.crossedContext }
 
-  /// The node is a member, and nothing is under way between the two any more.
+  /// Takes out everything, because the node is a member now.
   mutating func takeAll() -> InvitationState {
     defer { (own, incoming, exchange) = (nil, nil, nil) }
     return self
   }
 }
 
-/// The same value with a change.
+/// A copy of the value with a change.
 private func changed<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
   var value = value
   change(&value)

@@ -17,7 +17,7 @@ extension Invitations {
     return true
   }
 
-  /// Declines an invitation that is not opened.
+  /// Declines an invitation before it is opened.
   mutating func decline(_ ending: Ending, _ now: Instant) {
     send(.decline(ending.reason, detail: ending.detail))
     idle(now)
@@ -26,14 +26,14 @@ extension Invitations {
   mutating func received(_ invite: Invite, _ remote: Remote, _ turn: Turn) throws(Breach) -> MembershipRequest? {
     let own = state.own
     if needsCode(remote, turn) || own?.code != nil {
-      // Without a proof nothing can replace one, neither our invitation nor theirs.
+      // Nothing can take the place of a proof, neither our invitation nor the peer's.
       decline(Ending(.codeNeeded, .us), turn.now)
       return nil
     }
     if let own { return try crossed(own, invite, remote, turn) }
     let time = Duration.milliseconds(Int64(clamping: min(invite.timeout, 86_400_000)))
     let expires = turn.now + min(time, IncomingInvitation.longestTime)
-    // One that waits for the answer to an introduction is no question, and takes no stranger's place.
+    // An invitation that waits for the answer to an introduction is no question, and takes no stranger's place.
     let isKnown = remote.judgement == .known || remote.isIntroduced
     let compares = comparesCodes(remote, invite.terms)
     switch turn.budgets.ask(
@@ -52,7 +52,7 @@ extension Invitations {
     }
   }
 
-  /// Strangers have to prove the code that is set, and can't invite otherwise.
+  /// Whether the peer has to prove the code that is set: a stranger can't invite us otherwise.
   private func needsCode(_ remote: Remote, _ turn: Turn) -> Bool {
     turn.budgets.isCodeSet && remote.judgement != .known && !remote.isIntroduced
   }
@@ -61,8 +61,9 @@ extension Invitations {
     state.begin(IncomingInvitation(invite, expires: expires))
   }
 
-  /// Both invite at once. Where no code has to be compared, each takes the other's invitation as the answer to its own.
-  /// Otherwise that of the smaller node counts, and the other one is its acceptance, once the code has been compared.
+  /// Both sides have invited at once. If no code has to be compared, each takes the other's invitation as the answer to
+  /// its own. Otherwise the smaller node's counts, and the other one is its acceptance, once the code has been
+  /// compared.
   private mutating func crossed(
     _ own: OutgoingInvitation, _ invite: Invite, _ remote: Remote, _ turn: Turn
   ) throws(Breach) -> MembershipRequest? {
@@ -72,7 +73,7 @@ extension Invitations {
     open(invite, until: turn.now + IncomingInvitation.longestTime)
     switch own.phase {
     case .drawing(let id):
-      // The peer should see what ours says, too.
+      // The peer should get the context of our invitation, too.
       state.cross(own, drawing: id)
       return nil
     case .invited: return decideCrossing(remote, turn)
@@ -82,15 +83,16 @@ extension Invitations {
     }
   }
 
-  /// The peer's is declined for lack of a place: ours, which the peer may take for accepted, ends with it. Where codes
-  /// are compared, only the smaller node's counts, and a place is asked for again when that is accepted.
+  /// The peer's invitation is declined because the session is full: ours, which the peer may take for accepted, ends
+  /// with it. If codes are compared, only the smaller node's counts, and a place is asked for again when that is
+  /// accepted.
   mutating func withdrawCrossedByFull(_ invite: Invite, _ remote: Remote, _ turn: Turn) {
     guard let own = state.own, own.phase == .invited, own.code == nil, let sent = state.lastSent else { return }
     if sent.terms.union(invite.terms).contains(.comparesCodes), turn.node < remote.node { return }
     withdrawInvitation(full, remote, turn)
   }
 
-  /// Both sides' invitations are sent.
+  /// Decides which of two crossing invitations counts, once both are sent.
   mutating func decideCrossing(_ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     guard let own = state.own, let incoming = state.incoming, let sent = state.lastSent else { return nil }
     if !sent.terms.union(incoming.terms).contains(.comparesCodes) { return .place(.accepting(.crossing)) }
@@ -104,7 +106,7 @@ extension Invitations {
     return answerByOwn(remote, turn)
   }
 
-  /// Ours is the acceptance of the peer's, which is here.
+  /// Takes our invitation as the acceptance of the peer's, which has come.
   mutating func answerByOwn(_ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     guard comparesCodes(remote) else { return .place(.accepting(.ownInvitation)) }
     if let exchange = state.exchange, exchange.code != nil { return showToInviting(exchange, remote, turn) }
@@ -112,7 +114,7 @@ extension Invitations {
     return nil
   }
 
-  /// A person compares the code of the peer's invitation, here or there.
+  /// Whether a person compares the code of the peer's invitation, here or there.
   private func comparesCodes(_ remote: Remote) -> Bool {
     comparesCodes(remote, state.incoming?.terms ?? [])
   }
@@ -133,8 +135,8 @@ extension Invitations {
         remote.peer, context: incoming.context, expires: incoming.expires, comparesCodes: comparesCodes(remote)))
   }
 
-  /// The inviter is not wanted by a member's word. Its invitation, if that has waited for this, is one like any
-  /// other's: to take that for its answer would let members break off each other's questions.
+  /// The inviter's introduction has ended. If its invitation has waited for that, it is now one like any other: to take
+  /// this for the answer to it would let members break off each other's questions.
   mutating func introductionEnded(_ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     guard let incoming = state.incoming, incoming.isHeld, incoming.acceptance == nil else { return nil }
     turn.budgets.removeQuestion(of: remote.node)
@@ -155,7 +157,7 @@ extension Invitations {
     }
   }
 
-  /// The invitation that the application may answer.
+  /// The invitation that the application may answer; nil if there is none.
   var openInvitation: IncomingInvitation? {
     guard let incoming = state.incoming, incoming.acceptance == nil, incoming.isDelivered else { return nil }
     return incoming
@@ -174,7 +176,7 @@ extension Invitations {
     return .place(.accepting(.command(command)))
   }
 
-  /// The inviter may have admitted us already, so it is told that we leave.
+  /// Takes back our acceptance. The inviter may have admitted us already, so it is told that we leave.
   mutating func cancelAcceptance(_ remote: Remote, _ turn: Turn) {
     let ending = Ending(.cancelled, .us)
     if state.isBesideAcceptance { failInvitation(ending, remote, turn) }
@@ -239,7 +241,7 @@ extension Invitations {
     let ending = wasTry ? Self.brokenOff(ending) : ending
     if !wasTry, incoming.isDelivered, remote.judgement == .ask { turn.budgets.refused(remote.peer, turn.now) }
     guard state.isAnswering else { return closeInvitation(ending, remote, turn) }
-    // Ours stands if the peer had withdrawn its own before it saw ours.
+    // Our invitation stands if the peer had withdrawn its own before it saw ours.
     let stands = state.standsAlone()
     closeInvitation(ending, remote, turn)
     if !stands { failInvitation(ending, remote, turn) }
@@ -275,7 +277,7 @@ extension Invitations {
 
   // MARK: Time
 
-  /// When the peer's invitation is over, or its reveal overdue.
+  /// When the time of the peer's invitation, or of its reveal, is up.
   func incomingDeadline(_ remote: NodeID, _ budgets: InvitationBudgets) -> Instant? {
     guard let incoming = state.incoming else { return nil }
     let ends = timeEnds(of: incoming, remote, budgets)

@@ -2,7 +2,7 @@ import PiconetWire
 
 /// Invitations of ours, from when an attempt has found an association until they are answered.
 extension Invitations {
-  /// An attempt of ours goes on here.
+  /// An attempt of ours has found the association, and goes on here.
   mutating func invite(_ invitation: OutgoingInvitation, _ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     if remote.isMember, invitation.code == nil, remote.membershipNumber > invitation.formerMemberships {
       // The peer invited us while our own invitation was on its way: both sides have what they wanted.
@@ -22,7 +22,7 @@ extension Invitations {
       return nil
     }
     if incoming.acceptance != nil {
-      // We have accepted, and wait to be admitted: ours ends as that does.
+      // We have accepted the peer's invitation and wait to be admitted: our own ends as that does.
       state.begin(invitation, .answering)
       return nil
     }
@@ -44,7 +44,7 @@ extension Invitations {
     return nil
   }
 
-  /// The driver has drawn the nonce of ours.
+  /// The driver has drawn the nonce of our invitation, which can be sent now.
   /// - Parameter isFull: others became members while we dialled.
   mutating func sendInvite(
     _ own: OutgoingInvitation, _ nonce: CodeNonce?, isFull: Bool, _ remote: Remote, _ turn: Turn
@@ -52,7 +52,7 @@ extension Invitations {
     let isCrossing = state.isCrossing
     let obstacle = nonce == nil ? Self.noRandomBytes : isFull ? full : tooManyUnanswered
     if isCrossing, obstacle != nil || state.isTry {
-      // Ours is the answer, and says nothing of its own.
+      // Our invitation is only the answer to the peer's, and is not sent.
       state.yield(own)
       return answerByOwn(remote, turn)
     }
@@ -116,11 +116,11 @@ extension Invitations {
 
   // MARK: Ends
 
-  /// Ends ours before it is answered: because the caller wants it, its time is up, or what it was the answer to is
-  /// over.
+  /// Ends our invitation before it is answered: because the caller wants it, its time is up, or the invitation that it
+  /// answered is over.
   mutating func withdrawInvitation(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
     guard let own = state.own else { return }
-    // The peer's, which the application has accepted, stands.
+    // The peer's invitation, which the application has accepted, stands.
     if state.isBesideAcceptance { return failInvitation(ending, remote, turn) }
     let ending = ending.reason == .timedOut && state.isTry ? Self.brokenOff(ending) : ending
     // If it was accepted and the peer is not admitted yet, it has its answer. One that has crossed may have made the
@@ -137,14 +137,14 @@ extension Invitations {
     failInvitation(ending, remote, turn)
   }
 
-  /// The time of ours is up.
+  /// The time of our invitation is up.
   mutating func ownTimedOut(_ remote: Remote, _ turn: Turn) {
     guard let own = state.own else { return }
     let words = ConnectRace.describe(own.failures)
     withdrawInvitation(Ending(.timedOut, .peer, words, failures: own.failures), remote, turn)
   }
 
-  /// Ours is over; the peer knows, or was told.
+  /// Our invitation is over; the peer knows, or was told.
   mutating func failInvitation(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
     state.takeOwn()?.fail(ending, to: remote.node, turn)
   }

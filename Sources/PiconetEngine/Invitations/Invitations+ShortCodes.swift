@@ -102,7 +102,8 @@ extension Invitations {
       return state.isAnswering ? state.exchange.flatMap { showToInviting($0, remote, turn) } : nil
     }
     guard let own = state.own, own.phase == .invited else { return nil }
-    // The other side asks a person all the same; here a member's word counts, and there is no screen to show it on.
+    // The other side asks a person all the same. Here the member's introduction counts, and there is no screen to show
+    // the code on.
     if own.command.isOwn { return nil }
     turn.deliver(.codeShown(own.command, remote.peer, code: code))
     if exchange.isCompared { turn.deliver(.confirmationNeeded(remote.peer, code: code)) }
@@ -112,7 +113,7 @@ extension Invitations {
   /// Our invitation is the acceptance of the peer's, and the code is known.
   mutating func showToInviting(_ exchange: CodeExchange, _ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     guard let own = state.own, let code = exchange.code else { return nil }
-    // By a member's word: no person looks at a code here, though the peer's person does.
+    // An introduction has led to ours: no person compares the code here, though one does on the peer's side.
     if own.command.isOwn { return acceptByOwn() }
     turn.deliver(.codeShown(own.command, remote.peer, code: code))
     guard remote.judgement == .ask else { return acceptByOwn() }
@@ -151,7 +152,7 @@ extension Invitations {
   // MARK: What is no membership
 
   /// The exchange is over without membership: once a nonce was given, that was one try.
-  /// - Returns: whether it was one.
+  /// - Returns: whether it counts as a try.
   @discardableResult
   mutating func endExchange(_ ending: Ending, _ remote: Remote, _ turn: Turn) -> Bool {
     guard let exchange = state.takeExchange() else { return false }

@@ -158,7 +158,7 @@ extension Invitations {
     idle(turn.now)
   }
 
-  /// An invitation of ours waited for what comes of the peer's. It stands if the peer may still answer it.
+  /// An invitation of ours waited for the outcome of the peer's. It stands if the peer may still answer it.
   private mutating func endAnswering(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
     if state.isAnswering, !state.standsAlone() { failInvitation(ending, remote, turn) }
   }

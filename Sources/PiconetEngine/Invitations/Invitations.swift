@@ -8,8 +8,8 @@ struct Invitations {
     let peer: ProvenPeer
     /// What the trust policy has said on the last link.
     let judgement: TrustJudgement?
-    /// A member has introduced it: its invitation waits for the application to say whether it wants it, and then for
-    /// our own.
+    /// Whether a member has introduced it: its invitation then waits until the application says whether it wants the
+    /// node, and then for our own invitation.
     let isIntroduced: Bool
     /// The active link.
     let link: LinkID?
@@ -35,11 +35,11 @@ struct Invitations {
     let context: [UInt8]?
     /// The short code that was on both screens.
     let code: String?
-    /// A typed code was proven.
+    /// Whether a typed code was proven.
     let isProven: Bool
-    /// Ours, which has succeeded.
+    /// Our invitation, which has succeeded; nil if we sent none.
     let own: OutgoingInvitation?
-    /// The command that accepted the peer's.
+    /// The command that accepted the peer's invitation; nil if none did.
     let accepting: CommandID?
   }
 
@@ -165,9 +165,9 @@ struct Invitations {
 
   // MARK: What others may know
 
-  /// Ours.
+  /// Our invitation to the peer; nil if there is none.
   var own: OutgoingInvitation? { state.own }
-  /// Whether the peer's waits for our answer.
+  /// Whether the peer's invitation waits for our answer.
   var isInvited: Bool { state.incoming.map { $0.acceptance == nil } ?? false }
   /// Whether no invitation is open, except those that we have withdrawn.
   var isIdle: Bool { state.isIdle }
@@ -178,7 +178,7 @@ struct Invitations {
   /// Invitations of ours that have no answer yet.
   var unansweredCount: Int { state.unansweredCount }
 
-  /// Whether the peer's was accepted by this command, which has no reply yet.
+  /// Whether the peer's invitation was accepted by this command, which has no reply yet.
   func isAccepted(by command: CommandID) -> Bool { state.incoming?.acceptance?.command == command }
 
   /// Whether the driver was asked for something under this number, and its answer still counts.
@@ -221,7 +221,7 @@ struct Invitations {
     guard let incoming = state.incoming else { return }
     send(.accept)
     state.accepted(incoming, acceptance, until: turn.now + leaveTimeout)
-    // Ours, which would have crossed it, waits for what comes of this one.
+    // Our invitation, which would have crossed it, waits for its outcome.
     if let own = state.own, state.isCrossing { state.yield(own) }
     // It is no longer before the application, and if it does not show its code yet, it never will.
     turn.budgets.removeQuestion(of: remote.node)
@@ -300,7 +300,7 @@ struct Invitations {
     return incoming.map { min($0, own) } ?? own
   }
 
-  /// When the peer's invitation, or its proof, is over by time.
+  /// When the time of the peer's invitation, or of its proof, is up.
   func nextIncomingDeadline(_ remote: NodeID, _ budgets: InvitationBudgets) -> Instant? {
     [incomingDeadline(remote, budgets), state.proof?.until].compactMap { $0 }.min()
   }

@@ -5,8 +5,8 @@ struct OutgoingInvitation: Sendable {
   enum Phase: Equatable, Sendable {
     /// The driver draws the nonce of its short code.
     case drawing(CodeID)
-    /// The same, and the peer's invitation is here: once ours is sent the two cross, and each side has the other's
-    /// context.
+    /// The driver draws that nonce, and the peer's invitation has come: once ours is sent the two cross, and each side
+    /// has the other's context.
     case crossing(CodeID)
     /// The driver makes the share with which a typed code is proven.
     case sharing
@@ -27,7 +27,7 @@ struct OutgoingInvitation: Sendable {
   /// The code that a person has typed for it.
   let code: TypedCodeID?
   let deadline: Instant
-  /// What came of transports before one led to the peer.
+  /// How transports failed before one led to the peer.
   let failures: [TransportFailure]
   var phase: Phase
   /// The nonce of its short code, never used for another one.
@@ -37,7 +37,7 @@ struct OutgoingInvitation: Sendable {
   /// The context of the peer's invitation, which has crossed this one and does not count.
   var crossedContext: [UInt8]?
 
-  /// Nothing has been sent yet.
+  /// An attempt has led to an association. Nothing was sent yet; `InvitationState.begin` sets the phase.
   init(_ attempt: InvitationAttempt) {
     command = attempt.command
     context = attempt.context
@@ -48,7 +48,7 @@ struct OutgoingInvitation: Sendable {
     phase = .answering
   }
 
-  /// The number under which the driver draws its nonce.
+  /// The number under which the driver draws its nonce; nil if it does not.
   var drawing: CodeID? {
     switch phase {
     case .drawing(let id), .crossing(let id): id
@@ -59,7 +59,7 @@ struct OutgoingInvitation: Sendable {
   /// Whether the invited side's answer is here, and the driver checks it.
   var isProving: Bool { if case .proving = phase { true } else { false } }
 
-  /// Whether what is under way is bound to the link.
+  /// Whether a proof is under way, which is bound to the link.
   var provesOnLink: Bool {
     guard code != nil else { return false }
     return switch phase {
@@ -78,7 +78,7 @@ struct OutgoingInvitation: Sendable {
     turn.invitationFailed(command, to: node, ending, failures)
   }
 
-  /// The node is a member.
+  /// Answers the invitation with success: the node is a member.
   func succeed(_ node: NodeID, _ turn: Turn) {
     if let proof { turn.add(.proveCode(proof, .end)) }
     turn.reply(command, .connected(node))

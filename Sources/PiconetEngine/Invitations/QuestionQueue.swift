@@ -29,7 +29,7 @@ struct QuestionQueue: Sendable {
 
   enum Placement: Equatable, Sendable {
     case taken
-    /// It is taken, and this one has to go, because its address has more that wait than others.
+    /// It is taken, and the waiting one of this node has to go, because its address has the most that wait.
     case instead(of: NodeID)
     case refused
   }
@@ -38,14 +38,14 @@ struct QuestionQueue: Sendable {
   /// In the order in which they came.
   private var entries: [Entry] = []
   private var nextNumber: UInt64 = 0
-  /// How often each address that is here was before the application.
+  /// How often an invitation from each address in the queue was put to the application.
   private var turns: [String: Int] = [:]
-  /// Something may be due.
+  /// Whether a question may be due.
   private(set) var hasNews = false
 
   var count: Int { entries.count }
 
-  /// Another invitation.
+  /// Adds an invitation.
   /// - Parameter notBefore: the application is not told earlier.
   mutating func add(_ node: NodeID, at address: String, isKnown: Bool, notBefore: Instant? = nil) -> Placement {
     var placement = Placement.taken
@@ -69,7 +69,7 @@ struct QuestionQueue: Sendable {
     return placement
   }
 
-  /// It is over, however it ended.
+  /// The invitation is over, however it ended.
   mutating func remove(_ node: NodeID) {
     guard let index = entries.firstIndex(where: { $0.node == node }) else { return }
     let address = entries.remove(at: index).address
@@ -77,7 +77,7 @@ struct QuestionQueue: Sendable {
     hasNews = true
   }
 
-  /// When the pause of the next one ends.
+  /// When the next pause ends.
   var nextWake: Instant? { entries.lazy.compactMap(\.notBefore).min() }
 
   /// Time has passed.
@@ -89,7 +89,7 @@ struct QuestionQueue: Sendable {
     }
   }
 
-  /// Takes out those that the application is told of now.
+  /// Takes out the nodes whose invitations the application is told of now.
   mutating func takeNext(at now: Instant) -> [NodeID] {
     hasNews = false
     var next: [NodeID] = []
@@ -115,12 +115,12 @@ struct QuestionQueue: Sendable {
     }
   }
 
-  /// Until when a question may take the application's time; nil: as long as the invitation stands.
+  /// Until when the application may take to answer; nil: as long as the invitation stands.
   func deadline(of node: NodeID) -> Instant? {
     guard let entry = entries.first(where: { $0.node == node }), !entry.isKnown, let shown = entry.shown else {
       return nil
     }
-    // A known peer's question, if there is one, stands behind it on the screen.
+    // A known peer's question may be put at once, but stands behind this one on the screen.
     return entries.contains { $0.node != node && ($0.shown == nil || $0.isKnown) } ? shown + limits.patience : nil
   }
 }

@@ -12,7 +12,7 @@ extension SessionEngine {
     let others = turn.introduced.takeAddresses(
       beyondSightOf: target, configuration.transports, associations, turn)
     let destination = InvitationDestination(target, discovery, others: others)
-    // What the application wants by itself does not wait for what a member has brought about.
+    // An invitation by the application does not wait for one that an introduction has led to.
     if let node = destination.node, let own = attempts.own(for: node) { withdraw(own, Ending(.inProgress, .us), turn) }
     if let refusal = attempts.refusal(of: destination, context, full: admission.full(associations), ways, turn) {
       return turn.reply(id, .failed(refusal))
@@ -20,7 +20,7 @@ extension SessionEngine {
     goOn(attempts.begin(id, destination, context, timeout, code, ways, turn), turn)
   }
 
-  /// What attempts of ours are lent.
+  /// What attempts of ours may look at.
   var ways: Ways { Ways(links: links, associations: associations) }
 
   /// Ends an invitation of ours before its answer.
@@ -32,7 +32,7 @@ extension SessionEngine {
     }
   }
 
-  /// The same by a command, which may also take back that an invitation of the peer was accepted.
+  /// Cancels an invitation of ours, or our acceptance of a peer's, by a command.
   mutating func cancelInvitation(_ id: CommandID, _ attempt: CommandID, _ turn: Turn) {
     if let association = associations.accepting(by: attempt) {
       negotiate(.acceptanceCancelled, association, turn)
@@ -44,7 +44,7 @@ extension SessionEngine {
 
   // MARK: Attempts
 
-  /// An attempt has come to an association.
+  /// An attempt has led to an association: its invitation goes on there.
   mutating func goOn(_ arrival: InvitationAttempts.Arrival?, _ turn: Turn) {
     guard let arrival else { return }
     let invitation = arrival.invitation
@@ -83,12 +83,12 @@ extension SessionEngine {
 
   // MARK: Membership
 
-  /// Tells an association of something about invitations.
+  /// Passes a fact about invitations to an association, and does what it asks for.
   mutating func negotiate(_ fact: InvitationFact, _ association: Association, _ turn: Turn) {
     follow(association.negotiate(fact, turn), of: association, turn)
   }
 
-  /// The same, with the association that asked the driver for something under this number.
+  /// Passes a fact about invitations to the association that asked the driver for something under this number.
   mutating func negotiate(_ fact: InvitationFact, awaiting id: CodeID, _ turn: Turn) {
     if let association = associations.awaiting(id) { negotiate(fact, association, turn) }
   }
@@ -106,7 +106,7 @@ extension SessionEngine {
     case .question(let other):
       // An invitation that waits in the queue has to make room.
       if let other, let displaced = associations[other] { negotiate(.displaced, displaced, turn) }
-      // A node that is wanted by the word of a member is no question.
+      // A node whose introduction was accepted is no question.
       inviteIntroduced(association.node, turn)
       tellQuestions(turn)
     case .breach(let error): if let link = association.link { breach(link, error, turn) }

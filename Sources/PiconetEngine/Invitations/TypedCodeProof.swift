@@ -1,15 +1,15 @@
 import PiconetWire
 
-/// One step of one side's proof of a typed code, computed by the driver, which alone has codes and secrets. Each one
-/// except `end` is answered by one finding.
+/// One step of one side's proof of a typed code, computed by the driver, which alone has codes and secrets. Each step
+/// except `end` is answered by one finding, which may always be `failed`.
 public enum TypedCodeStep: Sendable, Hashable {
-  /// Inviter: begins, over the channel of this link, whose remote side is the invited; found is `share`.
+  /// Inviter: begins, over the channel of this link, whose remote side is the invited. The finding is `share`.
   case share(TypedCodeID, LinkID)
-  /// Inviter: takes the invited's share and its confirmation; found is `confirmed` or `wrong`.
+  /// Inviter: takes the invited's share and its confirmation. The finding is `confirmed`, `wrong` or `unfit`.
   case check(share: [UInt8], confirmation: [UInt8])
-  /// Invited: begins, over the channel of this link, and takes the inviter's share; found is `answer`, or `unfit`.
+  /// Invited: begins, over the channel of this link, and takes the inviter's share. The finding is `answer` or `unfit`.
   case answer(TypedCodeID, LinkID, share: [UInt8])
-  /// Invited: takes the inviter's confirmation; found is `right` or `wrong`.
+  /// Invited: takes the inviter's confirmation. The finding is `right` or `wrong`.
   case confirm([UInt8])
   /// The proof is over: its secrets are erased.
   case end
@@ -23,7 +23,7 @@ public enum TypedCodeStep: Sendable, Hashable {
   }
 }
 
-/// What the driver has found by a step.
+/// The driver's finding in one step of a proof.
 public enum TypedCodeFinding: Sendable, Hashable {
   case share([UInt8])
   /// The peer has proven that it has the same code; this confirms the same to it.

@@ -8,7 +8,7 @@ public struct TypedCodeID: RawRepresentable, Hashable, Comparable, Sendable {
   public static func < (left: TypedCodeID, right: TypedCodeID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What others may try of the code that this node has set, on the invited side.
+/// Limits how often others may try the code that this node has set, on the invited side.
 ///
 /// A code has three tries over all peers together. A try counts from when it begins, before anything is said from which
 /// its outcome could be seen, so breaking off costs a try; only a right code gives it back. There are pauses as well,
@@ -34,9 +34,9 @@ struct TypedCodeTries: Sendable {
     case noCode
     /// The code has used up its wrong tries.
     case over
-    /// This key, or as many peers as the code has tries, are trying just now.
+    /// This key, or as many peers as the code has tries left, are trying it just now.
     case busy
-    /// After wrong tries, no other one is taken so soon from this key, from this place, or by this device.
+    /// After wrong tries, another one by this key, from this place, or on this device is taken only after this time.
     case wait(Duration)
   }
 
@@ -105,8 +105,9 @@ struct TypedCodeTries: Sendable {
   }
 }
 
-/// How often others were wrong about codes that were typed here, on the inviting side: a device that pretends to be the
-/// one that shows the code has one guess for each invitation, so a code is tried with three at most.
+/// Counts how often others were wrong about codes that were typed here, on the inviting side. A device that pretends to
+/// be the one that shows the code has one guess for each invitation, so a code is given to no other device after three
+/// wrong ones.
 struct GivenCodeTries: Sendable {
   private var wrong: [TypedCodeID: Int] = [:]
   private var order = FirstInFirstOut<TypedCodeID>()

@@ -31,7 +31,8 @@ extension Reason {
     }
   }
 
-  /// Whether a link closed with this reason was to carry on an association that is over.
+  /// Whether a remote side that closes a link with this reason no longer has, or no longer wants, an association with
+  /// us.
   var endsSuspended: Bool {
     switch known {
     case .noSuchAssociation, .identity, .left, .removed, .shuttingDown: true
@@ -78,7 +79,8 @@ extension Ending {
   init(byClose reason: Reason, _ detail: String, of association: Association?) {
     self = reason == .noSuchAssociation ? Association.lostByPeer : Ending(reason, reason.blameOfClose, detail)
     if reason == .removed, let association {
-      // A peer that removes us on another member's behalf has said so before; a late goodbye does not say.
+      // A peer that removes us at another member's request has said so before; a late goodbye does not name that
+      // member.
       by = association.removedBy ?? (association.suspension == nil ? association.node : nil)
     }
   }

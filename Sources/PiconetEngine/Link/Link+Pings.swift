@@ -32,7 +32,7 @@ extension Link {
     }
   }
 
-  /// The link is gone, and the answers with it.
+  /// Fails all pings, because the link is gone.
   func endPings(_ ending: Ending, _ turn: Turn) {
     for command in pings.commands { turn.reply(command, .failed(ending)) }
   }

@@ -10,11 +10,12 @@ final class Link {
   enum Phase: Equatable, Sendable {
     /// The remote side's hello has not come.
     case awaitingHello
-    /// The driver is judging whether the peer is trusted. Nothing is decoded meanwhile.
+    /// It is not known yet whether the node may connect, or the driver is judging whether it is trusted. Nothing is
+    /// decoded meanwhile.
     case awaitingTrust
-    /// Everything is known; the peer with the smaller id decides whether this link is used.
+    /// The handshake is complete; the node with the smaller id decides whether this link is used.
     case ready
-    /// An association is to go on here: we have sent `associate` with its name, and the remote side's count has not
+    /// An association is to resume here: we have sent `associate` with its id, and the remote side's answer has not
     /// come.
     case resuming
     /// The active link of the association with its node.
@@ -37,7 +38,7 @@ final class Link {
   /// When the last unanswered ping went out.
   private var pingedAt: Instant?
   private let handshakeEnds: Instant
-  /// The engine's; silence may last for a part of it.
+  /// The disconnect timeout of the engine, from which the longest silence follows.
   private var disconnectTimeout: Duration { didSet { watch.changed() } }
   /// Told of changes to what `nextDeadline` depends on, except for traffic, which only puts it off.
   private let watch: DeadlineWatch
@@ -59,7 +60,7 @@ final class Link {
     /// When this link replaces the active one, if that stays silent.
     let ends: Instant
   }
-  /// Whether the engine has let it go: then nothing that still comes from it counts.
+  /// Whether the engine has let the link go: then nothing that still comes from it counts.
   private(set) var isForgotten = false
 
   /// Encoded control frames, which go before everything else.
@@ -75,7 +76,7 @@ final class Link {
 
   /// How much of `outstanding` may be bulk; nil: as much as of anything else.
   private var bulkPace: BulkPace?
-  /// Bulk frames are cut short on a slow path: a message waits for the rest of one of them.
+  /// The longest body of a bulk frame. It is short on a slow path, because a message waits for the rest of a frame.
   var bulkFrameLimit: Int {
     bulkPace.map { max(WireLimits.smallestFrame, $0.bound / 4) } ?? .max
   }
@@ -164,7 +165,7 @@ final class Link {
     return nil
   }
 
-  /// The driver is asked whether the peer is trusted.
+  /// Pauses decoding until it is known whether the node may connect and is trusted.
   func awaitTrust() { phase = .awaitingTrust }
 
   /// The peer is trusted.
@@ -247,7 +248,7 @@ final class Link {
     case ping
   }
 
-  /// What is due now, or soon in the case of a ping; nothing else depends on it.
+  /// What is due now. A ping counts if it is due by `soon`; nothing else depends on that time.
   func due(at now: Instant, soon: Instant) -> Due? {
     guard phase == .active else {
       if handshakeEnds <= now { return .handshake }
@@ -257,14 +258,14 @@ final class Link {
     return nextPing <= soon ? .ping : nil
   }
 
-  /// What time has brought that the engine has to act on.
+  /// What is due that the engine has to act on.
   enum Expiry {
     case over(Ending)
     /// The active link, for whose sign of life this one has waited, has given none.
     case silentProbe
   }
 
-  /// Something may be due, or a ping soon, which goes out now.
+  /// Does what is due. A ping that is due by `soon` goes out now.
   func deadlineReached(soon: Instant, _ turn: Turn) -> Expiry? {
     switch due(at: turn.now, soon: soon) {
     case .handshake: return .over(Ending(.timedOut, .peer, "the handshake was not completed in time"))
@@ -350,7 +351,7 @@ extension Link {
     handOverSilently(frames, turn)
   }
 
-  /// The same with frames that do not put off the next ping.
+  /// Hands whole frames to the driver without putting off the next ping.
   func handOverSilently(_ frames: Bytes, _ turn: Turn) {
     outstanding += frames.count
     turn.add(.transmit(id, frames))
@@ -393,7 +394,8 @@ extension Link {
     association?.isMember == true ? largestWindow : min(KeepingLimits.strangerControl, largestWindow)
   }
 
-  /// The same for bulk, which goes after everything else: no more than the path carries without a noticeable delay.
+  /// The most bytes that may be with the driver and not yet with the kernel when bulk is handed over, which goes after
+  /// everything else: no more than the path carries without a noticeable delay.
   var bulkWindow: Int { min(transmitWindow, bulkPace?.room ?? .max) }
 
   // MARK: Unreliable messages
@@ -437,8 +439,9 @@ extension Link {
     turn.began(reading: bytes.count)
   }
 
-  /// Takes what has come up to the first frame that the engine is needed for, to the last whole one, or until the
-  /// driver has to answer first.
+  /// Takes what has come up to the first frame that needs the engine, to the last whole frame, or until the driver has
+  /// to answer first.
+  /// - Returns: what that frame asks of the engine; nil if none needs it.
   func takeReceived(_ turn: Turn) throws(Breach) -> FrameRequest? {
     while let frame = try nextFrame() {
       // Messages are the most frequent frames: they skip everything that can't concern them.
@@ -492,10 +495,10 @@ extension Link {
     return nil
   }
 
-  /// Bytes of which no whole frame was taken yet.
+  /// Bytes that have come and were not taken as frames yet.
   var bufferedCount: Int { decoder.bufferedCount }
 
-  /// What may wait on either side of the link.
+  /// Checks how much waits on either side of the link.
   private func checkLimits() throws(Breach) {
     if isDecodingPaused, bufferedCount > Self.pausedLimit {
       throw Breach("too many bytes during the handshake", .limitExceeded)

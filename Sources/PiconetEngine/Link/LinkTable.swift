@@ -17,7 +17,7 @@ struct LinkTable {
   mutating func append(_ link: Link) { links[link.id] = link }
   mutating func remove(_ link: Link) { links[link.id] = nil }
 
-  /// Whether there is one to this node.
+  /// Whether there is a link to this node.
   func contains(node: NodeID) -> Bool { values.contains { $0.node == node } }
 
   /// Links to this node that wait for a decision, in the order of their numbers.

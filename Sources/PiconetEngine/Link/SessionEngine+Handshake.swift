@@ -35,7 +35,7 @@ extension SessionEngine {
     judge(remote, hello, on: link, turn)
   }
 
-  /// The node may come in as far as we are concerned: its key is judged next.
+  /// The node may connect: whether its key is trusted is judged next.
   mutating func admitted(_ remote: NodeID, _ hello: Hello, on link: Link, _ turn: Turn) {
     if let wanted = link.searchedFor, wanted != remote {
       search(.otherAnswered(over: link.opening.traits.kind), for: wanted, turn)
@@ -46,13 +46,13 @@ extension SessionEngine {
     turn.add(.judgeTrust(link.id, remote, name: hello.name, isDialled: link.isDialler))
   }
 
-  /// The node may not come in.
+  /// The node may not connect: refuses its link.
   mutating func turnAway(_ remote: NodeID, _ hello: Hello, on link: Link, _ turn: Turn) {
     if let unused = associations[remote] {
       end(unused, Ending(.notAvailable, .us), told: "", turn)
       return refuse(link, .notAvailable, "", turn)
     }
-    // A peer that holds an association has come for that one, and must learn that it is over.
+    // A peer that holds an association wants to resume it, and must learn that it is over.
     let gone = hello.held.map { associations.reasonGone(remote, holding: $0.id, at: turn.now) }
     refuse(link, gone ?? .notAvailable, "", turn)
   }
@@ -72,7 +72,7 @@ extension SessionEngine {
     end(link, ending, told: told, turn)
     // For a peer that we dialled, the end of the attempt reports it.
     if !link.isDialler { admission.reportRefusal(on: link, ending, turn) }
-    // A peer that is no longer let in has no association either.
+    // A peer that is no longer trusted keeps no association.
     if let remote = link.node, let association = associations[remote] { end(association, ending, told: told, turn) }
   }
 }

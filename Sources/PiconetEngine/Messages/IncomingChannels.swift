@@ -20,7 +20,7 @@ struct IncomingChannels: Sendable {
   /// Bytes of messages that are not complete.
   var bufferedCount: Int { inboxes.values.reduce(0) { $0 + $1.bufferedCount } }
 
-  /// Takes what either of two hellos may have stated.
+  /// Accepts what either of two hellos may have stated: the larger window.
   mutating func agree(window: UInt64) { self.window = max(self.window, window) }
 
   mutating func fragment(_ bytes: Bytes, in channel: MessageChannel, messageLimit: Int) throws(InboxBreach) {
@@ -56,7 +56,7 @@ struct IncomingChannels: Sendable {
     creditsDue = [:]
   }
 
-  /// There is another link, on which the credit of each channel is told anew; or none, and nothing is told.
+  /// Marks the credit of each channel to be told again on a new link, or not to be told while there is none.
   mutating func restateCredits(isLinked: Bool) {
     creditsDue = isLinked ? inboxes.mapValues(\.granted) : [:]
   }

@@ -46,13 +46,13 @@ struct OutgoingChannels: Sendable {
     self.priorities = priorities
   }
 
-  /// No channel but 0 has anything to send; what channel 0 has waits elsewhere.
+  /// Whether no channel but 0 has anything to send; what channel 0 has waits elsewhere.
   var isEmpty: Bool { waiting.isEmpty }
 
   /// The cost of what is queued.
   var queuedCost: Int { outboxes.values.reduce(0) { $0 + $1.queuedCost } }
 
-  /// Takes what either of two hellos may mean: no more is sent than both allow.
+  /// Keeps to both of two hellos: no more is sent than either window allows.
   mutating func agree(window: UInt64) { self.window = min(self.window, window) }
 
   /// - Parameter channel: not 0, and below `limit`.

@@ -12,7 +12,7 @@ public struct Sighting: Sendable, Hashable {
   public var addresses: [TransportAddress]
   /// How strong the peer's radio signal is, in dBm; nil if the source can't tell. A source reports only large changes.
   public var signalStrength: Int?
-  /// What else the same node is called: anybody can advertise it under any name, also before it does so itself.
+  /// Other names of the same node. Any device can advertise it under any name, even before the node advertises itself.
   public var otherNames: [String]
 
   public init(
@@ -31,12 +31,12 @@ public struct Sighting: Sendable, Hashable {
   /// How many names a node in sight may have.
   public static let nameLimit = 8
 
-  /// The first name, and then the others.
+  /// `name`, then `otherNames`.
   public var names: [String] { [name] + otherNames }
 
-  /// The names that stand behind the first one, each once, none of them empty: as many as there may be.
-  /// - Parameter names: of those who name the node, in the order in which they came. Beyond the limit the last place is
-  ///   the last one's, so that whoever came early keeps out nobody who comes.
+  /// The names after the first one: each once, none of them empty, and at most `nameLimit` with the first.
+  /// - Parameter names: the advertised names in the order in which they came. Beyond the limit the last place goes to
+  ///   the latest name, so that early names can't keep out one that comes later.
   public static func otherNames(_ names: [String]) -> [String] {
     guard let first = names.first else { return [] }
     var others: [String] = []
@@ -88,13 +88,13 @@ public protocol Discovery: AnyObject {
   func advertise(_ advertisement: Advertisement?)
   /// Starts (the session id to look for) or stops (nil) searching.
   func search(sessionID: String?)
-  /// While the radio is needed for something else, such as dialling or sending, there is no scan, and no peer is lost
-  /// for lack of one. Sources without a radio ignore it.
+  /// Says whether the radio is needed for something else, such as dialling or sending. While it is, there is no scan,
+  /// and no peer is lost for lack of one. Sources without a radio ignore it.
   func setRadioBusy(_ isBusy: Bool)
-  /// While the radio is busy with what other nodes send, the source may scan alongside as long as it has its turn, at
-  /// once and without rests.
+  /// Says whether the source has a turn while the radio is busy with what other nodes send. While it has, it may scan
+  /// alongside, at once and without rests.
   func setRadioTurn(_ hasTurn: Bool)
-  /// Called on the loop.
+  /// Sets the handler of reports, which is called on the loop.
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void)
   /// Says goodbye, closes everything. Nothing is called afterwards.
   func close()

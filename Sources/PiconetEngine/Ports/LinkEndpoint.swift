@@ -16,11 +16,12 @@ public struct LinkTraits: Sendable, Hashable {
   /// as many as the engine's configuration allows.
   public var transmitWindow: Int?
   /// The most bytes that may have come and not been read; anything beyond is lost, and the link with it. Nil: the link
-  /// holds the remote side back by itself. (L2CAP in basic mode has no flow control: Core 5.4, Vol 3 Part A 2.4.)
+  /// itself holds the remote side back. (L2CAP in basic mode has no flow control: Core 5.4, Vol 3 Part A 2.4.)
   public var unreadLimit: Int?
-  /// Members over which it goes, as far as we know them, the nearest first; empty for a link of a real transport.
+  /// The members that relay it, as far as we know them: first the one that leads to the remote side, then those over
+  /// which that one is reached. Empty for a link of a real transport.
   public var relays: [NodeID] = []
-  /// How many of them there are between the two ends.
+  /// How many relays there are between the two ends.
   public var relayCount = 0
 
   public init(
@@ -67,7 +68,7 @@ public enum LinkWrite: Sendable, Hashable {
 
 /// Why a dial or a link failed, in terms that apply to every transport.
 public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What failed; `words` has each in a sentence.
+  /// What failed; `words` describes each.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The device is there, and nothing listens at that port, PSM or channel.
     case refused
@@ -98,7 +99,7 @@ public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The adapter, or the remote side's, has as many links as it can: 7 active ones over Bluetooth.
     case connectionLimit
 
-    /// For people.
+    /// A human-readable description.
     public var words: String {
       switch self {
       case .refused: "nobody listens there"
@@ -120,7 +121,7 @@ public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
   }
   /// For programs: what to do next depends only on this.
   public var code: Code
-  /// The system's own words, for logs and for people: never parsed.
+  /// The system's own message, for logs and human readers; never parsed.
   public var detail: String
 
   public init(_ code: Code, _ detail: String = "") {
@@ -141,12 +142,12 @@ public protocol LinkEndpoint: AnyObject {
   func read(into buffer: UnsafeMutableRawBufferPointer) -> LinkRead
   /// Writes a prefix of the bytes; a partial write is normal.
   func write(_ bytes: UnsafeRawBufferPointer) -> LinkWrite
-  /// Calls `handler` on the loop when the link can be read (true while wanted) or written.
-  /// Only what is wanted wakes the loop; a failed link counts as readable.
+  /// Says which readiness the handler is told of, on the loop: that the link can be read, or written. Only what is
+  /// wanted wakes the loop; a failed link counts as readable.
   func setReadiness(read: Bool, write: Bool)
   func setHandler(_ handler: any LinkEndpointHandler)
-  /// How much bulk may be written now, so that a message that comes next is soon on its way; nil: as much as the link
-  /// takes. When the room grows again, the handler is told that the link can be written.
+  /// How much bulk may be written now without delaying a message that comes next; nil: as much as the link takes. When
+  /// the room grows again, the handler is told that the link can be written.
   var bulkPace: BulkPace? { get }
   /// `abort` throws unsent bytes away and tells the remote side so (TCP: RST); otherwise the close is orderly.
   func close(abort: Bool)

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// The port of what secures links: channels, and the short code of one; confined to the loop.
+/// The port of link security: makes secure channels, and the short code of one; confined to the loop.
 public protocol LinkSecurity: AnyObject {
   /// A new channel for a link over a transport of this kind.
   func makeChannel(isDialler: Bool, over kind: TransportKind) -> any SecureChannel

@@ -58,7 +58,7 @@ public enum ResourceCommit: Sendable, Hashable {
 /// `discard` or `keep` that comes during it, run on one of several threads, alongside the commits of other stores.
 public protocol ResourceStore: AnyObject, Sendable {
   func write(_ bytes: UnsafeRawBufferPointer) throws(ResourceFailure)
-  /// Verifies, makes durable, gives the final name.
+  /// Verifies the resource, makes it durable and gives it its final name.
   func commit(size: UInt64, digest: ResourceDigest) throws(ResourceFailure) -> ResourceCommit
   /// Throws away what was written. Nothing is called afterwards.
   func discard()

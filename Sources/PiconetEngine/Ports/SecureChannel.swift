@@ -16,7 +16,7 @@ public struct SecureChannelFailure: Error, Sendable, Hashable, CustomStringConve
     /// Several nodes listen there, and none has the session that was asked for (RFC 6066, section 3).
     case unrecognizedName
 
-    /// For people.
+    /// A human-readable description.
     public var words: String {
       switch self {
       case .protocolViolation: "the other side does not keep to TLS"
@@ -68,12 +68,12 @@ public protocol SecureChannel: AnyObject {
   var outputCount: Int { get }
   /// Hands the waiting output to `body`, which returns how many bytes of it the link has taken.
   func drainOutput(_ body: (UnsafeRawBufferPointer) -> Int)
-  /// Whether the memory that records pass through is kept for the next one, for a busy link, or given back after each,
-  /// as at first, for one at rest.
+  /// Says whether the memory that records pass through is kept for the next record, as suits a busy link, or given back
+  /// after each, as suits one at rest. At first it is given back.
   func keepBuffers(_ keeps: Bool)
   /// Puts a close_notify into the output.
   func close()
-  /// 32 bytes bound to this channel that both ends, and nobody else, derive alike (RFC 8446, section 7.5).
+  /// 32 bytes bound to this channel, which both ends derive alike and no third party can (RFC 8446, section 7.5).
   func exportedKey(label: String) -> [UInt8]
 }
 

@@ -3,6 +3,6 @@ public enum ServerNameFinding: Sendable, Hashable {
   /// It takes more bytes to know.
   case incomplete
   case name(String)
-  /// They name no node, or are no beginning of TLS.
+  /// The bytes name no node, or do not begin a TLS handshake.
   case none
 }

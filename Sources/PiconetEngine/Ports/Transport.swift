@@ -12,7 +12,7 @@ public struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
     self.text = text
   }
 
-  /// Of a listener at this port of a device.
+  /// The address of a listener at this port of a device.
   /// - Parameter host: as `LinkTraits.remoteHost` has it.
   /// - Returns: nil for a kind without ports.
   init?(_ kind: TransportKind, host: String, port: UInt16) {
@@ -46,13 +46,13 @@ public protocol Transport: AnyObject {
   /// The addresses under which we can be dialled while listening.
   var listeningAddresses: [TransportAddress] { get }
   func stopListening()
-  /// `changed` is called on the loop when `listeningPort` has changed by itself, or listening may work now after it
-  /// failed: an adapter came or went. A transport without such changes ignores it.
+  /// Sets a handler, which is called on the loop when `listeningPort` has changed without a call of ours, or when
+  /// listening may work now after it failed: an adapter came or went. A transport without such changes ignores it.
   func setListeningHandler(_ changed: @escaping () -> Void)
 }
 
 extension Transport {
-  /// For transports whose port never changes by itself.
+  /// Does nothing, for transports whose port changes only when they are told to listen.
   public func setListeningHandler(_ changed: @escaping () -> Void) {}
 }
 

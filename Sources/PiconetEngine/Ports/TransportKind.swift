@@ -14,7 +14,7 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   /// The simulator's links; never those of a real node.
   case simulated
 
-  /// Its number in `listening`; nil for one that is not listened on.
+  /// Its number in a `listening` frame; nil for a kind that is not listened on.
   var listeningNumber: UInt8? {
     switch self {
     case .tcp: 1
@@ -33,7 +33,7 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Those that are used where nothing else is said, in order of preference: a common IP network goes first.
+  /// The transports used by default, in order of preference: a common IP network goes first.
   package static let defaultOrder: [TransportKind] = [.tcp] + bluetooth
 
   /// Those that go over the Bluetooth radio, in the order of preference.

@@ -15,7 +15,7 @@ struct PeerConditions: Sendable {
     var isMember = false
     var isSuspended = false
 
-    /// Nil: there is nothing to know about the peer.
+    /// The condition that follows; nil if there is nothing to remember of the peer.
     var condition: PeerCondition? {
       if isMember { return isSuspended ? .suspended : .connected }
       if attempts > 0 || isInvited { return .connecting }
@@ -65,7 +65,7 @@ struct PeerConditions: Sendable {
     change(node, because: ending) { $0.attempts = max(0, $0.attempts - 1) }
   }
 
-  /// The node proves our code.
+  /// The node has begun to prove our code.
   mutating func proofBegan(_ node: NodeID, name: String) -> [Event] {
     change(node, name: name) { $0.isInvited = true }
   }

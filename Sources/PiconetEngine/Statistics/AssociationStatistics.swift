@@ -2,11 +2,11 @@ import PiconetWire
 
 /// What is known of the connection to one peer at one moment.
 public struct AssociationStatistics: Sendable, Hashable {
-  /// What the active link is like; nil while there is none.
+  /// What the association's link is like; nil while there is none.
   public var link: LinkTraits?
-  /// Since the association began.
+  /// How long ago the association began.
   public var age: Duration
-  /// Of the active link; nil until a ping over it has been answered.
+  /// The round trip over that link; nil until a ping over it has been answered.
   public var roundTrip: RoundTripEstimate?
   /// What was sent to the peer.
   public var sent: TrafficCount
@@ -16,11 +16,11 @@ public struct AssociationStatistics: Sendable, Hashable {
   public var retransmitted: LaneCount
   /// Unreliable messages that did not go: the link could not take them at once, or too many waited before it.
   public var unreliableDropped: UInt64
-  /// Unreliable messages that came after a newer one and were not delivered.
+  /// Unreliable messages that came after a newer one. They are delivered only if `deliversLateMessages` is set.
   public var unreliableLate: UInt64
   /// Reliable messages that wait for credit or for the link: their bytes, and `WireLimits.messageCost` for each.
   public var queuedBytes: Int
-  /// Control frames that wait for the link, and bytes that are on their way to the kernel.
+  /// Bytes of control frames that wait for the link, and bytes that are on their way to the kernel.
   public var linkBytes: Int
   /// How much more the remote side accepts now in reliable messages of channel 0, measured as `queuedBytes` is.
   public var sendCredit: UInt64

@@ -16,7 +16,7 @@ struct PingTable: Sendable {
 
   /// How many pings of the application may wait on one link.
   static let limit = 16
-  /// Heartbeats whose answers are still of use.
+  /// How many heartbeats may wait for their answers; beyond that the oldest is forgotten.
   private static let heartbeatLimit = 4
 
   var isFull: Bool { waiting.count { $0.command != nil } >= Self.limit }

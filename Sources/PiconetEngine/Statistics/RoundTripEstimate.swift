@@ -1,7 +1,7 @@
 /// How long a frame and its answer take, as measured by pings. Time spent waiting for the link counts: it is what an
 /// application would see.
 public struct RoundTripEstimate: Sendable, Hashable {
-  /// Of the last ping.
+  /// The round trip of the last ping.
   public private(set) var last: Duration
   /// Smoothed as in RFC 6298, section 2: each new one counts for an eighth.
   public private(set) var smoothed: Duration

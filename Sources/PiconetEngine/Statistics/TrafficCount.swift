@@ -28,7 +28,7 @@ public struct LaneCount: Sendable, Hashable {
 public struct TrafficCount: Sendable, Hashable {
   /// All bytes of the association's links, before encryption: those that the kernel has taken, or that have come.
   public var bytes: UInt64 = 0
-  /// Frames that carry nothing of the application: invitations, credit, offers, pings.
+  /// All other frames, such as invitations, credit, offers and pings.
   public var controlFrames: UInt64 = 0
   /// Reliable messages; a long one is many frames.
   public var messages = LaneCount()

@@ -72,7 +72,7 @@ extension Association {
     finishIfRead(number, turn)
   }
 
-  /// We read no more of a stream of the remote side; its number stays taken until the sender confirms.
+  /// Stops reading a stream of the remote side; its number stays taken until the sender confirms.
   func stop(_ number: UInt64, _ ending: Ending, _ turn: Turn) {
     guard let stream = streams.incoming[number], stream.phase != .stopped else { return }
     if stream.phase == .ended {

@@ -40,7 +40,8 @@ final class StreamReceiver {
     return phase == .open
   }
 
-  /// The application has read this many bytes. Returns a new limit for the sender once that is worth a frame.
+  /// The application has read this many bytes.
+  /// - Returns: a new limit for the sender, once that is worth a frame.
   func consume(_ count: Int, window: UInt64) -> UInt64? {
     guard phase != .stopped else { return nil }
     hasReader = true

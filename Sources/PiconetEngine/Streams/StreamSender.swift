@@ -38,10 +38,10 @@ final class StreamSender {
 
   var queuedCount: Int { queue.count }
 
-  /// The application may still write.
+  /// Whether the application may still write.
   var isWritable: Bool { finishing == nil && (phase == .waiting || phase == .open) }
 
-  /// Something can be sent now.
+  /// Whether something can be sent now.
   var hasSomething: Bool {
     switch phase {
     case .waiting: true
@@ -64,7 +64,7 @@ final class StreamSender {
     queue.removeAll()
   }
 
-  /// What one turn has achieved.
+  /// What one turn has written.
   struct Written: Equatable {
     var frames: UInt64 = 0
     /// Bytes that left the queue.

@@ -3,7 +3,7 @@ import PiconetWire
 /// The streams of one association, both ways, by their numbers on the wire, and the queue in which outgoing ones take
 /// turns.
 struct StreamTable {
-  /// How many the remote side takes at once; nil: none at all.
+  /// How many streams the remote side takes at once; nil: none at all.
   let limit: UInt64?
   /// Bytes of each stream before its first credit: for ours as the remote side's hello says, for its streams as ours
   /// says.
@@ -135,7 +135,7 @@ struct StreamTable {
   }
 }
 
-/// Numbers of outgoing streams on the wire: one that came back goes first, so that numbers stay short.
+/// Numbers of outgoing streams on the wire: one that is free again is used first, so that numbers stay short.
 private struct StreamNumbers: Sendable {
   private var free: [UInt64] = []
   private var next: UInt64 = 0

@@ -1,5 +1,5 @@
-/// How often something that nothing else bounds may happen: `burst` times at once, and once more after each interval.
-/// More can be earned.
+/// Limits how often something may happen that nothing else bounds: `burst` times at once, and once more after each
+/// interval. More can be earned.
 struct Allowance: Sendable {
   /// How many may come at once.
   let burst: Int
@@ -9,7 +9,7 @@ struct Allowance: Sendable {
   private var used = 0
   /// When `used` last shrank, or began to grow.
   private var since: Instant?
-  /// Used first, whatever the time.
+  /// How many were earned and not used yet. They are used first, whatever the time.
   private var earned = 0
 
   init(burst: Int, interval: Duration) {
@@ -30,7 +30,7 @@ struct Allowance: Sendable {
     return true
   }
 
-  /// The last one came to something, and does not count.
+  /// The last one had an effect after all, and does not count.
   mutating func giveBack() { used = max(0, used - 1) }
 
   /// This many more may come, at any time.

@@ -7,7 +7,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
   public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// Never before the origin, never past the end of the clock.
+  /// The instant after this duration, but never before the origin nor past the end of the clock.
   public static func + (instant: Instant, duration: Duration) -> Instant {
     let delta = duration.wholeNanoseconds
     if delta < 0 {
@@ -26,7 +26,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-  /// For people, to the millisecond: `30 s`, `1.5 s`, `100 ms`.
+  /// The duration as human readers see it, to the millisecond: `30 s`, `1.5 s`, `100 ms`.
   public var inWords: String {
     let milliseconds = wholeNanoseconds / 1_000_000
     let rest = milliseconds.magnitude % 1_000

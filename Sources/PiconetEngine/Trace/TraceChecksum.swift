@@ -1,5 +1,5 @@
-/// CRC-32 as in IEEE 802.3 (polynomial 0x04C11DB7, reflected): detects what a disk or a copy has changed in a trace,
-/// not what a person has.
+/// CRC-32 as in IEEE 802.3 (polynomial 0x04C11DB7, reflected): detects accidental changes of a trace by a disk or a
+/// copy, not deliberate ones.
 enum TraceChecksum {
   static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
     ~bytes.reduce(UInt32.max) { $0 >> 8 ^ table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] }

@@ -6,7 +6,7 @@ protocol TraceCoded {
   static func read(from reader: inout TraceReader) throws(TraceError) -> Self
 }
 
-/// Bytes of a trace that grow.
+/// The bytes of a trace, to which more are appended.
 struct TraceBytes {
   var bytes: [UInt8] = []
 
@@ -23,7 +23,7 @@ struct TraceBytes {
     repeat (each value).write(to: &self)
   }
 
-  /// Seven bits a byte, the lowest first; the high bit says that more follow.
+  /// Appends an integer: seven bits a byte, the lowest first; the high bit says that more follow.
   mutating func append(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {

@@ -2,12 +2,12 @@ import PiconetWire
 
 /// Turns the bytes of a trace file into its header and its records, however the bytes were cut.
 ///
-/// The header follows its length (four bytes, the highest first), and is followed by its checksum (four bytes). A
-/// record follows its length and the low half of the length's checksum (two bytes), and is followed by its own
-/// checksum: so changed bytes can be told from a file that was cut off. Version 2 has only the lengths.
+/// A file begins with `TraceHeader.mark`. The header follows its length (four bytes, the highest first), and is
+/// followed by its checksum (four bytes). A record follows its length and the low half of the length's checksum (two
+/// bytes), and is followed by its own checksum: so changed bytes can be told from a file that was cut off.
 ///
-/// The file may come from anybody: it is refused with an error if it is not a trace, and can never ask for more memory
-/// than it has bytes, nor for a record above `TraceRecord.largest`.
+/// The file is not trusted: it is refused with an error if it is not a trace, and can never ask for more memory than it
+/// has bytes, nor for a record above `TraceRecord.largest`.
 public struct TraceDecoder: Sendable {
   private var input: [UInt8] = []
   private var position = 0
@@ -70,7 +70,7 @@ public struct TraceDecoder: Sendable {
     }
   }
 
-  /// All of a part as one value.
+  /// Reads all of a part as one value.
   private static func read<Value>(
     _ bytes: Bytes, at offset: UInt64, _ body: (inout TraceReader) throws(TraceError) -> Value
   ) throws(TraceError) -> Value {
@@ -118,6 +118,6 @@ public struct TraceDecoder: Sendable {
     return rest.dropFirst(4).prefix(Int(count))
   }
 
-  /// The highest byte first.
+  /// The integer in these bytes, the highest byte first.
   private static func number(_ bytes: Bytes) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }

@@ -37,7 +37,7 @@ public struct TraceRecorder: Sendable {
     record(effects)
   }
 
-  /// The engine framed what was queued. A flush without effects is not recorded.
+  /// The engine framed what was queued. Flushes for which no link was marked are left out by the engine.
   public mutating func recordFlush(at now: Instant, _ effects: ArraySlice<Effect>) {
     guard !isEnded else { return }
     record(.flushed(at: now))
@@ -67,7 +67,7 @@ public struct TraceRecorder: Sendable {
     append { TraceRecord.ended(UInt64(count) > TraceRecord.largest ? .recordLimit : .sizeLimit).write(to: &$0) }
   }
 
-  /// A part with its length and its checksums.
+  /// Appends a part with its length and its checksums.
   /// - Parameter isHeader: the length has no checksum of its own, so that each version can read which version it is.
   @discardableResult
   private mutating func append(isHeader: Bool = false, _ body: (inout TraceBytes) -> Void) -> Int {
@@ -84,7 +84,7 @@ public struct TraceRecorder: Sendable {
     return count
   }
 
-  /// The low `count` bytes, the highest of them first.
+  /// Writes the low `count` bytes of a value, the highest of them first.
   private mutating func put(_ value: UInt32, _ count: Int, at start: Int) {
     for place in 0..<count {
       output.bytes[start + place] = UInt8(truncatingIfNeeded: value >> UInt32(8 * (count - 1 - place)))

@@ -79,7 +79,7 @@ public struct TraceReplay: ~Copyable {
   ///   missing.
   public mutating func finish(isCut: Bool) -> Difference? { isCut || end != .complete ? nil : rest() }
 
-  /// Long contents don't help anybody who reads a difference.
+  /// Cuts long contents, which don't help the reader of a difference.
   private static func short(_ text: String) -> String {
     text.utf8.count <= 300 ? text : "\(text.prefix(300))... (\(text.utf8.count) characters)"
   }

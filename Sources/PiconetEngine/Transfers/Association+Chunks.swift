@@ -51,7 +51,7 @@ extension Association {
     return frames.count
   }
 
-  /// The end of a transfer goes right behind its last chunk.
+  /// Sends the end of a transfer right behind its last chunk, once it can be sent.
   /// - Returns: whether it was sent.
   private func finish(_ transfer: TransferSender, on link: Link, _ turn: Turn) -> Bool {
     guard transfer.phase == .sending, !transfer.isPaused, let digest = transfer.digest, let number = transfer.number,

@@ -153,7 +153,7 @@ extension Association {
 
   // MARK: The end
 
-  /// We give an incoming transfer up; its number stays taken until the sender confirms.
+  /// Gives up an incoming transfer; its number stays taken until the sender confirms.
   func refuse(_ transfer: TransferReceiver, _ ending: Ending, _ turn: Turn) {
     let mayGoOn = transfer.mayGoOn(after: ending)
     if transfer.isAbandoned { forget(transfer, turn) } else { transfer.phase = .refused }
@@ -169,7 +169,8 @@ extension Association {
     }
   }
 
-  /// Another run of the sender offers the same: releases what is stored of it, so that that offer can go on with it.
+  /// Another run of the sender offers the same resource: releases what is stored of it, so that the new offer can go on
+  /// with it.
   func releaseStore(of transfer: TransferReceiver, _ turn: Turn) {
     transfer.phase = .refused
     let detail = "another run of the sender offers it"

@@ -95,7 +95,7 @@ extension Association {
     if let transfer = transfers.outgoing[id] { abandon(transfer, ending, turn) }
   }
 
-  /// We give an outgoing transfer up: the caller is told now; the number is free once the remote side confirms.
+  /// Gives up an outgoing transfer: the caller is told now; the number is free once the remote side confirms.
   func abandon(_ transfer: TransferSender, _ ending: Ending, _ turn: Turn) {
     guard transfer.phase != .abandoned else { return }
     turn.add(.closeSource(transfer.id))

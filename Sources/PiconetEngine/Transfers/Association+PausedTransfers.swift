@@ -3,7 +3,7 @@ import PiconetWire
 /// Pausing, from either side: a paused sender sends no chunk and no end; a paused receiver gives no more credit. Each
 /// side has its own switch, and a transfer goes on once both are off. The other side is told so that it can show it.
 extension Association {
-  /// A transfer that has ended is neither paused nor resumed: its end was reported.
+  /// Pauses a transfer, or lets it go on. Has no effect on one that has ended: its end was reported.
   func pauseTransfer(_ id: TransferID, _ isPaused: Bool, _ turn: Turn) {
     if let transfer = transfers.outgoing[id] {
       pause(transfer, isPaused, turn)
@@ -32,7 +32,8 @@ extension Association {
   }
 
   /// Tells the remote side whether the transfer is paused, now or once it has acknowledged more: however often that
-  /// changes meanwhile, it is one frame. Beyond a thousand of them a few go each second, with what is true then.
+  /// changes meanwhile, it is one frame. Beyond what `Allowance.ownPauses` allows, eight go each second, with what is
+  /// true then.
   func tellPause(_ id: TransferID, _ turn: Turn) {
     transfers.owePause(of: id)
     if !isCrowded { sendPauses(turn) }
@@ -55,7 +56,8 @@ extension Association {
     }
   }
 
-  /// Nil if the remote side knows nothing of the transfer, or nothing more.
+  /// The hint that tells whether a transfer is paused; nil if the remote side does not know the transfer yet, or no
+  /// longer.
   private func pauseHint(about id: TransferID) -> Frame? {
     if let transfer = transfers.outgoing[id], let number = transfer.number, transfer.phase != .abandoned {
       return .senderPaused(transfer: number, transfer.isPaused)
@@ -68,8 +70,8 @@ extension Association {
 
   // MARK: The remote side's hints
 
-  /// About a transfer of the remote side. It may have ended here while the hint was on its way: then nothing is
-  /// reported.
+  /// The remote side has paused a transfer that it sends, or lets it go on. The transfer may have ended here while the
+  /// hint was on its way: then nothing is reported.
   func receivedSenderPaused(_ number: UInt64, _ isPaused: Bool, _ turn: Turn) {
     guard let transfer = transfers.incoming[number], transfer.phase != .refused, transfer.isPausedByPeer != isPaused
     else { return }
@@ -77,7 +79,7 @@ extension Association {
     turn.deliver(.transferPaused(transfer.id, isPaused))
   }
 
-  /// About a transfer of ours.
+  /// The remote side has paused a transfer of ours, or lets it go on.
   func receivedReceiverPaused(_ number: UInt64, _ isPaused: Bool, _ turn: Turn) {
     guard let transfer = transfers.offered[number], transfer.phase != .abandoned, transfer.isPausedByPeer != isPaused
     else { return }

@@ -25,7 +25,7 @@ extension Association {
 
   // MARK: The sender's side
 
-  /// A hint, which may be late: then it has no effect.
+  /// The remote side says how much it has compared. The hint may be late: then it has no effect.
   func receivedComparing(_ number: UInt64, _ byteCount: UInt64, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number], transfer.phase == .offered else { return }
     guard byteCount <= transfer.offer.size else { throw Breach("compares more than was offered") }

@@ -32,7 +32,7 @@ extension Association {
     send(.position(transfer: number, offset: offset), turn)
   }
 
-  /// The sender goes on from an offset; what is here already is skipped.
+  /// The sender goes on from an offset; what has arrived already is skipped.
   func receivedPosition(_ number: UInt64, _ offset: UInt64) throws(Breach) {
     guard hasResumed else { throw Breach("position without a resumed link") }
     guard let transfer = transfers.incoming[number] else { throw Breach("position of an unknown transfer") }

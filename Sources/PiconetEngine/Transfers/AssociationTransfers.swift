@@ -7,7 +7,7 @@ struct AssociationTransfers {
   private(set) var offered: [UInt64: TransferSender] = [:]
   /// Transfers that are not given up, in the order of their offers.
   private(set) var order: [TransferSender] = []
-  /// Those of them that are being sent.
+  /// The transfers that are being sent, which take turns.
   var turns = ChunkTurns()
   private var numbers = TransferNumbers()
   private(set) var incoming: [UInt64: TransferReceiver] = [:]
@@ -40,13 +40,13 @@ struct AssociationTransfers {
     return true
   }
 
-  /// Nothing more of it is sent; its number stays taken.
+  /// Sends nothing more of a transfer; its number stays taken.
   mutating func retire(_ transfer: TransferSender) {
     order.removeAll { $0 === transfer }
     turns.remove(transfer.id)
   }
 
-  /// It is over on both sides: its number may be used again.
+  /// Removes a transfer that is over on both sides: its number may be used again.
   mutating func remove(_ transfer: TransferSender) {
     order.removeAll { $0 === transfer }
     outgoing[transfer.id] = nil
@@ -71,7 +71,7 @@ struct AssociationTransfers {
 
   // MARK: What waits for a link
 
-  /// Offers go with a later flush.
+  /// Leaves offers to a later flush.
   mutating func holdOffersBack() { areOffersHeldBack = true }
 
   /// The caller then offers what may be offered.
@@ -85,11 +85,11 @@ struct AssociationTransfers {
 
   // MARK: In order
 
-  /// The remote side's, in the order in which they were offered.
+  /// The remote side's transfers, in the order in which they were offered.
   var incomingInOrder: [TransferReceiver] { incoming.values.sorted { $0.id < $1.id } }
 
-  /// All of ours: first those with a number on the wire, in the order of the application's numbers, then those that
-  /// wait for one.
+  /// All transfers of ours: first those with a number on the wire, in the order of the application's numbers, then
+  /// those that wait for one.
   var outgoingInOrder: [TransferSender] {
     offered.values.sorted { $0.id < $1.id } + order.filter { $0.number == nil }
   }

@@ -18,17 +18,17 @@ final class TransferReceiver {
   var phase: Phase = .offered
   var received: UInt64 = 0
   var stored: UInt64 = 0
-  /// How many bytes of what comes next are here already: the sender goes on from before them.
+  /// How many of the next bytes have arrived already: the sender goes on from before them.
   var repeated: UInt64 = 0
   /// The offset up to which the sender was told that it may send.
   var limit: UInt64 = 0
   /// Whether our acceptance claimed that we have all bytes.
   var claimsAll = false
-  /// Whether that was wrong, and the sender was told.
+  /// Whether that claim was wrong, and the sender was told.
   var hasRestarted = false
   /// Whether what we have may still turn out to be something else.
   var mayRestart: Bool { claimsAll && !hasRestarted }
-  /// Whether it is under way, or may be once more, so that a pause means something.
+  /// Whether the transfer is under way, or may be again, so that pausing it means something.
   var mayRest: Bool { phase == .offered || phase == .receiving || phase == .committing && mayRestart }
   /// Whether it is the sender's turn: it may send, and all that it has sent is on the disk; or it does not know yet
   /// that it was refused.

@@ -38,7 +38,7 @@ final class TransferSender {
   var stored: UInt64 = 0
   /// Whether the remote side's acceptance claimed that it has all bytes.
   var isClaimedComplete = false
-  /// Whether that was wrong, and it has said so.
+  /// Whether that claim was wrong, and the remote side has said so.
   var hasRestarted = false
   /// Whether the remote side may still say that what it has is something else.
   var mayRestart: Bool { isClaimedComplete && !hasRestarted }
@@ -58,7 +58,7 @@ final class TransferSender {
   /// Whether the remote side has said that it gives no credit.
   var isPausedByPeer = false
   var digest: ResourceDigest?
-  /// How many of the blocks' bytes have gone to the link.
+  /// Bytes have gone to the link up to here.
   var transmitted: UInt64 = 0
 
   /// How many reads may be under way or wait for the link at once: one is sent while the next is read.

@@ -1,19 +1,20 @@
 import PiconetWire
 
-/// Tunnels with one member: where it relays for us, where we relay for it, and where it brings others to us.
+/// Tunnels with one member: those that it relays for us, those that we relay for it, and those from other nodes that it
+/// opens to us.
 extension Association {
-  /// Whether it may connect us to members of its own.
+  /// Whether the member may relay for us, to members of its own.
   var relaysForUs: Bool { isStaying && capabilities.contains(.relay) && activeLink != nil }
 
-  /// Whether it can be reached over us.
+  /// Whether the member can be reached over us.
   var takesTunnels: Bool { isStaying && capabilities.contains(.tunnels) && activeLink != nil }
 
-  /// Relays between us and it; 0 over a link of a real transport.
+  /// How many relays there are between us and the member; 0 over a link of a real transport.
   var relaysBelow: Int { link?.opening.traits.relayCount ?? 0 }
 
   // MARK: Frames
 
-  /// It asks to be connected to another member of ours.
+  /// The member asks to be connected to another member of ours.
   func receivedOpen(tunnel number: UInt64, to member: MemberName, _ turn: Turn) throws(Breach) -> FrameRequest? {
     let target = NodeID(member)
     guard try append(tunnel: number) else { return nil }
@@ -21,7 +22,7 @@ extension Association {
     return .tunnelAsked(number, to: target, self)
   }
 
-  /// It connects us to a member of its own.
+  /// The member connects us to a member of its own.
   func receivedOffer(tunnel number: UInt64, from member: MemberName, relays: UInt64, _ turn: Turn) throws(Breach)
     -> FrameRequest?
   {
@@ -32,7 +33,7 @@ extension Association {
   }
 
   /// A tunnel begins that the remote side has numbered.
-  /// - Returns: false where the frame does not count.
+  /// - Returns: false if the frame does not count.
   private func append(tunnel number: UInt64) throws(Breach) -> Bool {
     guard try speaksAsMember() else { return false }
     guard tunnels.isRemote(number), tunnels[number] == nil else {
@@ -70,13 +71,14 @@ extension Association {
     }
   }
 
-  /// What has come for one that is closing is dropped, and is told as gone on.
+  /// What comes for a closing tunnel is dropped, and the sender is told that it was passed on.
   private func oweCredit(of tunnel: Tunnel, _ turn: Turn) {
     if tunnel.givesCredit, tunnel.hasUnreported { tunnels.oweCredit(of: tunnel.number) }
     turn.flush(link)
   }
 
-  /// It may have crossed our goodbye, and the other side's answer to that.
+  /// Takes credit for a tunnel. The frame may have crossed our goodbye, and the other side's answer to that: then it
+  /// does not count.
   func receivedCredit(tunnel number: UInt64, consumed: UInt64, limit: UInt64, _ turn: Turn) throws(Breach) {
     guard try speaksAsMember(), let tunnel = tunnels[number], !tunnel.isClosed else { return }
     let count = try tunnel.credit(consumed: consumed, limit: limit)
@@ -113,7 +115,7 @@ extension Association {
     return number
   }
 
-  /// Takes a tunnel that the other side has asked for, or has brought.
+  /// Accepts a tunnel that the other side has asked for, or has opened to us.
   func accept(tunnel number: UInt64, _ end: Tunnel.End, relays: Int, _ turn: Turn) {
     guard let tunnel = tunnels[number], tunnel.phase == .asked else { return }
     tunnel.lead(to: end)
@@ -122,8 +124,8 @@ extension Association {
     sendAboutTunnel(.tunnelOpened(tunnel: number, relays: UInt64(relays)), turn)
   }
 
-  /// The other half is found: the tunnel opens once that does.
-  /// - Returns: false where there is no such tunnel any more.
+  /// Connects a tunnel to its other half: it opens once that does.
+  /// - Returns: false if there is no such tunnel any more.
   func relay(tunnel number: UInt64, to place: TunnelPlace) -> Bool {
     guard let tunnel = tunnels[number] else { return false }
     tunnel.lead(to: .relayed(place))
@@ -137,15 +139,15 @@ extension Association {
     turn.flush(link)
   }
 
-  /// Bytes that have come have gone on.
+  /// Bytes that came through a tunnel have been passed on or read.
   func tunnelConsumed(_ number: UInt64, _ count: Int, _ turn: Turn) {
     guard tunnels[number]?.consume(count) == true else { return }
     tunnels.oweCredit(of: number)
     turn.flush(link)
   }
 
-  /// Nothing more goes into it from this side.
-  /// - Parameter isAborted: what is queued is thrown away.
+  /// Closes a tunnel from this side: nothing more is written to it.
+  /// - Parameter isAborted: whether what is queued is thrown away.
   func close(tunnel number: UInt64, _ ending: Ending, isAborted: Bool, _ turn: Turn) {
     guard let tunnel = tunnels[number], tunnel.takesBytes else { return }
     if case .own(let id, _) = tunnel.end { turn.places.remove(id) }
@@ -178,7 +180,7 @@ extension Association {
 
   // MARK: The end
 
-  /// We are leaving, or a relay lies below now that did not before: nothing more goes through them.
+  /// Closes tunnels at once, because we are leaving or because the link now goes over more relays than it did.
   func closeTunnels(_ ending: Ending, _ turn: Turn, where isOver: (Tunnel) -> Bool = { _ in true }) {
     for number in tunnels.numbers {
       guard let tunnel = tunnels[number], !tunnel.isClosed, isOver(tunnel) else { continue }
@@ -188,8 +190,8 @@ extension Association {
     }
   }
 
-  /// The association goes on over a link with more relays than a tunnel was opened over: it would lie over itself, or
-  /// over too many.
+  /// Closes tunnels that were opened when the association's link went over fewer relays than now: they would lie over
+  /// themselves, or over too many relays.
   func closeDeepTunnels(_ turn: Turn) {
     let below = relaysBelow
     closeTunnels(Ending(.unreachable, .link, "the way to the relay has changed"), turn) { $0.relaysBelow < below }

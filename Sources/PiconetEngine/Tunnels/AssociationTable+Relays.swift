@@ -1,8 +1,9 @@
 import PiconetWire
 
-/// Ways that lead over members.
+/// Ways to nodes over members that relay.
 extension AssociationTable {
-  /// Members over which the link to this node goes, the nearest first; never more than may lie in a row.
+  /// The members that relay the link to this node: first the one that leads to it, then the one over which that one is
+  /// reached, and so on. It stops after one more than a tunnel may have, in case they form a loop.
   func relays(to node: NodeID) -> [NodeID] {
     var relays: [NodeID] = []
     var node = node

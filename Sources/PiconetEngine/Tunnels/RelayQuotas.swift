@@ -2,11 +2,11 @@
 public struct RelayQuotas: Sendable, Hashable {
   /// Tunnels that one key may have opened at once. Default 8; 1 to 1024.
   public var tunnelsPerMember = 8
-  /// Tunnels of all together. Default 32; 1 to 1024.
+  /// Tunnels of all keys together. Default 32; 1 to 1024.
   public var tunnels = 32
   /// Bytes a second that one key may have passed on, both ways of its tunnels together. Default 8 MiB; 1024 to 1 GiB.
   public var memberRate = 8 << 20
-  /// Bytes a second of all together. Default 32 MiB; 1024 to 1 GiB.
+  /// Bytes a second for all keys together. Default 32 MiB; 1024 to 1 GiB.
   public var rate = 32 << 20
 
   public init() {}
@@ -21,8 +21,8 @@ public struct RelayQuotas: Sendable, Hashable {
   }
 }
 
-/// Bytes that may pass in time: at most a quarter of a second's at once, and a debt of a second's where more came,
-/// since what is on its way already is not thrown away.
+/// A budget of bytes over time: at most a quarter of a second's bytes at once. If more come, it goes into debt, by a
+/// second's bytes at most, since what is on its way already is not thrown away.
 struct RateBudget: Sendable {
   private let rate: Int
   private var level: Int
@@ -34,7 +34,7 @@ struct RateBudget: Sendable {
     filledAt = now
   }
 
-  /// When something may pass, if not before: the same whenever it is asked.
+  /// When something may pass again; asking for it changes nothing.
   var nextTime: Instant {
     filledAt + .nanoseconds(Int64(max(0, 1 - level)) * 1_000_000_000 / Int64(rate) + 1)
   }
@@ -49,7 +49,7 @@ struct RateBudget: Sendable {
   private mutating func fill(_ now: Instant) {
     let passed = (now - filledAt).wholeNanoseconds
     guard passed > 0 else { return }
-    // Two seconds fill it whatever its debt.
+    // A second and a quarter fills it, whatever its debt. The cap keeps the product within 64 bits.
     let gained = passed >= 8_000_000_000 ? 8 * Int64(rate) : passed * Int64(rate) / 1_000_000_000
     // What is too little for a byte counts later.
     guard gained > 0 else { return }

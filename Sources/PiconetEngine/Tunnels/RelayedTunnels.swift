@@ -1,16 +1,17 @@
 import PiconetWire
 
-/// Tunnels between two members of ours, at the relay: which half belongs to which, and what may pass.
+/// The tunnels that this node relays between two members: which half belongs to which, and how much may pass.
 struct RelayedTunnels {
-  /// One direction's bytes, passed on, but not yet credited to the sender.
+  /// One half of a relayed tunnel; `owed` counts bytes that came by it and have been passed on, but for which the
+  /// sender has no credit yet.
   private struct Half: Sendable {
     let other: TunnelPlace
-    /// Whose tunnel it is.
+    /// The key that has asked for the tunnel, whose quota counts.
     let opener: PeerID
     let relays: Int
     var owed = 0
 
-    /// The same when nothing is owed any more.
+    /// This half with nothing owed any more.
     var settled: Half { Half(other: other, opener: opener, relays: relays) }
   }
 
@@ -42,15 +43,15 @@ struct RelayedTunnels {
     if count(of: half.opener) == 0 { forgetBudget(of: half.opener) }
   }
 
-  /// Bytes of this half have gone on. For a tunnel that is over there is no credit.
+  /// Bytes that came by this half have been passed on. For a tunnel that is over there is no credit.
   private mutating func passed(_ count: Int, of place: TunnelPlace) {
     guard var half = halves[place] else { return }
     half.owed += count
     halves[place] = half
   }
 
-  /// Whether this key has passed on more than it may, and opens no tunnel until that is paid: each would let more
-  /// through.
+  /// Whether more has been passed on for this key than its quota allows. It opens no tunnel until that is made up for:
+  /// each would let more through.
   private func isInDebt(_ key: PeerID, at now: Instant) -> Bool { budgets[key]?.isOpen(at: now) == false }
 
   /// Bytes have come by this half: they count against the quotas now, whatever becomes of the tunnel.
@@ -62,7 +63,7 @@ struct RelayedTunnels {
     budget = all
   }
 
-  /// Takes out those whose senders may send more now: how much each has consumed, in order.
+  /// Takes out halves whose senders may send more now, in order, and how much of each has been passed on.
   private mutating func takeDue(at now: Instant) -> [(place: TunnelPlace, count: Int)] {
     guard budget?.isOpen(at: now) != false else { return [] }
     let due = halves.filter { $0.value.owed > 0 && budgets[$0.value.opener]?.isOpen(at: now) != false }
@@ -70,7 +71,7 @@ struct RelayedTunnels {
     return due.map { (place: $0.key, count: $0.value.owed) }.sorted { $0.place < $1.place }
   }
 
-  /// When the next of them may.
+  /// When the next sender that waits for a quota may send more.
   var nextDeadline: Instant? {
     guard let all = budget?.nextTime else { return nil }
     return halves.values.lazy.filter { $0.owed > 0 }.compactMap { half in
@@ -78,7 +79,8 @@ struct RelayedTunnels {
     }.min()
   }
 
-  /// A key without a tunnel keeps its debt until that is paid, or it would have a new budget with each tunnel.
+  /// A key keeps its debt when its tunnels end, or it would have a new budget with each tunnel. Only when there are too
+  /// many budgets, those of keys without a tunnel are forgotten.
   private mutating func forgetBudget(of opener: PeerID) {
     guard budgets.count > Self.keyLimit else { return }
     budgets = budgets.filter { count(of: $0.key) > 0 }
@@ -91,7 +93,7 @@ struct RelayedTunnels {
 
 extension RelayedTunnels {
   /// A member asks for a tunnel to another one.
-  /// - Parameter quotas: nil where nothing is relayed.
+  /// - Parameter quotas: nil if this node does not relay.
   mutating func open(
     _ number: UInt64, to target: NodeID, by opener: Association, _ quotas: RelayQuotas?, _ members: AssociationTable,
     _ turn: Turn
@@ -106,7 +108,7 @@ extension RelayedTunnels {
         !members.relays(to: opener.node).contains(target)
       else { throw Ending(.unreachable, .us, "more than \(WireLimits.relays) relays, or a way that leads back") }
       let key = opener.node.peer
-      // Those that are closed count as long as the other end has not answered: they keep its numbers.
+      // Closed tunnels count as long as the other end has not answered: they take up its numbers.
       guard self.count < quotas.tunnels, self.count(of: key) < quotas.tunnelsPerMember,
         other.tunnels.count(ledFor: key) < quotas.tunnelsPerMember
       else { throw Ending(.limitExceeded, .us, "the relay has as many tunnels as it may") }
@@ -128,7 +130,7 @@ extension RelayedTunnels {
     }
   }
 
-  /// What one half has brought goes to the other one, and senders whose bytes have gone on may send more.
+  /// Hands what came by one half to the other, and lets senders send more once their bytes have been passed on.
   mutating func settle(_ quotas: RelayQuotas?, _ members: AssociationTable, _ turn: Turn) {
     while let step = turn.takeRelayStep() {
       let (place, source) = (step.place, step.source)
@@ -155,7 +157,7 @@ extension RelayedTunnels {
     giveCredit(members, turn)
   }
 
-  /// Senders whose bytes have gone on may send more, as far as the quotas let them.
+  /// Lets senders send more once their bytes have been passed on, as far as the quotas allow.
   mutating func giveCredit(_ members: AssociationTable, _ turn: Turn) {
     guard !isEmpty else { return }
     for (place, count) in takeDue(at: turn.now) {

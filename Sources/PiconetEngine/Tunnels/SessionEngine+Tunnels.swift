@@ -35,6 +35,6 @@ extension SessionEngine {
     relayed.open(number, to: target, by: opener, quotas, associations, turn)
   }
 
-  /// What one half of a relayed tunnel has brought goes to the other one.
+  /// Hands what came by one half of a relayed tunnel to the other.
   mutating func settleTunnels(_ turn: Turn) { relayed.settle(configuration.relaying, associations, turn) }
 }

@@ -2,7 +2,7 @@ import PiconetWire
 
 /// One end of a tunnel, or one half of it at a relay: bytes both ways between us and one member.
 final class Tunnel {
-  /// What is at this side of it.
+  /// What this side of the tunnel is connected to.
   enum End: Equatable {
     /// A link of ours.
     case own(TunnelID, to: NodeID)
@@ -29,7 +29,7 @@ final class Tunnel {
   let relaysBelow: Int
 
   private var queue = ByteQueue()
-  /// What came behind that, until it is a piece.
+  /// Bytes behind those of `queue`, until there are enough for a piece.
   private var tail: [UInt8] = []
   private(set) var sent: UInt64 = 0
   private(set) var limit = WireLimits.tunnelWindow
@@ -59,24 +59,24 @@ final class Tunnel {
 
   var queuedCount: Int { queue.count + tail.count }
 
-  /// What is at this side of it is found.
+  /// Connects this side of the tunnel.
   func lead(to end: End) { self.end = end }
 
   func open() { if phase == .asked { phase = .open } }
 
   var isClosed: Bool { phase == .closed }
   private var isClosing: Bool { if case .closing = phase { true } else { false } }
-  /// Whether the other side is told what has gone on.
+  /// Whether the other side is told how much has been passed on.
   var givesCredit: Bool { phase == .open || isClosing }
-  /// Whether more has gone on than it knows.
+  /// Whether more has been passed on than the other side was told.
   var hasUnreported: Bool { consumed > consumedTold }
-  /// Whether it is a half of one between two others.
+  /// Whether it is half of a tunnel between two other nodes.
   var isRelayed: Bool { if case .relayed = end { true } else { false } }
 
-  /// Bytes still go, or will.
+  /// Whether bytes may be written: it is open, or may yet open.
   var takesBytes: Bool { phase == .open || phase == .asked }
 
-  /// Something can be sent now.
+  /// Whether something can be sent now.
   var hasSomething: Bool {
     switch phase {
     case .open: queuedCount > 0 && sent < limit
@@ -85,8 +85,8 @@ final class Tunnel {
     }
   }
 
-  /// They are copied behind one another: a slice would keep the whole read alive that it came with, and a member could
-  /// make much of little.
+  /// Queues bytes. They are copied behind one another: a slice would keep the whole read alive that it came with, so
+  /// that a member could make us hold much by sending little.
   func write(_ bytes: Bytes) {
     tail += bytes
     if tail.count >= Self.pieceCount { queueTail() }
@@ -97,7 +97,8 @@ final class Tunnel {
     tail = []
   }
 
-  /// - Returns: how many bytes more have gone on there.
+  /// Takes credit from the other side.
+  /// - Returns: how many more bytes have been passed on there.
   func credit(consumed: UInt64, limit: UInt64) throws(Breach) -> Int {
     guard consumed <= sent else { throw Breach("more of a tunnel has gone on than the \(sent) bytes that were sent") }
     self.limit = max(self.limit, limit)
@@ -114,7 +115,7 @@ final class Tunnel {
     consumed = received
   }
 
-  /// What is queued is thrown away.
+  /// Closes the tunnel, and throws away what is queued.
   func close() {
     phase = .closed
     queue.removeAll()
@@ -133,8 +134,9 @@ final class Tunnel {
     return phase == .open
   }
 
-  /// This many bytes have gone on.
-  /// - Returns: whether that is worth a frame. A side that measures the path by it keeps little in flight, and waits.
+  /// This many bytes have been passed on, or read.
+  /// - Returns: whether that is worth a frame. A sender that measures the path by these frames keeps little in flight,
+  ///   and waits for them.
   func consume(_ count: Int) -> Bool {
     consumed = min(consumed + UInt64(max(0, count)), received)
     guard phase == .open else { return false }
@@ -150,7 +152,8 @@ final class Tunnel {
   }
 
   private static let acknowledgedAtOnce: UInt64 = 4 << 10
-  /// Where no more has come. Less than that is acknowledged with what comes next: a short message costs no frame.
+  /// The same number when all that has come was passed on. Less than that is acknowledged with what comes next: a short
+  /// message costs no frame.
   private static let acknowledgedAtEnd: UInt64 = 1 << 10
 
   /// Writes at most one frame of bytes, and then the goodbye if it is due. A frame is begun only if it fits whole.
@@ -183,7 +186,7 @@ final class Tunnel {
   }
 }
 
-/// A half of a tunnel: which member's, under which number on the wire.
+/// One half of a tunnel: the member that it leads to, and its number on the wire.
 struct TunnelPlace: Hashable, Comparable, Sendable {
   let node: NodeID
   let number: UInt64

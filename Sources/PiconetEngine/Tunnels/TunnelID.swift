@@ -9,18 +9,19 @@ public struct TunnelID: Hashable, Comparable, Sendable {
   public init(rawValue: UInt64) { self.rawValue = rawValue }
   /// The first number that the engine gives.
   public static let firstIncoming: UInt64 = 1 << 63
-  /// Whether a relay has brought it.
+  /// Whether a relay has opened it to us.
   public var isIncoming: Bool { rawValue >= Self.firstIncoming }
   public static func < (left: TunnelID, right: TunnelID) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Where a tunnel leads, and over which members.
 public struct TunnelRoute: Hashable, Sendable {
-  /// The other end, by the relay's word: TLS inside the tunnel proves who it is.
+  /// The other end, as the relay says: TLS inside the tunnel proves who it is.
   public var remote: NodeID
-  /// The members that pass its bytes on, as far as we know them: the nearest first, which is a member of ours.
+  /// The members that pass its bytes on, as far as we know them: first the relay that we share the tunnel with, then
+  /// those over which that relay is reached.
   public var relays: [NodeID]
-  /// How many there are between the two ends, by the nearest one's word: 1 to `WireLimits.relays`.
+  /// How many relays there are between the two ends, as the first of them says: 1 to `WireLimits.relays`.
   public var relayCount: Int
 
   public init(remote: NodeID, relays: [NodeID], relayCount: Int) {
@@ -41,7 +42,7 @@ public struct TunnelRoute: Hashable, Sendable {
 }
 
 extension TransportAddress {
-  /// A node, over a member of ours that relays.
+  /// The address of a node over a member of ours that relays.
   public init(to remote: NodeID, over relay: NodeID) {
     self.init(kind: .relay, text: "\(relay.text)/\(remote.text)")
   }

@@ -15,9 +15,9 @@ struct TunnelTable {
 
   var isEmpty: Bool { tunnels.isEmpty }
   var count: Int { tunnels.count }
-  /// How many were opened by this side, or by the other.
+  /// How many tunnels were opened by this side, or by the other.
   func count(ours: Bool) -> Int { tunnels.values.count { $0.isOurs == ours } }
-  /// How many halves lead on what this key has opened at the relay, which we are.
+  /// How many tunnels we have opened to this member to relay those of this key.
   func count(ledFor key: PeerID) -> Int {
     tunnels.values.count { tunnel in
       if tunnel.isOurs, case .relayed(let place)? = tunnel.end { place.node.peer == key } else { false }
@@ -28,7 +28,7 @@ struct TunnelTable {
   var queuedCount: Int { tunnels.values.reduce(0) { $0 + $1.queuedCount } }
   var numbers: [UInt64] { tunnels.keys.sorted() }
 
-  /// Whether there are any that end here, or that are to.
+  /// Whether there is a tunnel that ends here, or that may yet.
   var hasOwn: Bool { tunnels.values.contains { !$0.isRelayed && !$0.isClosed } }
 
   subscript(number: UInt64) -> Tunnel? { tunnels[number] }
