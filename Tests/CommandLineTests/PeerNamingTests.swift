@@ -54,6 +54,14 @@ struct PeerNamingTests {
     #expect(entry.otherName("Printer") == "Printer")
     let shown = PeersShown([(PeerID, String)](), PeerNaming(known: known))
     #expect(try shown.note(key("c1"), calledItself: "mum") == "c10000000000, known")
+    // However many of its digits it ends with, they are its own.
+    for digits in ["c10000000000", "c1000000000000000000"] {
+      try known.rename(key("c1"), to: "mum (\(digits))")
+      #expect(try known[key("c1")]?.nameBeforeDigits == "mum", "\(digits)")
+      #expect(RememberedName("mum (\(digits))", in: PeerNaming(known: known).fingerprints).keys.count == 1)
+    }
+    let meant = RememberedName("mum", in: PeerNaming(known: known).fingerprints)
+    #expect(try Set([key("c1"), key("c2")].map(\.description)).isSubset(of: meant.keys), "\(meant.keys)")
     try known.forget(key("c2"))
     try known.take(key("c3"), name: "Hall (c20000000000)", at: 0, confirmed: .code, rights: [])
     #expect(try known[key("c3")]?.nameBeforeDigits == "Hall (c20000000000)")

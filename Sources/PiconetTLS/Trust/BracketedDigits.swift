@@ -6,6 +6,19 @@ enum BracketedDigits {
   /// As many as are shown of a fingerprint at least; fewer pass for none.
   private static let fewest = 12
 
+  /// Whether a text may be the beginning of a fingerprint: hexadecimal digits in either case, enough to be shown.
+  static func areDigits(_ text: some StringProtocol) -> Bool {
+    text.utf8.count >= fewest && text.allSatisfy { $0.isASCII && $0.isHexDigit }
+  }
+
+  /// A name that ends as programs show one, parted from its digits, which are as they were written.
+  /// - Returns: nil if it does not end so.
+  static func split(_ name: String) -> (name: String, digits: Substring)? {
+    guard name.last == ")", let open = name.lastIndex(of: "("), name[..<open].last == " " else { return nil }
+    let digits = name[name.index(after: open)...].dropLast()
+    return areDigits(digits) ? (String(name[..<open].dropLast()), digits) : nil
+  }
+
   /// The name before the first such digits; nil if it has none. Letters of the same shapes pass for digits, and every
   /// opening bracket for a bracket.
   static func name(before name: String) -> String? {
@@ -24,11 +37,12 @@ enum BracketedDigits {
   }
 
   /// The name without this key's own digits at its end, written as programs write them; nil if it does not end so.
-  static func name(_ name: String, before peer: PeerID) -> String? {
-    guard name.last == ")", let open = name.lastIndex(of: "("), name[..<open].last == " " else { return nil }
-    let digits = name[name.index(after: open)...].dropLast()
-    guard digits.utf8.count >= fewest, peer.description.hasPrefix(digits) else { return nil }
-    return String(name[..<open].dropLast())
+  static func name(_ name: String, before peer: PeerID) -> String? { self.name(name, before: peer.description) }
+
+  /// The same for the key of this fingerprint.
+  static func name(_ name: String, before fingerprint: String) -> String? {
+    guard let parts = split(name), fingerprint.hasPrefix(parts.digits) else { return nil }
+    return parts.name
   }
 
   /// Whether the name has digits that are not this key's, and none of its own behind them.
@@ -51,6 +65,21 @@ enum BracketedDigits {
 }
 
 extension KnownPeer {
+  /// The petname without the digits of the peer's own key at its end, which keep it from looking like another one: for
+  /// use where digits follow anyway.
+  public var nameBeforeDigits: String { Self.withoutDigits(name, of: id.description) }
+
+  /// The same for any name, and the fingerprint of any key.
+  package static func withoutDigits(_ name: String, of fingerprint: String) -> String {
+    BracketedDigits.name(name, before: fingerprint) ?? name
+  }
+
+  /// A name as programs show one before digits in brackets, and the digits as they were written; nil for any other.
+  package static func partDigits(of name: String) -> (name: String, digits: Substring)? { BracketedDigits.split(name) }
+
+  /// Whether a text may be the beginning of a fingerprint.
+  package static func areDigits(_ text: String) -> Bool { BracketedDigits.areDigits(text) }
+
   /// Whether the petname has digits in brackets, its own key's at its end aside: they look like another key's.
   public var hasOtherDigits: Bool { Self.hasOtherDigits(name, of: id) }
 

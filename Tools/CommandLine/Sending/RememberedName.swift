@@ -1,3 +1,4 @@
+import Piconet
 import PiconetTerminal
 
 /// What a name stands for among the peers that this device remembers.
@@ -17,12 +18,12 @@ struct RememberedName {
 
   /// - Parameter known: the remembered fingerprints, by name.
   init(_ name: String, in known: [String: Set<String>]) {
-    let digits = Self.isFingerprintStart(name) ? name.lowercased() : nil
+    let digits = KnownPeer.areDigits(name) ? name.lowercased() : nil
     let folded = FoldedName(name)
     let byDigits = known.values.joined().filter { digits.map($0.hasPrefix) ?? false }
     let shown = Self.keys(shownAs: name, in: known)
     func named(_ isMeant: (String) -> Bool) -> Set<String> {
-      Set(known.flatMap { petname, keys in keys.filter { isMeant(Self.beforeDigits(petname, of: $0)) } })
+      Set(known.flatMap { petname, keys in keys.filter { isMeant(KnownPeer.withoutDigits(petname, of: $0)) } })
     }
     // Before a petname of these very words: somebody may have called himself as another device is shown.
     var keys = shown.isEmpty ? (known[name] ?? []).union(byDigits) : shown
@@ -44,26 +45,15 @@ struct RememberedName {
 
   func hasDigits(_ fingerprint: String) -> Bool { digits.map(fingerprint.hasPrefix) ?? false }
 
-  /// The petname without the digits of its own key that keep it from looking like another one.
-  private static func beforeDigits(_ petname: String, of key: String) -> String {
-    let digits = " (\(key.prefix(SightedPeer.shortFingerprint)))"
-    return petname.hasSuffix(digits) ? String(petname.dropLast(digits.count)) : petname
-  }
-
   /// The known keys that the programs show as `Bob (8aa20a70d40b)`.
   private static func keys(shownAs name: String, in known: [String: Set<String>]) -> Set<String> {
-    guard name.last == ")", let open = name.lastIndex(of: "("), name[..<open].last == " " else { return [] }
-    let digits = name[name.index(after: open)...].dropLast().lowercased()
-    guard isFingerprintStart(digits) else { return [] }
-    let before = FoldedName(String(name[..<open].dropLast()))
+    guard let shown = KnownPeer.partDigits(of: name) else { return [] }
+    let (before, digits) = (FoldedName(shown.name), shown.digits.lowercased())
     return known.reduce(into: []) { keys, entry in
       keys.formUnion(
-        entry.value.filter { $0.hasPrefix(digits) && FoldedName(beforeDigits(entry.key, of: $0)) == before })
+        entry.value.filter {
+          $0.hasPrefix(digits) && FoldedName(KnownPeer.withoutDigits(entry.key, of: $0)) == before
+        })
     }
-  }
-
-  /// Whether it may be the beginning of a fingerprint.
-  static func isFingerprintStart(_ text: String) -> Bool {
-    text.utf8.count >= SightedPeer.shortFingerprint && text.allSatisfy { $0.isASCII && $0.isHexDigit }
   }
 }

@@ -149,13 +149,6 @@ extension Console {
 }
 
 extension KnownPeer {
-  /// The petname without the digits of the peer's own key at its end, which keep it from looking like another one: for
-  /// use where digits follow anyway.
-  var nameBeforeDigits: String {
-    let digits = " (\(id.shortDescription))"
-    return name.hasSuffix(digits) ? String(name.dropLast(digits.count)) : name
-  }
-
   /// What it calls itself, if that is not how it is shown.
   func otherName(_ name: String) -> String? { [self.name, nameBeforeDigits].contains(name) ? nil : name }
 
