@@ -122,6 +122,89 @@ struct VeiledDiscoveryTests {
     #expect(reports == [.seen(sighting)])
   }
 
+  @Test("a name that somebody else gives a veil hides the device neither before nor after, whoever is looked at first")
+  func namedVeil() throws {
+    let veil = try veiled(1)
+    let address = TransportAddress(kind: .tcp, text: "127.0.0.1:1")
+    func sighting(_ name: String, _ others: [String] = []) -> Sighting {
+      Sighting(
+        peer: veil.peer, incarnation: veil.incarnation, name: name, info: [:], addresses: [address], otherNames: others)
+    }
+    let owner = Sighting(
+      peer: peer, incarnation: veil.incarnation, name: "Mum", info: [:], addresses: [address])
+    for (sightings, expected) in [
+      ([sighting("Eve")], [.seen(owner)]), ([sighting("Eve", ["Mallory"])], [.seen(owner)]),
+      ([sighting("", ["Eve"])], [.seen(owner)]),
+      ([sighting(""), sighting("", ["Eve"]), sighting("Eve")], [.seen(owner), .seen(owner), .seen(owner)]),
+    ] as [([Sighting], [DiscoveryReport])] {
+      let source = OpenSource()
+      let discovery = self.discovery(of: source, [(other, "Ben"), (peer, "Mum")])
+      var reports: [DiscoveryReport] = []
+      discovery.setHandler { reports.append($0) }
+      discovery.search(sessionID: "s")
+      for sighting in sightings { source.report(.seen(sighting)) }
+      #expect(reports == expected)
+      source.report(.gone(veil.peer, veil.incarnation))
+      #expect(reports.last == .gone(peer, veil.incarnation))
+    }
+  }
+
+  @Test("a veil with a name that has to wait for its turn is taken back under that name once its owner is known")
+  func namedVeilThatWaits() throws {
+    let veil = try veiled(1)
+    let known = (10_000..<15_000).map { number in
+      (PeerID(bytes: (0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 2 * 8)) })!, "Peer \(number)")
+    }
+    let (source, time) = (OpenSource(), HandTime())
+    let discovery = self.discovery(of: source, known + [(peer, "Mum")], time)
+    var reports: [DiscoveryReport] = []
+    discovery.setHandler { reports.append($0) }
+    discovery.search(sessionID: "s")
+    // Takes the whole period.
+    source.report(
+      .seen(Sighting(peer: other, incarnation: veil.incarnation, name: "", info: [:], addresses: [])))
+    var named = Sighting(peer: veil.peer, incarnation: veil.incarnation, name: "Eve", info: [:], addresses: [])
+    source.report(.seen(named))
+    #expect(reports == [.seen(named)])
+    named.addresses = [TransportAddress(kind: .tcp, text: "127.0.0.1:1")]
+    source.report(.seen(named))
+    #expect(reports.count == 2 && reports.last == .seen(named))
+    reports = []
+    #expect(time.step())
+    var owner = named
+    (owner.peer, owner.name) = (peer, "Mum")
+    #expect(reports == [.gone(veil.peer, veil.incarnation), .seen(owner)], "with what was last known of it")
+    source.report(.gone(veil.peer, veil.incarnation))
+    #expect(reports.last == .gone(peer, veil.incarnation))
+  }
+
+  @Test("an advertisement without a name hides no device that is seen under its own, and each name is looked at once")
+  func namelessKey() throws {
+    let (source, time) = (OpenSource(), HandTime())
+    let discovery = self.discovery(of: source, [(other, "Ben")], time)
+    var reports: [DiscoveryReport] = []
+    discovery.setHandler { reports.append($0) }
+    discovery.search(sessionID: "s")
+    var sighting = Sighting(peer: peer, incarnation: Incarnation(rawValue: 1), name: "", info: [:], addresses: [])
+    source.report(.seen(sighting))
+    #expect(reports.isEmpty)
+    sighting.otherNames = ["Carol", "Hall"]
+    var named = sighting
+    (named.name, named.otherNames) = ("Carol", ["Hall"])
+    source.report(.seen(sighting))
+    #expect(reports == [.seen(named)])
+    // Whoever flickers costs no more.
+    for number in 0..<5_000 {
+      sighting.addresses = [TransportAddress(kind: .tcp, text: "127.0.0.1:\(number)")]
+      source.report(.seen(sighting))
+    }
+    #expect(reports.count == 5_001 && time.deadline == nil)
+    // Without its names it is out of sight.
+    sighting.otherNames = []
+    source.report(.seen(sighting))
+    #expect(reports.last == .gone(peer, sighting.incarnation))
+  }
+
   @Test("of a flood of invented veils only so many are looked at in a tenth of a second; the honest one has its turn")
   func flood() throws {
     let veil = try veiled(1)

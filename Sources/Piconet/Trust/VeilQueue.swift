@@ -17,11 +17,18 @@ struct VeilQueue: Sendable {
 
   /// A device that waits already keeps its place.
   mutating func append(_ sighting: Sighting) {
-    if let index = waiting.firstIndex(where: { $0.isSameNode(as: sighting.peer, sighting.incarnation) }) {
-      waiting[index] = sighting
-    } else if waiting.count < Self.limit {
-      waiting.append(sighting)
+    if !update(sighting), waiting.count < Self.limit { waiting.append(sighting) }
+  }
+
+  /// What is known of a device that waits has changed.
+  /// - Returns: false if it does not wait.
+  @discardableResult
+  mutating func update(_ sighting: Sighting) -> Bool {
+    guard let index = waiting.firstIndex(where: { $0.isSameNode(as: sighting.peer, sighting.incarnation) }) else {
+      return false
     }
+    waiting[index] = sighting
+    return true
   }
 
   mutating func remove(_ veil: PeerID, _ incarnation: Incarnation) {

@@ -5,8 +5,12 @@ import PiconetWire
 
 /// A discovery in which devices may be veiled: an advertisement without a name has a veil (`PeerVeil`) in place of the
 /// key's fingerprint. Veiled devices that are known are reported with their real ids, under their petnames; others are
-/// not reported at all. However many veils are invented, looking for their owners takes a small share of the loop's
-/// time (`VeilQueue`). Confined to the loop.
+/// not reported at all.
+///
+/// Anybody can advertise another's veil under a name, or another's key without one, also first, and a sighting is made
+/// of all who advertise the same. So whatever has a name is reported under it, and is looked at once all the same: it
+/// may be a known device's veil. However many veils are invented, looking for their owners takes a small share of the
+/// loop's time (`VeilQueue`). Confined to the loop.
 final class VeiledDiscovery: Discovery {
   /// What it needs from a loop: the time, and a timer with one deadline.
   struct Time {
@@ -31,6 +35,9 @@ final class VeiledDiscovery: Discovery {
   /// Whose the veils in sight are. Beyond the limit no more are reported.
   private var unveiled: [Veil: PeerID] = [:]
   private static let limit = 4096
+  /// What is reported under names, and has been looked at or waits for that. Beyond the limit nothing with a name is
+  /// looked at.
+  private var named: Set<Veil> = []
   private var queue = VeilQueue()
 
   init(
@@ -75,6 +82,7 @@ final class VeiledDiscovery: Discovery {
   func search(sessionID: String?) {
     self.sessionID = sessionID ?? ""
     unveiled = [:]
+    named = []
     queue.removeAll()
     inner.search(sessionID: sessionID)
   }
@@ -86,22 +94,49 @@ final class VeiledDiscovery: Discovery {
 
   private func reported(_ report: DiscoveryReport) {
     switch report {
-    case .seen(let sighting) where sighting.name.isEmpty:
-      let known = unveiled[Veil(peer: sighting.peer, incarnation: sighting.incarnation)]
-      if let owner = known.flatMap({ known in candidates().first { $0.0 == known } }) {
-        return tell(sighting, of: owner)
-      }
-      queue.append(sighting)
-      lookForOwners()
+    case .seen(let sighting): seen(sighting)
     case .gone(let veil, let incarnation):
       queue.remove(veil, incarnation)
+      named.remove(Veil(peer: veil, incarnation: incarnation))
       if let owner = unveiled.removeValue(forKey: Veil(peer: veil, incarnation: incarnation)) {
         handler?(.gone(owner, incarnation))
       } else {
         handler?(report)
       }
-    case .seen: handler?(report)
     }
+  }
+
+  private func seen(_ sighting: Sighting) {
+    let veil = Veil(peer: sighting.peer, incarnation: sighting.incarnation)
+    let known = unveiled[veil]
+    if let owner = known.flatMap({ known in candidates().first { $0.0 == known } }) {
+      return tell(sighting, of: owner)
+    }
+    guard let named = Self.named(sighting) else {
+      // Whoever gave it a name has gone.
+      if self.named.remove(veil) != nil { handler?(.gone(veil.peer, veil.incarnation)) }
+      queue.append(sighting)
+      return lookForOwners()
+    }
+    if self.named.contains(veil) || self.named.count >= Self.limit {
+      queue.update(sighting)
+    } else {
+      queue.append(sighting)
+      lookForOwners()
+      if unveiled[veil] != nil { return }
+      // Whether it has had its turn or not: hardly any device with a name is veiled.
+      self.named.insert(veil)
+    }
+    handler?(.seen(named))
+  }
+
+  /// The sighting under the names that it was given; nil if there are none.
+  private static func named(_ sighting: Sighting) -> Sighting? {
+    let names = sighting.names.filter { !$0.isEmpty }
+    guard let first = names.first else { return nil }
+    var named = sighting
+    (named.name, named.otherNames) = (first, Array(names.dropFirst()))
+    return named
   }
 
   /// Looks for as many as the period has room for. Also to be called at the deadline that was set.
@@ -123,6 +158,8 @@ final class VeiledDiscovery: Discovery {
     let veil = Veil(peer: sighting.peer, incarnation: sighting.incarnation)
     guard unveiled.count < Self.limit || unveiled[veil] != nil else { return }
     unveiled[veil] = owner.peer
+    // Under the name that somebody else has given it, nobody is there.
+    if named.remove(veil) != nil { handler?(.gone(veil.peer, veil.incarnation)) }
     var sighting = sighting
     (sighting.peer, sighting.name, sighting.otherNames, sighting.info) = (owner.peer, owner.name, [], [:])
     handler?(.seen(sighting))
