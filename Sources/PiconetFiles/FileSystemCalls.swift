@@ -50,6 +50,12 @@ struct FileSystemCalls: Sendable {
     }.errno
   }
 
+  /// Opens a file of a folder: openat(2).
+  var open: @Sendable (_ folder: Int32, _ name: String, _ flags: Int32) -> (result: Int32, errno: Int32) = {
+    folder, name, flags in
+    FileDescriptor.retrying { openat(folder, name, flags) }
+  }
+
   /// rename(2) from one directory to another, or within one, that fails with EEXIST if something has the new name.
   /// Returns 0 or errno.
   var renameWithoutReplacing: @Sendable (_ directory: Int32, _ from: String, _ folder: Int32, _ to: String) -> Int32 = {

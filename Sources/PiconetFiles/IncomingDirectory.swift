@@ -43,8 +43,9 @@ public final class IncomingDirectory: @unchecked Sendable {
   /// Who owns a file that this process makes here; nil: not known yet.
   let ownerOfNewFiles = Mutex<uid_t?>(nil)
   let foldersBeingMade = FoldersBeingMade()
-  /// A commit that may replace a file holds this from asking until the file has its name: otherwise, of two files with
-  /// one name, the one that must not be replaced might be.
+  /// A commit that may replace a file holds this from asking until the file has its name, and while it takes any name
+  /// until that is noted: otherwise, of two files with one name, the one that must not be replaced might be. Nobody
+  /// reads a file meanwhile.
   let replacing = Mutex(())
   /// The digests of files in it that were compared.
   let digests = FileDigests()

@@ -56,8 +56,11 @@ public final class IncomingFile {
   private let compared: PresentContent?
   /// How many existing files were read to see whether they have the content that has arrived.
   private var readCount = 0
-  /// Whether the file at this path may be replaced; asked once. If not, both stay, with a number.
+  /// Whether the file at this path may be replaced; from then on the path counts as used. If not, both stay, with a
+  /// number.
   private let mayReplace: (_ relativePath: String) -> Replacement
+  /// What it has said about this file's own path: it is asked that once.
+  private var replacement: Replacement?
   private var state = State.receiving
   private var writtenOut: UInt64 = 0
   /// Bytes still to come that have no blocks on the disk yet, and that the directory keeps free for this file.
@@ -270,44 +273,23 @@ public final class IncomingFile {
     /// The file has the name, but not durably yet.
     case given(SafeFileName, IncomingFolder)
     case over(IncomingOutcome)
-
-    /// The name that its content has, if it has one.
-    var name: SafeFileName? {
-      switch self {
-      case .given(let name, _): name
-      case .over(.stored(let file)), .over(.present(let file)): file.name
-      case .over(.skipped): nil
-      }
-    }
   }
 
   private func publish(_ digest: SHA256Digest) throws(FileFailure) -> IncomingOutcome {
-    var naming: Naming
-    if policy == .overwrite {
-      naming = .over(.skipped(name))
-      try directory.replacing.withLock { _ throws(FileFailure) in
-        naming = try giveName(replacing: mayReplace(folder.path(of: name)), digest)
-        // Nor does another file of the sender take its place under a number.
-        if let other = naming.name, other != name { _ = mayReplace(folder.path(of: other)) }
-      }
-    } else {
-      naming = try giveName(replacing: .never, digest)
-    }
-    switch naming {
+    switch try giveName(digest) {
     case .over(let outcome): return outcome
     case .given(let name, let folder): return try settled(name, in: folder, digest)
     }
   }
 
-  private func giveName(replacing replacement: Replacement, _ digest: SHA256Digest) throws(FileFailure) -> Naming {
+  private func giveName(_ digest: SHA256Digest) throws(FileFailure) -> Naming {
     var left = Self.folderTries
     while true {
       guard let folder = try directory.open(folder, creating: true) else {
         throw directory.failure(errno: ENOENT, name: folder.text)
       }
       do throws(FileFailure) {
-        let replaces = replacement == .allowed || replacement == .exactly && folder.hasEntry(exactly: name)
-        return try giveName(in: folder, replacing: replaces, digest)
+        return try giveName(in: folder, digest)
       } catch {
         // Somebody has removed the folder, which was empty, in between.
         left -= 1
@@ -318,9 +300,9 @@ public final class IncomingFile {
 
   private static let folderTries = 3
 
-  private func giveName(
-    in folder: IncomingFolder, replacing: Bool, _ digest: SHA256Digest
-  ) throws(FileFailure) -> Naming {
+  /// Existing files are read while nobody waits for it: a commit that may replace files holds up the others only for
+  /// each step that takes, or notes, a name.
+  private func giveName(in folder: IncomingFolder, _ digest: SHA256Digest) throws(FileFailure) -> Naming {
     if let base = name.withoutNumber, let there = try presentUnderNumber(of: base, in: folder, digest) {
       return .over(.present(there))
     }
@@ -329,21 +311,70 @@ public final class IncomingFile {
       try folder.kind(of: directory.numbered(name, number)) != nil
     }
     while let number = try numbers.next(isTaken: isTaken) {
-      let candidate = number == 1 || replacing ? name : directory.numbered(name, number)
-      if try partial.publish(as: candidate, in: folder) { return .given(candidate, folder) }
+      let candidate = number == 1 ? name : directory.numbered(name, number)
+      if try take(candidate, in: folder) { return .given(candidate, folder) }
       if number <= PresentContent.limit, let present = try present(in: folder, as: candidate, digest) {
         return .over(.present(present))
       }
       if policy == .skip { return .over(skipped()) }
-      guard replacing else { continue }
-      // The entry may vanish between the two looks; then the name is simply tried again.
-      guard let kind = try folder.kind(of: name) else { continue }
-      guard kind == .regular else { throw FileFailure(.notRegular(kind), path: folder.path(of: name)) }
-      try partial.replace(name, in: folder)
-      return .given(name, folder)
+      if policy == .overwrite, number == 1, try replace(in: folder) { return .given(name, folder) }
     }
     throw FileFailure(.exists, path: finalPath)
   }
+
+  /// A step that takes a name, and notes it before another file of the sender may replace what has it.
+  private func whileReplacing(_ body: () throws(FileFailure) -> Bool) throws(FileFailure) -> Bool {
+    guard policy == .overwrite else { return try body() }
+    return try directory.replacing.withLock { _ throws(FileFailure) in try body() }
+  }
+
+  /// The content has this name from now on: no other file of the sender takes its place, nor that of the name that the
+  /// sender wanted.
+  private func note(_ taken: SafeFileName) {
+    guard policy == .overwrite else { return }
+    _ = mayReplaceOwn()
+    if taken != name { _ = mayReplace(folder.path(of: taken)) }
+  }
+
+  private func mayReplaceOwn() -> Replacement {
+    let answer = replacement ?? mayReplace(folder.path(of: name))
+    replacement = answer
+    return answer
+  }
+
+  /// - Returns: false if something has the name.
+  private func take(_ candidate: SafeFileName, in folder: IncomingFolder) throws(FileFailure) -> Bool {
+    try whileReplacing { () throws(FileFailure) in
+      guard try partial.publish(as: candidate, in: folder) else { return false }
+      note(candidate)
+      return true
+    }
+  }
+
+  /// Takes the place of the file that has the name, whatever it has become since it was compared: if that has the same
+  /// content by now, nothing is lost.
+  /// - Returns: false if it has to stay.
+  private func replace(in folder: IncomingFolder) throws(FileFailure) -> Bool {
+    try whileReplacing { () throws(FileFailure) in
+      switch mayReplaceOwn() {
+      case .never: return false
+      case .exactly: if !folder.hasEntry(exactly: name) { return false }
+      case .allowed: break
+      }
+      for _ in 0..<Self.replaceTries {
+        if let kind = try folder.kind(of: name) {
+          guard kind == .regular else { throw FileFailure(.notRegular(kind), path: folder.path(of: name)) }
+          try partial.replace(name, in: folder)
+          return true
+        }
+        // It has gone, and may be there again before we are.
+        if try partial.publish(as: name, in: folder) { return true }
+      }
+      return false
+    }
+  }
+
+  private static let replaceTries = 16
 
   /// The file has its name.
   private func settled(
@@ -372,7 +403,12 @@ public final class IncomingFile {
     readCount += 1
     let there = PresentContent(in: folder, exactly: name, status)
     while !there.step(.max) {}
-    guard there.findMatch(digest) != nil else { return nil }
+    let isThere = try whileReplacing { () throws(FileFailure) in
+      guard there.findMatch(digest) != nil else { return false }
+      note(name)
+      return true
+    }
+    guard isThere else { return nil }
     let result = file(name, in: folder, digest)
     if let keptElsewhere { directory.forgetKept(keptElsewhere) }
     discard()

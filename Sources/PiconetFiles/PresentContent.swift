@@ -161,7 +161,7 @@ public final class PresentContent {
 
   private func open(_ candidate: Candidate) -> FileDescriptor? {
     let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
-    let opened = FileDescriptor.retrying { openat(folder.number, candidate.name.text, flags) }
+    let opened = folder.directory.calls.open(folder.number, candidate.name.text, flags)
     guard opened.result >= 0 else { return nil }
     let file = FileDescriptor(opened.result)
     guard let status = file.status(), FileStamp(status) == candidate.stamp else { return nil }

@@ -173,4 +173,49 @@ struct CommitsTogetherTests {
       #expect(try entries(folder.path).count == Self.threads)
     }
   }
+
+  @Test("existing files are read while others may take names, whatever comes of it")
+  func readsAside() throws {
+    let folder = try TemporaryDirectory(inMemory: true)
+    let opened = Mutex<[String]>([])
+    let held = Mutex<[String]>([])
+    let own = Mutex<IncomingDirectory?>(nil)
+    var calls = FileSystemCalls()
+    let real = calls
+    calls.open = { folder, name, flags in
+      opened.withLock { $0.append(name) }
+      Self.onThreads(1) { _ in
+        let isFree = own.withLock { $0 }?.replacing.withLockIfAvailable { _ in true } ?? false
+        if !isFree { held.withLock { $0.append(name) } }
+      }
+      return real.open(folder, name, flags)
+    }
+    let directory = try IncomingDirectory(path: folder.path, settings: .test(), calls: calls)
+    own.withLock { $0 = directory }
+    defer { own.withLock { $0 = nil } }
+    let names = ["a.jpg"] + (2...20).map { "a (\($0)).jpg" }
+    for (number, name) in names.enumerated() { try folder.file(name, pattern(100, seed: UInt8(number))) }
+    for (text, seed, replacement, expected) in [
+      // Under another number; a number behind all; the place of the one that has the name; behind its own numbers.
+      ("a (30).jpg", 19, .allowed, "present a (20).jpg"), ("a.jpg", 40, .never, "stored a (21).jpg"),
+      ("a.jpg", 41, .allowed, "stored a.jpg"), ("a (2).jpg", 42, .allowed, "stored a (2).jpg"),
+      ("a.jpg", 41, .never, "present a.jpg"),
+    ] as [(String, UInt8, Replacement, String)] {
+      let asked = Mutex(0)
+      let outcome = Self.receive(text, pattern(100, seed: seed), in: directory, policy: .overwrite) { path in
+        guard path == text else { return .allowed }
+        asked.withLock { $0 += 1 }
+        return replacement
+      }
+      switch try outcome.get() {
+      case .stored(let file): #expect("stored \(file.name.text)" == expected)
+      case .present(let file): #expect("present \(file.name.text)" == expected)
+      case .skipped: Issue.record("skipped")
+      }
+      #expect(held.withLock { $0 } == [], "\(text) \(seed)")
+      #expect(asked.withLock { $0 } == 1)
+    }
+    // Later ones may be remembered.
+    #expect(opened.withLock { $0.count } >= names.count)
+  }
 }
