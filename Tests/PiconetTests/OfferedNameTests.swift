@@ -90,4 +90,26 @@ struct OfferedNameTests {
       }
     }
   }
+
+  @Test("the same one is no failure there either if its sender can't read it twice; of another size it never comes")
+  func skipUnread() async throws {
+    try await Host.run(policy: .skip) { host in
+      try await Host.client { client in
+        let member = try await client.invite(at: host.address)
+        let content = [UInt8](repeating: 7, count: 100_000)
+        #expect(try await !member.send(.bytes(content, named: "a.bin")).wasThere)
+        let again = try await member.send(.bytes(content, named: "a.bin"))
+        #expect(again.wasThere && again.storedName == "a.bin")
+        for (other, mayCome) in [(content.dropLast() + [8], true), (content + [7], false)] as [([UInt8], Bool)] {
+          let before = try #require(await client.session.statistics(for: member)).sent.chunks.bytes
+          let error = await failure { try await member.send(.bytes(other, named: "a.bin")) }
+          #expect(error?.code == .exists && error?.blame == .peer, "\(other.count)")
+          let after = try #require(await client.session.statistics(for: member)).sent.chunks.bytes
+          #expect((after > before) == mayCome, "\(other.count)")
+        }
+        #expect(host.entries() == ["a.bin"])
+        #expect(try TemporaryFolder.bytes(host.directory + "/a.bin") == content)
+      }
+    }
+  }
 }

@@ -90,13 +90,20 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     if case .present(let compared) = content { present = compared }
     let outcome = try directory.conflictOutcome(
       name: name, folder: folder, size: wish.size, policy: wish.policy, resuming: wish.key)
-    if case .skip = outcome { throw FileFailure(.exists, path: name.text) }
+    if case .skip = outcome, try !mayBeThere() { throw FileFailure(.exists, path: name.text) }
     let file = try IncomingFile(
       in: directory, folder: folder, name: name, offeredSize: wish.size, policy: wish.policy, resuming: wish.key,
       compared: present, mayReplace: wish.mayReplace)
     content = .incoming(file)
     if !isContentKnown { start = file.start(Self.startCount) }
     shown.withLock { $0 = Shown(offset: file.resumedSize) }
+  }
+
+  /// Whether content that comes could be there already although its name is taken: that of a sender which can't read it
+  /// twice can't be compared before it has come, and is compared then.
+  private func mayBeThere() throws(FileFailure) -> Bool {
+    guard wish.key == nil else { return false }
+    return try PresentContent(in: directory, folder: folder, name: name, size: wish.size) != nil
   }
 
   // MARK: Before the offer is answered; any thread may ask

@@ -31,6 +31,22 @@ struct StandardInputTests {
     }
   }
 
+  @Test("with --on-conflict skip what is there already is success, and something else is skipped with 6")
+  func skip() async throws {
+    try await ToolScene.run { scene in
+      _ = try await scene.receiver("--on-conflict", "skip")
+      let (photo, other) = (try scene.photo("a.jpg", size: 300_000), try scene.photo("b.jpg", size: 300_001))
+      for (input, status, outcome) in [(photo, 0, "stored"), (photo, 0, "present"), (other, 6, "skipped")]
+        as [(String, Int32, String)]
+      {
+        let sender = try scene.start("imagesend", ["--to", "Kitchen", "--json", "-"], state: "sender", input: input)
+        #expect(await sender.end() == status, "\(sender.error)")
+        #expect(sender.events(outcome).count == 1, "\(outcome): \(sender.events())")
+      }
+      #expect(try scene.received() == ["stdin.jpg"] && scene.isSame(photo, scene.into + "/stdin.jpg"))
+    }
+  }
+
   @Test("what can't be sent from there is said, with 6 or 2, before anybody is looked for")
   func wrong() async throws {
     try await ToolScene.run { scene in

@@ -58,6 +58,26 @@ struct URLTests {
     }
   }
 
+  @Test("with --on-conflict skip what is there already is success, and another file of the name is skipped with 6")
+  func skip() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--on-conflict", "skip")
+      let photo = try scene.photo("a.jpg", size: 300_000)
+      let content = Array(try Data(contentsOf: URL(filePath: photo)))
+      for (sent, status, outcome) in [
+        (content, 0, "stored"), (content, 0, "present"), (content.dropLast() + [(content.last ?? 0) ^ 1], 6, "skipped"),
+        (content + [0], 6, "skipped"),
+      ] as [([UInt8], Int32, String)] {
+        let url = "http://127.0.0.1:\(try serve(sent))/b.jpg"
+        let sender = try scene.sender("--to", "Kitchen", url)
+        #expect(await sender.end() == status, "\(sender.error)")
+        #expect(sender.events(outcome).count == 1, "\(outcome): \(sender.events())")
+        #expect(try scene.received() == ["b.jpg"] && scene.isSame(photo, scene.into + "/b.jpg"))
+      }
+      for outcome in ["present", "skipped"] { #expect(await receiver.shows("\"\(outcome)\""), "\(receiver.error)") }
+    }
+  }
+
   @Test("what a server does not give is a failure of the sender, and the rest is sent")
   func failed() async throws {
     try await ToolScene.run { scene in
