@@ -214,6 +214,23 @@ struct DailyShareTests {
     #expect(await limit.take(1, from: content.sender) == nil)
   }
 
+  @Test("what is here and comes again counts like all that comes, and may come as long as enough is left")
+  func again() async throws {
+    let content = try content(100)
+    let limit = DailyLimit(200)
+    let share = try await share(of: content, kept: 60, in: limit)
+    #expect(share.mayRepeat(30) && share.mayRepeat(20))
+    // What is missing of the content counts besides: 50 came again, and all of it is to come now.
+    #expect(share.refusal(behind: 0) == nil && share.refusal(behind: 20) == nil)
+    #expect(share.mayRepeat(50) && !share.isBeyond)
+    #expect(!share.mayRepeat(1) && share.isBeyond)
+    share.end(came: 150, isStored: false)
+    // A transfer that is over takes nothing.
+    #expect(!share.mayRepeat(1))
+    #expect(await limit.take(51, from: content.sender) == nil)
+    #expect(await limit.take(50, from: content.sender) != nil)
+  }
+
   @Test("a disk that asks once the transfer is over takes nothing, and nothing is settled twice")
   func late() async throws {
     let content = try content(100)

@@ -10,8 +10,8 @@ import threading
 
 import meetings
 import transfers
-from association import joined
-from frames import AcceptOffer, End
+from association import joined, resumed
+from frames import AcceptOffer, Chunk, End, Position, Refuse
 from identity import Identity
 from link import Late, LinkEnded, Node
 from place import Place, Program
@@ -71,6 +71,31 @@ def test_daily(place: Place):
     for _ in range(5):
         assert transfers.send(again, small, "small.jpg", identity=b"small").was_present
     assert transfers.send(again, os.urandom(600_000), "last.jpg").reason == Reason.DECLINED
+
+
+def test_daily_sent_again(place: Place):
+    """what a stranger sends again after a resume counts for its day, whatever of it is here, and ends the transfer once nothing is left"""
+    receiver, node = place.receiver("--daily", "4000000"), Node()
+    member = joined(receiver.address, node)
+    data = os.urandom(3 * MiB)
+    outgoing = Outgoing(member, data, "photo.jpg", identity=IDENTITY)
+    assert outgoing.start() is None
+    outgoing.send_until(MiB)
+    # Stored after these bytes.
+    assert transfers.send(member, b"x", "marker.jpg", number=1).is_stored
+    member.link.drop()
+    resumed(member, receiver.address)
+    outgoing.go_on()
+    piece = 8 << 10
+    for offset in range(0, MiB, piece):
+        if offset % (256 << 10) == 0:
+            member.send(Position(outgoing.number, MiB - (256 << 10)))
+        member.send(Chunk(outgoing.number, data[:piece]))
+    refused = member.wait_for(Refuse, where=outgoing.is_ours)
+    assert refused.reason == Reason.DECLINED, refused
+    assert receiver.event("failed")["reason"] == "daily-limit"
+    assert "marker.jpg" in os.listdir(place.folder / "received")
+    assert "photo.jpg" not in os.listdir(place.folder / "received")
 
 
 @contextlib.contextmanager

@@ -228,6 +228,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   func messagesTaken(_ node: NodeID, cost: Int, in channel: MessageChannel) {}
   func streamTaken(_ stream: StreamID, count: Int) {}
   func received(_ transfer: TransferID, byteCount: Int) {}
+  func receivedAgain(_ transfer: TransferID, byteCount: Int) {}
   func storeProgressed(_ transfer: TransferID, stored: UInt64) {}
   func storeRestarted(_ transfer: TransferID, offset: UInt64) {}
   func finished() {}

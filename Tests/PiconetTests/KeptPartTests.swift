@@ -65,7 +65,7 @@ struct KeptPartTests {
         unless: { offset in
           asked.note(offset)
           return nil
-        })
+        }, mayRepeat: { _ in true })
       let file = try await transfer.result
       #expect(file.resumedFrom == Self.block && !file.wasThere)
       #expect(offer.progress.resumedFrom == Self.block && offer.progress.stored == offer.size)
@@ -85,7 +85,7 @@ struct KeptPartTests {
         unless: { offset in
           asked.note(offset)
           return "no more today"
-        })
+        }, mayRepeat: { _ in true })
       #expect(try await transfer.result.wasThere)
       #expect(try await sending.result.wasThere)
       #expect(asked.all == [] && offer.progress.resumedFrom == 0 && offer.progress.stored == 0)
@@ -105,7 +105,7 @@ struct KeptPartTests {
           unless: { offset in
             asked.note(offset)
             return "no more today"
-          })
+          }, mayRepeat: { _ in true })
         return try await transfer.result
       }
       #expect(
@@ -132,7 +132,7 @@ struct KeptPartTests {
           unless: { offset in
             asked.note(offset)
             return offset < Self.block ? "no more today" : nil
-          })
+          }, mayRepeat: { _ in true })
         return try await transfer.result
       }
       let there = await failure { try await sending.result }

@@ -100,15 +100,20 @@ public struct IncomingOffer: Sendable, Identifiable {
   }
 
   /// As `startStoring`, but the offer can still be refused once it is certain how much is to come.
-  /// - Parameter refusal: given how many bytes are here already, says why the rest may not come, which the sender is
-  ///   told with `declined`; nil: it may. Called once, on any thread, before the first byte comes, and not for content
-  ///   that is here already. Where an existing file turns out to differ, it may be called after this has returned or
-  ///   the transfer has ended.
+  /// - Parameters:
+  ///   - refusal: given how many bytes are here already, says why the rest may not come, which the sender is told with
+  ///     `declined`; nil: it may. Called once, on any thread, before the first byte comes, and not for content that is
+  ///     here already. Where an existing file turns out to differ, it may be called after this has returned or the
+  ///     transfer has ended.
+  ///   - mayRepeat: asked, on the node's loop, about so many bytes that the sender has sent again although they are
+  ///     here, which no sender has to; false ends the transfer on both sides with `declined`.
   package func startStoring(
     in directory: ReceivingDirectory, onConflict policy: ConflictPolicy,
-    content: (@Sendable (_ start: [UInt8]) -> Bool)?, unless refusal: @escaping @Sendable (_ offset: UInt64) -> String?
+    content: (@Sendable (_ start: [UInt8]) -> Bool)?, unless refusal: @escaping @Sendable (_ offset: UInt64) -> String?,
+    mayRepeat: @escaping @Sendable (_ byteCount: Int) -> Bool
   ) async throws(PiconetError) -> IncomingTransfer<ReceivedFile> {
-    try await core.store(self, in: directory, as: nil, onConflict: policy, content: content, unless: refusal)
+    state.setRepeating(mayRepeat)
+    return try await core.store(self, in: directory, as: nil, onConflict: policy, content: content, unless: refusal)
   }
 
   /// How many bytes `startStoring` would find there of an earlier transfer, if nothing changes and no other transfer of
@@ -125,7 +130,7 @@ public struct IncomingOffer: Sendable, Identifiable {
   package func hasEnded() async -> Bool { await state.hasEnded() }
 
   /// How many bytes of the content have come to be stored, whatever became of them: more than are stored in the end if
-  /// a link breaks or the file is thrown away. Final once the transfer has ended.
+  /// a link breaks, the file is thrown away, or the sender sends again what is here. Final once the transfer has ended.
   package var receivedByteCount: UInt64 { state.receivedByteCount }
 
   /// Whether the sender's key was unknown here when this was first asked of the offer: a person may have confirmed it

@@ -7,6 +7,7 @@ final class IncomingTransferState: Sendable {
   private let isClaimed = Mutex(false)
   private let strangeness = Mutex<Bool?>(nil)
   private let came = Mutex<UInt64>(0)
+  private let mayRepeat = Mutex<(@Sendable (Int) -> Bool)?>(nil)
   private let ending = Outcome<Ending?>()
   let watched: Watched<TransferProgress>
 
@@ -38,10 +39,20 @@ final class IncomingTransferState: Sendable {
     }
   }
 
-  /// How many bytes of the content have come from the sender, whatever became of them.
+  /// How many bytes of the content have come from the sender, whatever became of them; also those that came again.
   var receivedByteCount: UInt64 { came.withLock { $0 } }
 
   func received(_ byteCount: Int) { came.withLock { $0 += UInt64(byteCount) } }
+
+  /// Sets what says whether content may come again; otherwise any may.
+  func setRepeating(_ mayRepeat: @escaping @Sendable (Int) -> Bool) { self.mayRepeat.withLock { $0 = mayRepeat } }
+
+  /// Content that is here has come again.
+  /// - Returns: whether it might.
+  func receivedAgain(_ byteCount: Int) -> Bool {
+    received(byteCount)
+    return mayRepeat.withLock { $0 }?(byteCount) ?? true
+  }
 
   /// This many bytes of the existing file were read to find out whether it is the same.
   func compared(_ count: UInt64) { watched.update { $0.compared = count } }

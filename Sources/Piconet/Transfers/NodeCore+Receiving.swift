@@ -145,6 +145,11 @@ extension NodeCore {
 
   func received(_ transfer: TransferID, byteCount: Int) { receiving(transfer)?.received(byteCount) }
 
+  func receivedAgain(_ transfer: TransferID, byteCount: Int) {
+    guard let incoming = receiving(transfer), !incoming.receivedAgain(byteCount) else { return }
+    tell(.cancelTransfer(transfer, .declined))
+  }
+
   func storeProgressed(_ transfer: TransferID, stored: UInt64) { receiving(transfer)?.progressed(stored) }
 
   func storeRestarted(_ transfer: TransferID, offset: UInt64) { receiving(transfer)?.resumed(offset) }

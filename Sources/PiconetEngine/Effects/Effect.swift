@@ -29,6 +29,9 @@ public enum Effect: Sendable, Hashable {
   case closeSource(TransferID)
   /// Stores bytes; answered by `chunkStored` (one may answer several) or `storeFailed`.
   case storeChunk(TransferID, Bytes)
+  /// Tells that so many bytes have come again that are stored, or on their way to the store: the sender went on from
+  /// before them.
+  case chunkRepeated(TransferID, byteCount: Int)
   /// Verifies the resource and gives it its final name; answered by `committed`, `storeRestarted` or `storeFailed`.
   case commitStore(TransferID, size: UInt64, ResourceDigest)
   /// Throws away what was stored.

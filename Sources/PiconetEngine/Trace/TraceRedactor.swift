@@ -44,8 +44,8 @@ struct TraceRedactor: Sendable {
       return effect
     // Cases that carry contents belong above.
     case .dial, .cancelDial, .judgeTrust, .drawNonce, .deriveCode, .proveCode, .readChunks, .finishSource, .closeSource,
-      .commitStore, .discardStore, .keepStore, .messagesTaken, .streamTaken, .tunnelOpened, .tunnelOffered,
-      .tunnelTaken, .tunnelPassedOn, .tunnelEnded, .reply, .finished:
+      .chunkRepeated, .commitStore, .discardStore, .keepStore, .messagesTaken, .streamTaken, .tunnelOpened,
+      .tunnelOffered, .tunnelTaken, .tunnelPassedOn, .tunnelEnded, .reply, .finished:
       return effect
     }
   }

@@ -33,7 +33,9 @@ extension Association {
     }
     var bytes = bytes
     if transfer.repeated > 0 {
-      bytes = bytes.dropFirst(transfer.skipRepeated(of: bytes.count))
+      let count = transfer.skipRepeated(of: bytes.count)
+      turn.add(.chunkRepeated(transfer.id, byteCount: count))
+      bytes = bytes.dropFirst(count)
       if bytes.isEmpty { return }
     }
     let received = transfer.received + UInt64(bytes.count)

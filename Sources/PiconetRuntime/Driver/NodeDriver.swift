@@ -297,6 +297,7 @@ public final class NodeDriver: RoundHandler {
       stores[transfer]?.append(bytes)
       busyStores.insert(transfer)
       observer.received(transfer, byteCount: bytes.count)
+    case .chunkRepeated(let transfer, let count): observer.receivedAgain(transfer, byteCount: count)
     case .readChunks(let transfer, let number, let offset, let count, let frameCount):
       read(transfer, number: number, offset: offset, payloadCount: count, frameCount: frameCount)
     case .reply(let command, let reply): observer.replied(command, reply)

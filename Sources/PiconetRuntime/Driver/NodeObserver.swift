@@ -11,6 +11,8 @@ public protocol NodeObserver: AnyObject {
   func streamTaken(_ stream: StreamID, count: Int)
   /// Content has come; it is not stored yet, and may never be.
   func received(_ transfer: TransferID, byteCount: Int)
+  /// Content that has come before has come again.
+  func receivedAgain(_ transfer: TransferID, byteCount: Int)
   /// An incoming transfer has this many bytes on disk.
   func storeProgressed(_ transfer: TransferID, stored: UInt64)
   /// An incoming transfer that was thought to be there already begins again: this many bytes are on disk, and are not

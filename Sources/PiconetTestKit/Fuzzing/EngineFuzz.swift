@@ -180,7 +180,7 @@ final class EngineFuzz {
     case .tunnelOpened, .tunnelOffered, .tunnelReceived, .tunnelTaken, .tunnelPassedOn,
       .tunnelEnded:
       tunnelled(effect)
-    case .messagesTaken: break
+    case .messagesTaken, .chunkRepeated: break
     }
   }
 

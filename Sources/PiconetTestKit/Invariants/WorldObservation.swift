@@ -73,8 +73,8 @@ extension World {
       node.record.finishedCount += 1
       if node.record.finishedCount > 1 { finding("n\(node.index) has finished twice") }
     case .readChunks(let transfer, let number, _, _, _): node.record.numbers[transfer] = number
-    case .drawNonce, .proveCode, .finishSource, .closeSource, .storeChunk, .commitStore, .discardStore,
-      .keepStore,
+    case .drawNonce, .proveCode, .finishSource, .closeSource, .storeChunk, .chunkRepeated, .commitStore,
+      .discardStore, .keepStore,
       .messagesTaken, .streamTaken, .tunnelOpened, .tunnelOffered, .tunnelReceived, .tunnelTaken,
       .tunnelPassedOn, .tunnelEnded:
       break

@@ -62,6 +62,7 @@ extension World {
       if case .connected(let peer) = event { node.rememberedPeers.insert(peer.node.peer) }
       react(to: event, of: node)
     case .reply(let command, let reply): react(to: reply, command, of: node)
+    case .chunkRepeated: break
     case .finished: node.isFinished = true
     }
   }

@@ -80,6 +80,7 @@ struct TranscriptWording {
     case .finishSource(let transfer): "finishSource \(describe(transfer))"
     case .closeSource(let transfer): "closeSource \(describe(transfer))"
     case .storeChunk(let transfer, let bytes): "storeChunk \(describe(transfer)) \(size(bytes))"
+    case .chunkRepeated(let transfer, let count): "chunkRepeated \(describe(transfer)) \(count)"
     case .commitStore(let transfer, let size, _): "commitStore \(describe(transfer)) \(size) bytes"
     case .discardStore(let transfer): "discardStore \(describe(transfer))"
     case .keepStore(let transfer): "keepStore \(describe(transfer))"

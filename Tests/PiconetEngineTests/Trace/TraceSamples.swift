@@ -201,6 +201,7 @@ struct TraceSamples {
       .tunnelReceived(tunnel(), bytes()[...]), .tunnelTaken(tunnel(), byteCount: count()),
       .tunnelPassedOn(tunnel(), byteCount: count()),
       .tunnelEnded(tunnel(), optional(LinkFailure(.reset, text()))),
+      .chunkRepeated(transfer(), byteCount: count()),
     ]
   }
 }

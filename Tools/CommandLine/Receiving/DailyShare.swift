@@ -59,7 +59,12 @@ final class DailyShare: Sendable {
 
   private struct State {
     var taking: StrangerAllowance.Taking
+    /// What of that is for bytes that were here and came again.
+    var repeated: Int64 = 0
     var isBeyond = false
+
+    /// What is taken for content that comes for the first time.
+    var content: Int64 { taking.bytes - repeated }
     var isOver = false
   }
 
@@ -87,20 +92,36 @@ final class DailyShare: Sendable {
   /// - Returns: why it may not come; nil if it may.
   func refusal(behind offset: UInt64) -> String? {
     let isCovered = state.withLock { state in
-      // The disk may ask after the sender has left: what was taken is settled by then.
-      guard !state.isOver, let taking = limit.extend(state.taking, to: content.missing(behind: offset)) else {
-        state.isBeyond = true
-        return false
-      }
-      state.taking = taking
-      return true
+      extend(&state, by: max(0, content.missing(behind: offset) - state.content))
     }
     return isCovered ? nil : Self.refusal
   }
 
+  /// The sender has sent so many bytes again that are here: they count like any others.
+  /// - Returns: false if less is left.
+  func mayRepeat(_ byteCount: Int) -> Bool {
+    state.withLock { state in
+      guard extend(&state, by: Int64(byteCount)) else { return false }
+      state.repeated.add(bytes: Int64(byteCount))
+      return true
+    }
+  }
+
+  private func extend(_ state: inout State, by byteCount: Int64) -> Bool {
+    var bytes = state.taking.bytes
+    bytes.add(bytes: byteCount)
+    // The disk may ask after the sender has left: what was taken is settled by then.
+    guard !state.isOver, let taking = limit.extend(state.taking, to: bytes) else {
+      state.isBeyond = true
+      return false
+    }
+    state.taking = taking
+    return true
+  }
+
   /// The transfer is over. Call it once.
   /// - Parameters:
-  ///   - came: how many bytes of the content have come, whatever became of them.
+  ///   - came: how many bytes of the content have come, whatever became of them, some of them perhaps twice.
   ///   - isStored: whether there is one more file because of it.
   func end(came: UInt64, isStored: Bool) {
     let taking = state.withLock { state in

@@ -319,7 +319,8 @@ final class OfferDesk: Sendable {
   ) async throws(PiconetError) -> IncomingTransfer<ReceivedFile> {
     do throws(PiconetError) {
       return try await offer.startStoring(
-        in: directory, onConflict: policy, content: content, unless: { share?.refusal(behind: $0) })
+        in: directory, onConflict: policy, content: content, unless: { share?.refusal(behind: $0) },
+        mayRepeat: { share?.mayRepeat($0) ?? true })
     } catch {
       if error.code == .nameRefused { consents.giveBack(offer.size, of: offer.sender.id) }
       throw error

@@ -7,6 +7,7 @@ extension Effect: TraceCoded {
     case closeSource, storeChunk, commitStore, discardStore, messagesTaken, deliver, reply, finished
     case keepStore, streamTaken, drawNonce, proveCode
     case tunnelOpened, tunnelOffered, tunnelReceived, tunnelTaken, tunnelPassedOn, tunnelEnded
+    case chunkRepeated
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -24,6 +25,7 @@ extension Effect: TraceCoded {
     case .finishSource(let id): bytes(Tag.finishSource, id)
     case .closeSource(let id): bytes(Tag.closeSource, id)
     case .storeChunk(let id, let chunk): bytes(Tag.storeChunk, id, chunk)
+    case .chunkRepeated(let id, let count): bytes(Tag.chunkRepeated, id, count)
     case .commitStore(let id, let size, let digest): bytes(Tag.commitStore, id, size, digest)
     case .discardStore(let id): bytes(Tag.discardStore, id)
     case .messagesTaken(let node, let count, let channel): bytes(Tag.messagesTaken, node, count, channel)
@@ -58,6 +60,7 @@ extension Effect: TraceCoded {
     case .finishSource: .finishSource(try reader())
     case .closeSource: .closeSource(try reader())
     case .storeChunk: .storeChunk(try reader(), try reader())
+    case .chunkRepeated: .chunkRepeated(try reader(), byteCount: try reader())
     case .commitStore: .commitStore(try reader(), size: try reader(), try reader())
     case .discardStore: .discardStore(try reader())
     case .messagesTaken: .messagesTaken(try reader(), byteCount: try reader(), in: try reader())
