@@ -166,6 +166,13 @@ extension PiconetError {
   }
 }
 
+extension PiconetError {
+  /// How long the peer takes no code yet, after wrong ones, if it has refused to try ours for that.
+  package var codePause: Duration? {
+    code == .wrongCode && blame == .peer ? CodePause(words: detail)?.duration : nil
+  }
+}
+
 extension PiconetError.Code.Known {
   /// For people, without what `detail` says.
   var words: String {

@@ -213,8 +213,7 @@ extension TypedCodeTries.Refusal {
     case .noCode: Ending(.notAvailable, .us, "no code is set there")
     case .over: Ending(.wrongCode, .us, "the code is over after \(TypedCodeTries.perCode) wrong tries")
     case .busy: Ending(.inProgress, .us, "somebody is trying the code just now")
-    case .wait(let left):
-      Ending(.wrongCode, .us, "tries were wrong before: the next one is taken in \(left.inWords)")
+    case .wait(let left): Ending(.wrongCode, .us, CodePause(left).words)
     }
   }
 }

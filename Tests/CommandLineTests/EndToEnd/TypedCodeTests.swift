@@ -39,17 +39,33 @@ struct TypedCodeTests {
       #expect(failed?["left"] as? Int == 2 && failed?["reason"] as? String == "wrong-code")
       #expect(try scene.received().isEmpty)
 
-      // After a wrong try none is taken from there for two seconds.
-      var right = try scene.sender("--to", "Kitchen", "--code=\(code)", photo, state: "newcomer")
-      for _ in 0..<10 where await right.end() != 0 {
-        #expect(right.error.contains("next one is taken"), "\(right.error)")
-        right = try scene.sender("--to", "Kitchen", "--code=\(code)", photo, state: "newcomer")
-      }
+      let right = try scene.sender("--to", "Kitchen", "--code=\(code)", photo, state: "newcomer")
       #expect(await right.end() == 0, "\(right.error)")
       #expect(await receiver.end() == 0, "\(receiver.error)")
       #expect(try scene.received() == ["a.jpg"])
       // The code is only on the receiver's own screen.
       #expect(!right.output.contains(code) && !right.error.contains(code))
+    }
+  }
+
+  @Test("who types the right code in the pause after a wrong one gets through: imagesend waits, and says so")
+  func pause() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--code=271828", "--count", "1", accept: nil)
+      let photo = try scene.photo("a.jpg")
+      // The second pause is of four seconds, so nobody is so slow that it is over.
+      for left in [2, 1] {
+        let wrong = try scene.sender("--to", "Kitchen", "--code=000000", photo)
+        #expect(await wrong.end() == ExitCode.identity.rawValue, "\(wrong.error)")
+        #expect(wrong.error.contains("is not the other device's code"), "\(wrong.error)")
+        #expect(await receiver.shows("\"left\":\(left)"), "\(receiver.error)")
+      }
+      let right = try scene.sender("--to", "Kitchen", "--code=271828", photo)
+      #expect(await right.end() == 0, "\(right.error)")
+      #expect(right.error.contains("Kitchen takes no code for "), "\(right.error)")
+      #expect(right.events("connecting").count == 1 && right.events("connected").count == 1, "\(right.events())")
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      #expect(receiver.events("code-failed").count == 2 && receiver.events("stored").count == 1)
     }
   }
 

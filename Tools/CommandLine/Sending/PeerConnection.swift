@@ -32,6 +32,8 @@ struct PeerConnection: Sendable {
   var announcement: Announcement?
   /// Whether it was connected to before, and is reported as back.
   var isReturn = false
+  /// Whether it is tried again at once, and this is not reported.
+  var isAgain = false
   var purpose = Purpose.itself
   /// Called as soon as the peer's key is proven, on the node's loop.
   var proven: (@Sendable (ProvenMember) -> Void)?
@@ -77,16 +79,57 @@ struct PeerConnection: Sendable {
     return contact?.expected(at: address.description) ?? naming.known.entry(at: address.description)?.id
   }
 
+  /// Why an attempt has failed.
+  private struct Refusal: Error {
+    let failure: TransferFailure
+    /// How long the peer takes no code yet, because wrong ones came before; nil: that is not why.
+    var codePause: Duration?
+  }
+
   /// Invites the peer and waits until it has accepted. The short code is shown as soon as there is one, since a person
-  /// on the other side compares it before answering.
+  /// on the other side compares it before answering. If the peer takes no code just now, because wrong ones came
+  /// before, it is invited again when it does, within the time-out.
   func open(timeout: Duration) async throws(TransferFailure) -> Member {
-    if let refusal = contact?.refusal(place, purpose, own: node.id.peer) { throw refusal }
+    let (start, patience) = (ContinuousClock.now, CodePatience(limit: timeout))
+    let connected = Guarded<PeerID?>(nil)
+    var next = self
+    while true {
+      let refusal: Refusal
+      do throws(Refusal) {
+        let left = max(timeout - (ContinuousClock.now - start), Self.shortestAttempt)
+        return try await next.attempt(timeout: next.isAgain ? left : timeout, connected)
+      } catch {
+        refusal = error
+      }
+      guard let pause = refusal.codePause, !Task.isCancelled,
+        let wait = patience.wait(for: pause, after: ContinuousClock.now - start)
+      else { throw refusal.failure }
+      console.note(
+        "\(shownText) takes no code for \(HumanFigures.elapsed(wait)), since wrong ones came before: waiting, then "
+          + "trying again...")
+      try? await ContinuousClock().sleep(for: wait)
+      if Task.isCancelled { throw Delivery.interrupted }
+      next.isAgain = true
+    }
+  }
+
+  /// A short time-out is no reason not to try at all once the pause is over.
+  private static let shortestAttempt = Duration.seconds(1)
+
+  /// - Parameter connected: whose key was proven in a former attempt, which has been reported.
+  private func attempt(timeout: Duration, _ connected: Guarded<PeerID?>) async throws(Refusal) -> Member {
+    if let refusal = contact?.refusal(place, purpose, own: node.id.peer) { throw Refusal(failure: refusal) }
     // Shown by a task of its own: the node's loop, which reports the proof, must not wait for a terminal.
     let (steps, step) = AsyncStream<Step>.makeStream(bufferingPolicy: .bufferingNewest(4))
     let told = Task {
       for await step in steps {
         switch step {
-        case .proven(let peer): tell(peer)
+        case .proven(let peer):
+          let isNew = connected.change { former in
+            defer { former = peer.fingerprint }
+            return former != peer.fingerprint
+          }
+          if isNew { tell(peer) }
         case .code(let peer, let code): tell(peer, code)
         case .dialling: console.note("Connecting to \(shownText)...")
         case .waiting(let peer):
@@ -152,9 +195,13 @@ struct PeerConnection: Sendable {
     } catch {
       let failure = failure(timer?.isOver == true ? timedOut(error, progress.value) : error)
       let seen = contact?.failed(place, purpose, provenNode.value, failure) ?? failure
-      throw Task.isCancelled ? Delivery.interrupted : seen
+      throw Refusal(failure: Task.isCancelled ? Delivery.interrupted : seen, codePause: error.codePause)
     }
-    try await contact?.settle(member, place, node)
+    do throws(TransferFailure) {
+      try await contact?.settle(member, place, node)
+    } catch {
+      throw Refusal(failure: error)
+    }
     return member
   }
 
@@ -245,7 +292,7 @@ struct PeerConnection: Sendable {
     do throws(PiconetError) {
       switch place {
       case .peer(let peer):
-        if !isReturn, purpose == .itself {
+        if !isReturn, !isAgain, purpose == .itself {
           console.tell(
             .connecting(
               ProgramEvent.Connecting(
@@ -258,7 +305,7 @@ struct PeerConnection: Sendable {
         }
         return .success(try await node.invite(peer, context: context, timeout: timeout, proven: proven, code: code))
       case .address(let address, let kinds):
-        if !isReturn, purpose == .itself {
+        if !isReturn, !isAgain, purpose == .itself {
           console.tell(
             .connecting(
               ProgramEvent.Connecting(
