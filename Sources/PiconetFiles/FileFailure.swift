@@ -83,7 +83,9 @@ extension FileFailure.Code {
   var usualBlame: FileFailure.Blame {
     switch self {
     case .nameRefused, .tooLarge, .digestMismatch, .tooManyBytes, .tooFewBytes: .peer
-    default: .local
+    case .missing, .unreadable, .notRegular, .notDirectory, .diskFull, .quotaExceeded, .noPermission,
+      .directoryVanished, .otherFileSystem, .readOnly, .shrank, .grew, .changed, .exists, .ioError:
+      .local
     }
   }
 

@@ -13,45 +13,57 @@ public struct RemoteCallError: Error, Sendable, CustomStringConvertible {
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
+    /// Those of this version, for a `switch` that the compiler checks.
+    package enum Known: String, CaseIterable, Sendable {
+      case notConnected, left, restarted, shuttingDown, noSuchObject, unknownInterface, wrongVersion, unknownMethod,
+        wrongArguments, notAllowed, tooManyCalls, tooLarge, cancelled, timedOut, thrown, protocolBroken, notDeclared,
+        invalidArgument, refused
+    }
+
+    /// Nil for a code of another version or a program's own.
+    package var known: Known? { Known(rawValue: rawValue) }
+
+    private init(known: Known) { rawValue = known.rawValue }
+
     /// The node that serves the object is no member of the session.
-    public static let notConnected = Code(rawValue: "notConnected")
+    public static let notConnected = Code(known: .notConnected)
     /// The member has left while the call had no answer; `underlying` says why. Whether the method was called is not
     /// known.
-    public static let left = Code(rawValue: "left")
+    public static let left = Code(known: .left)
     /// The device was started anew, or its program serves other objects now: this one is gone.
-    public static let restarted = Code(rawValue: "restarted")
+    public static let restarted = Code(known: .restarted)
     /// The member's program takes no calls any more.
-    public static let shuttingDown = Code(rawValue: "shuttingDown")
+    public static let shuttingDown = Code(known: .shuttingDown)
     /// There is no object at the path.
-    public static let noSuchObject = Code(rawValue: "noSuchObject")
+    public static let noSuchObject = Code(known: .noSuchObject)
     /// The object does not have the interface.
-    public static let unknownInterface = Code(rawValue: "unknownInterface")
+    public static let unknownInterface = Code(known: .unknownInterface)
     /// The object has the interface in a version that does not know the method, or serves only newer clients.
-    public static let wrongVersion = Code(rawValue: "wrongVersion")
+    public static let wrongVersion = Code(known: .wrongVersion)
     /// The interface has no such method.
-    public static let unknownMethod = Code(rawValue: "unknownMethod")
+    public static let unknownMethod = Code(known: .unknownMethod)
     /// The arguments, or the result, are not of the types that the other side has.
-    public static let wrongArguments = Code(rawValue: "wrongArguments")
+    public static let wrongArguments = Code(known: .wrongArguments)
     /// The other side's policy does not allow the call.
-    public static let notAllowed = Code(rawValue: "notAllowed")
+    public static let notAllowed = Code(known: .notAllowed)
     /// More calls without an answer than the other side takes.
-    public static let tooManyCalls = Code(rawValue: "tooManyCalls")
+    public static let tooManyCalls = Code(known: .tooManyCalls)
     /// The arguments or the result are too large; the description has both numbers.
-    public static let tooLarge = Code(rawValue: "tooLarge")
+    public static let tooLarge = Code(known: .tooLarge)
     /// The calling task was cancelled.
-    public static let cancelled = Code(rawValue: "cancelled")
+    public static let cancelled = Code(known: .cancelled)
     /// No answer came within the time that was allowed. Whether the method was called is not known.
-    public static let timedOut = Code(rawValue: "timedOut")
+    public static let timedOut = Code(known: .timedOut)
     /// The method has thrown an error that its interface does not declare.
-    public static let thrown = Code(rawValue: "thrown")
+    public static let thrown = Code(known: .thrown)
     /// The other side broke a rule of the format.
-    public static let protocolBroken = Code(rawValue: "protocolBroken")
+    public static let protocolBroken = Code(known: .protocolBroken)
     /// The method is in no table: `RemoteInterface` has to declare it. Nothing was sent.
-    public static let notDeclared = Code(rawValue: "notDeclared")
+    public static let notDeclared = Code(known: .notDeclared)
     /// An interface, a path or a setting is wrong; the description names the rule.
-    public static let invalidArgument = Code(rawValue: "invalidArgument")
+    public static let invalidArgument = Code(known: .invalidArgument)
     /// The other side has refused it for a reason that this version does not know.
-    public static let refused = Code(rawValue: "refused")
+    public static let refused = Code(known: .refused)
   }
 
   /// What happened.

@@ -51,7 +51,7 @@ enum BlueZAction: Hashable, Sendable {
   var isRestoring: Bool {
     switch self {
     case .power(false), .leave, .unregisterProfile, .unregisterAdvertisement, .stopDiscovery, .clearFilter: true
-    default: false
+    case .list, .power(true), .enter, .registerProfile, .registerAdvertisement, .setFilter, .startDiscovery: false
     }
   }
 
@@ -59,7 +59,9 @@ enum BlueZAction: Hashable, Sendable {
   var isOfAdapter: Bool {
     switch self {
     case .list, .registerProfile, .unregisterProfile: false
-    default: true
+    case .power, .enter, .leave, .registerAdvertisement, .unregisterAdvertisement, .setFilter, .clearFilter,
+      .startDiscovery, .stopDiscovery:
+      true
     }
   }
 

@@ -47,7 +47,7 @@ extension BlueZMachine {
     // "No discovery started", or the adapter is off: nothing of ours is left.
     case .stopDiscovery: failure.name == "org.bluez.Error.Failed" || failure.name == "org.bluez.Error.NotReady"
     case .unregisterProfile, .unregisterAdvertisement: failure.name == "org.bluez.Error.DoesNotExist"
-    default: false
+    case .list, .power, .enter, .leave, .registerProfile, .registerAdvertisement, .setFilter, .clearFilter: false
     }
   }
 

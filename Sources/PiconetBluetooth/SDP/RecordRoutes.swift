@@ -61,7 +61,7 @@ struct RecordRoutes: Sendable, Hashable {
     case .noService, .cancelled, .permission, .tooManyDescriptors, .busy, .reset: left = []
     // The device is there, but does not answer in this way.
     case .refused: if route != .lowEnergy { classicMisses = 0 }
-    default:
+    case .unreachable, .timedOut, .hostDown, .authentication, .notAvailable, .connectionLimit, .other:
       guard route != .lowEnergy else { break }
       left.removeAll { $0 != .lowEnergy }
       classicMisses = min(classicMisses + 1, Self.patience)

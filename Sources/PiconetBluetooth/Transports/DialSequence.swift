@@ -150,7 +150,9 @@ public struct DialSequence: Sendable {
       switch failure.code {
       case .busy, .connectionLimit, .reset: configuration.busyRetries
       case .refused: now - trial.stepBegan < configuration.refusalTime ? configuration.refusedRetries : 0
-      default: 0
+      case .unreachable, .timedOut, .noService, .hostDown, .authentication, .permission, .notAvailable, .cancelled,
+        .tooManyDescriptors, .other:
+        0
       }
     if trial.retries < retries, resumes < trial.stepDeadline {
       trial.retries += 1

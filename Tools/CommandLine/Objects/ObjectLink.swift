@@ -54,9 +54,11 @@ extension TransferFailure {
   /// Of a call.
   init(_ error: RemoteCallError) {
     let code: ExitCode =
-      switch error.code {
+      switch error.code.known {
       case .left, .restarted, .shuttingDown, .timedOut, .notConnected, .protocolBroken: .linkLost
-      default: .refused
+      case .noSuchObject, .unknownInterface, .wrongVersion, .unknownMethod, .wrongArguments, .notAllowed, .tooManyCalls,
+        .tooLarge, .cancelled, .thrown, .notDeclared, .invalidArgument, .refused, nil:
+        .refused
       }
     self.init(word: Self.hyphenated(error.code.rawValue), message: "\(error)", exitCode: code)
   }

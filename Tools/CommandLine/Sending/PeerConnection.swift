@@ -207,7 +207,7 @@ struct PeerConnection: Sendable {
 
   private func failure(_ error: PiconetError) -> TransferFailure {
     let failure = TransferFailure(error, on: .sender)
-    switch error.code {
+    switch error.code.known {
     // Nothing is wrong with the link: a person there, or the limit on codes, does not let us in now.
     case .limitExceeded:
       return TransferFailure(
@@ -224,7 +224,12 @@ struct PeerConnection: Sendable {
         word: failure.word,
         message: failure.message + "; if another device is meant now, give its fingerprint with --fingerprint",
         exitCode: failure.exitCode)
-    default: return failure
+    case .declined, .cancelled, .timedOut, .full, .version, .codeMismatch, .codeNeeded, .wrongCode, .wrongSession,
+      .unreachable, .notAvailable, .linkFailed, .protocolBroken, .shuttingDown, .left, .removed, .alreadyConnected,
+      .inProgress, .notConnected, .messageTooLarge, .sourceUnreadable, .sourceChanged, .nameRefused, .tooLarge,
+      .diskFull, .noPermission, .exists, .digestMismatch, .sizeMismatch, .directoryVanished, .notWanted, .storageFailed,
+      .tooManyTransfers, .notSupported, .invalidArgument, .state, .internalError, nil:
+      return failure
     }
   }
 
