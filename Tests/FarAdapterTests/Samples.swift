@@ -10,7 +10,7 @@ enum Samples {
   static let traits = LinkTraits(
     kind: .l2cap, remoteAddress: "far", localAddress: "near", isPacket: true, largestWrite: 32_668,
     transmitWindow: 65_536, unreadLimit: 200_000)
-  static let advertisement = Advertisement(
+  static let advertisement = NodeAdvertisement(
     peer: peer, incarnation: Incarnation(rawValue: .max), name: "Küche", info: ["a": "b", "c": ""],
     sessionID: "session",
     ports: [.l2cap: 0x1011, .rfcomm: 3])

@@ -154,7 +154,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
       let id = PeerID(bytes: [UInt8](repeating: 1, count: 32))!
       driver?.take([
         .advertise(
-          Advertisement(
+          NodeAdvertisement(
             peer: id, incarnation: Incarnation(rawValue: 1), name: "Radio", info: [:], sessionID: "radio",
             ports: driver?.listeningPorts ?? [:]))
       ])
@@ -205,7 +205,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   // MARK: Discovery
 
   let sourceName = "stage"
-  func advertise(_ advertisement: Advertisement?) {
+  func advertise(_ advertisement: NodeAdvertisement?) {
     let ports = advertisement.map { "\($0.ports.map { "\($0.key) \($0.value)" })" }
     log.append("ports " + (ports?.replacing("\"", with: "") ?? "none"))
   }

@@ -12,7 +12,7 @@ private final class OneSighting: Discovery {
   private var handler: ((DiscoveryReport) -> Void)?
 
   init(_ sighting: Sighting) { self.sighting = sighting }
-  func advertise(_ advertisement: Advertisement?) {}
+  func advertise(_ advertisement: NodeAdvertisement?) {}
   func search(sessionID: String?) { if sessionID != nil { handler?(.seen(sighting)) } }
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
   func close() {}

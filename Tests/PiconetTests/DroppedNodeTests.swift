@@ -82,7 +82,7 @@ private final class AdvertisingBoard: Discovery, Sendable {
   private func note(_ line: String) { lines.withLock { $0.append(line) } }
 
   var sourceName: String { "board" }
-  func advertise(_ advertisement: Advertisement?) { note(advertisement.map { "advertises \($0.name)" } ?? "hides") }
+  func advertise(_ advertisement: NodeAdvertisement?) { note(advertisement.map { "advertises \($0.name)" } ?? "hides") }
   func search(sessionID: String?) {}
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) {}
   func close() { note("closed") }

@@ -8,10 +8,10 @@ import Testing
 /// A source in which a test may report anything.
 private final class OpenSource: Discovery {
   let sourceName = "open"
-  private(set) var advertised: Advertisement?
+  private(set) var advertised: NodeAdvertisement?
   private var handler: ((DiscoveryReport) -> Void)?
 
-  func advertise(_ advertisement: Advertisement?) { advertised = advertisement }
+  func advertise(_ advertisement: NodeAdvertisement?) { advertised = advertisement }
   func search(sessionID: String?) {}
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
   func close() {}
@@ -48,8 +48,8 @@ struct VeiledDiscoveryTests {
   private let peer = PeerID(bytes: [UInt8](repeating: 7, count: 32))!
   private let other = PeerID(bytes: [UInt8](repeating: 8, count: 32))!
 
-  private func advertisement(_ incarnation: UInt64) -> Advertisement {
-    Advertisement(
+  private func advertisement(_ incarnation: UInt64) -> NodeAdvertisement {
+    NodeAdvertisement(
       peer: peer, incarnation: Incarnation(rawValue: incarnation), name: "Secret", info: ["owner": "Anna"],
       sessionID: "s",
       ports: [.tcp: 4000])
@@ -63,7 +63,7 @@ struct VeiledDiscoveryTests {
     return discovery
   }
 
-  private func veiled(_ incarnation: UInt64) throws -> Advertisement {
+  private func veiled(_ incarnation: UInt64) throws -> NodeAdvertisement {
     let source = OpenSource()
     discovery(of: source, isVeiled: true).advertise(advertisement(incarnation))
     return try #require(source.advertised)

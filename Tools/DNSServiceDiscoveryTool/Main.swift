@@ -60,7 +60,7 @@ import PiconetWire
     guard let peer = PeerID(bytes: (0..<PeerID.byteCount).map { _ in UInt8.random(in: 0...255) }) else { return }
     let start = loop.now
     discovery.advertise(
-      Advertisement(
+      NodeAdvertisement(
         peer: peer, incarnation: Incarnation(rawValue: .random(in: .min ... .max)), name: arguments[1], info: info,
         sessionID: arguments[3], ports: [.tcp: port]))
     var isAnnounced = false

@@ -240,7 +240,7 @@ final class NodeShell: @unchecked Sendable {
     guard let driver else { return }
     driver.take([
       .advertise(
-        Advertisement(
+        NodeAdvertisement(
           peer: core.id.peer, incarnation: core.id.incarnation, name: presence.name, info: presence.info,
           sessionID: configuration.sessionID, ports: driver.listeningPorts))
     ])

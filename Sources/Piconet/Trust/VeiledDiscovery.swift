@@ -68,7 +68,7 @@ final class VeiledDiscovery: Discovery {
     inner.close()
   }
 
-  func advertise(_ advertisement: Advertisement?) {
+  func advertise(_ advertisement: NodeAdvertisement?) {
     guard isVeiled, var veiled = advertisement else { return inner.advertise(advertisement) }
     guard let veil = PeerVeil.veil(of: veiled.peer, veiled.incarnation, session: veiled.sessionID) else {
       return inner.advertise(nil)

@@ -101,11 +101,11 @@ public final class BlueZDiscovery: Discovery, ScanMember {
 
   /// Why an advertisement can't be published as it is; nil if it can. `advertise` leaves out info that breaks the
   /// limits, and does nothing if the session id does.
-  public static func failure(of advertisement: Advertisement) -> LinkFailure? {
+  public static func failure(of advertisement: NodeAdvertisement) -> LinkFailure? {
     record(of: advertisement).refusal.map { LinkFailure(.notAvailable, "the service record can't hold it: \($0)") }
   }
 
-  public func advertise(_ advertisement: Advertisement?) {
+  public func advertise(_ advertisement: NodeAdvertisement?) {
     var offer: BlueZOffer?
     if let advertisement, let service = try? BluetoothUUID.session(advertisement.sessionID) {
       var record = Self.record(of: advertisement)
@@ -258,7 +258,7 @@ public final class BlueZDiscovery: Discovery, ScanMember {
     return [(BlueZNames.ownProfilePath, profile), (BlueZNames.ownAdvertisementPath, advertisement)]
   }
 
-  private static func record(of advertisement: Advertisement) -> NodeRecord {
+  private static func record(of advertisement: NodeAdvertisement) -> NodeRecord {
     NodeRecord(
       peer: advertisement.peer, incarnation: advertisement.incarnation, name: NodeRecord.name(from: advertisement.name),
       sessionID: advertisement.sessionID, info: advertisement.info, l2capPSM: advertisement.ports[.l2cap],

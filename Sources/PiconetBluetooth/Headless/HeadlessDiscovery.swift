@@ -47,7 +47,7 @@ public final class HeadlessDiscovery: Discovery {
   private var timer: LoopTimer?
   private var controller: HCIController?
   private var handler: ((DiscoveryReport) -> Void)?
-  private var advertisement: Advertisement?
+  private var advertisement: NodeAdvertisement?
   private var server: RecordServer?
   /// Whether the adapter was made discoverable, so that this is kept up.
   private var isScanSet = false
@@ -88,11 +88,11 @@ public final class HeadlessDiscovery: Discovery {
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
   /// Why an advertisement can't be published; nil if it can.
-  public static func failure(of advertisement: Advertisement, adapter: BluetoothAddress) -> LinkFailure? {
+  public static func failure(of advertisement: NodeAdvertisement, adapter: BluetoothAddress) -> LinkFailure? {
     NodeRecord(advertisement, adapter: adapter).refusal.map { LinkFailure(.notAvailable, "the record: \($0)") }
   }
 
-  public func advertise(_ advertisement: Advertisement?) {
+  public func advertise(_ advertisement: NodeAdvertisement?) {
     guard advertisement != self.advertisement else { return }
     self.advertisement = advertisement
     if let advertisement {

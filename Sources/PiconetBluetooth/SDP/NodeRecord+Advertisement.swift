@@ -5,7 +5,7 @@ extension NodeRecord {
   /// What a node says about itself over Bluetooth. A name that breaks the limits is cut, see `NodeRecord.name(from:)`;
   /// info that breaks them is left out; ports of other transports don't count.
   /// - Parameter adapter: the one on which it listens.
-  public init(_ advertisement: Advertisement, adapter: BluetoothAddress) {
+  public init(_ advertisement: NodeAdvertisement, adapter: BluetoothAddress) {
     self.init(
       peer: advertisement.peer, incarnation: advertisement.incarnation, name: NodeRecord.name(from: advertisement.name),
       sessionID: advertisement.sessionID, info: advertisement.info, adapter: adapter,

@@ -19,7 +19,7 @@ final class BluetoothDiscovery: Discovery {
   private var adapterHandler: ((BluetoothAddress?) -> Void)?
   private var daemonAdapter: BluetoothAddress?
   private var headlessAdapter: BluetoothAddress?
-  private var advertisement: Advertisement?
+  private var advertisement: NodeAdvertisement?
   private var sessionID: String?
   private var isRadioBusy = false
   private var hasRadioTurn = false
@@ -75,7 +75,7 @@ final class BluetoothDiscovery: Discovery {
     adapterHandler?(daemonAdapter ?? headlessAdapter)
   }
 
-  func advertise(_ advertisement: Advertisement?) {
+  func advertise(_ advertisement: NodeAdvertisement?) {
     self.advertisement = advertisement
     daemon?.advertise(advertisement)
     headless?.advertise(advertisement)

@@ -48,7 +48,7 @@ public struct Sighting: Sendable, Hashable {
 }
 
 /// What a node tells the world about itself.
-public struct Advertisement: Sendable, Hashable {
+public struct NodeAdvertisement: Sendable, Hashable {
   public var peer: PeerID
   public var incarnation: Incarnation
   public var name: String
@@ -85,7 +85,7 @@ public protocol Discovery: AnyObject {
   /// A short name of the source for logs and tables, such as `dns-sd`.
   var sourceName: String { get }
   /// Starts, changes or (nil) stops advertising; stopping says goodbye.
-  func advertise(_ advertisement: Advertisement?)
+  func advertise(_ advertisement: NodeAdvertisement?)
   /// Starts (the session id to look for) or stops (nil) searching.
   func search(sessionID: String?)
   /// Says whether the radio is needed for something else, such as dialling or sending. While it is, there is no scan,

@@ -16,7 +16,7 @@ public final class DNSServiceDiscovery: Discovery {
 
   private let endpoint: MulticastDNSEndpoint
   private var responder: Responder?
-  private var advertisement: Advertisement?
+  private var advertisement: NodeAdvertisement?
   private(set) var isSearching = false
   private var sightings = SightingTable(sessionID: "")
   private var handler: ((DiscoveryReport) -> Void)?
@@ -41,7 +41,7 @@ public final class DNSServiceDiscovery: Discovery {
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
   /// Why an advertisement can't be published as it is; nil if it can. Ask before `advertise`, which can't report it.
-  public static func failure(of advertisement: Advertisement) -> LinkFailure? {
+  public static func failure(of advertisement: NodeAdvertisement) -> LinkFailure? {
     if advertisement.ports[.tcp] ?? 0 == 0 { return LinkFailure(.notAvailable, "TCP does not listen, or on port 0") }
     do throws(PeerText.Failure) {
       _ = try peerText(of: advertisement).strings()
@@ -53,7 +53,7 @@ public final class DNSServiceDiscovery: Discovery {
 
   /// Info that breaks the limits is left out; no TCP port or a session id that is too long is not advertised at all:
   /// see `failure(of:)`.
-  public func advertise(_ advertisement: Advertisement?) {
+  public func advertise(_ advertisement: NodeAdvertisement?) {
     guard advertisement != self.advertisement else { return }
     let old = self.advertisement
     self.advertisement = advertisement
@@ -139,14 +139,14 @@ public final class DNSServiceDiscovery: Discovery {
       })
   }
 
-  private static func peerText(of advertisement: Advertisement) -> PeerText {
+  private static func peerText(of advertisement: NodeAdvertisement) -> PeerText {
     PeerText(
       peer: advertisement.peer.bytes, incarnation: advertisement.incarnation.rawValue, name: advertisement.name,
       session: advertisement.sessionID, info: advertisement.info)
   }
 
   /// The TXT record; without the info if that breaks the limits, nil if the session id does.
-  private static func text(of advertisement: Advertisement) -> [[UInt8]]? {
+  private static func text(of advertisement: NodeAdvertisement) -> [[UInt8]]? {
     var text = peerText(of: advertisement)
     if PeerText.failure(of: text.info) != nil { text.info = [:] }
     return try? text.strings()

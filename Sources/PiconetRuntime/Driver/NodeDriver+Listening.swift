@@ -84,7 +84,7 @@ extension NodeDriver {
     tellListening()
   }
 
-  func advertise(_ advertisement: Advertisement?) {
+  func advertise(_ advertisement: NodeAdvertisement?) {
     self.advertisement = advertisement
     for discovery in discoveries { discovery.advertise(advertisement) }
   }

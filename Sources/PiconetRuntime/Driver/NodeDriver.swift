@@ -57,7 +57,7 @@ public final class NodeDriver: RoundHandler {
   @exclusivity(unchecked) var listening = Listening.nobody
   /// The memberships that there were when it was looked at last whether to listen for members.
   @exclusivity(unchecked) var seenMemberships: UInt64 = 0
-  var advertisement: Advertisement?
+  var advertisement: NodeAdvertisement?
 
   let buffers: LinkBuffers
 

@@ -30,7 +30,7 @@ public enum NodeInput: Sendable {
   indirect case offer(CommandID, TransferID, NodeID, ResourceOffer, any ResourceSource)
   /// The store has the first `offset` bytes already.
   indirect case acceptOffer(CommandID, TransferID, any ResourceStore, offset: UInt64)
-  indirect case advertise(Advertisement?)
+  indirect case advertise(NodeAdvertisement?)
   case search(sessionID: String?)
   /// Asks for the statistics of the connection to a peer; `answer` is called on the loop, with nil if there is none.
   indirect case inspect(NodeID, answer: @Sendable (AssociationStatistics?) -> Void)

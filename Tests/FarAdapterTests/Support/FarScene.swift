@@ -275,7 +275,7 @@ final class RecordingDiscovery: Discovery {
   private(set) var told: [String] = []
   private(set) var handler: ((DiscoveryReport) -> Void)?
 
-  func advertise(_ advertisement: Advertisement?) { told.append("advertise \(advertisement?.name ?? "nothing")") }
+  func advertise(_ advertisement: NodeAdvertisement?) { told.append("advertise \(advertisement?.name ?? "nothing")") }
   func search(sessionID: String?) { told.append("search \(sessionID ?? "nothing")") }
   func setRadioBusy(_ isBusy: Bool) { told.append("busy \(isBusy)") }
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }

@@ -49,7 +49,7 @@ final class BlueZBench: @unchecked Sendable {
     _ number: UInt8, incarnation: UInt64 = 1, name: String = "node", sessionID: String = "bench", lePSM: UInt16 = 0x81
   ) async {
     guard let peer = Self.peer(number) else { return }
-    let advertisement = Advertisement(
+    let advertisement = NodeAdvertisement(
       peer: peer, incarnation: Incarnation(rawValue: incarnation), name: name, info: ["seat": "\(number)"],
       sessionID: sessionID, ports: [.l2cap: 0x1005, .rfcomm: UInt16(number), .le: lePSM])
     _ = await on { $0.advertise(advertisement) }

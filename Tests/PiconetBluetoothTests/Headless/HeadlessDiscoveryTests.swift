@@ -43,7 +43,7 @@ extension HeadlessTests {
 
       func advertise(_ number: UInt8, incarnation: UInt64, name: String = "node", info: [String: String] = [:]) async {
         guard let peer = PeerID(bytes: [UInt8](repeating: number, count: 32)) else { return }
-        let advertisement = Advertisement(
+        let advertisement = NodeAdvertisement(
           peer: peer, incarnation: Incarnation(rawValue: incarnation), name: name, info: info,
           sessionID: TestRecord.sessionID,
           ports: [.l2cap: 0x1005, .rfcomm: 3, .tcp: 4444])

@@ -37,7 +37,7 @@ import Testing
         advertiser.setHandler { _ in Issue.record("the advertiser took itself for somebody") }
         (pair.advertiser, pair.searcher) = (advertiser, searcher)
         advertiser.advertise(
-          Advertisement(
+          NodeAdvertisement(
             peer: peer, incarnation: incarnation, name: "Anna", info: ["k": "v"], sessionID: sessionID,
             ports: [.tcp: 4000]))
         advertiser.search(sessionID: sessionID)

@@ -50,8 +50,8 @@ struct SharedEndpointTests {
 
   private func sessionID() -> String { "test-\(UInt64.random(in: .min ... .max))" }
 
-  private static func advertisement(_ number: UInt8, _ name: String, _ sessionID: String) throws -> Advertisement {
-    Advertisement(
+  private static func advertisement(_ number: UInt8, _ name: String, _ sessionID: String) throws -> NodeAdvertisement {
+    NodeAdvertisement(
       peer: try #require(PeerID(bytes: [UInt8](repeating: 7, count: 32))),
       incarnation: Incarnation(rawValue: UInt64(number)), name: name, info: [:], sessionID: sessionID,
       ports: [.tcp: 4000 + UInt16(number)])

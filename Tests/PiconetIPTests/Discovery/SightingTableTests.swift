@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test func whatCannotBeAdvertisedIsToldBeforehand() throws {
-    var advertisement = Advertisement(
+    var advertisement = NodeAdvertisement(
       peer: try #require(PeerID(bytes: Self.peer)), incarnation: Incarnation(rawValue: 1), name: "Anna",
       info: ["k": "v"], sessionID: "photos", ports: [.tcp: 4000])
     #expect(DNSServiceDiscovery.failure(of: advertisement) == nil)

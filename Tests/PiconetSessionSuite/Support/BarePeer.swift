@@ -162,7 +162,7 @@ final class BarePeer: @unchecked Sendable {
           links.append(Link($0, hangsUp: hangsUp))
         }
         discovery?.advertise(
-          Advertisement(
+          NodeAdvertisement(
             peer: identity, incarnation: Incarnation(rawValue: 1), name: "Bare", info: [:],
             sessionID: sessionID, ports: [world.transport.kind: transport?.listeningPort].compactMapValues { $0 }))
         return nil

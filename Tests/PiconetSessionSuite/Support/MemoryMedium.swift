@@ -92,7 +92,7 @@ final class MemoryMedium: Sendable {
 
   // MARK: Discovery
 
-  func advertise(_ source: MemoryDiscovery, _ advertisement: Advertisement?) {
+  func advertise(_ source: MemoryDiscovery, _ advertisement: NodeAdvertisement?) {
     state.withLock { state in
       let id = ObjectIdentifier(source)
       let old = state.advertised[id]
@@ -226,7 +226,7 @@ final class MemoryDiscovery: Discovery, @unchecked Sendable {
     self.loop = loop
   }
 
-  func advertise(_ advertisement: Advertisement?) { medium.advertise(self, advertisement) }
+  func advertise(_ advertisement: NodeAdvertisement?) { medium.advertise(self, advertisement) }
   func search(sessionID: String?) { medium.search(self, sessionID: sessionID) }
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
   func report(_ report: DiscoveryReport) { handler?(report) }

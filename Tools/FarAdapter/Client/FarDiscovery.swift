@@ -11,7 +11,7 @@ final class FarDiscovery: Discovery {
     self.adapter = adapter
   }
 
-  func advertise(_ advertisement: Advertisement?) { adapter?.send(.advertise(advertisement)) }
+  func advertise(_ advertisement: NodeAdvertisement?) { adapter?.send(.advertise(advertisement)) }
   func search(sessionID: String?) { adapter?.send(.search(sessionID: sessionID)) }
   func setRadioBusy(_ isBusy: Bool) { adapter?.send(.setRadioBusy(isBusy)) }
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }

@@ -16,7 +16,7 @@ enum AdapterOrder: Hashable {
   /// This many bytes of a link were read, and as many more may come.
   case taken(UInt64, Int)
   case close(UInt64, abort: Bool)
-  case advertise(Advertisement?)
+  case advertise(NodeAdvertisement?)
   case search(sessionID: String?)
   case setRadioBusy(Bool)
   /// Whether the adapter answers to paging; answered by `AdapterReport.paging`.

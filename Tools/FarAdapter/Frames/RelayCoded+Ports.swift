@@ -86,13 +86,13 @@ extension DiscoveryReport: RelayCoded {
   }
 }
 
-extension Advertisement: RelayCoded {
+extension NodeAdvertisement: RelayCoded {
   func write(to bytes: inout RelayBytes) {
     bytes(
       peer, incarnation, name, info, sessionID, [String: UInt16](uniqueKeysWithValues: ports.map { ($0.rawValue, $1) }))
   }
-  static func read(from reader: inout RelayReader) throws(RelayError) -> Advertisement {
-    var advertisement = Advertisement(
+  static func read(from reader: inout RelayReader) throws(RelayError) -> NodeAdvertisement {
+    var advertisement = NodeAdvertisement(
       peer: try reader(), incarnation: try reader(), name: try reader(), info: try reader(), sessionID: try reader(),
       ports: [:])
     for (text, port) in try reader() as [String: UInt16] {
