@@ -98,7 +98,7 @@ extension SessionSuite {
           for index in 0..<2 {
             let sent = try await [sending[2 * index].value, sending[2 * index + 1].value]
             #expect(sent.map(\.storedName) == ["\(index).bin", "\(index).bin"])
-            #expect(sent.count { $0.wasThere } == 1)
+            #expect(sent.count { $0.wasAlreadyPresent } == 1)
             #expect(TemporaryFolder.entries(places[index].folder) == ["\(index).bin"])
             #expect(try TemporaryFolder.bytes(places[index].folder + "/\(index).bin") == contents[index])
           }

@@ -33,14 +33,14 @@ extension SessionSuite {
           sending.pause()
           let offer = try #require(await pair.server.session.offers.first())
           let storing = try await offer.startStoring(in: pair.server.receivingDirectory(at: into))
-          try await world.until("the receiver knows") { storing.progress.isPausedThere }
+          try await world.until("the receiver knows") { storing.progress.isPausedByRemote }
           try await Self.exchange(pair, onClient, onServer)
-          #expect(storing.progress.stored == 0 && sending.progress.isPaused && !sending.progress.isPausedThere)
+          #expect(storing.progress.stored == 0 && sending.progress.isPaused && !sending.progress.isPausedByRemote)
           sending.resume()
           let (received, sent) = (try await storing.result, try await sending.result)
           #expect(received.digest == sent.digest && sent.resumedFrom == 0)
           #expect(try TemporaryFolder.bytes(received.path) == content)
-          #expect(sending.progress.stored == UInt64(content.count) && !storing.progress.isPausedThere)
+          #expect(sending.progress.stored == UInt64(content.count) && !storing.progress.isPausedByRemote)
         }
       }
     }
@@ -61,7 +61,7 @@ extension SessionSuite {
           let offer = try #require(await pair.server.session.offers.first())
           let storing = try await offer.startStoring(in: pair.server.receivingDirectory(at: into))
           storing.pause()
-          try await world.until("the sender knows") { sending.progress.isPausedThere }
+          try await world.until("the sender knows") { sending.progress.isPausedByRemote }
           sending.resume()
           try await world.until("it comes") { storing.progress.stored > 0 }
           try await Self.exchange(pair, onClient, onServer)
@@ -71,7 +71,7 @@ extension SessionSuite {
           storing.resume()
           let (received, sent) = (try await storing.result, try await sending.result)
           #expect(received.digest == sent.digest)
-          #expect(!sending.progress.isPausedThere)
+          #expect(!sending.progress.isPausedByRemote)
         }
       }
     }
@@ -181,7 +181,7 @@ extension SessionSuite {
             let slowly = try await slow.startStoring(in: third.receivingDirectory(at: folder.folder("slow")))
             slowly.pause()
             let toSlow = try #require(sending.first { $0.receiver == third.id })
-            try await world.until("the sender knows") { toSlow.progress.isPausedThere }
+            try await world.until("the sender knows") { toSlow.progress.isPausedByRemote }
             for transfer in sending { transfer.resume() }
             let fast = try #require(await pair.client.session.offers.first())
             let received = try await fast.store(in: pair.client.receivingDirectory(at: folder.folder("fast")))

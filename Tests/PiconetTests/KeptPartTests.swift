@@ -67,7 +67,7 @@ struct KeptPartTests {
           return nil
         }, mayRepeat: { _ in true })
       let file = try await transfer.result
-      #expect(file.resumedFrom == Self.block && !file.wasThere)
+      #expect(file.resumedFrom == Self.block && !file.wasAlreadyPresent)
       #expect(offer.progress.resumedFrom == Self.block && offer.progress.stored == offer.size)
       #expect(try await sending.result.resumedFrom == Self.block)
       #expect(asked.all == [Self.block])
@@ -86,8 +86,8 @@ struct KeptPartTests {
           asked.note(offset)
           return "no more today"
         }, mayRepeat: { _ in true })
-      #expect(try await transfer.result.wasThere)
-      #expect(try await sending.result.wasThere)
+      #expect(try await transfer.result.wasAlreadyPresent)
+      #expect(try await sending.result.wasAlreadyPresent)
       #expect(asked.all == [] && offer.progress.resumedFrom == 0 && offer.progress.stored == 0)
       #expect(host.entries() == ["film.bin"])
     }

@@ -23,7 +23,7 @@ struct LongNameTests {
         for (number, expected) in [(1, stem), (2, shortened + " (2)"), (3, shortened + " (3)")] {
           for isThere in [false, true] {
             let sent = try await member.send(.bytes([UInt8(number)], named: name))
-            #expect(sent.storedName == expected + ".jpg" && sent.wasThere == isThere)
+            #expect(sent.storedName == expected + ".jpg" && sent.wasAlreadyPresent == isThere)
           }
           #expect(try TemporaryFolder.bytes("\(host.directory)/\(expected).jpg") == [UInt8(number)])
         }

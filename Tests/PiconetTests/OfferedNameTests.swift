@@ -60,7 +60,7 @@ struct OfferedNameTests {
           let all = try await sent + [more]
           let names = Set(all.map(\.storedName))
           #expect(names == ["a.bin", "a (2).bin"])
-          #expect(all.count { $0.wasThere } == 2)
+          #expect(all.count { $0.wasAlreadyPresent } == 2)
           #expect(host.entries() == names.sorted())
           for name in names {
             let bytes = try Data(contentsOf: URL(fileURLWithPath: host.directory + "/" + name))
@@ -78,8 +78,8 @@ struct OfferedNameTests {
     try await Host.run(policy: .skip) { host in
       try await Host.client { client in
         let member = try await client.invite(at: host.address)
-        #expect(try await !member.send(.file(path)).wasThere)
-        #expect(try await member.send(.file(path)).wasThere)
+        #expect(try await !member.send(.file(path)).wasAlreadyPresent)
+        #expect(try await member.send(.file(path)).wasAlreadyPresent)
         for other: [UInt8] in [[1, 2, 4], [1, 2], [1, 2, 3, 4]] {
           let changed = try folder.write("a.bin", other)
           let error = await failure { try await member.send(.file(changed)) }

@@ -23,13 +23,13 @@ struct PresentFileTests {
     try await Host.run { host in
       try await Host.client { client in
         let member = try await client.invite(at: host.address)
-        #expect(try await !member.send(.file(first)).wasThere)
+        #expect(try await !member.send(.file(first)).wasAlreadyPresent)
         let again = try await member.send(.file(first))
-        #expect(again.wasThere && again.storedName == "a.bin" && again.resumedFrom == 0)
+        #expect(again.wasAlreadyPresent && again.storedName == "a.bin" && again.resumedFrom == 0)
         let before = try #require(await client.session.statistics(for: member)).sent.chunks.bytes
         let beside = try await member.send(.file(other))
         if count > 0 {
-          #expect(!beside.wasThere && beside.storedName == "a (2).bin" && beside.resumedFrom == 0)
+          #expect(!beside.wasAlreadyPresent && beside.storedName == "a (2).bin" && beside.resumedFrom == 0)
           #expect(try await member.send(.file(other)).storedName == "a (2).bin")
           #expect(try TemporaryFolder.bytes(host.directory + "/a (2).bin") == bytes(2, count: count))
         }
@@ -46,8 +46,8 @@ struct PresentFileTests {
     try await Host.run { host in
       try await Host.client { client in
         let member = try await client.invite(at: host.address)
-        #expect(try await !member.send(.bytes(bytes(1), named: "a.bin")).wasThere)
-        #expect(try await member.send(.bytes(bytes(1), named: "a.bin")).wasThere)
+        #expect(try await !member.send(.bytes(bytes(1), named: "a.bin")).wasAlreadyPresent)
+        #expect(try await member.send(.bytes(bytes(1), named: "a.bin")).wasAlreadyPresent)
         #expect(try await member.send(.bytes(bytes(2), named: "a.bin")).storedName == "a (2).bin")
         #expect(host.entries() == ["a (2).bin", "a.bin"])
       }
@@ -69,7 +69,7 @@ struct PresentFileTests {
             for host in [lacking, having, other] { members.append(try await client.invite(at: host.address)) }
             let results = try await client.session.send(.file(path), to: members)
             let sent = try members.map { try #require(results[$0.id]).get() }
-            #expect(sent.map(\.wasThere) == [false, true, false])
+            #expect(sent.map(\.wasAlreadyPresent) == [false, true, false])
             #expect(sent.map(\.storedName) == ["a.bin", "a.bin", "a (2).bin"])
             for (host, name) in [(lacking, "a.bin"), (having, "a.bin"), (other, "a (2).bin")] {
               #expect(try TemporaryFolder.bytes(host.directory + "/" + name) == bytes(1))
@@ -95,7 +95,7 @@ struct PresentFileTests {
         let offer = try #require(await offers.next())
         async let receiver = compared(offer.changes)
         let sender = await compared(sending.changes)
-        #expect(try await sending.result.wasThere)
+        #expect(try await sending.result.wasAlreadyPresent)
         let all = await (receiver, sender)
         // Progress comes in steps; a slow reader may miss some.
         #expect(all.0.last == 96 << 20 && all.1.last == 96 << 20, "\(all)")
@@ -125,7 +125,7 @@ struct PresentFileTests {
         let sent = try await member.send(.file(path, below: album))
         #expect(sent.storedName == "album/2026/a.bin")
         #expect(try TemporaryFolder.bytes(host.directory + "/album/2026/a.bin") == bytes(1))
-        #expect(try await member.send(.file(path, below: album)).wasThere)
+        #expect(try await member.send(.file(path, below: album)).wasAlreadyPresent)
       }
       for unsafe in [
         "..", "../x", "/etc", "a//b", ".ssh", "a/../../b", "x\u{0}y", "a\\b", String(repeating: "a/", count: 20) + "a",

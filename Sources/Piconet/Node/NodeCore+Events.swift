@@ -4,7 +4,7 @@ import PiconetWire
 
 /// What the loop reports; the rest is with the types of each concept.
 extension NodeCore {
-  func happened(_ event: Event) {
+  func delivered(_ event: Event) {
     switch event {
     case .messagesReceived(let node, let batch, let mode, let channel):
       received(batch, from: node, mode, in: channel)

@@ -166,7 +166,11 @@ extension Request where Answer == StoredResource {
     _ transfer: TransferID, to node: NodeID, _ offer: ResourceOffer, from source: any ResourceSource
   ) -> Self {
     Self(input: { id, _ in .offer(id, transfer, node, offer, source) }) { reply in
-      if case .stored(let name, let wasThere) = reply { StoredResource(name: name, wasThere: wasThere) } else { nil }
+      if case .stored(let name, let wasAlreadyPresent) = reply {
+        StoredResource(name: name, wasAlreadyPresent: wasAlreadyPresent)
+      } else {
+        nil
+      }
     }
   }
 }

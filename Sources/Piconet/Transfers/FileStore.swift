@@ -182,7 +182,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     if let key = wish.key { directory.forgetKept(under: key) }
     content = .ended
     let path = present.path(of: same)
-    return .present(name: received(same, path.absolute, path.relative, digest, wasThere: true))
+    return .present(name: received(same, path.absolute, path.relative, digest, wasAlreadyPresent: true))
   }
 
   private func commit(_ file: IncomingFile, _ digest: SHA256Digest) throws(FileFailure) -> ResourceCommit {
@@ -191,21 +191,22 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     case .stored(let result):
       return .stored(
         name: received(
-          result.name, result.path, result.relativePath, digest, resumedFrom: file.resumedSize, wasThere: false))
+          result.name, result.path, result.relativePath, digest, resumedFrom: file.resumedSize, wasAlreadyPresent: false
+        ))
     case .present(let result):
-      return .present(name: received(result.name, result.path, result.relativePath, digest, wasThere: true))
+      return .present(name: received(result.name, result.path, result.relativePath, digest, wasAlreadyPresent: true))
     case .skipped(let name): throw FileFailure(.exists, path: name.text)
     }
   }
 
   private func received(
     _ name: SafeFileName, _ path: String, _ relativePath: String, _ digest: SHA256Digest, resumedFrom: UInt64 = 0,
-    wasThere: Bool
+    wasAlreadyPresent: Bool
   ) -> [UInt8] {
     stored.withLock {
       $0 = ReceivedFile(
         path: path, name: name.text, relativePath: relativePath, size: wish.size, digest: digest,
-        resumedFrom: resumedFrom, wasThere: wasThere)
+        resumedFrom: resumedFrom, wasAlreadyPresent: wasAlreadyPresent)
     }
     return Array(relativePath.utf8)
   }

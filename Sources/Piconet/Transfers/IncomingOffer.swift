@@ -65,9 +65,9 @@ public struct IncomingOffer: Sendable, Identifiable {
   ///
   /// Below the directory it makes the folders that the sender asks for; symbolic links there are not followed. A file
   /// that has the same size and that name, or that name with a number, without its number or with another, is compared
-  /// first: if the content is the very same, nothing is sent or stored (`ReceivedFile.wasThere`). With the policy
-  /// `overwrite` a file that this member has sent since it joined, or that was found to be there, is not replaced: both
-  /// stay.
+  /// first: if the content is the very same, nothing is sent or stored (`ReceivedFile.wasAlreadyPresent`). With the
+  /// policy `overwrite` a file that this member has sent since it joined, or that was found to be there, is not
+  /// replaced: both stay.
   /// - Parameters:
   ///   - directory: where it goes, opened by any node of this process.
   ///   - name: what to call it, in the directory itself, whatever name and folders the sender gave; the same rules hold
@@ -185,5 +185,5 @@ public struct ReceivedFile: Sendable, Hashable {
   /// Bytes that an earlier transfer had stored.
   public let resumedFrom: UInt64
   /// Whether this very content existed before under this name: then nothing was stored.
-  public let wasThere: Bool
+  public let wasAlreadyPresent: Bool
 }

@@ -67,7 +67,7 @@ final class IncomingTransferState: Sendable {
 
   func progressed(_ stored: UInt64) { watched.update { $0.stored = stored } }
 
-  func paused(_ isPaused: Bool) { watched.update { $0.isPausedThere = isPaused } }
+  func paused(_ isPaused: Bool) { watched.update { $0.isPausedByRemote = isPaused } }
 
   /// The first outcome counts.
   func end(_ ending: Ending?) {

@@ -75,7 +75,7 @@ public final class OutgoingTransfer: Sendable {
 
   func stored(_ count: UInt64) { watched.update { $0.stored = count } }
 
-  func paused(_ isPaused: Bool) { watched.update { $0.isPausedThere = isPaused } }
+  func paused(_ isPaused: Bool) { watched.update { $0.isPausedByRemote = isPaused } }
 
   func ended(_ result: Result<StoredResource, Ending>) {
     if case .success = result { watched.update { $0.stored = $0.total } }
@@ -96,10 +96,11 @@ public final class OutgoingTransfer: Sendable {
     // The name as it is, if it is one at all; a hostile receiver may say anything.
     let name = stored.name
     let storedName = SafeFolder.isPath(name) ? String(decoding: name, as: UTF8.self) : SafeFileName.printable(name)
-    let resumedFrom = stored.wasThere ? 0 : watched.value.resumedFrom
+    let resumedFrom = stored.wasAlreadyPresent ? 0 : watched.value.resumedFrom
     return .success(
       SentResource(
-        storedName: storedName, size: source.size, digest: digest, resumedFrom: resumedFrom, wasThere: stored.wasThere))
+        storedName: storedName, size: source.size, digest: digest, resumedFrom: resumedFrom,
+        wasAlreadyPresent: stored.wasAlreadyPresent))
   }
 }
 
@@ -114,5 +115,5 @@ public struct SentResource: Sendable, Hashable {
   /// Bytes that the receiver had from an earlier transfer, and that were not sent again.
   public let resumedFrom: UInt64
   /// Whether the receiver had this very content before, under this name: then nothing was stored.
-  public let wasThere: Bool
+  public let wasAlreadyPresent: Bool
 }

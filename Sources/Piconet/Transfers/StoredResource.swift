@@ -3,5 +3,5 @@ struct StoredResource: Sendable {
   /// As the remote side reports it.
   var name: [UInt8]
   /// Whether it had this very content before.
-  var wasThere: Bool
+  var wasAlreadyPresent: Bool
 }

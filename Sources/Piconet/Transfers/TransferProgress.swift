@@ -12,7 +12,7 @@ public struct TransferProgress: Sendable, Hashable {
   /// Whether this side has paused it.
   public var isPaused = false
   /// Whether the other side has paused it.
-  public var isPausedThere = false
+  public var isPausedByRemote = false
 }
 
 /// How a transfer stands, again after each change; it starts with the state as it is. A slow reader sees the latest

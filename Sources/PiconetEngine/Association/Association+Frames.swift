@@ -91,8 +91,8 @@ extension Association {
     case .declineOffer(let number, let reason, let detail): try receivedDecline(number, reason, detail, turn)
     case .transferCredit(let number, let stored, let limit):
       try receivedCredit(number, stored: stored, limit: limit, turn)
-    case .stored(let number, let name): try receivedStored(number, name: name, wasThere: false, turn)
-    case .present(let number, let name): try receivedStored(number, name: name, wasThere: true, turn)
+    case .stored(let number, let name): try receivedStored(number, name: name, wasAlreadyPresent: false, turn)
+    case .present(let number, let name): try receivedStored(number, name: name, wasAlreadyPresent: true, turn)
     case .restart(let number, let offset, let limit): try receivedRestart(number, offset: offset, limit: limit, turn)
     case .comparing(let number, let count): try receivedComparing(number, count, turn)
     case .refuse(let number, let reason, let detail): try receivedRefuse(number, reason, detail, turn)

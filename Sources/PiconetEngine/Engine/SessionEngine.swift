@@ -104,8 +104,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .sourceFailed(let id, let reason, let detail):
       turn.places.association(of: id)?.sourceFailed(id, Ending(reason, .us, detail), turn)
     case .chunkStored(let id, let upTo): turn.places.association(of: id)?.chunkStored(id, upTo: upTo, turn)
-    case .committed(let id, let name, let wasThere):
-      turn.places.association(of: id)?.committed(id, name: name, wasThere: wasThere, turn)
+    case .committed(let id, let name, let wasAlreadyPresent):
+      turn.places.association(of: id)?.committed(id, name: name, wasAlreadyPresent: wasAlreadyPresent, turn)
     case .storeRestarted(let id, let offset):
       turn.places.association(of: id)?.storeRestarted(id, offset: offset, turn)
     case .storeFailed(let id, let reason, let detail):

@@ -96,8 +96,8 @@ public enum Reply: Sendable, Hashable {
   /// The invitation was accepted.
   case connected(NodeID)
   /// The remote side stored the resource under this name.
-  /// - Parameter wasThere: whether it had this very content before.
-  case stored(name: [UInt8], wasThere: Bool = false)
+  /// - Parameter wasAlreadyPresent: whether it had this very content before.
+  case stored(name: [UInt8], wasAlreadyPresent: Bool = false)
   case failed(Ending)
   /// The short code that both screens show.
   case code(String)

@@ -89,8 +89,8 @@ public enum Fact: Sendable, Hashable {
   /// The store holds the first `upTo` bytes.
   case chunkStored(TransferID, upTo: UInt64)
   /// The resource is verified and has its final name.
-  /// - Parameter wasThere: it was there before; nothing was stored.
-  case committed(TransferID, name: [UInt8], wasThere: Bool = false)
+  /// - Parameter wasAlreadyPresent: it was there before; nothing was stored.
+  case committed(TransferID, name: [UInt8], wasAlreadyPresent: Bool = false)
   /// The digest shows that what the store took for the whole resource is something else: it begins again, with `offset`
   /// bytes.
   case storeRestarted(TransferID, offset: UInt64)

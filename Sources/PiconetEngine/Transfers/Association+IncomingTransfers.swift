@@ -141,11 +141,11 @@ extension Association {
     grantCredit(transfer, turn)
   }
 
-  func committed(_ id: TransferID, name: [UInt8], wasThere: Bool, _ turn: Turn) {
+  func committed(_ id: TransferID, name: [UInt8], wasAlreadyPresent: Bool, _ turn: Turn) {
     guard let transfer = transfers.incomingIDs[id], transfer.phase == .committing else { return }
     forget(transfer, turn)
     let (number, told) = (transfer.number, Array(name.prefix(WireLimits.storedPath)))
-    send(wasThere ? .present(transfer: number, name: told) : .stored(transfer: number, name: told), turn)
+    send(wasAlreadyPresent ? .present(transfer: number, name: told) : .stored(transfer: number, name: told), turn)
     turn.deliver(.transferEnded(id, nil))
   }
 

@@ -165,15 +165,15 @@ extension Association {
   }
 
   /// The remote side has the resource under this name: it has stored it, or had it already.
-  func receivedStored(_ number: UInt64, name: [UInt8], wasThere: Bool, _ turn: Turn) throws(Breach) {
+  func receivedStored(_ number: UInt64, name: [UInt8], wasAlreadyPresent: Bool, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number] else {
-      throw Breach(wasThere ? "has an unknown transfer already" : "has stored an unknown transfer")
+      throw Breach(wasAlreadyPresent ? "has an unknown transfer already" : "has stored an unknown transfer")
     }
     switch transfer.phase {
     case .abandoned: break
     case .ended:
       turn.add(.closeSource(transfer.id))
-      turn.reply(transfer.command, .stored(name: name, wasThere: wasThere))
+      turn.reply(transfer.command, .stored(name: name, wasAlreadyPresent: wasAlreadyPresent))
     case .waiting, .offered, .sending: throw Breach("has stored a transfer before its end")
     }
     free(transfer, turn)

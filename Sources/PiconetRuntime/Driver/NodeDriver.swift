@@ -290,7 +290,7 @@ public final class NodeDriver: RoundHandler {
   private func perform(_ effect: consuming Effect) {
     switch consume effect {
     case .transmit(let link, let bytes): runners[link]?.seal(bytes)
-    case .deliver(let event): observer.happened(event)
+    case .deliver(let event): observer.delivered(event)
     case .messagesTaken(let node, let cost, let channel): observer.messagesTaken(node, cost: cost, in: channel)
     case .streamTaken(let stream, let count): observer.streamTaken(stream, count: count)
     case .storeChunk(let transfer, let bytes):

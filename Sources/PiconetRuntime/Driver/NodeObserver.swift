@@ -3,7 +3,8 @@ import PiconetWire
 
 /// Told what the engine says; called on the loop, in order.
 public protocol NodeObserver: AnyObject {
-  func happened(_ event: Event)
+  /// Something that the application is to know.
+  func delivered(_ event: Event)
   func replied(_ command: CommandID, _ reply: Reply)
   /// Messages of this cost have left the channel's queue to the node.
   func messagesTaken(_ node: NodeID, cost: Int, in channel: MessageChannel)

@@ -82,7 +82,7 @@ final class StoreRunner {
   private static func fact(_ id: TransferID, _ commit: ResourceCommit) -> Fact {
     switch commit {
     case .stored(let name): .committed(id, name: name)
-    case .present(let name): .committed(id, name: name, wasThere: true)
+    case .present(let name): .committed(id, name: name, wasAlreadyPresent: true)
     case .restarted(let offset): .storeRestarted(id, offset: offset)
     }
   }

@@ -24,7 +24,7 @@ struct SimulatedStore {
   /// The existing file has the offered size but other content: the digest shows it, and the store starts over.
   var isSomethingElse = false
   /// All of it was there before.
-  var wasThere = false
+  var wasAlreadyPresent = false
   /// A failure was reported; nothing more is answered.
   var isBroken = false
 

@@ -77,7 +77,7 @@ extension World {
       prefix = contents[content]
       store.isSomethingElse = !prefix.isEmpty && applicationDice.chance(50)
       if store.isSomethingElse { prefix[prefix.count / 2] ^= 1 }
-      store.wasThere = !store.isSomethingElse
+      store.wasAlreadyPresent = !store.isSomethingElse
       store.bytes = prefix
       store.handedOver = UInt64(prefix.count)
       store.stored = prefix.count
@@ -137,7 +137,9 @@ extension World {
       enterFact(.storeFailed(transfer, reason, detail: "simulated"), of: node, at: store.busyUntil)
     } else {
       store.phase = .committing
-      enterFact(.committed(transfer, name: Array("file".utf8), wasThere: store.wasThere), of: node, at: store.busyUntil)
+      enterFact(
+        .committed(transfer, name: Array("file".utf8), wasAlreadyPresent: store.wasAlreadyPresent), of: node,
+        at: store.busyUntil)
     }
     node.stores[transfer] = store
   }

@@ -37,7 +37,8 @@ func store(_ offer: IncomingOffer, in directory: ReceivingDirectory) async {
 func sendToAll(_ path: String, of session: Session) async throws(PiconetError) {
   for (member, result) in try await session.send(.file(path)) {
     switch result {
-    case .success(let file): print("\(member): \(file.wasThere ? "had it already" : "stored it as \(file.storedName)")")
+    case .success(let file):
+      print("\(member): \(file.wasAlreadyPresent ? "had it already" : "stored it as \(file.storedName)")")
     case .failure(let error): print("\(member): \(error)")
     }
   }

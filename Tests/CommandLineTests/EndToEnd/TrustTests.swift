@@ -232,8 +232,8 @@ struct TrustTests {
           for _ in 0..<4 {
             group.addTask {
               for _ in 0..<count / 4 {
-                let wasThere = try await member.send(.bytes([1], named: "a")).wasThere
-                #expect(wasThere)
+                let wasPresent = try await member.send(.bytes([1], named: "a")).wasAlreadyPresent
+                #expect(wasPresent)
               }
             }
           }

@@ -130,7 +130,8 @@ struct TraceSamples {
   }
   mutating func replies() -> [Reply] {
     [
-      .done, .connected(node()), .stored(name: bytes(), wasThere: isTrue()), .failed(ending()), .roundTrip(duration()),
+      .done, .connected(node()), .stored(name: bytes(), wasAlreadyPresent: isTrue()), .failed(ending()),
+      .roundTrip(duration()),
       .code(text()),
     ]
   }
@@ -150,7 +151,7 @@ struct TraceSamples {
       .codeProven(CodeID(rawValue: number()), pick(findings())),
       .chunksRead(transfer(), frames: bytes()[...], payloadCount: count()),
       .sourceFinished(transfer(), digest()), .sourceFailed(transfer(), reason(), detail: text()),
-      .chunkStored(transfer(), upTo: number()), .committed(transfer(), name: bytes(), wasThere: isTrue()),
+      .chunkStored(transfer(), upTo: number()), .committed(transfer(), name: bytes(), wasAlreadyPresent: isTrue()),
       .storeRestarted(transfer(), offset: number()),
       .storeFailed(transfer(), reason(), detail: text()), .deadlineReached,
       .linkPaced(link(), BulkPace(room: count(), bound: count())),

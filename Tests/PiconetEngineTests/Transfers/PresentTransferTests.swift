@@ -34,10 +34,10 @@ struct PresentTransferTests {
   func present() {
     let sender = claimed()
     #expect(
-      sender.receive(.present(transfer: 0, name: [7])).replies(to: 5) == [.stored(name: [7], wasThere: true)])
+      sender.receive(.present(transfer: 0, name: [7])).replies(to: 5) == [.stored(name: [7], wasAlreadyPresent: true)])
     #expect(sender.side.census.transfersOutgoing == 0)
     let receiver = claiming()
-    let outcome = receiver.side.take(.committed(theirs, name: [7], wasThere: true))
+    let outcome = receiver.side.take(.committed(theirs, name: [7], wasAlreadyPresent: true))
     #expect(outcome.frames == [.present(transfer: 0, name: [7])])
     #expect(outcome.events == [.transferEnded(theirs, nil)])
   }

@@ -246,12 +246,12 @@ final class OfferDesk: Sendable {
       let transfer = try await begin(offer, content, share)
       if let place { places?.whenStanding(place) { transfer.giveUpForNow() } }
       let file = try await transfer.interruptibleResult(behind: following)
-      board.end(key, isStored: !file.wasThere)
+      board.end(key, isStored: !file.wasAlreadyPresent)
       state.withLock { state in
         state.stored += 1
         state.parts.remove(Part(peer: peer, name: name))
       }
-      if file.wasThere {
+      if file.wasAlreadyPresent {
         let suppressed = repeats.change { $0.take(offer.sender) }
         if let late, suppressed != nil { console.tell(late) }
         tell(

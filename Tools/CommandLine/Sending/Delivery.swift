@@ -163,7 +163,7 @@ struct Delivery: Sendable {
       }
       let sent = try await transfer.interruptibleResult(behind: following)
       shared.state.withLock { $0.patience.moved(at: .now) }
-      board.end(key, isStored: !sent.wasThere)
+      board.end(key, isStored: !sent.wasAlreadyPresent)
       stored(file, sent)
     } catch {
       shared.state.withLock { $0.patience.moved(at: .now) }
@@ -227,7 +227,7 @@ struct Delivery: Sendable {
     let offered = (file.folder.map { $0.text + "/" } ?? "") + file.name.text
     let isElsewhere = sent.storedName != offered || file.renaming != nil
     let place = isElsewhere ? " as '\(console.safe(sent.storedName))'" : ""
-    if sent.wasThere {
+    if sent.wasAlreadyPresent {
       console.tell(
         .present(
           ProgramEvent.Present(peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal)))

@@ -81,7 +81,7 @@ extension Reply: TraceCoded {
     switch self {
     case .done: bytes(Tag.done)
     case .connected(let node): bytes(Tag.connected, node)
-    case .stored(let name, let wasThere): bytes(Tag.stored, name, wasThere)
+    case .stored(let name, let wasAlreadyPresent): bytes(Tag.stored, name, wasAlreadyPresent)
     case .failed(let ending): bytes(Tag.failed, ending)
     case .roundTrip(let duration): bytes(Tag.roundTrip, duration)
     case .code(let code): bytes(Tag.code, code)
@@ -92,7 +92,7 @@ extension Reply: TraceCoded {
     switch try reader.tag(Tag.self) {
     case .done: .done
     case .connected: .connected(try reader())
-    case .stored: .stored(name: try reader(), wasThere: try reader())
+    case .stored: .stored(name: try reader(), wasAlreadyPresent: try reader())
     case .failed: .failed(try reader())
     case .roundTrip: .roundTrip(try reader())
     case .code: .code(try reader())

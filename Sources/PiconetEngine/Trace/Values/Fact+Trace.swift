@@ -31,7 +31,7 @@ extension Fact: TraceCoded {
     case .sourceFinished(let id, let digest): bytes(Tag.sourceFinished, id, digest)
     case .sourceFailed(let id, let reason, let detail): bytes(Tag.sourceFailed, id, reason, detail)
     case .chunkStored(let id, let upTo): bytes(Tag.chunkStored, id, upTo)
-    case .committed(let id, let name, let wasThere): bytes(Tag.committed, id, name, wasThere)
+    case .committed(let id, let name, let wasAlreadyPresent): bytes(Tag.committed, id, name, wasAlreadyPresent)
     case .storeRestarted(let id, let offset): bytes(Tag.storeRestarted, id, offset)
     case .storeFailed(let id, let reason, let detail): bytes(Tag.storeFailed, id, reason, detail)
     case .deadlineReached: bytes(Tag.deadlineReached)
@@ -67,7 +67,7 @@ extension Fact: TraceCoded {
     case .sourceFinished: .sourceFinished(try reader(), try reader())
     case .sourceFailed: .sourceFailed(try reader(), try reader(), detail: try reader())
     case .chunkStored: .chunkStored(try reader(), upTo: try reader())
-    case .committed: .committed(try reader(), name: try reader(), wasThere: try reader())
+    case .committed: .committed(try reader(), name: try reader(), wasAlreadyPresent: try reader())
     case .storeRestarted: .storeRestarted(try reader(), offset: try reader())
     case .storeFailed: .storeFailed(try reader(), try reader(), detail: try reader())
     case .deadlineReached: .deadlineReached

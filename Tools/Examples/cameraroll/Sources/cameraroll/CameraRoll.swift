@@ -72,7 +72,7 @@ import Piconet
     for path in pictures() {
       do {
         let sent = try await member.send(.file(path))
-        if !sent.wasThere { print("\(sent.storedName): to \(printable(member.name))") }
+        if !sent.wasAlreadyPresent { print("\(sent.storedName): to \(printable(member.name))") }
       } catch {
         print("\(printable(path)): \(printable("\(error)"))")
       }
@@ -84,7 +84,7 @@ import Piconet
   private func take(_ offer: IncomingOffer, into roll: ReceivingDirectory) async {
     do throws(PiconetError) {
       let picture = try await offer.store(in: roll) { $0.starts(with: [0xFF, 0xD8, 0xFF]) }
-      if !picture.wasThere { print("\(picture.name): from \(printable(offer.member.name))") }
+      if !picture.wasAlreadyPresent { print("\(picture.name): from \(printable(offer.member.name))") }
     } catch {
       print("\(offer.displayName): \(printable("\(error)"))")
     }

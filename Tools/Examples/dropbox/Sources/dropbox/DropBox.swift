@@ -67,7 +67,7 @@ import Piconet
   private static func store(_ offer: IncomingOffer, in directory: ReceivingDirectory) async {
     do throws(PiconetError) {
       let file = try await offer.store(in: directory)
-      print("\(file.name): \(file.size) bytes, \(file.wasThere ? "was there already" : "stored")")
+      print("\(file.name): \(file.size) bytes, \(file.wasAlreadyPresent ? "was there already" : "stored")")
     } catch {
       print("\(offer.displayName): \(printable("\(error)"))")
     }
@@ -88,7 +88,7 @@ import Piconet
         let member = try await node.invite(box, proving: code)
         for file in files {
           let sent = try await member.send(.file(file))
-          print("\(sent.storedName): \(sent.size) bytes, \(sent.wasThere ? "was there already" : "stored")")
+          print("\(sent.storedName): \(sent.size) bytes, \(sent.wasAlreadyPresent ? "was there already" : "stored")")
         }
         return
       }
