@@ -109,17 +109,17 @@ import Testing
   @Test("between two starts a look adds what the wall clock says, and a day at most")
   func starts() {
     var age = KeptAge(firstSeen: KeptAge.Moment(boot: 1, running: 50, wall: 1_000))
-    age.look(KeptAge.Moment(boot: 1, running: 60, wall: 2_000_000_000))
+    age.advance(to: KeptAge.Moment(boot: 1, running: 60, wall: 2_000_000_000))
     #expect(age.seconds == 10)
-    age.look(KeptAge.Moment(boot: 2, running: 5, wall: 2_000_000_600))
+    age.advance(to: KeptAge.Moment(boot: 2, running: 5, wall: 2_000_000_600))
     #expect(age.seconds == 610)
-    age.look(KeptAge.Moment(boot: 3, running: 5, wall: 0))
+    age.advance(to: KeptAge.Moment(boot: 3, running: 5, wall: 0))
     #expect(age.seconds == 610)
-    age.look(KeptAge.Moment(boot: 4, running: 5, wall: 2_000_000_000))
+    age.advance(to: KeptAge.Moment(boot: 4, running: 5, wall: 2_000_000_000))
     #expect(age.seconds == 610 + Self.day)
     // If the system can't tell one start from another, the running clock says nothing.
-    age.look(KeptAge.Moment(boot: 0, running: 5, wall: 2_000_000_000))
-    age.look(KeptAge.Moment(boot: 0, running: 5_000_000, wall: 2_000_000_007))
+    age.advance(to: KeptAge.Moment(boot: 0, running: 5, wall: 2_000_000_000))
+    age.advance(to: KeptAge.Moment(boot: 0, running: 5_000_000, wall: 2_000_000_007))
     #expect(age.seconds == 617 + Self.day)
   }
 
@@ -130,11 +130,11 @@ import Testing
     #expect(KeptAge(bytes: []) == nil)
     var age = try #require(KeptAge(bytes: [0x7F] + [UInt8](repeating: 0xFF, count: 31)))
     for boot in [UInt64.max, 5] {
-      for number in [Int64.min, .max, 0] { age.look(KeptAge.Moment(boot: boot, running: number, wall: number)) }
+      for number in [Int64.min, .max, 0] { age.advance(to: KeptAge.Moment(boot: boot, running: number, wall: number)) }
     }
     #expect(age.seconds == .max)
     var sound = KeptAge(firstSeen: KeptAge.Moment(boot: .max, running: -3, wall: 4))
-    sound.look(KeptAge.Moment(boot: .max, running: 6, wall: -5))
+    sound.advance(to: KeptAge.Moment(boot: .max, running: 6, wall: -5))
     #expect(sound.seconds == 9)
     #expect(KeptAge(bytes: sound.bytes) == sound)
   }

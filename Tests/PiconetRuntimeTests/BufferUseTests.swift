@@ -21,7 +21,7 @@ struct BufferUseTests {
     var use = BufferUse()
     for _ in 0..<50 {
       #expect(reads(BufferUse.busyReads - 1, &use) == 0)
-      #expect(use.look() == false)
+      #expect(use.timePassed() == false)
     }
   }
 
@@ -29,10 +29,10 @@ struct BufferUseTests {
   func rests() {
     var use = BufferUse()
     #expect(reads(BufferUse.busyReads, &use) == 1)
-    #expect(use.look() == false)
+    #expect(use.timePassed() == false)
     #expect(reads(BufferUse.busyReads - 1, &use) == 0)
-    #expect(use.look() == true)
-    #expect(use.look() == false)
+    #expect(use.timePassed() == true)
+    #expect(use.timePassed() == false)
     #expect(reads(BufferUse.busyReads, &use) == 1)
   }
 }

@@ -72,9 +72,9 @@ struct FlightBoundTests {
         if before == nil { before = path.acknowledgedCount }
         longest = max(longest, path.queueing)
       }
-      bound.looked(path.sample())
+      bound.sampled(path.sample())
       path.advance(Double(bound.patience.wholeNanoseconds) / 1e9)
-      bound.looked(path.sample())
+      bound.sampled(path.sample())
     }
     return (Double(path.acknowledgedCount - (before ?? 0)) / path.rate / (path.time - middle), longest)
   }
@@ -112,7 +112,7 @@ struct FlightBoundTests {
     var bound = FlightBound()
     let before = bound.limit
     for second in 0..<100 {
-      bound.looked(
+      bound.sampled(
         FlightBound.Sample(
           inFlight: 0, written: UInt64(second * 100), roundTrip: .milliseconds(1),
           at: Instant(nanoseconds: UInt64(second) * 1_000_000_000)))
@@ -124,7 +124,7 @@ struct FlightBoundTests {
   func limits() {
     var bound = FlightBound()
     for step in 0..<1_000 {
-      bound.looked(
+      bound.sampled(
         FlightBound.Sample(
           inFlight: step % 3 == 0 ? 0 : .max / 2, written: UInt64(step),
           roundTrip: .seconds(step % 2 * 1_000), at: Instant(nanoseconds: UInt64(step) * 1_000_000)))

@@ -30,9 +30,9 @@ final class PickerRun: @unchecked Sendable {
         NSLog("GKPeerPickerController: nobody is picked: there is no terminal to ask at (PICONET_UNATTENDED=accept)")
         return cancel()
       }
-      return look(over: types.contains(.online) ? .online : .nearby)
+      return search(over: types.contains(.online) ? .online : .nearby)
     }
-    guard types.count > 1 else { return look(over: types.first ?? .nearby) }
+    guard types.count > 1 else { return search(over: types.first ?? .nearby) }
     chooseType()
   }
 
@@ -46,11 +46,11 @@ final class PickerRun: @unchecked Sendable {
       guard let type = ids.first.flatMap(UInt.init).flatMap(GKPeerPickerConnectionType.init) else { return cancel() }
       picker.delegate?.peerPickerController(picker, didSelect: type)
       // The delegate may go on without a picker.
-      if picker.shows(self) { look(over: type) }
+      if picker.shows(self) { search(over: type) }
     }
   }
 
-  private func look(over type: GKPeerPickerConnectionType) {
+  private func search(over type: GKPeerPickerConnectionType) {
     let session = picker.delegate?.peerPickerController(picker, sessionFor: type) ?? GKSession()
     guard picker.shows(self) else { return }
     guard session.sessionMode == .peer else {

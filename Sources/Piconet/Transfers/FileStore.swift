@@ -44,7 +44,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   private let name: SafeFileName
   private let folder: SafeFolder
   private var content: Content
-  private let look: (@Sendable ([UInt8]) -> Bool)?
+  private let isWanted: (@Sendable ([UInt8]) -> Bool)?
   private var start: [UInt8] = []
   private var isContentKnown: Bool
   private static let startCount = 4096
@@ -57,7 +57,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
 
   /// - Parameter content: looks at the first bytes of what arrives.
   init(
-    in directory: IncomingDirectory, _ wish: Wish, content look: (@Sendable ([UInt8]) -> Bool)?
+    in directory: IncomingDirectory, _ wish: Wish, content isWanted: (@Sendable ([UInt8]) -> Bool)?
   ) throws(FileFailure) {
     do throws(FileNameRefusal) {
       name = try SafeFileName(bytes: wish.rawName)
@@ -67,8 +67,8 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     }
     self.directory = directory
     self.wish = wish
-    self.look = look
-    isContentKnown = look == nil
+    self.isWanted = isWanted
+    isContentKnown = isWanted == nil
     content = .ended
     shown = Mutex(Shown())
     try directory.check(limitOf: name, size: wish.size)
@@ -140,10 +140,10 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   }
 
   private func lookAtContent() throws(ResourceFailure) {
-    guard !isContentKnown, let look else { return }
+    guard !isContentKnown, let isWanted else { return }
     isContentKnown = true
     defer { start = [] }
-    if !look(start) { throw ResourceFailure(.notWanted, "not a kind of file that is taken here") }
+    if !isWanted(start) { throw ResourceFailure(.notWanted, "not a kind of file that is taken here") }
   }
 
   func commit(size: UInt64, digest: ResourceDigest) throws(ResourceFailure) -> ResourceCommit {

@@ -150,7 +150,7 @@ public final class HeadlessDiscovery: Discovery {
   // MARK: getting ready
 
   /// The adapter's present state. It may have another number after being plugged in again.
-  private func look() -> AdapterRecovery.Adapter {
+  private func adapterState() -> AdapterRecovery.Adapter {
     guard let found = try? AdapterTable.read().adapter(.address(adapter)),
       let index = found.number
     else { return .absent }
@@ -160,9 +160,9 @@ public final class HeadlessDiscovery: Discovery {
   private func lookAfter() {
     switch phase {
     case .closed, .preparing: return
-    case .waiting: take(recovery.step(look(), at: loop.now))
+    case .waiting: take(recovery.step(adapterState(), at: loop.now))
     case .ready:
-      let seen = look()
+      let seen = adapterState()
       if seen != .on(index: state.index) {
         lose(LinkFailure(.notAvailable, seen == .absent ? "the adapter is gone" : "the adapter is switched off"))
       } else if isScanSet, piconet_hci_scan(state.index) != 3 {
@@ -239,7 +239,7 @@ public final class HeadlessDiscovery: Discovery {
     guard phase != .closed else { return }
     state.forgetPower()
     giveUp(failure)
-    take(recovery.step(look(), at: loop.now))
+    take(recovery.step(adapterState(), at: loop.now))
   }
 
   /// It is there but does not do what it should: tries again later.
@@ -247,7 +247,7 @@ public final class HeadlessDiscovery: Discovery {
     guard phase != .closed else { return }
     recovery.failed(at: loop.now)
     giveUp(failure)
-    take(recovery.step(look(), at: loop.now))
+    take(recovery.step(adapterState(), at: loop.now))
   }
 
   private func giveUp(_ failure: LinkFailure) {

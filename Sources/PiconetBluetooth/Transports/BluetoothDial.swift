@@ -83,7 +83,7 @@ final class BluetoothDial: DialCancellation {
       switch effect {
       case .lookUp(let step, let place): waiting += ask(step, place)
       case .open(let step, let place): waiting += open(step, place)
-      case .look(let step):
+      case .check(let step):
         if let attempt, attempt.step == step, attempt.isStranded { waiting += sequence.stranded(step, at: loop.now) }
       case .close(let step): close(step)
       case .drop(let step):

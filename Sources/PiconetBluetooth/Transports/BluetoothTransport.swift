@@ -56,7 +56,7 @@ public final class BluetoothTransport: Transport {
       configuration.dial.refusedRetries = max(2, configuration.dial.refusedRetries)
       // Over LE no user is asked, and making the link may take some time.
       configuration.dial.refusalTime = max(configuration.dial.timeLimit, configuration.dial.refusalTime)
-      configuration.dial.lookPause = configuration.dial.lookPause ?? .milliseconds(250)
+      configuration.dial.checkPause = configuration.dial.checkPause ?? .milliseconds(250)
     }
     environment = BluetoothDial.Environment(
       kind: kind, configuration: configuration,

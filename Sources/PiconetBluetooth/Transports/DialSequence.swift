@@ -35,7 +35,7 @@ public struct DialSequence: Sendable {
     public var refusalTime: Duration = .seconds(2)
     public var busyPause: Duration = .milliseconds(100)
     /// How often to check whether a connect is stranded; nil: never. One found stranded twice is made again.
-    public var lookPause: Duration?
+    public var checkPause: Duration?
 
     public init() {}
   }
@@ -45,7 +45,7 @@ public struct DialSequence: Sendable {
     case lookUp(step: Int, BluetoothPlace)
     case open(step: Int, BluetoothPlace)
     /// Say `stranded` if it is.
-    case look(step: Int)
+    case check(step: Int)
     /// Close the step's socket, or cancel its look-up; nothing it reports counts any more.
     case close(step: Int)
     /// Likewise, for a connect that nobody will answer.
@@ -89,7 +89,7 @@ public struct DialSequence: Sendable {
     var stepBegan: Instant
     var stepDeadline: Instant
     var retries = 0
-    var nextLook: Instant?
+    var nextCheck: Instant?
     var wasStranded = false
 
     /// The time that the present step has from now on; those that wait after it have their shares, too.
@@ -157,7 +157,7 @@ public struct DialSequence: Sendable {
     if trial.retries < retries, resumes < trial.stepDeadline {
       trial.retries += 1
       trial.doing = .pausing
-      trial.nextLook = nil
+      trial.nextCheck = nil
       trial.stepDeadline = resumes
       state = .trying(trial)
       return []
@@ -166,13 +166,13 @@ public struct DialSequence: Sendable {
     return next(trial, at: now)
   }
 
-  /// The answer to `look`: the step's connect waits in vain.
+  /// The answer to `check`: the step's connect waits in vain.
   public mutating func stranded(_ step: Int, at now: Instant) -> [Effect] {
     guard case .trying(var trial) = state, trial.step == step, trial.doing == .opening else { return [] }
     if trial.wasStranded {
       trial.doing = .pausing
       trial.stepDeadline = min(now + configuration.busyPause, trial.stepDeadline)
-      trial.nextLook = nil
+      trial.nextCheck = nil
       state = .trying(trial)
       return [.drop(step: step)]
     }
@@ -186,10 +186,10 @@ public struct DialSequence: Sendable {
   public mutating func deadlineReached(at now: Instant, mayAsk: Bool = false) -> [Effect] {
     guard case .trying(var trial) = state, let place = trial.place else { return [] }
     if now < trial.stepDeadline {
-      guard let look = trial.nextLook, let pause = configuration.lookPause, now >= look else { return [] }
-      trial.nextLook = now + pause
+      guard let check = trial.nextCheck, let pause = configuration.checkPause, now >= check else { return [] }
+      trial.nextCheck = now + pause
       state = .trying(trial)
-      return [.look(step: trial.step)]
+      return [.check(step: trial.step)]
     }
     if trial.doing == .pausing {
       trial.waiting.insert(place, at: 0)
@@ -225,7 +225,7 @@ public struct DialSequence: Sendable {
   /// When `deadlineReached` is due; nil when nothing waits for time.
   public var nextDeadline: Instant? {
     guard case .trying(let trial) = state else { return nil }
-    return trial.nextLook.map { min($0, trial.stepDeadline) } ?? trial.stepDeadline
+    return trial.nextCheck.map { min($0, trial.stepDeadline) } ?? trial.stepDeadline
   }
 
   // MARK: The rules
@@ -249,7 +249,7 @@ public struct DialSequence: Sendable {
     trial.retries = retries
     trial.doing = place.port == nil ? .asking : .opening
     trial.wasStranded = false
-    trial.nextLook = trial.doing == .opening ? configuration.lookPause.map { now + $0 } : nil
+    trial.nextCheck = trial.doing == .opening ? configuration.checkPause.map { now + $0 } : nil
     trial.stepBegan = now
     trial.stepDeadline = now + trial.share(at: now)
     state = .trying(trial)

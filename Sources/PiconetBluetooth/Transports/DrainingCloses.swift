@@ -42,7 +42,7 @@ final class DrainingCloses {
     self.loop = loop
     self.time = time
     self.limit = limit
-    timer = LoopTimer(loop: loop) { [weak self] in self?.look() }
+    timer = LoopTimer(loop: loop) { [weak self] in self?.closeFinished() }
   }
 
   deinit { for entry in entries { Self.close(entry.socket, mode: entry.mode) } }
@@ -108,7 +108,7 @@ final class DrainingCloses {
     }
   }
 
-  private func look() {
+  private func closeFinished() {
     extend()
     entries.removeAll { entry in
       if mustWait(entry) { return false }

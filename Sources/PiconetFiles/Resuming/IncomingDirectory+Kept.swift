@@ -100,7 +100,7 @@ extension IncomingDirectory {
       else { return nil }
       let now = now()
       var age = journal.age ?? KeptAge(firstSeen: now)
-      age.look(now)
+      age.advance(to: now)
       journal.note(age)
       return age
     }

@@ -46,7 +46,7 @@ struct KeptAge: Hashable, Sendable {
 
   init(firstSeen moment: Moment) { seen = moment }
 
-  mutating func look(_ now: Moment) {
+  mutating func advance(to now: Moment) {
     let isSameStart = now.boot == seen.boot && now.boot != 0
     let passed =
       isSameStart

@@ -83,7 +83,7 @@ public final class TCPLink: LinkEndpoint {
     var roundTrip: UInt32 = 0
     guard socket >= 0, piconet_tcp_flight(socket, &kept, &roundTrip) == 0 else { return }
     inFlight = Int(kept)
-    bound.looked(
+    bound.sampled(
       FlightBound.Sample(
         inFlight: inFlight, written: written, roundTrip: .microseconds(Int64(roundTrip)),
         at: loop.now))

@@ -1,5 +1,5 @@
 /// Whether a link is so busy that its channel's memory is better kept than given back after each record. A value; time
-/// passes by calls of `look`, a few seconds apart.
+/// passes by calls of `timePassed`, a few seconds apart.
 struct BufferUse: Sendable, Equatable {
   /// This many reads between two looks can't be heartbeats alone.
   static let busyReads = 16
@@ -20,7 +20,7 @@ struct BufferUse: Sendable, Equatable {
 
   /// Some time has passed.
   /// - Returns: true if the link is at rest, and the memory should be given back.
-  mutating func look() -> Bool {
+  mutating func timePassed() -> Bool {
     let rests = isKept && recentReads < Self.busyReads
     if rests { isKept = false }
     recentReads = 0

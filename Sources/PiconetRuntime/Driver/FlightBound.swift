@@ -71,7 +71,7 @@ public struct FlightBound: Sendable {
   public func isNear(_ inFlight: Int) -> Bool { inFlight > limit / 2 }
 
   /// Takes a sample from the kernel, asked for because the bound is near, or some time after that.
-  public mutating func looked(_ sample: Sample) {
+  public mutating func sampled(_ sample: Sample) {
     let acknowledged = sample.written - min(sample.written, UInt64(max(0, sample.inFlight)))
     let wasFull = isFull
     isFull = sample.inFlight > limit / 4 * 3

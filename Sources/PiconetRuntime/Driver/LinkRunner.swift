@@ -84,7 +84,7 @@ final class LinkRunner: LinkEndpointHandler {
 
   /// Called from time to time, a few seconds apart: a quiet link gives its channel's memory back.
   func lookIfResting() {
-    if bufferUse.look() { channel.keepBuffers(false) }
+    if bufferUse.timePassed() { channel.keepBuffers(false) }
   }
 
   private func open(_ ciphertext: UnsafeRawBufferPointer) {
@@ -207,7 +207,7 @@ final class LinkRunner: LinkEndpointHandler {
   /// The endpoint's pace, if it is news to the engine.
   func newPace() -> BulkPace? {
     guard phase == .open, let pace = endpoint.bulkPace else { return nil }
-    return paceNews.look(at: pace)
+    return paceNews.update(to: pace)
   }
 
   // MARK: The end

@@ -10,7 +10,7 @@ struct PaceNews: Sendable, Equatable {
   /// The pace is this now.
   /// - Returns: what to tell the engine; nil: nothing has changed. Any decrease of the room is told, however small:
   ///   otherwise its last bytes would be used again and again.
-  mutating func look(at pace: BulkPace) -> BulkPace? {
+  mutating func update(to pace: BulkPace) -> BulkPace? {
     let pace = BulkPace(room: min(pace.room, Self.fastest), bound: min(pace.bound, Self.fastest))
     if pace == told { return nil }
     told = pace

@@ -238,7 +238,7 @@ private final class TunnelEndpoint: LinkEndpoint {
     inFlight += count
     let now = transport.loop.now
     if timed == nil { timed = (written, now) }
-    if bound.isNear(inFlight) { look(now) }
+    if bound.isNear(inFlight) { measure(at: now) }
     transport.hand(.tunnelWritten(id, Array(bytes.prefix(count))[...]))
     return .bytes(count)
   }
@@ -271,14 +271,14 @@ private final class TunnelEndpoint: LinkEndpoint {
       shortestRoundTrip = min(shortestRoundTrip ?? .seconds(60), now - sample.at)
       timed = nil
     }
-    look(now)
+    measure(at: now)
     if bound.room(inFlight: inFlight) > before { handler?.linkIsReady(read: false, write: true) }
   }
 
-  private func look(_ now: Instant) {
+  private func measure(at now: Instant) {
     // This much may stay unreported though it has gone on.
     let unsure = inFlight < 1_024 ? 0 : inFlight
-    bound.looked(
+    bound.sampled(
       FlightBound.Sample(inFlight: unsure, written: written, roundTrip: shortestRoundTrip ?? .zero, at: now))
   }
 

@@ -92,15 +92,15 @@ import Testing
 
   @Test func aConnectThatIsStrandedInTwoLooksIsMadeAnew() {
     var configuration = DialSequence.Configuration()
-    configuration.lookPause = .milliseconds(250)
+    configuration.checkPause = .milliseconds(250)
     var sequence = DialSequence(configuration)
     #expect(sequence.start([first], at: start) == [.open(step: 1, first)])
     #expect(sequence.nextDeadline == after(0.25))
     #expect(sequence.deadlineReached(at: after(0.2)) == [])
-    #expect(sequence.deadlineReached(at: after(0.25)) == [.look(step: 1)])
+    #expect(sequence.deadlineReached(at: after(0.25)) == [.check(step: 1)])
     #expect(sequence.stranded(1, at: after(0.25)) == [], "the two links are there together for a moment")
     #expect(sequence.nextDeadline == after(0.5))
-    #expect(sequence.deadlineReached(at: after(0.5)) == [.look(step: 1)])
+    #expect(sequence.deadlineReached(at: after(0.5)) == [.check(step: 1)])
     #expect(sequence.stranded(1, at: after(0.5)) == [.drop(step: 1)])
     #expect(sequence.stranded(1, at: after(0.5)) == [])
     #expect(sequence.connected(1) == [])
@@ -111,10 +111,10 @@ import Testing
 
   @Test func looksTakeNoTimeFromADial() {
     var configuration = DialSequence.Configuration()
-    configuration.lookPause = .seconds(3)
+    configuration.checkPause = .seconds(3)
     var sequence = DialSequence(configuration)
     _ = sequence.start([first], at: start)
-    for second in [3.0, 6, 9] { #expect(sequence.deadlineReached(at: after(second)) == [.look(step: 1)]) }
+    for second in [3.0, 6, 9] { #expect(sequence.deadlineReached(at: after(second)) == [.check(step: 1)]) }
     #expect(sequence.nextDeadline == after(10))
     #expect(sequence.deadlineReached(at: after(10)).first == .close(step: 1))
     #expect(sequence.nextDeadline == nil)
@@ -124,7 +124,7 @@ import Testing
     var ends = 0
     while let next = stranded.nextDeadline, ends < 100 {
       effects = stranded.deadlineReached(at: next)
-      for case .look(let step) in effects { effects += stranded.stranded(step, at: next) }
+      for case .check(let step) in effects { effects += stranded.stranded(step, at: next) }
       ends += 1
     }
     guard case .finished(.failed)? = effects.last else {

@@ -54,13 +54,13 @@ struct PeerChoice: Sendable {
       }
       return nil
     }
-    if first == nil, let other = impostors(recipient, search.look()).first { throw impostor(recipient, other) }
+    if first == nil, let other = impostors(recipient, search.peersNow()).first { throw impostor(recipient, other) }
     guard let first else { throw await nobody(recipient) }
     // A peer with exactly this name may come a moment later.
     let isSettled = recipient != .all && !recipient.differsInCase(from: [SightedPeer(first)], known: known)
     if isSettled { notes.cancel() }
     try? await ContinuousClock().sleep(for: isSettled ? PeerSearch.namesakeTime : PeerSearch.settleTime)
-    let all = matching(recipient, search.look())
+    let all = matching(recipient, search.peersNow())
     let matches = recipient == .all ? all : theWanted(of: all)
     guard recipient != .all, matches.count > 1 else {
       guard !matches.isEmpty else { throw await nobody(recipient) }
@@ -186,7 +186,7 @@ struct PeerChoice: Sendable {
   }
 
   private func nobody(_ recipient: Recipient) async -> NoChoice {
-    let peers = search.look()
+    let peers = search.peersNow()
     if let other = otherKey(recipient, peers) { return other }
     let others = peers.isEmpty ? "" : "; in sight:\(search.list(peers))"
     let who =
@@ -208,7 +208,7 @@ struct PeerChoice: Sendable {
   /// `did you mean 'Living room'?`, safe to show; nil if nobody in sight has a similar name, and if one who is meant
   /// has just come: letter case is no other name.
   func meant(_ recipient: Recipient?) -> String? {
-    guard case .named(let name) = recipient, let recipient, matching(recipient, search.look()).isEmpty else {
+    guard case .named(let name) = recipient, let recipient, matching(recipient, search.peersNow()).isEmpty else {
       return nil
     }
     // Digits mean a key: who has them in his name is not meant.
@@ -249,7 +249,7 @@ struct PeerChoice: Sendable {
     guard isSeen == true else { throw await nobody(.all) }
     try? await ContinuousClock().sleep(for: PeerSearch.settleTime)
     notes.cancel()
-    let peers = theWanted(of: search.look().filter(isListed))
+    let peers = theWanted(of: search.peersNow().filter(isListed))
     guard peers.count != 1 else {
       console.note("\(peers[0].id.peer == wanted ? doing : "The only peer in sight is") \(search.describe(peers[0]))")
       return peers
@@ -309,7 +309,7 @@ struct PeerChoice: Sendable {
   }
 
   private func picked(_ ids: [String]) throws(NoChoice) -> [Peer] {
-    let peers = Dictionary(search.look().map { (SightedPeer($0).id, $0) }) { first, _ in first }
+    let peers = Dictionary(search.peersNow().map { (SightedPeer($0).id, $0) }) { first, _ in first }
     let present = ids.compactMap { peers[$0] }
     guard !present.isEmpty else { throw Self.justGone }
     for peer in present { console.note("\(doing) \(search.describe(peer))") }

@@ -57,7 +57,7 @@ final class PeerSearch: Sendable {
 
   /// The peers in sight, in the order in which they came; reports new ones.
   @discardableResult
-  func look() -> [Peer] { note(node.currentPeers) }
+  func peersNow() -> [Peer] { note(node.currentPeers) }
 
   private func note(_ inSight: [Peer]) -> [Peer] {
     let keys = Set(inSight.map(\.id.peer))
@@ -103,7 +103,7 @@ final class PeerSearch: Sendable {
       let (changes, end) = changes()
       defer { end() }
       for await _ in changes {
-        if let choice = choose(look()) { return choice }
+        if let choice = choose(peersNow()) { return choice }
       }
       return nil
     }
@@ -113,7 +113,7 @@ final class PeerSearch: Sendable {
   func follow(_ body: @Sendable ([Peer]) -> Void) async {
     let (changes, end) = changes()
     defer { end() }
-    for await _ in changes { body(look()) }
+    for await _ in changes { body(peersNow()) }
   }
 
   /// Signals, from now on, that there is another list to look at.
@@ -184,7 +184,7 @@ final class PeerSearch: Sendable {
   /// The names by which peers in sight can be meant: a stranger's own only if it looks like no known peer's.
   func names() -> [String] {
     var seen: Set<String> = []
-    return look().filter { !isBlocked($0) && naming.imitated($0.id.peer, calledItself: $0.name) == nil }
+    return peersNow().filter { !isBlocked($0) && naming.imitated($0.id.peer, calledItself: $0.name) == nil }
       .map { naming.name($0.id.peer, calledItself: $0.name) }.filter { seen.insert($0).inserted }
   }
 
