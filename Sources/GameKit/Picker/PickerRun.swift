@@ -6,7 +6,6 @@ import Synchronization
 /// A picker from when it is shown until it is over.
 // Unchecked: only used on the main queue, on which everything from outside comes.
 final class PickerRun: @unchecked Sendable {
-  private static let bluetooth = Set(TransportKind.bluetooth)
   /// How long a peer is asked.
   private static let patience: TimeInterval = 30
 
@@ -58,7 +57,7 @@ final class PickerRun: @unchecked Sendable {
       return cancel()
     }
     self.session = session
-    session.core.restrict(to: type == .nearby ? Self.bluetooth : [.tcp])
+    session.core.restrict(to: type.transports)
     session.core.receivers.withLock { $0.picker = { [weak self] call, _ in self?.take(call) } }
     session.isAvailable = true
     let present = session.core.peers(in: .stateAvailable)
@@ -180,5 +179,14 @@ final class PickerRun: @unchecked Sendable {
     session?.core.receivers.withLock { $0.picker = nil }
     session?.isAvailable = false
     session = nil
+  }
+}
+
+extension GKPeerPickerConnectionType {
+  fileprivate var transports: Set<TransportKind> {
+    switch self {
+    case .online: [.tcp]
+    case .nearby: Set(TransportKind.bluetooth)
+    }
   }
 }

@@ -109,27 +109,6 @@ struct MeetingPlace: Sendable, Equatable {
   }
 }
 
-extension TransportKind {
-  /// The kinds whose addresses begin as one of this kind does.
-  fileprivate var kindsAtSameHost: [TransportKind] {
-    switch self {
-    // The two of BR/EDR have one address; that of LE may be another one.
-    case .l2cap, .rfcomm: [.l2cap, .rfcomm]
-    case .tcp, .le, .relay, .simulated: [self]
-    @unknown default: [self]
-    }
-  }
-
-  /// What stands before the port, or the channel, in an address of this kind.
-  fileprivate var portSeparator: Character {
-    switch self {
-    case .tcp: ":"
-    case .l2cap, .rfcomm, .le, .relay, .simulated: "/"
-    @unknown default: "/"
-    }
-  }
-}
-
 extension PeerID {
   fileprivate init(from reader: inout PaperReader) throws(PaperReader.Malformed) {
     guard let peer = PeerID(bytes: try reader.field(upTo: PeerID.byteCount)) else { throw PaperReader.Malformed() }

@@ -40,7 +40,7 @@ final class BluetoothDiscovery: Discovery {
       case .address(let address): .address(address)
       }
     settings.requiresPairing = configuration.requiresPairing
-    settings.usesClassic = !configuration.transports.isDisjoint(with: [.l2cap, .rfcomm])
+    settings.usesClassic = configuration.transports.contains(where: \.usesBREDR)
     settings.usesLowEnergy = true
     daemon =
       configuration.finder == .headless

@@ -36,8 +36,8 @@ struct BluetoothLook: Sendable {
   ///   there, nil may come first, once nothing is in the way: switching an adapter on takes a while.
   func follow(from addresses: [TransportAddress]? = nil, _ tell: (String?) async -> Void) async {
     // Whatever happens, this run would not care.
-    guard environment.transports(options).contains(where: { $0 != .tcp }) else { return }
-    let isMissing = options.asksForBluetooth() && addresses?.allSatisfy { $0.kind == .tcp } ?? false
+    guard environment.transports(options).contains(where: \.usesBluetooth) else { return }
+    let isMissing = options.asksForBluetooth() && addresses?.contains(where: \.kind.usesBluetooth) == false
     var memory = ObstacleMemory(told: isMissing ? "" : nil)
     var before: (glance: DoctorFacts, obstacle: String?)?
     var (looks, unchanged) = (0, 0)

@@ -246,7 +246,7 @@ struct PeerConnection: Sendable {
       case .address(_, let kinds): kinds
       }
     let silent = kinds.filter { kind in !error.failures.contains { $0.transport == kind } }.map { kind in
-      "\(kind): " + (kind == .tcp ? "no answer in time" : "the device does not answer: is it on and near?")
+      "\(kind): " + (kind.usesBluetooth ? "the device does not answer: is it on and near?" : "no answer in time")
     }
     let reasons = error.failures.map { "\($0.transport): \($0.failure)" } + silent
     return PiconetError(.timedOut, peer: error.peer, blame: .peer, detail: reasons.joined(separator: "; "))
