@@ -9,16 +9,18 @@
 /// | empty | `empty` | no entry |
 /// | more than 255 bytes | `tooLong` | NAME_MAX of Linux; no such file can exist at an honest sender there |
 /// | not UTF-8 (also overlong forms, surrogates) | `notUTF8` | it can't be shown, nor stored on every file system |
-/// | `/` or `\` anywhere: `../x`, `/etc/x`, `C:\x`, `a/b` | `pathSeparator` | hostile; the last component is never taken silently |
-/// | NUL, line feed, escape, DEL, C1, U+2028, U+2029 | `controlCharacter` | cut C strings, forged lines, terminal commands |
+/// | `/` or `\` anywhere: `../x`, `/etc/x`, `C:\x`, `a/b` | `pathSeparator` | hostile; no part of it is taken |
+/// | NUL, line feed, escape, DEL, C1, U+2028, U+2029 | `controlCharacter` | cut C strings, forged lines, commands |
 /// | `.` and `..` | `directoryReference` | not a file |
 /// | leading dot (`.bashrc`, and our own `.piconet-….part`) | `hidden` | a stranger plants no file that is not seen |
 /// | leading hyphen (`--checkpoint-action=exec=x`) | `leadingHyphen` | `tar *` would obey it |
 /// | trailing dot or space | `trailingDotOrSpace` | Windows drops it: another name |
-/// | CON, PRN, AUX, NUL, COM0-9, LPT0-9 (and ¹²³), CONIN$, CONOUT$, CLOCK$, with any extension and case | `reservedDeviceName` | opens a device on Windows |
-/// | U+061C, U+200E, U+200F, U+202A-202E, U+2066-2069 | `bidirectionalControl` | `photo<RLO>gpj.exe` looks like `photoexe.jpg` |
-/// | what Unicode calls ignorable (U+200B, U+FEFF, U+00AD, tags), U+FFF9-FFFB; joiners after ASCII or one another | `unseenCharacter` | two names that look alike |
-/// | `.desktop`, `.lnk`, `.url`, `.scf` at the end, in any case | `launcher` | a desktop shows another name and picture, and starts or asks for what is in it |
+/// | CON, PRN, AUX, NUL, COM0-9, LPT0-9 (and ¹²³) | `reservedDeviceName` | opens a device on Windows |
+/// | CONIN$, CONOUT$, CLOCK$; all of these with any extension and case | `reservedDeviceName` | likewise |
+/// | U+061C, U+200E-200F, U+202A-202E, U+2066-2069 | `bidirectionalControl` | `a<RLO>gpj.exe` looks like `aexe.jpg` |
+/// | what Unicode calls ignorable (U+200B, U+FEFF, U+00AD, tags), U+FFF9-FFFB | `unseenCharacter` | names look alike |
+/// | joiners after ASCII or one another | `unseenCharacter` | likewise |
+/// | `.desktop`, `.lnk`, `.url`, `.scf` at the end, any case | `launcher` | desktops disguise it, and start it |
 /// | nothing but white space and ignorable characters | `invisible` | a file that nobody can name |
 ///
 /// Everything else is kept: all scripts, emoji with their joiners and variants, either normalization form (two names
