@@ -34,6 +34,11 @@ public final class HTTPFetch: Sendable {
     public let mediaType: String
   }
 
+  /// What a task waits for.
+  private enum Moment {
+    case head, end
+  }
+
   private struct State {
     var head: Head?
     var count: UInt64 = 0
@@ -44,8 +49,7 @@ public final class HTTPFetch: Sendable {
     var isCancelled = false
     /// The fetch on the C side, which any thread may wake; nil before it begins and once it is over.
     var handle: Handle?
-    var headWaiters: [CheckedContinuation<Void, Never>] = []
-    var endWaiters: [CheckedContinuation<Void, Never>] = []
+    var waiters = WaitingTasks<Moment>()
     var readers: [(reader: ObjectIdentifier, offset: UInt64, proceed: @Sendable () -> Void)] = []
     /// Some thread is calling readers back. A reader that asks meanwhile waits, though its bytes are here: an earlier
     /// call of its own may be about to be answered.
@@ -119,12 +123,12 @@ public final class HTTPFetch: Sendable {
 
   /// Waits until the server has answered.
   public func head() async -> Result<Head, HTTPFailure> {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.head == nil, state.end == nil { state.headWaiters.append(continuation) }
-        return state.head != nil || state.end != nil
+    await WaitingTasks<Moment>.wait { task in
+      state.withLock { state in
+        guard state.head == nil, state.end == nil else { return false }
+        state.waiters.add(task, for: .head)
+        return true
       }
-      if isThere { continuation.resume() }
     }
     return state.withLock { state in
       if let head = state.head { return .success(head) }
@@ -135,13 +139,13 @@ public final class HTTPFetch: Sendable {
 
   /// Waits until everything is here, and returns its size in bytes.
   public func whole() async -> Result<UInt64, HTTPFailure> {
-    await withCheckedContinuation { continuation in
-      let isOver = state.withLock { state in
+    await WaitingTasks<Moment>.wait { task in
+      state.withLock { state in
         Self.want(.max, &state)
-        if state.end == nil { state.endWaiters.append(continuation) }
-        return state.end != nil
+        guard state.end == nil else { return false }
+        state.waiters.add(task, for: .end)
+        return true
       }
-      if isOver { continuation.resume() }
     }
     return state.withLock { $0.end } ?? .failure(HTTPFailure(.other, "it has not ended"))
   }
@@ -239,12 +243,11 @@ public final class HTTPFetch: Sendable {
 
   private func began(_ length: Int64, _ mediaType: String) -> Bool {
     if let limit = settings.sizeLimit, length > 0, UInt64(length) > limit { return refuse(tooLarge(limit)) }
-    let waiters = state.withLock { state in
+    let woken = state.withLock { state in
       state.head = Head(size: length >= 0 ? UInt64(length) : nil, mediaType: mediaType)
-      defer { state.headWaiters = [] }
-      return state.headWaiters
+      return state.waiters.take { $0 == .head }
     }
-    for waiter in waiters { waiter.resume() }
+    woken.wake()
     return true
   }
 
@@ -290,15 +293,11 @@ public final class HTTPFetch: Sendable {
 
   /// The first end counts.
   private func finish(_ failure: HTTPFailure?) {
-    let waiters = state.withLock { state in
+    let woken = state.withLock { state in
       if state.end == nil { state.end = failure.map { .failure($0) } ?? .success(state.count) }
-      defer {
-        state.headWaiters = []
-        state.endWaiters = []
-      }
-      return state.headWaiters + state.endWaiters
+      return state.waiters.take { _ in true }
     }
-    for waiter in waiters { waiter.resume() }
+    woken.wake()
     tellReaders()
   }
 

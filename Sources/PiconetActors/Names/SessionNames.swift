@@ -59,12 +59,9 @@ final class SessionNames: Sendable {
       self?.endWait(number)
     }
     defer { timeout.cancel() }
-    return await withTaskCancellationHandler {
-      await withUnsafeContinuation { (continuation: UnsafeContinuation<Bool, Never>) in
-        begin(number, name, options, continuation)
-        if Task.isCancelled { endWait(number) }
-      }
-    } onCancel: {
+    return await waitForAnswer {
+      begin(number, name, options, $0)
+    } cancel: {
       endWait(number)
     }
   }

@@ -112,13 +112,9 @@ final class Conversation: Sendable {
         milliseconds: min(CallLimits.milliseconds, UInt64(milliseconds)), arguments: arguments[...])
     ).encoded
     let deadline = timer.now + time
-    let answer = await withTaskCancellationHandler {
-      await withUnsafeContinuation { continuation in
-        begin(number, frame, until: deadline, continuation)
-        // It may have been cancelled before there was something to cancel.
-        if Task.isCancelled { cancel(number) }
-      }
-    } onCancel: {
+    let answer = await waitForAnswer {
+      begin(number, frame, until: deadline, $0)
+    } cancel: {
       cancel(number)
     }
     switch answer {

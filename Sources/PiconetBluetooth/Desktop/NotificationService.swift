@@ -113,22 +113,21 @@ package actor NotificationService {
 
   /// - Returns: its number, which is entered at once: a person's answer may follow right behind.
   private func show(_ arguments: [DBusValue]) async -> UInt32? {
-    await withCheckedContinuation { continuation in
-      guard let connection else { return continuation.resume(returning: nil) }
-      connection.call(
-        Self.name, Self.path, Self.name, "Notify", arguments, timeout: Self.timeout, starts: true
-      ) { [weak self] result in
-        guard case .success(let answer) = result, case .uint32(let id)? = answer.first, id > 0 else {
-          return continuation.resume(returning: nil)
-        }
-        self?.assumeIsolated { service in
-          // A desktop that reuses a number no longer shows what had it before.
-          service.end(id, .dismissed)
-          service.shown[id] = .begun
-        }
-        continuation.resume(returning: id)
+    let answer = await call(Self.name, Self.path, "Notify", arguments) { [weak self] answer in
+      guard let id = Self.number(answer) else { return }
+      self?.assumeIsolated { service in
+        // A desktop that reuses a number no longer shows what had it before.
+        service.end(id, .dismissed)
+        service.shown[id] = .begun
       }
     }
+    return Self.number(answer)
+  }
+
+  /// The number of a notification in the answer to `Notify`.
+  private static func number(_ answer: Result<[DBusValue], DBusFailure>) -> UInt32? {
+    guard case .success(let values) = answer, case .uint32(let id)? = values.first, id > 0 else { return nil }
+    return id
   }
 
   /// Has the file manager of the session show files in their folders (org.freedesktop.FileManager1); it is no child of
@@ -139,16 +138,20 @@ package actor NotificationService {
     _ = await call(name, "/org/freedesktop/FileManager1", "ShowItems", [.strings(uris), .string("")])
   }
 
-  /// - Parameter name: of the service and of its interface.
+  /// - Parameters:
+  ///   - name: of the service and of its interface.
+  ///   - came: called with the answer when it comes, on the loop.
   private func call(
-    _ name: String, _ path: String, _ member: String, _ arguments: [DBusValue] = []
+    _ name: String, _ path: String, _ member: String, _ arguments: [DBusValue] = [],
+    came: @escaping (Result<[DBusValue], DBusFailure>) -> Void = { _ in }
   ) async -> Result<[DBusValue], DBusFailure> {
     await withCheckedContinuation { continuation in
       guard let connection else {
         return continuation.resume(returning: .failure(DBusFailure(DBusFailure.disconnected)))
       }
-      connection.call(name, path, name, member, arguments, timeout: Self.timeout, starts: true) {
-        continuation.resume(returning: $0)
+      connection.call(name, path, name, member, arguments, timeout: Self.timeout, starts: true) { answer in
+        came(answer)
+        continuation.resume(returning: answer)
       }
     }
   }

@@ -11,17 +11,16 @@ public final class WorkerPool: BlockingThreads {
     var nextThread = 0
     /// Threads that have nothing more to do and have not been joined yet.
     var ended: [NamedThread] = []
-    var waiters: [(before: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
+    /// Each until the jobs before this number are finished.
+    var waiters = WaitingTasks<UInt64>()
     var isStopping = false
 
     /// - Returns: those whose wait is over with this job.
-    mutating func finished(_ number: UInt64) -> [CheckedContinuation<Void, Never>] {
+    mutating func finished(_ number: UInt64) -> WokenTasks? {
       unfinished.remove(number)
-      guard !waiters.isEmpty else { return [] }
+      if waiters.isEmpty { return nil }
       let first = unfinished.min() ?? .max
-      let done = waiters.filter { $0.before <= first }
-      waiters.removeAll { $0.before <= first }
-      return done.map(\.continuation)
+      return waiters.take { $0 <= first }
     }
   }
 
@@ -65,12 +64,12 @@ public final class WorkerPool: BlockingThreads {
 
   /// Any thread. Waits until all that was submitted before has run.
   public func finishSubmitted() async {
-    await withCheckedContinuation { continuation in
-      let isFinished = state.withLock { state in
-        if !state.unfinished.isEmpty { state.waiters.append((state.next, continuation)) }
-        return state.unfinished.isEmpty
+    await WaitingTasks<UInt64>.wait { task in
+      state.withLock { state in
+        if state.unfinished.isEmpty { return false }
+        state.waiters.add(task, for: state.next)
+        return true
       }
-      if isFinished { continuation.resume() }
     }
   }
 
@@ -98,7 +97,7 @@ public final class WorkerPool: BlockingThreads {
   private func run(_ thread: Int) {
     while let (number, work) = take(for: thread) {
       work()
-      for waiter in state.withLock({ $0.finished(number) }) { waiter.resume() }
+      state.withLock { $0.finished(number) }?.wake()
     }
     state.notify()
   }
