@@ -3,7 +3,11 @@ import PiconetRuntime
 import PiconetWire
 
 /// Something that the loop is asked for, with the kind of answer that it gives. The functions below are the only way to
-/// one, and each pairs a command with its reply: nobody can wait for the reply to another one.
+/// make one, and each chooses a command together with what reads the reply: no caller can pair them wrongly.
+///
+/// What no type says is that the engine replies with the case of `Reply` that the command has, or with `failed`: all
+/// replies are of one type, and find their request by the command's number. The simulator compares each reply with its
+/// command in every seed, and `result(of:)` checks it once more.
 struct Request<Answer: Sendable>: Sendable {
   /// What becomes of it when the task that waits is cancelled.
   enum Cancellation: Sendable {
@@ -17,7 +21,7 @@ struct Request<Answer: Sendable>: Sendable {
 
   /// What is handed over under this number. `answer` is for questions to the driver; the engine replies by number.
   let input: @Sendable (CommandID, _ answer: @escaping @Sendable (Answer) -> Void) -> NodeInput
-  /// The answer in a reply; nil if it is not a reply to this request.
+  /// The answer in a reply; nil if the reply is of another command's kind.
   private let answer: @Sendable (Reply) -> Answer?
   var cancellation = Cancellation.none
   /// Whether it is not even begun for a task that is cancelled already. Otherwise it is begun and ended, which some
@@ -41,9 +45,8 @@ struct Request<Answer: Sendable>: Sendable {
   func result(of reply: Reply) -> Result<Answer, Ending> {
     if case .failed(let ending) = reply { return .failure(ending) }
     if let answer = answer(reply) { return .success(answer) }
-    // The one place where the kind of the engine's reply is checked.
     assertionFailure("\(reply) is no reply to this request")
-    return .failure(Ending(.internalError, .us, "the engine has replied to another command"))
+    return .failure(Ending(.internalError, .us, "the engine's reply is of another command's kind"))
   }
 }
 
