@@ -4,9 +4,9 @@ import Piconet
 /// The domain of `MCError`.
 public let MCErrorDomain = "MCErrorDomain"
 
-/// Why something did not succeed. Whatever this module throws or hands over is one of these, so that
-/// `catch let error as MCError` and `error as? MCError` work; what lies behind it, a `PiconetError` in most cases, is
-/// in `userInfo` under `NSUnderlyingErrorKey`, and words for people are in `localizedDescription`.
+/// Why something did not succeed. Whatever this module throws or hands over is one of these, so that `catch let error
+/// as MCError` and `error as? MCError` work; what lies behind it, a `PiconetError` in most cases, is in `userInfo`
+/// under `NSUnderlyingErrorKey`, and a readable description is in `localizedDescription`.
 public struct MCError: CustomNSError, LocalizedError, Hashable, Error {
   /// What happened.
   public enum Code: Int, Sendable {
@@ -50,7 +50,7 @@ public struct MCError: CustomNSError, LocalizedError, Hashable, Error {
   public var errorUserInfo: [String: Any] { base.userInfo }
   /// More about it.
   public var userInfo: [String: Any] { base.userInfo }
-  /// Words for people.
+  /// What happened, in words.
   public var errorDescription: String? { base.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(code)" }
 
   /// `Code.unknown`.

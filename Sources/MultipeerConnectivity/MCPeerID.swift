@@ -1,6 +1,6 @@
 import Foundation
 
-/// A peer: a name for people, and a large random number that tells it from others of that name.
+/// A peer: a display name, and a large random number that tells it from others of that name.
 ///
 /// Each call of `init(displayName:)` makes another peer, also with the same name. To stay the same peer across starts
 /// of a program, archive it (`NSKeyedArchiver`, with secure coding) and use that. Peers that come from discovery and
@@ -19,7 +19,7 @@ open class MCPeerID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   private let name: String
 
   /// Makes a new peer.
-  /// - Parameter myDisplayName: for people; at most 63 bytes of UTF-8.
+  /// - Parameter myDisplayName: what users see; at most 63 bytes of UTF-8.
   public init(displayName myDisplayName: String) {
     if let rule = DisplayName.brokenRule(myDisplayName) { refuse("MCPeerID(displayName:)", rule) }
     name = myDisplayName.isEmpty ? DisplayName.ofHost : myDisplayName

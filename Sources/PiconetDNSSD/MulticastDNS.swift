@@ -50,10 +50,10 @@ public enum MulticastDNS {
   public static let longestTruncatedQuery = Duration.seconds(2)
   /// A record goes out by multicast at most once in this time on one interface (section 6).
   public static let multicastInterval = Duration.seconds(1)
-  /// The same when the answer defends a name against a probe (section 6).
+  /// The `multicastInterval` of an answer that defends a name against a probe (section 6).
   public static let probeAnswerInterval = Duration.milliseconds(250)
-  /// The same on the loopback interface. The rule protects a shared medium; loopback isn't one, and processes that
-  /// start in quick succession on one host must not have to wait for each other.
+  /// The `multicastInterval` of the loopback interface. The rule protects a shared medium; loopback isn't one, and
+  /// processes that start in quick succession on one host must not have to wait for each other.
   public static let loopbackMulticastInterval = Duration.milliseconds(20)
   /// The first pause between two queries, doubled each time up to the longest (section 5.2).
   public static let firstQueryInterval = Duration.seconds(1)

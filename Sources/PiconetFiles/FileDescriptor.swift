@@ -20,7 +20,7 @@ final class FileDescriptor {
   }
 
   /// Locks the file against everybody else who locks it (flock(2)), until `close`. Does not wait.
-  /// - Returns: 0 or errno; EWOULDBLOCK if somebody else has the lock.
+  /// - Returns: 0 or errno; EWOULDBLOCK if another process has the lock.
   func lock() -> Int32 {
     let locked = Self.retrying { flock(number, LOCK_EX | LOCK_NB) }
     isLocked = isLocked || locked.result == 0

@@ -32,7 +32,7 @@ struct FileStamp: Hashable, Sendable {
   }
 }
 
-/// Digests of files that were read to be compared, so that nobody can have the same files read over and over. Any
+/// Digests of files that were read to be compared, so that no peer can have the same files read over and over. Any
 /// thread may use it.
 final class FileDigests: Sendable {
   struct Key: Hashable, Sendable {

@@ -73,7 +73,7 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     self.init(.nameRefused(refusal), path: SafeFileName.printable(name), blame: blame)
   }
 
-  /// One sentence for people: the path, a colon, what is wrong.
+  /// A sentence to show: the path, a colon, what is wrong.
   public var sentence: String { "\(path): \(code.explanation)" }
 
   public var description: String { sentence }

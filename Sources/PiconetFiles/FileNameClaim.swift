@@ -26,7 +26,7 @@ struct FileNameClaim {
     let opened = FileDescriptor.retrying { openat(folder.number, name.text, flags, 0o600) }
     guard opened.result >= 0 else { return opened.errno }
     let place = FileDescriptor(opened.result)
-    // Somebody may have put something else there, or have written into it.
+    // Another process may have put something else there, or have written into it.
     guard isStill(place, name, in: folder) else { return EEXIST }
     let number = directory.calls.rename(own, partial.text, folder.number, name.text)
     if number != 0, isStill(place, name, in: folder) { _ = unlinkat(folder.number, name.text, 0) }
@@ -40,11 +40,11 @@ struct FileNameClaim {
     _ = unlinkat(own, partial.claim, 0)
   }
 
-  /// The same for any caller: no effect while the owner lives.
+  /// As `release`, for a caller without the lock: no effect while the owner lives.
   func releaseIfAbandoned() {
     var status = stat()
     if fstatat(own, partial.text, &status, AT_SYMLINK_NOFOLLOW) != 0, errno == ENOENT {
-      // The partial file has got its name, or is gone: an empty file under that name may be somebody else's.
+      // The partial file has got its name, or is gone: an empty file under that name may be another program's.
       _ = unlinkat(own, partial.claim, 0)
     } else {
       _ = directory.whileAbandoned(partial) { _ in release() }

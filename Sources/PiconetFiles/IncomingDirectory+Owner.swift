@@ -10,7 +10,7 @@ extension IncomingDirectory {
     if status.st_uid == geteuid() { return true }
     let owner = ownerOfNewFiles.withLock { known in
       if let known { return known }
-      // Asked once, and only if a file is somebody else's.
+      // Asked once, and only if a file is another user's.
       let owner = makeFileForOwner()
       known = owner
       return owner
@@ -18,7 +18,7 @@ extension IncomingDirectory {
     return owner == status.st_uid
   }
 
-  /// A regular file of ours that has one name, or none: not anybody else's, and not a link to something else.
+  /// A regular file of ours that has one name, or none: not another user's, and not a link to something else.
   func isOwnRegularFile(_ status: stat) -> Bool {
     FileKind(mode: status.st_mode) == .regular && status.st_nlink <= 1 && isOurs(status)
   }

@@ -8,8 +8,8 @@ import Synchronization
 /// can redirect it. Calls block on the disk. Any thread may use it; one directory may be open several times, in one
 /// process or many.
 public final class IncomingDirectory: @unchecked Sendable {
-  // Sendable is right: the descriptor is only read as long as anybody holds the directory; the rest is constant or
-  // behind the mutex.
+  // Sendable is right: the descriptor is only read as long as the directory is held; the rest is constant or behind the
+  // mutex.
   public struct Settings: Sendable, Hashable {
     /// Bytes that must remain free after a file, so that a full disk does not stop the rest of the machine. Default 1
     /// MiB.
@@ -24,8 +24,8 @@ public final class IncomingDirectory: @unchecked Sendable {
     /// How many partial files are kept for transfers to go on with. Beyond that, the sender with the most of them loses
     /// its oldest; all strangers together count as one. Default 16.
     public var keptPartialLimit = 16
-    /// How long one is kept, in seconds, from when a receiver first sees that nobody is writing it. Time in which the
-    /// machine was off, or its clock was set right, counts for a day at most. Default seven days.
+    /// How long one is kept, in seconds, from when a receiver first sees that no process is writing it. Time in which
+    /// the machine was off, or its clock was set right, counts for a day at most. Default seven days.
     public var keptPartialAge: Int64 = 7 * 86_400
 
     public init() {}

@@ -291,7 +291,7 @@ public final class IncomingFile {
       do throws(FileFailure) {
         return try giveName(in: folder, digest)
       } catch {
-        // Somebody has removed the folder, which was empty, in between.
+        // Another process has removed the folder, which was empty, in between.
         left -= 1
         guard error.code == .directoryVanished, directory.exists, left > 0 else { throw error }
       }
@@ -389,7 +389,7 @@ public final class IncomingFile {
     return .stored(file(name, in: folder, digest))
   }
 
-  /// An existing file with the very content that has arrived: it came another way meanwhile, or nobody compared it
+  /// An existing file with the very content that has arrived: it came another way meanwhile, or it was not compared
   /// before. Then nothing of ours stays.
   private func present(
     in folder: IncomingFolder, as name: SafeFileName, _ digest: SHA256Digest
@@ -416,8 +416,8 @@ public final class IncomingFile {
     return result
   }
 
-  /// The same, under this name, which may be that without the number that the sender gave it, or under it with a
-  /// number.
+  /// A file with the content that has arrived, under this name, which may be that without the number that the sender
+  /// gave it, or under it with a number.
   private func presentUnderNumber(
     of base: SafeFileName, in folder: IncomingFolder, _ digest: SHA256Digest
   ) throws(FileFailure) -> StoredFile? {

@@ -83,8 +83,8 @@ extension IncomingDirectory {
   /// The directory itself.
   var top: IncomingFolder { IncomingFolder(self, descriptor, []) }
 
-  /// The same, opened again: a disk error is reported once per open file, so a commit that makes an entry durable must
-  /// not share one with others that do.
+  /// The directory itself, opened again: a disk error is reported once per open file, so a commit that makes an entry
+  /// durable must not share one with others that do.
   private var topOfItsOwn: IncomingFolder {
     let opened = FileDescriptor.retrying { openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     return opened.result < 0 ? top : IncomingFolder(self, FileDescriptor(opened.result), [])
@@ -97,7 +97,7 @@ extension IncomingDirectory {
 
   /// Opens a folder, one component after the other, each in the one before. A symbolic link is never followed: it
   /// counts as something else that has the name, as a file does, and the folder gets a number. The same path leads to
-  /// the same folder as long as nobody changes what is there.
+  /// the same folder as long as what is there does not change.
   /// - Parameter creating: false: gives nil if the folder does not exist.
   func open(_ folder: SafeFolder, creating: Bool) throws(FileFailure) -> IncomingFolder? {
     var current = creating && folder.components.isEmpty ? topOfItsOwn : top
@@ -136,7 +136,7 @@ extension IncomingDirectory {
       while case .missing = look, tries > 0 {
         guard creating else { return nil }
         tries -= 1
-        // In between, somebody may make it, put something else there, or take it away.
+        // In between, another process may make it, put something else there, or take it away.
         try make(name, in: parent)
         look = Self.look(at: name, in: parent)
       }

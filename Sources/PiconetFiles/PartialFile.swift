@@ -52,7 +52,7 @@ final class PartialFile {
     descriptor.close()
   }
 
-  /// Leaves the file under its hidden name for whoever opens it next.
+  /// Leaves the file under its hidden name for the next transfer that opens it.
   func keep() {
     hiddenName = nil
     descriptor.close()
@@ -173,8 +173,8 @@ final class PartialFile {
       else { return nil }
       if status.st_nlink == 1 { return descriptor }
       // No name: a sweep has removed it between the two calls. Two: it was stored by a link, and its owner died before
-      // it took this name away; or somebody has linked something else here for us to write into. In both cases the
-      // other name stays.
+      // it took this name away; or another process has linked something else here for us to write into. In both cases
+      // the other name stays.
       if status.st_nlink > 1 { _ = unlinkat(directory.descriptor.number, name.text, 0) }
     }
     return nil

@@ -117,7 +117,7 @@ public final class PresentContent {
   }
 
   /// The file that has this content, and has not changed since it was read; nil if there is none.
-  /// - Parameter note: called with its name if there is one, before anybody else may replace it.
+  /// - Parameter note: called with its name if there is one, before any other transfer may replace it.
   public func match(_ digest: SHA256Digest, noting note: (SafeFileName) -> Void = { _ in }) -> SafeFileName? {
     folder.directory.replacing.withLock { _ in
       let same = findMatch(digest)
@@ -126,7 +126,7 @@ public final class PresentContent {
     }
   }
 
-  /// The same, for when nobody may replace anything, or it does not matter.
+  /// As `match`, for when nothing may be replaced meanwhile, or it does not matter.
   func findMatch(_ digest: SHA256Digest) -> SafeFileName? {
     for candidate in candidates where candidate.digest == digest {
       if let status = try? folder.status(of: candidate.name), FileStamp(status) == candidate.stamp {

@@ -11,7 +11,7 @@ extension SafeFileName {
   /// by whole characters if the name would be longer than `maximumByteCount`.
   public func numbered(_ number: Int) -> SafeFileName { numbered(number, fitting: Self.maximumByteCount) }
 
-  /// The same, not longer than so many bytes as long as something of the stem is left.
+  /// As `numbered(_:)`, not longer than so many bytes as long as something of the stem is left.
   func numbered(_ number: Int, fitting limit: Int) -> SafeFileName {
     let scalars = text.unicodeScalars
     var stem = scalars[...]

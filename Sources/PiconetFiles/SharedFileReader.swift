@@ -66,7 +66,7 @@ public final class SharedFileReader {
     }
   }
 
-  /// The digest of the whole file; what nobody has read yet is read now. Throws `grew`, `shrank` or `changed`; nil if
+  /// The digest of the whole file; what has not been read yet is read now. Throws `grew`, `shrank` or `changed`; nil if
   /// OpenSSL failed. Every receiver calls this.
   public func finish() throws(FileFailure) -> SHA256Digest? {
     while front < size { try readTo(front / UInt64(Self.blockByteCount)) }

@@ -32,7 +32,7 @@ public struct HTTPFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// What happened.
   public let code: Code
-  /// A sentence for people; never the URL, which may hold a password.
+  /// A sentence to show; never the URL, which may hold a password.
   public let description: String
 
   /// A failure with words for a person.

@@ -203,7 +203,7 @@ public final class HTTPFetch: Sendable {
   /// How it ended; nil while it has not.
   public var end: Result<UInt64, HTTPFailure>? { state.withLock { $0.end } }
 
-  /// How many bytes are here, and whether the server waits for somebody to ask for more.
+  /// How many bytes are here, and whether the server waits until more is asked for.
   var arrived: (count: UInt64, isHeldBack: Bool) { state.withLock { ($0.count, $0.isHeldBack) } }
 
   // MARK: On the fetching thread

@@ -2,7 +2,7 @@ import Glibc
 
 /// What a program answers for itself where it would ask a person, and there is no terminal.
 public enum UnattendedAnswer: String, Hashable, Sendable {
-  /// Nobody is let in, and nobody is picked.
+  /// No one is let in, and no one is picked.
   case decline
   /// Any peer that asks is let in, and the first that comes is picked: for tests, and devices that stand alone among
   /// friends.

@@ -20,7 +20,7 @@ enum VendorIdentifier {
     let own: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
     guard (try? files.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: own)) != nil
     else { return nil }
-    // Written under another name first, so that nobody reads a part of it; linked, so that it replaces no other.
+    // Written under another name first, so that no process reads a part of it; linked, so that it replaces no other.
     let draft = "\(path).\(UUID().uuidString)"
     defer { unlink(draft) }
     let isWritten = files.createFile(

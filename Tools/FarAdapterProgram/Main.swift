@@ -53,7 +53,7 @@ import PiconetRuntime
     exit(status)
   }
 
-  /// Writes a line; if nobody reads any more it is lost. Nothing from the network must control a terminal.
+  /// Writes a line; without a reader it is lost. Nothing from the network must control a terminal.
   @Sendable private static func put(_ text: String, _ descriptor: Int32) {
     let safe = text.unicodeScalars.prefix(1_000).map { scalar in
       scalar.properties.generalCategory == .control && scalar != "\n" ? "?" : Character(scalar)

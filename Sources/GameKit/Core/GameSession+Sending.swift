@@ -8,7 +8,7 @@ extension GameSession {
   private static let farewell = Duration.seconds(5)
 
   /// - Parameter peers: their ids; nil: all that are connected.
-  /// - Throws: before anything is queued for anybody.
+  /// - Throws: before anything is queued for any peer.
   func send(_ data: Data?, to peers: [String]?, _ mode: GKSendDataMode) throws {
     guard let data else { throw GKSessionError(.invalidParameterError, "There is no data to be sent.") }
     guard data.count <= SessionSettings.messageLimit else {

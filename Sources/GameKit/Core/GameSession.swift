@@ -11,7 +11,7 @@ final class GameSession: Sendable {
     var isStarted = false
     var isClosed = false
     var node: Node?
-    /// A host lives as long as somebody holds it.
+    /// A host lives as long as it is held.
     var host: NodeHost?
     var isAvailable = false
     var disconnectTimeout: TimeInterval = 20

@@ -42,9 +42,9 @@ struct SessionSettings: Sendable {
     configuration.disconnectTimeout = .seconds(timeout)
     // Apple's limit for a session of peers is 16.
     configuration.capacity = 16
-    // A request that nobody has answered yet must not hide those behind it.
+    // A request without an answer yet must not hide those behind it.
     configuration.openInvitations = 32
-    // A node that connects to one peer is connected with all, and nobody is asked about those that others have let in.
+    // A node that connects to one peer is connected with all, and no one is asked about those that others have let in.
     configuration.membership = .group
     configuration.introductions = .takeWord
     // Any peer may call `disconnectPeerFromAllPeers(_:)`.

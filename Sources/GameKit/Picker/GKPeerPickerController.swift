@@ -7,7 +7,7 @@ import Synchronization
 /// input and standard error). It lists the peers in sight, asks the one that is picked, shows the requests of others,
 /// and ends with the first connection. Until then it gets the session's calls in place of the delegate.
 ///
-/// Without a terminal it answers by itself, see `unattendedAnswer`. A process shows one at a time. It keeps itself
+/// Without a terminal it answers automatically, see `unattendedAnswer`. A process shows one at a time. It keeps itself
 /// alive while it is shown. The main queue has to run, as for `GKSession`.
 open class GKPeerPickerController: NSObject, @unchecked Sendable {
   private struct State {
@@ -40,13 +40,13 @@ open class GKPeerPickerController: NSObject, @unchecked Sendable {
     set { connectionTypes = [newValue] }
   }
 
-  /// The same as a set; with two of them the person is asked first. Apple's picker does not have this.
+  /// The kinds of connection as a set; with two of them the person is asked first. Apple's picker does not have this.
   open var connectionTypes: Set<GKPeerPickerConnectionType> {
     get { state.withLock { $0.types } }
     set { state.withLock { $0.types = newValue.isEmpty ? [.nearby] : newValue } }
   }
 
-  /// What happens without a terminal: `decline`, and nobody is picked, or `accept`, and the picker connects to the
+  /// What happens without a terminal: `decline`, and no one is picked, or `accept`, and the picker connects to the
   /// first peer that comes and accepts any that asks. Default: what the variable `PICONET_UNATTENDED` says, or else
   /// `decline`. Apple's picker does not have this.
   open var unattendedAnswer: UnattendedAnswer {
@@ -83,13 +83,13 @@ open class GKPeerPickerController: NSObject, @unchecked Sendable {
     if let run { DispatchQueue.main.async { run.end() } }
   }
 
-  /// Whether the picker is shown: until it is dismissed, or the person wants nobody.
+  /// Whether the picker is shown: until it is dismissed, or the person picks no one.
   open var isVisible: Bool { state.withLock { $0.run != nil } }
 
   /// Whether this run is the one that is shown.
   func shows(_ run: PickerRun) -> Bool { state.withLock { $0.run === run } }
 
-  /// The run has ended by itself.
+  /// The run has ended on its own.
   func dismiss(_ run: PickerRun) { state.withLock { if $0.run === run { $0.run = nil } } }
 }
 

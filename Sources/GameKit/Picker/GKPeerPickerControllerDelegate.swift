@@ -11,7 +11,7 @@ public protocol GKPeerPickerControllerDelegate: NSObjectProtocol {
   ) -> GKSession
   /// A peer is connected. The session is the delegate's from now on: keep it, be its delegate, and dismiss the picker.
   func peerPickerController(_ picker: GKPeerPickerController, didConnectPeer peerID: String, to session: GKSession)
-  /// The person picks nobody, or there is no person to ask. The picker is dismissed already.
+  /// The person picks no one, or there is no person to ask. The picker is dismissed already.
   func peerPickerControllerDidCancel(_ picker: GKPeerPickerController)
 }
 

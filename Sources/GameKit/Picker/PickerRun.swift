@@ -12,7 +12,7 @@ final class PickerRun: @unchecked Sendable {
   private let picker: GKPeerPickerController
   private var session: GKSession?
   private var dialog: PeerDialog?
-  /// Whether it answers by itself.
+  /// Whether it answers without a person.
   private var isAlone = false
   /// The peer that we have asked.
   private var asked: String?

@@ -13,7 +13,7 @@ import Synchronization
 open class GKSession: NSObject, @unchecked Sendable {
   let core: GameSession
 
-  /// A session that is neither visible nor looking for anybody yet.
+  /// A session that is neither visible nor looking for peers yet.
   /// - Parameters:
   ///   - sessionID: only sessions with the same one see each other: at most 127 bytes, or `didFailWithError` has
   ///     `invalidParameterError`. Nil or empty: the bundle's identifier, or else the program's name.
@@ -80,7 +80,7 @@ open class GKSession: NSObject, @unchecked Sendable {
   /// - Parameters:
   ///   - data: 95 KiB (97,280 bytes) at most; may be empty.
   ///   - peers: their ids, as `String`. One that is named twice gets it twice.
-  /// - Throws: a `GKSessionError`, and then nothing was queued for anybody: `invalidParameterError` without data, or
+  /// - Throws: a `GKSessionError`, and then nothing was queued for any peer: `invalidParameterError` without data, or
   ///   without peers; `dataTooBigError`; `peerNotFoundError`; `notConnectedError`; `transportError` if for one of them
   ///   16 MiB wait already.
   open func send(_ data: Data!, toPeers peers: [Any]!, with mode: GKSendDataMode) throws {
@@ -94,7 +94,7 @@ open class GKSession: NSObject, @unchecked Sendable {
     try core.send(data, to: ids, mode)
   }
 
-  /// Queues data for all connected peers and returns at once. It is no error if nobody is connected.
+  /// Queues data for all connected peers and returns at once. It is no error if no peer is connected.
   /// - Throws: as `send(_:toPeers:with:)`.
   open func sendData(toAllPeers data: Data!, with mode: GKSendDataMode) throws {
     try core.send(data, to: nil, mode)

@@ -43,7 +43,7 @@ public struct GKSessionError: CustomNSError, Error, Hashable, Sendable {
 
   /// What happened.
   public let code: Code
-  /// In words, for people; may hold a peer's own words.
+  /// What happened, in words; may contain a peer's own.
   private let words: String?
   private let underlying: (any Error)?
 
@@ -71,7 +71,7 @@ public struct GKSessionError: CustomNSError, Error, Hashable, Sendable {
     info[NSUnderlyingErrorKey] = underlying
     return info
   }
-  /// The same as `errorUserInfo`.
+  /// As `errorUserInfo`.
   public var userInfo: [String: Any] { errorUserInfo }
   /// What happened, in words.
   public var localizedDescription: String { words ?? code.words }

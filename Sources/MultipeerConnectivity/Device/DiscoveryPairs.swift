@@ -3,7 +3,7 @@ enum DiscoveryPairs {
   /// The key that is the module's own.
   static let identifierKey = "_mcpeer"
 
-  /// - Returns: which rule is broken that Piconet does not check by itself.
+  /// - Returns: which rule is broken that Piconet does not check itself.
   static func brokenRule(_ info: [String: String]) -> String? {
     info.keys.contains { $0.lowercased() == identifierKey }
       ? "discovery info may not have the key \(identifierKey), which is this module's own" : nil

@@ -3,7 +3,7 @@ import Piconet
 import Synchronization
 
 /// What the sessions, advertisers and browsers of one `MCPeerID` share: a host of Piconet, with a key that is made at
-/// each start, since programs of Multipeer Connectivity know nobody beyond a session.
+/// each start, since programs of Multipeer Connectivity know no one beyond a session.
 ///
 /// Two `MCPeerID`s of one process are two devices to others, and to each other. Each node that was made here keeps its
 /// host; the last one to go ends it.
@@ -93,7 +93,7 @@ struct LocalDeviceSettings: Sendable {
   func apply(to configuration: inout NodeConfiguration, isAlone: Bool = false) {
     if isAlone { configuration.interfaces = interfaces }
     if let transports { configuration.transports = transports }
-    // Nobody else can come over loopback.
+    // No other device can come over loopback.
     if isOnLoopback { configuration.listen = "127.0.0.1:0" }
   }
 }

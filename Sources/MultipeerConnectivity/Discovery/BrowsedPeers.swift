@@ -1,5 +1,5 @@
 /// Which peers a browser sees, out of the nodes in sight: one peer may be there as several nodes, for a moment after
-/// its program was started anew. A value.
+/// its program was restarted. A value.
 struct BrowsedPeers<Node: Hashable & Sendable>: Sendable {
   struct Sighting: Sendable, Equatable {
     let node: Node

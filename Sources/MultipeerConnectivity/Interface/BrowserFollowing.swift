@@ -3,8 +3,7 @@ import Foundation
 /// The peers that a choice shows: those that are found and that the delegate lets be shown, and how they stand with the
 /// session.
 ///
-/// Unchecked: `controller` is set once, before anybody else has this, and read on the main actor; the rest is under the
-/// lock.
+/// Unchecked: `controller` is set once, before this is shared, and read on the main actor; the rest is under the lock.
 final class BrowserFollowing: NSObject, MCNearbyServiceBrowserDelegate, @unchecked Sendable {
   weak var controller: MCBrowserViewController?
   private let session: MCSession

@@ -27,7 +27,7 @@ struct NearbyChoice: Sendable {
   let maximum: Int
 }
 
-/// Answers for a person where nobody can be asked.
+/// Answers where there is no person to ask.
 public enum MCUnattendedAnswer: String, Sendable {
   /// Declines every invitation, and gives up every choice.
   case decline
@@ -47,7 +47,7 @@ public enum MCUnattendedAnswer: String, Sendable {
   }
 }
 
-/// Asks nobody.
+/// Asks no one.
 struct UnattendedInterface: PeerInterface {
   func accepts(invitationOf peer: MCPeerID, to serviceType: String) async -> Bool {
     MCUnattendedAnswer.current == .accept

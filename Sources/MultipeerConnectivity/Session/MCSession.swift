@@ -25,7 +25,7 @@ open class MCSession: NSObject {
   /// - Parameters:
   ///   - myPeerID: who we are in it.
   ///   - identity: nil, or one `NodeIdentity` of Piconet (a key and its certificates), which stands for Apple's
-  ///     `SecIdentity` and those behind it. With anything else the session connects to nobody, and `error(forPeer:)`
+  ///     `SecIdentity` and those behind it. With anything else the session connects to no one, and `error(forPeer:)`
   ///     says why.
   ///   - encryptionPreference: whom it meets.
   public init(
@@ -61,7 +61,7 @@ open class MCSession: NSObject {
   /// Reliable messages wait here while a peer takes nothing: 32 MiB for each peer, beside what is on its way. Beyond
   /// that this throws, and succeeds again once the peer goes on. An unreliable message is dropped for a peer that can't
   /// take it now; one of more than 16,000 bytes goes as a reliable one does, or is dropped.
-  /// - Throws: `MCError` with the code `invalidParameter` for nobody, or for a message above `messageLimit`;
+  /// - Throws: `MCError` with the code `invalidParameter` if `peerIDs` is empty, or for a message above `messageLimit`;
   ///   `notConnected` if one of the peers is not; `unavailable` where too much waits for one of them.
   open func send(_ data: Data, toPeers peerIDs: [MCPeerID], with mode: MCSessionSendDataMode) throws {
     try core.send(data, to: peerIDs, mode)

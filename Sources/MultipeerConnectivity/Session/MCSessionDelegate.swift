@@ -33,7 +33,7 @@ public protocol MCSessionDelegate: NSObjectProtocol {
   /// Without an answer within 30 s the peer is not connected, and is told so. Default: yes.
   /// - Parameters:
   ///   - certificate: `Data` in DER each, that of the peer's key first. Where no authority has issued it, its key has
-  ///     signed it by itself, and it was made for this start of the program.
+  ///     signed it itself, and it was made for this start of the program.
   ///   - certificateHandler: to be called once, from any thread.
   func session(
     _ session: MCSession, didReceiveCertificate certificate: [Any]?, fromPeer peerID: MCPeerID,

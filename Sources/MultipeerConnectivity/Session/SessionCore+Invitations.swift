@@ -18,7 +18,7 @@ extension SessionCore {
     run.invite(peer, context: context.map { [UInt8]($0) }, within: patience, by: converse)
   }
 
-  /// A run that did not begin because of this has nobody to leave.
+  /// A run that did not begin because of this has no one to leave.
   func isConnected(_ peer: MCPeerID, by fingerprint: PeerID) -> Bool {
     guard case .ofDevice = identity, let found = try? connected(peer) else { return false }
     return found.member.id.peer == fingerprint && found.member.transport != nil

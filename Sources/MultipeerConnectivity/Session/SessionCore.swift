@@ -6,7 +6,7 @@ import Synchronization
 /// What an `MCSession` is behind its interface. It outlives the session for what is still under way; one run of it,
 /// with a node of its own, begins when it is first needed, and ends with `disconnect`.
 ///
-/// Unchecked: `session` is set once, before anybody else has this; the rest never changes, or is behind `state`.
+/// Unchecked: `session` is set once, before this is shared; the rest never changes, or is behind `state`.
 final class SessionCore: @unchecked Sendable {
   /// Which key the session's node shows.
   enum Identity {

@@ -42,7 +42,7 @@ extension SessionRun {
     }
     for other in guests.values where other.peer == peer && other.member.id != member.id {
       if other.isSuspended {
-        // It has started anew: the earlier one does not come back.
+        // It has restarted: the earlier one does not come back.
         drop(other, MCError(.notConnected, "the peer has started anew"))
       } else if other.member.id.peer != member.id.peer {
         return turnAway(member, .identity)

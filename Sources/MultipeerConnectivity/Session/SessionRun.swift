@@ -99,7 +99,7 @@ final class SessionRun: @unchecked Sendable {
     core.queue.async { [self] in if !isOver { body() } }
   }
 
-  /// Ends it: reports that nobody is connected any more, and nothing after that.
+  /// Ends it: reports that no peer is connected any more, and nothing after that.
   func end() {
     onQueue { [self] in
       for guest in guests.values { close(guest, MCError(.cancelled, "this session was left")) }

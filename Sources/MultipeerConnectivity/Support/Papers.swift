@@ -94,7 +94,7 @@ struct MeetingPlace: Sendable, Equatable {
     return writer.bytes
   }
 
-  /// The same place at the host that a connection led to: a peer can't send us anywhere else.
+  /// The addresses of this place at the host that a connection led to: a peer can't send us anywhere else.
   /// - Parameters:
   ///   - host: the remote end, as `ProvenMember.remoteHost` has it.
   ///   - kind: what the connection went over.

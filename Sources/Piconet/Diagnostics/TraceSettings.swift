@@ -3,7 +3,7 @@
 /// A trace holds everything that was said, to whom and when, with names and addresses: treat it like the messages
 /// themselves. Only this user can read it. The device's key is not in it.
 public struct TraceSettings: Sendable, Hashable {
-  /// The file: made anew at the start.
+  /// The file: created, or replaced, at the start.
   public var path: String
   /// Contents of messages and files are replaced by as many zeros, so that the trace can be shown to others. Names,
   /// addresses, sizes, times, contexts of invitations, metadata and digests of files stay.

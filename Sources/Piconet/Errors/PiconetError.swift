@@ -120,8 +120,8 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
   public var peer: NodeID?
   /// Whose fault it was.
   public var blame: Blame
-  /// Words for people, without the code; may be empty, and may be the peer's own: escape it before showing it on a
-  /// terminal.
+  /// A readable explanation, without the code; may be empty, and may be the peer's own words: escape it before showing
+  /// it on a terminal.
   public var detail: String
   /// What caused it on this side, such as a `FileFailure`.
   public var underlying: (any Error)?
@@ -142,7 +142,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  /// What happened, in words for people. It has `detail` in it, as it is: remove control characters before you show it
+  /// What happened, in a sentence to show. It contains `detail` unchanged: remove control characters before you show it
   /// on a terminal.
   public var description: String {
     var words = code == .left && blame != .peer ? "we have left" : code.known?.words ?? code.rawValue
@@ -174,7 +174,7 @@ extension PiconetError {
 }
 
 extension PiconetError.Code.Known {
-  /// For people, without what `detail` says.
+  /// In words, without what `detail` says.
   var words: String {
     switch self {
     case .declined: "declined"

@@ -24,7 +24,7 @@ struct HostUsers<ID: Hashable, Node> {
   }
 
   /// A node that was being made has failed.
-  /// - Returns: whether nobody is left. True only once; the same holds for the next two functions.
+  /// - Returns: whether there are none left. True only once; the same holds for the next two functions.
   mutating func failed() -> Bool {
     beginning -= 1
     return isUnused

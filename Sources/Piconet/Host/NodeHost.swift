@@ -4,10 +4,10 @@ import PiconetWire
 /// What the nodes of one process share: the identity, the threads, the known peers, the sockets of mDNS, and one plan
 /// for the radio.
 ///
-/// A program in one session doesn't need one: `Node.run` makes a host by itself, which ends with the node. A program in
-/// several sessions makes its nodes on one host. Each has a session, a name and an availability of its own. To others
-/// they are nodes of one device: their ids have the same `peer`, and different incarnations. Nodes of a host that have
-/// the same session id see and invite each other as they do others.
+/// A program in one session doesn't need one: `Node.run` makes a host of its own, which ends with the node. A program
+/// in several sessions makes its nodes on one host. Each has a session, a name and an availability of its own. To
+/// others they are nodes of one device: their ids have the same `peer`, and different incarnations. Nodes of a host
+/// that have the same session id see and invite each other as they do others.
 ///
 /// ```swift
 /// try await NodeHost.run { host in

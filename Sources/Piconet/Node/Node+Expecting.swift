@@ -29,6 +29,7 @@ extension Node {
     try await shell.listenForExpected()
   }
 
-  /// Takes back that a peer is expected. What it has begun goes on; where the node listened for nobody else, it stops.
+  /// Takes back that a peer is expected. What it has begun goes on; where the node listened for no other peer, it
+  /// stops.
   public func stopExpecting(_ peer: PeerID) async { _ = await core.answer(to: .stopExpecting(peer)) }
 }

@@ -3,7 +3,7 @@ import PiconetTLS
 import PiconetWire
 
 extension Node {
-  /// Invites a peer in sight. Unless its key is known it has to call itself as it was found: anybody can advertise a
+  /// Invites a peer in sight. Unless its key is known it has to call itself as it was found: any device can advertise a
   /// key of his own under any name, beside the one that he gives later.
   func invite(
     found peer: Peer, over kinds: [TransportKind]? = nil, context: [UInt8], timeout: Duration,

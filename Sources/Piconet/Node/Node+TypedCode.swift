@@ -5,7 +5,7 @@ import PiconetWire
 
 /// Codes that one device shows, or has on a label, and that are typed on the other: for machines without a screen. Both
 /// sides prove to each other that they have the same code (SPAKE2, RFC 9382), bound to the keys of both and to their
-/// connection; a person compares nothing. Nobody who listens, or stands in the middle, can search for a code: each
+/// connection; a person compares nothing. No eavesdropper, and no one in the middle, can search for a code: each
 /// attempt is worth one guess.
 extension Node {
   /// Sets the code by which unknown peers can invite this node; nil, as at the start: there is none. While there is
@@ -29,7 +29,7 @@ extension Node {
     throw PiconetError(ending, peer: nil)
   }
 
-  /// Wrong tries of our code. Those that nobody has read wait for the next reader, at most 64; then the oldest go.
+  /// Wrong tries of our code. Those that have not been read wait for the next reader, at most 64; then the oldest go.
   public var failedCodes: EventSequence<FailedCode> { EventSequence(source: core.failedCodes) }
 
   /// Invites a peer in sight by the code that it shows, and waits until both have proven it.
@@ -79,7 +79,7 @@ extension Node {
 }
 
 extension TypedCode {
-  /// A new code of six digits that nobody can foresee.
+  /// A new code of six unpredictable digits.
   /// - Throws: `internalError` if the system gives no random bytes.
   public static func made() throws(PiconetError) -> TypedCode {
     do throws(SecureChannelFailure) {

@@ -13,9 +13,9 @@ import PiconetWire
 /// descriptor, advertisement or temporary file, except partial files that another transfer may go on with
 /// (`IncomingOffer.startStoring`).
 ///
-/// A node that is dropped without `stop` stops by itself in the background, as `stop` would: hold it for as long as you
-/// need it. Its session, members, invitations, transfers, streams and sequences do not keep it alive; whatever waits on
-/// them ends with `shuttingDown`.
+/// A node that is released without `stop` stops in the background, as `stop` would: hold it for as long as you need it.
+/// Its session, members, invitations, transfers, streams and sequences do not keep it alive; whatever waits on them
+/// ends with `shuttingDown`.
 ///
 /// ```swift
 /// try await Node.run(NodeConfiguration(sessionID: "chess", name: "Anna's laptop")) { node in
@@ -82,7 +82,7 @@ public final class Node: Sendable {
   /// leaves connections alone: it is not advertised, peers that dial it all the same are refused with `notAvailable`
   /// unless it expects them (`expect`) or is just inviting them, by address too, and members whose links break can
   /// still come back (over Bluetooth only if something else keeps the adapter connectable). It stops listening when it
-  /// has no members and expects nobody. May be called at any time, and again.
+  /// has no members and expects no one. May be called at any time, and repeatedly.
   /// - Throws: why it can't listen; whatever works without listening goes on. `shuttingDown` once the node has stopped.
   public func setAvailable(_ isAvailable: Bool) async throws(PiconetError) {
     try await shell.setPresence { $0.isAvailable = isAvailable }
@@ -98,11 +98,11 @@ public final class Node: Sendable {
   /// What the node does while it is available.
   public var mode: SessionMode { shell.presence.mode }
 
-  /// The addresses under which the node can be dialled while it is available, or expects somebody.
+  /// The addresses under which the node can be dialled while it is available, or expects a peer.
   public var listeningAddresses: [TransportAddress] { get async { await shell.listeningAddresses } }
 
   /// The peers in sight, again after each change. One that was killed, or has left the network, could not say so: it
-  /// stays in sight, over a network for up to two minutes, also beside the same device that was started anew.
+  /// stays in sight, over a network for up to two minutes, even beside the same device, restarted.
   public var peers: PeerList { PeerList(watched: core.peers) }
 
   /// The peers in sight now, in the order of names.
@@ -111,7 +111,7 @@ public final class Node: Sendable {
   /// The peer with this id that is in sight now, such as that of a `PeerStateChange`; nil if it is not.
   public func peer(_ id: NodeID) -> Peer? { core.peers.value[id].map(Peer.init) }
 
-  /// The first peer of this name that is in sight, or comes in sight. Anybody can take any name: whose it is becomes
+  /// The first peer of this name that is in sight, or comes in sight. Any device can take any name: whose it is becomes
   /// known once the peer is connected. It may be one that was killed a moment ago, see `peers`.
   /// - Parameters:
   ///   - name: all of it, as the peer says it.
@@ -141,19 +141,19 @@ public final class Node: Sendable {
   }
 
   /// How peers stand with us, each change reported once, in order; `PeerState` says which may follow which. Changes
-  /// that nobody has read wait for the next reader, at most 4,096; then the oldest go. Ends with the node.
+  /// that have not been read wait for the next reader, at most 4,096; then the oldest go. Ends with the node.
   public var states: EventSequence<PeerStateChange> { EventSequence(source: core.stateChanges) }
 
   /// The peers that are available, connecting, connected or suspended now.
   public var currentStates: [NodeID: PeerState] { core.peerStates }
 
-  /// Invitations from others, each to be accepted or declined. One that ends before anybody has read it is removed.
+  /// Invitations from others, each to be accepted or declined. One that ends before it has been read is removed.
   public var invitations: EventSequence<Invitation> { EventSequence(source: core.invitations) }
 
   /// Peers that came to us and were turned away by the trust policy, before they could invite: their key has changed,
-  /// or is not one of those that are let in. Not every one is reported, so that nobody can fill a screen or a log: of
-  /// many in a row the first 8, then one every 10 s. Those that nobody has read wait for the next reader, at most 64;
-  /// then the oldest go.
+  /// or is not one of those that are let in. Not every one is reported, so that no peer can fill a screen or a log: of
+  /// many in a row the first 8, then one every 10 s. Those that have not been read wait for the next reader, at most
+  /// 64; then the oldest go.
   public var refusals: EventSequence<RefusedPeer> { EventSequence(source: core.refusals) }
 
   /// The group of peers that accepted one another.
@@ -176,7 +176,7 @@ public final class Node: Sendable {
   ///     whose order they are tried in any case. How a member is reached later is not restricted by it.
   ///   - proven: called on the node's loop once the peer's key is proven and it has been asked. Must return quickly.
   ///   - code: called on the node's loop with the short code, such as `042 917`, when the question is on the peer's
-  ///     screen: show it here, too, since a person there compares the two. Never called where nobody is asked there.
+  ///     screen: show it here, too, since a person there compares the two. Never called where no one is asked there.
   ///     Must return quickly. Write its label: a closure behind the call is taken for `proven`.
   /// - Throws: why there is no connection; exactly one reason, with every transport's failure in `failures`.
   public func invite(

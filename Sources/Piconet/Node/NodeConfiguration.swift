@@ -53,7 +53,7 @@ public struct NodeConfiguration: Sendable {
   /// What people call this device. 1 to 63 bytes of UTF-8, no control characters.
   public var name: String
   /// What this program says first to a peer on a connection, whichever of the two has invited: `ProvenMember.greeting`.
-  /// At most 1,024 bytes. Every peer that connects to this node gets it together with the name, before anybody decides
+  /// At most 1,024 bytes. Every peer that connects to this node gets it together with the name, before anyone decides
   /// whether the peer is let in. Default: nothing.
   public var greeting: [UInt8] = []
   /// What the node does while it is available. Default: advertises and searches. `Node.setMode` changes it later.
@@ -99,19 +99,18 @@ public struct NodeConfiguration: Sendable {
   /// peer that accepts after the inviter's last place has been taken is told `full`, and neither side has a new member.
   public var capacity = 8
   /// How long a member must be idle (nothing open except what it still has to send, and nothing moving) before it gives
-  /// way, with `idle`, to a peer that is accepted while the session is full. Where nobody is idle, the least busy
+  /// way, with `idle`, to a peer that is accepted while the session is full. Where no member is idle, the least busy
   /// stranger from an address that holds a quarter of the places, and two more than the newcomer's address does, gives
   /// way at once. nil, the default: no member ever does.
   public var idleMemberTimeout: Duration?
   /// Whose requests to remove a member from the whole group (`Session.remove`) this node follows. Default: a member's,
-  /// for nodes that it has introduced to this one. With `members` any member's, as with GKSession; with `nobody`
-  /// nobody's.
+  /// for nodes that it has introduced to this one. With `members` any member's, as with GKSession; with `nobody` none.
   public var removals = RemovalPolicy.introducers
   /// Which nodes are members of the session. `pairs`, the default: those that this node has accepted, or that have
   /// accepted it. `group`: also the members of those that are set to `group` as well, so a node that joins one member
   /// joins all. Members introduce one another for that, and `introductions` decides what becomes of each introduction;
   /// `takeWord` makes one group without a question. If one member loses another, those that still have both bring them
-  /// together again. `capacity` counts for each node by itself.
+  /// together again. Each node has its own `capacity`.
   public var membership = SessionMembership.pairs
   /// What becomes of nodes that members introduce (`Session.introduce`). Default: `ask`. A key that `trust` refuses,
   /// and a name that a known device of another key has, are declined under every policy.
@@ -125,7 +124,7 @@ public struct NodeConfiguration: Sendable {
   public var deliversLateMessages = false
   /// The longest message in bytes, sent or received. Default 95 KiB; the smaller limit of two peers counts.
   public var messageLimit = 95 * 1024
-  /// In how many channels one member may send messages, channel 0 among them; 1 to 64. Each that nobody reads may hold
+  /// In how many channels one member may send messages, channel 0 among them; 1 to 64. Each that is not read may hold
   /// 128 KiB and one message for each member. Default 64.
   public var channelLimit = MessageChannel.count
   /// Which channel's messages go first where several have some: those of high priority before all others, those of low
@@ -137,13 +136,13 @@ public struct NodeConfiguration: Sendable {
   /// another way to it together. 0: it leaves with its connection. 2 s to 24 hours otherwise; default 20 s.
   /// `Node.setDisconnectTimeout` changes it.
   public var disconnectTimeout: Duration = .seconds(20)
-  /// Whether members move by themselves to a transport that comes earlier in `transports`, when one leads to them.
+  /// Whether members move automatically to a transport that comes earlier in `transports`, when one leads to them.
   /// Default true.
   public var movesBetweenTransports = true
   /// The transports that may be used, in order of preference; what is not named is neither dialled nor listened on.
   /// Default: a common IP network, then L2CAP, RFCOMM and LE. Those that this machine lacks are left out automatically.
   /// With `relay`, which is the last if it is named, members that no other one leads to are reached over members that
-  /// relay (`relaying`), and this node by them; `Member.route` tells over whom. Nobody in between can read anything.
+  /// relay (`relaying`), and this node by them; `Member.route` tells over whom. No relay can read anything.
   public var transports: [TransportKind] = TransportKind.defaultOrder
   /// The settings of the transports over Bluetooth. On a host that was made before: the host's.
   public var bluetooth: BluetoothSettings {

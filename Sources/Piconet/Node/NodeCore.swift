@@ -117,7 +117,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
 
   func finished() { isFinished.end(()) }
 
-  /// The node is stopping: what was sent before may still go, but nobody waits to send more.
+  /// The node is stopping: what was sent before may still go, but no task waits to send more.
   func endSending() {
     let (members, streams) = withState { ($0.members.all, Array($0.streams.outgoing.values)) }
     let error = PiconetError(.shuttingDown, blame: .us)
@@ -130,7 +130,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   /// Returns early when the calling task is cancelled.
   func waitUntilFinishedOrCancelled() async { _ = await isFinished.waitUnlessCancelled() }
 
-  /// Nobody waits forever: what is still open ends with `shuttingDown`.
+  /// Nothing waits forever: what is still open ends with `shuttingDown`.
   func end() {
     let ending = Ending(.shuttingDown, .us)
     let error = PiconetError(ending, peer: nil)
@@ -151,7 +151,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     for introduction in introduced { introduction.finish() }
     for stream in streams.outgoing.values { stream.stop(error) }
     for buffer in streams.incoming.values { buffer.end(.lost(error)) }
-    // Invitations that nobody has taken are over, too, and would keep the node alive.
+    // Invitations that have not been read are over, too, and would keep the node alive.
     invitations.remove { _ in true }
     introductions.remove { _ in true }
     log.removeOffers { _ in true }

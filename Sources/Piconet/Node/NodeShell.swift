@@ -22,7 +22,7 @@ final class NodeShell: @unchecked Sendable {
 
   /// On a host of its own, which ends with it.
   static func startAlone(_ configuration: NodeConfiguration) async throws(PiconetError) -> NodeShell {
-    // Before a key is made and threads are started in vain.
+    // Before a key is made and threads are started for nothing.
     _ = try Plan(configuration)
     let host = try await HostShell.start(configuration.device.host)
     do throws(PiconetError) {

@@ -7,7 +7,7 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
   public let id: NodeID
   /// What people call the device; the peer's own words: escape it before showing it on a terminal.
   public let name: String
-  /// What else the node is advertised as, at most 7 names. Anybody can advertise another's id under any name, also
+  /// What else the node is advertised as, at most 7 names. Any device can advertise another's id under any name, also
   /// before the node does so itself; an invitation reaches it under the name that it gives, see `called(_:)`.
   public let otherNames: [String]
   /// Free key=value pairs of the advertiser.
@@ -46,8 +46,8 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
     signalStrength = peer.signalStrength
   }
 
-  /// The same peer under this one of its names; under the name that it has, if this is none of them. Whose key is not
-  /// known here is refused when it is invited under another name than it gives once it is connected.
+  /// This peer under another one of its names; unchanged, if it has no such name. Whose key is not known here is
+  /// refused when it is invited under another name than it gives once it is connected.
   public func called(_ name: String) -> Peer { otherNames.contains(name) ? Peer(self, called: name) : self }
 
   public var description: String { "\(name) (\(id))" }

@@ -8,7 +8,7 @@ extension NodeCore {
 
   static let taskCancelled = Ending(.cancelled, .us, "the calling task was cancelled")
 
-  /// Submits a command whose reply nobody waits for.
+  /// Submits a command without waiting for its reply.
   func tell(_ command: Command) { submit(.fact(.commanded(makeCommand(), command))) }
 
   /// Hands a request over and waits for its answer.
@@ -16,7 +16,8 @@ extension NodeCore {
     await answer(to: request, if: nil, otherwise: Self.hasLeft)
   }
 
-  /// The same, for a member: refused if this membership is over when the loop comes to it.
+  /// Hands a request about a member over and waits for its answer: refused if this membership is over when the loop
+  /// comes to it.
   func answer<Answer>(to request: Request<Answer>, of member: Member) async -> Result<Answer, Ending> {
     await answer(to: request, if: { !member.membership.isOver }, otherwise: Self.hasLeft)
   }

@@ -10,8 +10,8 @@ protocol EventSource<Element>: Sendable {
   func next(for reader: ReaderID, isolation: isolated (any Actor)?) async -> Element?
 }
 
-/// Hands what happened from the loop to tasks, one element after the other. Each reader gets all of it; what nobody has
-/// read waits for the next reader.
+/// Hands what happened from the loop to tasks, one element after the other. Each reader gets all of it; what has not
+/// been read waits for the next reader.
 final class EventQueue<Element: Sendable>: EventSource {
   private struct State: AwaitedState {
     var queue = SharedQueue<Element>()

@@ -20,11 +20,11 @@ public struct Message: Sendable, Hashable {
 }
 
 /// The messages of the session, in all channels or in one. Those of one sender in one channel come in the order sent.
-/// Each reader gets all of them; what nobody has read waits for the next reader. Ends with the node. `Session.events`
+/// Each reader gets all of them; what has not been read waits for the next reader. Ends with the node. `Session.events`
 /// has them together with joining and leaving.
 ///
-/// Reading is what lets senders go on: if nobody reads, or one of the readers stops, senders stop at the message
-/// window, in each channel by itself, so that a channel that nobody reads stops no other. Unreliable messages that wait
+/// Reading is what lets senders go on: if nothing reads, or one of the readers stops, senders stop at the message
+/// window, in each channel separately, so that a channel that is not read stops no other. Unreliable messages that wait
 /// are dropped above one window for each sender. What former members have left behind is dropped, oldest first, once
 /// all that waits costs more than two windows for each member that the session has room for.
 public struct Messages: AsyncSequence, Sendable {

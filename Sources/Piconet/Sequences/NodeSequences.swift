@@ -22,7 +22,7 @@ public struct PeerList: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(watched: watched) }
 }
 
-/// Things that happen, in order. Each reader gets all of them; what nobody has read waits for the next reader. Ends
+/// Things that happen, in order. Each reader gets all of them; what has not been read waits for the next reader. Ends
 /// with the node.
 public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
   let source: any EventSource<Element>

@@ -24,13 +24,13 @@ public enum SessionEvent: Sendable {
 }
 
 /// Everything that happens in the session, in the order in which it happened: nothing of a member comes before its
-/// `joined` or after its `left`. Each reader gets all of it; what nobody has read waits for the next reader. Ends with
-/// the node.
+/// `joined` or after its `left`. Each reader gets all of it; what has not been read waits for the next reader. Ends
+/// with the node.
 ///
-/// `Session.messages`, `membership`, `offers` and `streams` are views of it, each read by itself: if two tasks read two
-/// of them, nothing is known of the order between them. Reading is what lets senders go on, as `Messages` says. At most
-/// 4,096 changes of the membership wait for a reader; beyond that the oldest go. An offer or a stream that ends before
-/// a reader has come to it is taken back.
+/// `Session.messages`, `membership`, `offers` and `streams` are views of it, each read separately: if two tasks read
+/// two of them, nothing is known of the order between them. Reading is what lets senders go on, as `Messages` says. At
+/// most 4,096 changes of the membership wait for a reader; beyond that the oldest go. An offer or a stream that ends
+/// before a reader has come to it is taken back.
 public struct SessionEvents: AsyncSequence, Sendable {
   public typealias Element = SessionEvent
   let core: NodeCore

@@ -13,7 +13,7 @@ public struct FailedCode: Sendable {
   public let remoteAddress: String
   /// Why.
   public let error: PiconetError
-  /// Tries that the code has left, over all peers. At 0 it is spent: nobody can use it any more, and no unknown peer
+  /// Tries that the code has left, over all peers. At 0 it is spent: no one can use it any more, and no unknown peer
   /// gets in before `Node.setCode` sets another one.
   public let triesLeft: Int
 

@@ -9,7 +9,7 @@ public enum IntroductionPolicy: Sendable, Hashable {
   /// waits for that.
   case ask
   /// `Session.introductions` lists each, for information only: a program that wants the node invites it
-  /// (`Introduction.asPeer`), and an invitation by it is a question like anybody's. They may be accepted and declined
+  /// (`Introduction.asPeer`), and an invitation by it is a question like any other's. They may be accepted and declined
   /// as well.
   case show
   /// Every member's word is taken: a node that is introduced becomes a member, if it wants that as well.
@@ -55,7 +55,7 @@ public struct Introduction: Sendable, Identifiable {
     throw PiconetError(Task.isCancelled ? .cancelled : .shuttingDown, peer: peer, blame: .us)
   }
 
-  /// Declines: the introducer is told `declined`. The node may invite by itself, as any other.
+  /// Declines: the introducer is told `declined`. The node may still invite this one, as any other may.
   public func decline() async { _ = await answer(false, .declined) }
 
   private func answer(_ accept: Bool, _ reason: Reason) async -> Result<Void, Ending> {
@@ -145,7 +145,7 @@ extension NodeCore {
     end(introductionOf: node, with: .failed(PiconetError(ending, peer: node)))
   }
 
-  /// - Parameter outcome: what it has come to, unless nobody waits for it.
+  /// - Parameter outcome: what it has come to, unless nothing waits for it.
   func end(introductionOf node: NodeID, with outcome: InvitationOutcome) {
     guard let state = withState({ $0.introductions.removeValue(forKey: node) }) else { return }
     state.update { $0 = outcome }

@@ -18,7 +18,7 @@ public struct Member: Sendable, Identifiable {
   /// How the member is reached now; nil while it is suspended, and after it has left. `Session.membership` tells of
   /// each change.
   public var transport: TransportKind? { membership.transport }
-  /// The same, and over whom; nil while it is suspended, and after it has left.
+  /// How the member is reached now, and over which relay; nil while it is suspended, and after it has left.
   public var route: MemberRoute? { membership.route }
   /// What its user has called it; not to be trusted.
   public var name: String { membership.proven.name }
@@ -83,7 +83,7 @@ public struct Member: Sendable, Identifiable {
     try trySend(Array(bytes)[...], mode, in: 0)
   }
 
-  /// The same in a channel, as `send(_:in:)`.
+  /// Sends a message in a channel, as `send(_:in:)`, if it can be taken at once, and never waits.
   public func trySend(_ bytes: some Sequence<UInt8>, in channel: MessageChannel) throws(PiconetError) -> Bool {
     try trySend(Array(bytes)[...], .reliable, in: channel)
   }

@@ -11,7 +11,7 @@ public struct MemberRoute: Sendable, Hashable {
   /// How many there are in all, by the word of the nearest: 0 for a direct link, at most 3.
   public let relayCount: Int
 
-  /// Nobody is in between.
+  /// Directly: no relay is in between.
   public var isDirect: Bool { relayCount == 0 }
 
   init(_ traits: LinkTraits) {

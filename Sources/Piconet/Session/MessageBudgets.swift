@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetWire
 import Synchronization
 
-/// What may be queued to one member, in each channel by itself: one whose messages wait for the member holds up none of
-/// the others.
+/// What may be queued to one member, in each channel separately: one whose messages wait for the member holds up none
+/// of the others.
 final class MessageBudgets: Sendable {
   private struct Others {
     var budgets: [MessageChannel: SendBudget] = [:]

@@ -47,7 +47,7 @@ extension NodeCore {
       return state.invitations.take(peer.node)
     }
     if let invitation {
-      // Answered: by `accept`, or by an invitation of ours, which nobody has to wait for then.
+      // Answered: by `accept`, or by an invitation of ours, which nothing has to wait for then.
       invitation.update { $0 = .joined(membership) }
       invitation.finish()
       invitations.remove { $0.state === invitation }
@@ -60,7 +60,7 @@ extension NodeCore {
     let error = PiconetError(ending, peer: node)
     guard let membership = withState({ $0.members.left(node) }) else { return }
     membership.end(error)
-    // Streams that nobody has taken go with the member.
+    // Streams that have not been taken go with the member.
     log.removeStreams { $0.member.membership === membership }
     log.push(membership, .left(error))
   }

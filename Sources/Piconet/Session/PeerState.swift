@@ -39,7 +39,7 @@ public enum PeerState: Sendable {
 public struct PeerStateChange: Sendable {
   /// Who it is: what a sighting says, proven once the peer is connected.
   public let peer: NodeID
-  /// What people call the device; the peer's own words: escape it before showing it on a terminal. Empty if nobody has
+  /// What people call the device; the peer's own words: escape it before showing it on a terminal. Empty if no one has
   /// said it yet.
   public let name: String
   /// The state from now on.

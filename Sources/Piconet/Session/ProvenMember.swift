@@ -21,7 +21,7 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   /// The first of `certificates`; empty where there is none.
   public var certificate: [UInt8] { certificates.first ?? [] }
   /// The six digits that both screens showed before the peer became a member, such as `042 917`; nil before that, and
-  /// where nobody was asked.
+  /// where no one was asked.
   public let shortCode: String?
   /// Whether the trust policy knew the peer before.
   public let isKnown: Bool
@@ -32,7 +32,7 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   public let rights: Set<PeerRight.Action>
   /// Whether the peer became a member by proving that it has the typed code (`Node.setCode`).
   public let hasProvenCode: Bool
-  /// The member on whose word it became one (`Session.introduce`); nil where nobody introduced it. Its key has that
+  /// The member on whose word it became one (`Session.introduce`); nil if it was not introduced. Its key has that
   /// member's word, and nothing else: no code was compared.
   public let introducedBy: NodeID?
   /// The `context` of the peer's own invitation, whether that or ours made the peer a member: two nodes that invite

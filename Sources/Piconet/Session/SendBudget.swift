@@ -41,7 +41,7 @@ final class SendBudget: Sendable {
     case ended(PiconetError)
   }
 
-  /// Takes the cost if there is room now and, for a reliable message, nobody waits. An unreliable message may exceed
+  /// Takes the cost if there is room now and, for a reliable message, no task waits. An unreliable message may exceed
   /// the limit by a quarter: it gives its cost back as soon as the loop has it, and reliable ones that wait for the
   /// peer must not shut it out.
   func claim(_ cost: Int, _ mode: DeliveryMode) -> Claim {
@@ -61,7 +61,7 @@ final class SendBudget: Sendable {
     }
   }
 
-  /// Takes as much of the cost as there is room for, if nobody waits.
+  /// Takes as much of the cost as there is room for, if no task waits.
   /// - Returns: how much; 0: there is no room.
   /// - Throws: why nothing more can be sent.
   func claim(upTo cost: Int) throws(PiconetError) -> Int {
@@ -75,7 +75,7 @@ final class SendBudget: Sendable {
     return taken
   }
 
-  /// Whether there is room now, and nobody waits for it.
+  /// Whether there is room now, and no task waits for it.
   var hasRoom: Bool { state.withLock { $0.ending == nil && $0.waiters.isEmpty && $0.available > 0 } }
 
   /// Waits for room and takes it.

@@ -28,7 +28,7 @@ public struct Session: Sendable {
   public var messages: Messages { Messages(core: core) }
 
   /// Messages from all members in one channel: reading these holds up no other channel, and is held up by none.
-  /// Messages of a channel that nobody reads, here or in `messages` or `events`, wait.
+  /// Messages of a channel that is not read, here or in `messages` or `events`, wait.
   public func messages(in channel: MessageChannel) -> Messages { Messages(core: core, channel: channel) }
 
   /// Resources that members offer; each has to be answered. One that ends before a reader has come to it is taken back.
@@ -52,7 +52,7 @@ public struct Session: Sendable {
   /// not copied, and a member that takes it late does not hold back the others. If a member leaves meanwhile, that is
   /// no error.
   /// - Throws: `messageTooLarge` with both numbers if it is above the limit of any of them, before a byte leaves for
-  ///   anybody; `cancelled`.
+  ///   any; `cancelled`.
   public func send(
     _ bytes: some Sequence<UInt8>, mode: DeliveryMode = .reliable
   ) async throws(PiconetError) {
@@ -62,14 +62,14 @@ public struct Session: Sendable {
   /// Sends one message in a channel to all members as they are now, to each as `Member.send(_:in:)` says. If a member
   /// leaves meanwhile, that is no error.
   /// - Throws: `messageTooLarge`, or `notSupported` if any of them takes no messages in this channel, before a byte
-  ///   leaves for anybody; `cancelled`.
+  ///   leaves for any; `cancelled`.
   public func send(_ bytes: some Sequence<UInt8>, in channel: MessageChannel) async throws(PiconetError) {
     try await send(Array(bytes)[...], to: members, areNamed: false, .reliable, in: channel)
   }
 
   /// Sends one message to these members, to each as `Member.send` says.
   /// - Throws: `messageTooLarge` with both numbers if it is above the limit of any of them, before a byte leaves for
-  ///   anybody; otherwise the error of one of them, and the others still get the message.
+  ///   any; otherwise the error of one of them, and the others still get the message.
   public func send(
     _ bytes: some Sequence<UInt8>, to members: [Member], mode: DeliveryMode = .reliable
   ) async throws(PiconetError) {
@@ -78,7 +78,7 @@ public struct Session: Sendable {
 
   /// Sends one message in a channel to these members, to each as `Member.send(_:in:)` says.
   /// - Throws: `messageTooLarge`, or `notSupported` if any of them takes no messages in this channel, before a byte
-  ///   leaves for anybody; otherwise the error of one of them, and the others still get the message.
+  ///   leaves for any; otherwise the error of one of them, and the others still get the message.
   public func send(
     _ bytes: some Sequence<UInt8>, to members: [Member], in channel: MessageChannel
   ) async throws(PiconetError) {

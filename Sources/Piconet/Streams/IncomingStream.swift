@@ -6,8 +6,8 @@ import PiconetWire
 /// what came, however it was written; `read(upTo:)` takes a limited part. A stream that is dropped before its end is
 /// cancelled, and its writer is told.
 ///
-/// Reading is what lets the writer go on: of a stream that nobody reads, 64 KiB come, and nothing else is held up by
-/// it. Any task may read, one at a time, since each byte is handed out once: where one iterates, another iterator gets
+/// Reading is what lets the writer go on: of a stream that is not read, 64 KiB come, and nothing else is held up by it.
+/// Any task may read, one at a time, since each byte is handed out once: where one iterates, another iterator gets
 /// `inProgress` as long as the first is there, and so does a `read` while another waits.
 public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
   public typealias Element = ArraySlice<UInt8>

@@ -20,10 +20,10 @@ extension NodeCore {
     return OutgoingStream(id, name: name, receiver: node, state: state, core: self)
   }
 
-  /// Nobody holds it any more.
+  /// It is no longer held.
   func forget(_ stream: StreamID) { withState { $0.streams.forget(stream) } }
 
-  /// Streams that somebody holds.
+  /// Streams that are held.
   var streamCount: Int { withState { $0.streams.count } }
 
   func cancel(_ stream: StreamID, _ reason: Reason, _ detail: String) {
@@ -54,7 +54,7 @@ extension NodeCore {
     case .cancelled(let ending): buffer.end(.void(PiconetError(ending, peer: buffer.sender)))
     case .lost(let ending): buffer.end(.lost(PiconetError(ending, peer: buffer.sender)))
     }
-    // If nobody has taken it, there is nothing left to take.
+    // If it has not been taken, there is nothing left to take.
     log.removeStreams { $0.buffer === buffer }
   }
 

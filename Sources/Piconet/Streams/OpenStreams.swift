@@ -1,7 +1,7 @@
 import PiconetEngine
 
-/// The streams of a node that somebody holds, both ways: where the loop finds them. A part of the node's state, under
-/// its lock.
+/// The streams of a node that the application holds, both ways: where the loop finds them. A part of the node's state,
+/// under its lock.
 struct OpenStreams: Sendable {
   private(set) var outgoing: [StreamID: OutgoingStreamState] = [:]
   private(set) var incoming: [StreamID: StreamBuffer] = [:]
@@ -15,6 +15,6 @@ struct OpenStreams: Sendable {
     incoming[id] = nil
   }
 
-  /// Streams that somebody holds.
+  /// Streams that the application holds.
   var count: Int { outgoing.count + incoming.count }
 }

@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetWire
 import Synchronization
 
-/// What a stream has received and nobody has read yet. The sender's credit bounds it: only reading gives more.
+/// What a stream has received and has not been read yet. The sender's credit bounds it: only reading gives more.
 final class StreamBuffer: Sendable {
   enum Reading: Sendable {
     case bytes(ArraySlice<UInt8>)
@@ -27,7 +27,7 @@ final class StreamBuffer: Sendable {
     var end: End?
     /// Bytes that were read and not yet reported to the engine.
     var unreported = 0
-    /// Somebody has read to the end; this is reported even for a stream without a byte.
+    /// It has been read to the end; this is reported even for a stream without a byte.
     var isReadToItsEnd = false
     var isTold = false
     /// It needs the most bytes that it takes.
@@ -120,10 +120,10 @@ final class StreamBuffer: Sendable {
     answers.tell()
   }
 
-  /// Whether bytes wait that nobody was waiting for.
+  /// Whether there are bytes that no reader was waiting for.
   var hasBytes: Bool { state.withLock { !$0.waiting.isEmpty && $0.waiters.isEmpty } }
 
-  /// The next bytes, at most `count`, or the end, if they are there and nobody waits for them; nil: not now.
+  /// The next bytes, at most `count`, or the end, if they are there and no reader waits for them; nil: not now.
   func readNow(upTo count: Int) -> Reading? {
     let (answer, told) = state.withLock { state -> (Reading?, Int?) in
       guard state.waiters.isEmpty, let reading = state.answer(to: count) else { return (nil, nil) }
@@ -146,7 +146,7 @@ final class StreamBuffer: Sendable {
     // Bytes that are here need no waiting.
     if !Task.isCancelled, let answer = readNow(upTo: count) { return answer }
     let reading = await state.wait(for: count, ifCancelled: .failed(Self.cancelled))
-    // The answer may have been there without waiting: then nobody has reported it yet.
+    // The answer may have been there without waiting: then it has not been reported yet.
     if let told = state.withLock({ $0.tell() }) { consumed(told) }
     return reading
   }

@@ -3,7 +3,7 @@ import PiconetFiles
 import PiconetWire
 
 /// A resource on its way from a member, into a file or into memory. Any task may use it; the transfer goes on whether
-/// anybody holds this or not.
+/// this is held or not.
 public final class IncomingTransfer<Received: Sendable>: Sendable {
   /// What was offered.
   public let offer: IncomingOffer

@@ -27,7 +27,7 @@ final class IncomingTransferState: Sendable {
     }
   }
 
-  /// Whether a stranger offers it; nil: nobody has asked.
+  /// Whether a stranger offers it; nil: not known yet.
   var isOfStranger: Bool? { strangeness.withLock { $0 } }
 
   /// - Returns: what was noted first.

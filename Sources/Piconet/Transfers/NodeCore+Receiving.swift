@@ -69,7 +69,7 @@ extension NodeCore {
 
   /// Reads a file that may be the same, in steps; between them other transfers get at the disk and the sender is told.
   private func compare(_ store: FileStore, _ offer: IncomingOffer) async throws(PiconetError) {
-    // After the end there is nobody to compare for.
+    // After the end there is nothing to compare for.
     while store.isComparing, offer.state.outcome == nil {
       if Task.isCancelled { throw PiconetError(.cancelled, blame: .us) }
       let compared = try await onDisk { () throws(FileFailure) in store.compare() }

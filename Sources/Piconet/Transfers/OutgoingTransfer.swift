@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetFiles
 import PiconetWire
 
-/// A resource on its way to a member. Any task may use it; the transfer goes on whether anybody holds this or not, and
-/// ends with the membership at the latest.
+/// A resource on its way to a member. Any task may use it; the transfer goes on whether this is held or not, and ends
+/// with the membership at the latest.
 public final class OutgoingTransfer: Sendable {
   /// The member that it goes to.
   public let receiver: NodeID

@@ -9,8 +9,8 @@ public final class ReceivingDirectory: Sendable {
   /// all that are not known count as one; and if the disk is too full for an offer, some make room, provided that this
   /// is enough.
   public static let keptFileLimit = IncomingDirectory.Settings().keptPartialLimit
-  /// How long a partial file is kept, from when a receiver first finds that nobody is writing it: seven days. Time in
-  /// which the machine was off counts for a day at most, so that setting a wrong clock right makes nothing old.
+  /// How long a partial file is kept, from when a receiver first finds that no process is writing it: seven days. Time
+  /// in which the machine was off counts for a day at most, so that setting a wrong clock right makes nothing old.
   public static let keptTime = Duration.seconds(IncomingDirectory.Settings().keptPartialAge)
 
   let directory: IncomingDirectory

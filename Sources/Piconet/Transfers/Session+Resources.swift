@@ -4,9 +4,9 @@ extension Session {
     try await send(resource, to: members)
   }
 
-  /// Sends one resource to several members, and returns when each has stored it or failed; nobody waits for anybody
-  /// else. A file is read and hashed once for all members that are less than 4 MiB apart; for one that falls further
-  /// behind it is read separately. What a server has is fetched once. Cancelling the calling task cancels all of these
+  /// Sends one resource to several members, and returns when each has stored it or failed; no member waits for another.
+  /// A file is read and hashed once for all members that are less than 4 MiB apart; for one that falls further behind
+  /// it is read separately. What a server has is fetched once. Cancelling the calling task cancels all of these
   /// transfers.
   /// - Returns: what became of each member's transfer.
   /// - Throws: as `Member.send` before anything is offered.

@@ -5,8 +5,8 @@ import PiconetWire
 /// Authorities whose certificates a node accepts from its peers, such as a company's own. The system's authorities
 /// count only if a program reads and names them.
 ///
-/// A peer's identity is still the fingerprint of its key, whoever issued its certificates; they only say, in their own
-/// words, to whom it belongs (`ProvenMember.certificates`).
+/// A peer's identity is still the fingerprint of its key, no matter who issued its certificates; they only say, in
+/// their own words, to whom it belongs (`ProvenMember.certificates`).
 ///
 /// Where a certificate on the path from the peer's to the authority's, either end included, names purposes
 /// (extendedKeyUsage), one of them must be clientAuth, serverAuth or anyExtendedKeyUsage: each node is client and

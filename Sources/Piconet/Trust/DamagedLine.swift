@@ -13,7 +13,7 @@ public struct DamagedLine: Sendable, Hashable {
 extension IdentityStorage {
   /// The damaged lines of the known peers that are kept here, without a node: no folder and no key is made. Blocks on
   /// the disk.
-  /// - Throws: `state` if the file itself can't be read; a node that keeps its known peers there lets nobody in.
+  /// - Throws: `state` if the file itself can't be read; a node that keeps its known peers there lets no one in.
   public func damagedKnownPeers() throws(PiconetError) -> [DamagedLine] {
     guard case .directory(let path) = self else { return [] }
     do throws(StateFailure) {

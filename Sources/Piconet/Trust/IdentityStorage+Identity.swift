@@ -12,7 +12,7 @@ extension IdentityStorage {
   /// - Throws: `state`.
   public func fingerprint() throws(PiconetError) -> PeerID { try identity().peer }
 
-  /// The key and its certificate in PEM. Anybody who has it, and the passphrase if there is one, is this device.
+  /// The key and its certificate in PEM. Anyone who has it, and the passphrase if there is one, is this device.
   /// - Parameter passphrase: encrypts the key (PKCS #8, AES-256, PBKDF2 with 600,000 rounds); nil: it is not encrypted.
   ///   Not empty, at most 1,024 bytes, without NUL.
   /// - Throws: `state`, `invalidArgument`.

@@ -3,7 +3,7 @@ import PiconetTLS
 /// The table of trust, without a node. All of it blocks on the disk.
 extension IdentityStorage {
   /// The peers that a person has remembered here, in the order in which that happened; no folder and no key is made.
-  /// - Throws: `state` if the file can't be read; a node that keeps its known peers there lets nobody in.
+  /// - Throws: `state` if the file can't be read; a node that keeps its known peers there lets no one in.
   public func knownPeers() throws(PiconetError) -> [KnownPeer] { try trustTable().entries }
 
   /// As `knownPeers`, as a table in which to look them up.

@@ -109,7 +109,7 @@ final class KnownPeersJudge: TrustJudge {
     return names.contains { AdvertisedNames.isName(name, advertisedAs: $0) } ? nil : names.min()
   }
 
-  /// What the table says about the key. A file that can't be read vouches for nobody.
+  /// What the table says about the key. A file that can't be read vouches for no key.
   func standing(of peer: PeerID) -> Standing {
     if peer == ownPeer { return Standing(rights: Set(PeerRight.Action.allCases)) }
     let peers = try? table.current()

@@ -76,7 +76,7 @@ public struct NodeIdentity: Sendable, Hashable {
   public var issuedCertificates: [[UInt8]] { device.issuedBytes }
 
   // Two identities with the same key may show different certificates. Where there are issued ones, the self-signed one
-  // is made anew each time.
+  // is made again each time.
   public static func == (left: NodeIdentity, right: NodeIdentity) -> Bool {
     left.fingerprint == right.fingerprint && left.issuedCertificates == right.issuedCertificates
       && (left.certificate == right.certificate || !left.issuedCertificates.isEmpty)

@@ -107,7 +107,7 @@ package protocol AwaitedState: Sendable {
 extension AwaitedState {
   package static var servesInTurns: Bool { true }
 
-  /// Call it after a change that may answer somebody.
+  /// Call it after a change that may answer a waiting task.
   package mutating func serve() -> Answers<Answer> {
     if waiters.isEmpty { return Answers() }
     // Taken out of the state while that answers.

@@ -30,7 +30,7 @@ public struct RemoteCallError: Error, Sendable, CustomStringConvertible {
     /// The member has left while the call had no answer; `underlying` says why. Whether the method was called is not
     /// known.
     public static let left = Code(known: .left)
-    /// The device was started anew, or its program serves other objects now: this one is gone.
+    /// The device was restarted, or its program serves other objects now: this one is gone.
     public static let restarted = Code(known: .restarted)
     /// The member's program takes no calls any more.
     public static let shuttingDown = Code(known: .shuttingDown)
@@ -68,9 +68,9 @@ public struct RemoteCallError: Error, Sendable, CustomStringConvertible {
 
   /// What happened.
   public var code: Code
-  /// The node that was called; nil where nobody was.
+  /// The node that was called; nil if none was.
   public var node: NodeID?
-  /// Words for people, without the code; may be the peer's own: escape it before showing it on a terminal.
+  /// A readable explanation, without the code; may be the peer's own words: escape it before showing it on a terminal.
   public var detail: String
   /// Why the member has left.
   public var underlying: PiconetError?

@@ -66,7 +66,7 @@ public struct MethodDescription: Codable, Hashable, Sendable {
   /// The version of the interface that has brought it.
   public var since: Int
 
-  /// A parameter's name for people, and its type.
+  /// A parameter's name, which only documents it, and its type.
   public struct Parameter: Codable, Hashable, Sendable {
     /// Empty where it has none.
     public var name: String

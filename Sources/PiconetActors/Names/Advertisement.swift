@@ -1,8 +1,8 @@
 import Piconet
 import PiconetCalls
 
-/// Names and interfaces that a node shows to all who can see it, before anybody connects: in its `discoveryInfo`, under
-/// the keys `names` and `interfaces`.
+/// Names and interfaces that a node shows to all who can see it, before any of them connects: in its `discoveryInfo`,
+/// under the keys `names` and `interfaces`.
 public struct Advertisement: Sendable, Hashable {
   /// Such as `org.example.lamp`.
   public var names: [String]

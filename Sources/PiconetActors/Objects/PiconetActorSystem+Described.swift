@@ -2,7 +2,7 @@ import Piconet
 import PiconetCalls
 
 extension PiconetActorSystem {
-  /// Calls a method that is known from its description alone, as a program for people does. Ends as any other call.
+  /// Calls a method that is known from its description alone, as an interactive tool does. Ends as any other call.
   /// - Parameters:
   ///   - method: of that interface, as `objects(of:under:)` has told.
   ///   - object: what has it.

@@ -3,7 +3,7 @@ import PiconetCalls
 
 /// Which object of which node. It can be sent: a receiver that is a member of that node calls the object by it.
 ///
-/// A node that is started anew has another `NodeID`: what was served before is not there any more, and calls to it fail
+/// A node that is restarted has another `NodeID`: what was served before is not there any more, and calls to it fail
 /// with `restarted`.
 public struct RemoteObjectID: Hashable, Sendable, CustomStringConvertible {
   /// The node that serves it.

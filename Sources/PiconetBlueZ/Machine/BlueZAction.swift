@@ -112,9 +112,9 @@ struct AdapterUse: Hashable, Sendable {
   let address: BluetoothAddress
   /// What the adapter was set to before we touched it; nil: not touched.
   var former: DiscoverableMode?
-  /// Whether we have switched it on, and nobody has switched it off since.
+  /// Whether we have switched it on, and it was not switched off since.
   var hasPowered = false
-  /// Whether it was off when we came, and we have not tried yet. If somebody switches it off later, they mean it.
+  /// Whether it was off when we came, and we have not tried yet. If a user switches it off later, that stands.
   var mayPower: Bool
   /// Whether another node was there before us; at its end it may switch off what it has switched on.
   var isShared = false

@@ -56,7 +56,7 @@ public enum BlueZFact: Sendable {
   case profileReleased
   /// bluetoothd has dropped the advertisement.
   case advertisementReleased
-  /// Somebody has opened a channel to us over LE. An incoming link ends the advertising without a word from bluetoothd,
+  /// A device has opened a channel to us over LE. An incoming link ends the advertising without a word from bluetoothd,
   /// and Linux resumes it only when the link is over.
   case reachedOverLowEnergy
   /// A dial to an address of this device failed: what is known about it may be out of date.

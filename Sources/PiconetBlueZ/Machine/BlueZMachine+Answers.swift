@@ -22,7 +22,7 @@ extension BlueZMachine {
     }
   }
 
-  /// How many UUIDs for the profile are tried without a pause: somebody may already have one of them.
+  /// How many UUIDs for the profile are tried without a pause: another program may already have one of them.
   static let profileAttempts = 16
 
   private func pause(after count: Int, of action: BlueZAction, _ failure: DBusFailure) -> Duration {
@@ -95,7 +95,7 @@ extension BlueZMachine {
     let isUncertain = failure.isUncertain || failure.name == "org.bluez.Error.AlreadyExists"
     switch action {
     case .power(true):
-      // Blocked by rfkill, or not ours to switch: somebody who may will do it.
+      // Blocked by rfkill, or not ours to switch: that is left to a user who may.
       let isHopeless = failed[.powerOn]?.count ?? 0 >= 3
       changeUse { use in
         if failure.isUncertain { use.hasPowered = true }
@@ -103,7 +103,7 @@ extension BlueZMachine {
       }
     case .registerProfile:
       if isUncertain { profile = .uncertain }
-      // Perhaps somebody has this UUID: the next attempt takes another one.
+      // Perhaps another program has this UUID: the next attempt takes another one.
       if Self.isTaken(failure) { profileAttempt += 1 }
     case .registerAdvertisement: if isUncertain { changeUse { $0.advertisement = .uncertain } }
     case .enter(.discoverable): if failure.isUncertain { changeUse { $0.isModeUncertain = true } }
@@ -114,7 +114,7 @@ extension BlueZMachine {
     }
   }
 
-  /// It can't be taken back: we act as if it had been, since a machine that never ends helps nobody.
+  /// It can't be taken back: we act as if it had been, since a machine that never ends helps no one.
   private mutating func giveUp(_ action: BlueZAction) {
     switch action {
     case .power: changeUse { $0.hasPowered = false }

@@ -124,7 +124,7 @@ extension BlueZMachine {
 
   /// The UUID under which the profile is registered, which stands for this node only: bluetoothd accepts each one only
   /// once. It is of version 8 (RFC 9562, section 5.8), derived from the service, the incarnation and a number that
-  /// changes if somebody else has the UUID.
+  /// changes if another program has the UUID.
   static func profileUUID(_ content: ProfileContent, attempt: UInt64) -> BluetoothUUID {
     func mix(_ value: UInt64) -> UInt64 {
       var mixed = value &+ 0x9E37_79B9_7F4A_7C15

@@ -40,14 +40,14 @@ public struct BlueZSettings: Sendable, Hashable {
   public var discoverableTimeout: UInt32 = 61
   /// When the time is restarted: after half of it.
   public var renewal: Duration { .milliseconds(Int64(discoverableTimeout) * 500) }
-  /// The least time between two attempts to be discoverable if somebody keeps switching that off.
+  /// The least time between two attempts to be discoverable if a user keeps switching that off.
   public var leastReassertion = Duration.seconds(3)
   /// The least time from one registration of the advertisement to the next, however many connect to us over LE.
   public var leastReadvertising = Duration.seconds(1)
   /// The least time from a change of the mode until an advertisement is taken back: bluetoothd renews advertisements
   /// after such a change, and version 5.66 crashes if one is removed meanwhile.
   public var settling = Duration.milliseconds(500)
-  /// BlueZ's default for DiscoverableTimeout, where nobody has chosen.
+  /// BlueZ's default for DiscoverableTimeout, where none is configured.
   public static let usualTimeout: UInt32 = 180
 
   /// The length of one scan: a BR/EDR inquiry (10.24 s) and a little more.

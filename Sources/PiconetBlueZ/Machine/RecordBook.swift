@@ -160,7 +160,7 @@ struct RecordBook: Sendable {
   /// - Parameter isDefinite: the device has answered that it has no node.
   private mutating func scheduleRetry(of entry: inout Entry, isDefinite: Bool, _ now: Instant) {
     entry.failures = min(entry.failures + 1, 30)
-    // It may be a stranger's headset, heard because somebody else scans.
+    // It may be a stranger's headset, heard because another program scans.
     if !entry.isCertain { entry.failures = max(entry.failures, isDefinite ? settings.retries + 1 : 3) }
     let pause =
       entry.failures > settings.retries ? settings.lateRetry : settings.firstRetry * (1 << (entry.failures - 1))
@@ -236,7 +236,7 @@ struct RecordBook: Sendable {
           // The freshest record says which incarnation is alive; another device may lead to the same one.
           guard known.incarnation == record.incarnation else { continue }
           known.addresses += addresses.filter { !known.addresses.contains($0) }
-          // Anybody can claim another's key, under any name.
+          // Any device can claim another's key, under any name.
           known.otherNames = Sighting.otherNames(known.names + [record.name])
           known.signalStrength = [known.signalStrength, entry.strength.map(Int.init)].compactMap { $0 }.max()
           sightings[record.peer] = known

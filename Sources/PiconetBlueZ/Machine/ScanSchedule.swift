@@ -26,7 +26,7 @@ struct ScanSchedule: Sendable {
   private var isBusy = false
   /// Whether it may scan even so.
   private var hasTurn = false
-  /// Since when somebody has wanted a pause; nil: nobody does.
+  /// Since when a pause has been wanted; nil: none is.
   private var pauseSince: Instant?
   /// The end of the last whole scan, or the beginning of the search.
   private var lastWhole = Instant(nanoseconds: 0)
@@ -62,13 +62,13 @@ struct ScanSchedule: Sendable {
   /// Whether others have the radio.
   var isHeldOff: Bool { isBusy && !hasTurn }
 
-  /// Somebody wants to connect over LE, which Linux does not do while it scans.
+  /// A connection over LE is wanted, which Linux does not do while it scans.
   mutating func setPauseWanted(_ isWanted: Bool, at now: Instant) {
     if isWanted != (pauseSince != nil) { pauseSince = isWanted ? now : nil }
   }
 
   /// When the wanted pause ends; nil: there is none. If a whole scan is long overdue, it is not broken off again:
-  /// without whole scans nobody would ever be missed.
+  /// without whole scans no device would ever be missed.
   private var pauseEnd: Instant? {
     guard let pauseSince else { return nil }
     if case .scanning(let since, _) = phase, since > lastWhole + settings.wholeScanInterval { return nil }

@@ -11,7 +11,7 @@ public struct BlueZDevice: Sendable, Hashable {
   public var uuids: Set<BluetoothUUID> = []
   /// In dBm; nil: not reported since the last scan.
   public var signalStrength: Int16?
-  /// The same, if it was measured: in HCI 127 stands for an unknown strength.
+  /// The signal strength if it was measured: in HCI 127 stands for an unknown one.
   public var measuredStrength: Int16? { signalStrength == 127 ? nil : signalStrength }
   /// Whether it ever had a strength: some controllers report none.
   public private(set) var hasToldStrength = false

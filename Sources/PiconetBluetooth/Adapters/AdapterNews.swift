@@ -2,7 +2,7 @@ import PiconetRuntime
 
 /// Tells everything that listens on adapters when these change, using a single socket. Confined to the loop.
 ///
-/// It watches as long as anybody wants to know. If the kernel has no Bluetooth, nothing is reported.
+/// It watches as long as there is a subscriber. If the kernel has no Bluetooth, nothing is reported.
 public final class AdapterNews {
   /// Begins to watch, and returns a function that ends it; nil: there is nothing to watch.
   typealias Watching = (_ changed: @escaping () -> Void) -> (() -> Void)?

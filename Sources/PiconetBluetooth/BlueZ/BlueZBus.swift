@@ -92,7 +92,7 @@ final class BlueZBus {
     }
     let names = "type='signal',sender='\(Self.bus)',interface='\(Self.bus)',member='NameOwnerChanged'"
     _ = connection.match("\(names),arg0='\(BlueZNames.service)'") { [weak self] signal in
-      // Anybody may send something that looks like this signal, but the bus sets the sender.
+      // Any program may send something that looks like this signal, but the bus sets the sender.
       guard signal.sender == Self.bus, signal.arguments.count == 3, signal.arguments[0].text == BlueZNames.service
       else { return }
       self?.setOwner(signal.arguments[2].text)

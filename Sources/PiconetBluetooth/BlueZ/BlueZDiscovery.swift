@@ -19,7 +19,7 @@ public final class BlueZDiscovery: Discovery, ScanMember {
     }
   }
 
-  /// How long `shutDown` takes at most; a second more if it waits for a connect whose record nobody wants any more.
+  /// How long `shutDown` takes at most; a second more if it waits for a connect whose record is no longer wanted.
   public static let shutDownLimit = Duration.seconds(2)
 
   public let sourceName = "bluez"
@@ -122,12 +122,12 @@ public final class BlueZDiscovery: Discovery, ScanMember {
     lowEnergy?.tell(isWanted ? offer?.record : nil, of: offer?.service, on: usedAdapter)
   }
 
-  /// Starting again, or for another session id, reports everything anew; stopping reports nothing.
+  /// Starting again, or for another session id, reports everything again; stopping reports nothing.
   public func search(sessionID: String?) {
     let search = sessionID.flatMap { sessionID in
       (try? BluetoothUUID.session(sessionID)).map { BlueZSearch(service: $0, sessionID: sessionID) }
     }
-    // A new search, even for the same session id, has heard of nobody yet.
+    // A new search, even for the same session id, has heard of no device yet.
     handle(.search(nil))
     handle(.search(search))
   }
@@ -136,7 +136,7 @@ public final class BlueZDiscovery: Discovery, ScanMember {
 
   public func setRadioTurn(_ hasTurn: Bool) { handle(.radioTurn(hasTurn)) }
 
-  /// Somebody has connected to this node over LE, which ends the advertising: it begins again. Don't call it from
+  /// A device has connected to this node over LE, which ends the advertising: it begins again. Don't call it from
   /// within a callback of this object.
   public func reachedOverLowEnergy() { handle(.reachedOverLowEnergy) }
 

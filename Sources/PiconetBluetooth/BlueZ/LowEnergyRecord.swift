@@ -24,7 +24,7 @@ final class LowEnergyRecord {
   private(set) var failure: LinkFailure?
   private let reached: () -> Void
 
-  /// - Parameter reached: called on the loop each time somebody has connected.
+  /// - Parameter reached: called on the loop each time a device has connected.
   init(loop: EventLoop, reached: @escaping () -> Void) {
     self.loop = loop
     self.reached = reached

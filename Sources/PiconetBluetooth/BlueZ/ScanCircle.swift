@@ -13,7 +13,7 @@ protocol ScanMember: AnyObject {
 /// Coordinates the scans of one process's nodes: they begin and end together, and pause for each other. Confined to the
 /// loop.
 ///
-/// An adapter scans as long as anybody wants it to. If each node had a plan of its own there would be no rest between
+/// An adapter scans as long as any node wants it to. If each node had a plan of its own there would be no rest between
 /// their scans, and one node's pause would have no effect.
 public final class ScanCircle {
   private struct Member {

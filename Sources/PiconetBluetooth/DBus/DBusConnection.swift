@@ -66,7 +66,7 @@ final class DBusConnection: DescriptorHandler {
   deinit { close() }
 
   /// Ends everything without a further message; no handler is called any more. What bluetoothd keeps for this
-  /// connection it drops by itself. Idempotent.
+  /// connection it drops on its own. Idempotent.
   func close() {
     closed = nil
     watch?.cancel()
@@ -243,7 +243,7 @@ final class DBusConnection: DescriptorHandler {
   }
 
   static func reply(to call: OpaquePointer, _ answer: DBusObject.Answer) {
-    // If no reply is expected nobody waits, and if one can't be made the caller is left to its timeout.
+    // If no reply is expected there is no one to answer, and if one can't be made the caller is left to its timeout.
     guard sd_bus_message_get_expect_reply(call) > 0 else { return }
     var message: OpaquePointer?
     defer { sd_bus_message_unref(message) }

@@ -17,7 +17,7 @@ package actor NotificationService {
 
   /// One that is shown.
   private enum Shown {
-    /// Before anybody waits for it.
+    /// Before a task waits for it.
     case begun
     case ended(Outcome)
     case awaited(CheckedContinuation<Outcome, Never>)
@@ -76,7 +76,7 @@ package actor NotificationService {
     loop.stop()
   }
 
-  /// Whether somebody shows notifications on the bus that a person can answer.
+  /// Whether the bus has a service that shows notifications which a person can answer.
   package func takesActions() async -> Bool {
     guard case .success(let answer) = await call(Self.name, Self.path, "GetCapabilities") else { return false }
     return answer.first?.texts.contains("actions") == true

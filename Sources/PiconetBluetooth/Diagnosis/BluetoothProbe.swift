@@ -34,7 +34,7 @@ public struct BluetoothProbe: Sendable, Hashable {
 
   /// Why the kernel won't make an L2CAP socket, as an errno; nil: it does.
   public var l2capError: Int32?
-  /// The same for RFCOMM.
+  /// Why the kernel won't make an RFCOMM socket, as an errno; nil: it does.
   public var rfcommError: Int32?
   /// Why the adapters can't be listed, as an errno; nil: they can.
   public var listError: Int32?

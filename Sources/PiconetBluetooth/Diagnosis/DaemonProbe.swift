@@ -39,7 +39,7 @@ public struct DaemonProbe: Sendable, Hashable {
   /// By the kernel's name, such as `hci0`.
   public var adapters: [String: Adapter]
   /// The name of the D-Bus error with which bluetoothd, or the bus's policy, refuses to let this user register a
-  /// profile, without which nobody finds us over BR/EDR; nil: it allows that, or was not asked.
+  /// profile, without which we are not found over BR/EDR; nil: it allows that, or was not asked.
   public var profileRefusal: String?
 
   /// Facts that were gathered elsewhere.

@@ -4,7 +4,7 @@ import PiconetSDP
 /// Reads what the nodes on a device say about themselves; confined to the loop.
 public protocol ServiceRecordReader: AnyObject {
   /// Reads the records of the session's service from a device and calls `completion` exactly once, on the loop, never
-  /// from within this call. If there is no record at all the failure is `noService`; if nobody listens on just one of
+  /// from within this call. If there is no record at all the failure is `noService`; if nothing listens on just one of
   /// the ways to records, `refused`.
   /// - Returns: an object that cancels the reading: the completion then gets `.cancelled`.
   func readRecords(

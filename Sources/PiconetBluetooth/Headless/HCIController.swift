@@ -53,7 +53,7 @@ final class HCIController: DescriptorHandler {
     perform(effects)
   }
 
-  /// Sends a command whose answer nobody waits for, at the end.
+  /// Sends a command without waiting for its answer, at the end.
   func post(_ command: HCICommand) { _ = write(command) }
 
   /// Idempotent; no completion is called afterwards.

@@ -46,7 +46,7 @@ struct HCIConversation: Sendable {
     return (ticket, next(at: now))
   }
 
-  /// The controller has answered a command, perhaps somebody else's.
+  /// The controller has answered a command, perhaps another program's.
   mutating func heard(opcode: UInt16, status: UInt8, parameters: [UInt8], at now: Instant) -> [Effect] {
     debts.removeAll { $0.until <= now }
     if let debt = debts.firstIndex(where: { $0.opcode == opcode }) {

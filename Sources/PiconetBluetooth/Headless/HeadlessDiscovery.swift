@@ -102,7 +102,7 @@ public final class HeadlessDiscovery: Discovery {
     if phase == .ready { applyAdvertisement() }
   }
 
-  /// Starting again, or for another session id, reports everything anew; stopping reports nothing.
+  /// Starting again, or for another session id, reports everything again; stopping reports nothing.
   public func search(sessionID: String?) {
     self.sessionID = sessionID
     stopSearch()
@@ -128,8 +128,8 @@ public final class HeadlessDiscovery: Discovery {
   public func close() { close(restoring: true) }
 
   /// Ends because bluetoothd has come, and leaves the adapter as it is: it belongs to bluetoothd now, which has set it
-  /// up in its own way. Switching off an adapter that was off before would take it away from bluetoothd, and from
-  /// whoever has just switched it on.
+  /// up in its own way. Switching off an adapter that was off before would take it away from bluetoothd, and from the
+  /// user who has just switched it on.
   func handOver() { close(restoring: false) }
 
   private func close(restoring: Bool) {
@@ -181,7 +181,7 @@ public final class HeadlessDiscovery: Discovery {
     case .prepare(let index, let isPowering):
       phase = .preparing
       state.begin(index: index, isPowering: isPowering)
-      // Even when it is up: without bluetoothd the kernel switches off an adapter that nobody has switched on.
+      // Even when it is up: without bluetoothd the kernel switches off an adapter that was not switched on.
       let taken = worker.submit(answering: loop) {
         piconet_hci_set_up(index, 1)
       } then: { [weak self] error in

@@ -115,7 +115,7 @@ final class InquiryScanner {
         guardTimer?.set(after: .milliseconds(1280 * Int(options.inquiryLength) + 2000))
         if isHeldOff { cancelInquiry() }
       case .failure:
-        // Somebody else is inquiring, or the adapter is off: tries later.
+        // Another program is inquiring, or the adapter is off: tries later.
         state = .idle
         pause?.set(after: options.pause + .seconds(1))
       }

@@ -57,7 +57,7 @@ public final class RecordServer: DescriptorHandler {
     sdu = try Self.sdu(record, of: service)
   }
 
-  /// Called on the loop each time somebody has connected.
+  /// Called on the loop each time a device has connected.
   func setReachedHandler(_ handler: @escaping () -> Void) { reached = handler }
 
   /// Closes everything. Idempotent.
@@ -155,7 +155,7 @@ private final class RecordServerReader: DescriptorHandler {
     timer?.set(after: timeLimit)
   }
 
-  // Readable means that it has closed, or is sending something that nobody asked for.
+  // Readable means that it has closed, or is sending something unasked.
   func descriptorIsReady(_ readiness: Readiness) { end() }
 
   private func end() {

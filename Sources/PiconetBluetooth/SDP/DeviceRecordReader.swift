@@ -21,7 +21,7 @@ public final class DeviceRecordReader: ServiceRecordReader {
   /// - Parameters:
   ///   - adapter: the adapter from which devices are asked; nil: whichever the system chooses.
   ///   - session id: only records with this session id count; nil: all records of the service.
-  ///   - pause: makes scans pause for connections over LE; nil: nobody scans.
+  ///   - pause: makes scans pause for connections over LE; nil: there are no scans.
   public convenience init(loop: EventLoop, adapter: BluetoothAddress?, sessionID: String?, pause: ScanPause? = nil) {
     let own = adapter ?? SocketEnd.anyDevice
     let readers: [RecordRoutes.Route: any ServiceRecordReader] = [

@@ -85,7 +85,7 @@ final class RecordReadingQueue {
   let loop: EventLoop
   let sessionID: String?
   let timeLimit: Duration
-  /// Takes over connects that nobody waits for any more.
+  /// Takes over connects that are no longer waited for.
   let closes: DrainingCloses
   private var running: [RecordReading] = []
   private var waiting: [RecordReading] = []

@@ -109,8 +109,8 @@ extension LinkFailure {
     self.init(failure.code, "\(device): \(failure.detail)")
   }
 
-  /// The same for a call that fails before anything went on air, as it also does if the adapter may not use this kind
-  /// of link.
+  /// What an error means of a call that fails before anything went on air, as it also does if the adapter may not use
+  /// this kind of link.
   init(recordAtOnce error: SystemError, device: BluetoothPlace) {
     let failure = LinkFailure(record: error, device: device)
     self.init(failure.code == .refused ? .notAvailable : failure.code, failure.detail)

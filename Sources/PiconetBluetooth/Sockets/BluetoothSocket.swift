@@ -45,7 +45,7 @@ public struct SocketMemory: Sendable, Hashable {
   public var unsentLimit: Int
 }
 
-/// The calls on a Bluetooth socket. A plain value around the descriptor: whoever makes one must close it, once.
+/// The calls on a Bluetooth socket. A plain value around the descriptor: its maker must close it, once.
 public struct BluetoothSocket: Sendable {
   public let kind: SocketKind
   public let descriptor: Int32

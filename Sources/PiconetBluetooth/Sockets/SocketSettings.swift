@@ -13,9 +13,9 @@ public struct SocketSettings: Sendable, Hashable {
   public var mode = Mode.basic
   /// The largest SDU that we accept. The remote side's limit may differ.
   public var incomingMTU = UInt16(PacketArithmetic.incomingMTU)
-  /// The same for LE. Linux grants credits for what the receive buffer holds, less a header of 232 bytes for every 247,
-  /// even in the middle of an SDU: one longer than that never arrives whole. 425,984 bytes hold 25,784, the usual
-  /// 212,992 half of that.
+  /// The largest SDU that we accept over LE. Linux grants credits for what the receive buffer holds, less a header of
+  /// 232 bytes for every 247, even in the middle of an SDU: one longer than that never arrives whole. 425,984 bytes
+  /// hold 25,784, the usual 212,992 half of that.
   public var incomingLowEnergyMTU: UInt16 = 4096
   /// Whether the link must be paired and encrypted by BlueZ (BT_SECURITY_MEDIUM), or need not (LOW).
   public var requiresPairing = false

@@ -104,7 +104,7 @@ final class BluetoothDiscovery: Discovery {
   /// A dial to this device failed: its node may have restarted.
   func dialFailed(_ device: BluetoothAddress) { daemon?.dialFailed(device) }
 
-  /// Somebody has connected to this node over LE.
+  /// A device has connected to this node over LE.
   func reachedOverLowEnergy() { daemon?.reachedOverLowEnergy() }
 
   // MARK: With and without bluetoothd

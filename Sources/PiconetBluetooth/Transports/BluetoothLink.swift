@@ -239,7 +239,7 @@ public final class BluetoothLink: LinkEndpoint {
 extension BluetoothLink: DescriptorHandler {
   public func descriptorIsReady(_ readiness: Readiness) {
     guard let handler, let socket else {
-      // Nobody listens: a level-triggered loop would call again at once.
+      // There is no handler: a level-triggered loop would call again at once.
       watch?.setInterest([])
       return
     }

@@ -81,11 +81,10 @@ public final class BluetoothTransport: Transport {
     return dial
   }
 
-  /// Called on the loop with each device that a failed dial has tried in vain: what was known about it may be out of
-  /// date.
+  /// Called on the loop with each device that a dial has failed to reach: what was known about it may be out of date.
   public func setDialFailureHandler(_ handler: ((BluetoothAddress) -> Void)?) { dialFailed = handler }
 
-  /// Called on the loop each time somebody has connected where we listen, to us or to another node that shares the
+  /// Called on the loop each time a device has connected where we listen, to us or to another node that shares the
   /// place, before the link is handed out.
   public func setAcceptedHandler(_ handler: (() -> Void)?) { accepted = handler }
 

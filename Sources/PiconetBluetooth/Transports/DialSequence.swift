@@ -13,8 +13,8 @@ import PiconetSDP
 /// may be asking its user whether we may connect.
 ///
 /// A pure machine: facts with their times go in, effects come out. In whatever order facts come, there is exactly one
-/// `finished`, and by then every step that was begun has ended by itself, was closed, or is the winner. Facts about any
-/// other step have no effect.
+/// `finished`, and by then every step that was begun has ended on its own, was closed, or is the winner. Facts about
+/// any other step have no effect.
 public struct DialSequence: Sendable {
   public struct Configuration: Sendable, Hashable {
     /// How long the whole dial takes at most.
@@ -30,7 +30,7 @@ public struct DialSequence: Sendable {
     public var busyRetries = 10
     /// How often a place that refuses is tried again, to be sure that it does.
     public var refusedRetries = 0
-    /// A place that takes longer than this to refuse has asked somebody, and is not tried again. Longer than paging
+    /// A place that takes longer than this to refuse has asked its user, and is not tried again. Longer than paging
     /// takes (1.28 s).
     public var refusalTime: Duration = .seconds(2)
     public var busyPause: Duration = .milliseconds(100)
@@ -48,7 +48,7 @@ public struct DialSequence: Sendable {
     case check(step: Int)
     /// Close the step's socket, or cancel its look-up; nothing it reports counts any more.
     case close(step: Int)
-    /// Likewise, for a connect that nobody will answer.
+    /// Likewise, for a connect that will never be answered.
     case drop(step: Int)
     case finished(Outcome)
   }
@@ -141,7 +141,7 @@ public struct DialSequence: Sendable {
     return [.finished(.connected(step: step))]
   }
 
-  /// The step has ended by itself.
+  /// The step has ended on its own.
   public mutating func failed(_ step: Int, _ failure: LinkFailure, at now: Instant) -> [Effect] {
     guard case .trying(var trial) = state, trial.step == step, trial.doing != .pausing, let place = trial.place
     else { return [] }
@@ -166,7 +166,7 @@ public struct DialSequence: Sendable {
     return next(trial, at: now)
   }
 
-  /// The answer to `check`: the step's connect waits in vain.
+  /// The answer to `check`: the step's connect will never be answered.
   public mutating func stranded(_ step: Int, at now: Instant) -> [Effect] {
     guard case .trying(var trial) = state, trial.step == step, trial.doing == .opening else { return [] }
     if trial.wasStranded {
@@ -211,7 +211,7 @@ public struct DialSequence: Sendable {
     return [.close(step: trial.step)] + next(trial, at: now)
   }
 
-  /// Nobody wants the link any more. No effect after the finish.
+  /// The link is no longer wanted. No effect after the finish.
   public mutating func cancel() -> [Effect] {
     defer { state = .finished }
     switch state {

@@ -24,7 +24,7 @@ final class DrainingCloses {
     var isLate = false
   }
 
-  /// A connect that nobody wants any more.
+  /// A connect that is no longer wanted.
   private struct Connect {
     var device: BluetoothAddress
     /// When it is closed even if there is a link.
@@ -62,8 +62,8 @@ final class DrainingCloses {
     if entries.count == 1 || entries.dropLast().allSatisfy(\.isLate) { timer?.set(after: Self.turn) }
   }
 
-  /// How long to wait for the answer to a connect that nobody wants any more, and how long at most while there is a
-  /// link: as long as Linux itself waits.
+  /// How long to wait for the answer to a connect that is no longer wanted, and how long at most while there is a link:
+  /// as long as Linux itself waits.
   private static let answerTime: Duration = .seconds(1)
   private static let linkedAnswerTime: Duration = .seconds(40)
 

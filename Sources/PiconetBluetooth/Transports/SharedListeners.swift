@@ -16,7 +16,7 @@ final class SharedListeners {
 
   /// - Parameters:
   ///   - name: what diallers of the node's session say; nil: it does not share.
-  ///   - arrived: somebody has connected, to whichever node.
+  ///   - arrived: a device has connected, to whichever node.
   ///   - accepted: gets each link.
   func listen(
     at place: ListeningPlace, as name: String?, _ configuration: BluetoothTransportConfiguration,

@@ -13,7 +13,7 @@ public struct CBORError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   public var code: Code
-  /// Words for people; they hold nothing of the content.
+  /// A readable explanation; it holds nothing of the content.
   public var detail: String
 
   public init(_ code: Code, _ detail: String) {

@@ -104,7 +104,7 @@ public struct PeerCalls: Sendable {
   // MARK: Calls of the member
 
   /// The task that has served a call has ended.
-  /// - Returns: its answer, to be sent; nil if nobody wants it any more.
+  /// - Returns: its answer, to be sent; nil if it is no longer wanted.
   public mutating func finished(_ number: UInt64, with answer: Answer) -> [UInt8]? {
     guard let served = served.removeValue(forKey: number), !served.isOver, ending == nil else { return nil }
     let frame = Self.frame(number, answer)

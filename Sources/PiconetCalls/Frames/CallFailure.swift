@@ -31,7 +31,7 @@ public struct CallFailure: Error, Hashable, Sendable {
     public static let shuttingDown = Code(rawValue: 12)
     /// A rule of the format was broken.
     public static let protocolBroken = Code(rawValue: 13)
-    /// The callee's program was started anew: what it served before is gone.
+    /// The callee's program was restarted: what it served before is gone.
     public static let restarted = Code(rawValue: 14)
     /// The result could not be encoded.
     public static let unusableResult = Code(rawValue: 15)
@@ -42,7 +42,7 @@ public struct CallFailure: Error, Hashable, Sendable {
   }
 
   public var code: Code
-  /// Words for people, at most 1,024 bytes; the peer's own where it comes from there.
+  /// A readable explanation, at most 1,024 bytes; the peer's own words if it comes from there.
   public var text: String
   /// The declared name of the error that was thrown; nil where it has none.
   public var name: String?

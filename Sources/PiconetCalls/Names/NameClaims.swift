@@ -8,7 +8,7 @@
 public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
   /// What has changed.
   public enum Change: Hashable, Sendable {
-    /// Nil: nobody has it.
+    /// Nil: it is free.
     case owner(of: String, from: Node?, to: Node?)
   }
 

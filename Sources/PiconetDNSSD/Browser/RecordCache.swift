@@ -71,8 +71,8 @@ struct RecordCache: Sendable {
   private var pointerSets: [InterfaceID: Key] = [:]
   /// The instances that the pointers of each interface lead to.
   private var instances: [InterfaceID: Set<DomainName>] = [:]
-  /// For the message at hand, whether a record of a complete (true) or incomplete (false) instance has looked for room
-  /// in vain: looking again would be a waste.
+  /// For the message at hand, whether a record of a complete (true) or incomplete (false) instance has found no room:
+  /// looking again would be a waste.
   private var crowdedFor: Set<Bool> = []
   /// When an instance of each interface last lost its place to one that can be reached no better.
   private var displaced: [InterfaceID: Duration] = [:]
@@ -206,7 +206,7 @@ struct RecordCache: Sendable {
   }
 
   /// Of the instances that have not settled, the one heard of longest ago gives up its place, at most one per
-  /// `displacementInterval`. What a flood left behind goes that way, since nobody refreshes it.
+  /// `displacementInterval`. What a flood left behind goes that way, since it is not refreshed.
   private mutating func displace(in key: Key, _ arrival: Arrival) -> Bool {
     let (interface, entries) = (key.interface, sets[key] ?? [])
     if let last = displaced[interface], arrival.time - last < MulticastDNS.displacementInterval {

@@ -4,7 +4,7 @@
 public struct DomainName: Sendable {
   /// A length byte and a label, repeated, without the root.
   let wire: [UInt8]
-  /// The same in lower case.
+  /// The name in lower case.
   let folded: [UInt8]
 
   /// The root.

@@ -97,7 +97,7 @@ extension Responder {
     interfaces[id] = interface
   }
 
-  /// Drops answers that somebody else has just given (section 7.4).
+  /// Drops answers that another host has just given (section 7.4).
   mutating func suppressDuplicates(of response: DNSMessage, on id: InterfaceID) {
     guard var interface = interfaces[id], !interface.pending.isEmpty else { return }
     for index in interface.pending.indices where interface.pending[index].destination == .multicast {

@@ -87,7 +87,7 @@ extension Responder {
     return keys(left).lexicographicallyPrecedes(keys(right)) { $0.lexicographicallyPrecedes($1) }
   }
 
-  /// Looks for somebody else's records under a name of ours (section 9).
+  /// Looks for records of others under a name of ours (section 9).
   mutating func detectConflicts(in response: DNSMessage, on id: InterfaceID, at now: Duration) {
     guard let interface = interfaces[id] else { return }
     var instanceConflict = false
@@ -106,7 +106,7 @@ extension Responder {
       if instanceConflict { renameInstance() }
       if hostConflict { renameHost() }
     }
-    // A name that we hold is probed again first: whoever defends it then keeps it.
+    // A name that we hold is probed again first: the host that defends it then keeps it.
     for (id, var interface) in interfaces.sorted(by: { $0.key < $1.key }) {
       interface.phase = .probing(sent: 0, due: firstProbe(at: now))
       interface.pending = []

@@ -10,7 +10,7 @@ public struct Responder: Sendable {
   var retired: [(record: ResourceRecord, until: Duration)] = []
   var recentConflicts: [Duration] = []
   var jitter: Jitter
-  /// Our records on each interface, made anew after every change of names, addresses, port or text.
+  /// Our records on each interface, rebuilt after every change of names, addresses, port or text.
   private var current: [InterfaceID: ServiceRecords] = [:]
   private var instanceAttempt = 1
   private var hostAttempt = 1

@@ -82,7 +82,7 @@ public struct PeerText: Sendable, Hashable {
     return strings
   }
 
-  /// Reads anybody's TXT record. Nil if it is not Piconet's: version, id or incarnation is missing or wrong.
+  /// Reads a TXT record of any sender. Nil if it is not Piconet's: version, id or incarnation is missing or wrong.
   ///
   /// If a key appears twice the first one counts, keys are compared ignoring case (RFC 6763, section 6.4), and strings
   /// without a key are skipped. Control characters of the name, and what is not UTF-8 in it, become U+FFFD. Info beyond

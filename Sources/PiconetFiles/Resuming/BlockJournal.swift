@@ -56,7 +56,7 @@ package final class BlockJournal {
   /// Whether it still has its name. A transfer that has stored the same content meanwhile removes it.
   var isThere: Bool { (descriptor.status()?.st_nlink ?? 0) > 0 }
 
-  /// How long the file has been waiting; nil if nobody has looked yet.
+  /// How long the file has been waiting; nil if no receiver has looked yet.
   var age: KeptAge? { read(at: Self.ageOffset, count: KeptAge.byteCount).flatMap { KeptAge(bytes: $0) } }
 
   /// If that can't be written, the file merely stays longer.

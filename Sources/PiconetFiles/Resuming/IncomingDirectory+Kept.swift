@@ -67,7 +67,7 @@ extension IncomingDirectory {
     if !removeIfAbandoned(name) { _ = unlinkat(descriptor.number, name.journal, 0) }
   }
 
-  /// The same for content that came another way.
+  /// Forgets what is kept of content that came another way.
   public func forgetKept(under key: ResumptionKey) {
     let name = keptName(under: key)
     if let status = keptStatus(of: name), status.st_size > 0 { forgetKept(name) }

@@ -72,7 +72,7 @@ struct KeptAge: Hashable, Sendable {
     }
   }
 
-  /// Nil if nobody has looked since the file was written to (zeros), and for anything that is not an age.
+  /// Nil if no receiver has looked since the file was written to (zeros), and for anything that is not an age.
   init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount, bytes.contains(where: { $0 != 0 }) else { return nil }
     let numbers = (0..<4).map { place in

@@ -76,7 +76,7 @@ struct KeptPartials: Sendable {
   ///   - asker: what the new file is kept as; nil if it is not kept.
   func toFree(_ missing: UInt64, size: UInt64, asker: PartialFileName?) -> [KeptPartial] {
     var held = Holdings(waiting + living)
-    // A sender whose file is not kept may be anybody.
+    // A sender whose file is not kept may be anyone.
     let (sender, share) = (asker?.sender, asker.map { KeptShare(of: $0) } ?? .strangers)
     let claim = size.addingOrMax(sender.map { held.of($0) } ?? 0)
     let claimOfShare = size.addingOrMax(held.of(share))

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// What a partial file is kept under: the sender's key, the sender's name for the content, and the size. Nobody else's
-/// offer leads to the file, so nobody learns what others have sent.
+/// What a partial file is kept under: the sender's key, the sender's name for the content, and the size. No one else's
+/// offer leads to the file, so no one learns what others have sent.
 public struct ResumptionKey: Hashable, Sendable {
   /// The whole key; file names hold only its first quarter.
   let digest: SHA256Digest

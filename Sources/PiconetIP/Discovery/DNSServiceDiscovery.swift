@@ -83,7 +83,7 @@ public final class DNSServiceDiscovery: Discovery {
     endpoint.setTimer()
   }
 
-  /// Starting again, or for another session id, reports everything anew; stopping reports nothing.
+  /// Starting again, or for another session id, reports everything again; stopping reports nothing.
   public func search(sessionID: String?) {
     sightings = SightingTable(sessionID: sessionID ?? "")
     if let advertisement {

@@ -14,7 +14,7 @@ final class MulticastSocket {
   }
 
   let isIPv6: Bool
-  /// Whether nobody else had the port when we opened it, so that what is sent to it by unicast reaches us.
+  /// Whether no other process had the port when we opened it, so that what is sent to it by unicast reaches us.
   let isSoleOwner: Bool
   private let descriptor: Int32
   private var registration: (any DatagramLoopRegistration)?
@@ -34,7 +34,7 @@ final class MulticastSocket {
 
   /// Asks the kernel's list instead of trying a socket that shares nothing: while there is such a socket, however
   /// briefly, another process that wants the port is refused it, and has no Multicast DNS from then on.
-  /// - Returns: a descriptor, or -1 with `errno`; and whether nobody else had the port.
+  /// - Returns: a descriptor, or -1 with `errno`; and whether no other process had the port.
   static func open(isIPv6: Bool) -> (descriptor: Int32, isSoleOwner: Bool) {
     let isSoleOwner = BoundPorts.hasUDP(MulticastDNS.port, isIPv6: isIPv6) == false
     return (piconet_multicast_open(isIPv6 ? 1 : 0, MulticastDNS.port), isSoleOwner)

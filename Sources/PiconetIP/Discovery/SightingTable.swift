@@ -29,7 +29,7 @@ struct SightingTable {
 
   init(sessionID: String) { self.sessionID = sessionID }
 
-  /// - Returns: `gone` if we had taken ourselves for somebody else.
+  /// - Returns: `gone` if we had taken ourselves for another peer.
   mutating func setOwn(peer: PeerID, incarnation: Incarnation) -> [DiscoveryReport] {
     own = Key(peer: peer, incarnation: incarnation)
     instances = instances.filter { $0.value.key != own }
@@ -86,7 +86,7 @@ struct SightingTable {
   private func sighting(
     of key: Key, interfaceName: (UInt32) -> String?, isLoopback: (UInt32) -> Bool
   ) -> Sighting? {
-    // Anybody can advertise another's key. The first instance supplies name and info, and all take turns with their
+    // Any device can advertise another's key. The first instance supplies name and info, and all take turns with their
     // addresses: many invented ones of one instance keep out none of the peer's. The last place is that of the instance
     // that came last, so many earlier ones don't either.
     let matching = instances.values.filter { $0.key == key }.sorted { $0.number < $1.number }

@@ -126,7 +126,7 @@ public struct AddressRace: Sendable {
     return proceed(race, at: now)
   }
 
-  /// Nobody wants the link any more. No effect after the finish.
+  /// The link is no longer wanted. No effect after the finish.
   public mutating func cancel() -> [Effect] {
     switch state {
     case .finished: return []

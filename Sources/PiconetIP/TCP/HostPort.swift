@@ -2,7 +2,7 @@ import CPiconetSystem
 import Glibc
 import PiconetEngine
 
-/// How a person writes where somebody is: `192.168.1.7:49152`, `[fe80::1%eth0]:49152`, `kitchen.local:49152`.
+/// How a person writes where a peer is: `192.168.1.7:49152`, `[fe80::1%eth0]:49152`, `kitchen.local:49152`.
 public struct HostPort: Sendable, Hashable, CustomStringConvertible {
   /// Without brackets; with its zone, if it has one.
   public let host: String

@@ -181,7 +181,7 @@ private final class TCPAttempt: DescriptorHandler {
   var failure: LinkFailure? {
     let error = piconet_socket_error(socket)
     if error != 0 { return LinkFailure(call: "connect", number: error) }
-    // The system may pick the dialled port of this host, if nobody listens there, as our own local port: TCP then
+    // The system may pick the dialled port of this host, if nothing listens there, as our own local port: TCP then
     // connects us to ourselves.
     if let local = SocketAddress.of(socket, remote: false), local == SocketAddress.of(socket, remote: true) {
       return LinkFailure(.refused, "connected to itself: nobody listens there")

@@ -131,7 +131,7 @@ extension TCPLink: DescriptorHandler {
     if let handler {
       handler.linkIsReady(read: readiness.contains(.read), write: readiness.contains(.write))
     } else {
-      // Nobody listens: a level-triggered loop would call again at once.
+      // There is no handler: a level-triggered loop would call again at once.
       watch?.setInterest([])
     }
   }

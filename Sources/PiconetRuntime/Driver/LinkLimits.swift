@@ -5,8 +5,9 @@ public struct LinkLimits: Sendable, Hashable {
   public var securing = 128
   /// The time from an accepted or dialled connection to the end of its TLS handshake. Default 10 s.
   public var securingTimeout: Duration = .seconds(10)
-  /// The same for a dial of several addresses, not over Bluetooth, where the other addresses are tried next, and this
-  /// one again at last: any device may have advertised an address at which nothing speaks. Default 3 s.
+  /// How long securing takes at most for a dial of several addresses, not over Bluetooth, where the other addresses are
+  /// tried next, and this one again at last: any device may have advertised an address at which nothing speaks. Default
+  /// 3 s.
   public var securingTimeoutOfSeveral: Duration = .seconds(3)
   /// Closed links that still write their last bytes; when one more comes, the oldest is cut. Default 64.
   public var closing = 64

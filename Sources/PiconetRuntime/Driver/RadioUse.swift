@@ -8,7 +8,7 @@ import PiconetEngine
 struct RadioUse: Sendable, Equatable {
   /// How long the radio counts as busy after its last use.
   static let hold: Duration = .seconds(2)
-  /// Handshakes of accepted links count for at most this long in each `acceptedInterval`, all together: anybody can
+  /// Handshakes of accepted links count for at most this long in each `acceptedInterval`, all together: any device can
   /// open links and say nothing on them, and must not keep the radio by it.
   static let accepted: Duration = .seconds(2)
   static let acceptedInterval: Duration = .seconds(10)

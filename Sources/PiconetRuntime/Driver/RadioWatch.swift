@@ -7,7 +7,7 @@ final class RadioWatch {
   private let plan: RadioPlan
   private var dials: Set<DialID> = []
   private var securing: Set<LinkID> = []
-  /// The same for links that others opened.
+  /// Links that others opened and that are being secured.
   private var securingAccepted: Set<LinkID> = []
   private var isClosed = false
 

@@ -1,7 +1,7 @@
 /// A loop as an actor's executor (SE-0392): jobs enqueued on the loop's own thread run in the same round, with no
 /// system call; from elsewhere they wake it.
 ///
-/// An actor on a loop keeps the loop alive by itself: `UnownedSerialExecutor` does not.
+/// An actor on a loop has to keep the loop alive itself: `UnownedSerialExecutor` does not.
 extension EventLoop: SerialExecutor {
   public func enqueue(_ job: consuming ExecutorJob) { submit(.task(UnownedJob(job))) }
 

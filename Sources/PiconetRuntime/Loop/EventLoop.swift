@@ -117,7 +117,7 @@ public final class EventLoop: @unchecked Sendable {
 
   // MARK: On the loop
 
-  /// The clock's time, read anew.
+  /// The clock's time, read now.
   public var now: Instant { clock.now }
 
   /// Runs `body` later in this round, after jobs that wait already.

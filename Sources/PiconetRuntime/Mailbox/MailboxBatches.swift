@@ -21,7 +21,7 @@ final class MailboxBatches<Element: Sendable> {
     }
   }
 
-  /// An object: a closure alone would be allocated anew each time it leaves the lock.
+  /// An object: a closure alone would be allocated again each time it leaves the lock.
   @usableFromInline
   final class Receiver {
     @usableFromInline let take: (inout [Element]) -> Void

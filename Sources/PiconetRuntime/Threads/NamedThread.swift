@@ -26,7 +26,7 @@ struct NamedThread: Sendable {
   /// Waits until the thread has ended. Call this or `detach` exactly once.
   func join() { pthread_join(thread, nil) }
 
-  /// Lets the thread end by itself.
+  /// Lets the thread end on its own.
   func detach() { pthread_detach(thread) }
 }
 

@@ -16,9 +16,9 @@ public final class TraceFile: Sendable {
   /// Bytes that may wait for the disk.
   public static let waitingLimit = 32 << 20
 
-  /// Makes the file anew, with mode 0600; a file or a link with this name is replaced, and a link is not followed.
-  /// Anything else, such as a device, stays and is refused: otherwise root, who may unlink it, could take /dev/null
-  /// from the whole machine.
+  /// Creates the file with mode 0600; a file or a link with this name is replaced, and a link is not followed. Anything
+  /// else, such as a device, stays and is refused: otherwise root, who may unlink it, could take /dev/null from the
+  /// whole machine.
   public init(path: String) throws(SystemError) {
     var status = stat()
     if lstat(path, &status) == 0 {

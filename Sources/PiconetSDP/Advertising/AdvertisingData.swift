@@ -54,7 +54,7 @@ public struct AdvertisingData: Sendable, Hashable {
 
   public init(_ structures: [Structure] = []) { self.structures = structures }
 
-  /// Reads bytes that anybody may have sent. A length of 0 ends the data early; what follows is ignored.
+  /// Reads bytes of any sender. A length of 0 ends the data early; what follows is ignored.
   public init(decoding bytes: [UInt8], limit: Int = Capacity.extendedAdvertisement) throws(Failure) {
     guard bytes.count <= limit else { throw .tooLong(bytes.count, limit: limit) }
     self.init()

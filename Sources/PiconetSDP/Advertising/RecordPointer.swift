@@ -16,8 +16,8 @@ public struct RecordPointer: Sendable, Hashable {
 
   /// The pointer to a record.
   public init(psm: UInt16, to record: NodeRecord, of service: BluetoothUUID) throws(NodeRecordRefusal) {
-    // FNV-1a is enough: a device that lies with the mark makes us read a record in vain, or not again, which it can do
-    // anyway.
+    // FNV-1a is enough: a device that lies with the mark makes us read a record needlessly, or not again, which it can
+    // do anyway.
     var hash: UInt32 = 0x811C_9DC5
     for byte in try record.attributes(of: service).element.encoded { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
     self.init(psm: psm, mark: hash)

@@ -1,4 +1,5 @@
-/// Reads anybody's data elements, within `DataElementLimits`: its work and memory are bounded whatever the bytes are.
+/// Reads data elements of any sender, within `DataElementLimits`: its work and memory are bounded whatever the bytes
+/// are.
 struct DataElementDecoder {
   private let bytes: [UInt8]
   private var offset = 0

@@ -27,7 +27,7 @@ public struct InquiryTable: Sendable {
     var isKnown = false
     var known: RecordPointer?
     var isBeingRead = false
-    /// How often in a row it was asked in vain.
+    /// How often in a row it was asked without success.
     var failures = 0
     /// The inquiry before which it is not asked again.
     var notBefore = 0
@@ -94,7 +94,7 @@ public struct InquiryTable: Sendable {
     return effects
   }
 
-  /// An inquiry has ended by itself.
+  /// An inquiry has ended on its own.
   public mutating func inquiryEnded() -> [Effect] {
     round += 1
     var effects: [Effect] = []

@@ -73,7 +73,7 @@ extension NodeRecord {
     return list
   }
 
-  /// Reads anybody's attributes.
+  /// Reads attributes of any sender.
   /// - Parameter service: the session's UUID, which must be the record's service class; nil: any.
   public init(_ list: AttributeList, of service: BluetoothUUID? = nil) throws(NodeRecordRefusal) {
     guard case .unsigned(UInt64(Self.version), .one) = list[Attribute.version] else { throw .badVersion }

@@ -1,7 +1,7 @@
 import CPiconetOpenSSL
 import PiconetEngine
 
-/// The rules for every certificate chain, whoever shows it.
+/// The rules for every certificate chain, no matter who shows it.
 public enum CertificateChain {
   /// The most certificates in a chain, including the peer's own. That of the authority may be left out.
   public static let countLimit = 4

@@ -41,8 +41,8 @@ public final class OpenSSLContext: Sendable {
 
   /// The application protocol both sides must name (ALPN, RFC 7301), alone or with `compactProtocol`.
   public static let applicationProtocol = "piconet/1"
-  /// The same in records with compact headers (Documentation/wire-format.md, section 1); agreed on if both sides prefer
-  /// short records.
+  /// `applicationProtocol` in records with compact headers (Documentation/wire-format.md, section 1); agreed on if both
+  /// sides prefer short records.
   public static let compactProtocol = "piconet/1-compact"
 
   /// The peer id of the key that the channels prove.

@@ -1,7 +1,7 @@
 import CPiconetOpenSSL
 import PiconetEngine
 
-/// An identity that somebody else has made: whatever peers would refuse is refused here.
+/// An identity that was made elsewhere: whatever peers would refuse is refused here.
 extension DeviceIdentity {
   /// Reads one key and one certificate, in any order.
   /// - Parameter passphrase: without NUL; nil if the key is not encrypted.

@@ -76,7 +76,7 @@ public final class DeviceIdentity: Sendable {
       && X509_sign(certificate, key, EVP_PKEY_get_base_id(key) == NID_ED25519 ? nil : EVP_sha256()) > 0
   }
 
-  /// The key (PKCS #8) and the certificate in PEM (RFC 7468). Whoever has it, and the passphrase if there is one, is
+  /// The key (PKCS #8) and the certificate in PEM (RFC 7468). Anyone who has it, and the passphrase if there is one, is
   /// this device.
   /// - Parameter passphrase: encrypts the key with AES-256-CBC under PBKDF2 (RFC 8018) with HMAC-SHA-256; nil: it is
   ///   not encrypted.

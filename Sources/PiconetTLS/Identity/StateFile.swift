@@ -39,7 +39,7 @@ struct StateFile {
 
   /// The file's bytes; nil if there is none.
   func read() throws(StateFailure) -> [UInt8]? {
-    // Nonblocking: somebody's FIFO must not hold us up.
+    // Nonblocking: a FIFO put there must not hold us up.
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       guard errno == ENOENT else { throw .system("open", path: path) }
@@ -85,7 +85,7 @@ struct StateFile {
   func create(_ bytes: [UInt8]) throws(StateFailure) -> Bool {
     let temporary = try writeTemporary(bytes)
     defer { unlink(temporary) }
-    // A link, unlike a rename, never replaces what somebody else has put there in the meantime.
+    // A link, unlike a rename, never replaces what another process has put there in the meantime.
     guard link(temporary, path) == 0 else {
       if errno == EEXIST { return false }
       throw .system("link", path: path)

@@ -83,7 +83,7 @@ extension KnownPeer {
   /// Whether the petname has digits in brackets, its own key's at its end aside: they look like another key's.
   public var hasOtherDigits: Bool { Self.hasOtherDigits(name, of: id) }
 
-  /// The same for any name of a key.
+  /// Whether any name of a key has digits in brackets other than the key's at its end.
   public static func hasOtherDigits(_ name: String, of peer: PeerID) -> Bool {
     BracketedDigits.name(before: BracketedDigits.name(name, before: peer) ?? name) != nil
   }

@@ -4,7 +4,7 @@ public struct PeerRight: Sendable, Hashable, CustomStringConvertible {
   public enum Action: String, Sendable, Hashable, CaseIterable {
     /// We may send to it without being asked again.
     case send
-    /// It may send to us without anybody being asked again.
+    /// It may send to us without another question.
     case push
   }
 
@@ -79,6 +79,6 @@ public enum PeerConfirmation: String, Sendable, Hashable, CaseIterable {
   case code
   /// The fingerprint was given by hand.
   case fingerprint
-  /// Nobody has confirmed it: it was the key that answered first.
+  /// It was not confirmed: it was the key that answered first.
   case firstUse = "first-use"
 }

@@ -3,10 +3,10 @@ import PiconetWire
 
 /// What a device advertises in place of its fingerprint to be recognized only by those who know it: HMAC-SHA-256 (RFC
 /// 2104), keyed by the fingerprint, over a label, the incarnation and the session. The incarnation is drawn at each
-/// start, so two veils of one device have nothing in common to anybody who does not know it.
+/// start, so two veils of one device have nothing in common to anyone who does not know it.
 ///
-/// It hides nothing from those who have ever had the fingerprint: whoever has been connected to the device, or was told
-/// of it.
+/// It hides nothing from those who have ever had the fingerprint: anyone who has been connected to the device, or was
+/// told of it.
 public enum PeerVeil {
   private static let label = Array("piconet veil".utf8)
 

@@ -45,7 +45,7 @@ extension PeerPicker {
     questions.append(question)
   }
 
-  /// Nobody wants the answer any more.
+  /// The answer is no longer needed.
   mutating func withdraw(question id: String) { questions.removeAll { $0.id == id } }
 
   /// What has happened since the last call.
@@ -61,7 +61,7 @@ extension PeerPicker {
     case .letter("y"), .letter("Y"): accepts = true
     case .letter("n"), .letter("N"), .quit: accepts = false
     case .interrupt, .suspend: return false
-    // Nothing else is an answer, and Enter least of all: the person may have been about to pick somebody.
+    // Nothing else is an answer, and Enter least of all: the person may have been about to pick a peer.
     default: return true
     }
     questions.removeFirst()

@@ -44,7 +44,7 @@ public final class PeerDialog: Sendable {
   /// Asks the person, after the questions that are open. The answer is reported as an action.
   public func ask(_ question: PeerPicker.Question) { updates.post(.asked(question)) }
 
-  /// Takes a question away: nobody wants its answer any more.
+  /// Takes a question away: its answer is no longer needed.
   public func withdraw(question id: String) { updates.post(.withdrawn(question: id)) }
 
   /// Shows a line above the list in place of its title, such as "Waiting for Kitchen"; nil: the title again.

@@ -14,7 +14,7 @@ package final class PeerListUpdates: Sendable {
     case remark(String?)
     /// Whether the person may say that all is done.
     case completion(Bool)
-    /// Nobody wants the answer any more.
+    /// The answer is no longer needed.
     case cancelled
   }
 

@@ -24,7 +24,7 @@ package struct PeerPickerTerminal {
   /// How often the window's size is checked while nothing happens.
   private static let idleWait = Duration.milliseconds(500)
 
-  /// For this long after a question has come up, keys count as typed before it: nobody reads faster.
+  /// For this long after a question has come up, keys count as typed before it: no one reads faster.
   package static let usualReadingTime = Duration.milliseconds(500)
 
   /// In milliseconds.

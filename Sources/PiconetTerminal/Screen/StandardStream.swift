@@ -9,7 +9,7 @@ import Glibc
 package struct StandardStream: Sendable {
   /// Why no more can be written.
   package enum Failure: Error, Hashable, Sendable {
-    /// EPIPE: nobody reads any more.
+    /// EPIPE: there is no reader any more.
     case readerGone
     /// Another errno, such as ENOSPC if the output goes to a file.
     case system(Int32)

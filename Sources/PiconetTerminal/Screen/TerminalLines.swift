@@ -1,7 +1,7 @@
 import CPiconetSystem
 import Glibc
 
-/// What a person types at a terminal, line by line, until one is an answer or nobody waits for it any more.
+/// What a person types at a terminal, line by line, until one is an answer or none is needed any more.
 package final class TerminalLines: Sendable {
   package enum Outcome<Answer: Sendable>: Sendable {
     case answer(Answer)

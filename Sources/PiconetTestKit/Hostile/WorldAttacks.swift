@@ -164,7 +164,7 @@ extension World {
       incarnation: node.dice.chance(80) ? somebody.incarnation : Incarnation(rawValue: node.dice.word()))
   }
 
-  /// The given member or an invented incarnation of node 0, at anybody's addresses.
+  /// The given member or an invented incarnation of node 0, at the addresses of any node.
   func introduction(_ member: MemberName, _ node: HostileNode) -> Introduce {
     var member = member
     if node.dice.chance(40) {

@@ -92,7 +92,7 @@ struct NodeLedger {
     let number: Int?
     /// Delivered and not consumed.
     var unread = 0
-    /// The engine was told that somebody reads it.
+    /// The engine was told that it is read.
     var wasRead = false
     var isEnded = false
     /// Ended without all its bytes.

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// Checks on how attempts and memberships end: with a reason that such an end can have, and that somebody gave.
+/// Checks on how attempts and memberships end: with a reason that such an end can have, and that a node gave.
 struct Causes {
   /// Which members were removed, and by whom.
   var removals: Set<Removal> = []

@@ -91,7 +91,7 @@ extension World {
     for connection in connections where connection.kind == kind && connection.isOpen { cut(connection, told: [0, 1]) }
   }
 
-  /// What was on its way continues: the parted pipes tried their arrivals in vain.
+  /// What was on its way continues: the parted pipes could not deliver their arrivals.
   func healPartition(_ left: [Int]? = nil) {
     partition = left
     for connection in connections where !connection.isOver { resume(connection) }

@@ -13,7 +13,7 @@ public enum Simulation {
     run(World(seed: seed, faults: faults, transcriptLimit: transcriptLimit, recordsTraces: recordsTraces))
   }
 
-  /// The same where nodes beside a hostile one keep partial files.
+  /// Runs a seed in which nodes beside a hostile one keep partial files.
   /// - Parameter choice: decides which of them go.
   static func run(
     _ seed: SimulationSeed, transcriptLimit: Int = 400, choosingPartials choice: any PartialFileChoice

@@ -61,7 +61,7 @@ extension World {
       streams.finish(stream.number)
       command(.finishStream(id), of: node)
     } else {
-      // It stays open until somebody leaves.
+      // It stays open until a node leaves.
       node.application.written[id] = stream
     }
   }

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// Every fact, effect and network event with its virtual time. Values are kept and written out only when somebody reads
+/// Every fact, effect and network event with its virtual time. Values are kept and written out only when a caller reads
 /// them: thousands of runs without a finding pay little for it.
 struct Transcript {
   enum Entry {

@@ -80,7 +80,7 @@ public enum Frame: Equatable, Sendable {
   case introductionFailed(MemberName, Reason, detail: String)
   /// The introducer takes its introduction back.
   case withdrawIntroduction(MemberName, Reason)
-  /// A member has lost another one of ours, and asks us to introduce it anew.
+  /// A member has lost another one of ours, and asks us to introduce it again.
   case askToIntroduce(MemberName)
   /// The sender asks the receiver to connect it to another member of its own.
   case openTunnel(tunnel: UInt64, to: MemberName)
@@ -111,7 +111,7 @@ public enum Frame: Equatable, Sendable {
   case abandon(transfer: UInt64, Reason, detail: String)
   /// The receiver of the transfer gives up.
   case refuse(transfer: UInt64, Reason, detail: String)
-  /// The sender of the transfer lets it rest, or goes on: a hint for people, skipped by a peer that does not know the
+  /// The sender of the transfer lets it rest, or goes on: a hint to show, skipped by a peer that does not know the
   /// frame.
   case senderPaused(transfer: UInt64, Bool)
   /// The receiver of the transfer lets it rest, or goes on: a hint as well.

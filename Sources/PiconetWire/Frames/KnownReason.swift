@@ -72,7 +72,7 @@ public enum KnownReason: UInt16, Sendable, Hashable, CaseIterable {
 
   case internalError = 63
 
-  /// For people.
+  /// In words.
   public var words: String {
     switch self {
     case .left: "left"

@@ -21,7 +21,7 @@ public enum WireLimits {
   public static let context = 8192
   /// Invitations of one side, withdrawn ones too, that have no answer yet.
   public static let unansweredInvitations = 8
-  /// Words for people behind a reason.
+  /// The explanation behind a reason.
   public static let detail = 255
   /// The raw name of a resource. Longer than any file system takes, so that a refusal can name its reason.
   public static let resourceName = 1024

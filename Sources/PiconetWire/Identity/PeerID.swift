@@ -41,7 +41,7 @@ public struct PeerID: Hashable, Sendable {
   public static func == (left: PeerID, right: PeerID) -> Bool { left.words == right.words }
 
   public func hash(into hasher: inout Hasher) {
-    // All four words: anybody can choose the id in a sighting, and ids that share some words must not share a hash.
+    // All four words: any device can choose the id in a sighting, and ids that share some words must not share a hash.
     hasher.combine(words.0)
     hasher.combine(words.1)
     hasher.combine(words.2)

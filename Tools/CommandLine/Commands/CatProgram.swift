@@ -21,7 +21,7 @@ struct CatProgram: Sendable {
     case link(PiconetError)
     case input(Int32)
     case output(Int32)
-    /// Nobody reads our output any more: not a failure of ours.
+    /// Our output has no reader any more: not a failure of ours.
     case readerGone
     case interrupted
   }
@@ -104,7 +104,7 @@ struct CatProgram: Sendable {
             progress.gotEnd = failure == nil
             if let failure { progress.failure = progress.failure ?? failure }
           }
-          // There is no point in typing to a peer that has gone, and nobody should have to type Ctrl-D for one that has
+          // There is no point in typing to a peer that has gone, and no one should have to type Ctrl-D for one that has
           // finished.
           if failure != nil || input.isTerminal { input.end() }
           if failure != nil { await node.stop() }

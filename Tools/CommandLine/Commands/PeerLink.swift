@@ -34,8 +34,8 @@ struct PeerLink: Sendable {
       configuration.program = program
       configuration.capacity = capacity
       // With several places, strangers of one address or key can't hold theirs against others, nor any stranger against
-      // a known device. Hardly anybody gives way for being idle, since whoever waits at a relay is idle. A conversation
-      // has a single place, which goes to nobody else.
+      // a known device. Idleness is hardly a reason to give way, since a member that waits at a relay is idle. A
+      // conversation has a single place, which goes to no one else.
       if arguments.listens, capacity > 2 || relaying != nil {
         configuration.idleMemberTimeout = CommandLineLimits.longestWait
       }

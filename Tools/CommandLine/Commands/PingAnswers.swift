@@ -1,7 +1,7 @@
 import Piconet
 
 /// The answers to one asker in one channel, in the order of its pings and separate from all others: an asker that does
-/// not read its answers holds up nobody else, nor itself in another channel.
+/// not read its answers holds up no other peer, nor itself in another channel.
 final class PingAnswers: Sendable {
   /// The most answers that wait. Pings beyond that are not answered: the asker counts them as lost.
   static let limit = 32

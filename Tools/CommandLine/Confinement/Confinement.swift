@@ -28,7 +28,7 @@ package enum Confinement {
     for (paths, isDirectory) in [(places.directories, true), (places.files, false)] {
       for path in paths {
         let result = path.withCString { piconet_landlock_allow(rules, rights, $0, isDirectory) }
-        // Without the rule for a place that is there, nothing could be stored in it, and nobody would know why.
+        // Without the rule for a place that is there, nothing could be stored in it, and no one would know why.
         guard result < 0, ![ENOENT, ENOTDIR, EACCES].contains(errno) else { continue }
         return .failed(ErrorNumber.text(errno))
       }

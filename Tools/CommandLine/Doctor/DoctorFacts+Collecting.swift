@@ -15,7 +15,7 @@ extension DoctorFacts {
     return facts
   }
 
-  /// What can be seen of radios and networks without waiting for anybody.
+  /// What can be seen of radios and networks without waiting for an answer.
   /// - Parameter radiosCount: radios are looked at only if this holds for the networks that there are: finding out
   ///   whether bluetoothd runs means going through all processes.
   static func glance(_ environment: ProgramEnvironment, where radiosCount: (DoctorFacts) -> Bool) -> DoctorFacts {

@@ -25,7 +25,7 @@ struct DoctorFacts: Hashable, Sendable {
   }
 
   enum Bus: Hashable, Sendable {
-    /// Nobody listens at the socket, or there is none: the system's words.
+    /// Nothing listens at the socket, or there is none: the system's words.
     case unreachable(String)
     /// The call to bluetoothd failed with this D-Bus error.
     case refused(String)

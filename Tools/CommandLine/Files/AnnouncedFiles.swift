@@ -44,7 +44,7 @@ struct AnnouncedFiles: Hashable, Sendable {
     return text
   }
 
-  /// What anybody may know before a person has confirmed who it is: how many there are, and how large.
+  /// What a receiver may know before a person has confirmed who it is: how many there are, and how large.
   var withoutNames: AnnouncedFiles {
     var files = self
     files.first = []

@@ -46,7 +46,7 @@ struct FileWalk: Sendable {
   /// Where files are offered.
   private struct Folder {
     var names: [[UInt8]] = []
-    /// The same, as cards and sticks accept it.
+    /// `names`, as cards and sticks accept them.
     var onCards: [[UInt8]] = []
 
     func appending(_ name: [UInt8], onCards other: [UInt8]) -> Folder {
@@ -77,7 +77,7 @@ struct FileWalk: Sendable {
   private var companions: [LocalPath] = []
   /// Files in directories so far that are not images.
   private(set) var leftOut = LeftOutFiles()
-  /// The same of several operands.
+  /// Those of several operands.
   private var leftOutFiles: Set<OfferedNames.Identity> = []
 
   init(_ operands: [LocalPath], _ options: Options = Options()) {
@@ -151,7 +151,7 @@ struct FileWalk: Sendable {
     return step(operand, found, folder: Folder(), siblings: nil, name: name, content: input.content)
   }
 
-  /// A file that nobody has named: it is sent if it is what its name says, and nothing is said if not.
+  /// A file that was not named: it is sent if it is what its name says, and nothing is said if not.
   private mutating func companion(_ path: LocalPath) -> Step? {
     guard let status = try? Self.status(of: path), let found = try? Self.inspect(path, status),
       found.kind == .xmp || found.kind?.isVideo == true
@@ -187,7 +187,7 @@ struct FileWalk: Sendable {
           return nil
         }
         return step(path, found, folder: level.folder, siblings: level.names)
-      // Nobody has asked for sockets and the like in a directory.
+      // Sockets and the like in a directory were not asked for.
       default: return nil
       }
     } catch {

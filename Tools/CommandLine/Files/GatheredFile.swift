@@ -68,7 +68,7 @@ struct GatheringFailure: Error, Hashable, Sendable {
     }
   }
 
-  /// For people; the path is not in it.
+  /// In words; the path is not in it.
   var message: String {
     switch reason {
     case .system(let code): ErrorNumber.text(code)

@@ -21,7 +21,7 @@ struct LeftOutFiles: Hashable, Sendable {
     }
   }
 
-  /// For people; nil if nothing was left out.
+  /// In words; nil if nothing was left out.
   var text: String? {
     let parts = [(videos, "video"), (raws, "raw file"), (others, videos + raws > 0 ? "other file" : "file")]
       .filter { $0.0 > 0 }.map { "\(HumanFigures.count($0.0)) \($0.1)\($0.0 == 1 ? "" : "s")" }

@@ -26,7 +26,7 @@ struct IntrospectProgram: Sendable {
     }
   }
 
-  /// An object for people to read; of the peer's own words.
+  /// A readable description of an object, in the peer's own words.
   static func lines(_ object: ObjectDescription) -> [String] {
     let interface = object.interface
     let versions = interface.oldest < interface.version ? ", serves clients from \(interface.oldest) on" : ""

@@ -1,6 +1,6 @@
 import PiconetActors
 
-/// Which of the names and interfaces that peers advertise somebody looks for.
+/// Which of the names and interfaces that peers advertise are looked for.
 struct WantedAdvertisement: Hashable, Sendable {
   /// How a name begins; empty: any name, and any peer that advertises an interface.
   var prefix = ""

@@ -24,8 +24,8 @@ enum CommandLineLimits {
   /// Questions about strangers that are asked at once: a person reads one after the other.
   static let questions = 1
   static let filesStoredAtOnce = 8
-  /// The same for files of which nothing is kept when they are interrupted: each needs one descriptor, a larger one
-  /// two.
+  /// How many files of a sender are stored at once if nothing of them is kept when they are interrupted: each needs one
+  /// descriptor, a larger one two.
   static let smallFilesStoredAtOnce = 32
   /// How long imagesend waits for a receiver if no time is given: for ever, as far as a person is concerned.
   static let longestWait = Duration.seconds(365 * 86_400)

@@ -46,7 +46,7 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments, RelayedA
     return address == nil ? [.peer(fingerprint: fingerprint.description)] : []
   }
 
-  /// Whether anybody has to be found.
+  /// Whether a receiver has to be found.
   var searches: Bool {
     if address == nil || !recipients.isEmpty { return true }
     if case .peer = relay { return true }

@@ -28,7 +28,7 @@ package struct LocalPath: Hashable, Sendable, ExpressibleByStringLiteral {
 
   private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
 
-  /// The path with U+FFFD for what is not UTF-8: for people to read, not for opening. May hold control characters; see
+  /// The path with U+FFFD for what is not UTF-8: to show, not to open. May hold control characters; see
   /// `displaySafe(_:unicode:)`.
   var readable: String { String(decoding: bytes, as: UTF8.self) }
 

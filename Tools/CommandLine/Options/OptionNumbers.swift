@@ -63,7 +63,7 @@ enum OptionNumbers {
     guard !overflow else { throw .because("too large") }
     guard parts.count == 2 else { return product }
     guard let fraction = decimalDigits(parts[1]) else { throw .because("not \(what)") }
-    // Nobody means more than six decimals, and these fit: 10^6 * 2^40 < 2^63.
+    // No one needs more than six decimals, and these fit: 10^6 * 2^40 < 2^63.
     let digits = fraction.prefix(6)
     var scale: Int64 = 1
     for _ in digits { scale *= 10 }

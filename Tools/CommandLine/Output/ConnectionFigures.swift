@@ -1,6 +1,6 @@
 import Piconet
 
-/// What is known about the connection to a peer, in words for people.
+/// What is known about the connection to a peer, in words.
 struct ConnectionFigures: Sendable {
   private let statistics: MemberStatistics
 

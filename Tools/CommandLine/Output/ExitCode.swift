@@ -15,8 +15,8 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   /// A local file or directory: missing, unreadable, no permission, no space, not an image; or a file was skipped
   /// because another one has its name at the receiver.
   case localFile = 6
-  /// The peer is not who it was, or nobody has said that it is: its key changed, is not confirmed or not allowed, or
-  /// the codes did not match.
+  /// The peer is not who it was, or may not be: its key changed, is not confirmed or not allowed, or the codes did not
+  /// match.
   case identity = 7
   /// SIGINT, SIGTERM or SIGHUP came before everything was done. The process ends by that signal, which a shell shows as
   /// 130, 143 or 129.
@@ -41,10 +41,10 @@ enum ExitCode: Int32, Sendable, CaseIterable {
 
   /// From harmless to worst. The number is not the order: it says what happened, this says how far the damage goes.
   ///
-  /// A refusal is somebody's decision, and everything worked. A local file concerns that file alone. A missing peer
-  /// gets nothing at all, but nothing is in doubt. A lost link leaves open what the other side has. A usage error means
-  /// that nothing was tried. An interruption may have hidden any of these. A wrong identity may be an attack, which no
-  /// other trouble may hide. After a defect of our own not even the other outcomes can be relied on.
+  /// A refusal is a decision, and everything worked. A local file concerns that file alone. A missing peer gets nothing
+  /// at all, but nothing is in doubt. A lost link leaves open what the other side has. A usage error means that nothing
+  /// was tried. An interruption may have hidden any of these. A wrong identity may be an attack, which no other trouble
+  /// may hide. After a defect of our own not even the other outcomes can be relied on.
   private static let fromHarmlessToWorst: [ExitCode] = [
     .stored, .refused, .localFile, .noSuchPeer, .linkLost, .usage, .interrupted, .identity, .internalError,
   ]

@@ -1,4 +1,4 @@
-/// Figures for people.
+/// Figures in readable form.
 enum HumanFigures {
   /// `999 B`, `1.5 kB`, `12 MB`: powers of 1000 as in the SI, with at least two digits.
   static func bytes(_ count: Int64) -> String {

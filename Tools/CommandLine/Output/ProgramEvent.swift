@@ -61,13 +61,13 @@ enum ProgramEvent: Hashable, Sendable {
     var transport: String
     /// What TLS proved: SHA-256 of the peer's SubjectPublicKeyInfo, in 64 hexadecimal digits.
     var fingerprint: String
-    /// The short code that both sides have shown, if somebody was asked.
+    /// The short code that both sides have shown, if anyone was asked.
     var code: String?
     /// imagerecv: how many others went unreported since the last report, if any.
     var suppressed: Int64?
   }
 
-  /// imagesend: somebody is asked on the other side. imagerecv: the question is on the screen.
+  /// imagesend: a person is asked on the other side. imagerecv: the question is on the screen.
   struct Code: Hashable, Sendable {
     var peer: String
     var name: String
@@ -82,7 +82,7 @@ enum ProgramEvent: Hashable, Sendable {
     var code: String
   }
 
-  /// imagerecv: a sender has tried the code in vain.
+  /// imagerecv: a sender has tried a wrong code.
   struct CodeFailed: Hashable, Sendable {
     var peer: String
     var name: String
@@ -98,7 +98,7 @@ enum ProgramEvent: Hashable, Sendable {
     var name: String
     /// A word for programs, as in `Failed`.
     var reason: String
-    /// A sentence for people.
+    /// A sentence to show.
     var message: String
     /// As in `Connected`; resumptions count, too.
     var suppressed: Int64?
@@ -118,7 +118,7 @@ enum ProgramEvent: Hashable, Sendable {
     var peer: String
     var name: String
     var reason: String
-    /// A sentence for people, if the key was refused.
+    /// A sentence to show, if the key was refused.
     var message: String?
     /// How many others were turned away since the last report, if any.
     var suppressed: Int64?
@@ -188,7 +188,7 @@ enum ProgramEvent: Hashable, Sendable {
     var file: String?
     /// A word for programs.
     var reason: String
-    /// A sentence for people.
+    /// A sentence to show.
     var message: String
     var exitCode: ExitCode
     /// How many others from this sender or its address went unreported since the last report.
@@ -199,7 +199,7 @@ enum ProgramEvent: Hashable, Sendable {
   struct Warning: Hashable, Sendable {
     /// A word for programs.
     var reason: String
-    /// A sentence for people.
+    /// A sentence to show.
     var message: String
     /// The file that it is about, if any.
     var path: String?

@@ -1,4 +1,4 @@
-/// How many progress reports may be made for all files together: somebody who begins a hundred transfers and lets them
+/// How many progress reports may be made for all files together: a peer that begins a hundred transfers and lets them
 /// drip must not fill a log. A value: its owner supplies the time.
 struct ProgressBudget: Sendable {
   /// For peers that a person lets push, or has chosen: four files have ten a second each.

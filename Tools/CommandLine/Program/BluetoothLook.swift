@@ -53,7 +53,7 @@ struct BluetoothLook: Sendable {
     }
   }
 
-  /// Why nobody can be found over a network at the moment; nil: there is one, or none should be used.
+  /// Why no peer can be found over a network at the moment; nil: there is one, or none should be used.
   var networkLack: String? {
     guard !environment.isLoopbackOnly, environment.transports(options).contains(.tcp) else { return nil }
     return lack(DoctorFacts.glance(environment) { _ in false })

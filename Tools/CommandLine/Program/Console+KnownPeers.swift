@@ -15,7 +15,7 @@ extension Console {
   /// How many damaged lines are reported one by one.
   static let damagedLinesTold = 3
 
-  /// Says which known peers can't be read, so that nobody wonders why a device is asked about again. Once per run.
+  /// Says which known peers can't be read, so that no one wonders why a device is asked about again. Once per run.
   func tellDamage(_ node: Node) async { tell(await node.damagedKnownPeers) }
 
   func tell(_ damaged: [DamagedLine]) {

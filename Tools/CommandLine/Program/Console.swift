@@ -27,7 +27,7 @@ final class Console: Sendable {
   let hasBar: Bool
   /// Whether each file has a line on standard output, however many there are: a program that reads them may rely on it.
   var listsFiles: Bool { listsFailures || !isTerminal }
-  /// The same for failures on standard error.
+  /// Whether each failure has a line on standard error.
   var listsFailures: Bool { !hasBar || verbosity.detail > 0 }
   /// Whether names may be shown in full Unicode.
   let unicode: Bool
@@ -51,7 +51,7 @@ final class Console: Sendable {
     state = Mutex(State(output: output, error: error, status: StatusLines(output: error, traits: traits)))
   }
 
-  /// Somebody else's text, made safe to show.
+  /// Text of others, made safe to show.
   func safe(_ text: String) -> String { displaySafe(text, unicode: unicode) }
 
   // MARK: Saying
@@ -81,7 +81,7 @@ final class Console: Sendable {
     if let failure = history?.record(event) { problem("warning: \(safe(failure))") }
   }
 
-  /// A line of results on standard output, for people and pipes; not with `--json` or `-q`.
+  /// A line of results on standard output, for terminals and pipes; not with `--json` or `-q`.
   func result(_ line: String, evenIfQuiet: Bool = false) {
     if isJSON || verbosity.isQuiet && !evenIfQuiet { return }
     state.withLock { $0.write(line + "\n") }
@@ -121,7 +121,7 @@ final class Console: Sendable {
   /// Reports a problem: a line on standard error, always.
   func problem(_ line: String) { state.withLock { $0.say("\(program): \(line)") } }
 
-  /// Writes a line of a peer's words, for people and programs: to a pipe unchanged.
+  /// Writes a line of a peer's words: to a terminal made safe, to a pipe unchanged.
   func write(peersLine line: String) { write((isTerminal ? safe(line) : line) + "\n") }
 
   /// Writes the path of a stored file: to a pipe unchanged, so that the reader can open it.

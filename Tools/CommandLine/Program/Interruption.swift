@@ -47,7 +47,7 @@ final class Interruption: Sendable {
     }
   }
 
-  /// Ends the process by the signal, as if nobody had handled it: so the waiting shell knows, and a loop in a script
+  /// Ends the process by the signal, as if it had not been handled: so the waiting shell knows, and a loop in a script
   /// ends, too.
   static func end(by number: Int32) -> Never {
     piconet_terminal_restore()

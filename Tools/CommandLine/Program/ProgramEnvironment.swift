@@ -77,7 +77,7 @@ struct ProgramEnvironment: Sendable {
     }
     configuration.trace = trace
     configuration.identity = try identity
-    // Checked now: otherwise a node would let nobody in, and the person would wonder why.
+    // Checked now: otherwise a node would let no one in, and the user would wonder why.
     _ = try configuration.identity.trustTable()
     return configuration
   }

@@ -29,7 +29,7 @@ final class ReachNotes: Sendable {
       if untold.change({ $0.remove(member.id) }) != nil { return }
       tell(reached: member.proven, over: transport)
       let tenths = since.map { max(0, Int64((now - $0) / .milliseconds(100))) } ?? 0
-      // If it took no time, nobody had to wait.
+      // If it took no time, no one had to wait.
       let time = tenths > 0 ? ", after \(tenths / 10).\(tenths % 10) s" : ""
       console.note("\(console.name(member.proven)) is reached again, over \(transport)\(time)")
     case .moved(let member, let transport):

@@ -1,6 +1,6 @@
 import Piconet
 
-/// How a `PiconetError` is reported: a word for programs, a sentence for people, and the tool's exit code.
+/// How a `PiconetError` is reported: a word for programs, a sentence for users, and the tool's exit code.
 struct TransferFailure: Error, Hashable, Sendable {
   enum Side: Sendable {
     case sender, receiver
@@ -107,6 +107,6 @@ extension PiconetError {
   /// Whether this program is ending because a person wants it to.
   var isInterruption: Bool { code == .shuttingDown && blame == .us }
 
-  /// Whether nobody has given up what was under way: a link or a program has ended, and another transfer may go on.
+  /// Whether what was under way was not given up: a link or a program has ended, and another transfer may go on.
   var mayGoOn: Bool { [.linkFailed, .timedOut, .shuttingDown, .notConnected].contains(code) }
 }

@@ -113,7 +113,7 @@ struct TransferSummary: Sendable {
 
   // MARK: In words
 
-  /// For people.
+  /// In words.
   /// - Parameter safe: makes others' names and words safe to show.
   func lines(safe: (String) -> String) -> [String] {
     var lines: [String] = []

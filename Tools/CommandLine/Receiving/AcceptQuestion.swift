@@ -1,7 +1,7 @@
 import Glibc
 import PiconetTerminal
 
-/// Asks the person at the terminal whether to accept files from somebody, line by line, until there is a valid answer.
+/// Asks the person at the terminal whether to accept a peer's files, line by line, until there is a valid answer.
 final class AcceptQuestion: Sendable {
   enum Answer: Hashable, Sendable {
     case yes, no
@@ -36,7 +36,7 @@ final class AcceptQuestion: Sendable {
     /// It was withdrawn before there was an answer, and the person may be about to type one.
     case takenBack
 
-    /// How long nothing counts as an answer to the next question: nobody reads a code faster.
+    /// How long nothing counts as an answer to the next question: no one reads a code faster.
     var pause: Duration { self == .takenBack ? .seconds(1) : .zero }
   }
 
@@ -65,7 +65,7 @@ final class AcceptQuestion: Sendable {
     self.lines = lines
   }
 
-  /// Whether somebody can be asked at all.
+  /// Whether there is anyone to ask.
   static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
   /// Any thread may call it; `ask` then returns `none`.
@@ -86,7 +86,7 @@ final class AcceptQuestion: Sendable {
   }
 
   /// After `some`: which files. Blocks its thread.
-  /// - Returns: nil if the person wants the first question back, by an empty line; and if nobody can answer any more.
+  /// - Returns: nil if the person wants the first question back, by an empty line; and if no answer can come any more.
   func choose(_ console: Console, of announced: AnnouncedFiles) -> OfferSelection? {
     defer { console.setPrompt(nil) }
     let lines = announced.lines(atMost: AnnouncedFiles.fileLimit, isNumbered: true, safe: console.safe)

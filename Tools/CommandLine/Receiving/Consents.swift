@@ -34,7 +34,7 @@ final class Consents: Sendable {
     static let unnamedLimit = 1_024
   }
 
-  /// Whether there may be members that nobody has let in as senders: a relay that we have joined ourselves.
+  /// Whether there may be members that were not let in as senders: a relay that we have joined ourselves.
   private let hasRelay: Bool
   private let accepted = Mutex<Set<NodeID>>([])
 

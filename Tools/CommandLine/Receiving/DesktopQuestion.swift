@@ -1,4 +1,4 @@
-/// The question whether to accept files from somebody, as a desktop shows it where nobody is at a terminal.
+/// The question whether to accept a peer's files, as a desktop shows it where no one is at a terminal.
 struct DesktopQuestion: Hashable, Sendable {
   enum Choice: String, CaseIterable, Sendable {
     case accept, decline

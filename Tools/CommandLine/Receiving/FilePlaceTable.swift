@@ -2,7 +2,7 @@
 ///
 /// A file that stalls gives its place away when a file from another sender waits. So does one that drips: it must
 /// progress at a pace that any radio has, shared by all files that have a place. A sender that has let one stall comes
-/// after those that have not, so that nobody can keep others out with one file after the other.
+/// after those that have not, so that no sender can keep others out with one file after the other.
 struct FilePlaceTable {
   typealias Place = UInt64
   typealias Time = ContinuousClock.Instant

@@ -156,7 +156,7 @@ extension History.Entry {
     return result
   }
 
-  /// For people: `2026-11-24 14:02  Phone (9f86d081884c)  3.2 MB  /home/anna/Pictures/a.jpg`.
+  /// As a line: `2026-11-24 14:02  Phone (9f86d081884c)  3.2 MB  /home/anna/Pictures/a.jpg`.
   /// - Parameter safe: makes a peer's words safe to show.
   func text(safe: (String) -> String) -> String {
     let who = "\(safe(name.isEmpty ? "?" : name)) (\(safe(String(peer.prefix(12)))))"

@@ -119,7 +119,7 @@ public struct ImageReceiveProgram: Sendable {
     }
     let desktop =
       arguments.mayAskDesktop && !AcceptQuestion.isPossible ? await Desktop.connect(program: console.program) : nil
-    // With a code, only known peers get in without it; nobody is asked.
+    // With a code, only known peers get in without it; no one is asked.
     let policy =
       arguments.code == nil
       ? arguments.accept.possible(console, right: ProgramEnvironment.imagesRight, hasDesktop: desktop != nil) : .known
@@ -178,11 +178,11 @@ public struct ImageReceiveProgram: Sendable {
     if Task.isCancelled, !desk.isFull { console.interrupted() }
   }
 
-  /// Returns when nobody can find this device any more, and those who have are done.
+  /// Returns when this device can no longer be found, and the peers that found it are done.
   private func hide(_ node: Node, after time: Duration, _ relay: RelayMembership?) async {
     try? await ContinuousClock().sleep(for: time)
     if Task.isCancelled { return }
-    // Hiding can't fail: it listens to nobody new.
+    // Hiding can't fail: it listens to no new peer.
     try? await node.setAvailable(false)
     console.note("Others can't find this device any more, after \(HumanFigures.elapsed(time))")
     while !Task.isCancelled, node.session.members.contains(where: { relay?.contains($0.id) != true }) {

@@ -104,7 +104,7 @@ struct InvitationDesk: Sendable {
         if isTooSoon(invitation) {
           await decline(invitation, .limitExceeded, "limit-exceeded", "it was asked about too often just now")
         } else if let desktop, await !desktop.canAsk() {
-          // Before there is a code: a stranger whom nobody could let in has not had a wrong one.
+          // Before there is a code: a stranger that could not be let in has not had a wrong one.
           await declineUnasked(invitation)
         } else if let code = await code(of: invitation, isQuestion: true) {
           let answer = await ask(invitation, code, &lastQuestion)
@@ -123,7 +123,7 @@ struct InvitationDesk: Sendable {
     console.note("\(describe(invitation)) wanted to \(purpose), and has gone\(Self.words(suppressed))")
   }
 
-  /// Nobody is asked about it, and it lacks the right.
+  /// No one is asked about it, and it lacks the right.
   private func declineUnasked(_ invitation: Invitation) async {
     if invitation.peer.known != nil {
       let hint =
@@ -187,7 +187,7 @@ struct InvitationDesk: Sendable {
       }
       return code
     } catch {
-      // If it still stands, the peer can't be reached for the moment, and nobody can compare.
+      // If it still stands, the peer can't be reached for the moment, and no one can compare.
       await invitation.decline(.cancelled)
       if let suppressed = take(invitation) {
         console.note(
@@ -240,13 +240,13 @@ struct InvitationDesk: Sendable {
     case .codesDiffer:
       await decline(
         invitation, .codeMismatch, "code-mismatch", "the codes differ: somebody may be in between", isAnswer: true)
-    // Nobody has said no: we are ending, or the terminal is gone.
+    // No person has said no: we are ending, or the terminal is gone.
     case .none: await invitation.decline(.cancelled)
     }
     return given
   }
 
-  /// What a person answers, and of which files; nil: nobody can be asked.
+  /// What a person answers, and of which files; nil: no one can be asked.
   private func answer(
     _ invitation: Invitation, _ code: String, _ words: [String], _ announced: AnnouncedFiles?,
     _ former: AcceptQuestion.Former
@@ -358,7 +358,7 @@ struct InvitationDesk: Sendable {
 }
 
 extension AcceptPolicy {
-  /// `ask` needs somebody to ask: without a terminal, only known peers are accepted, after saying so.
+  /// `ask` needs a person to ask: without a terminal, only known peers are accepted, after saying so.
   /// - Parameters:
   ///   - right: the right that a known peer needs.
   ///   - hasDesktop: whether a desktop may be asked to ask.

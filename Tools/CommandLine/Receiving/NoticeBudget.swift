@@ -1,6 +1,6 @@
 import Piconet
 
-/// Decides which of the things that peers do are reported, so that nobody can fill a log by doing the same again and
+/// Decides which of the things that peers do are reported, so that no peer can fill a log by doing the same again and
 /// again. A value: its owner supplies the time.
 ///
 /// For one stranger's key the first ones are reported, then at most one every ten seconds; likewise for one address,
@@ -12,9 +12,9 @@ struct NoticeBudget: Sendable {
   static let addressesOfAll = 4
   /// For invitations.
   static let addressBurst = 8
-  /// For offers: somebody may send a folder of files that are not accepted.
+  /// For offers: a peer may send a folder of files that are not accepted.
   static let offerBurst = 64
-  /// For offers of which nothing is stored, although nothing is wrong: somebody may send all photos of a year again.
+  /// For offers of which nothing is stored, although nothing is wrong: a peer may send all photos of a year again.
   static let repeatBurst = 1_024
   /// For files that may have replaced others.
   static let overwriteBurst = 16_384
@@ -122,7 +122,7 @@ struct NoticeBudget: Sendable {
     }
   }
 
-  /// The same for a line with another verb.
+  /// What is said of suppressed lines, for a line with another verb.
   static func othersNotTold(_ suppressed: Int) -> String {
     switch suppressed {
     case 0: ""

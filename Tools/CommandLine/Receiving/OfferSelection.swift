@@ -7,7 +7,7 @@ enum OfferSelection: Hashable, Sendable {
   case some(names: Set<String>, patterns: [String])
 
   struct Problem: Error, Hashable, Sendable {
-    /// For people; may contain what they typed.
+    /// In words; may contain what was typed.
     let message: String
   }
 

@@ -42,7 +42,7 @@ final class SenderSums: Sendable {
     return listed <= CommandLineLimits.fewFiles
   }
 
-  /// The same for a failed one, but without saying anything.
+  /// Whether a failed file is listed; says nothing itself.
   func listsFailure(of sender: TransferPeer) -> Bool {
     if console.listsFailures { return true }
     return change(sender) { $0.listedFailures += 1 }?.listedFailures ?? 0 <= CommandLineLimits.fewFiles

@@ -45,13 +45,13 @@ struct Introducing: Sendable {
   /// How long one introduction stands: as long as one may.
   static let time = Duration.seconds(300)
 
-  /// When the two are introduced anew.
+  /// When the two are introduced again.
   /// - Parameters:
   ///   - failure: why the last introduction came to nothing; nil: they were members of one another.
   ///   - time: how long it stood.
   static func pause(after failure: PiconetError?, standing time: Duration) -> Duration {
     switch failure?.code.known {
-    // Nobody has answered: a new one stands at once, so that the sender keeps seeing the receiver.
+    // There was no answer: a new one stands at once, so that the sender keeps seeing the receiver.
     case .timedOut where time > Self.time / 2: .milliseconds(100)
     // By what is seen and known there, which changes.
     case .declined, .removed, .notSupported: .seconds(300)

@@ -19,7 +19,7 @@ final class RelayMembership: Sendable {
   /// nil: no person is asked about the relay's key, and nothing is remembered.
   let contact: FirstContact?
   /// Whether a relay that does not want us, or is not the one that was meant, is not tried again. A receiver that waits
-  /// for senders goes on trying: nobody is there to start it again.
+  /// for senders goes on trying: no one is there to start it again.
   let givesUp: Bool
   /// The nodes that are there as relays.
   private let relays = Guarded<[NodeID: Place]>([:])
@@ -140,7 +140,7 @@ final class RelayMembership: Sendable {
     for await _ in end {}
   }
 
-  /// Over whom a member is reached, for people; nil: nobody is in between.
+  /// Over which relay a member is reached, in words; nil: there is none in between.
   func route(to member: Member) -> String? {
     guard let route = member.route, !route.isDirect else { return nil }
     let names = route.relays.map { id in

@@ -20,7 +20,7 @@ struct Delivery: Sendable {
       /// Why nothing more can be sent.
       var end: TransferFailure?
       var patience: DeliveryPatience
-      /// Files that did not arrive although nobody gave them up.
+      /// Files that did not arrive although they were not given up.
       var unfinished = 0
       /// Files that were not even offered, since nothing more can be sent.
       var untried = 0
@@ -180,7 +180,7 @@ struct Delivery: Sendable {
           state.keepsPart = true
         }
       }
-      // Only what the end of all has taken along goes back: a file that failed by itself has its outcome.
+      // Only what the end of all has taken along goes back: a file that failed on its own has its outcome.
       var endedWithAll = false
       if failure.endsConnection {
         endedWithAll = true

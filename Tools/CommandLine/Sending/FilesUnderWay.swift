@@ -22,7 +22,7 @@ struct FilesUnderWay: Sendable {
     byteCount -= Self.byteCount(of: file)
   }
 
-  /// A URL counts as large, since nobody knows its size yet.
+  /// A URL counts as large, since its size is not known yet.
   private static func byteCount(of file: GatheredFile) -> Int64 {
     file.isURL ? CommandLineLimits.smallBytesAtOnce : min(file.size, CommandLineLimits.smallBytesAtOnce)
   }

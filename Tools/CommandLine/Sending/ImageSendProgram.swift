@@ -40,7 +40,7 @@ public struct ImageSendProgram: Sendable {
 
   private func sendAll() async {
     let gathering = GatheringNotes(console: console)
-    // Before looking for anybody: is there anything to send?
+    // Before looking for a receiver: is there anything to send?
     let feed = FileFeed(walk, gathering)
     guard await feed.next() != nil else {
       console.leftOut(await feed.leftOut)
@@ -106,7 +106,7 @@ public struct ImageSendProgram: Sendable {
       await send(gathering, node, board, contact, naming, code, announcement, search, relay)
       group.cancelAll()
     }
-    // The count is complete, since it runs ahead of all others, or nobody waits for it any more.
+    // The count is complete, since it runs ahead of all others, or it is no longer waited for.
     if Task.isCancelled { counting.cancel() }
     await counting.value
     console.clearBars()

@@ -1,10 +1,10 @@
 import PiconetTerminal
 
-/// Which of the names in sight may be meant by somebody who typed a different one.
+/// Which of the names in sight a person who typed a different one may mean.
 enum NearNames {
   /// More would be no help.
   static let mostTold = 3
-  /// Anybody can have any name, and any number of them.
+  /// A device can have any name, and any number of them.
   static let mostLookedAt = 100
 
   /// The nearest, best first: names that differ only in accents and spaces, that begin with it or have a word that

@@ -2,7 +2,7 @@ import Piconet
 import PiconetTerminal
 import Synchronization
 
-/// Why there is nobody to send to.
+/// Why there is no one to send to.
 struct NoChoice: Error, Hashable, Sendable {
   let word: String
   let message: String
@@ -15,7 +15,7 @@ struct PeerChoice: Sendable {
   let console: Console
   let timeout: Duration
   let session: String
-  /// Says why nobody may have been found.
+  /// Says why no peer may have been found.
   let bluetooth: BluetoothLook
   /// The fingerprints that this device remembers, by name: a peer wanted by such a name has one of these keys.
   let known: [String: Set<String>]
@@ -48,7 +48,7 @@ struct PeerChoice: Sendable {
     defer { notes.cancel() }
     let first = await search.wait(atMost: timeout) { peers in
       if let peer = matching(recipient, peers).first { return peer }
-      // Anybody can take a name, so we wait for the right one all the same.
+      // Any device can take a name, so we wait for the right one all the same.
       if let other = impostors(recipient, peers).first, !isTold.exchange(true, ordering: .relaxed) {
         console.note("\(impostorNote(recipient, other)); looking for the one that was")
       }
@@ -101,7 +101,7 @@ struct PeerChoice: Sendable {
     return matches.filter { !search.isBlocked($0) && search.isSought($0) }
   }
 
-  /// Whether a person who names nobody means it.
+  /// Whether a person who names no receiver means it.
   private func isListed(_ peer: Peer) -> Bool { search.isSought(peer) || peer.id.peer == wanted }
 
   /// The one whose fingerprint was given, if it is among them.
@@ -170,7 +170,7 @@ struct PeerChoice: Sendable {
     }
   }
 
-  /// Who has the name of the device whose key was given, and another key; nil: nobody in sight.
+  /// Who has the name of the device whose key was given, and another key; nil: none in sight.
   private func otherKey(_ recipient: Recipient, _ peers: [Peer]) -> NoChoice? {
     guard case .peer(let fingerprint) = recipient, let wantedName, case .named = wantedName else { return nil }
     let named = matching(wantedName, peers).map(SightedPeer.init) + impostors(wantedName, peers)
@@ -202,7 +202,7 @@ struct PeerChoice: Sendable {
     return NoChoice(word: "no-such-peer", message: message + hint(recipient) + others, exitCode: .noSuchPeer)
   }
 
-  /// What to check if nobody is in sight and nothing seems to be in the way.
+  /// What to check if no peer is in sight and nothing seems to be in the way.
   var isItRunning: String { "is \(receiver) running there, on this network? ('piconet doctor' looks at this side)" }
 
   /// `did you mean 'Living room'?`, safe to show; nil if nobody in sight has a similar name, and if one who is meant

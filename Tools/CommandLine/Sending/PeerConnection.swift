@@ -46,7 +46,7 @@ struct PeerConnection: Sendable {
     }
   }
 
-  /// The same, safe to show.
+  /// `text`, safe to show.
   var shownText: String {
     switch place {
     case .peer: console.ownWords(text)
@@ -54,7 +54,7 @@ struct PeerConnection: Sendable {
     }
   }
 
-  /// Where it is and what went wrong there, for people; safe to show.
+  /// Where it is and what went wrong there, in a sentence that is safe to show.
   func sentence(_ failure: TransferFailure) -> String {
     switch place {
     case .peer: "\(shownText): \(console.safe(failure.message))"
@@ -139,7 +139,7 @@ struct PeerConnection: Sendable {
       }
     }
     let hint = Guarded<Task<Void, Never>?>(nil)
-    // Somebody there may be asked, which takes a while: silence would look as if the program hangs.
+    // A person there may be asked, which takes a while: silence would look as if the program hangs.
     let hintSoon: @Sendable (Step, Duration) -> Void = { what, time in
       hint.change {
         $0?.cancel()
@@ -212,7 +212,7 @@ struct PeerConnection: Sendable {
     case .limitExceeded:
       return TransferFailure(
         word: failure.word, message: error.detail.isEmpty ? failure.message : error.detail, exitCode: .refused)
-    // It was found, and says why; whoever hides does not.
+    // It was found, and says why; a device that hides does not.
     case .notAvailable where code != nil && !error.detail.isEmpty:
       return TransferFailure(
         word: failure.word,
@@ -258,12 +258,12 @@ struct PeerConnection: Sendable {
   }
 
   private enum Step: Sendable {
-    /// Nobody has answered yet.
+    /// There is no answer yet.
     case dialling
     case proven(ProvenMember)
-    /// Somebody there may be asked.
+    /// A person there may be asked.
     case waiting(ProvenMember)
-    /// Somebody there is asked, and sees this code.
+    /// A person there is asked, and sees this code.
     case code(ProvenMember, String)
   }
 
@@ -292,7 +292,7 @@ struct PeerConnection: Sendable {
     code: @escaping @Sendable (ProvenMember, String) -> Void
   ) async -> Result<Member, PiconetError> {
     let files = await announcement?.told()
-    // The invitation goes before anybody here has compared codes, or the peer has proven one.
+    // The invitation goes before anyone here has compared codes, or the peer has proven one.
     let context = (contact?.isConfirmed(place) == true ? files : files?.withoutNames)?.encoded ?? []
     do throws(PiconetError) {
       switch place {

@@ -52,12 +52,12 @@ struct ReceiverReturn: Sendable {
     return nil
   }
 
-  /// Where to dial now; nil: nobody with this key is in sight.
+  /// Where to dial now; nil: no peer with this key is in sight.
   private func place(of key: PeerID?, but tried: NodeID?, until end: ContinuousClock.Instant) async -> PeerConnection? {
     var next = connection
     next.isReturn = true
     if case .address = connection.place {
-      // Nothing tells when somebody listens there again.
+      // Nothing tells when the receiver listens there again.
       try? await ContinuousClock().sleep(until: end)
       return Task.isCancelled ? nil : next
     }

@@ -5,7 +5,7 @@ import PiconetTerminal
 struct RememberedName {
   let name: String
   let folded: FoldedName
-  /// The fingerprints that are meant; empty: it is nobody's petname, and means a peer that calls itself so.
+  /// The fingerprints that are meant; empty: it is not a petname, and means a peer that calls itself so.
   let keys: Set<String>
   /// Whether it matches exactly, and not only if case is ignored.
   let isExact: Bool
@@ -25,7 +25,7 @@ struct RememberedName {
     func named(_ isMeant: (String) -> Bool) -> Set<String> {
       Set(known.flatMap { petname, keys in keys.filter { isMeant(KnownPeer.withoutDigits(petname, of: $0)) } })
     }
-    // Before a petname of these very words: somebody may have called himself as another device is shown.
+    // Before a petname of these very words: a device may call itself what another one is shown as.
     var keys = shown.isEmpty ? (known[name] ?? []).union(byDigits) : shown
     var isExact = true
     if keys.isEmpty { keys = named { $0 == name } }

@@ -56,7 +56,7 @@ struct SearchProgress: Sendable {
 struct SearchNotes: Sendable {
   /// What is seen at a moment.
   struct Seen: Hashable, Sendable {
-    /// Why nobody can be found over a network.
+    /// Why no peer can be found over a network.
     var networkLack: String?
     /// The names of those in sight.
     var names: [String] = []
@@ -103,7 +103,7 @@ struct SearchNotes: Sendable {
     return notes
   }
 
-  /// Who else is there, if nobody has a similar name.
+  /// Who else is there, if no peer has a similar name.
   private mutating func rest(_ seen: Seen, at time: Duration) -> [Note] {
     let isDue = time >= networkTime + Self.othersTime && (seen.networkLack == nil || !seen.names.isEmpty)
     guard isDue, !isRestTold, nearTold.isEmpty else { return [] }

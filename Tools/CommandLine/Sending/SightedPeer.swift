@@ -58,8 +58,8 @@ extension Recipient {
   /// name: then both are meant, and a person has to decide. Any other name means peers that call themselves so, exactly
   /// or else ignoring case, and digits also mean peers whose fingerprint begins with them. A device that is in sight
   /// more than once under the same name, as for a while after a restart, counts once, by its last sighting. Of a
-  /// remembered device that is in sight under several names, the one with the wanted name is meant, if there is one.
-  /// A stranger that is advertised under several names has all of them: anybody can advertise it under one that is not
+  /// remembered device that is in sight under several names, the one with the wanted name is meant, if there is one. A
+  /// stranger that is advertised under several names has all of them: any device can advertise it under one that is not
   /// its own, also first.
   /// - Parameters:
   ///   - peers: in the order in which they came into sight.
@@ -77,7 +77,8 @@ extension Recipient {
     _ name: String, in peers: [SightedPeer], known: [String: Set<String>]
   ) -> [SightedPeer] {
     let meant = RememberedName(name, in: known)
-    // A known key gets files whatever it calls itself: whoever gives it another one's name must not lead there.
+    // A known key gets files whatever it calls itself: another device that advertises it under a different name must
+    // not lead there.
     let isKnown = Set(known.values.joined())
     let peers = peers.flatMap { peer in
       meant.keys.isEmpty && isKnown.contains(peer.fingerprint) ? [peer] : peer.underEachName
@@ -92,7 +93,7 @@ extension Recipient {
     let keys = Set(wanted.filter { meant.names($0) }.map(\.fingerprint))
     let programs = wanted.filter { meant.names($0) || !keys.contains($0.fingerprint) }
     guard !meant.isExact, !programs.isEmpty else { return programs }
-    // Somebody else has exactly this name: it is not for us to say which of the two is meant.
+    // Another device has exactly this name: it is not for us to say which of the two is meant.
     return programs + called.filter { !meant.keys.contains($0.fingerprint) }
   }
 
@@ -121,7 +122,7 @@ extension Recipient {
   private static func newest(_ peers: [SightedPeer]) -> [SightedPeer] {
     var result: [SightedPeer] = []
     for peer in peers {
-      // Under all of its names: one that somebody else has given it keeps no former sighting.
+      // Under all of its names: one that another device has given it keeps no former sighting.
       let former = result.filter { $0.fingerprint == peer.fingerprint && $0.name == peer.name }.map(\.id)
       result.removeAll { former.contains($0.id) && $0.id != peer.id }
       result.append(peer)
@@ -135,7 +136,7 @@ extension Recipient {
     return peers.filter { seen.insert($0.id).inserted }
   }
 
-  /// For people; may contain text from the command line.
+  /// In words; may contain text from the command line.
   var text: String {
     switch self {
     case .all: "all"

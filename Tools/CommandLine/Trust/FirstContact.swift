@@ -1,14 +1,14 @@
 import Piconet
 import PiconetTerminal
 
-/// What must happen before a key that nobody here has confirmed gets files: a person at the terminal compares the
-/// codes, a code is typed, or the fingerprint is given. If nobody can be asked a stranger gets nothing.
+/// What must happen before an unconfirmed key gets files: a person at the terminal compares the codes, a code is typed,
+/// or the fingerprint is given. If there is no one to ask, a stranger gets nothing.
 final class FirstContact: Sendable {
   /// The key that must answer, as the person gave it.
   let fingerprint: PeerID?
   /// The name under which that peer will be known; nil: its own.
   let petname: String?
-  /// Whether somebody can be asked. With a code nobody is: typing it is the answer.
+  /// Whether there is someone to ask. With a code no one is asked: typing it is the answer.
   let asks: Bool
   /// Whether the peer has to prove a code that a person has typed.
   private let hasCode: Bool
@@ -26,7 +26,7 @@ final class FirstContact: Sendable {
     /// Those that are under way.
     var attempts: [Int: Attempt] = [:]
     var nextAttempt = 0
-    /// Peers whose attempts have ended: nobody is asked about them any more, even if their turn comes only now.
+    /// Peers whose attempts have ended: no one is asked about them any more, even if their turn comes only now.
     var ended: Set<PeerID> = []
     /// Whether it has been said how a stranger's key is confirmed: once is enough if many are in sight.
     var hasToldWays = false
@@ -34,7 +34,7 @@ final class FirstContact: Sendable {
     private var former = AcceptQuestion.Former.none
 
     /// A question comes on the screen.
-    /// - Returns: what became of the one before it; nil: the attempt has ended, and nobody is asked.
+    /// - Returns: what became of the one before it; nil: the attempt has ended, and no one is asked.
     mutating func begin(_ question: AcceptQuestion, about peer: NodeID) -> AcceptQuestion.Former? {
       if ended.contains(peer.peer) { return nil }
       questions[peer] = question
@@ -52,7 +52,7 @@ final class FirstContact: Sendable {
   struct Attempt: Sendable {
     let place: PeerConnection.Place
     let purpose: PeerConnection.Purpose
-    /// Whose key is proven there; nil: nobody's yet.
+    /// Whose key is proven there; nil: none yet.
     let proven: @Sendable () -> NodeID?
     let asked: @Sendable () -> Void
     /// Called with whether the person wants to send.
@@ -84,7 +84,7 @@ final class FirstContact: Sendable {
   var confirmsByHand: Bool { asks || hasCode }
 
   /// Makes the node ask, or let in only the key that was given, or those that may be sent to. A code is proven after
-  /// the handshake, so with one anybody gets that far.
+  /// the handshake, so with one any device gets that far.
   /// - Parameter relay: what a relay is looked for by: known ones of that name are let in besides the key.
   func prepare(_ configuration: inout NodeConfiguration, relay: DialTarget? = nil) {
     if let fingerprint {
@@ -201,7 +201,7 @@ final class FirstContact: Sendable {
     TransferFailure(word: "not-confirmed", message: message, exitCode: .identity)
   }
 
-  /// Asks about a key that nobody has confirmed.
+  /// Asks about an unconfirmed key.
   private func isConfirmed(_ peer: ProvenMember, _ code: String) async -> Bool {
     let what = "\(console.describe(peer)) is \(words(peer))."
     let screens = "Code: \(code)   The other screen must show the same."
@@ -254,7 +254,7 @@ final class FirstContact: Sendable {
     _ failure: TransferFailure
   ) -> TransferFailure {
     let wanted: NodeID? = if case .peer(let peer) = place { peer.id } else { proven }
-    // Nobody was asked about a relay of which nothing is proven.
+    // No one was asked about a relay of which nothing is proven.
     if purpose == .relay, wanted == nil { return failure }
     let (questions, answers) = state.change { state in
       if let wanted, purpose == .itself { state.ended.insert(wanted.peer) }
@@ -287,7 +287,7 @@ final class FirstContact: Sendable {
     } else if peer.hasProvenCode || state.change({ $0.answers[peer.id] }) == .yes {
       confirmation = .code
     } else if let address, asks, peer.known != nil, known.entry(at: address)?.id != peer.fingerprint {
-      // We know this peer, but nobody has said that it is the one at this address.
+      // We know this peer, but no one has confirmed that it is the one at this address.
       let what =
         "At \(console.safe(address)) answers \(console.describe(peer)), known, whom nobody has met there before. 'yes' remembers it."
       switch await ask(peer, what, Self.wordingWithoutCodes) {

@@ -29,7 +29,7 @@ struct PeerNaming: Sendable {
     known[peer] == nil ? lookalikes(peer, calledItself: name).first?.name : nil
   }
 
-  /// What is known about the peer, in words; empty for a stranger whose name looks like nobody else's.
+  /// What is known about the peer, in words; empty for a stranger whose name looks like no other.
   func remarks(_ peer: PeerID, calledItself name: String) -> [String] {
     guard let entry = known[peer] else {
       return imitated(peer, calledItself: name).map { ["not the known '\($0)'"] } ?? []
@@ -40,8 +40,8 @@ struct PeerNaming: Sendable {
     return words
   }
 
-  /// The fingerprints that a name may mean, by name. A blocked peer's petname still means that peer, and nobody else
-  /// who takes it; of several with one name, with digits behind it or not, those that are not blocked are meant.
+  /// The fingerprints that a name may mean, by name. A blocked peer's petname still means that peer, and no other who
+  /// takes it; of several with one name, with digits behind it or not, those that are not blocked are meant.
   var fingerprints: [String: Set<String>] {
     let free = Set(known.entries.lazy.filter { !$0.isBlocked }.map(\.nameBeforeDigits))
     let meant = known.entries.filter { !$0.isBlocked || !free.contains($0.nameBeforeDigits) }
@@ -115,7 +115,7 @@ extension Console {
     entry.hasOtherDigits ? quoted(entry.nameBeforeDigits) : safe(entry.nameBeforeDigits)
   }
 
-  /// The same for a peer whose key is proven.
+  /// Describes a peer whose key is proven, safe to show.
   func describe(_ peer: ProvenMember) -> String {
     guard let known = peer.known else { return "\(ownWords(peer.name)) (\(peer.fingerprint.shortDescription))" }
     let other = known.otherName(peer.name).map { ", calls itself '\(safe($0))'" } ?? ""
@@ -129,7 +129,7 @@ extension Console {
     return known.hasOtherDigits ? "\(petname(known)) (\(peer.fingerprint.shortDescription))" : safe(known.name)
   }
 
-  /// The same where only the name is left: in quotation marks if it has another key's digits.
+  /// What such a peer is called where only the name is left: in quotation marks if it has another key's digits.
   func name(_ peer: TransferPeer) -> String {
     let key = PeerID(hexadecimal: peer.fingerprint)
     return key.map { KnownPeer.hasOtherDigits(peer.name, of: $0) } == true ? quoted(peer.name) : safe(peer.name)

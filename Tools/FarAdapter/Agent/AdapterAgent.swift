@@ -18,7 +18,7 @@ public final class AdapterAgent {
 
   /// - Parameters:
   ///   - listener: a socket of `ControlSocket.listen`, which it takes over.
-  ///   - log: called with lines for people, which may contain what others have sent.
+  ///   - log: called with lines to show, which may contain what others have sent.
   public init(
     loop: EventLoop, listener: Int32, log: @escaping (String) -> Void = { _ in }, make: @escaping AdapterParts.Making
   ) throws(LinkFailure) {

@@ -5,7 +5,7 @@ import PiconetWire
 /// A link that the agent holds. Confined to the loop.
 ///
 /// A window bounds what has come and was not read, and another what was written and is not yet with the agent's kernel:
-/// if nobody reads here, the remote side there has to stop.
+/// if nothing is read here, the remote side there has to stop.
 final class FarLink: LinkEndpoint {
   let traits: LinkTraits
   private let number: UInt64

@@ -51,14 +51,14 @@ final class FarTransport: Transport {
   // MARK: What the agent tells
 
   func accepted(_ link: FarLink) {
-    // It came while we were telling the agent that nobody listens any more.
+    // It came while we were telling the agent that nothing listens any more.
     guard let acceptLink else { return link.close(abort: true) }
     acceptLink(link)
   }
 
   func listeningChanged(_ place: FarListeningPlace) {
     if place.port == nil {
-      // Listening has ended by itself, and may be started again.
+      // Listening has ended on its own, and may be started again.
       acceptLink = nil
       self.place = nil
     } else if acceptLink != nil {

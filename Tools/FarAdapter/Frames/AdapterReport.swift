@@ -10,7 +10,7 @@ enum AdapterReport: Hashable {
   /// The answer to `AdapterOrder.listen`.
   case listening(TransportKind, FarListeningPlace)
   case notListening(TransportKind, LinkFailure)
-  /// Where it listens has changed by itself, or listening may work now.
+  /// Where it listens has changed on its own, or listening may work now.
   case listeningChanged(TransportKind, FarListeningPlace)
   case dialled(UInt64, link: UInt64, LinkTraits)
   case dialFailed(UInt64, LinkFailure)

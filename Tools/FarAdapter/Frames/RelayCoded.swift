@@ -7,7 +7,7 @@ protocol RelayCoded {
   static func read(from reader: inout RelayReader) throws(RelayError) -> Self
 }
 
-/// The limits of one frame: anything above them is refused, whoever sent it.
+/// The limits of one frame: anything above them is refused, no matter who sent it.
 enum RelayLimits {
   /// The longest frame, without its length. The bytes of a link come in pieces of at most `piece`.
   static let frame = 96 << 10

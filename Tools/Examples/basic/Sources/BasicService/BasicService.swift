@@ -4,8 +4,8 @@ import Glibc
 import Piconet
 import PiconetActors
 
-/// Takes a name, advertises it, waits for somebody who joins, and joins two texts for whoever calls. Ends when the
-/// client has left.
+/// Takes a name, advertises it, waits for peers, and concatenates two texts for each that calls. Ends when the client
+/// has left.
 ///
 ///     PICONET_INTERFACES=lo swift run BasicService     # in one terminal
 ///     PICONET_INTERFACES=lo swift run BasicClient      # in another one of the same machine

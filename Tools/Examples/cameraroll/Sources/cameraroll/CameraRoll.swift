@@ -44,7 +44,7 @@ import Piconet
         case .left(let member, let error): print("* \(printable(member.name)) has gone: \(error.code)")
         case .message: break
         case .stream(let stream): stream.cancel()
-        // What is under way goes on by itself when the member is back.
+        // What is under way goes on automatically when the member is back.
         case .suspended, .moved, .resumed: break
         @unknown default: break
         }

@@ -60,9 +60,9 @@ import Piconet
     }
   }
 
-  /// Whoever is in the session is welcome. A program for more than play asks its user here, and shows the code:
-  /// see "Invitations and Trust" in Piconet's documentation. Each is accepted in a task of its own: one that answers
-  /// late keeps nobody waiting.
+  /// Everyone in the session is welcome. A program for more than play asks its user here, and shows the code: see
+  /// "Invitations and Trust" in Piconet's documentation. Each is accepted in a task of its own: one that answers late
+  /// keeps nobody waiting.
   private func accept() async {
     await withDiscardingTaskGroup { group in
       for await invitation in node.invitations { group.addTask { _ = try? await invitation.accept() } }

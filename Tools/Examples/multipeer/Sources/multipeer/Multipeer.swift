@@ -7,7 +7,7 @@ import MultipeerConnectivity
 ///     PICONET_INTERFACES=lo swift run multipeer Ben      # in another one of the same machine
 ///
 /// A line is said to all; `/file PATH` and `/stream TEXT` send a file and a stream; `/leave` leaves the session; Ctrl-D
-/// ends the program. Whoever is invited by somebody called Stranger declines.
+/// ends the program. An invitation from a peer called Stranger is declined.
 @main enum Multipeer {
   static func main() {
     guard let name = CommandLine.arguments.dropFirst().first else {
