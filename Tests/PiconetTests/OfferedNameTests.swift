@@ -97,9 +97,9 @@ struct OfferedNameTests {
       try await Host.client { client in
         let member = try await client.invite(at: host.address)
         let content = [UInt8](repeating: 7, count: 100_000)
-        #expect(try await !member.send(.bytes(content, named: "a.bin")).wasThere)
+        #expect(try await !member.send(.bytes(content, named: "a.bin")).wasAlreadyPresent)
         let again = try await member.send(.bytes(content, named: "a.bin"))
-        #expect(again.wasThere && again.storedName == "a.bin")
+        #expect(again.wasAlreadyPresent && again.storedName == "a.bin")
         for (other, mayCome) in [(content.dropLast() + [8], true), (content + [7], false)] as [([UInt8], Bool)] {
           let before = try #require(await client.session.statistics(for: member)).sent.chunks.bytes
           let error = await failure { try await member.send(.bytes(other, named: "a.bin")) }
