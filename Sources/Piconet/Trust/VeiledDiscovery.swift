@@ -158,7 +158,7 @@ final class VeiledDiscovery: Discovery {
     let veil = Veil(peer: sighting.peer, incarnation: sighting.incarnation)
     guard unveiled.count < Self.limit || unveiled[veil] != nil else { return }
     unveiled[veil] = owner.peer
-    // Under the name that somebody else has given it, nobody is there.
+    // It was reported under a name that another device gave it: there is no such device.
     if named.remove(veil) != nil { handler?(.gone(veil.peer, veil.incarnation)) }
     var sighting = sighting
     (sighting.peer, sighting.name, sighting.otherNames, sighting.info) = (owner.peer, owner.name, [], [:])

@@ -39,7 +39,7 @@ enum BracketedDigits {
   /// The name without this key's own digits at its end, written as programs write them; nil if it does not end so.
   static func name(_ name: String, before peer: PeerID) -> String? { self.name(name, before: peer.description) }
 
-  /// The same for the key of this fingerprint.
+  /// The name without the own digits of the key that has this fingerprint; nil if it does not end so.
   static func name(_ name: String, before fingerprint: String) -> String? {
     guard let parts = split(name), fingerprint.hasPrefix(parts.digits) else { return nil }
     return parts.name
@@ -69,7 +69,7 @@ extension KnownPeer {
   /// use where digits follow anyway.
   public var nameBeforeDigits: String { Self.withoutDigits(name, of: id.description) }
 
-  /// The same for any name, and the fingerprint of any key.
+  /// Any name without the digits of this key at its end.
   package static func withoutDigits(_ name: String, of fingerprint: String) -> String {
     BracketedDigits.name(name, before: fingerprint) ?? name
   }

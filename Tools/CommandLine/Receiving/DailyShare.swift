@@ -62,10 +62,10 @@ final class DailyShare: Sendable {
     /// What of that is for bytes that were here and came again.
     var repeated: Int64 = 0
     var isBeyond = false
+    var isOver = false
 
     /// What is taken for content that comes for the first time.
     var content: Int64 { taking.bytes - repeated }
-    var isOver = false
   }
 
   /// What the sender's user reads.
