@@ -2,6 +2,9 @@ import PiconetWire
 
 /// Frames of one association, both ways.
 extension Association {
+  /// How many sequenced frames have come from the remote side.
+  var receivedCount: UInt64 { sequenced.received }
+
   /// Takes a frame from the remote side, in sequence. Frames that concern only the link are handled there.
   /// - Returns: what is left for the engine to do; nil if nothing is.
   func receive(_ frame: Frame, _ turn: Turn) throws(Breach) -> FrameRequest? {

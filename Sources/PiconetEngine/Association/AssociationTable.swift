@@ -128,9 +128,7 @@ struct AssociationTable {
     guard !offer.identity.isEmpty else { return [] }
     let former = values.filter { $0.node != sender && $0.node.peer == sender.peer && $0.suspension != nil }
     let transfers = former.flatMap { association in
-      association.transfers.incoming.values.filter {
-        $0.phase == .receiving && $0.offer.identity == offer.identity && $0.offer.size == offer.size
-      }.map { (association: association, transfer: $0) }
+      association.receiving(offer).map { (association: association, transfer: $0) }
     }
     return transfers.sorted { $0.transfer.id < $1.transfer.id }
   }

@@ -51,7 +51,7 @@ extension SessionEngine {
     guard resumes(association, received, on: link, turn) else { return }
     leave(linkOf: association, for: link, turn)
     let begun = associations.begunCount(with: association.node.peer)
-    link.queue(.associated(received: association.sequenced.received, begun: begun))
+    link.queue(.associated(received: association.receivedCount, begun: begun))
     activate(association, on: link, received, turn)
   }
 

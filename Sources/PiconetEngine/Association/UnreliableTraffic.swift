@@ -43,6 +43,8 @@ struct UnreliableTraffic: Sendable {
 }
 
 extension Association {
+  var unreliableCounts: UnreliableCounts { unreliable.counts }
+
   /// Gives a message to the link if that takes it with the next flush; otherwise it is dropped.
   func queueUnreliable(_ message: Bytes) {
     let number = unreliable.nextNumber()

@@ -3,21 +3,19 @@ extension SessionEngine {
   /// How much the engine holds. Once `shutDown` is complete, everything is zero or nil except the sightings of sources
   /// that have not ended.
   public var census: EngineCensus {
-    EngineCensus(
+    let held = associations.values.map(\.holding)
+    return EngineCensus(
       links: links.count, dials: turn.dials.count, associations: associations.count,
       members: associations.values.count { $0.isMember },
-      transfersIncoming: associations.values.reduce(0) { $0 + $1.transfers.incoming.count },
-      transfersOutgoing: associations.values.reduce(0) { $0 + $1.transfers.outgoing.count },
-      streams: associations.values.reduce(0) { $0 + $1.streams.incoming.count + $1.streams.outgoing.count },
-      tunnels: associations.values.reduce(relayed.count) { $0 + $1.tunnels.count },
+      transfersIncoming: held.reduce(0) { $0 + $1.transfersIncoming },
+      transfersOutgoing: held.reduce(0) { $0 + $1.transfersOutgoing }, streams: held.reduce(0) { $0 + $1.streams },
+      tunnels: held.reduce(relayed.count) { $0 + $1.tunnels },
       attempts: attempts.count + associations.invitationCount,
       introductions: turn.introduced.entries.count + introducer.count, sightings: discovery.count,
-      queuedBytes: associations.values.reduce(0) {
-        $0 + $1.outbox.queuedCost + $1.outgoingChannels.queuedCost + $1.streams.queuedCount + $1.tunnels.queuedCount
-      }
+      queuedBytes: held.reduce(0) { $0 + $1.queuedBytes }
         + links.values.reduce(0) { $0 + $1.control.count },
-      keptBytes: associations.values.reduce(0) { $0 + $1.sequenced.unacknowledged.byteCount },
-      retainedBytes: associations.values.reduce(0) { $0 + $1.retainedBytes }
+      keptBytes: held.reduce(0) { $0 + $1.keptBytes },
+      retainedBytes: held.reduce(0) { $0 + $1.retainedBytes }
         + links.values.reduce(0) { $0 + $1.retainedBytes },
       nextDeadline: earliestDeadline)
   }

@@ -99,17 +99,17 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .codeProven(let id, let finding):
       negotiate(.codeProven(id, finding, isFull: admission.isFull(associations)), awaiting: id, turn)
     case .chunksRead(let id, let frames, let count):
-      turn.places.association(of: id)?.chunksRead(id, frames, count, turn)
-    case .sourceFinished(let id, let digest): turn.places.association(of: id)?.sourceFinished(id, digest, turn)
+      turn.handles.association(of: id)?.chunksRead(id, frames, count, turn)
+    case .sourceFinished(let id, let digest): turn.handles.association(of: id)?.sourceFinished(id, digest, turn)
     case .sourceFailed(let id, let reason, let detail):
-      turn.places.association(of: id)?.sourceFailed(id, Ending(reason, .us, detail), turn)
-    case .chunkStored(let id, let upTo): turn.places.association(of: id)?.chunkStored(id, upTo: upTo, turn)
+      turn.handles.association(of: id)?.sourceFailed(id, Ending(reason, .us, detail), turn)
+    case .chunkStored(let id, let upTo): turn.handles.association(of: id)?.chunkStored(id, upTo: upTo, turn)
     case .committed(let id, let name, let wasAlreadyPresent):
-      turn.places.association(of: id)?.committed(id, name: name, wasAlreadyPresent: wasAlreadyPresent, turn)
+      turn.handles.association(of: id)?.committed(id, name: name, wasAlreadyPresent: wasAlreadyPresent, turn)
     case .storeRestarted(let id, let offset):
-      turn.places.association(of: id)?.storeRestarted(id, offset: offset, turn)
+      turn.handles.association(of: id)?.storeRestarted(id, offset: offset, turn)
     case .storeFailed(let id, let reason, let detail):
-      turn.places.association(of: id)?.storeFailed(id, Ending(reason, .us, detail), turn)
+      turn.handles.association(of: id)?.storeFailed(id, Ending(reason, .us, detail), turn)
     case .availabilityChanged(let isOpen): admission.setOpen(isOpen)
     case .listeningChanged(let ports):
       if turn.setListening(ports) { for association in associations.inOrder { association.tellListening(turn) } }

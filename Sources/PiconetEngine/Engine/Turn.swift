@@ -19,7 +19,7 @@ final class Turn {
   /// Peers for which more is kept than allowed: their associations end with the fact that caused it.
   @exclusivity(unchecked) private var crowded: Set<NodeID> = []
   var conditions = PeerConditions()
-  var places = OpenPlaces()
+  var handles = OpenHandles()
   /// What peers may ask by invitations, and how often.
   @exclusivity(unchecked) var budgets: InvitationBudgets { didSet { watch.changed() } }
   /// Nodes that members have introduced to us.

@@ -57,7 +57,7 @@ extension SessionEngine {
   /// What became of the unreliable messages with a member; nil for others.
   public func unreliableCounts(of remote: NodeID) -> UnreliableCounts? {
     guard let association = associations[remote], association.isMember else { return nil }
-    return association.unreliable.counts
+    return association.unreliableCounts
   }
 
   /// How many memberships have begun.

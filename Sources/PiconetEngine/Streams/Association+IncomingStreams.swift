@@ -11,7 +11,7 @@ extension Association {
     guard streams.incoming.count < configuration.streamLimit else {
       throw Breach("more than \(configuration.streamLimit) open streams", .limitExceeded)
     }
-    let id = turn.places.takeIncomingStreamID()
+    let id = turn.handles.takeIncomingStreamID()
     let stream = StreamReceiver(id: id, number: number, window: streams.incomingWindow)
     if let leaving {
       stream.phase = .stopped
@@ -20,7 +20,7 @@ extension Association {
       return
     }
     streams.append(stream)
-    turn.places.append(id, number, in: self)
+    turn.handles.append(id, number, in: self)
     turn.deliver(.streamOpened(id, from: node, name: name))
   }
 
@@ -57,7 +57,7 @@ extension Association {
   }
 
   private func forget(incoming number: UInt64, _ turn: Turn) {
-    if let id = streams.incoming[number]?.id { turn.places.remove(id) }
+    if let id = streams.incoming[number]?.id { turn.handles.remove(id) }
     streams.forget(incoming: number)
   }
 
@@ -80,7 +80,7 @@ extension Association {
     } else {
       stream.phase = .stopped
       streams.dropCredit(of: number)
-      turn.places.remove(stream.id)
+      turn.handles.remove(stream.id)
       turn.deliver(.streamEnded(stream.id, .lost(ending)))
     }
     sendOfStream(.stopStream(stream: number, ending.reason, detail: ending.detail), turn)

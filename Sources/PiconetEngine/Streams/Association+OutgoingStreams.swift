@@ -13,11 +13,11 @@ extension Association {
       let detail = "the name of a stream has at most \(WireLimits.streamName) bytes; this one has \(name.utf8.count)"
       return turn.reply(command, .failed(Ending(.limitExceeded, .us, detail)))
     }
-    guard turn.places.place(of: id) == nil, let number = streams.open(id, name: name) else {
+    guard turn.handles.handle(of: id) == nil, let number = streams.open(id, name: name) else {
       let detail = "\(streams.outgoing.count) streams to this peer are open, and it takes no more"
       return turn.reply(command, .failed(Ending(.limitExceeded, .us, detail)))
     }
-    turn.places.append(id, number, in: self)
+    turn.handles.append(id, number, in: self)
     turn.flush(link)
     turn.reply(command, .done)
   }
@@ -68,7 +68,7 @@ extension Association {
   }
 
   private func forget(outgoing number: UInt64, _ turn: Turn) {
-    if let id = streams.outgoing[number]?.id { turn.places.remove(id) }
+    if let id = streams.outgoing[number]?.id { turn.handles.remove(id) }
     streams.forget(outgoing: number)
   }
 
@@ -89,12 +89,12 @@ extension Association {
   func dropStreams(_ ending: Ending, _ turn: Turn) {
     for number in streams.outgoing.keys.sorted() {
       guard let stream = streams.outgoing[number] else { continue }
-      turn.places.remove(stream.id)
+      turn.handles.remove(stream.id)
       if stream.phase != .reset { tell(stream, ending, turn) }
     }
     for number in streams.incoming.keys.sorted() {
       guard let stream = streams.incoming[number] else { continue }
-      turn.places.remove(stream.id)
+      turn.handles.remove(stream.id)
       if stream.phase == .open { turn.deliver(.streamEnded(stream.id, .lost(ending))) }
     }
     streams.removeAll()

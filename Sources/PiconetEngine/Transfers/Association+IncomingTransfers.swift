@@ -2,6 +2,13 @@ import PiconetWire
 
 /// Transfers from the remote side: offered to the application, stored as they come, ended by one event.
 extension Association {
+  /// Transfers under way of this very resource.
+  func receiving(_ offer: ResourceOffer) -> [TransferReceiver] {
+    transfers.incoming.values.filter {
+      $0.phase == .receiving && $0.offer.identity == offer.identity && $0.offer.size == offer.size
+    }
+  }
+
   // MARK: The remote side's frames
 
   /// Declines an offer if we are leaving.
@@ -18,7 +25,7 @@ extension Association {
   }
 
   func receivedOffer(_ number: UInt64, _ offer: ResourceOffer, _ turn: Turn) {
-    let id = turn.places.appendIncomingTransfer(in: self)
+    let id = turn.handles.appendIncomingTransfer(in: self)
     transfers.append(TransferReceiver(id: id, number: number, offer: offer))
     turn.deliver(.offerReceived(id, from: node, offer))
   }
@@ -119,7 +126,7 @@ extension Association {
   /// How much one transfer may have under way: its share of the memory for all of them, and of what its link holds
   /// unread. At least a frame, or it would never go on.
   func transferWindow(_ turn: Turn) -> UInt64 {
-    let share = configuration.transferMemory / max(1, turn.places.incomingTransferCount)
+    let share = configuration.transferMemory / max(1, turn.handles.incomingTransferCount)
     let window = min(configuration.transferWindow, max(configuration.smallestTransferWindow, share))
     guard let limit = peer.traits.unreadLimit else { return UInt64(window) }
     // Streams, if there are any, have a quarter.
@@ -184,7 +191,7 @@ extension Association {
 
   private func forget(_ transfer: TransferReceiver, _ turn: Turn) {
     transfers.remove(transfer)
-    turn.places.remove(transfer.id)
+    turn.handles.remove(transfer.id)
   }
 
   private func end(_ transfer: TransferReceiver, _ ending: Ending, _ turn: Turn) {
@@ -197,7 +204,7 @@ extension Association {
   func dropTransfers(_ ending: Ending, _ turn: Turn) {
     for transfer in transfers.outgoingInOrder {
       transfers.remove(transfer)
-      turn.places.remove(transfer.id)
+      turn.handles.remove(transfer.id)
       guard transfer.phase != .abandoned else { continue }
       turn.add(.closeSource(transfer.id))
       turn.reply(transfer.command, .failed(ending))

@@ -3,12 +3,12 @@ import PiconetWire
 /// Transfers of ours: offered, sent as credit allows, ended by one reply.
 extension Association {
   func offer(_ command: CommandID, _ id: TransferID, _ offer: ResourceOffer, _ turn: Turn) {
-    if let refusal = refusal(of: offer, id, turn.places) {
+    if let refusal = refusal(of: offer, id, turn.handles) {
       turn.add(.closeSource(id))
       return turn.reply(command, .failed(refusal))
     }
     transfers.append(TransferSender(id: id, command: command, offer: offer))
-    turn.places.append(id, in: self)
+    turn.handles.append(id, in: self)
     sendOffers(turn)
   }
 
@@ -16,7 +16,7 @@ extension Association {
   private static let outgoingLimit = 65_536
 
   private func refusal(
-    of offer: ResourceOffer, _ id: TransferID, _ places: borrowing OpenPlaces
+    of offer: ResourceOffer, _ id: TransferID, _ places: borrowing OpenHandles
   ) -> Ending? {
     guard isMember, leaving == nil else { return Self.notConnected }
     if offer.name.count > WireLimits.resourceName || offer.metadata.count > WireLimits.metadata {
@@ -102,7 +102,7 @@ extension Association {
     turn.reply(transfer.command, .failed(ending))
     guard let number = transfer.number else {
       transfers.remove(transfer)
-      turn.places.remove(transfer.id)
+      turn.handles.remove(transfer.id)
       return
     }
     transfer.phase = .abandoned
@@ -116,7 +116,7 @@ extension Association {
   /// The transfer is over on both sides: another one may be offered.
   private func free(_ transfer: TransferSender, _ turn: Turn) {
     transfers.remove(transfer)
-    turn.places.remove(transfer.id)
+    turn.handles.remove(transfer.id)
     sendOffers(turn)
   }
 

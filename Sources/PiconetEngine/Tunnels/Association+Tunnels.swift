@@ -12,6 +12,9 @@ extension Association {
   /// How many relays there are between us and the member; 0 over a link of a real transport.
   var relaysBelow: Int { link?.opening.traits.relayCount ?? 0 }
 
+  /// How many open tunnels to it this key has brought about.
+  func openTunnelCount(ledFor opener: PeerID) -> Int { tunnels.count(ledFor: opener) }
+
   // MARK: Frames
 
   /// The member asks to be connected to another member of ours.
@@ -82,7 +85,7 @@ extension Association {
   func receivedCredit(tunnel number: UInt64, consumed: UInt64, limit: UInt64, _ turn: Turn) throws(Breach) {
     guard try speaksAsMember(), let tunnel = tunnels[number], !tunnel.isClosed else { return }
     let count = try tunnel.credit(consumed: consumed, limit: limit)
-    if case .own(let id, _) = tunnel.end, count > 0, turn.places.place(of: id) != nil {
+    if case .own(let id, _) = tunnel.end, count > 0, turn.handles.handle(of: id) != nil {
       turn.add(.tunnelPassedOn(id, byteCount: count))
     }
     tunnels.enqueue(tunnel)
@@ -110,7 +113,7 @@ extension Association {
   func openTunnel(_ end: Tunnel.End, _ turn: Turn, _ frame: (UInt64) -> Frame) -> UInt64? {
     guard let number = tunnels.freeNumber() else { return nil }
     tunnels.append(Tunnel(number: number, isOurs: true, end: end, relaysBelow: relaysBelow))
-    if case .own(let id, _) = end { turn.places.append(id, number, in: self) }
+    if case .own(let id, _) = end { turn.handles.append(id, number, in: self) }
     sendAboutTunnel(frame(number), turn)
     return number
   }
@@ -119,7 +122,7 @@ extension Association {
   func accept(tunnel number: UInt64, _ end: Tunnel.End, relays: Int, _ turn: Turn) {
     guard let tunnel = tunnels[number], tunnel.phase == .asked else { return }
     tunnel.lead(to: end)
-    if case .own(let id, _) = end { turn.places.append(id, number, in: self) }
+    if case .own(let id, _) = end { turn.handles.append(id, number, in: self) }
     tunnel.open()
     sendAboutTunnel(.tunnelOpened(tunnel: number, relays: UInt64(relays)), turn)
   }
@@ -150,7 +153,7 @@ extension Association {
   /// - Parameter isAborted: whether what is queued is thrown away.
   func close(tunnel number: UInt64, _ ending: Ending, isAborted: Bool, _ turn: Turn) {
     guard let tunnel = tunnels[number], tunnel.takesBytes else { return }
-    if case .own(let id, _) = tunnel.end { turn.places.remove(id) }
+    if case .own(let id, _) = tunnel.end { turn.handles.remove(id) }
     if !isAborted, tunnel.queuedCount > 0 {
       tunnel.finish(ending)
       tunnels.enqueue(tunnel)
@@ -170,7 +173,7 @@ extension Association {
     counts.sent.tunnels.add(frames: framed.frames, bytes: bytes.count - start)
     for (tunnel, count) in framed.taken {
       switch tunnel.end {
-      case .own(let id, _): if turn.places.place(of: id) != nil { turn.add(.tunnelTaken(id, byteCount: count)) }
+      case .own(let id, _): if turn.handles.handle(of: id) != nil { turn.add(.tunnelTaken(id, byteCount: count)) }
       case .relayed(let place): turn.relay(RelayStep(.passed(count), to: place, from: self.place(of: tunnel)))
       case nil: break
       }
@@ -209,8 +212,8 @@ extension Association {
   private func tellEnd(of tunnel: Tunnel, _ ending: Ending, _ turn: Turn) {
     switch tunnel.end {
     case .own(let id, _):
-      guard turn.places.place(of: id) != nil else { return }
-      turn.places.remove(id)
+      guard turn.handles.handle(of: id) != nil else { return }
+      turn.handles.remove(id)
       turn.add(.tunnelEnded(id, ending.tunnelFailure))
     case .relayed(let place): turn.relay(RelayStep(.closed(ending), to: place, from: self.place(of: tunnel)))
     case nil: break

@@ -49,7 +49,7 @@ extension AssociationTable {
     guard isWanted, relay.isStaying, !relays(to: relay.node).contains(remote) else {
       return relay.close(tunnel: number, Ending(.notAvailable, .us), isAborted: true, turn)
     }
-    let id = turn.places.takeIncomingTunnelID()
+    let id = turn.handles.takeIncomingTunnelID()
     relay.accept(tunnel: number, .own(id, to: remote), relays: count, turn)
     turn.add(.tunnelOffered(id, route(to: remote, over: relay, relays: count)))
   }

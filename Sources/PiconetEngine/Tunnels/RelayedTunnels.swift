@@ -110,7 +110,7 @@ extension RelayedTunnels {
       let key = opener.node.peer
       // Closed tunnels count as long as the other end has not answered: they take up its numbers.
       guard self.count < quotas.tunnels, self.count(of: key) < quotas.tunnelsPerMember,
-        other.tunnels.count(ledFor: key) < quotas.tunnelsPerMember
+        other.openTunnelCount(ledFor: key) < quotas.tunnelsPerMember
       else { throw Ending(.limitExceeded, .us, "the relay has as many tunnels as it may") }
       guard !isInDebt(key, at: turn.now) else {
         throw Ending(.limitExceeded, .us, "the relay has passed on as much for this key as it may")

@@ -2,8 +2,28 @@ import PiconetWire
 
 // What peers make an engine hold, for tests that flood it.
 
+/// What one association holds.
+struct AssociationHolding {
+  let transfersIncoming: Int
+  let transfersOutgoing: Int
+  let streams: Int
+  let tunnels: Int
+  let queuedBytes: Int
+  /// Until it is acknowledged.
+  let keptBytes: Int
+  let retainedBytes: Int
+}
+
 extension Association {
-  var retainedBytes: Int {
+  var holding: AssociationHolding {
+    AssociationHolding(
+      transfersIncoming: transfers.incoming.count, transfersOutgoing: transfers.outgoing.count,
+      streams: streams.incoming.count + streams.outgoing.count, tunnels: tunnels.count,
+      queuedBytes: outbox.queuedCost + outgoingChannels.queuedCost + streams.queuedCount + tunnels.queuedCount,
+      keptBytes: sequenced.unacknowledged.byteCount, retainedBytes: retainedBytes)
+  }
+
+  private var retainedBytes: Int {
     let offers = transfers.incoming.values.map { transfer in
       Self.transferCost + transfer.offer.name.count + transfer.offer.metadata.count + transfer.offer.identity.count
     }
@@ -18,8 +38,4 @@ extension Association {
   /// Roughly what the tables hold for an open stream or transfer.
   private static let streamCost = 128
   private static let transferCost = 256
-}
-
-extension Link {
-  var retainedBytes: Int { control.count + unreliable.count + outstanding + bufferedCount }
 }

@@ -1,6 +1,6 @@
 /// Which association each open transfer, stream and tunnel belongs to, by the number that the application has for it;
 /// and how many transfers there are with all peers together.
-struct OpenPlaces {
+struct OpenHandles {
   private var transfers: [TransferID: Association] = [:]
   private(set) var outgoingTransferCount = 0
   private(set) var incomingTransferCount = 0
@@ -37,7 +37,7 @@ struct OpenPlaces {
   // MARK: Streams
 
   /// The association of a stream, and its number on the wire, which means something only within that association.
-  func place(of stream: StreamID) -> (association: Association, number: UInt64)? { streams[stream] }
+  func handle(of stream: StreamID) -> (association: Association, number: UInt64)? { streams[stream] }
 
   /// Adds a stream of ours, which the application has numbered.
   mutating func append(_ stream: StreamID, _ number: UInt64, in association: Association) {
@@ -54,7 +54,7 @@ struct OpenPlaces {
 
   // MARK: Tunnels
 
-  func place(of tunnel: TunnelID) -> (association: Association, number: UInt64)? { tunnels[tunnel] }
+  func handle(of tunnel: TunnelID) -> (association: Association, number: UInt64)? { tunnels[tunnel] }
 
   /// Adds a tunnel that ends here.
   mutating func append(_ tunnel: TunnelID, _ number: UInt64, in association: Association) {

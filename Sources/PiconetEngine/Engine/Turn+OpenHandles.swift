@@ -6,63 +6,63 @@ extension Turn {
   // MARK: Transfers
 
   func cancelTransfer(_ command: CommandID, _ id: TransferID, _ reason: Reason) {
-    places.association(of: id)?.cancelTransfer(id, reason, self)
+    handles.association(of: id)?.cancelTransfer(id, reason, self)
     reply(command, .done)
   }
 
   func tellCompared(_ command: CommandID, _ id: TransferID, _ count: UInt64) {
-    places.association(of: id)?.tellCompared(id, count, self)
+    handles.association(of: id)?.tellCompared(id, count, self)
     reply(command, .done)
   }
 
   func pauseTransfer(_ command: CommandID, _ id: TransferID, _ isPaused: Bool) {
-    places.association(of: id)?.pauseTransfer(id, isPaused, self)
+    handles.association(of: id)?.pauseTransfer(id, isPaused, self)
     reply(command, .done)
   }
 
   // MARK: Streams
 
   func streamWritten(_ id: StreamID, _ bytes: Bytes) {
-    if let (association, number) = places.place(of: id), association.write(bytes, to: number, self) { return }
+    if let (association, number) = handles.handle(of: id), association.write(bytes, to: number, self) { return }
     add(.streamTaken(id, byteCount: bytes.count))
   }
 
   func streamConsumed(_ id: StreamID, _ count: Int) {
-    guard id.isIncoming, let (association, number) = places.place(of: id) else { return }
+    guard id.isIncoming, let (association, number) = handles.handle(of: id) else { return }
     association.streamConsumed(number, count, self)
   }
 
   func finishStream(_ command: CommandID, _ id: StreamID) {
-    if let (association, number) = places.place(of: id), association.finishStream(command, number, self) { return }
+    if let (association, number) = handles.handle(of: id), association.finishStream(command, number, self) { return }
     reply(command, .failed(Ending(.noSuchAssociation, .us, "the stream has ended")))
   }
 
   func cancelStream(_ command: CommandID, _ id: StreamID, _ ending: Ending) {
-    if let (association, number) = places.place(of: id) { association.cancelStream(id, number, ending, self) }
+    if let (association, number) = handles.handle(of: id) { association.cancelStream(id, number, ending, self) }
     reply(command, .done)
   }
 
   // MARK: Tunnels
 
   func tunnelWritten(_ id: TunnelID, _ bytes: Bytes) {
-    guard let (association, number) = places.place(of: id) else { return }
+    guard let (association, number) = handles.handle(of: id) else { return }
     association.write(bytes, toTunnel: number, self)
   }
 
   func tunnelConsumed(_ id: TunnelID, _ count: Int) {
-    guard let (association, number) = places.place(of: id) else { return }
+    guard let (association, number) = handles.handle(of: id) else { return }
     association.tunnelConsumed(number, count, self)
   }
 
   func tunnelClosed(_ id: TunnelID, isAborted: Bool) {
-    guard let (association, number) = places.place(of: id) else { return }
+    guard let (association, number) = handles.handle(of: id) else { return }
     association.close(tunnel: number, Ending(.left, .us), isAborted: isAborted, self)
   }
 
   // MARK: Offers
 
   func acceptOffer(_ command: CommandID, _ id: TransferID, offset: UInt64) {
-    if places.association(of: id)?.acceptOffer(command, id, offset: offset, self) == true { return }
+    if handles.association(of: id)?.acceptOffer(command, id, offset: offset, self) == true { return }
     // The association may have ended while the store was being opened: what the store has of an earlier transfer waits
     // for the next one.
     add(.keepStore(id))
@@ -70,7 +70,7 @@ extension Turn {
   }
 
   func declineOffer(_ command: CommandID, _ id: TransferID, _ reason: Reason, _ detail: String) {
-    if places.association(of: id)?.declineOffer(command, id, reason, detail, self) == true { return }
+    if handles.association(of: id)?.declineOffer(command, id, reason, detail, self) == true { return }
     reply(command, .failed(Self.offerEnded))
   }
 
