@@ -168,6 +168,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--host-clock", action="store_true")
     parser.add_argument("--lanes", type=int, default=0)
+    parser.add_argument("--programs", type=pathlib.Path)
     options = parser.parse_args()
 
     found = declarations.suites(ROOT)
@@ -201,11 +202,16 @@ def main():
         os.environ.setdefault("PICONET_SEEDS", FAST_SEEDS)
     if options.all:
         os.environ["PICONET_SLOW_TESTS"] = "1"
+    if options.programs:
+        options.programs = options.programs.resolve()
+        lacking = [name for name in PROGRAMS if not os.access(options.programs / name, os.X_OK)]
+        if lacking:
+            raise Stop(f"there is no {lacking[0]} in {options.programs}")
     is_alone = options.interoperability is not None
     is_here = options.bluetooth is None and not is_alone
     wants_machine = not options.no_bluetooth and not options.fast and not is_alone
     preparing = concurrent.futures.ThreadPoolExecutor(1).submit(lack_of_machine) if wants_machine else None
-    bundle = build(FAST if options.fast else None, PROGRAMS if is_alone else ())
+    bundle = None if is_alone and options.programs else build(FAST if options.fast else None, PROGRAMS if is_alone else ())
     no_machine = preparing.result() if preparing else ""
     if no_machine and not is_here:
         raise Stop("no virtual machine for the Bluetooth tests: " + no_machine)
@@ -221,10 +227,12 @@ def main():
             here.append(runs.here(f"{name}, here", OUTPUT / number(name, len(here)), bundle, only=f"^({'|'.join(part)})[.]"))
     if is_alone or is_here and not options.fast:
         folder = OUTPUT / number("interoperability", len(here))
-        here.append(runs.interoperability(folder, bundle.parent, ROOT, options.interoperability or ""))
+        here.append(runs.interoperability(folder, options.programs or bundle.parent, ROOT, options.interoperability or ""))
     machines = []
     if wants_machine and not no_machine:
         environment = ["PICONET_SEED", "PICONET_SEEDS", "PICONET_SLOW_TESTS"]
+        if options.programs:
+            environment.append(f"PICONET_PROGRAMS={options.programs}")
         for boot in boots:
             run = runs.in_machine(boot, OUTPUT / number(boot.name, len(here) + len(machines)), bundle, ROOT, options.bluetooth or None,
                                   options.host_clock, environment)

@@ -111,8 +111,9 @@ final class ToolProcess: Sendable {
     }
   }
 
-  /// The programs are beside the test bundle, where the build puts both.
+  /// The programs are beside the test bundle, where the build puts both, or where `PICONET_PROGRAMS` says.
   static func path(of tool: String) -> String {
+    if let folder = ProcessInfo.processInfo.environment["PICONET_PROGRAMS"] { return "\(folder)/\(tool)" }
     let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     let beside = URL(filePath: program).deletingLastPathComponent().appending(path: tool).path
     if FileManager.default.isExecutableFile(atPath: beside) { return beside }
