@@ -17,7 +17,7 @@ public struct RemoteCallError: Error, Sendable, CustomStringConvertible {
     package enum Known: String, CaseIterable, Sendable {
       case notConnected, left, restarted, shuttingDown, noSuchObject, unknownInterface, wrongVersion, unknownMethod,
         wrongArguments, notAllowed, tooManyCalls, tooLarge, cancelled, timedOut, thrown, protocolBroken, notDeclared,
-        invalidArgument, refused
+        invalidArgument, refused, noOwner
     }
 
     /// Nil for a code of another version or a program's own.
@@ -62,6 +62,8 @@ public struct RemoteCallError: Error, Sendable, CustomStringConvertible {
     public static let notDeclared = Code(known: .notDeclared)
     /// An interface, a path or a setting is wrong; the description names the rule.
     public static let invalidArgument = Code(known: .invalidArgument)
+    /// No member of the session has the name.
+    public static let noOwner = Code(known: .noOwner)
     /// The other side has refused it for a reason that this version does not know.
     public static let refused = Code(known: .refused)
   }

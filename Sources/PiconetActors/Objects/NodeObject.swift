@@ -16,7 +16,7 @@ extension RemoteNode {
   public static var interface: RemoteInterface { nodeInterface }
 }
 
-private let nodeInterface = RemoteInterface(
+let nodeInterface = RemoteInterface(
   "piconet.node", of: (any RemoteNode).self,
   methods: [
     .method("ping") { try await $0.ping() },
@@ -62,18 +62,6 @@ distributed actor NodeObject: RemoteNode {
 
 extension PiconetActorSystem {
   func publishNodeObject() throws(RemoteCallError) { try publish(NodeObject(actorSystem: self), at: "/") }
-
-  /// Asks a member's actor system for a sign of life.
-  /// - Parameters:
-  ///   - member: the one to ask.
-  ///   - time: how long to wait. Default 5 s.
-  /// - Returns: how long the answer took.
-  /// - Throws: `RemoteCallError`, as every call.
-  public func ping(_ member: Member, within time: Duration = .seconds(5)) async throws -> Duration {
-    let start = ContinuousClock.now
-    try await CallDeadline.within(time) { try await object($RemoteNode.self, at: "/", of: member).ping() }
-    return start.duration(to: .now)
-  }
 
   /// What a member has published: paths, interfaces, versions, methods, the types of parameters and results.
   /// - Parameters:

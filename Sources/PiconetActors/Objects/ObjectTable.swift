@@ -9,6 +9,8 @@ final class ObjectTable: Sendable {
   struct Published: Sendable {
     let interface: RemoteInterface
     let methods: RemoteInterface.BoundMethods
+    /// Those of `objectInterface`.
+    let common: RemoteInterface.BoundMethods
   }
 
   /// An object is kept by its program alone until it is published.
@@ -92,6 +94,8 @@ final class ObjectTable: Sendable {
     }.sorted { $0.path < $1.path }
   }
 
+  func isPublished(_ path: String) -> Bool { state.withLock { $0.published[path] != nil } }
+
   /// What a call is to be served by.
   func served(
     _ call: CallFrame.Call
@@ -99,7 +103,8 @@ final class ObjectTable: Sendable {
     guard let object = state.withLock({ $0.published[call.path] }) else {
       throw CallFailure(.noSuchObject, "there is no object at \(call.path)")
     }
-    let interface = object.interface
+    let isCommon = call.interface == objectInterface.name
+    let interface = isCommon ? objectInterface : object.interface
     guard interface.name == call.interface else {
       throw CallFailure(.unknownInterface, "\(call.path) has no \(call.interface)")
     }
@@ -108,7 +113,7 @@ final class ObjectTable: Sendable {
         .wrongVersion, "\(interface.name) is served from version \(interface.oldest) on; the caller has \(call.version)"
       )
     }
-    guard let method = object.methods[call.method] else {
+    guard let method = (isCommon ? object.common : object.methods)[call.method] else {
       if call.version > UInt64(interface.version) {
         throw CallFailure(
           .wrongVersion,

@@ -12,6 +12,9 @@ extension PiconetActorSystem {
   public func publish<Object: RemoteObject>(_ object: Object, at path: String) throws(RemoteCallError) {
     let interface = Object.interface
     if let fault = interface.fault { throw RemoteCallError(.invalidArgument, detail: fault) }
+    guard interface.name != objectInterface.name else {
+      throw RemoteCallError(.invalidArgument, detail: "every object has \(interface.name): give it another name")
+    }
     guard CallLimits.isPath(path) else {
       throw RemoteCallError(
         .invalidArgument,
@@ -23,7 +26,8 @@ extension PiconetActorSystem {
     guard let methods = interface.bind(object) else {
       throw RemoteCallError(.invalidArgument, detail: "\(Object.self) is none of those that \(interface.name) declares")
     }
-    try objects.publish(.init(interface: interface, methods: methods), at: path, as: object.id.path)
+    try objects.publish(
+      .init(interface: interface, methods: methods, common: objectMethods(of: object)), at: path, as: object.id.path)
   }
 
   /// Takes an object away from its path. Calls that are being served go on; later ones get `noSuchObject`.

@@ -16,3 +16,19 @@ distributed actor Faulty: Fault {
   typealias ActorSystem = PiconetActorSystem
   distributed func twice() {}
 }
+
+/// Its interface has the name of the one that every object has.
+@Resolvable
+protocol Same: RemoteObject where ActorSystem == PiconetActorSystem {
+  distributed func ping() async throws
+}
+
+extension Same { static var interface: RemoteInterface { same } }
+
+private let same = RemoteInterface(
+  "piconet.object", of: (any Same).self, methods: [.method("ping") { try await $0.ping() }])
+
+distributed actor Namesake: Same {
+  typealias ActorSystem = PiconetActorSystem
+  distributed func ping() {}
+}

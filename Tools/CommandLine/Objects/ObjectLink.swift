@@ -57,7 +57,7 @@ extension TransferFailure {
       switch error.code.known {
       case .left, .restarted, .shuttingDown, .timedOut, .notConnected, .protocolBroken: .linkLost
       case .noSuchObject, .unknownInterface, .wrongVersion, .unknownMethod, .wrongArguments, .notAllowed, .tooManyCalls,
-        .tooLarge, .cancelled, .thrown, .notDeclared, .invalidArgument, .refused, nil:
+        .tooLarge, .cancelled, .thrown, .notDeclared, .invalidArgument, .refused, .noOwner, nil:
         .refused
       }
     self.init(word: Self.hyphenated(error.code.rawValue), message: "\(error)", exitCode: code)

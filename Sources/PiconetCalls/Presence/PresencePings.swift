@@ -1,0 +1,159 @@
+/// The pings of a group: who is pinged when, and what is known of each one's presence.
+///
+/// Each is pinged at once, and then so long after the beginning of its last ping; there is never more than one ping of
+/// it under way. Facts and times go in, effects come out. Times count from any one moment.
+public struct PresencePings<Target: Hashable & Sendable, Reason: Sendable>: Sendable {
+  /// What is known.
+  public enum Presence: Sendable {
+    /// No ping has ended yet.
+    case unknown
+    case present
+    /// Nil: there was no answer within the limit, nor anything that says why.
+    case absent(Reason?)
+
+    /// Whether that is known; nil: not.
+    public var isPresent: Bool? {
+      switch self {
+      case .unknown: nil
+      case .present: true
+      case .absent: false
+      }
+    }
+  }
+
+  /// How a ping has ended.
+  public enum Answer: Sendable {
+    case answered
+    case failed(Reason)
+    /// It was not made, and shows nothing.
+    case untried
+  }
+
+  /// Something to be done, in order.
+  public enum Effect: Sendable {
+    /// To be made now; `ended` takes what has come of it, for each exactly once.
+    case ping(Target, UInt64)
+    /// Its presence is another one than before.
+    case changed(Target, Presence)
+  }
+
+  private struct Watched: Sendable {
+    var presence = Presence.unknown
+    /// When the next ping begins, if none is under way then.
+    var due: Duration
+    /// The ping that is under way.
+    var ping: UInt64?
+    /// Until when its answer is in time; nil: it is late already.
+    var limit: Duration?
+  }
+
+  /// From the beginning of one ping to that of the next.
+  public let interval: Duration
+  /// How long an answer may take.
+  public let limit: Duration
+  private var watched: [Target: Watched] = [:]
+  /// In the order in which they were added, so that the same facts have the same effects.
+  private var order: [Target] = []
+  private var pings: [UInt64: Target] = [:]
+  private var last: UInt64 = 0
+
+  /// The most targets of a group.
+  public static var countLimit: Int { 256 }
+
+  /// - Parameters:
+  ///   - interval: more than 0.
+  ///   - limit: more than 0; above the interval, pings are as far apart as answers take.
+  public init(every interval: Duration, within limit: Duration) {
+    self.interval = interval
+    self.limit = limit
+  }
+
+  public var targets: [Target] { order }
+
+  /// What is known of it; nil if it is not in the group.
+  public func presence(of target: Target) -> Presence? { watched[target]?.presence }
+
+  // MARK: Facts
+
+  /// Takes a target into the group, and pings it. One that is there already stays as it is.
+  /// - Returns: nil: the group has as many as it may.
+  public mutating func add(_ target: Target, at now: Duration) -> [Effect]? {
+    if watched[target] != nil { return [] }
+    guard watched.count < Self.countLimit else { return nil }
+    watched[target] = Watched(due: now)
+    order.append(target)
+    return begin(target, at: now)
+  }
+
+  /// Takes a target out of the group. Its ping, if one is under way, means nothing any more.
+  public mutating func remove(_ target: Target) {
+    guard let former = watched.removeValue(forKey: target) else { return }
+    order.removeAll { $0 == target }
+    if let ping = former.ping { pings[ping] = nil }
+  }
+
+  /// A ping has ended.
+  public mutating func ended(_ ping: UInt64, _ answer: Answer, at now: Duration) -> [Effect] {
+    guard let target = pings.removeValue(forKey: ping), var one = watched[target] else { return [] }
+    one.ping = nil
+    one.limit = nil
+    watched[target] = one
+    let effects =
+      switch answer {
+      // A late answer is a sign of life as well.
+      case .answered: set(target, .present)
+      case .failed(let reason): set(target, .absent(reason))
+      case .untried: [Effect]()
+      }
+    return effects + (one.due <= now ? begin(target, at: now) : [])
+  }
+
+  /// Something other than a ping shows that the target is not there.
+  public mutating func isGone(_ target: Target, _ reason: Reason) -> [Effect] {
+    watched[target] == nil ? [] : set(target, .absent(reason))
+  }
+
+  /// Something has happened that may change the presence: it is pinged as soon as no ping is under way.
+  public mutating func ask(_ target: Target, at now: Duration) -> [Effect] {
+    guard let one = watched[target] else { return [] }
+    watched[target]?.due = min(one.due, now)
+    return one.ping == nil ? begin(target, at: now) : []
+  }
+
+  // MARK: Time
+
+  /// When `expired` has something to do; nil: never.
+  public var nextDeadline: Duration? {
+    watched.values.lazy.compactMap { $0.ping == nil ? $0.due : $0.limit }.min()
+  }
+
+  /// Begins the pings that are due, and tells of those that are late.
+  public mutating func expired(at now: Duration) -> [Effect] {
+    var effects: [Effect] = []
+    for target in order {
+      guard let one = watched[target] else { continue }
+      if one.ping == nil {
+        if one.due <= now { effects += begin(target, at: now) }
+      } else if let limit = one.limit, limit <= now {
+        watched[target]?.limit = nil
+        effects += set(target, .absent(nil))
+      }
+    }
+    return effects
+  }
+
+  private mutating func begin(_ target: Target, at now: Duration) -> [Effect] {
+    last += 1
+    pings[last] = target
+    watched[target]?.ping = last
+    watched[target]?.limit = now + limit
+    watched[target]?.due = now + interval
+    return [.ping(target, last)]
+  }
+
+  private mutating func set(_ target: Target, _ presence: Presence) -> [Effect] {
+    let former = watched[target]?.presence
+    watched[target]?.presence = presence
+    return former?.isPresent == presence.isPresent ? [] : [.changed(target, presence)]
+  }
+}
