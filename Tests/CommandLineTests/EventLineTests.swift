@@ -25,7 +25,7 @@ private let examples: [ProgramEvent] = [
   .found(
     .init(
       peer: fingerprint, name: "Living room", session: "lamps", address: "192.0.2.7:4000", transports: ["tcp"],
-      names: ["org.example.lamp.ceiling"], interfaces: ["org.example.lamp"])),
+      names: ["org.example.lamp.ceiling"], interfaces: ["org.example.lamp:2"], model: "Lamp 3000")),
   .changed(
     .init(
       peer: fingerprint, name: "Living room", session: "holiday", address: "192.0.2.7:4000", transports: ["tcp"])),

@@ -75,7 +75,10 @@ struct NameTests {
     }
     try await Node.run(configuration("Ada")) { ada in
       try await Node.run(configuration("Ben")) { ben in
-        try await ben.advertise(Advertisement(names: ["org.example.lamp"], interfaces: ["test.lamp", "test.desk"]))
+        try await ben.advertise(
+          Advertisement(
+            names: ["org.example.lamp"], interfaces: [AdvertisedInterface("test.lamp", version: 3), "test.desk"],
+            model: "Lamp, 3000"))
         for node in [ada, ben] { try await node.setAvailable(true) }
         var names = ada.advertisers(ofNamesBeginning: "org.example").makeAsyncIterator()
         var interfaces = ada.advertisers(ofInterface: "test.desk", over: [.tcp]).makeAsyncIterator()
@@ -84,14 +87,61 @@ struct NameTests {
           Issue.record("it is not found")
           return
         }
-        #expect(peer.name == "Ben")
+        #expect(peer.name == "Ben" && peer.advertisement.model == "Lamp, 3000")
+        #expect(peer.advertisement.interfaces.map(\.version) == [3, 1])
+        var versions = ada.advertisers(ofInterface: "test.lamp", from: 3).makeAsyncIterator()
+        guard case .found(_, "test.lamp:3")? = await versions.next() else {
+          Issue.record("the version is not found")
+          return
+        }
+        var later = ada.advertisers(ofInterface: "test.lamp", from: 4).makeAsyncIterator()
+        try await ben.advertise(Advertisement(interfaces: ["test.desk", AdvertisedInterface("test.lamp", version: 4)]))
+        guard case .found(_, "test.lamp:4")? = await later.next(), case .lost? = await versions.next() else {
+          Issue.record("the later version is not found, or the former not lost")
+          return
+        }
         try await ben.advertise(Advertisement(names: ["org.example.lamp"]))
         guard case .lost(_, "test.desk")? = await interfaces.next() else {
           Issue.record("it is not lost")
           return
         }
-        await #expect(throws: PiconetError.self) { try await ben.advertise(Advertisement(names: ["a,b"])) }
+        for wrong in [
+          Advertisement(names: ["a,b"]), Advertisement(names: ["a:1"]), Advertisement(interfaces: ["a:1"]),
+          Advertisement(interfaces: [AdvertisedInterface("a", version: 0)]),
+          Advertisement(names: [String](repeating: String(repeating: "n", count: 99), count: 5)),
+        ] {
+          do throws(PiconetError) {
+            try await ben.advertise(wrong)
+            Issue.record("it is taken: \(wrong)")
+          } catch {
+            #expect(error.code == .invalidArgument, "\(wrong)")
+          }
+        }
       }
     }
   }
+
+  @Test("a system says what it serves, and what members serve an interface is found among them")
+  func implementers() async throws {
+    var configuration = ActorSystemConfiguration()
+    configuration.about = ["model": "Lamp 3000"]
+    try await Pair.run(service: configuration) { pair in
+      try pair.service.publish(NewLamp(actorSystem: pair.service), at: "/lamp")
+      _ = try pair.desk()
+      #expect(
+        pair.service.advertisement(names: ["a"])
+          == Advertisement(
+            names: ["a"], interfaces: ["test.desk", AdvertisedInterface("test.lamp", version: 2)], model: "Lamp 3000"))
+      try await pair.client.ping(pair.toService)
+      let found = await pair.client.objects(withInterface: "test.lamp", from: 2)
+      #expect(found.keys.map(\.name) == ["Service"] && found[pair.toService]?.map(\.path) == ["/lamp"])
+      #expect(await pair.client.objects(withInterface: "test.lamp", from: 3).isEmpty)
+      #expect(await pair.client.objects(withInterface: "test.floor").isEmpty)
+    }
+  }
+
+  @Test(
+    "what is advertised badly is passed over",
+    arguments: ["", ":", "a:", "a:0", "a:-1", "a:x", "a:1:2", "a b", "a:99999999999999999999"])
+  func badInterface(text: String) { #expect(AdvertisedInterface(text: text) == nil) }
 }

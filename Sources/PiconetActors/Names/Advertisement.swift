@@ -1,27 +1,47 @@
 import Piconet
 import PiconetCalls
 
-/// Names and interfaces that a node shows to all who can see it, before any of them connects: in its `discoveryInfo`,
-/// under the keys `names` and `interfaces`.
+/// What a node shows to all who can see it, before any of them connects: in its `discoveryInfo`, under the keys
+/// `names`, `interfaces` and `model`. With the node's name this is what AllJoyn calls an announcement; what exactly its
+/// objects have, `PiconetActorSystem.objects(of:under:)` tells its members.
 public struct Advertisement: Sendable, Hashable {
   /// Such as `org.example.lamp`.
   public var names: [String]
-  /// Of objects that can be called there.
-  public var interfaces: [String]
+  /// Of objects that can be called there, with their versions.
+  public var interfaces: [AdvertisedInterface]
+  /// What kind of device or program it is, for people; nil: not told.
+  public var model: String?
 
   /// - Parameters:
   ///   - names: each as a name that is claimed.
-  ///   - interfaces: names of interfaces.
-  public init(names: [String] = [], interfaces: [String] = []) {
+  ///   - interfaces: of objects; a literal text is the name of one in version 1.
+  ///   - model: for people.
+  public init(names: [String] = [], interfaces: [AdvertisedInterface] = [], model: String? = nil) {
     self.names = names
     self.interfaces = interfaces
+    self.model = model
   }
 
   init(_ info: [String: String]) {
-    func list(_ key: String) -> [String] {
-      (info[key] ?? "").split(separator: ",").map(String.init).filter(CallLimits.isName)
-    }
-    self.init(names: list("names"), interfaces: list("interfaces"))
+    func list(_ key: String) -> [String] { (info[key] ?? "").split(separator: ",").map(String.init) }
+    self.init(
+      names: list("names").filter(Self.isPlainName),
+      interfaces: list("interfaces").compactMap { AdvertisedInterface(text: $0) },
+      model: info["model"])
+  }
+}
+
+extension PiconetActorSystem {
+  /// What this system has to advertise: the interfaces of its published objects, and the `model` of its configuration's
+  /// `about`. To be given to `Node.advertise`, and again when other objects are published.
+  /// - Parameter names: names to advertise with that; they need not be claimed.
+  public func advertisement(names: [String] = []) -> Advertisement {
+    let interfaces = Set(
+      objects.descriptions(under: "/").map { AdvertisedInterface($0.interface.name, version: $0.interface.version) })
+    return Advertisement(
+      names: names,
+      interfaces: interfaces.filter { $0.name != nodeInterface.name }.sorted { $0.description < $1.description },
+      model: configuration.about["model"])
   }
 }
 
@@ -31,17 +51,20 @@ extension Peer {
 }
 
 extension Node {
-  /// Advertises these names and interfaces, in place of those before, while the node is available.
-  /// - Throws: `invalidArgument` if one is no name, or all together do not fit: the pairs of `discoveryInfo` have 255
+  /// Advertises this in place of what was before, while the node is available.
+  /// - Throws: `invalidArgument` if a name is none, or all together do not fit: the pairs of `discoveryInfo` have 255
   ///   bytes each and 400 together; `shuttingDown`.
   public func advertise(_ advertisement: Advertisement) async throws(PiconetError) {
-    if let wrong = (advertisement.names + advertisement.interfaces).first(where: { !CallLimits.isName($0) }) {
-      throw PiconetError(.invalidArgument, blame: .us, detail: "'\(wrong)' is no name")
-    }
+    let wrong =
+      advertisement.names.first { !Advertisement.isPlainName($0) }
+      ?? advertisement.interfaces.first { !$0.isValid }?.description
+    if let wrong { throw PiconetError(.invalidArgument, blame: .us, detail: "'\(wrong)' is no name") }
     var info = discoveryInfo
-    for (key, list) in [("names", advertisement.names), ("interfaces", advertisement.interfaces)] {
+    let interfaces = advertisement.interfaces.map(\.description)
+    for (key, list) in [("names", advertisement.names), ("interfaces", interfaces)] {
       info[key] = list.isEmpty ? nil : list.joined(separator: ",")
     }
+    info["model"] = advertisement.model
     try await setDiscoveryInfo(info)
   }
 
@@ -57,12 +80,14 @@ extension Node {
 
   /// Peers that advertise an interface, as they come in sight and go out of it. Ends with the node.
   /// - Parameters:
-  ///   - interface: its whole name.
+  ///   - interface: its whole name; a change says it with the version that is advertised, such as `org.example.lamp:2`.
+  ///   - version: only peers that serve this version or a later one. Default 1: any.
   ///   - transports: only peers that can be reached by one of these; nil: by any.
   public func advertisers(
-    ofInterface interface: String, over transports: Set<TransportKind>? = nil
+    ofInterface interface: String, from version: Int = 1, over transports: Set<TransportKind>? = nil
   ) -> AsyncStream<AdvertiserChange> {
-    advertisers(over: transports) { $0.interfaces.filter { $0 == interface } }
+    let wanted = AdvertisedInterface(interface, version: version)
+    return advertisers(over: transports) { $0.interfaces.filter { $0.serves(wanted) }.map(\.description) }
   }
 
   private func advertisers(

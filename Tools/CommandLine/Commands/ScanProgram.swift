@@ -105,9 +105,11 @@ struct ScanProgram: Sendable {
 
   /// What is advertised, each of a kind on a line of its own.
   private func words(_ advertisement: Advertisement) -> String {
-    [("name", advertisement.names), ("interface", advertisement.interfaces)].map { word, list in
-      list.map { "\n        \(word) \(console.safe($0))" }.joined()
-    }.joined()
+    let interfaces = advertisement.interfaces.map { $0.version == 1 ? $0.name : "\($0.name), version \($0.version)" }
+    return [
+      ("name", advertisement.names), ("interface", interfaces), ("model", [advertisement.model].compactMap { $0 }),
+    ]
+    .map { word, list in list.map { "\n        \(word) \(console.safe($0))" }.joined() }.joined()
   }
 
   private func fail(_ error: PiconetError) {
@@ -122,7 +124,8 @@ struct ScanProgram: Sendable {
         peer: peer.id.peer.description, name: peer.name, session: session, address: peer.addresses.first?.text,
         transports: peer.transports.map { "\($0)" }, signal: peer.signalStrength,
         names: wanted == nil ? [] : peer.advertisement.names,
-        interfaces: wanted == nil ? [] : peer.advertisement.interfaces)
+        interfaces: wanted == nil ? [] : peer.advertisement.interfaces.map(\.description),
+        model: wanted == nil ? nil : peer.advertisement.model)
     }
     func line(_ word: String, _ peer: Peer) -> String {
       word + String(repeating: " ", count: 8 - word.count)

@@ -1,4 +1,5 @@
 import Piconet
+import PiconetActors
 import PiconetCalls
 import PiconetTerminal
 
@@ -34,9 +35,12 @@ let browseOptions = OptionTable<BrowseArguments>(
         if !arguments.scan.sessions.contains(session) { arguments.scan.sessions.append(session) }
       }),
     Option(
-      "interface", help: "only programs that advertise this interface",
-      .value(name: "NAME") { (arguments, value) throws(UnacceptableValue) in
-        arguments.wanted.interface = try name(value)
+      "interface", help: "only programs that advertise this interface, in this version or a later one (default: any)",
+      .value(name: "NAME[:VERSION]") { (arguments, value) throws(UnacceptableValue) in
+        guard let interface = AdvertisedInterface(text: value.text) else {
+          throw .because("expected a name of \(nameRule), and maybe ':' and a version from 1 on")
+        }
+        arguments.wanted.interface = interface
       }),
     Option(
       "timeout", help: "end after this long (default: go on until interrupted); 1.5, 2m",
@@ -70,7 +74,7 @@ let browseOptions = OptionTable<BrowseArguments>(
       title: "Examples",
       rows: [
         ("piconet browse --session lamps", ""),
-        ("piconet browse --session lamps --interface org.example.lamp --timeout 5 --json", ""),
+        ("piconet browse --session lamps --interface org.example.lamp:2 --timeout 5 --json", ""),
       ]),
   ],
   check: { (arguments) throws(UsageError) in
@@ -80,9 +84,9 @@ let browseOptions = OptionTable<BrowseArguments>(
     try arguments.scan.transport.check()
   })
 
+private let nameRule = "1 to \(CallLimits.name) ASCII letters and digits, '.', '-' and '_'"
+
 private func name(_ value: OptionArgument) throws(UnacceptableValue) -> String {
-  guard CallLimits.isName(value.text) else {
-    throw .because("a name has 1 to \(CallLimits.name) ASCII letters and digits, '.', '-' and '_'")
-  }
+  guard CallLimits.isName(value.text) else { throw .because("a name has \(nameRule)") }
   return value.text
 }

@@ -29,6 +29,7 @@ enum EventLine {
       if let signal = found.signal { object.add("signal", Int64(signal)) }
       if !found.names.isEmpty { object.add("names", found.names) }
       if !found.interfaces.isEmpty { object.add("interfaces", found.interfaces) }
+      object.add("model", ifKnown: found.model)
     case .connecting(let connecting):
       object.add("event", "connecting")
       object.add("peer", ifKnown: connecting.peer)

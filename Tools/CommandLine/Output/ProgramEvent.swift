@@ -33,9 +33,10 @@ enum ProgramEvent: Hashable, Sendable {
     var transports: [String] = []
     /// In dBm, if Bluetooth tells.
     var signal: Int?
-    /// What `piconet browse` shows: names that are advertised, and interfaces of objects.
+    /// What `piconet browse` shows: names that are advertised, interfaces of objects, and what it is.
     var names: [String] = []
     var interfaces: [String] = []
+    var model: String?
   }
 
   /// A peer is no longer in sight.

@@ -1,0 +1,50 @@
+import PiconetCalls
+
+/// An interface that a node shows to all who can see it.
+public struct AdvertisedInterface: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+  /// Its whole name.
+  public let name: String
+  /// The version in which it is served: 1 or more.
+  public let version: Int
+
+  /// - Parameters:
+  ///   - name: as in the interface's table.
+  ///   - version: that of the table. Default 1.
+  public init(_ name: String, version: Int = 1) {
+    self.name = name
+    self.version = version
+  }
+
+  /// An interface as its table has it.
+  public init(_ interface: RemoteInterface) { self.init(interface.name, version: interface.version) }
+
+  /// A name of an interface, in version 1.
+  public init(stringLiteral name: String) { self.init(name) }
+
+  /// As it is advertised: the name, and behind it `:` and the version, where that is above 1.
+  public var description: String { version == 1 ? name : "\(name):\(version)" }
+
+  /// From what `description` gives.
+  /// - Returns: nil for what is no name, or a version below 1.
+  public init?(text: String) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    guard let name = parts.first, parts.count <= 2, let version = parts.count == 1 ? 1 : Int(parts[1]) else {
+      return nil
+    }
+    self.init(name, version: version)
+    if !isValid { return nil }
+  }
+
+  /// Whether it can be advertised.
+  var isValid: Bool { Advertisement.isPlainName(name) && version >= 1 }
+
+  /// Whether clients of a version find what they look for.
+  func serves(_ wanted: AdvertisedInterface) -> Bool { name == wanted.name && version >= wanted.version }
+}
+
+extension Advertisement {
+  /// A name without what only those of methods may have.
+  static func isPlainName(_ name: String) -> Bool {
+    CallLimits.isName(name) && name.utf8.allSatisfy { !"(:)".utf8.contains($0) }
+  }
+}

@@ -1,0 +1,25 @@
+import Piconet
+
+extension PiconetActorSystem {
+  /// Which members have objects with an interface: each is asked what it has, all at once. Those that give no answer in
+  /// time are left out, and so are those whose policy does not let them be asked.
+  /// - Parameters:
+  ///   - interface: its whole name.
+  ///   - version: only in this version or a later one. Default 1: any.
+  ///   - time: how long to wait. Default 5 s.
+  public func objects(
+    withInterface interface: String, from version: Int = 1, within time: Duration = .seconds(5)
+  ) async -> [Member: [ObjectDescription]] {
+    await withTaskGroup(of: (Member, [ObjectDescription]).self) { group in
+      for member in members.keys {
+        group.addTask { [self] in
+          let all = try? await CallDeadline.within(time) { try await objects(of: member) }
+          return (member, (all ?? []).filter { $0.interface.name == interface && $0.interface.version >= version })
+        }
+      }
+      var found: [Member: [ObjectDescription]] = [:]
+      for await (member, objects) in group where !objects.isEmpty { found[member] = objects }
+      return found
+    }
+  }
+}
