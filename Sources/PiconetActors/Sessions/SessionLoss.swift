@@ -1,0 +1,33 @@
+import Piconet
+
+/// Why a session with a member is over, in the terms of AllJoyn: `MembershipChange.left` has the error that says more.
+@nonexhaustive
+public enum SessionLoss: Sendable, Hashable {
+  /// The other side has left.
+  case remoteLeft
+  /// Its connection broke, or it was started anew, without a farewell.
+  case remoteClosedAbruptly
+  /// Another member has had this node, or that member, removed.
+  case removed
+  /// This node has had it removed, or has left.
+  case leftHere
+  /// Nothing was heard for as long as `NodeConfiguration.disconnectTimeout`.
+  case linkTimeout
+  /// Anything else, such as a broken rule of the protocol.
+  case other
+}
+
+extension PiconetError {
+  /// What the end of a membership with this error is in the terms of AllJoyn.
+  /// - Parameter node: this node, which tells its own removals from others'.
+  public func sessionLoss(at node: NodeID) -> SessionLoss {
+    switch code {
+    case .left: blame == .peer ? .remoteLeft : .leftHere
+    case .shuttingDown: blame == .us ? .leftHere : .remoteLeft
+    case .removed: removedBy == node ? .leftHere : .removed
+    case .linkFailed: .remoteClosedAbruptly
+    case .timedOut: .linkTimeout
+    default: .other
+    }
+  }
+}
