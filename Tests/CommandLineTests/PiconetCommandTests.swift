@@ -71,6 +71,25 @@ struct PiconetCommandTests {
     #expect(try ping("--code")?.link.code == .open)
     #expect(try ping() == PingArguments())
     #expect(try ping("--size=0")?.size == 0)
+    let object = try ping("--session=lamps", "Kitchen", "/lamp")
+    #expect(object?.path == "/lamp" && object?.link.target == .peer(.named("Kitchen")))
+  }
+
+  @Test("a ping of an object needs a session and a path, and takes no size")
+  func objectPings() throws {
+    let cases: [([String], String)] = [
+      (["Kitchen", "/lamp"], "missing --session ID: the session that the program with the objects is in"),
+      (["--session=lamps", "Kitchen", "lamp"], "'lamp' is no path"),
+      (["--session=lamps", "--size=5", "Kitchen", "/"], "--size is for pings without PATH"),
+      (["--session=lamps", "Kitchen", "/", "x"], "extra operand 'x'"),
+      (["--listen", "Kitchen", "/"], "--listen waits"),
+    ]
+    for (words, message) in cases {
+      let error = #expect(throws: UsageError.self) {
+        try parse(PiconetCommandLine.pingOptions, PingArguments(), words)
+      }
+      #expect(error?.message.contains(message) == true, "\(words): \(error?.message ?? "")")
+    }
   }
 
   @Test("the operand is an address if it looks like one, otherwise a name or a fingerprint")

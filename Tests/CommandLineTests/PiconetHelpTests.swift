@@ -121,11 +121,14 @@ private let scanHelp = """
 
 private let pingHelp = """
   Usage: piconet ping [OPTION]... [PEER|ADDRESS]
+    or:  piconet ping --session ID [OPTION]... PEER|ADDRESS PATH
     or:  piconet ping --listen [OPTION]...
   Measure the round trip to a peer that runs 'piconet ping --listen', over the
   encrypted session that files would go over. PEER is a name or a fingerprint;
   ADDRESS is HOST:PORT or, over Bluetooth, 00:11:22:33:44:55; without either it
-  is the only peer in sight, or the one you pick.
+  is the only peer in sight, or the one you pick. With PATH ask an object of a
+  program that uses PiconetActors whether it is there; / is the program itself.
+  'piconet introspect' shows paths.
 
   Options:
     -c, --count=N             send N pings (default: go on until interrupted)
@@ -188,6 +191,7 @@ private let pingHelp = """
     piconet ping --listen --name Kitchen --accept all
     piconet ping --count 5 Kitchen
     piconet ping --transport rfcomm 00:11:22:33:44:55
+    piconet ping --session lamps --count 1 --timeout 5 Kitchen /lamp
 
   """
 

@@ -61,10 +61,11 @@ struct ObjectToolTests {
   private func withLamp(_ body: (ToolScene, String) async throws -> Void) async throws {
     try await ToolScene.run { scene in
       try await scene.withNode("Ceiling") { node in
-        try await PiconetActorSystem.run(on: node) { system in
+        var configuration = ActorSystemConfiguration()
+        configuration.about = ["model": "Lamp 3000"]
+        try await PiconetActorSystem.run(on: node, configuration) { system in
           try system.publish(WorkingLamp(actorSystem: system), at: "/lamp")
-          try await node.advertise(
-            Advertisement(names: ["org.example.ceiling"], interfaces: ["org.example.lamp"]))
+          try await node.advertise(system.advertisement(names: ["org.example.ceiling"]))
           try await node.setAvailable(true)
           try await body(scene, try #require(await node.listeningAddresses.first).text)
         }
@@ -82,15 +83,19 @@ struct ObjectToolTests {
   func browse() async throws {
     try await withLamp { scene, _ in
       let all = try scene.start("piconet", ["browse"], state: "caller")
-      #expect(await all.shows("\n        interface org.example.lamp\n"), "\(all.error)")
+      #expect(
+        await all.shows("\n        interface org.example.lamp, version 2\n        model Lamp 3000\n"), "\(all.error)")
       #expect(all.output.contains("found   Ceiling (") && all.output.contains("\n        name org.example.ceiling\n"))
       all.send(signal: SIGINT)
       #expect(await all.end() == 0)
-      let json = try scene.start("piconet", ["browse", "--json", "org.example.ceil"], state: "caller")
-      #expect(await json.shows("\"names\":[\"org.example.ceiling\"],\"interfaces\":[\"org.example.lamp\"]"))
+      let json = try scene.start(
+        "piconet", ["browse", "--json", "--interface=org.example.lamp:2", "org.example.ceil"], state: "caller")
+      #expect(
+        await json.shows(
+          #""names":["org.example.ceiling"],"interfaces":["org.example.lamp:2"],"model":"Lamp 3000"}"#))
       json.send(signal: SIGINT)
       #expect(await json.end() == 0)
-      for words in [["--interface", "org.example.lam"], ["org.example.floor"]] {
+      for words in [["--interface", "org.example.lam"], ["--interface", "org.example.lamp:3"], ["org.example.floor"]] {
         let none = try scene.start("piconet", ["browse", "--timeout", "1"] + words, state: "caller")
         #expect(await none.end() == 3, "\(none.output)")
         #expect(none.error.contains("no peer was seen that advertises it"))
@@ -122,6 +127,27 @@ struct ObjectToolTests {
       #expect(object.path == "/lamp" && object.interface.methods.count == 7 && object.interface.version == 2)
       let (none, _, why) = try await said(scene, "introspect", "Ceiling", "/floor")
       #expect(none == 4 && why.contains("no object whose path begins with /floor"), "\(why)")
+    }
+  }
+
+  @Test("ping asks an object, and says what is wrong with one that is not there or does not answer")
+  func ping() async throws {
+    try await withLamp { scene, address in
+      let (status, text, error) = try await said(
+        scene, "ping", "--count", "2", "--interval", "0.01", "Ceiling", "/lamp")
+      #expect(status == 0, "\(error)")
+      #expect(text.contains("answer of /lamp of Ceiling: seq=2 time="), "\(text)")
+      #expect(text.contains("2 sent, 2 received, 0% lost, over tcp"), "\(text)")
+      let (node, _, _) = try await said(scene, "ping", "-c1", address, "/")
+      #expect(node == 0)
+      let (none, _, why) = try await said(scene, "ping", "Ceiling", "/floor")
+      #expect(none == 4 && why.contains("there is no object at /floor"), "\(why)")
+      // Without a number of pings it goes on until it is interrupted, and ends as its pings did.
+      let endless = try scene.start("piconet", ["ping", "--interval=0.01", "Ceiling", "/lamp"], state: "caller")
+      #expect(await endless.shows("seq=3"), "\(endless.error)")
+      endless.send(signal: SIGINT)
+      #expect(await endless.end() == 0, "\(endless.error)")
+      #expect(endless.output.contains("0% lost"), "\(endless.output)")
     }
   }
 

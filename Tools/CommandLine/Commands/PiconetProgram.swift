@@ -85,7 +85,13 @@ public enum PiconetProgram {
       ProgramStart.main(
         pingOptions, initial: PingArguments(), words: words,
         console: { Console(program: "piconet ping", json: false, verbosity: $0.link.verbosity, countsFiles: false) }
-      ) { await PingProgram(arguments: $0, environment: .current, console: $1).run() }
+      ) {
+        if let path = $0.path {
+          await ObjectPingProgram(arguments: $0, path: path, environment: .current, console: $1).run()
+        } else {
+          await PingProgram(arguments: $0, environment: .current, console: $1).run()
+        }
+      }
     case .cat:
       ProgramStart.main(
         catOptions, initial: CatArguments(), words: words,

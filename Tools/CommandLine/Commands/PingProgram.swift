@@ -78,7 +78,7 @@ struct PingProgram: Sendable {
     let name = console.name(member.proven)
     console.result(
       "PING \(name) (\(member.proven.fingerprint.shortDescription)) over \(member.proven.transport), "
-        + "\(console.safe(member.proven.remoteAddress)): \(arguments.size) bytes of data")
+        + "\(console.safe(member.proven.remoteAddress)): \(arguments.size ?? PingArguments.usualSize) bytes of data")
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
         for await message in node.session.messages {
@@ -133,7 +133,7 @@ struct PingProgram: Sendable {
   private func send(
     to member: Member, _ statistics: Guarded<PingStatistics>, _ loss: Guarded<PiconetError?>
   ) async {
-    let payload = (0..<arguments.size).map { UInt8(truncatingIfNeeded: $0) }[...]
+    let payload = (0..<(arguments.size ?? PingArguments.usualSize)).map { UInt8(truncatingIfNeeded: $0) }[...]
     var due = ContinuousClock.now
     var left = arguments.count
     while left != 0, !Task.isCancelled, loss.value == nil {

@@ -1,4 +1,6 @@
 import Piconet
+import PiconetCalls
+import PiconetTerminal
 
 /// What `piconet ping` was asked to do.
 struct PingArguments: Hashable, LinkCommandArguments {
@@ -6,8 +8,13 @@ struct PingArguments: Hashable, LinkCommandArguments {
   /// nil: until interrupted.
   var count: Int?
   var interval: Duration = .seconds(1)
-  /// Bytes of each ping after its header.
-  var size = 56
+  /// Bytes of each ping after its header; nil: as many as usual.
+  var size: Int?
+  /// An object that is asked for a sign of life; nil: a program that answers pings.
+  var path: String?
+
+  /// Bytes of each ping unless it is said.
+  static let usualSize = 56
 
   /// Below the 95 KiB that a message may have.
   static let largestSize: Int64 = 90_000
@@ -16,11 +23,16 @@ struct PingArguments: Hashable, LinkCommandArguments {
 /// The command line of `piconet ping`.
 let pingOptions = OptionTable<PingArguments>(
   program: "piconet ping",
-  usage: "[OPTION]... [PEER|ADDRESS]\n  or:  piconet ping --listen [OPTION]...",
+  usage: """
+    [OPTION]... [PEER|ADDRESS]
+      or:  piconet ping --session ID [OPTION]... PEER|ADDRESS PATH
+      or:  piconet ping --listen [OPTION]...
+    """,
   summary: """
     Measure the round trip to a peer that runs 'piconet ping --listen', over the encrypted session that files would go \
     over. PEER is a name or a fingerprint; ADDRESS is HOST:PORT or, over Bluetooth, 00:11:22:33:44:55; without \
-    either it is the only peer in sight, or the one you pick.
+    either it is the only peer in sight, or the one you pick. With PATH ask an object of a program that uses PiconetActors \
+    whether it is there; / is the program itself. 'piconet introspect' shows paths.
     """,
   options: [
     Option(
@@ -43,7 +55,15 @@ let pingOptions = OptionTable<PingArguments>(
         arguments.size = Int(size)
       }),
   ] + linkOptions(listenHelp: "answer the pings of others until interrupted"),
-  operands: .optional { (arguments, value) throws(UsageError) in arguments.link.target = try DialTarget(value) },
+  operands: .any { (arguments, word) throws(UsageError) in
+    if arguments.link.target == nil {
+      arguments.link.target = try DialTarget(OptionArgument(bytes: word.bytes))
+    } else if arguments.path == nil {
+      arguments.path = word.readable
+    } else {
+      throw UsageError("extra operand '\(displaySafe(word.readable))'")
+    }
+  },
   sections: [
     .init(
       title: "Exit status",
@@ -58,6 +78,13 @@ let pingOptions = OptionTable<PingArguments>(
       rows: [
         ("piconet ping --listen --name Kitchen --accept all", ""), ("piconet ping --count 5 Kitchen", ""),
         ("piconet ping --transport rfcomm 00:11:22:33:44:55", ""),
+        ("piconet ping --session lamps --count 1 --timeout 5 Kitchen /lamp", ""),
       ]),
   ],
-  check: { (arguments) throws(UsageError) in try arguments.link.check() })
+  check: { (arguments) throws(UsageError) in
+    try arguments.link.check()
+    guard let path = arguments.path else { return }
+    if !CallLimits.isPath(path) { throw UsageError(noPath(path)) }
+    if arguments.size != nil { throw UsageError("--size is for pings without PATH, which carry bytes") }
+    try ObjectLink.check(arguments.link)
+  })
