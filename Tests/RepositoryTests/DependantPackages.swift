@@ -12,7 +12,8 @@ enum DependantPackages {
   @TaskLocal static var programs = ""
 
   static let examples = [
-    "chat", "game", "drawing", "cameraroll", "dropbox", "imagesender", "multipeer", "basic",
+    "chat", "game", "drawing", "cameraroll", "dropbox", "imagesender", "multipeer", "BasicService",
+    "BasicClient",
   ]
 
   /// Builds all of them into `folder`.

@@ -268,37 +268,48 @@ struct DependantTests {
     #expect(said == "0\n0\n")
   }
 
-  @Test("the basic client finds the service by its name, joins, asks what it has, calls it, and both end in good order")
+  @Test(
+    "the basic client finds its service by name, joins, asks, calls, pings; both say who comes and goes, and clean up")
   func basicServiceAndClient() async throws {
     let said = try await DependantPackages.play(
       """
+      export LC_ALL=C
       start service BasicService
       sees service 'Waiting for somebody'
       start client BasicClient
       wait
-      cat service.out client.out
+      sort service.out
+      echo
+      sort client.out
       """)
     #expect(
       said == """
+        Basic client has joined.
+        Basic client has left: remoteLeft.
+        Basic client wanted to join over tcp, and may.
+        Basic service ends in good order.
+        Name advertised. Waiting for somebody who joins.
+        Name org.example.basic.sample claimed.
+        Name released, object withdrawn, nothing advertised.
         Node started.
         Object published at /sample.
-        Name org.example.basic.sample claimed.
-        Name advertised. Waiting for somebody who joins.
-        Basic client wants to join over tcp.
-        Basic client has joined.
+        The owner of org.example.basic.sample is now this program.
         concatenate("Code ", "Monkies!!!!!!!")
-        Basic client has left: left.
-        Basic service ends in good order.
+
+        / has piconet.node.objects(prefix: text) -> [ObjectDescription]
+        / has piconet.node.ping() -> nothing
+        /sample has org.example.basic.concatenate(first: text, second: text) -> text
+        /sample.concatenate returned "Code Monkies!!!!!!!", as it should.
+        Basic client ends in good order.
+        Basic service has joined.
+        Basic service has left: leftHere.
         Found org.example.basic.sample at Basic service.
         Joined Basic service over tcp.
-        / has piconet.node.ping() -> nothing
-        / has piconet.node.objects(prefix: text) -> [ObjectDescription]
-        /sample has org.example.basic.concatenate(first: text, second: text) -> text
-        The owner of org.example.basic.sample is the service.
-        /sample.concatenate returned "Code Monkies!!!!!!!", as it should.
-        The service is present.
-        Basic service has left: left.
-        Basic client ends in good order.
+        Looking for org.example.basic.sample.
+        The owner of org.example.basic.sample is now Basic service.
+        The owner of org.example.basic.sample is now nobody.
+        org.example.basic.sample is absent: noOwner.
+        org.example.basic.sample is present.
 
         """)
   }

@@ -1,14 +1,12 @@
-import BasicInterface
 import Distributed
 import Glibc
 import Piconet
 import PiconetActors
 
-/// Takes a name, advertises it, waits for peers, and concatenates two texts for each that calls. Ends when the client
-/// has left.
+/// Takes a name, advertises it, waits for a client, and concatenates two texts for it. Ends when the client has left.
 ///
-///     PICONET_INTERFACES=lo swift run BasicService     # in one terminal
-///     PICONET_INTERFACES=lo swift run BasicClient      # in another one of the same machine
+///     PICONET_INTERFACES=lo swift run BasicService     # in one terminal, in this directory
+///     PICONET_INTERFACES=lo swift run BasicClient      # in another one of the same machine, in ../BasicClient
 ///
 /// Between two machines leave the variable out.
 distributed actor Concatenator: Basic {
@@ -35,31 +33,34 @@ distributed actor Concatenator: Basic {
   }
 
   static func serve(_ node: Node, _ system: PiconetActorSystem) async throws {
+    let events = system.events
+    let listening = Task { await Sample.listen(events, node) }
     try system.publish(Concatenator(actorSystem: system), at: Sample.path)
     print("Object published at \(Sample.path).")
-    guard try await system.claim(Sample.name) == .owner else {
+    // As AllJoyn's sample asks for it: with "replace existing" and "do not queue".
+    guard try await system.claim(Sample.name, .replacesExisting) == .owner else {
       throw RemoteCallError(.refused, detail: "the name is taken")
     }
     print("Name \(Sample.name) claimed.")
-    try await node.advertise(Advertisement(names: [Sample.name], interfaces: [Concatenator.interface.name]))
+    try await node.advertise(system.advertisement(names: [Sample.name]))
     try await node.setAvailable(true)
     print("Name advertised. Waiting for somebody who joins.")
     let accepting = Task {
       for await invitation in node.invitations {
-        print("\(printable(invitation.peer.name)) wants to join over \(invitation.peer.transport).")
-        _ = try? await invitation.accept()
+        let (name, transport) = (printable(invitation.peer.name), invitation.peer.transport)
+        do throws(PiconetError) {
+          try await invitation.accept(joining: Sample.options)
+          print("\(name) wanted to join over \(transport), and may.")
+        } catch {
+          print("\(name) wanted to join over \(transport), and may not: \(error.code).")
+        }
       }
     }
     defer { accepting.cancel() }
-    for await change in node.session.membership {
-      switch change {
-      case .joined(let member): print("\(printable(member.name)) has joined.")
-      case .left(let member, let error):
-        print("\(printable(member.name)) has left: \(error.code).")
-        system.release(Sample.name)
-        return system.unpublish(Sample.path)
-      default: break
-      }
-    }
+    await listening.value
+    system.release(Sample.name)
+    system.unpublish(Sample.path)
+    try await node.setAvailable(false)
+    print("Name released, object withdrawn, nothing advertised.")
   }
 }
