@@ -107,6 +107,52 @@ struct WeatherTests {
     }
   }
 
+  @Test("a partition ends calls on both sides, each goes on alone, and once it heals both name the same owner again")
+  func partition() async throws {
+    try await Pair.nodes(throughRelay: true, disconnectTimeout: .seconds(2)) { serviceNode, clientNode, relay in
+      let relay = try #require(relay)
+      let (service, client) = (try PiconetActorSystem(serviceNode), try PiconetActorSystem(clientNode))
+      defer {
+        service.stop()
+        client.stop()
+      }
+      let log = DeskLog()
+      try service.publish(WorkingDesk(log: log, actorSystem: service), at: "/desk")
+      let member = try #require(clientNode.session[serviceNode.id])
+      try await client.ping(member)
+      #expect(try await service.claim("lamp") == .owner)
+      let desk = try client.object($Desk.self, at: "/desk", of: member)
+      let caller = Task { await code { try await desk.waitForEver() } }
+      for await _ in log.waits.stream { break }
+      let events = client.events
+      relay.setSilent(true)
+      #expect(await caller.value == .left)
+      for await _ in log.cancellations.stream { break }
+      for await case .lost in events { break }
+      #expect(try await client.claim("lamp") == .owner, "it is alone")
+      #expect(service.owner(of: "lamp") == serviceNode.id)
+      relay.setSilent(false)
+      try await Pair.join(clientNode, serviceNode, at: relay.address)
+      // The earlier claim counts. Both have told theirs, whichever came first.
+      for await case .ownerChanged("lamp", _, let owner) in events where owner == serviceNode.id { break }
+      #expect(service.owner(of: "lamp") == serviceNode.id && client.owner(of: "lamp") == serviceNode.id)
+      #expect(try await desk.concatenate("a", "b") == "ab", "it is the same incarnation")
+    }
+  }
+
+  /// What the events of a system's own life are, until it ends.
+  private static func lives(_ events: AsyncStream<ActorSystemEvent>) async -> [String] {
+    var lives: [String] = []
+    for await event in events {
+      switch event {
+      case .disconnected: lives.append("disconnected")
+      case .stopping: lives.append("stopping")
+      default: break
+      }
+    }
+    return lives
+  }
+
   @Test("a system goes with its node, and its calls end")
   func stoppedNode() async throws {
     try await Pair.run { pair in
@@ -114,10 +160,14 @@ struct WeatherTests {
       let desk = try pair.desk(log)
       let caller = Task { await code { try await desk.waitForEver() } }
       for await _ in log.waits.stream { break }
+      let (events, others) = (pair.client.events, pair.service.events)
       await pair.client.node.stop()
       let ended = try #require(await caller.value)
       #expect([.left, .shuttingDown].contains(ended))
       for await _ in log.cancellations.stream { break }
+      #expect(await Self.lives(events).suffix(2) == ["disconnected", "stopping"])
+      pair.service.stop()
+      #expect(await Self.lives(others) == ["stopping"])
     }
   }
 

@@ -139,6 +139,8 @@ public final class PresenceWatch: Sendable {
   // MARK: What happens
 
   private func follow(_ event: ActorSystemEvent) {
+    // What the end of our own system does to calls says nothing about others.
+    if case .stopping = event { return end() }
     change { state, now in
       var effects: [Pings.Effect] = []
       for target in state.pings.targets { effects += Self.effects(of: event, on: target, &state.pings, at: now) }
@@ -197,8 +199,8 @@ public final class PresenceWatch: Sendable {
       try await system.ping(target, within: limit)
       return .answered
     } catch {
-      // A ping that was not sent for want of room shows nothing.
-      return error.code == .tooManyCalls || error.code == .cancelled ? .untried : .failed(error)
+      // A ping that was not sent for want of room shows nothing, nor does one that our own end has ended.
+      return error.code == .tooManyCalls || error.code == .cancelled || system.isOver ? .untried : .failed(error)
     }
   }
 

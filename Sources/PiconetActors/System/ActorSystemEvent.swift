@@ -11,4 +11,8 @@ public enum ActorSystemEvent: Sendable {
   case lost(Member, RemoteCallError)
   /// A name has another owner; nil: none.
   case ownerChanged(name: String, from: NodeID?, to: NodeID?)
+  /// The node has stopped, and with it the session. `stopping` follows.
+  case disconnected
+  /// The system stops: `lost` follows for each member that it had, and then the end of the events.
+  case stopping
 }

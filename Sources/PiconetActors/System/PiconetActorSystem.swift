@@ -95,13 +95,13 @@ public final class PiconetActorSystem: DistributedActorSystem {
               if last?.member != message.member { last = self?.conversation(with: message.member) }
               last?.received(message.bytes)
             }
-            self?.stop()
+            self?.stop(isDisconnected: true)
           })
       }
       tasks.append(
         Task { [weak self] in
           for await change in membership { self?.follow(change) }
-          self?.stop()
+          self?.stop(isDisconnected: true)
         })
     }
   }
@@ -119,11 +119,20 @@ public final class PiconetActorSystem: DistributedActorSystem {
   }
 
   /// Calls in both directions end with `shuttingDown`, objects are not published any more, and members are told.
-  public func stop() {
-    let ended = conversations.withLock { state in
-      state.isOver = true
-      defer { state.ofMembers = [:] }
-      return Array(state.ofMembers.values)
+  public func stop() { stop(isDisconnected: false) }
+
+  /// - Parameter isDisconnected: the node has stopped.
+  private func stop(isDisconnected: Bool) {
+    let (isFirst, ended) = conversations.withLock { state in
+      defer {
+        state.isOver = true
+        state.ofMembers = [:]
+      }
+      return (!state.isOver, Array(state.ofMembers.values))
+    }
+    if isFirst {
+      if isDisconnected { tell(.disconnected) }
+      tell(.stopping)
     }
     for task in tasks.withLock({ tasks in
       defer { tasks = [] }
@@ -141,6 +150,9 @@ public final class PiconetActorSystem: DistributedActorSystem {
       return Array(listeners.all.values)
     }) { listener.finish() }
   }
+
+  /// Whether it has stopped, or is about to.
+  var isOver: Bool { conversations.withLock { $0.isOver } }
 
   // MARK: Members
 

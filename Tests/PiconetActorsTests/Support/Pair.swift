@@ -42,12 +42,15 @@ struct Pair: Sendable {
 
   /// Two nodes that are members of one another.
   static func nodes(
-    throughRelay: Bool = false, _ body: (_ service: Node, _ client: Node, Relay?) async throws -> Void
+    throughRelay: Bool = false, disconnectTimeout: Duration = .seconds(20),
+    _ body: (_ service: Node, _ client: Node, Relay?) async throws -> Void
   ) async throws {
     let session = UUID().uuidString
-    try await Node.run(configuration("Service", session)) { service in
+    var configuration = configuration("Service", session)
+    configuration.disconnectTimeout = disconnectTimeout
+    try await Node.run(configuration) { service in
       try await service.setAvailable(true)
-      var configuration = configuration("Client", session)
+      configuration.name = "Client"
       configuration.mode = .client
       try await Node.run(configuration) { client in
         let address = try #require(await service.listeningAddresses.first).text

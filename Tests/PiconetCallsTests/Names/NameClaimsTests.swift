@@ -117,7 +117,7 @@ struct NameClaimsTests {
 
   @Test("whatever is claimed at once, apart or late, all name the same owners once all is told")
   func seeds() {
-    for seed in 0..<300 as Range<UInt64> {
+    for seed in 0..<2_000 as Range<UInt64> {
       var world = World(dice: Dice(state: seed))
       for _ in 0..<80 {
         let node = Int.random(in: 0..<5, using: &world.dice)
