@@ -17,11 +17,11 @@ public struct IncomingCall: Sendable, Hashable {
 
 /// Which members may call what. It is asked before each call, before its arguments are read.
 public struct CallPolicy: Sendable {
-  let allows: @Sendable (IncomingCall, _ isAllowedByName: Bool) async -> Bool
+  let allows: @Sendable (IncomingCall, _ isAllowedByName: @Sendable () -> Bool) async -> Bool
 
   /// The default: members that a person or the program has let in may call everything. Those that another member has
   /// introduced (`ProvenMember.introducedBy`) may call nothing, until `PiconetActorSystem.allow` names them.
-  public static let letInHere = CallPolicy { call, isAllowed in call.caller.proven.introducedBy == nil || isAllowed }
+  public static let letInHere = CallPolicy { call, isAllowed in call.caller.proven.introducedBy == nil || isAllowed() }
 
   /// Every member may call everything.
   public static let everyMember = CallPolicy { _, _ in true }

@@ -12,12 +12,7 @@ public struct RemoteCallEncoder: DistributedTargetInvocationEncoder {
   init() {}
 
   /// An array of all arguments.
-  var encoded: [UInt8] {
-    var writer = CBORWriter(reserving: arguments.bytes.count + 3)
-    writer.array(count)
-    writer.encoded(arguments.bytes)
-    return writer.bytes
-  }
+  var encoded: [UInt8] { arguments.inArray(count) }
 
   /// Ignored.
   public mutating func recordGenericSubstitution<Type>(_ type: Type.Type) throws {}

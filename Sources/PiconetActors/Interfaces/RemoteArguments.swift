@@ -6,6 +6,7 @@ struct RemoteArguments {
   private var reader: CBORReader
   private let count: Int
   private var read = 0
+  private let system: PiconetActorSystem
   private var decoder = CBORDecoder()
 
   /// - Parameter encoded: one array.
@@ -17,12 +18,14 @@ struct RemoteArguments {
     } catch {
       throw WrongArguments(detail: "they are in no array whose length is written")
     }
-    decoder.userInfo[.actorSystemKey] = system
+    self.system = system
   }
 
   mutating func next<Argument: Decodable>(_ type: Argument.Type) throws -> Argument {
     guard read < count else { throw WrongArguments(detail: "there are only \(count)") }
     read += 1
+    // Which few arguments need, and takes a dictionary.
+    if decoder.userInfo.isEmpty, !CBORDecoder.isPlain(type) { decoder.userInfo[.actorSystemKey] = system }
     do {
       return try decoder.decode(type, from: &reader)
     } catch {

@@ -12,7 +12,7 @@ extension PiconetActorSystem {
   ) async throws -> Value where Act: DistributedActor, Act.ID == RemoteObjectID, Failure: Error, Value: Codable {
     let value = try await call(actor.id, Act.self, target, invocation)
     var decoder = CBORDecoder()
-    decoder.userInfo[.actorSystemKey] = self
+    if !CBORDecoder.isPlain(Value.self) { decoder.userInfo[.actorSystemKey] = self }
     do {
       var reader = CBORReader(value)
       return try decoder.decode(Value.self, from: &reader)
@@ -52,7 +52,7 @@ extension PiconetActorSystem {
     do {
       let incoming = IncomingCall(
         caller: member, path: call.path, interface: call.interface, method: call.method)
-      guard await configuration.policy.allows(incoming, isAllowed(member.id.peer)) else {
+      guard await configuration.policy.allows(incoming, { self.isAllowed(member.id.peer) }) else {
         throw CallFailure(.notAllowed, "the device does not allow this call")
       }
       let served = try objects.served(call)

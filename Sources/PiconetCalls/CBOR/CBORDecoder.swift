@@ -5,6 +5,11 @@ public struct CBORDecoder {
 
   public init() {}
 
+  /// Whether values of this type decode themselves without `userInfo`, which may then be left out.
+  public static func isPlain(_ type: Any.Type) -> Bool {
+    type == String.self || type == Int.self || type == [UInt8].self || type == Bool.self
+  }
+
   /// The next item of the reader, as this type.
   public func decode<Value: Decodable>(_ type: Value.Type, from reader: inout CBORReader) throws -> Value {
     // What most arguments are, without a container.

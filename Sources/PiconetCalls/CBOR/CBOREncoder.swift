@@ -11,10 +11,10 @@ public struct CBOREncoder {
 
   /// Writes the value as one item.
   public func encode<Value: Encodable>(_ value: Value, into writer: inout CBORWriter) throws {
-    // What most arguments are, without a container.
-    if let text = value as? String {
+    // What most arguments are, without a container; a cast costs more than a look at the type.
+    if Value.self == String.self, let text = value as? String {
       writer.text(text)
-    } else if let number = value as? Int {
+    } else if Value.self == Int.self, let number = value as? Int {
       writer.integer(Int64(number))
     } else if let bytes = Self.bytes(value) {
       writer.byteString(bytes)

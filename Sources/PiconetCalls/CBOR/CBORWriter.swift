@@ -104,7 +104,18 @@ public struct CBORWriter: Sendable {
   }
 
   /// Items that are encoded already.
-  public mutating func encoded(_ items: some Collection<UInt8>) { bytes.append(contentsOf: items) }
+  public mutating func encoded(_ items: [UInt8]) { bytes.append(contentsOf: items) }
+
+  /// As above.
+  public mutating func encoded(_ items: ArraySlice<UInt8>) { bytes.append(contentsOf: items) }
+
+  /// An array of the items that were written, and there are this many of them.
+  public func inArray(_ count: Int) -> [UInt8] {
+    var writer = CBORWriter(reserving: bytes.count + 9)
+    writer.array(count)
+    writer.encoded(bytes)
+    return writer.bytes
+  }
 }
 
 extension CBORValue {
