@@ -227,7 +227,8 @@ let package = Package(
     .testTarget(
       name: "MultipeerConnectivityTests", dependencies: ["MultipeerConnectivity", "UIKit", "Piconet"],
       swiftSettings: strict),
-    .testTarget(name: "ArticleTests", dependencies: ["TestSupport", "Piconet"], swiftSettings: strict),
+    .testTarget(
+      name: "ArticleTests", dependencies: ["TestSupport", "Piconet", "PiconetActors"], swiftSettings: strict),
     .testTarget(
       name: "PiconetSessionSuite",
       dependencies: [

@@ -207,12 +207,15 @@ struct DocumentationTests {
   }
 
   static let articles = ["InvitationsAndTrust", "MessagesAndStreams", "Files", "WhenLinksBreak", "SeveralSessions"]
+  static let articlesOfActors = [
+    "FirstObject", "NamesAndFinding", "SignalsAndProperties", "Permissions", "WhenCallsFail",
+  ]
 
   @Test(
-    "the examples of an article are, one behind the other, the file that the tests compile and run", arguments: articles
-  )
-  func articleIsCompiled(name: String) throws {
-    let blocks = try Self.blocks("Sources/Piconet/Piconet.docc/\(name).md")
+    "the examples of an article are, one behind the other, the file that the tests compile and run",
+    arguments: articles.map { ("Piconet", $0) } + articlesOfActors.map { ("PiconetActors", $0) })
+  func articleIsCompiled(module: String, name: String) throws {
+    let blocks = try Self.blocks("Sources/\(module)/\(module).docc/\(name).md")
     let file = try #require(Repository.text("Tests/ArticleTests/Articles/\(name).swift")).text
     #expect(blocks.joined(separator: "\n") == file)
   }
@@ -224,8 +227,13 @@ struct DocumentationTests {
     #expect(try Self.blocks(folder + "Piconet.md").isEmpty)
     let known = (Self.articles + ["FirstSession", "Piconet"]).map { folder + $0 + ".md" }
     #expect(Set(Self.documents.map(\.path).filter { $0.hasPrefix(folder) }) == Set(known))
+    let actors = "Sources/PiconetActors/PiconetActors.docc/"
+    #expect(try Self.blocks(actors + "PiconetActors.md").isEmpty)
+    let knownOfActors = (Self.articlesOfActors + ["PiconetActors"]).map { actors + $0 + ".md" }
+    #expect(Set(Self.documents.map(\.path).filter { $0.hasPrefix(actors) }) == Set(knownOfActors))
     let compiled = Repository.texts.map(\.path).filter { $0.hasPrefix("Tests/ArticleTests/Articles/") }
-    #expect(Set(compiled) == Set(Self.articles.map { "Tests/ArticleTests/Articles/\($0).swift" }))
+    let all = Self.articles + Self.articlesOfActors
+    #expect(Set(compiled) == Set(all.map { "Tests/ArticleTests/Articles/\($0).swift" }))
   }
 
   @Test("examples are small enough to be read at once, and the first of their lines say how to run two of them")
@@ -234,9 +242,10 @@ struct DocumentationTests {
       let files = Repository.sources.filter { $0.path.hasPrefix("Tools/Examples/\(name)/Sources/") }
       // That of another framework has all that the framework asks for.
       #expect((1...(name == "multipeer" ? 230 : 165)).contains(files.reduce(0) { $0 + $1.lines.count }), "\(name)")
-      let runs = files.flatMap(\.lines).filter {
-        $0.lowercased().hasPrefix("///     piconet_interfaces=lo swift run \(name)")
-      }
+      // Of a service and its client each has the lines of both.
+      let program = name.hasPrefix("Basic") ? "Basic" : name
+      let start = "///     PICONET_INTERFACES=lo swift run \(program)".lowercased()
+      let runs = files.flatMap(\.lines).filter { $0.lowercased().hasPrefix(start) }
       #expect(runs.count == 2, "\(name)")
     }
   }

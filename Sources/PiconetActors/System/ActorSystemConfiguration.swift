@@ -54,6 +54,7 @@ public enum CallDeadline {
   /// Runs `body`, in which each call has this long, instead of what the configuration says.
   /// - Parameters:
   ///   - time: more than 0 and at most a day; what is beyond is cut to these.
+  ///   - isolation: where `body` runs.
   ///   - body: makes the calls.
   public static func within<Value>(
     _ time: Duration, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
