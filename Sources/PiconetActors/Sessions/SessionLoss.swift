@@ -21,13 +21,9 @@ extension PiconetError {
   /// What the end of a membership with this error is in the terms of AllJoyn.
   /// - Parameter node: this node, which tells its own removals from others'.
   public func sessionLoss(at node: NodeID) -> SessionLoss {
-    switch code {
-    case .left: blame == .peer ? .remoteLeft : .leftHere
-    case .shuttingDown: blame == .us ? .leftHere : .remoteLeft
-    case .removed: removedBy == node ? .leftHere : .removed
-    case .linkFailed: .remoteClosedAbruptly
-    case .timedOut: .linkTimeout
-    default: .other
-    }
+    if code == .left { return blame == .peer ? .remoteLeft : .leftHere }
+    if code == .shuttingDown { return blame == .us ? .leftHere : .remoteLeft }
+    if code == .removed { return removedBy == node ? .leftHere : .removed }
+    return [PiconetError.Code.linkFailed: SessionLoss.remoteClosedAbruptly, .timedOut: .linkTimeout][code] ?? .other
   }
 }
