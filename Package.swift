@@ -26,6 +26,7 @@ let package = Package(
     .executable(name: "imagesend", targets: ["imagesend"]),
     .executable(name: "imagerecv", targets: ["imagerecv"]),
     .executable(name: "piconet", targets: ["piconet"]),
+    .executable(name: "piconet-thumbnail", targets: ["piconet-thumbnail"]),
   ],
   traits: [
     .default(enabledTraits: ["Bluetooth"]),
@@ -126,6 +127,12 @@ let package = Package(
     .executableTarget(
       name: "piconet", dependencies: ["PiconetCommandLine"], path: "Tools/piconet-program",
       swiftSettings: strict),
+    // Decodes pictures without rights; the programs find it beside themselves. C, and the only one with these libraries.
+    .target(
+      name: "PiconetThumbnail", path: "Tools/Thumbnail",
+      linkerSettings: [.linkedLibrary("jpeg"), .linkedLibrary("png16"), .linkedLibrary("seccomp")]),
+    .executableTarget(
+      name: "piconet-thumbnail", dependencies: ["PiconetThumbnail"], path: "Tools/piconet-thumbnail-program"),
     .executableTarget(
       name: "piconet-benchmark", dependencies: ["Piconet", "PiconetActors", "CPiconetSystem"],
       path: "Tools/BenchmarkProgram", swiftSettings: strictOnCaller),
@@ -248,13 +255,15 @@ let package = Package(
       name: "confinement-probe",
       dependencies: ["PiconetCommandLine", "PiconetRuntime", "PiconetTerminal", "CPiconetSystem"],
       path: "Tests/ConfinementProbe", swiftSettings: strict),
+    .executableTarget(
+      name: "thumbnail-probe", dependencies: ["PiconetThumbnail"], path: "Tests/ThumbnailProbe"),
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
         "TestSupport", "PiconetCommandLine", "PiconetTerminal", "Piconet", "PiconetActors", "PiconetCalls",
         "PiconetEngine", "PiconetRuntime", "PiconetWire", "CPiconetSystem", "imagesend",
         "imagerecv",
-        "piconet", "confinement-probe",
+        "piconet", "piconet-thumbnail", "confinement-probe", "thumbnail-probe",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
         .target(name: "PiconetBlueZ", condition: .when(traits: ["Bluetooth"])),
         .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])),

@@ -1,0 +1,4 @@
+#pragma once
+
+#include "confinement.h"
+#include "picture.h"
