@@ -83,3 +83,24 @@ def test_chosen(place: Place):
     assert transfers.send(association, os.urandom(30), "sunset.jpg", number=2).is_stored
     for number, size in enumerate((10, 30), start=4):
         assert "not among the files that were chosen" in refused(association, size, "moon.jpg", number)
+
+
+# 64 pixels each way, of one colour.
+PICTURE = (b"/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAUDBAQEAwUEBAQFBQUGBwwIBwcHBw8LCwkMEQ8SEhEPERETFhwXExQaFRERGCEYGh0dHx8fExciJCIeJBweHx7/2wBDAQUFBQcGBw4ICA4e"
+           b"FBEUHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh7/wAARCABAAEADASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAf/xAAUEAEA"
+           b"AAAAAAAAAAAAAAAAAAAA/8QAFgEBAQEAAAAAAAAAAAAAAAAAAAYI/8QAFBEBAAAAAAAAAAAAAAAAAAAAAP/aAAwDAQACEQMRAD8AmgCRaIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAf//Z")
+
+
+def test_pictures(place: Place):
+    """a picture as the document has it is shown; another one is passed over, and a person is asked all the same"""
+    words = {
+        "Ada": (b"sheet=1:" + PICTURE, True), "Ben": (b"sheet=1,2:" + PICTURE, False), "Cem": (b"sheet=3:" + PICTURE, False),
+        "Dan": (b"sheet=1:" + PICTURE[:200], False), "Eva": (b"sheet=1:" + b"A" * 5000, False), "Flo": (b"other=1 " + PICTURE, False),
+    }
+    for name, (word, is_shown) in words.items():
+        receiver = place.receiver("--thumbnails", "symbols", accept="ask", terminal=True)
+        association = Association(Link.dial(receiver.address, Node(name=name)))
+        association.send(association.invitation(context=b"piconet-files 1\n2 9 whole " + word + b"\n5 beach.jpg\n4 sun.png\n"))
+        meetings.wait_for_question(receiver, association)
+        assert "beach.jpg" in receiver.look() and ("\u2580" in receiver.look()) == is_shown, (name, receiver.look())
+        receiver.end()

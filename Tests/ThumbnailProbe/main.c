@@ -38,6 +38,10 @@ static void tell(const char *who, const char *act, long result) {
   }
 }
 
+static long map(int protection) {
+  return mmap(NULL, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0;
+}
+
 static void *no_work(void *argument) { return argument; }
 
 static void attempt(const char *who, int makes_thread) {
@@ -65,8 +69,8 @@ static void attempt(const char *who, int makes_thread) {
   tell(who, "control", ioctl(STDOUT_FILENO, 0));
   tell(who, "other-input", read(3, &byte, 1));
   tell(who, "other-output", write(STDERR_FILENO, &byte, 1));
-  tell(who, "executable-memory", mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0);
-  tell(who, "memory", mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0);
+  tell(who, "executable-memory", map(PROT_READ | PROT_EXEC));
+  tell(who, "memory", map(PROT_READ | PROT_WRITE));
   if (makes_thread) {
     pthread_t thread;
     errno = pthread_create(&thread, NULL, no_work, NULL);

@@ -80,8 +80,8 @@ static void skip(j_decompress_ptr info, long count) {
 
 /// Four inks, as Adobe's programs write them: 255 is none.
 static void from_inks(const unsigned char *inks, unsigned char *row, unsigned width) {
-  for (unsigned x = 0; x < width; x++)
-    for (int part = 0; part < 3; part++) row[3 * (size_t)x + part] = (unsigned char)(inks[4 * (size_t)x + part] * inks[4 * (size_t)x + 3] / 255);
+  for (unsigned x = 0; x < width; x++, inks += 4, row += 3)
+    for (int part = 0; part < 3; part++) row[part] = (unsigned char)(inks[part] * inks[3] / 255);
 }
 
 /// The first that says something.

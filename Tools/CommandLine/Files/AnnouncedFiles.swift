@@ -6,7 +6,8 @@
 ///     3200000 holiday/IMG_0001.jpg
 ///
 /// A sender that had not counted all of them when it invited writes `partial` in place of `whole`, and its figures are
-/// those so far. What follows the third word of the second line is for later versions, and passed over.
+/// those so far. A fourth word may have pictures of the first (`ContactSheet`). What else follows the third word is for
+/// later versions, and passed over.
 struct AnnouncedFiles: Hashable, Sendable {
   struct File: Hashable, Sendable {
     /// With the folders that it is to be stored below.
@@ -20,6 +21,8 @@ struct AnnouncedFiles: Hashable, Sendable {
   var isWhole = false
   /// The first of them.
   var first: [File] = []
+  /// What some of those look like. Its places are less than the number of `first`.
+  var sheet: ContactSheet?
 
   /// What an invitation can carry (wire-format.md), and what is kept of it.
   static let byteLimit = 8_192
@@ -33,21 +36,31 @@ struct AnnouncedFiles: Hashable, Sendable {
     if first.count < Self.fileLimit { first.append(File(name: name, bytes: size)) }
   }
 
-  /// As an invitation carries it: without the names for which there is no room.
+  /// As an invitation carries it: without the names for which there is no room, and without pictures where not even
+  /// these files' names have room beside them.
   var encoded: [UInt8] {
-    var text = Array("\(Self.mark)\n\(files) \(bytes) \(isWhole ? "whole" : "partial")\n".utf8)
-    for file in first {
+    if let sheet, let last = sheet.places.last {
+      let (text, names) = encoded(with: " " + sheet.word)
+      if last < names { return text }
+    }
+    return encoded(with: "").text
+  }
+
+  private func encoded(with word: String) -> (text: [UInt8], names: Int) {
+    var text = Array("\(Self.mark)\n\(files) \(bytes) \(isWhole ? "whole" : "partial")\(word)\n".utf8)
+    for (index, file) in first.enumerated() {
       let line = Array("\(file.bytes) \(file.name)\n".utf8)
-      guard text.count + line.count <= Self.byteLimit, !file.name.contains("\n") else { break }
+      guard text.count + line.count <= Self.byteLimit, !file.name.contains("\n") else { return (text, index) }
       text += line
     }
-    return text
+    return (text, first.count)
   }
 
   /// What a receiver may know before a person has confirmed who it is: how many there are, and how large.
   var withoutNames: AnnouncedFiles {
     var files = self
     files.first = []
+    files.sheet = nil
     return files
   }
 
@@ -70,6 +83,10 @@ struct AnnouncedFiles: Hashable, Sendable {
     }
     guard first.count <= files else { return nil }
     (self.files, self.bytes, isWhole) = (files, bytes, words[2] == "whole")
+    // One that is not as it has to be is no reason to show nothing.
+    if words.count > 3, let sheet = ContactSheet(word: words[3]), let last = sheet.places.last, last < first.count {
+      self.sheet = sheet
+    }
   }
 
   private static func number(_ text: Substring) -> Int64? {

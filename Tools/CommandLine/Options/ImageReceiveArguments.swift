@@ -15,6 +15,8 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments, Relay
   /// Show this many entries of the history and end; nil: receive.
   var history: Int?
   var accept: AcceptPolicy = .ask
+  /// How a question shows what the first photos look like.
+  var thumbnails: ThumbnailChoice = .auto
   var visible: Visibility = .all
   /// How long others find this device; nil: as long as it runs.
   var visibleTime: Duration?

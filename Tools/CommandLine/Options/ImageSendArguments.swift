@@ -32,6 +32,8 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments, RelayedA
   var isAlone = false
   /// What the file from standard input is called; nil: `stdin` with the extension of its kind.
   var inputName: LocalPath?
+  /// Whether whoever is asked there sees what the first look like.
+  var hasThumbnails = true
   /// Follow links to directories.
   var followsLinks = false
   /// Write events to standard output (EVENTS.md).

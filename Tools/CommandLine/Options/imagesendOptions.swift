@@ -99,6 +99,9 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
           guard !name.contains("/") else { throw .because("a name, without folders") }
           arguments.inputName = LocalPath(name)
         }),
+      Option(
+        "no-thumbnails", help: "do not show the person there what the first photos look like before they are accepted",
+        .flag { $0.hasThumbnails = false }),
       Option("follow-links", help: "follow links to directories", .flag { $0.followsLinks = true }),
       noConfigurationOption(),
       Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),

@@ -140,9 +140,15 @@ public struct ImageReceiveProgram: Sendable {
       node: node, console: console, board: board, notes: notes, directory: directory, consents: consents,
       notices: notices, arguments: arguments)
     let path = folder
+    let thumbnails = ThumbnailDisplay(arguments.thumbnails, variable: environment.variable)
+    if thumbnails == nil, arguments.thumbnails != .off {
+      console.note(
+        "There are no thumbnails: piconet-thumbnail is not beside this program",
+        detail: arguments.thumbnails == .auto ? 1 : 0)
+    }
     let invitations = InvitationDesk(
       node: node, console: console, policy: policy, consents: consents, freeSpace: { FreeSpace.bytes(at: path) },
-      desktop: desktop
+      desktop: desktop, thumbnails: thumbnails
     ) { environment.naming }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }

@@ -18,6 +18,8 @@ struct InvitationDesk: Sendable {
   let freeSpace: @Sendable () -> Int64?
   /// Who asks in place of a terminal; nil: a terminal does.
   let desktop: Desktop?
+  /// Shows what files look like; nil: they are not shown.
+  let thumbnails: ThumbnailDisplay?
   private let declines = Guarded(NoticeBudget())
   /// Codes that are shown without a question, since a person on the other side may compare as often as they like.
   private let codes = Guarded(NoticeBudget(of: NoticeBudget.memberBurst))
@@ -33,7 +35,7 @@ struct InvitationDesk: Sendable {
     node: Node, console: Console, policy: AcceptPolicy, purpose: String = "send files",
     right: String = ProgramEnvironment.imagesRight, consents: Consents? = nil,
     freeSpace: @escaping @Sendable () -> Int64? = { nil }, desktop: Desktop? = nil,
-    knownNow: @escaping @Sendable () -> PeerNaming
+    thumbnails: ThumbnailDisplay? = nil, knownNow: @escaping @Sendable () -> PeerNaming
   ) {
     self.node = node
     self.console = console
@@ -45,6 +47,7 @@ struct InvitationDesk: Sendable {
     self.consents = consents
     self.freeSpace = freeSpace
     self.desktop = desktop
+    self.thumbnails = thumbnails
   }
 
   /// Runs until the task is cancelled or the node ends.
@@ -263,8 +266,9 @@ struct InvitationDesk: Sendable {
     guard let question = AcceptQuestion() else { return nil }
     let once = invitation.peer.isKnown ? "" : ", 'once' does not"
     let always = consents == nil ? "lets it in" : "takes its files"
+    let pictures = await pictures(announced)
     let lines =
-      words + [
+      words + pictures + [
         "Code: \(code)   The other screen must show the same.",
         "'yes' remembers the device\(once); 'always' \(always) unasked from then on.",
       ]
@@ -274,6 +278,12 @@ struct InvitationDesk: Sendable {
       await onItsOwnThread { Self.ask(question, console, announced, after: former) }
     }
     return answer ?? (.none, .all)
+  }
+
+  /// Lines that show what the first files look like.
+  private func pictures(_ announced: AnnouncedFiles?) async -> [String] {
+    guard let thumbnails, let announced, !console.verbosity.isQuiet else { return [] }
+    return await thumbnails.lines(of: announced, unicode: console.unicode, safe: console.safe)
   }
 
   /// Asks until there is an answer or the invitation has gone, which is said.

@@ -83,7 +83,7 @@ public struct ImageSendProgram: Sendable {
     _ node: Node, _ gathering: GatheringNotes, _ contact: FirstContact, _ naming: PeerNaming, _ code: TypedCode?
   ) async {
     let board = TransferBoard(console: console, isCounting: true)
-    let announcement = Announcement()
+    let announcement = Announcement(decoder: arguments.hasThumbnails ? .installed() : nil)
     let counting = Task { await count(into: board, announcement) }
     let search = PeerSearch(node: node, console: console, session: session, naming: naming)
     let relay = arguments.relay.map { target in

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Rows from the top, three bytes a pixel: red, green, blue. The memory belongs to whoever has the picture; nobody gives
-/// it back, since the process ends soon.
+/// Rows from the top, three bytes a pixel: red, green, blue. Nobody gives the memory back, since the process ends
+/// soon.
 struct piconet_picture {
   unsigned width, height;
   unsigned char *pixels;
