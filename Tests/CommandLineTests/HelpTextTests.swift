@@ -79,6 +79,8 @@ private let imagesendHelp = """
                               photo.xmp, and the film of a live photo
         --as=NAME             call the file that is read from standard input so
                               (default: stdin, with the extension of its kind)
+        --no-thumbnails       do not show the person there what the first photos
+                              look like before they are accepted
         --follow-links        follow links to directories
         --no-config           pass over the configuration file
         --json                write one event a line to standard output, as JSON
@@ -144,6 +146,11 @@ private let imagerecvHelp = """
                               whose files to take: ask, but not about known peers
                               that may push (see piconet trust); of those alone;
                               or of all (default ask)
+        --thumbnails=auto|kitty|sixel|symbols|off
+                              how the question shows what the first photos look
+                              like: by kitty's or sixel graphics, in coloured
+                              characters, or not (default: as the terminal can,
+                              and not with NO_COLOR)
         --code[=DIGITS]       take files of senders on which this code is typed,
                               6 to 16 digits, and know them from then on; without
                               DIGITS a new one is made and shown. Three wrong

@@ -87,8 +87,8 @@ def test_chosen(place: Place):
 
 # 64 pixels each way, of one colour.
 PICTURE = (b"/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAUDBAQEAwUEBAQFBQUGBwwIBwcHBw8LCwkMEQ8SEhEPERETFhwXExQaFRERGCEYGh0dHx8fExciJCIeJBweHx7/2wBDAQUFBQcGBw4ICA4e"
-           b"FBEUHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh7/wAARCABAAEADASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAf/xAAUEAEA"
-           b"AAAAAAAAAAAAAAAAAAAA/8QAFgEBAQEAAAAAAAAAAAAAAAAAAAYI/8QAFBEBAAAAAAAAAAAAAAAAAAAAAP/aAAwDAQACEQMRAD8AmgCRaIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAf//Z")
+           b"FBEUHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh7/wAARCABAAEADASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAf/xAAUEAEAAAAA"
+           b"AAAAAAAAAAAAAAAA/8QAFgEBAQEAAAAAAAAAAAAAAAAAAAYI/8QAFBEBAAAAAAAAAAAAAAAAAAAAAP/aAAwDAQACEQMRAD8AmgCRaIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAf//Z")
 
 
 def test_pictures(place: Place):
@@ -102,5 +102,6 @@ def test_pictures(place: Place):
         association = Association(Link.dial(receiver.address, Node(name=name)))
         association.send(association.invitation(context=b"piconet-files 1\n2 9 whole " + word + b"\n5 beach.jpg\n4 sun.png\n"))
         meetings.wait_for_question(receiver, association)
-        assert "beach.jpg" in receiver.look() and ("\u2580" in receiver.look()) == is_shown, (name, receiver.look())
+        # Below its picture a name has a line of its own.
+        assert "  beach.jpg  5 B" in receiver.look() and ("\n  beach.jpg\r\n" in receiver.look()) == is_shown, (name, receiver.look())
         receiver.end()
