@@ -127,7 +127,8 @@ let package = Package(
     .executableTarget(
       name: "piconet", dependencies: ["PiconetCommandLine"], path: "Tools/piconet-program",
       swiftSettings: strict),
-    // Decodes pictures without rights; the programs find it beside themselves. C, and the only one with these libraries.
+    // Decodes pictures without rights; the programs find it beside themselves. C, and the only one that has these
+    // libraries.
     .target(
       name: "PiconetThumbnail", path: "Tools/Thumbnail",
       linkerSettings: [.linkedLibrary("jpeg"), .linkedLibrary("png16"), .linkedLibrary("seccomp")]),

@@ -1,5 +1,5 @@
-/// The first pictures of an offer in one small JPEG: squares side by side, from the left. One picture costs less room in
-/// an invitation than several, and a receiver has only one of a peer's to decode.
+/// The first pictures of an offer in one small JPEG: squares side by side, from the left. One picture costs less room
+/// in an invitation than several, and a receiver has only one of a peer's to decode.
 struct ContactSheet: Hashable, Sendable {
   /// Which of the named files they show, counted from 0 and ascending.
   let places: [Int]

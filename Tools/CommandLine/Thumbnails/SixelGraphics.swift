@@ -1,5 +1,5 @@
-/// Pictures for terminals with DEC's sixels (VT330/VT340 Programmer Reference Manual, volume 2, chapter 14): rows of six
-/// lines, for each colour of it which of the six it has.
+/// Pictures for terminals with DEC's sixels (VT330/VT340 Programmer Reference Manual, volume 2, chapter 14): rows of
+/// six lines, and for each colour in one which of the six have it.
 enum SixelGraphics {
   /// Steps of red, green and blue: 216 colours, as such terminals have 256.
   private static let steps = 6

@@ -1,4 +1,5 @@
-/// A picture as a PNG (PNG, third edition) in which nothing is compressed, for programs that read pictures of every kind.
+/// A picture as a PNG (PNG, third edition) in which nothing is compressed, for programs that read pictures of every
+/// kind.
 enum UncompressedPNG {
   /// - Parameter picture: of rows shorter than 64 KiB.
   static func bytes(of picture: Picture) -> [UInt8] {
