@@ -1,4 +1,5 @@
 /// What to do with a file whose name is taken in the directory.
+@nonexhaustive
 public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
   /// Store it as "photo (2).jpg", "photo (3).jpg" and so on.
   case rename

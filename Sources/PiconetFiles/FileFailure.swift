@@ -3,6 +3,7 @@ import Glibc
 /// Why a file could not be read, received or stored.
 public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// What happened.
+  @nonexhaustive
   public enum Code: Sendable, Hashable {
     /// There is no such file or directory.
     case missing
@@ -46,7 +47,7 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case ioError(Int32)
   }
 
-  /// Whose fault it is.
+  /// Whose fault it is. There is no third: a file is this machine's or the peer's.
   public enum Blame: String, Sendable, Hashable {
     /// A file, directory or disk of this machine.
     case local

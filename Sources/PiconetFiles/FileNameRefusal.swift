@@ -1,4 +1,5 @@
 /// Why a name is not used for a file; the table is at `SafeFileName`.
+@nonexhaustive
 public enum FileNameRefusal: String, Error, Sendable, Hashable, CaseIterable {
   case empty
   case tooLong

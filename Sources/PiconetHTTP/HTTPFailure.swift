@@ -1,6 +1,7 @@
 /// Why a URL could not be fetched.
 public struct HTTPFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// What happened.
+  @nonexhaustive
   public enum Code: Sendable, Hashable {
     /// Not an http or https URL, or one with characters that no URL has.
     case invalidURL

@@ -1,6 +1,7 @@
 /// The settings of a node's transports over Bluetooth.
 public struct BluetoothSettings: Sendable, Hashable {
   /// What finds other devices over Bluetooth and makes this one known to them.
+  @nonexhaustive
   public enum Finder: Sendable, Hashable {
     /// bluetoothd where it runs, otherwise the kernel alone if this process may.
     case automatic

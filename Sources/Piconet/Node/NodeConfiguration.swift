@@ -3,7 +3,7 @@ import PiconetRuntime
 import PiconetTLS
 import PiconetWire
 
-/// What a node does while it is available.
+/// What a node does while it is available. There is no fourth: a node advertises, searches, or does both.
 public enum SessionMode: Sendable, Hashable {
   /// Advertises and takes invitations.
   case server
@@ -14,6 +14,7 @@ public enum SessionMode: Sendable, Hashable {
 }
 
 /// Which devices can learn that a node is there, while it is available.
+@nonexhaustive
 public enum NodeVisibility: Sendable, Hashable {
   /// Every device on the network.
   case everybody
@@ -24,6 +25,7 @@ public enum NodeVisibility: Sendable, Hashable {
 }
 
 /// Where a node's identity and the peers that it remembers are kept.
+@nonexhaustive
 public enum IdentityStorage: Sendable, Hashable {
   /// A folder of its own, such as `$XDG_STATE_HOME/piconet`; made when needed, for this user only.
   case directory(String)

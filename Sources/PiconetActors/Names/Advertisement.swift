@@ -124,6 +124,7 @@ extension Node {
 }
 
 /// A peer that advertises what was looked for.
+@nonexhaustive
 public enum AdvertiserChange: Sendable {
   /// In sight. To be invited with `Node.invite`, over chosen transports if need be.
   case found(Peer, name: String)

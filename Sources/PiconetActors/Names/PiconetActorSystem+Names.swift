@@ -17,6 +17,7 @@ public struct NameOptions: OptionSet, Sendable, Hashable {
 }
 
 /// How a claim to a name has gone.
+@nonexhaustive
 public enum NameStanding: Sendable, Hashable {
   /// This node has the name. It may lose it: to one that may replace it, or when a part of the group comes back in
   /// which the name was claimed earlier. `ActorSystemEvent.ownerChanged` says so.

@@ -44,6 +44,7 @@ public struct ReceivedSignal<Value: Codable & Sendable>: Sendable {
 }
 
 /// The members that a signal is for.
+@nonexhaustive
 public enum SignalReach: Sendable {
   /// Every member that runs an actor system.
   case session

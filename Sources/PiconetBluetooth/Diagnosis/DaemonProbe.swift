@@ -21,6 +21,7 @@ public struct DaemonProbe: Sendable, Hashable {
   }
 
   /// How far the question got.
+  @nonexhaustive
   public enum Answer: Sendable, Hashable {
     /// The system bus can't be reached: the system's words.
     case noBus(String)

@@ -1,6 +1,7 @@
 import PiconetWire
 
 /// Which nodes become members of a session.
+@nonexhaustive
 public enum SessionMembership: String, Sendable, Hashable, CaseIterable {
   /// Each node has its own members: members of a member are not ours.
   case pairs

@@ -10,6 +10,7 @@ public enum InvitationTarget: Sendable, Hashable {
 }
 
 /// How a message travels.
+@nonexhaustive
 public enum DeliveryMode: Sendable, Hashable, CaseIterable {
   /// In the order sent, exactly once, or the association ends with a reason.
   case reliable

@@ -1,5 +1,6 @@
 /// Which channel sends next: the one of highest priority that has something which may go now. Channels of the same
 /// priority take turns, a frame each.
+@nonexhaustive
 public enum ChannelPriority: UInt8, Sendable, Hashable, CaseIterable, Codable {
   /// Before all others.
   case high

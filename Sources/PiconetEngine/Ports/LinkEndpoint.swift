@@ -69,6 +69,7 @@ public enum LinkWrite: Sendable, Hashable {
 /// Why a dial or a link failed, in terms that apply to every transport.
 public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// What failed; `words` describes each.
+  @nonexhaustive
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The device is there, and nothing listens at that port, PSM or channel.
     case refused

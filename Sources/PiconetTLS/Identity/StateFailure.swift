@@ -4,6 +4,7 @@ import Glibc
 /// automatically.
 public struct StateFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// What happened.
+  @nonexhaustive
   public enum Code: String, Sendable, Hashable {
     /// Neither XDG_STATE_HOME nor HOME names an absolute folder.
     case noFolder

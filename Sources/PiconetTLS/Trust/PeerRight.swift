@@ -1,6 +1,7 @@
 /// Something that a person lets a known peer do, or have done to it, with one program.
 public struct PeerRight: Sendable, Hashable, CustomStringConvertible {
   /// What a person may let a peer do, or have done to it.
+  @nonexhaustive
   public enum Action: String, Sendable, Hashable, CaseIterable {
     /// We may send to it without being asked again.
     case send
@@ -74,6 +75,7 @@ public struct PeerRight: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// How a person came to accept a key as a device's.
+@nonexhaustive
 public enum PeerConfirmation: String, Sendable, Hashable, CaseIterable {
   /// Both screens showed the same code.
   case code

@@ -2,6 +2,7 @@ import PiconetWire
 
 /// Whom to let in, once TLS has proven which key the remote side has. Trust belongs to keys: what a peer calls itself
 /// lets nobody in.
+@nonexhaustive
 public enum TrustPolicy: Sendable, Hashable {
   /// Only peers with a right in this program.
   case remembered

@@ -14,6 +14,7 @@ extension PeerPicker {
   }
 
   /// Something that the person did while the list stays open.
+  @nonexhaustive
   public enum Action: Hashable, Sendable {
     /// Enter, on this peer.
     case picked(id: String)

@@ -7,6 +7,7 @@ import Synchronization
 /// one begins when that has ended.
 public final class PeerDialog: Sendable {
   /// Why the dialog is over.
+  @nonexhaustive
   public enum Ending: Hashable, Sendable {
     /// These peers were picked, at least one; not of a list that stays open.
     case picked(ids: [String])
