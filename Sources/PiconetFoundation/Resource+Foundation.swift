@@ -26,6 +26,24 @@ extension Resource {
     }
     return .url(url.absoluteString, named: name, below: folder, mediaType: mediaType, metadata: metadata)
   }
+
+  /// `contents(of:)` takes every `URL`: whether it is one of a file shows only when the program runs.
+  @available(*, unavailable, renamed: "contents(of:named:below:mediaType:metadata:)")
+  public static func file(_ url: URL, named name: String? = nil, mediaType: String? = nil) -> Resource {
+    .file(url.path(percentEncoded: false), named: name, mediaType: mediaType)
+  }
+
+  /// `bytes` takes `Data`, too.
+  @available(*, unavailable, renamed: "bytes(_:named:below:mediaType:metadata:)")
+  public static func data(_ data: Data, named name: String, mediaType: String? = nil) -> Resource {
+    .bytes(data, named: name, mediaType: mediaType)
+  }
+
+  /// `contents(of:)` takes every `URL`.
+  @available(*, unavailable, renamed: "contents(of:named:below:mediaType:metadata:)")
+  public static func url(_ url: URL, named name: String? = nil, mediaType: String? = nil) -> Resource {
+    .url(url.absoluteString, named: name, mediaType: mediaType)
+  }
 }
 
 extension ReceivedFile {

@@ -45,6 +45,12 @@ struct FoundationTests {
     }
   }
 
+  @Test("what an error says of itself is its localized description, too")
+  func localizedDescription() {
+    let error: any Error = PiconetError(.full, blame: .peer, detail: "two play")
+    #expect(error.localizedDescription == "\(error)" && error.localizedDescription.contains("two play"))
+  }
+
   @Test("a file goes from URL to URL, with the date of its last change and its progress")
   func files() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(

@@ -119,8 +119,34 @@ struct InterfaceTests {
         await onClient.disconnect()
         #expect(await failure { _ = try session.trySend([2], to: [second, onClient]) }?.code == .left)
         #expect(try session.trySend([3], to: [second]))
-        for try await message in other.session.messages.prefix(1) { #expect(message.bytes == [3]) }
+        // Who has left is none of all, and a channel has room of its own.
+        #expect(try session.trySend("4".utf8) && session.trySend([5], in: 7))
+        #expect(try session.trySend([6], to: [second], in: 8))
+        var came: [MessageChannel: [UInt8]] = [:]
+        for try await message in other.session.messages.prefix(4) {
+          came[message.channel, default: []] += message.bytes
+        }
+        #expect(came == [0: [3, 0x34], 7: [5], 8: [6]])
       }
+    }
+  }
+
+  @Test("an invitation to an address goes over the transports that it names; where none leads there, that is the rule")
+  func transportsOfAddress() async throws {
+    try await NodePair.run(client: { $0.transports = [.tcp, .relay] }) { pair in
+      let address = try await pair.address()
+      async let accepted = pair.server.invitations.first()?.accept()
+      let member = try await pair.client.invite(at: address, transports: [.tcp])
+      _ = try #require(try await accepted)
+      #expect("\(member)" == "\(member.name) (\(member.id))" && "\(member.proven)" == "\(member)")
+      let elsewhere: [(String, Set<TransportKind>)] = [(address, [.relay]), ("00:11:22:33:44:55", [.tcp])]
+      for (address, transports) in elsewhere {
+        let refusal = await failure { _ = try await pair.client.invite(at: address, transports: transports) }
+        #expect(refusal?.code == .invalidArgument)
+        #expect(refusal?.detail.contains("which the transports of this invitation leave out") == true)
+      }
+      let none = await failure { _ = try await pair.client.invite(at: address, transports: [.le]) }
+      #expect(none?.detail == "none of the transports is one of the node's: le")
     }
   }
 

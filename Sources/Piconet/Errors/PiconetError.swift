@@ -46,7 +46,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     /// A person compared the short codes and they differ, or the attempt broke off before both sides had compared them.
     public static let codeMismatch = Code(known: .codeMismatch)
     /// The peer can be invited only by its code, which a person has to type
-    /// (`Node.invite(_:proving:context:timeout:proven:)`).
+    /// (`Node.invite(_:proving:context:timeout:transports:proven:)`).
     public static let codeNeeded = Code(known: .codeNeeded)
     /// The code that was typed is not the peer's, or the proof of it broke off.
     public static let wrongCode = Code(known: .wrongCode)

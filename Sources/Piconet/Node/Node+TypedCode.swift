@@ -41,33 +41,39 @@ extension Node {
   ///   - code: as a person has typed it.
   ///   - context: free data for the invited, at most 8,192 bytes.
   ///   - timeout: the whole attempt. Default 30 s.
+  ///   - transports: those by which the peer may be dialled for this invitation; nil: all of the configuration.
   ///   - proven: called on the node's loop once the peer's key is proven. Must return quickly.
   /// - Throws: why there is no connection: `wrongCode` if the other side has another one, or the attempt broke off;
   ///   `notAvailable` if it has none.
+  @discardableResult
   public func invite(
     _ peer: Peer, proving code: TypedCode, context: [UInt8] = [], timeout: Duration = .seconds(30),
-    proven: (@Sendable (ProvenMember) -> Void)? = nil
+    transports: Set<TransportKind>? = nil, proven: (@Sendable (ProvenMember) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
-    try await invite(
-      found: peer, context: context, timeout: timeout, code: core.prover.number(of: code),
+    let kinds = try transports.map { (kinds) throws(PiconetError) in try core.configuration.usable(kinds) }
+    return try await invite(
+      found: peer, over: kinds, context: context, timeout: timeout, code: core.prover.number(of: code),
       Inviting(proven: proven, code: nil))
   }
 
   /// Invites the node that answers at an address by the code that it shows; see
-  /// `invite(at:expecting:context:timeout:proven:code:)`.
-  /// - Throws: as `invite(_:proving:context:timeout:proven:)`.
+  /// `invite(at:expecting:context:timeout:transports:proven:code:)`.
+  /// - Throws: as `invite(_:proving:context:timeout:transports:proven:)`.
+  @discardableResult
   public func invite(
     at address: String, proving code: TypedCode, expecting expected: PeerID? = nil, context: [UInt8] = [],
-    timeout: Duration = .seconds(30), proven: (@Sendable (ProvenMember) -> Void)? = nil
+    timeout: Duration = .seconds(30), transports: Set<TransportKind>? = nil,
+    proven: (@Sendable (ProvenMember) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
     try await invite(
-      at: try core.configuration.addresses(of: address), proving: code, expecting: expected, context: context,
-      timeout: timeout, proven: proven)
+      at: try core.configuration.addresses(of: address, over: transports), proving: code, expecting: expected,
+      context: context, timeout: timeout, proven: proven)
   }
 
   /// Invites the node that answers at these addresses by the code that it shows; see
   /// `invite(at:expecting:context:timeout:proven:code:)`.
-  /// - Throws: as `invite(_:proving:context:timeout:proven:)`.
+  /// - Throws: as `invite(_:proving:context:timeout:transports:proven:)`.
+  @discardableResult
   public func invite(
     at addresses: [TransportAddress], proving code: TypedCode, expecting expected: PeerID? = nil, context: [UInt8] = [],
     timeout: Duration = .seconds(30), proven: (@Sendable (ProvenMember) -> Void)? = nil

@@ -179,6 +179,7 @@ public final class Node: Sendable {
   ///     screen: show it here, too, since a person there compares the two. Never called where no one is asked there.
   ///     Must return quickly. Write its label: a closure behind the call is taken for `proven`.
   /// - Throws: why there is no connection; exactly one reason, with every transport's failure in `failures`.
+  @discardableResult
   public func invite(
     _ peer: Peer, context: [UInt8] = [], timeout: Duration = .seconds(30), transports: Set<TransportKind>? = nil,
     proven: (@Sendable (ProvenMember) -> Void)? = nil, code: (@Sendable (ProvenMember, String) -> Void)? = nil
@@ -195,16 +196,19 @@ public final class Node: Sendable {
   ///   - expected: the key that must answer; anybody else is refused with `identity`.
   ///   - context: as of `invite`, like all that follows.
   ///   - timeout: the whole attempt. Default 30 s.
+  ///   - transports: those by which it may be dialled.
   ///   - proven: called once the peer's key is proven.
   ///   - code: called with the short code to be shown.
-  /// - Throws: as `invite`; `invalidArgument` where no transport of the configuration leads there.
+  /// - Throws: as `invite`; `invalidArgument` where no transport of the configuration, or of these, leads there.
+  @discardableResult
   public func invite(
     at address: String, expecting expected: PeerID? = nil, context: [UInt8] = [], timeout: Duration = .seconds(30),
-    proven: (@Sendable (ProvenMember) -> Void)? = nil, code: (@Sendable (ProvenMember, String) -> Void)? = nil
+    transports: Set<TransportKind>? = nil, proven: (@Sendable (ProvenMember) -> Void)? = nil,
+    code: (@Sendable (ProvenMember, String) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
     try await invite(
-      at: try core.configuration.addresses(of: address), expecting: expected, context: context, timeout: timeout,
-      proven: proven, code: code)
+      at: try core.configuration.addresses(of: address, over: transports), expecting: expected, context: context,
+      timeout: timeout, proven: proven, code: code)
   }
 
   /// Invites the node that answers at these addresses of one device, over one transport or several: they are tried in
@@ -217,6 +221,7 @@ public final class Node: Sendable {
   ///   - timeout: the whole attempt. Default 30 s.
   ///   - proven: called once the peer's key is proven.
   ///   - code: called with the short code to be shown.
+  @discardableResult
   public func invite(
     at addresses: [TransportAddress], expecting expected: PeerID? = nil, context: [UInt8] = [],
     timeout: Duration = .seconds(30), proven: (@Sendable (ProvenMember) -> Void)? = nil,

@@ -12,6 +12,9 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
   public let otherNames: [String]
   /// Free key=value pairs of the advertiser.
   public let info: [String: String]
+  /// It is `info`.
+  @available(*, unavailable, renamed: "info")
+  public var discoveryInfo: [String: String] { info }
   /// Where it can be reached, best first.
   public let addresses: [TransportAddress]
   /// How strong its Bluetooth signal is, in dBm; nil if the adapter does not tell, or the peer was found in another

@@ -25,7 +25,8 @@ extension TransportAddress {
 
 extension NodeConfiguration {
   /// Where to dial for `text`, by the transports that may be used.
-  func addresses(of text: String) throws(PiconetError) -> [TransportAddress] {
+  /// - Parameter kinds: the only ones for this time; nil: all of the node's.
+  func addresses(of text: String, over kinds: Set<TransportKind>?) throws(PiconetError) -> [TransportAddress] {
     let candidates = TransportAddress.candidates(text)
     #if !Bluetooth
       guard candidates.contains(where: { $0.kind == .tcp }) else {
@@ -34,12 +35,13 @@ extension NodeConfiguration {
           detail: "\(text) is a Bluetooth address, and this build of Piconet is without Bluetooth")
       }
     #endif
-    let usable = candidates.filter { transports.contains($0.kind) }
+    let allowed = try kinds.map { (kinds) throws(PiconetError) in try self.usable(kinds) } ?? transports
+    let usable = candidates.filter { allowed.contains($0.kind) }
     guard !usable.isEmpty else {
       let ways = candidates.map { "\($0.kind)" }.joined(separator: ", ")
+      let others = kinds == nil ? "the node's transports" : "the transports of this invitation"
       throw PiconetError(
-        .invalidArgument, blame: .us,
-        detail: "\(text) is reached over \(ways), which the node's transports leave out")
+        .invalidArgument, blame: .us, detail: "\(text) is reached over \(ways), which \(others) leave out")
     }
     return usable
   }

@@ -40,6 +40,7 @@ public struct Introduction: Sendable, Identifiable {
   /// between the two. Cancelling the task does not take the acceptance back.
   /// - Throws: why it does not become one: `timedOut` when the introduction's time is over; what the other side
   ///   answered; `unreachable`; `notConnected` if it was answered before.
+  @discardableResult
   public func accept() async throws(PiconetError) -> Member {
     if case .failure(let ending) = await answer(true, .left), state.value == nil {
       throw PiconetError(ending, peer: peer)

@@ -52,6 +52,7 @@ public struct Invitation: Sendable, Identifiable {
   /// - Throws: why the invitation has ended meanwhile, `notConnected` if it was answered before, `full`, `identity` if
   ///   the code has to be shown first, `codeMismatch` if the inviter's side says that the codes differ, or the attempt
   ///   broke off; `cancelled` if the calling task was.
+  @discardableResult
   public func accept() async throws(PiconetError) -> Member {
     // The peer may have invited again since, with another context: that is another invitation.
     guard core.isOpen(self) else {

@@ -139,6 +139,11 @@ public struct Member: Sendable, Identifiable {
   }
 }
 
+/// For logs; `name` in it is the peer's own words.
+extension Member: CustomStringConvertible {
+  public var description: String { "\(proven)" }
+}
+
 /// A peer that has left and come back is another member.
 extension Member: Hashable {
   public static func == (left: Member, right: Member) -> Bool { left.membership === right.membership }

@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetWire
 
 /// A peer whose key a connection has proven.
-public struct ProvenMember: Sendable, Hashable, Identifiable {
+public struct ProvenMember: Sendable, Hashable, Identifiable, CustomStringConvertible {
   /// The fingerprint that TLS has proven, and the incarnation.
   public let id: NodeID
   /// What people call the device; the peer's own words: escape it before showing it on a terminal.
@@ -74,4 +74,6 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
 
   /// The SHA-256 of the peer's public key.
   public var fingerprint: PeerID { id.peer }
+
+  public var description: String { "\(name) (\(id))" }
 }

@@ -85,6 +85,17 @@ public struct Session: Sendable {
     try await send(Array(bytes)[...], to: members, areNamed: true, .reliable, in: channel)
   }
 
+  /// Sends one message to all members as they are now if each of them can take it at once, and never waits; see
+  /// `trySend(_:to:mode:)`. If a member leaves meanwhile, that is no error.
+  public func trySend(_ bytes: some Sequence<UInt8>, mode: DeliveryMode = .reliable) throws(PiconetError) -> Bool {
+    try trySend(bytes, to: members, areNamed: false, mode)
+  }
+
+  /// As above, in a channel.
+  public func trySend(_ bytes: some Sequence<UInt8>, in channel: MessageChannel) throws(PiconetError) -> Bool {
+    try trySend(bytes, to: members, areNamed: false, .reliable, in: channel)
+  }
+
   /// Sends one message to these members if each of them can take it at once, and never waits: to all or, where one has
   /// no room, to none. An unreliable message goes to those that have room, and is dropped and counted for the others.
   /// - Returns: false if nothing was sent because a reliable message has to wait for one of them.
@@ -93,29 +104,44 @@ public struct Session: Sendable {
   public func trySend(
     _ bytes: some Sequence<UInt8>, to members: [Member], mode: DeliveryMode = .reliable
   ) throws(PiconetError) -> Bool {
+    try trySend(bytes, to: members, areNamed: true, mode)
+  }
+
+  /// As above, in a channel.
+  /// - Throws: also `notSupported` if any of them takes no messages in this channel.
+  public func trySend(
+    _ bytes: some Sequence<UInt8>, to members: [Member], in channel: MessageChannel
+  ) throws(PiconetError) -> Bool {
+    try trySend(bytes, to: members, areNamed: true, .reliable, in: channel)
+  }
+
+  private func trySend(
+    _ bytes: some Sequence<UInt8>, to members: [Member], areNamed: Bool, _ mode: DeliveryMode,
+    in channel: MessageChannel = 0
+  ) throws(PiconetError) -> Bool {
     let slice = bytes as? ArraySlice<UInt8> ?? Array(bytes)[...]
     for member in members {
-      if let error = member.refusal(of: slice.count, mode, in: 0) { throw error }
+      if let error = member.refusal(of: slice.count, mode, in: channel) { throw error }
     }
     let cost = slice.count + WireLimits.messageCost
     var taken: [Member] = []
     var failure: PiconetError?
     var mustWait = false
     for member in members {
-      switch member.budgets[0].claim(cost, mode) {
+      switch member.budgets[channel].claim(cost, mode) {
       case .taken: taken.append(member)
       case .dropped: continue
       case .mustWait: mustWait = true
-      case .ended(let error): failure = error
+      case .ended(let error): if areNamed { failure = error }
       }
       if mustWait || failure != nil { break }
     }
     guard failure == nil, !mustWait else {
-      for member in taken { member.budgets[0].giveBack(cost) }
+      for member in taken { member.budgets[channel].giveBack(cost) }
       if let failure { throw failure }
       return false
     }
-    for member in taken { core.submit(.fact(.messageQueued(member.id, slice, mode, in: 0))) }
+    for member in taken { core.submit(.fact(.messageQueued(member.id, slice, mode, in: channel))) }
     return true
   }
 
@@ -187,6 +213,10 @@ public struct Session: Sendable {
       throw PiconetError(ending, peer: member.id)
     }
   }
+
+  /// It is `disconnectAll`.
+  @available(*, unavailable, renamed: "disconnectAll")
+  public func disconnect() async { await disconnectAll() }
 
   /// Leaves all members at the same time, each as `Member.disconnect` does. The node stays as available as it is.
   public func disconnectAll() async {

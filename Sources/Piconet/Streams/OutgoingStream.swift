@@ -78,6 +78,9 @@ public final class OutgoingStream: Sendable, Identifiable {
   /// As above.
   public func tryWrite(_ bytes: [UInt8]) throws(PiconetError) -> Int { try tryWrite(bytes[...]) }
 
+  /// As above, for bytes that are not in an array, such as `text.utf8`.
+  public func tryWrite(_ bytes: some Sequence<UInt8>) throws(PiconetError) -> Int { try tryWrite(Array(bytes)[...]) }
+
   /// Whether `tryWrite` would take at least one byte. False where writing would throw.
   public var hasSpaceAvailable: Bool { state.budget.hasRoom }
 

@@ -78,6 +78,7 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// - Throws: why it is not stored; the sender is told the same reason. `nameRefused` with the rule: if it is `name`
   ///   that breaks it, the blame is ours and the offer stands. `exists` with the policy `skip`; `inProgress` if another
   ///   task is storing it.
+  @discardableResult
   public func store(
     in directory: ReceivingDirectory, as name: String? = nil, onConflict policy: ConflictPolicy = .rename,
     content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil

@@ -6,6 +6,7 @@ extension Member {
   ///   what was wrong, such as the server's status or a certificate that the system does not trust; `nameRefused` if no
   ///   name was given and the file's own is one that no receiver would store; `sourceChanged`; the receiver's reason;
   ///   why the member has left.
+  @discardableResult
   public func send(_ resource: Resource) async throws(PiconetError) -> SentResource {
     try await core.finish(startSending(resource))
   }

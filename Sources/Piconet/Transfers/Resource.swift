@@ -6,7 +6,9 @@ import PiconetWire
 ///
 /// ```swift
 /// try await member.send(.file("/home/anna/sunset.jpg"))
-/// try await session.send(.bytes(png, named: "drawing.png", mediaType: "image/png"))
+/// for (id, result) in try await session.send(.bytes(png, named: "drawing.png", mediaType: "image/png")) {
+///   if case .failure(let error) = result { print("\(id) has not got it: \(error)") }
+/// }
 /// ```
 public struct Resource: Sendable {
   enum Content: Sendable {

@@ -4,6 +4,8 @@ public struct TransferProgress: Sendable, Hashable {
   public var stored: UInt64
   /// Bytes of the whole resource.
   public var total: UInt64
+  /// What part of it the receiver has stored, from 0 to 1; 1 where there is nothing to store.
+  public var fractionCompleted: Double { total == 0 ? 1 : Double(stored) / Double(total) }
   /// Bytes that an earlier transfer had stored, and that were not sent again.
   public var resumedFrom: UInt64 = 0
   /// Bytes that a side has read to find out whether the receiver has the content already: of the receiver's file before
