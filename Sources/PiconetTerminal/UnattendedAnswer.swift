@@ -1,6 +1,7 @@
 import Glibc
 
-/// What a program answers for itself where it would ask a person, and there is no terminal: no or yes, and nothing else.
+/// What a program answers for itself where it would ask a person, and there is no terminal: no or yes, and nothing
+/// else.
 public enum UnattendedAnswer: String, Hashable, Sendable {
   /// No one is let in, and no one is picked.
   case decline
