@@ -96,6 +96,13 @@ final class RawHost {
     return Array(received.prefix(packets))
   }
 
+  /// How many packets of data have come that nobody has asked for.
+  func dataCount() throws -> Int {
+    // The answer comes after all that came before.
+    _ = try answer(0x1009)
+    return received.count
+  }
+
   /// The parameters of the next event of this kind.
   func event(_ code: UInt8) throws -> [UInt8] {
     try next("event \(String(code, radix: 16))") { other, _ in other == code }.parameters

@@ -28,4 +28,23 @@ struct SlotTests {
       print("8 packets of \(size) bytes: \(taken), at least \(least)")
     }
   }
+
+  @Test("the links of an adapter take turns: a packet to one host does not wait for all of those to another")
+  func turns() throws {
+    try PagingTests.hosts { first, second in
+      let third = try RawHost(2)
+      defer { #expect((try? third.end()) == true) }
+      #expect(try third.command(0x0C1A, [2]) == 0)
+      let toSecond = try PagingTests.connect(first, second)[0]
+      let toThird = try PagingTests.connect(first, third)[0]
+      // A tenth of a second for each, so that no delay of this process hides their order.
+      #expect(try FaultTests.run("fault rate 10210").status == 0)
+      defer { _ = try? FaultTests.run("fault rate 0") }
+      for _ in 0..<7 { try first.send(1021, over: toSecond) }
+      try first.send(27, over: toThird)
+      #expect(try third.data(1) == [27])
+      #expect(try second.dataCount() < 7)
+      #expect(try second.data(7) == [Int](repeating: 1021, count: 7))
+    }
+  }
 }

@@ -43,12 +43,21 @@ extension SessionSuite {
               let photo = try await photoBeside
               #expect(order.withLock { $0 } == ["played", "stored"])
               print("photo: \(photoAlone) alone, \(photo) beside the game, \(photo / photoAlone)")
-              print("game: \(gameAlone) alone, \(gameBeside) beside the photo, \(gameBeside / gameAlone)")
+              print("game: \(gameAlone) alone, \(gameBeside) beside the photo, \(gameBeside.whole / gameAlone.whole)")
             }
           }
         }
       }
     }
+  }
+
+  /// How long a game took, and of that how long its searches and its invitations.
+  private struct Played: CustomStringConvertible {
+    var whole = Duration.zero
+    var searches: [Duration] = []
+    var invitations: [Duration] = []
+
+    var description: String { "\(whole) (searches \(searches), invitations \(invitations))" }
   }
 
   /// Four nodes, two of them of one host, and what they do.
@@ -91,22 +100,31 @@ extension SessionSuite {
     }
 
     /// Both nodes appear, each finds another node and invites it, and both are gone again.
-    func play() async throws -> Duration {
+    func play() async throws -> Played {
       let start = clock.now
+      var played = Played()
       try await rival.setAvailable(true)
       try await game.setAvailable(true)
+      var since = clock.now
+      func taken() -> Duration {
+        defer { since = clock.now }
+        return clock.now - since
+      }
       for (inviter, invited) in [(game, rival), (rival, game)] {
         let peer = try #require(await world.sees(inviter, invited))
+        played.searches.append(taken())
         async let accepted = invited.invitations.first()?.accept()
         let member = try await inviter.invite(peer, timeout: world.transport.patience)
         let other = try #require(try await accepted)
+        played.invitations.append(taken())
         await member.disconnect()
         try await world.until("it has left") { !invited.session.members.contains(other) }
+        since = clock.now
       }
-      let duration = clock.now - start
+      played.whole = clock.now - start
       try await game.setAvailable(false)
       try await rival.setAvailable(false)
-      return duration
+      return played
     }
   }
 }

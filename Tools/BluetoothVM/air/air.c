@@ -59,9 +59,13 @@ static int64_t pass_time(void)
     int64_t time = now(), next = 0;
     for (int a = 0; a < adapter_count; a++) {
         deliver_due(a, time);
-        for (int i = 0; i < adapters[a].packet_count; i++)
-            if (adapters[a].packets[i].due > time)
-                sooner(&next, adapters[a].packets[i].due);
+        for (int i = 0; i < adapters[a].packet_count; i++) {
+            int64_t due = adapters[a].packets[i].due;
+            if (due == 0)
+                sooner(&next, adapters[a].air_free);
+            else if (due > time)
+                sooner(&next, due);
+        }
         if (adapters[a].encrypting_until > time)
             sooner(&next, adapters[a].encrypting_until);
         watch_links(a, time, &next);

@@ -89,7 +89,9 @@ struct link {
 };
 
 struct packet {
-    int64_t due;
+    int64_t come;     // from the host
+    int64_t takes;    // of the air's time
+    int64_t due;      // 0: it waits for the air
     size_t length;
     uint8_t bytes[MAX_PACKET];
 };
@@ -158,6 +160,7 @@ struct adapter {
     uint8_t setting[MAX_COMMAND];  // the last command about advertising sets or the scan, until it is answered
     size_t setting_length;
     int64_t air_free;
+    int served;       // the link whose packet went last
     int64_t encrypting_until;  // data for it waits until then; 0: not
     struct link links[MAX_LINKS];
     struct packet packets[MAX_PACKETS];

@@ -33,22 +33,55 @@ void transmit(int a, const uint8_t *packet, size_t length)
     struct adapter *adapter = &adapters[a];
     const struct link *link = with_handle(a, number(packet + 1) & 0xfff);
     bool slots = in_slots && link && !link->le;
-    int64_t start = now();
+    int64_t time = now();
 
     if (adapter->packet_count == MAX_PACKETS || length > MAX_PACKET) {
         fprintf(stderr, "air: adapter %d sends more than it was told to\n", a);
         return;
     }
-    if (slots || rate > 0) {
-        if (adapter->air_free > start)
-            start = adapter->air_free;
-        start += slots ? air_time(length - 5) : (int64_t)(length - 5) * 1000000 / rate;
-        adapter->air_free = start;
-    }
     struct packet *waiting = &adapter->packets[adapter->packet_count++];
-    waiting->due = start + delay;
+    waiting->come = time;
+    waiting->takes = slots ? air_time(length - 5) : rate > 0 ? (int64_t)(length - 5) * 1000000 / rate : 0;
+    waiting->due = waiting->takes > 0 ? 0 : time + delay;
     waiting->length = length;
     memcpy(waiting->bytes, packet, length);
+}
+
+// The packet whose turn it is: the first one of the link that comes next after the one that was served last.
+static struct packet *with_turn(int a)
+{
+    struct adapter *adapter = &adapters[a];
+    struct packet *chosen = NULL;
+    int least = MAX_LINKS;
+    for (int i = 0; i < adapter->packet_count; i++) {
+        struct packet *packet = &adapter->packets[i];
+        struct link *link = packet->due ? NULL : with_handle(a, number(packet->bytes + 1) & 0xfff);
+        if (!link || link->ended)
+            continue;
+        int turn = ((int)(link - adapter->links) - adapter->served - 1 + MAX_LINKS) % MAX_LINKS;
+        if (turn < least) {
+            least = turn;
+            chosen = packet;
+        }
+    }
+    if (chosen)
+        adapter->served = (adapter->served + 1 + least) % MAX_LINKS;
+    return chosen;
+}
+
+// Gives the air, once it is free, to a packet that waits for it. A controller keeps what it is to send for each link by
+// itself (Core Specification 5.4, volume 2, part B, 4.5.1), so that no link waits until another one's queue is empty.
+static void give_air(int a, int64_t time)
+{
+    struct adapter *adapter = &adapters[a];
+    while (adapter->air_free <= time) {
+        struct packet *packet = with_turn(a);
+        if (!packet)
+            return;
+        int64_t start = packet->come > adapter->air_free ? packet->come : adapter->air_free;
+        adapter->air_free = start + packet->takes;
+        packet->due = adapter->air_free + delay;
+    }
 }
 
 static void deliver(int a, const struct link *link, const struct link *other, struct packet *packet)
@@ -74,8 +107,9 @@ static void deliver(int a, const struct link *link, const struct link *other, st
 void deliver_due(int a, int64_t time)
 {
     struct adapter *adapter = &adapters[a];
-    int kept = 0, count = adapter->packet_count;
 
+    give_air(a, time);
+    int kept = 0, count = adapter->packet_count;
     for (int i = 0; i < count; i++) {
         struct packet *packet = &adapter->packets[i];
         struct link *link = with_handle(a, number(packet->bytes + 1) & 0xfff);
@@ -83,7 +117,7 @@ void deliver_due(int a, int64_t time)
             continue;
         struct link *other = other_end(a, link);
         // If there is no other end yet, the peer's host is about to hear of the link.
-        if (packet->due <= time && in_reach(a, link->peer) && other && !other->ended
+        if (packet->due > 0 && packet->due <= time && in_reach(a, link->peer) && other && !other->ended
             && adapters[link->peer].encrypting_until <= time) {
             deliver(a, link, other, packet);
             continue;
