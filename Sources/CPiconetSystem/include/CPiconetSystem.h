@@ -12,6 +12,7 @@
 #include "PiconetProcess.h"
 #include "PiconetSockets.h"
 #include "files.h"
+#include "confined.h"
 #include "landlock.h"
 #include "multicast.h"
 #include "terminal.h"

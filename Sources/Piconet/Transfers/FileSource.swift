@@ -20,13 +20,15 @@ final class FileSource: OfferedSource, @unchecked Sendable {
   /// Bytes that are hashed before other transfers get a turn at the disk.
   static let hashedAtOnce: UInt64 = 32 << 20
 
-  /// - Parameter name: what to offer it as; nil: its own name.
-  init(path: String, name: String?) throws(FileFailure) {
+  /// - Parameters:
+  ///   - name: what to offer it as; nil: its own name.
+  ///   - identity: what its content is called; nil: by what the file system says.
+  init(path: String, name: String?, identity: [UInt8]? = nil) throws(FileFailure) {
     file = try OutgoingFile(path: path)
     size = file.size
     self.name = if let name { Array(name.utf8) } else { Array(try file.offeredName.text.utf8) }
     modified = file.modificationTime.nanosecondsSince1970
-    identity = file.contentIdentity
+    self.identity = identity ?? file.contentIdentity
   }
 
   var sentDigest: SHA256Digest? { digest.withLock { $0 } }

@@ -17,7 +17,7 @@ extension NodeCore {
     let mediaType = resource.mediaType ?? ""
     switch resource.content {
     case .file(let path):
-      return OpenResource(sources: try await open(file: path, resource.name, for: count), mediaType: mediaType)
+      return OpenResource(sources: try await open(file: path, resource, for: count), mediaType: mediaType)
     case .bytes(let bytes):
       let sources = (0..<count).compactMap { _ in DataSource(bytes, name: Array((resource.name ?? "").utf8)) }
       guard sources.count == count else { throw Self.noHash }
@@ -29,11 +29,11 @@ extension NodeCore {
 
   /// On the disk thread. For several receivers it is read only once while they keep together.
   private func open(
-    file path: String, _ name: String?, for count: Int
+    file path: String, _ resource: Resource, for count: Int
   ) async throws(PiconetError) -> [any OfferedSource] {
     try await onDisk { () throws(FileFailure) -> [any OfferedSource] in
-      if count == 1 { return [try FileSource(path: path, name: name)] }
-      let file = try SharedFile(path: path, name: name)
+      if count == 1 { return [try FileSource(path: path, name: resource.name, identity: resource.contentIdentity)] }
+      let file = try SharedFile(path: path, name: resource.name, identity: resource.contentIdentity)
       return (0..<count).map { _ in SharedSource(file) }
     }
   }

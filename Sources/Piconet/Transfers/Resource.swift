@@ -29,6 +29,9 @@ public struct Resource: Sendable {
   public var mediaType: String?
   /// Free data that the receiver gets with the offer, at most 4,096 bytes.
   public var metadata: [UInt8]
+  /// What a file's content is called in offers, at most 64 bytes: the same bytes have the same name, so that an
+  /// interrupted transfer goes on. Nil: by what the file system says of the file; for one that is made anew each time.
+  package var contentIdentity: [UInt8]?
 
   private init(
     _ content: Content, _ name: String?, _ folder: AcceptableFolder?, _ mediaType: String?, _ metadata: [UInt8]

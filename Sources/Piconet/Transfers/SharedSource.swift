@@ -14,15 +14,15 @@ final class SharedFile: @unchecked Sendable {
   let identity: [UInt8]
   let size: UInt64
 
-  /// - Parameter name: what to offer it as; nil: its own name.
-  init(path: String, name: String?) throws(FileFailure) {
+  /// - Parameters: as of a `FileSource`.
+  init(path: String, name: String?, identity: [UInt8]? = nil) throws(FileFailure) {
     let file = try OutgoingFile(path: path, hashing: false)
     guard let reader = SharedFileReader(file) else { throw FileFailure(.unreadable, path: path) }
     self.reader = reader
     self.path = path
     self.name = if let name { Array(name.utf8) } else { Array(try file.offeredName.text.utf8) }
     modified = file.modificationTime.nanosecondsSince1970
-    identity = file.contentIdentity
+    self.identity = identity ?? file.contentIdentity
     size = file.size
   }
 }

@@ -30,6 +30,8 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments, RelayedA
   var isFlat = false
   /// Send named photos without their sidecars and live photos' films.
   var isAlone = false
+  /// Whether files keep the places that they name.
+  var location = LocationChoice.keep
   /// What the file from standard input is called; nil: `stdin` with the extension of its kind.
   var inputName: LocalPath?
   /// Whether whoever is asked there sees what the first look like.

@@ -39,6 +39,11 @@ enum Visibility: String, OptionWord {
   case all, known
 }
 
+/// What imagesend does with the places that photos name.
+enum LocationChoice: String, OptionWord {
+  case keep, strip, ask
+}
+
 /// Whose files imagerecv accepts.
 enum AcceptPolicy: String, OptionWord {
   case ask, known, all

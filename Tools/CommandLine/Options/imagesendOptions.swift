@@ -92,6 +92,15 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
         "alone", help: "send a photo without the files that belong to it: photo.xmp, and the film of a live photo",
         .flag { $0.isAlone = true }),
       Option(
+        "location",
+        help: """
+          what photos and videos say of the place where they were taken (GPS position, city): keep it (default); strip it, \
+          with Debian's libimage-exiftool-perl, and send nothing that it can't be taken out of; or ask once, before the first such file
+          """,
+        .value(name: LocationChoice.choices) { (arguments, value) throws(UnacceptableValue) in
+          arguments.location = try LocationChoice(value)
+        }),
+      Option(
         "as",
         help: "call the file that is read from standard input so (default: stdin, with the extension of its kind)",
         .value(name: "NAME") { (arguments, value) throws(UnacceptableValue) in
@@ -122,6 +131,7 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
         ("imagesend sunset.jpg", ""),
         ("imagesend --to 'Living room' holiday/", ""),
         ("imagesend --to all --timeout 2m *.jpg", ""),
+        ("imagesend --to Kitchen --location strip holiday/", ""),
         ("scanimage --format=png | imagesend --to Kitchen --as letter.png -", ""),
         ("imagesend --address [::1]:4000 --fingerprint 9f86... --json sunset.jpg", ""),
         ("imagesend --transport bluetooth --to Kitchen sunset.jpg", ""),

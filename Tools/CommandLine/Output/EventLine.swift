@@ -105,6 +105,7 @@ enum EventLine {
       object.add("sha256", stored.sha256)
       object.add("resumedFrom", ifKnown: stored.resumedFrom)
       object.add("suppressed", ifKnown: stored.suppressed)
+      if !stored.takenOut.isEmpty { object.add("takenOut", LocationKind.words(stored.takenOut)) }
     case .present(let present):
       object.add("event", "present")
       object.add("peer", present.peer)
@@ -113,6 +114,7 @@ enum EventLine {
       object.add("bytes", present.bytes)
       object.add("sha256", present.sha256)
       object.add("suppressed", ifKnown: present.suppressed)
+      if !present.takenOut.isEmpty { object.add("takenOut", LocationKind.words(present.takenOut)) }
     case .skipped(let skipped):
       object.add("event", "skipped")
       object.add("peer", ifKnown: skipped.peer)

@@ -159,6 +159,8 @@ enum ProgramEvent: Hashable, Sendable {
     var resumedFrom: Int64?
     /// imagerecv: as of `Failed`.
     var suppressed: Int64?
+    /// imagesend: what of its location the file was sent without.
+    var takenOut: Set<LocationKind> = []
   }
 
   /// The receiver already has this very content, as both sides' digests show; nothing was stored.
@@ -172,6 +174,8 @@ enum ProgramEvent: Hashable, Sendable {
     var sha256: String
     /// imagerecv: as of `Failed`.
     var suppressed: Int64?
+    /// imagesend: as of `Stored`.
+    var takenOut: Set<LocationKind> = []
   }
 
   /// Not transferred, by a rule that a person chose: another file has the name.

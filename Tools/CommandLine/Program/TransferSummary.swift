@@ -46,6 +46,9 @@ struct TransferSummary: Sendable {
   private(set) var counts = Counts()
   /// Files in directories that were left out.
   var leftOut = LeftOutFiles()
+  /// Files that were sent without their location, by their paths' hashes, and what of it they had.
+  private var cleaned: Set<Int> = []
+  private var takenOut: Set<LocationKind> = []
   private var receivers: [Receiver] = []
   private var reasons: [Reason] = []
   private var unnamedFailures = 0
@@ -63,7 +66,10 @@ struct TransferSummary: Sendable {
         $0.stored += 1
         $0.bytes.add(bytes: stored.bytes)
       }
-    case .present(let present): add(to: present.peer, at: now) { $0.present += 1 }
+      took(stored.takenOut, outOf: stored.file)
+    case .present(let present):
+      add(to: present.peer, at: now) { $0.present += 1 }
+      took(present.takenOut, outOf: present.file)
     case .skipped(let skipped):
       add(to: skipped.peer, at: now) { $0.skipped += 1 }
       explain(Self.skippedReason, skipped.file)
@@ -77,6 +83,13 @@ struct TransferSummary: Sendable {
       .progress, .warning, .finished:
       break
     }
+  }
+
+  /// Once for each file, however many receivers it goes to.
+  private mutating func took(_ kinds: Set<LocationKind>, outOf file: String) {
+    guard !kinds.isEmpty else { return }
+    cleaned.insert(file.hashValue)
+    takenOut.formUnion(kinds)
   }
 
   /// A receiver that was only an address has a name from now on.
@@ -124,6 +137,9 @@ struct TransferSummary: Sendable {
       }
     }
     if counts.files > 1 { lines.append(counts.text + figures) }
+    if !cleaned.isEmpty {
+      lines.append("location taken out of \(HumanFigures.files(cleaned.count)) (\(LocationKind.text(takenOut)))")
+    }
     if let text = leftOut.text { lines.append(text) }
     // If there are few, their lines are just above.
     return counts.files > CommandLineLimits.fewFiles ? lines + reasonLines(safe) : lines

@@ -7,6 +7,7 @@ struct Delivery: Sendable {
   let files: FileFeed
   let console: Console
   let gathering: GatheringNotes
+  let location: LocationRule
   let board: TransferBoard
   let notes: ConnectionNotes
   /// After this long without progress the peer is given up, even if the connection is alive.
@@ -122,24 +123,33 @@ struct Delivery: Sendable {
     let mediaType = file.kind?.mediaType
     let key = board.begin(name, peer: TransferPeer(member.proven), total: file.size)
     defer { board.end(key) }
+    let clean: CleanFile?
     let opened: OpenablePath?
     do throws(TransferFailure) {
-      opened = file.isURL ? nil : try OpenablePath(file.content ?? file.path)
+      clean = try await prepare(file, shared)
+      opened = file.isURL || clean != nil ? nil : try OpenablePath(file.content ?? file.path)
     } catch {
-      return failed(name, error)
+      guard error == Self.interrupted else { return failed(name, error) }
+      let end = shared.state.withLock { $0.end } ?? error
+      if goesOn(after: end, shared) { return await files.giveBack(file) }
+      shared.state.withLock { $0.unfinished += 1 }
+      return failed(name, end)
     }
-    defer { withExtendedLifetime(opened) {} }
+    defer { withExtendedLifetime((clean, opened)) {} }
     if !file.isURL {
-      console.tell(.offered(ProgramEvent.Offered(peer: peer, file: name, bytes: file.size, mediaType: mediaType)))
+      console.tell(
+        .offered(
+          ProgramEvent.Offered(peer: peer, file: name, bytes: clean?.size ?? file.size, mediaType: mediaType)))
     }
     let isFinishing = Mutex(false)
     defer { if isFinishing.withLock({ $0 }) { shared.state.withLock { $0.patience.finished() } } }
     shared.state.withLock { $0.patience.moved(at: .now) }
     do throws(PiconetError) {
       let transfer: OutgoingTransfer
-      if let opened {
-        transfer = try await member.startSending(
-          .file(opened.text, named: file.name.text, below: file.folder, mediaType: mediaType))
+      if let path = clean?.path ?? opened?.text {
+        var resource = Resource.file(path, named: file.name.text, below: file.folder, mediaType: mediaType)
+        resource.contentIdentity = clean?.identity
+        transfer = try await member.startSending(resource)
       } else {
         transfer = try await startSending(url: name, as: file.name, key)
       }
@@ -164,7 +174,7 @@ struct Delivery: Sendable {
       let sent = try await transfer.interruptibleResult(behind: following)
       shared.state.withLock { $0.patience.moved(at: .now) }
       board.end(key, isStored: !sent.wasAlreadyPresent)
-      stored(file, sent)
+      stored(file, sent, without: clean?.takenOut ?? [])
     } catch {
       shared.state.withLock { $0.patience.moved(at: .now) }
       board.end(key)
@@ -198,6 +208,13 @@ struct Delivery: Sendable {
     }
   }
 
+  /// What is sent in place of the file; nil: itself. The peer is not to blame for the time that this takes.
+  private func prepare(_ file: GatheredFile, _ shared: Shared) async throws(TransferFailure) -> CleanFile? {
+    shared.state.withLock { $0.patience.beganPreparing() }
+    defer { shared.state.withLock { $0.patience.endedPreparing(at: .now) } }
+    return try await location.content(of: file)
+  }
+
   /// A server's failure is one of this side, and no reason to give up the peer.
   private func startSending(
     url: String, as name: AcceptableName, _ key: TransferBoard.Key
@@ -221,7 +238,7 @@ struct Delivery: Sendable {
   /// If there are many files, each has a line only if that was asked for, or if a reader may rely on it.
   private var listsFiles: Bool { console.listsFiles || board.areFew }
 
-  private func stored(_ file: GatheredFile, _ sent: SentResource) {
+  private func stored(_ file: GatheredFile, _ sent: SentResource, without takenOut: Set<LocationKind>) {
     let path = file.path.readable
     let size = Int64(clamping: sent.size)
     let offered = (file.folder.map { $0.text + "/" } ?? "") + file.name.text
@@ -230,7 +247,8 @@ struct Delivery: Sendable {
     if sent.wasAlreadyPresent {
       console.tell(
         .present(
-          ProgramEvent.Present(peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal)))
+          ProgramEvent.Present(
+            peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal, takenOut: takenOut)))
       if listsFiles {
         console.result("\(console.safe(path)): already there\(place) on \(console.name(member.proven))")
       }
@@ -240,7 +258,7 @@ struct Delivery: Sendable {
       .stored(
         ProgramEvent.Stored(
           peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal,
-          resumedFrom: sent.resumedFrom > 0 ? Int64(clamping: sent.resumedFrom) : nil)))
+          resumedFrom: sent.resumedFrom > 0 ? Int64(clamping: sent.resumedFrom) : nil, takenOut: takenOut)))
     guard listsFiles else { return }
     console.result(
       "\(console.safe(path)): stored\(place) on \(console.name(member.proven)), \(HumanFigures.bytes(size))")

@@ -5,6 +5,8 @@ struct DeliveryPatience: Sendable {
   private var lastMove: ContinuousClock.Instant
   /// Files whose bytes have all arrived, but that the receiver has not reported as stored.
   private var finishing = 0
+  /// Files that this side is not ready to offer: something is taken out of them, or a person is asked.
+  private var preparing = 0
 
   init(limit: Duration, at now: ContinuousClock.Instant) {
     self.limit = limit
@@ -22,10 +24,22 @@ struct DeliveryPatience: Sendable {
   /// The file has its outcome.
   mutating func finished() { finishing -= 1 }
 
+  /// The peer waits for this side.
+  mutating func beganPreparing() { preparing += 1 }
+
+  mutating func endedPreparing(at now: ContinuousClock.Instant) {
+    preparing -= 1
+    lastMove = now
+  }
+
   /// Why the peer is given up now; nil as long as it is not. Writing a file to a slow disk may take a while, but a
   /// receiver that says nothing for this long may never do so.
-  func failure(at now: ContinuousClock.Instant) -> TransferFailure? {
+  mutating func failure(at now: ContinuousClock.Instant) -> TransferFailure? {
     guard end <= now else { return nil }
+    if preparing > 0 {
+      lastMove = now
+      return nil
+    }
     let message =
       finishing > 0
       ? "it has all the bytes, and did not say for \(HumanFigures.seconds(limit)) that they are stored"

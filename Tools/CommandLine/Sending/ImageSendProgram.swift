@@ -7,11 +7,13 @@ public struct ImageSendProgram: Sendable {
   let console: Console
   /// What `-` stands for.
   private var input: FileWalk.Input?
+  private var location: LocationRule
 
   init(arguments: ImageSendArguments, environment: ProgramEnvironment, console: Console) {
     self.arguments = arguments
     self.environment = environment
     self.console = console
+    location = LocationRule(console: console)
   }
 
   private var walk: FileWalk {
@@ -26,10 +28,11 @@ public struct ImageSendProgram: Sendable {
 
   /// Does everything and reports it; cancelling the task ends it in good order.
   func run() async {
-    guard arguments.readsInput else { return await sendAll() }
     do throws(TransferFailure) {
-      let spooled = try await SpooledInput.read(console)
       var program = self
+      program.location = try LocationRule(arguments, environment, console)
+      guard arguments.readsInput else { return await program.sendAll() }
+      let spooled = try await SpooledInput.read(console)
       program.input = FileWalk.Input(content: spooled.path, name: arguments.inputName)
       await program.sendAll()
       withExtendedLifetime(spooled) {}
@@ -269,7 +272,8 @@ public struct ImageSendProgram: Sendable {
     let notes = ConnectionNotes(node: node, console: console)
     let watching = Task { await notes.watch() }
     let end = await Delivery(
-      member: member, files: feed, console: console, gathering: gathering, board: board, notes: notes,
+      member: member, files: feed, console: console, gathering: gathering, location: location, board: board,
+      notes: notes,
       patience: arguments.timeout, mayGoOn: mayGoOn
     ).run()
     watching.cancel()

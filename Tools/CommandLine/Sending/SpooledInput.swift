@@ -24,8 +24,13 @@ final class SpooledInput: Sendable {
       throw TransferFailure(
         word: "usage", message: "standard input is a terminal: - takes a pipe or a file", exitCode: .usage)
     }
-    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/var/tmp"
-    let spooled = SpooledInput(try file(in: folder))
+    let folder = UnnamedFile.folder
+    let spooled: SpooledInput
+    do throws(SystemFailure) {
+      spooled = SpooledInput(try UnnamedFile.make())
+    } catch {
+      throw failure("no file can be made in \(displaySafe(folder)): \(ErrorNumber.text(error.number))")
+    }
     console.note("Reading standard input")
     while true {
       switch await input.read(atMost: pieceSize) {
@@ -43,19 +48,6 @@ final class SpooledInput: Sendable {
 
   private static func failure(_ message: String) -> TransferFailure {
     TransferFailure(word: "unreadable", message: message, exitCode: .localFile)
-  }
-
-  /// A new file without a name.
-  private static func file(in folder: String) throws(TransferFailure) -> Int32 {
-    var template = Array("\(folder)/piconet.XXXXXX".utf8CString)
-    let descriptor = mkstemp(&template)
-    guard descriptor >= 0 else {
-      throw failure("no file can be made in \(displaySafe(folder)): \(ErrorNumber.text(errno))")
-    }
-    unlink(template)
-    // This program starts no others before that.
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    return descriptor
   }
 
   /// - Returns: the errno of what failed.
