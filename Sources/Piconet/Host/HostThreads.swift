@@ -1,11 +1,11 @@
 import PiconetRuntime
 
-/// The threads of a host, for all its nodes: the loop, one that disks may block, and one that looks names up; and while
-/// received files are committed, some more that disks may block.
+/// The threads of a host, for all its nodes: the loop, and one that disks may block; while received files are committed,
+/// some more of those; and while names are looked up, one for that.
 struct HostThreads: Sendable {
   let loop: EventLoop
   let disk: DiskThreads
-  let resolver: WorkerThread
+  let resolver: WorkerPool
 
   /// Files that are made durable at once. More gain nothing: a file system writes them out together.
   private static let commitsAtOnce = 8
@@ -23,13 +23,7 @@ struct HostThreads: Sendable {
       loop.stop()
       throw error
     }
-    do throws(SystemError) {
-      resolver = try WorkerThread(name: "piconet-names", limit: 64)
-    } catch {
-      disk.stop()
-      loop.stop()
-      throw error
-    }
+    resolver = WorkerPool(name: "piconet-names", width: 1, limit: 64)
   }
 
   /// Waits for the end of all; may take as long as the calls that are on their way.

@@ -7,7 +7,7 @@ import PiconetRuntime
 final class TCPDial: DialCancellation {
   private let loop: EventLoop
   private let configuration: TCPConfiguration
-  private let resolver: WorkerThread?
+  private let resolver: (any BlockingThreads)?
   private let lookUp: NameLookup.Function
   private let lingering: LingeringCloses
   private var completion: ((Result<any LinkEndpoint, LinkFailure>) -> Void)?
@@ -18,7 +18,7 @@ final class TCPDial: DialCancellation {
 
   /// - Parameter completion: called exactly once, on the loop, not from within `start` or `cancel`.
   init(
-    loop: EventLoop, configuration: TCPConfiguration, resolver: WorkerThread?,
+    loop: EventLoop, configuration: TCPConfiguration, resolver: (any BlockingThreads)?,
     lookUp: @escaping NameLookup.Function, lingering: LingeringCloses,
     completion: @escaping (Result<any LinkEndpoint, LinkFailure>) -> Void
   ) {

@@ -7,7 +7,7 @@ public final class TCPTransport: Transport {
   public let kind = TransportKind.tcp
   private let loop: EventLoop
   private let configuration: TCPConfiguration
-  private let resolver: WorkerThread?
+  private let resolver: (any BlockingThreads)?
   private let lookUp: NameLookup.Function
   private let lingering: LingeringCloses
   private var listener: TCPListener?
@@ -16,14 +16,15 @@ public final class TCPTransport: Transport {
   /// - Parameter resolver: looks up host names. A look-up may take as long as resolv.conf allows, so this should not be
   ///   the disk thread. Nil: only numeric addresses and `localhost` work.
   public convenience init(
-    loop: EventLoop, configuration: TCPConfiguration = TCPConfiguration(), resolver: WorkerThread? = nil
+    loop: EventLoop, configuration: TCPConfiguration = TCPConfiguration(), resolver: (any BlockingThreads)? = nil
   ) {
     self.init(loop: loop, configuration: configuration, resolver: resolver, lookUp: NameLookup.addresses)
   }
 
   /// - Parameter lookUp: getaddrinfo, or a test's replacement for it.
   init(
-    loop: EventLoop, configuration: TCPConfiguration, resolver: WorkerThread?, lookUp: @escaping NameLookup.Function
+    loop: EventLoop, configuration: TCPConfiguration, resolver: (any BlockingThreads)?,
+    lookUp: @escaping NameLookup.Function
   ) {
     self.loop = loop
     self.lookUp = lookUp
