@@ -21,6 +21,8 @@ public indirect enum DBusValue: Sendable, Hashable {
   case dictionary(key: String, value: String, [DBusEntry])
   case structure([DBusValue])
   case variant(DBusValue)
+  /// An open file, which the other side gets as a descriptor of its own; to be sent only.
+  case descriptor(Int32)
 
   /// A dictionary from names to variants, `a{sv}`, in the order of the names.
   public static func properties(_ values: [String: DBusValue]) -> DBusValue {
@@ -47,6 +49,7 @@ public indirect enum DBusValue: Sendable, Hashable {
     case .string: "s"
     case .path: "o"
     case .signature: "g"
+    case .descriptor: "h"
     case .bytes: "ay"
     case .array(let element, _): "a\(element)"
     case .dictionary(let key, let value, _): "a{\(key)\(value)}"

@@ -35,6 +35,7 @@ enum DBusMessage {
     case .string(let text): try check(sd_bus_message_append_basic(message, type("s"), text))
     case .path(let text): try check(sd_bus_message_append_basic(message, type("o"), text))
     case .signature(let text): try check(sd_bus_message_append_basic(message, type("g"), text))
+    case .descriptor(let number): try appendBasic(number, "h", message)
     case .bytes(let bytes): try check(sd_bus_message_append_array(message, type("y"), bytes, bytes.count))
     case .array(let element, let elements):
       try check(sd_bus_message_open_container(message, type("a"), element))

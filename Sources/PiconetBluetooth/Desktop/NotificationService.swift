@@ -138,18 +138,32 @@ package actor NotificationService {
     _ = await call(name, "/org/freedesktop/FileManager1", "ShowItems", [.strings(uris), .string("")])
   }
 
+  /// Has the desktop open a file with the program that its user has chosen for such files
+  /// (org.freedesktop.portal.OpenURI); that program is no child of this process.
+  /// - Parameter file: a descriptor, open for reading.
+  /// - Returns: false if there is no such service.
+  package func open(_ file: Int32) async -> Bool {
+    let portal = "org.freedesktop.portal"
+    let answer = await call(
+      "\(portal).Desktop", "/org/freedesktop/portal/desktop", "OpenFile",
+      [.string(""), .descriptor(file), .properties([:])], of: "\(portal).OpenURI")
+    if case .success = answer { return true }
+    return false
+  }
+
   /// - Parameters:
-  ///   - name: of the service and of its interface.
+  ///   - name: of the service.
+  ///   - interface: nil: it has the service's name.
   ///   - came: called with the answer when it comes, on the loop.
   private func call(
-    _ name: String, _ path: String, _ member: String, _ arguments: [DBusValue] = [],
+    _ name: String, _ path: String, _ member: String, _ arguments: [DBusValue] = [], of interface: String? = nil,
     came: @escaping (Result<[DBusValue], DBusFailure>) -> Void = { _ in }
   ) async -> Result<[DBusValue], DBusFailure> {
     await withCheckedContinuation { continuation in
       guard let connection else {
         return continuation.resume(returning: .failure(DBusFailure(DBusFailure.disconnected)))
       }
-      connection.call(name, path, name, member, arguments, timeout: Self.timeout, starts: true) { answer in
+      connection.call(name, path, interface ?? name, member, arguments, timeout: Self.timeout, starts: true) { answer in
         came(answer)
         continuation.resume(returning: answer)
       }

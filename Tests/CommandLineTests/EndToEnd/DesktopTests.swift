@@ -201,13 +201,46 @@
           let key = try await scene.fingerprint("sender").prefix(12)
           #expect(notice.summary == "\(names.count == 2 ? "2 files" : "1 file") from <b>Phone (\(key))")
           #expect(notice.body == "\(names.count == 2 ? "100" : "50") kB in \(scene.into)")
-          #expect(notice.actions == ["folder", "Show in folder"])
+          let open = names.count == 2 ? "Open the first" : "Open"
+          #expect(notice.actions == ["open", open, "folder", "Show in folder"])
           if let last { #expect(await desktop.nextTakenBack() == last) }
           last = notice.id
         }
         desktop.choose("folder", of: try #require(last))
         #expect(await desktop.nextSelected() == ["file://\(scene.into)/c.jpg"])
         #expect(receiver.isRunning)
+      }
+      await desktop.stop()
+    }
+
+    @Test(
+      "open opens the photo, and without anything that opens files shows it in its folder; what is none is not opened",
+      arguments: [true, false])
+    func open(opens: Bool) async throws {
+      let bus = try PrivateBus()
+      let desktop = try FakeDesktop(on: bus.address, opens: opens)
+      try await ToolScene.run { scene in
+        let receiver = try await receiver(scene, "--any", bus: bus)
+        let hostile = scene.folder.path + "/a.desktop"
+        try FileManager.default.copyItem(atPath: try scene.photo("a.jpg"), toPath: hostile)
+        for (files, actions) in [
+          ([hostile], ["folder", "Show in folder"]),
+          ([try scene.photo("b c.jpg")], ["open", "Open", "folder", "Show in folder"]),
+        ] {
+          let sender = try scene.start("imagesend", ["--json", "--any", "--to", "Kitchen"] + files, state: "sender")
+          let question = try #require(await desktop.next(), "\(receiver.error)")
+          desktop.choose("accept", of: question.id)
+          #expect(await sender.end() == 0, "\(sender.error)")
+          let notice = try #require(await desktop.nextNotice(), "\(receiver.error)")
+          #expect(notice.actions == actions)
+          desktop.choose("open", of: notice.id)
+          if actions.count > 2, opens {
+            #expect(await desktop.nextOpened() == scene.into + "/b c.jpg")
+          } else {
+            let name = actions.count > 2 ? "b%20c.jpg" : "a.desktop"
+            #expect(await desktop.nextSelected() == ["file://\(scene.into)/\(name)"])
+          }
+        }
       }
       await desktop.stop()
     }

@@ -39,17 +39,22 @@
     private let (shown, showing) = AsyncStream<Shown>.makeStream()
     private let (noticed, noticing) = AsyncStream<Shown>.makeStream()
     private let (selected, selecting) = AsyncStream<[String]>.makeStream()
+    private let (opened, opening) = AsyncStream<String>.makeStream()
     private let (takenBack, takingBack) = AsyncStream<UInt32>.makeStream()
 
-    /// - Parameter isImpostor: whether it leaves the name to another one.
+    /// - Parameters:
+    ///   - isImpostor: whether it leaves the name to another one.
+    ///   - opens: whether it opens files, as a portal.
     init(
-      on address: String, capabilities: [String] = ["body", "body-markup", "actions"], isImpostor: Bool = false
+      on address: String, capabilities: [String] = ["body", "body-markup", "actions"], isImpostor: Bool = false,
+      opens: Bool = true
     ) throws {
       self.capabilities = capabilities
       var bus: OpaquePointer?
       guard sd_bus_new(&bus) >= 0, sd_bus_set_address(bus, address) >= 0, sd_bus_set_bus_client(bus, 1) >= 0,
         sd_bus_start(bus) >= 0, isImpostor || sd_bus_request_name(bus, Self.name, 0) >= 0,
-        isImpostor || sd_bus_request_name(bus, "org.freedesktop.FileManager1", 0) >= 0
+        isImpostor || sd_bus_request_name(bus, "org.freedesktop.FileManager1", 0) >= 0,
+        isImpostor || !opens || sd_bus_request_name(bus, "org.freedesktop.portal.Desktop", 0) >= 0
       else { throw Failure() }
       // From here on the thread's alone.
       let number = UInt(bitPattern: bus)
@@ -68,6 +73,14 @@
     func nextSelected() async -> [String]? {
       await limited(to: ToolProcess.patience) { [selected] in
         for await one in selected { return one }
+        return nil
+      }
+    }
+
+    /// The file that it was asked to open.
+    func nextOpened() async -> String? {
+      await limited(to: ToolProcess.patience) { [opened] in
+        for await one in opened { return one }
         return nil
       }
     }
@@ -126,8 +139,17 @@
     }
 
     private func arrived(_ message: OpaquePointer) {
-      guard let member = sd_bus_message_get_member(message).map({ String(cString: $0) }),
-        case .success(let arguments) = DBusMessage.arguments(of: message)
+      let member = sd_bus_message_get_member(message).map { String(cString: $0) }
+      if member == "OpenFile" {
+        var descriptor: Int32 = -1
+        if sd_bus_message_skip(message, "s") >= 0, sd_bus_message_read_basic(message, 0x68, &descriptor) >= 0 {
+          let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+          DBusConnection.reply(to: message, .success([.path("/org/freedesktop/portal/desktop/request/1")]))
+          opening.yield(path ?? "")
+        }
+        return
+      }
+      guard let member, case .success(let arguments) = DBusMessage.arguments(of: message)
       else { return }
       switch member {
       case "GetCapabilities": DBusConnection.reply(to: message, .success([.strings(capabilities)]))

@@ -52,4 +52,8 @@ enum ImageKind: String, Sendable, CaseIterable {
     default: rawValue
     }
   }
+
+  /// How the names of photos and videos end, in lower case.
+  static let extensions =
+    Set(allCases.filter { $0 != .xmp }.map(\.fileExtension)).union(["jpeg", "tif", "dng", "nef", "arw", "m4v", "hif"])
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 #if Bluetooth
   import PiconetBluetooth
 #endif
@@ -30,10 +32,14 @@ struct Desktop: Sendable {
   /// - Parameter safe: makes names of files safe to show.
   func show(_ files: StoredFiles, safe: (String) -> String) async {
     #if Bluetooth
+      let photo = files.photo
+      let open = photo.map { _ in
+        DesktopNotification.Action(key: "open", label: files.files == 1 ? "Open" : "Open the first")
+      }
       let folder = DesktopNotification.Action(key: "folder", label: "Show in folder")
       var notification = DesktopNotification(
         program: program, summary: files.summary, body: files.body(safe: safe),
-        actions: files.uris.isEmpty ? [] : [folder])
+        actions: files.uris.isEmpty ? [] : [open, folder].compactMap { $0 })
       notification.isQuestion = false
       var outcome = await service.ask(notification)
       if outcome == .failed {
@@ -41,9 +47,20 @@ struct Desktop: Sendable {
         notification.actions = []
         outcome = await service.ask(notification)
       }
-      if outcome == .chosen(folder.key) { await service.showInFileManager(files.uris) }
+      if let photo, outcome == .chosen("open"), await self.open(photo) { return }
+      if outcome == .chosen("open") || outcome == .chosen(folder.key) { await service.showInFileManager(files.uris) }
     #endif
   }
+
+  #if Bluetooth
+    /// - Returns: whether the desktop opens it.
+    private func open(_ photo: LocalPath) async -> Bool {
+      let descriptor = photo.withCString { Glibc.open($0, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY) }
+      guard descriptor >= 0 else { return false }
+      defer { Glibc.close(descriptor) }
+      return await service.open(descriptor)
+    }
+  #endif
 
   /// Whether notifications that can be answered are shown at the moment.
   func canAsk() async -> Bool {

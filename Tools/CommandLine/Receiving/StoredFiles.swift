@@ -20,6 +20,20 @@ struct StoredFiles: Hashable, Sendable {
     if paths.count < Self.pathLimit, path.hasPrefix("/") { paths.append(path) }
   }
 
+  /// The first of them that is a photo or a video by its content and by its name: by those a desktop chooses the
+  /// program, and with --any a sender may have sent anything.
+  var photo: LocalPath? {
+    paths.lazy.map { LocalPath($0) }.first { path in
+      guard let dot = path.lastComponent.bytes.lastIndex(of: UInt8(ascii: ".")),
+        let ending = LocalPath(bytes: Array(path.lastComponent.bytes[(dot + 1)...])).text?.lowercased(),
+        ImageKind.extensions.contains(ending),
+        let status = try? FileWalk.status(of: path, followingLink: false),
+        let kind = try? FileWalk.inspect(path, status).kind
+      else { return false }
+      return kind != .xmp
+    }
+  }
+
   var summary: String { "\(HumanFigures.files(files)) from \(name)" }
 
   /// - Parameter safe: makes names of files safe to show.
