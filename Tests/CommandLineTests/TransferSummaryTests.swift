@@ -57,6 +57,18 @@ struct TransferSummaryTests {
       ])
   }
 
+  @Test("a full disk is one reason, whatever was free for which file")
+  func fullDisk() {
+    let lines = lines(
+      (0..<20).map { number in
+        .failed(
+          .init(
+            peer: "k", file: "a", reason: "disk-full",
+            message: "the disk is full: 9 bytes are needed, \(number) are free", exitCode: .refused))
+      })
+    #expect(lines.last == "  20: the disk is full (a, a, a and 17 more)", "\(lines)")
+  }
+
   @Test("reasons beyond the fifth are counted only, so that no peer fills the memory or the screen")
   func limited() {
     let lines = lines((0..<100).map { failed("k", "a", "reason \($0)") })

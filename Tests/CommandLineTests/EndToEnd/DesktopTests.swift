@@ -221,10 +221,10 @@
       let desktop = try FakeDesktop(on: bus.address, opens: opens)
       try await ToolScene.run { scene in
         let receiver = try await receiver(scene, "--any", bus: bus)
-        let hostile = scene.folder.path + "/a.desktop"
-        try FileManager.default.copyItem(atPath: try scene.photo("a.jpg"), toPath: hostile)
+        let other = scene.folder.path + "/a.html"
+        try FileManager.default.copyItem(atPath: try scene.photo("a.jpg"), toPath: other)
         for (files, actions) in [
-          ([hostile], ["folder", "Show in folder"]),
+          ([other], ["folder", "Show in folder"]),
           ([try scene.photo("b c.jpg")], ["open", "Open", "folder", "Show in folder"]),
         ] {
           let sender = try scene.start("imagesend", ["--json", "--any", "--to", "Kitchen"] + files, state: "sender")
@@ -237,7 +237,7 @@
           if actions.count > 2, opens {
             #expect(await desktop.nextOpened() == scene.into + "/b c.jpg")
           } else {
-            let name = actions.count > 2 ? "b%20c.jpg" : "a.desktop"
+            let name = actions.count > 2 ? "b%20c.jpg" : "a.html"
             #expect(await desktop.nextSelected() == ["file://\(scene.into)/\(name)"])
           }
         }

@@ -59,6 +59,36 @@ struct ManyFilesTests {
     }
   }
 
+  @Test("a folder of many is stored, and passed over when it is there, in less than 64 MiB on either side")
+  func littleMemory() async throws {
+    let count = isLongRun ? 100_000 : 2_000
+    try await ToolScene.run { scene in
+      let album = try scene.folder.folder("album")
+      for number in 0..<count {
+        let folder = "\(album)/\(number / 1_000)"
+        if number.isMultiple(of: 1_000) { _ = try scene.folder.folder("album/\(number / 1_000)") }
+        try Data("GIF89a\u{1}\0\u{1}\0\(number)".utf8).write(to: URL(filePath: "\(folder)/\(number).gif"))
+      }
+      let receiver = try scene.start(
+        "imagerecv", ["--name", "Kitchen", "--directory", scene.into, "--accept", "all"], state: "Kitchen",
+        output: "/dev/null")
+      #expect(await receiver.shows("listening on"), "\(receiver.error)")
+      try scene.introduce("Kitchen", as: "Kitchen", to: "sender")
+      for outcome in ["stored", "already there"] {
+        let sender = try scene.start("imagesend", ["--to", "Kitchen", album], state: "sender", output: "/dev/null")
+        var most = 0
+        while sender.isRunning {
+          most = max(most, sender.peakMemory)
+          try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(await sender.end() == 0, "\(sender.error)")
+        #expect(sender.error.contains("\(HumanFigures.count(count)) \(outcome)"), "\(sender.error)")
+        #expect((1..<65_536).contains(most), "the sender had \(most) KiB")
+        #expect((1..<65_536).contains(receiver.peakMemory), "the receiver had \(receiver.peakMemory) KiB")
+      }
+    }
+  }
+
   @Test("a pipe gets a line of each, and so does a terminal with -v")
   func listed() async throws {
     try await ToolScene.run { scene in

@@ -168,6 +168,11 @@ struct ConfinedProcess: Sendable {
         pollfd(fd: results ?? -1, events: Int16(POLLIN), revents: 0),
       ]
       let left = max(.zero, end - .now) / .milliseconds(1)
+      // It may write all the time.
+      if left == 0, !isLate {
+        isLate = true
+        kill(process, SIGKILL)
+      }
       let count = poll(&entries, nfds_t(entries.count), Int32(clamping: Int64(left) + 1))
       if count < 0, errno == EINTR { continue }
       if count <= 0 {
@@ -203,19 +208,18 @@ struct ConfinedProcess: Sendable {
     }
   }
 
-  /// Reads what is there.
+  /// Reads what is there, or a piece of it: more may come as fast as it is read.
   /// - Returns: whether there was no more than that in all; the rest is dropped.
   @discardableResult
   private static func read(_ descriptor: Int32, into bytes: inout [UInt8], atMost limit: Int) -> Bool {
-    var isAll = true
     var buffer = [UInt8](repeating: 0, count: 4_096)
     while true {
       let count = Glibc.read(descriptor, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return isAll }
+      guard count > 0 else { return true }
       let room = max(0, limit - bytes.count)
       bytes += buffer[..<min(count, room)]
-      if count > room { isAll = false }
+      if count > room { return false }
     }
   }
 }

@@ -78,7 +78,9 @@ struct TransferSummary: Sendable {
       add(to: failed.peer, at: now) { $0.notChosen += 1 }
     case .failed(let failed):
       add(to: failed.peer, at: now) { $0.failed += 1 }
-      explain(failed.message, failed.file, by: failed.exitCode == .localFile ? nil : failed.peer)
+      // What is free differs from one file to the next.
+      let message = failed.reason == "disk-full" ? String(failed.message.prefix { $0 != ":" }) : failed.message
+      explain(message, failed.file, by: failed.exitCode == .localFile ? nil : failed.peer)
     case .listening, .identity, .found, .changed, .lost, .code, .codeSet, .codeFailed, .suspended, .resumed, .declined,
       .progress, .warning, .finished:
       break
