@@ -1,7 +1,7 @@
 import PiconetRuntime
 
-/// The threads of a host, for all its nodes: the loop, and one that disks may block; while received files are committed,
-/// some more of those; and while names are looked up, one for that.
+/// The threads of a host, for all its nodes: the loop, and one that disks may block; while received files are
+/// committed, some more of those; and while names are looked up, one for that.
 struct HostThreads: Sendable {
   let loop: EventLoop
   let disk: DiskThreads

@@ -1,7 +1,7 @@
 import PiconetFiles
 
-/// SHA-256 (FIPS 180-4) of content that comes piece by piece, for `Resource.contentIdentity`. Confined to one thread at a
-/// time.
+/// SHA-256 (FIPS 180-4) of content that comes piece by piece, for `Resource.contentIdentity`. Confined to one thread at
+/// a time.
 package final class ContentDigest {
   private let hash: RunningSHA256
 
