@@ -31,4 +31,15 @@ struct StoredNamesTests {
     // One that has stored nothing meanwhile is forgotten.
     #expect(names.mayReplace("a.jpg", of: try sender(1)) == .allowed)
   }
+
+  @Test("of all runs together are bounded: those that have stored nothing for longest are forgotten")
+  func bounded() throws {
+    let names = StoredNames(atMost: 100)
+    for run in 1...UInt64(3) {
+      for number in 0..<40 { #expect(names.mayReplace("\(number).jpg", of: try sender(run)) == .allowed) }
+    }
+    #expect(names.mayReplace("0.jpg", of: try sender(2)) == .never)
+    #expect(names.mayReplace("0.jpg", of: try sender(3)) == .never)
+    #expect(names.mayReplace("0.jpg", of: try sender(1)) == .allowed)
+  }
 }

@@ -9,9 +9,13 @@ final class StoredNames: Sendable {
   static let senders = 64
   /// How many names of each. A sender that uses more replaces nothing any more.
   static let namesOfSender = 65_536
+  /// How many names of all runs together, some 16 MiB; beyond that runs are forgotten likewise.
+  static let names = 4 * namesOfSender
 
   private struct State {
     var used: [NodeID: Set<Int>] = [:]
+    /// Of all runs.
+    var hashes = 0
     /// Who has stored something last is the last.
     var order: [NodeID] = []
 
@@ -20,13 +24,30 @@ final class StoredNames: Sendable {
       if let index = order.firstIndex(of: sender) {
         order.remove(at: index)
       } else if order.count == StoredNames.senders {
-        used[order.removeFirst()] = nil
+        forgetOldest()
       }
       order.append(sender)
     }
+
+    private mutating func forgetOldest() {
+      hashes -= used.removeValue(forKey: order.removeFirst())?.count ?? 0
+    }
+
+    /// - Returns: whether it is new.
+    mutating func note(_ hash: Int, of sender: NodeID, atMost limit: Int) -> Bool {
+      guard used[sender, default: []].insert(hash).inserted else { return false }
+      hashes += 1
+      while hashes > limit, order.count > 1 { forgetOldest() }
+      return true
+    }
   }
 
+  private let limit: Int
+
   private let state = Mutex(State())
+
+  /// - Parameter names: how many of all runs together are remembered.
+  init(atMost names: Int = StoredNames.names) { limit = 2 * names }
 
   /// Whether the sender may replace the file with this name; from now on the name counts as used. If the sender has
   /// used it in another spelling, which a file system that ignores case or normalizes takes for the same, only a file
@@ -38,8 +59,8 @@ final class StoredNames: Sendable {
     return state.withLock { state in
       state.noteRun(of: sender)
       guard (state.used[sender]?.count ?? 0) < 2 * Self.namesOfSender else { return .never }
-      guard state.used[sender, default: []].insert(exactly).inserted else { return .never }
-      return state.used[sender, default: []].insert(alike).inserted ? .allowed : .exactly
+      guard state.note(exactly, of: sender, atMost: limit) else { return .never }
+      return state.note(alike, of: sender, atMost: limit) ? .allowed : .exactly
     }
   }
 }

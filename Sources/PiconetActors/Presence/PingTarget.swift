@@ -1,6 +1,7 @@
 import Piconet
 
 /// What is pinged, and whose presence is watched.
+@nonexhaustive
 public enum PingTarget: Sendable, Hashable, CustomStringConvertible {
   /// The actor system of a node.
   case node(NodeID)

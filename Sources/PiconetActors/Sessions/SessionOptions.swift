@@ -4,6 +4,7 @@ import PiconetCalls
 /// What a session is: the options with which AllJoyn binds a session port, or joins one.
 public struct SessionOptions: Sendable, Hashable {
   /// What goes through the session.
+  @nonexhaustive
   public enum Traffic: Sendable, Hashable {
     /// Calls, signals and messages.
     case messages
@@ -12,6 +13,7 @@ public struct SessionOptions: Sendable, Hashable {
   }
 
   /// How far away members may be.
+  @nonexhaustive
   public enum Proximity: Sendable, Hashable {
     /// Programs of this machine alone, over its loopback interface.
     case device
