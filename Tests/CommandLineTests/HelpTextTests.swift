@@ -77,6 +77,12 @@ private let imagesendHelp = """
                               folders that a DIRECTORY has
         --alone               send a photo without the files that belong to it:
                               photo.xmp, and the film of a live photo
+        --location=keep|strip|ask
+                              what photos and videos say of the place where they
+                              were taken (GPS position, city): keep it (default);
+                              strip it, with Debian's libimage-exiftool-perl, and
+                              send nothing that it can't be taken out of; or ask
+                              once, before the first such file
         --as=NAME             call the file that is read from standard input so
                               (default: stdin, with the extension of its kind)
         --no-thumbnails       do not show the person there what the first photos
@@ -126,6 +132,7 @@ private let imagesendHelp = """
     imagesend sunset.jpg
     imagesend --to 'Living room' holiday/
     imagesend --to all --timeout 2m *.jpg
+    imagesend --to Kitchen --location strip holiday/
     scanimage --format=png | imagesend --to Kitchen --as letter.png -
     imagesend --address [::1]:4000 --fingerprint 9f86... --json sunset.jpg
     imagesend --transport bluetooth --to Kitchen sunset.jpg

@@ -78,7 +78,7 @@ struct ConfinementTests {
       }
       #expect(await sender.end() == 0, "\(sender.error)")
       #expect(Set(seen.filter { !$0.isConfined }.map(\.name)).isEmpty)
-      #expect(Set(seen.map(\.name)).isSuperset(of: ["imagerecv", "piconet", "piconet-disk", "piconet-names"]))
+      #expect(Set(seen.map(\.name)).isSuperset(of: ["imagerecv", "piconet", "piconet-disk"]))
       #expect(!receiver.error.contains("kernel"), "\(receiver.error)")
     }
   }
