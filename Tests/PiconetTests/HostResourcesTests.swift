@@ -49,7 +49,7 @@ struct HostResourcesTests {
           try await node.setAvailable(true)
           nodes.append(node)
           counts.append(await Self.descriptors())
-          try #require(nodeThreadCount() == 3)
+          try #require(nodeThreadCount() == 2)
         }
         try #require(counts[9] - counts[0] <= 9 + Self.strangers, "\(counts)")
         for node in nodes.dropFirst() { await node.stop() }

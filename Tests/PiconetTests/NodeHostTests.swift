@@ -108,7 +108,7 @@ struct NodeHostTests {
       let second = try #require(try await host?.node(test.configuration("B")))
       try await second.setAvailable(true)
       await first.stop()
-      try #require(nodeThreadCount() == 3)
+      try #require(nodeThreadCount() == 2)
       let third = try #require(try await host?.node(test.configuration("C")))
       let address = try #require(await second.listeningAddresses.first).text
       host = nil
@@ -116,7 +116,7 @@ struct NodeHostTests {
       _ = try await third.invite(at: address)
       try #require(try await accepted != nil)
       await second.stop()
-      try #require(nodeThreadCount() == 3)
+      try #require(nodeThreadCount() == 2)
       await third.stop()
       try expectNothingLeft(since: before)
 
