@@ -113,7 +113,8 @@ final class ToolProcess: Sendable {
 
   /// The programs are beside the test bundle, where the build puts both, or where `PICONET_PROGRAMS` says.
   static func path(of tool: String) -> String {
-    if let folder = ProcessInfo.processInfo.environment["PICONET_PROGRAMS"] { return "\(folder)/\(tool)" }
+    let chosen = ProcessInfo.processInfo.environment["PICONET_PROGRAMS"].map { "\($0)/\(tool)" }
+    if let chosen, FileManager.default.isExecutableFile(atPath: chosen) { return chosen }
     let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     let beside = URL(filePath: program).deletingLastPathComponent().appending(path: tool).path
     if FileManager.default.isExecutableFile(atPath: beside) { return beside }
