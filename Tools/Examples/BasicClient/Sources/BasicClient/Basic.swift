@@ -49,7 +49,8 @@ enum Sample {
       case .ownerChanged(let name, _, let owner):
         let words = owner.map { $0 == node.id ? "this program" : printable(node.session[$0]?.name ?? "another") }
         print("The owner of \(name) is now \(words ?? "nobody").")
-      @unknown default: break
+      // What else there is, such as the end of the actor system.
+      default: break
       }
     }
   }
