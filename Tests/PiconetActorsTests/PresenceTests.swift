@@ -89,12 +89,29 @@ struct PresenceTests {
     }
   }
 
+  /// Reads changes until this one, or their end: where a limit is short, an answer may be late on a busy machine too.
+  nonisolated(nonsending) private func next(
+    _ wanted: String, of changes: inout AsyncStream<PresenceChange>.AsyncIterator
+  ) async -> Bool {
+    while true {
+      let change = await next(&changes)
+      if change == wanted { return true }
+      if change == "end" { return false }
+    }
+  }
+
+  private func isAbsent(_ presence: Presence?) -> Bool { if case .absent? = presence { true } else { false } }
+
+  /// For an answer that comes in any case, however busy the machine is.
+  private static let patience = Duration.seconds(300)
+
   @Test("an object that is taken away is absent, and present when it is back")
   func objects() async throws {
     try await Pair.run { pair in
       try pair.service.publish(Visitor(actorSystem: pair.service), at: "/guest")
       let id = RemoteObjectID(pair.service.node.id, "/guest")
-      var changes = try pair.client.presence(of: .object(id), every: .milliseconds(10)).makeAsyncIterator()
+      var changes = try pair.client.presence(of: .object(id), every: .milliseconds(10), within: Self.patience)
+        .makeAsyncIterator()
       #expect(await next(&changes) == "present")
       pair.service.unpublish("/guest")
       #expect(await next(&changes) == "noSuchObject")
@@ -110,8 +127,10 @@ struct PresenceTests {
     try await Pair.run { pair in
       try await pair.client.ping(pair.toService)
       let hours = Duration.seconds(7_200)
-      var node = try pair.client.presence(of: .node(pair.service.node.id), every: hours).makeAsyncIterator()
-      var owner = try pair.client.presence(of: .owner(of: "lamp"), every: hours).makeAsyncIterator()
+      var node = try pair.client.presence(of: .node(pair.service.node.id), every: hours, within: Self.patience)
+        .makeAsyncIterator()
+      var owner = try pair.client.presence(of: .owner(of: "lamp"), every: hours, within: Self.patience)
+        .makeAsyncIterator()
       #expect(await next(&node) == "present")
       #expect(await next(&owner) == "noOwner")
       try await pair.service.claim("lamp")
@@ -133,22 +152,20 @@ struct PresenceTests {
   func silence() async throws {
     try await Pair.run(throughRelay: true) { pair in
       let relay = try #require(pair.relay)
+      let service = PingTarget.node(pair.service.node.id)
       let watch = try PresenceWatch(pair.client, every: .milliseconds(10), within: .milliseconds(300))
-      try watch.add(.node(pair.service.node.id))
+      try watch.add(service)
       var changes = watch.changes.makeAsyncIterator()
-      #expect(await next(&changes) == "present")
+      #expect(await next("present", of: &changes))
       relay.setSilent(true)
-      #expect(await next(&changes) == "timedOut")
-      guard case .absent? = watch.presence(of: .node(pair.service.node.id)) else {
-        Issue.record("it is not known to be absent")
-        return
-      }
+      // One that is told of may still have been late before; what lasts is the silence.
+      repeat { try #require(await next("timedOut", of: &changes)) } while !isAbsent(watch.presence(of: service))
       relay.setSilent(false)
-      #expect(await next(&changes) == "present")
-      watch.remove(.node(pair.service.node.id))
-      #expect(watch.presence(of: .node(pair.service.node.id)) == nil && watch.targets.isEmpty)
+      #expect(await next("present", of: &changes))
+      watch.remove(service)
+      #expect(watch.presence(of: service) == nil && watch.targets.isEmpty)
       watch.end()
-      #expect(await next(&changes) == "end")
+      #expect(await next("end", of: &changes))
       #expect(await code { try watch.add(.owner(of: "lamp")) } == .shuttingDown)
     }
   }
@@ -161,7 +178,7 @@ struct PresenceTests {
     configuration.identity = .directory(try folder.folder("state"))
     try await Node.run(Pair.configuration("Client", session)) { client in
       try await PiconetActorSystem.run(on: client) { system in
-        let watch = try PresenceWatch(system, every: .seconds(7_200))
+        let watch = try PresenceWatch(system, every: .seconds(7_200), within: Self.patience)
         var changes = watch.changes.makeAsyncIterator()
         var former: NodeID?
         for _ in 0..<2 {
