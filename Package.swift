@@ -130,7 +130,7 @@ let package = Package(
     // Decodes pictures without rights; the programs find it beside themselves. C, and the only one that has these
     // libraries.
     .target(
-      name: "PiconetThumbnail", path: "Tools/Thumbnail",
+      name: "PiconetThumbnail", dependencies: ["CPiconetSystem"], path: "Tools/Thumbnail",
       linkerSettings: [.linkedLibrary("jpeg"), .linkedLibrary("png16"), .linkedLibrary("seccomp")]),
     .executableTarget(
       name: "piconet-thumbnail", dependencies: ["PiconetThumbnail"], path: "Tools/piconet-thumbnail-program"),

@@ -87,9 +87,6 @@ static int filter_calls(void) {
   return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }
 
-static const uint64_t reading =
-    LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-
 static int allow(int rules, int place, uint64_t rights) {
   struct stat status;
   if (fstat(place, &status) != 0) return -1;
@@ -102,7 +99,7 @@ static int allow(int rules, int place, uint64_t rights) {
 static int make_rules(const struct piconet_confined *program) {
   int version = piconet_landlock_version();
   if (version < 0) return -1;
-  int rules = piconet_landlock_new(piconet_landlock_write_rights(version) | reading);
+  int rules = piconet_landlock_new(piconet_landlock_write_rights(version) | piconet_landlock_read_rights());
   if (rules < 0) return -1;
   int result = allow(rules, program->input, LANDLOCK_ACCESS_FS_READ_FILE);
   // A pipe has no place among files, and needs no rule.
@@ -110,7 +107,7 @@ static int make_rules(const struct piconet_confined *program) {
   for (const char *const *path = program->readable; result == 0 && *path; path++) {
     int place = open(*path, O_PATH | O_CLOEXEC);
     if (place < 0) continue;
-    result = allow(rules, place, reading);
+    result = allow(rules, place, piconet_landlock_read_rights());
     int error = errno;
     close(place);
     errno = error;

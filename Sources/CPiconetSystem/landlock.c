@@ -38,6 +38,10 @@ uint64_t piconet_landlock_write_rights(int version) {
   return rights;
 }
 
+uint64_t piconet_landlock_read_rights(void) {
+  return LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+}
+
 int piconet_landlock_new(uint64_t rights) {
   struct landlock_ruleset_attr attributes = {.handled_access_fs = rights};
   return (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);

@@ -4,15 +4,15 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <linux/landlock.h>
 #include <seccomp.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "landlock.h"
 
 static bool has_one_thread(void) {
   DIR *threads = opendir("/proc/self/task");
@@ -31,15 +31,12 @@ static bool limit(int resource, rlim_t value) {
 /// Takes every right to files that this kernel knows. The attributes of later versions (ports, other processes) are not
 /// in Debian 12's headers; seccomp leaves nothing of these anyway.
 static bool leave_files(void) {
-  int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  int version = piconet_landlock_version();
   // Without Landlock there is still seccomp.
   if (version < 1) return true;
-  // landlock(7): 13 rights in version 1, then REFER, TRUNCATE and, with 5, IOCTL_DEV.
-  int rights = version >= 5 ? 16 : version >= 3 ? 15 : version == 2 ? 14 : 13;
-  struct landlock_ruleset_attr attributes = {.handled_access_fs = (1ULL << rights) - 1};
-  int rules = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+  int rules = piconet_landlock_new(piconet_landlock_write_rights(version) | piconet_landlock_read_rights());
   if (rules < 0) return false;
-  bool is_done = syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+  bool is_done = piconet_landlock_restrict(rules) == 0;
   close(rules);
   return is_done;
 }

@@ -12,6 +12,9 @@ int piconet_landlock_version(void);
 /// All rights by which files are changed, made, removed or moved, of those that this version knows.
 uint64_t piconet_landlock_write_rights(int version);
 
+/// All rights by which files are read, run or listed; every version knows them.
+uint64_t piconet_landlock_read_rights(void);
+
 /// A set of rules, as a descriptor: without a rule it takes all of these rights away.
 int piconet_landlock_new(uint64_t rights);
 

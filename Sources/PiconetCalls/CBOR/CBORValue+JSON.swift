@@ -13,7 +13,8 @@ extension CBORValue {
     case .unsigned(let number): text += "\(number)"
     // -1 - 2^64 + 1 has no word in Swift.
     case .negative(let number): text += number == .max ? "-18446744073709551616" : "-\(number + 1)"
-    case .bytes(let bytes): text += "\"\(Self.base64URL(bytes))\""
+    case .bytes(let bytes):
+      text += "\"\(String(decoding: Base64Text.url.encode(bytes), as: UTF8.self))\""
     case .text(let content): Self.write(content, into: &text)
     case .array(let elements):
       text += "["
@@ -61,35 +62,9 @@ extension CBORValue {
     text += "\""
   }
 
-  private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-  /// RFC 4648, section 5, without padding.
-  private static func base64URL(_ bytes: [UInt8]) -> String {
-    var result: [UInt8] = []
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
-      for index in 0...group.count { result.append(digits[Int(bits >> UInt32(18 - 6 * index)) & 0x3F]) }
-    }
-    return String(decoding: result, as: UTF8.self)
-  }
-
   /// The bytes that a base64url text without padding stands for; nil if it is none.
   public static func bytes(base64URL text: String) -> CBORValue? {
-    var bytes: [UInt8] = []
-    var (bits, count) = (UInt32(0), 0)
-    for character in text.utf8 {
-      guard let value = digits.firstIndex(of: character) else { return nil }
-      bits = bits << 6 | UInt32(value)
-      count += 6
-      if count >= 8 {
-        count -= 8
-        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-        bits &= 1 << UInt32(count) - 1
-      }
-    }
-    // What is left over belongs to no byte, and is zero where nothing was mistyped.
-    return count < 6 && bits == 0 ? .bytes(bytes) : nil
+    Base64Text.url.decode(text.utf8).map { .bytes($0) }
   }
 
   /// Reads one JSON text (RFC 8259), as RFC 8949, 6.2 converts it: a number without a fraction or an exponent is an

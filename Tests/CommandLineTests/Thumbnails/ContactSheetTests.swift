@@ -1,3 +1,4 @@
+import PiconetCalls
 import Foundation
 import Testing
 
@@ -19,11 +20,11 @@ struct ContactSheetTests {
     for count in 0..<70 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
       let text = Data(bytes).base64EncodedString()
-      #expect(String(decoding: Base64Text.encode(bytes), as: UTF8.self) == text)
-      #expect(Base64Text.decode(Array(text.utf8)) == bytes)
+      #expect(String(decoding: Base64Text.padded.encode(bytes), as: UTF8.self) == text)
+      #expect(Base64Text.padded.decode(Array(text.utf8)) == bytes)
     }
     for text in ["A", "AA", "AAA", "====", "A===", "AB==", "AAB=", "AA==AAAA", "AA=A", "AAA\n", "AA-_", "AAA "] {
-      #expect(Base64Text.decode(Array(text.utf8)) == nil, "\(text)")
+      #expect(Base64Text.padded.decode(Array(text.utf8)) == nil, "\(text)")
     }
   }
 
@@ -54,9 +55,9 @@ struct ContactSheetTests {
 
   @Test("one that is larger, has more, or is none is dropped, and what comes is shown all the same")
   func hostile() throws {
-    let jpeg = String(decoding: Base64Text.encode([1, 2, 3]), as: UTF8.self)
+    let jpeg = String(decoding: Base64Text.padded.encode([1, 2, 3]), as: UTF8.self)
     let long = String(
-      decoding: Base64Text.encode([UInt8](repeating: 1, count: ContactSheet.byteLimit + 1)), as: UTF8.self)
+      decoding: Base64Text.padded.encode([UInt8](repeating: 1, count: ContactSheet.byteLimit + 1)), as: UTF8.self)
     for word in [
       "", "sheet=", "sheet=:", "sheet=1:", "sheet=:\(jpeg)", "sheet=0:\(jpeg)", "sheet=4:\(jpeg)", "sheet=1,1:\(jpeg)",
       "sheet=2,1:\(jpeg)", "sheet=1,2,3,4,5,6:\(jpeg)", "sheet=-1:\(jpeg)", "sheet=+1:\(jpeg)", "sheet=01:\(jpeg)",

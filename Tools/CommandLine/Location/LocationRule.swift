@@ -56,10 +56,13 @@ final class LocationRule: Sendable {
     TransferFailure(word: "usage", message: message, exitCode: .usage)
   }
 
+  /// Whether a file may still be sent otherwise than it is: not with `keep`, whether that was said before or answered.
+  var mayChangeFiles: Bool { tool != nil && decision.withLock { $0 != .keep } }
+
   /// What is to be sent in place of a file.
   /// - Returns: nil: the file itself.
   func content(of file: GatheredFile) async throws(TransferFailure) -> CleanFile? {
-    guard let tool, decision.withLock({ $0 != .keep }) else { return nil }
+    guard let tool, mayChangeFiles else { return nil }
     let outcome = await room.run { () async -> Result<CleanFile?, TransferFailure> in
       do throws(TransferFailure) {
         return .success(try await content(of: file, tool))

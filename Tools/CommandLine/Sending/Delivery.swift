@@ -210,6 +210,7 @@ struct Delivery: Sendable {
 
   /// What is sent in place of the file; nil: itself. The peer is not to blame for the time that this takes.
   private func prepare(_ file: GatheredFile, _ shared: Shared) async throws(TransferFailure) -> CleanFile? {
+    guard location.mayChangeFiles else { return nil }
     shared.state.withLock { $0.patience.beganPreparing() }
     defer { shared.state.withLock { $0.patience.endedPreparing(at: .now) } }
     return try await location.content(of: file)

@@ -1,3 +1,5 @@
+import PiconetCalls
+
 /// The first pictures of an offer in one small JPEG: squares side by side, from the left. One picture costs less room
 /// in an invitation than several, and a receiver has only one of a peer's to decode.
 struct ContactSheet: Hashable, Sendable {
@@ -28,7 +30,7 @@ struct ContactSheet: Hashable, Sendable {
   /// A word: `sheet=1,2,5:` and the JPEG in base64. Files are counted from 1.
   var word: String {
     Self.mark + places.map { "\($0 + 1)" }.joined(separator: ",") + ":"
-      + String(decoding: Base64Text.encode(jpeg), as: UTF8.self)
+      + String(decoding: Base64Text.padded.encode(jpeg), as: UTF8.self)
   }
 
   /// nil if the word is none.
@@ -37,7 +39,7 @@ struct ContactSheet: Hashable, Sendable {
     let rest = word.dropFirst(Self.mark.count).utf8
     guard let colon = rest.firstIndex(of: UInt8(ascii: ":")) else { return nil }
     let text = rest[rest.index(after: colon)...]
-    guard text.count <= (Self.byteLimit + 2) / 3 * 4, let jpeg = Base64Text.decode(Array(text)) else { return nil }
+    guard text.count <= (Self.byteLimit + 2) / 3 * 4, let jpeg = Base64Text.padded.decode(text) else { return nil }
     var places: [Int] = []
     for number in rest[..<colon].split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
       guard places.count < Self.pictureLimit, (1...2).contains(number.count),

@@ -1,3 +1,5 @@
+import PiconetCalls
+
 /// Pictures for terminals with kitty's graphics protocol (sw.kovidgoyal.net/kitty/graphics-protocol).
 enum KittyGraphics {
   /// Of the text that each part carries.
@@ -5,7 +7,7 @@ enum KittyGraphics {
 
   /// Shows a picture at the cursor, in so many columns and rows. The terminal answers nothing.
   static func text(of picture: Picture, columns: Int, rows: Int) -> String {
-    var rest = Base64Text.encode(picture.bytes)[...]
+    var rest = Base64Text.padded.encode(picture.bytes)[...]
     var control = "a=T,f=24,s=\(picture.width),v=\(picture.height),c=\(columns),r=\(rows),q=2,"
     var text = ""
     repeat {
