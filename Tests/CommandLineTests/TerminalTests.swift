@@ -64,6 +64,20 @@ extension AtATerminal {
       #expect(terminal.flags == before)
     }
 
+    @Test("a terminal is asked for its attributes, answers, and is as before")
+    func attributes() async {
+      let before = terminal.flags
+      let program = terminal.program
+      async let attributes = onItsOwnThread {
+        TerminalAttributes.asked(input: program, output: program, patience: .seconds(120))
+      }
+      #expect(await shows("\u{1B}[c"))
+      #expect(terminal.flags != before)
+      terminal.type("\u{1B}[?62;4c")
+      #expect(await attributes??.numbers == [62, 4])
+      #expect(terminal.flags == before)
+    }
+
     @Test("Escape quits, Ctrl-C interrupts, and the terminal is as before")
     func leaving() async {
       let before = terminal.flags
@@ -216,6 +230,19 @@ struct PeerListUpdatesTests {
 
 @Suite("A question at the foot of a terminal")
 struct QuestionLineTests {
+  @Test("is answered by what a person types, without keys and reports in it, whole or not")
+  func controlSequences() {
+    func typed(_ line: String) -> String { String(decoding: withoutControlSequences(Array(line.utf8)), as: UTF8.self) }
+    #expect(typed("yes") == "yes")
+    #expect(typed("\u{1B}[?62;4cn") == "n")
+    #expect(typed("1\u{1B}[A\u{1B}[3;5~2\u{1B}[ q3") == "123")
+    #expect(typed("y\u{1B}") == "y")
+    #expect(typed("y\u{1B}[") == "y")
+    #expect(typed("y\u{1B}[?62;4") == "y")
+    #expect(typed("y\u{1B}\u{1B}[Ae") == "ye")
+    #expect(typed("") == "")
+  }
+
   @Test("on a narrow terminal the letters of the answers are left, in one line")
   func narrow() {
     let accept = AcceptQuestion.Wording.acceptFiles.prompt

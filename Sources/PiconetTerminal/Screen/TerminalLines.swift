@@ -55,7 +55,9 @@ package final class TerminalLines: Sendable {
           if line.count < Self.longestLine { line.append(byte) }
           continue
         }
-        if let answer = answer(String(decoding: line, as: UTF8.self)) { return .answer(answer) }
+        if let answer = answer(String(decoding: withoutControlSequences(line), as: UTF8.self)) {
+          return .answer(answer)
+        }
         line = []
       }
     }

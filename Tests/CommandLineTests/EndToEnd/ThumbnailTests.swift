@@ -56,29 +56,25 @@ struct ThumbnailTests {
     }
   }
 
-  @Test("as the terminal can: by kitty's protocol, as sixels where it says so, or not at all")
+  @Test("as the terminal can: by kitty's protocol, as sixels, or not at all")
   func forms() async throws {
     try await ToolScene.run { scene in
       let file = try photo(scene, "poppies.jpg", red)
-      typealias Case = (words: [String], variables: [String: String], answer: String?, shows: String?)
+      typealias Case = (words: [String], variables: [String: String], shows: String?)
       let cases: [Case] = [
-        ([], ["TERM": "xterm-kitty"], nil, "\u{1B}_Ga=T,f=24,"),
-        ([], ["TERM": "xterm-256color"], "\u{1B}[?62;4c", "\u{1B}P0;1q\"1;1;128;128"),
-        (["--thumbnails", "off"], ["TERM": "xterm-kitty"], nil, nil),
-        (["--quiet", "--thumbnails", "kitty"], [:], nil, nil),
-        ([], ["TERM": "xterm-kitty", "NO_COLOR": "1"], nil, nil),
+        ([], ["TERM": "xterm-kitty"], "\u{1B}_Ga=T,f=24,"),
+        (["--thumbnails", "sixel"], ["TERM": "xterm-256color"], "\u{1B}P0;1q\"1;1;128;128"),
+        (["--thumbnails", "off"], ["TERM": "xterm-kitty"], nil),
+        (["--quiet", "--thumbnails", "kitty"], [:], nil),
+        ([], ["TERM": "xterm-kitty", "NO_COLOR": "1"], nil),
       ]
-      for (words, variables, answer, shows) in cases {
+      for (words, variables, shows) in cases {
         let receiver = try scene.start(
           "imagerecv", ["--name", "Kitchen", "--directory", scene.into, "--json"] + words, state: "Kitchen",
           onTerminal: true, variables: variables.merging(["PATH": "/nowhere"]) { $1 })
         try scene.introduce("Kitchen", as: "Kitchen", to: "sender")
         try #require(await receiver.shows("\"listening\""), "\(receiver.error)")
         let sender = try scene.sender("--to", "Kitchen", file)
-        if let answer {
-          #expect(await receiver.shows("\u{1B}[c"), "\(receiver.error)")
-          receiver.type(answer)
-        }
         #expect(await receiver.shows(Self.question), "\(receiver.error)")
         if let shows {
           #expect(receiver.error.contains(shows), "\(words) \(variables): \(receiver.error)")
@@ -91,6 +87,18 @@ struct ThumbnailTests {
         receiver.send(signal: SIGTERM)
         #expect(await receiver.end() == 143)
       }
+    }
+  }
+
+  @Test("a terminal that says too late what it can has not answered the question for its person")
+  func lateAttributes() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await receiver(scene, [], ["TERM": "xterm-256color", "PATH": "/nowhere"])
+      let sender = try scene.sender("--to", "Kitchen", try photo(scene, "poppies.jpg", red))
+      #expect(await receiver.shows(Self.question), "\(receiver.error)")
+      #expect(receiver.error.contains("\u{1B}[c"), "\(receiver.error)")
+      receiver.type("\u{1B}[?62;4cn\n")
+      #expect(await sender.end() == 4, "\(sender.error)")
     }
   }
 
