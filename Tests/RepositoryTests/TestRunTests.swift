@@ -4,11 +4,13 @@ import Testing
 /// Tools/test runs tests in virtual machines; what it does with their results is shown by tests beside it, in Python.
 @Suite("Tools/test")
 struct TestRunTests {
-  @Test("a machine that broke under its tests is booted once more, a test that failed has no second try")
-  func brokenMachine() throws {
+  @Test(
+    "a machine that broke is booted once more, a test that failed has no second try, programs are waited for",
+    arguments: ["test_broken_machine", "test_programs"])
+  func tests(name: String) throws {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["python3", "-B", Repository.root + "/Tools/TestRun/test_broken_machine.py"]
+    process.arguments = ["python3", "-B", Repository.root + "/Tools/TestRun/\(name).py"]
     let pipe = Pipe()
     process.standardError = pipe
     process.standardInput = FileHandle.nullDevice

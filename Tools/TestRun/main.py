@@ -12,14 +12,14 @@ import sys
 import threading
 import time
 
+import builds
 import declarations
 import runs
 import summary
+from builds import Stop
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / ".build/test"
-# Apart from what `swift build` builds: with other settings each would have to build all anew after the other.
-SCRATCH = ["--scratch-path", str(ROOT / ".build/optimized")]
 
 # In turns: the simulated seeds keep every processor busy, and what starts processes or waits for an answer over a socket
 # should not wait behind what computes. The rest computes, and is a part of its own.
@@ -34,7 +34,6 @@ FAST = ["PiconetWireTests", "PiconetEngineTests", "PiconetDNSSDTests", "PiconetC
 # Of the simulated seeds, which take more than half of the processor time of what is fast.
 FAST_SEEDS = "0.25"
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PROGRAMS = ["imagesend", "imagerecv", "piconet"]
 # Builds another package on top of this one.
 DEPENDANT = "RepositoryTests[.]DependantTests"
 
@@ -43,35 +42,8 @@ def say(line):
     print(line, flush=True)
 
 
-class Stop(Exception):
-    """Nothing can be run."""
-
-
 def targets():
     return sorted(path.name for path in (ROOT / "Tests").iterdir() if path.is_dir())
-
-
-def build(only=None, products=()):
-    """Builds the bundle of these test targets, or of all; or these products alone.
-    - Returns: where the bundle is."""
-    environment = {**os.environ, "PICONET_OPTIMIZED": "1"}
-    if only:
-        environment["PICONET_TESTS"] = ",".join(only)
-    log = OUTPUT / "build.log"
-    with open(log, "w+b") as file:
-        is_seen = sys.stdout.isatty()
-        status = 0
-        for what in [["--product", product] for product in products] or [["--build-tests"]]:
-            status = status or subprocess.run(
-                ["swift", "build", *SCRATCH, *what], cwd=ROOT, stdin=subprocess.DEVNULL, env=environment,
-                stdout=None if is_seen else file, stderr=None if is_seen else subprocess.STDOUT, check=False).returncode
-        if status != 0:
-            file.seek(0)
-            sys.stdout.write(file.read().decode(errors="replace")[-20000:])
-            raise Stop("the tests do not build")
-    folder = subprocess.run(["swift", "build", *SCRATCH, "--show-bin-path"], cwd=ROOT, stdin=subprocess.DEVNULL, env=environment,
-                            capture_output=True, text=True, check=True).stdout.strip()
-    return pathlib.Path(folder, "PiconetPackageTests.xctest")
 
 
 def lack_of_machine():
@@ -92,6 +64,8 @@ class Lanes:
             if runs.is_stopped.is_set():
                 return
             self.begun.add(run)
+        if run.programs is not None:
+            run.programs.wait()
         run.execute()
         with self.lock:
             self.begun.discard(run)
@@ -168,7 +142,9 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--host-clock", action="store_true")
     parser.add_argument("--lanes", type=int, default=0)
-    parser.add_argument("--programs", type=pathlib.Path)
+    programs = parser.add_mutually_exclusive_group()
+    programs.add_argument("--programs", type=pathlib.Path)
+    programs.add_argument("--release", action="store_true")
     options = parser.parse_args()
 
     found = declarations.suites(ROOT)
@@ -191,6 +167,7 @@ def main():
         # A second one would wait for the first for ever.
         for kind in STOPPING:
             signal.signal(kind, signal.SIG_IGN)
+        builds.end()
         lanes.end()
         os._exit(130)
     for kind in STOPPING:
@@ -202,16 +179,15 @@ def main():
         os.environ.setdefault("PICONET_SEEDS", FAST_SEEDS)
     if options.all:
         os.environ["PICONET_SLOW_TESTS"] = "1"
-    if options.programs:
-        options.programs = options.programs.resolve()
-        lacking = [name for name in PROGRAMS if not os.access(options.programs / name, os.X_OK)]
-        if lacking:
-            raise Stop(f"there is no {lacking[0]} in {options.programs}")
+    programs = builds.Programs.of(options.programs) if options.programs else None
+    if options.release:
+        programs = builds.Programs.release(ROOT, OUTPUT)
     is_alone = options.interoperability is not None
     is_here = options.bluetooth is None and not is_alone
     wants_machine = not options.no_bluetooth and not options.fast and not is_alone
     preparing = concurrent.futures.ThreadPoolExecutor(1).submit(lack_of_machine) if wants_machine else None
-    bundle = None if is_alone and options.programs else build(FAST if options.fast else None, PROGRAMS if is_alone else ())
+    bundle = None if is_alone and programs else builds.bundle(
+        ROOT, OUTPUT, FAST if options.fast else None, builds.PROGRAMS if is_alone else ())
     no_machine = preparing.result() if preparing else ""
     if no_machine and not is_here:
         raise Stop("no virtual machine for the Bluetooth tests: " + no_machine)
@@ -227,15 +203,15 @@ def main():
             here.append(runs.here(f"{name}, here", OUTPUT / number(name, len(here)), bundle, only=f"^({'|'.join(part)})[.]"))
     if is_alone or is_here and not options.fast:
         folder = OUTPUT / number("interoperability", len(here))
-        here.append(runs.interoperability(folder, options.programs or bundle.parent, ROOT, options.interoperability or ""))
+        here.append(runs.interoperability(folder, programs or builds.Programs(bundle.parent), ROOT, options.interoperability or ""))
     machines = []
     if wants_machine and not no_machine:
         environment = ["PICONET_SEED", "PICONET_SEEDS", "PICONET_SLOW_TESTS"]
-        if options.programs:
-            environment.append(f"PICONET_PROGRAMS={options.programs}")
+        if programs:
+            environment.append(f"PICONET_PROGRAMS={programs.folder}")
         for boot in boots:
             run = runs.in_machine(boot, OUTPUT / number(boot.name, len(here) + len(machines)), bundle, ROOT, options.bluetooth or None,
-                                  options.host_clock, environment)
+                                  options.host_clock, environment, programs)
             machines.append(run)
     durations = Durations()
     say(f"== {len(here)} parts here, {len(machines)} virtual machines, {lanes.count} at a time; their output is in {OUTPUT.relative_to(ROOT)}")

@@ -36,6 +36,8 @@ class Run:
         self.process, self.is_over = None, threading.Event()
         # What ended the machine of a first try.
         self.retried = ""
+        # What has to be built before it begins, or None.
+        self.programs = None
         # What has to have run, by its name: patterns of tests' ids.
         self.expected = {}
 
@@ -140,7 +142,7 @@ def both(pattern, declared):
     return f"^(?={start}(?:{pattern.removeprefix('^')})){declared.removeprefix('^')}"
 
 
-def in_machine(machine, folder, bundle, root, pattern=None, host_clock=False, environment=()):
+def in_machine(machine, folder, bundle, root, pattern=None, host_clock=False, environment=(), programs=None):
     """One boot of the virtual machine, whose tests take turns: one kernel and one bluetoothd play all hosts there."""
     folder = pathlib.Path(folder).absolute()
     options = ["--timeout", str(LIMIT_MACHINE - 60), "--times", "--memory", str(MEMORY), "--output", str(folder)]
@@ -155,6 +157,7 @@ def in_machine(machine, folder, bundle, root, pattern=None, host_clock=False, en
     command = ["nice", "-n", "10", str(pathlib.Path(root, "Tools/bluetooth-vm")), *options, *machine.shape.split(), "sh", "-c", script, str(folder / "events"),
                *test]
     run = MachineRun(machine.name, folder, command, LIMIT_MACHINE)
+    run.programs = programs
     if not pattern:
         run.expected = {suite.name: suite.regular_expression for suite in machine.suites}
     return run
@@ -193,6 +196,8 @@ class InteroperabilityRun(Run):
 
 def interoperability(folder, programs, root, pattern=""):
     """The second implementation against the programs of this build."""
-    command = ["/usr/bin/python3", "-B", str(pathlib.Path(root, "Tests/Interoperability")), "--programs", str(programs),
+    command = ["/usr/bin/python3", "-B", str(pathlib.Path(root, "Tests/Interoperability")), "--programs", str(programs.folder),
                "--events", str(pathlib.Path(folder, "events")), pattern]
-    return InteroperabilityRun("Interoperability, here", folder, command, LIMIT_HERE)
+    run = InteroperabilityRun("Interoperability, here", folder, command, LIMIT_HERE)
+    run.programs = programs
+    return run
