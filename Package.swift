@@ -104,7 +104,8 @@ let package = Package(
     .target(name: "GameKit", dependencies: ["Piconet", "PiconetTerminal", "CGameKit"], swiftSettings: strict),
     .target(name: "CMultipeerConnectivity"),
     .target(
-      name: "MultipeerConnectivity", dependencies: ["PiconetFoundation", "Piconet", "CMultipeerConnectivity"],
+      name: "MultipeerConnectivity",
+      dependencies: ["PiconetFoundation", "Piconet", "PiconetTerminal", "CMultipeerConnectivity"],
       swiftSettings: strictOnCaller),
 
     // `UIDevice`, for those of them that name themselves with it.
@@ -232,8 +233,34 @@ let package = Package(
         "TestSupport", "GameKit", "GameKitSwift5Program", "GameKitMainActorProgram", "Piconet", "PiconetTerminal",
       ],
       swiftSettings: strict),
+    .target(
+      name: "MultipeerSwift5Program", dependencies: ["MultipeerConnectivity"], path: "Tests/MultipeerPrograms/Swift5",
+      swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
+    .target(
+      name: "MultipeerSwift6Program", dependencies: ["MultipeerConnectivity"], path: "Tests/MultipeerPrograms/Swift6",
+      swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+    .target(
+      name: "MultipeerMainActorProgram", dependencies: ["MultipeerConnectivity"],
+      path: "Tests/MultipeerPrograms/MainActor",
+      swiftSettings: [.swiftLanguageMode(.v6), .defaultIsolation(MainActor.self), .treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "multipeer-rounds", dependencies: ["MultipeerConnectivity"], path: "Tests/MultipeerRounds",
+      swiftSettings: strict),
+    // The programs that were ported, to run in the virtual machine. They are packages of their own otherwise.
+    .executableTarget(
+      name: "multipeer-example", dependencies: ["MultipeerConnectivity"],
+      path: "Tools/Examples/multipeer/Sources/multipeer", swiftSettings: [.swiftLanguageMode(.v6)]),
+    .executableTarget(
+      name: "imagesender-example", dependencies: ["GameKit"],
+      path: "Tools/Examples/imagesender/Sources/imagesender",
+      swiftSettings: [.swiftLanguageMode(.v6), .defaultIsolation(MainActor.self)]),
     .testTarget(
-      name: "MultipeerConnectivityTests", dependencies: ["MultipeerConnectivity", "UIKit", "Piconet"],
+      name: "MultipeerConnectivityTests",
+      dependencies: [
+        "TestSupport", "MultipeerConnectivity", "MultipeerSwift5Program", "MultipeerSwift6Program",
+        "MultipeerMainActorProgram", "UIKit", "Piconet", "PiconetTerminal", "multipeer-rounds", "multipeer-example",
+        "imagesender-example",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "ArticleTests", dependencies: ["TestSupport", "Piconet", "PiconetActors"], swiftSettings: strict),

@@ -3,3 +3,4 @@
 @_exported import Foundation
 // The submodules, from the C target CMultipeerConnectivity.
 @_exported import MultipeerConnectivity
+@_exported import enum PiconetTerminal.UnattendedAnswer

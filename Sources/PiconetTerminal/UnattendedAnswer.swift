@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// What a program answers for itself where it would ask a person, and there is no terminal: no or yes, and nothing
 /// else.
@@ -9,8 +10,15 @@ public enum UnattendedAnswer: String, Hashable, Sendable {
   /// friends.
   case accept
 
-  /// That of the variable `PICONET_UNATTENDED`, `accept` or `decline`; `decline` for anything else.
+  private static let chosen = Mutex<UnattendedAnswer?>(nil)
+
+  /// That of this process, as the program has set it; otherwise that of the variable `PICONET_UNATTENDED`, `accept` or
+  /// `decline`; `decline` for anything else.
   public static var ofProcess: UnattendedAnswer {
-    UnattendedAnswer(rawValue: getenv("PICONET_UNATTENDED").map { String(cString: $0) } ?? "") ?? .decline
+    get {
+      chosen.withLock { $0 }
+        ?? UnattendedAnswer(rawValue: getenv("PICONET_UNATTENDED").map { String(cString: $0) } ?? "") ?? .decline
+    }
+    set { chosen.withLock { $0 = newValue } }
   }
 }

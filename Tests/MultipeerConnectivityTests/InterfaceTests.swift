@@ -1,11 +1,13 @@
 import Foundation
+import PiconetTerminal
+import TestSupport
 import Testing
 
 @testable import MultipeerConnectivity
 
-/// Both change what is answered for everybody, so they are not beside each other.
+/// They change what is answered for everybody, and raw mode belongs to the process, so they are not beside each other.
 @Suite("What asks a person", .serialized, .timeLimit(.minutes(10)))
-struct UnattendedTests {
+struct InterfaceTests {
   /// Told of an assistant and a controller.
   ///
   /// Unchecked: the players have locks, and the rest is told on the main queue.
@@ -32,8 +34,9 @@ struct UnattendedTests {
   @Test(
     "an assistant and a controller meet where nobody can be asked, if the program says so", arguments: [true, false])
   @MainActor func together(isAccepted: Bool) async throws {
-    MCUnattendedAnswer.current = isAccepted ? .accept : .decline
-    defer { MCUnattendedAnswer.current = .decline }
+    PeerInterfaces.current = UnattendedInterface()
+    UnattendedAnswer.ofProcess = isAccepted ? .accept : .decline
+    defer { UnattendedAnswer.ofProcess = .decline }
     let type = Player.serviceType()
     let (anna, ben, carl) = (Player("Anna", type), Player("Ben", type), Player("Carl", type))
     let (toAnna, toBen) = (Told(anna), Told(ben))
@@ -58,6 +61,99 @@ struct UnattendedTests {
       await anna.sees("Ben notConnected")
       #expect(ben.transcript.first == "asked")
     }
+    assistant.stop()
+    for player in [anna, ben, carl] { player.leave() }
+  }
+
+  /// Asks at a terminal of the test's own.
+  private func terminal() throws -> PseudoTerminal {
+    let terminal = try #require(PseudoTerminal())
+    let traits = TerminalTraits(isTerminal: true) { ["TERM": "xterm", "LANG": "C.UTF-8"][$0] }
+    PeerInterfaces.current = TerminalInterface(isPossible: { true }) { dialog, tell in
+      await dialog.run(
+        input: terminal.program, output: StandardStream(descriptor: terminal.program), traits: traits,
+        readingTime: .zero, tell)
+    }
+    return terminal
+  }
+
+  private func sees(_ text: String, on terminal: PseudoTerminal) async throws {
+    try #require(await onItsOwnThread { terminal.waits(for: text) } == true, "'\(text)' in \(terminal.shown)")
+    terminal.forget()
+  }
+
+  @Test("at a terminal a person invites from the list, is asked below it about who invites us, and finishes")
+  @MainActor func list() async throws {
+    let terminal = try terminal()
+    defer { PeerInterfaces.current = UnattendedInterface() }
+    let type = Player.serviceType()
+    let (anna, ben, carl) = (Player("Anna", type), Player("Ben", type), Player("Carl", type))
+    let told = Told(anna)
+    let assistant = MCAdvertiserAssistant(serviceType: type, discoveryInfo: nil, session: anna.session)
+    assistant.delegate = told
+    assistant.start()
+    ben.advertise()
+    let controller = MCBrowserViewController(serviceType: type, session: anna.session)
+    controller.delegate = told
+    controller.minimumNumberOfPeers = 3
+    controller.present()
+    try await sees("Ben", on: terminal)
+    terminal.type("\r")
+    await anna.sees("Ben connected")
+    carl.browse()
+    await carl.sees("found Anna")
+    carl.invite(anna.peer)
+    try await sees("Carl wants to connect. [y]es / [n]o", on: terminal)
+    #expect(anna.transcript.contains("asked") && !anna.transcript.contains("answered"))
+    terminal.type("y")
+    await anna.sees("Carl connected")
+    await anna.sees("answered")
+    try await sees("Carl", on: terminal)
+    terminal.type("\t")
+    await anna.sees("finished")
+    #expect(Set(anna.session.connectedPeers) == [ben.peer, carl.peer])
+    #expect(ben.transcript.filter { $0 == "invited by Anna" }.count == 1)
+    assistant.stop()
+    for player in [anna, ben, carl] { player.leave() }
+  }
+
+  @Test("without a list a person is asked all the same, one after the other; Escape leaves a list with nobody")
+  @MainActor func questions() async throws {
+    let terminal = try terminal()
+    defer { PeerInterfaces.current = UnattendedInterface() }
+    let type = Player.serviceType()
+    let (anna, ben, carl) = (Player("Anna", type), Player("Ben", type), Player("Carl", type))
+    let told = Told(anna)
+    let assistant = MCAdvertiserAssistant(serviceType: type, discoveryInfo: nil, session: anna.session)
+    assistant.start()
+    for player in [ben, carl] {
+      player.browse()
+      await player.sees("found Anna")
+    }
+    ben.invite(anna.peer)
+    try await sees("Ben wants to connect. [y]es / [n]o", on: terminal)
+    carl.invite(anna.peer)
+    terminal.type("n")
+    await ben.sees("Anna notConnected")
+    #expect(ben.session.error(forPeer: anna.peer)?.code == .cancelled)
+    try await sees("Carl wants to connect. [y]es / [n]o", on: terminal)
+    terminal.type("y")
+    await anna.sees("Carl connected")
+    // A question that the program's own end of the list leaves open is asked again.
+    let controller = MCBrowserViewController(serviceType: type, session: anna.session)
+    controller.delegate = told
+    controller.present()
+    try await sees("Enter invites", on: terminal)
+    ben.invite(anna.peer)
+    try await sees("Ben wants to connect. [y]es / [n]o", on: terminal)
+    controller.dismiss(animated: true)
+    try await sees("Ben wants to connect. [y]es / [n]o", on: terminal)
+    terminal.type("y")
+    await anna.sees("Ben connected")
+    controller.present()
+    try await sees("Enter invites", on: terminal)
+    terminal.type("\u{1B}")
+    await anna.sees("cancelled")
     assistant.stop()
     for player in [anna, ben, carl] { player.leave() }
   }

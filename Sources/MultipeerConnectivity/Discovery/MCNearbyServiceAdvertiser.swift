@@ -32,7 +32,7 @@ open class MCNearbyServiceAdvertiser: NSObject {
   deinit { running.take()?.stop() }
 
   /// Told of invitations. Not kept.
-  open var delegate: (any MCNearbyServiceAdvertiserDelegate)? {
+  open weak var delegate: (any MCNearbyServiceAdvertiserDelegate)? {
     get { delegates.value as? any MCNearbyServiceAdvertiserDelegate }
     set { delegates.value = newValue }
   }

@@ -26,7 +26,7 @@ open class MCNearbyServiceBrowser: NSObject {
   deinit { running.take()?.stop() }
 
   /// Told of peers that come in sight. Not kept.
-  open var delegate: (any MCNearbyServiceBrowserDelegate)? {
+  open weak var delegate: (any MCNearbyServiceBrowserDelegate)? {
     get { delegates.value as? any MCNearbyServiceBrowserDelegate }
     set { delegates.value = newValue }
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Advertises a session, and asks a person about each invitation. Without a terminal `MCUnattendedAnswer` says what is
+/// Advertises a session, and asks a person about each invitation. Without a terminal `UnattendedAnswer.ofProcess` says what is
 /// answered.
 ///
 /// Source: `MCAdvertiserAssistant` of Multipeer Connectivity.
@@ -25,7 +25,7 @@ open class MCAdvertiserAssistant: NSObject {
   }
 
   /// Told before and after a person is asked, on the main queue. Not kept.
-  open var delegate: (any MCAdvertiserAssistantDelegate)? {
+  open weak var delegate: (any MCAdvertiserAssistantDelegate)? {
     get { delegates.value as? any MCAdvertiserAssistantDelegate }
     set { delegates.value = newValue }
   }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Lets a person choose whom to invite into a session: a window on Apple's systems, a terminal here. Without one
-/// `MCUnattendedAnswer` says what is done.
+/// `UnattendedAnswer.ofProcess` says what is done.
 ///
 /// It is no view controller here, since Linux has none: `present` takes the place of the one that would present it.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import PiconetTerminal
 import Synchronization
 
 /// How this module asks a person: for `MCAdvertiserAssistant` and `MCBrowserViewController`, which show windows on
@@ -27,34 +28,16 @@ struct NearbyChoice: Sendable {
   let maximum: Int
 }
 
-/// Answers where there is no person to ask.
-public enum MCUnattendedAnswer: String, Sendable {
-  /// Declines every invitation, and gives up every choice.
-  case decline
-  /// Accepts every invitation, and invites everybody until enough are connected.
-  case accept
-
-  private static let chosen = Mutex<MCUnattendedAnswer?>(nil)
-
-  /// What is answered. Unless a program sets it: `accept` where the variable `PICONET_UNATTENDED` has this value,
-  /// otherwise `decline`.
-  public static var current: MCUnattendedAnswer {
-    get {
-      chosen.withLock { $0 }
-        ?? ProcessInfo.processInfo.environment["PICONET_UNATTENDED"].flatMap(MCUnattendedAnswer.init) ?? .decline
-    }
-    set { chosen.withLock { $0 = newValue } }
-  }
-}
-
 /// Asks no one.
 struct UnattendedInterface: PeerInterface {
   func accepts(invitationOf peer: MCPeerID, to serviceType: String) async -> Bool {
-    MCUnattendedAnswer.current == .accept
+    UnattendedAnswer.ofProcess == .accept || Self.declined("MCAdvertiserAssistant: an invitation is declined")
   }
 
   func choose(_ choice: NearbyChoice) async -> Bool {
-    guard MCUnattendedAnswer.current == .accept else { return false }
+    guard UnattendedAnswer.ofProcess == .accept else {
+      return Self.declined("MCBrowserViewController: nobody is chosen")
+    }
     var invited: Set<MCPeerID> = []
     for await nearby in choice.nearby {
       if nearby.filter({ $0.state == .connected }).count >= choice.minimum { return true }
@@ -66,9 +49,17 @@ struct UnattendedInterface: PeerInterface {
   }
 }
 
+extension UnattendedInterface {
+  /// - Returns: false.
+  private static func declined(_ what: String) -> Bool {
+    NSLog("\(what): there is no terminal to ask at (PICONET_UNATTENDED=accept)")
+    return false
+  }
+}
+
 /// Which interface is used.
 enum PeerInterfaces {
-  private static let chosen = Mutex<any PeerInterface>(UnattendedInterface())
+  private static let chosen = Mutex<any PeerInterface>(TerminalInterface())
 
   static var current: any PeerInterface {
     get { chosen.withLock { $0 } }

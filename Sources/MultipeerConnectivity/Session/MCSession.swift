@@ -15,6 +15,7 @@ open class MCSession: NSObject {
   public static let messageLimit = 16 << 20
 
   let core: SessionCore
+  private let identity: [Any]?
 
   /// A session without an identity of its own, which insists on encryption.
   public convenience init(peer myPeerID: MCPeerID) {
@@ -34,7 +35,7 @@ open class MCSession: NSObject {
     core = SessionCore(
       peer: myPeerID, encryption: encryptionPreference,
       identity: identity.map { $0.count == 1 ? .given($0[0] as? NodeIdentity) : .given(nil) } ?? .ofDevice)
-    securityIdentity = identity
+    self.identity = identity
     super.init()
     core.session = self
   }
@@ -42,7 +43,7 @@ open class MCSession: NSObject {
   deinit { core.close() }
 
   /// Told of everything that happens. Not kept.
-  open var delegate: (any MCSessionDelegate)? {
+  open weak var delegate: (any MCSessionDelegate)? {
     get { core.delegate.value as? any MCSessionDelegate }
     set { core.delegate.value = newValue }
   }
@@ -50,7 +51,7 @@ open class MCSession: NSObject {
   /// Who we are in it.
   open var myPeerID: MCPeerID { core.peer }
   /// As it was given.
-  public let securityIdentity: [Any]?
+  open var securityIdentity: [Any]? { identity }
   /// As it was given.
   open var encryptionPreference: MCEncryptionPreference { core.encryption }
   /// The peers that were reported as connected, in the order in which they came.

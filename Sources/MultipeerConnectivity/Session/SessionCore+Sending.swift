@@ -37,7 +37,7 @@ extension SessionCore {
       return nil
     }
     // Here, so that it becomes a part of the caller's progress, if it has one that is current.
-    let progress = Progress(totalUnitCount: Self.size(of: url) ?? -1)
+    let progress = ResourceProgress(totalUnitCount: Self.size(of: url) ?? -1)
     progress.kind = .file
     let sending = Sending(SendingResource())
     let task = Task(executorPreference: executor) {

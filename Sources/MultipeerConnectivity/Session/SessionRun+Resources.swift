@@ -25,7 +25,7 @@ extension SessionRun {
     let resource = ReceivingResource(offer.id, name)
     guest.resources[offer.id] = resource
     // Never 0: a progress of 0 never ends, and may not change to 0 either.
-    let progress = Progress(totalUnitCount: max(1, Int64(clamping: offer.size)))
+    let progress = ResourceProgress(totalUnitCount: max(1, Int64(clamping: offer.size)))
     progress.kind = .file
     let node = guest.member.id
     let task = Task(executorPreference: core.executor) { [self] in
