@@ -90,6 +90,7 @@ import protocol MultipeerConnectivity.MCSessionDelegate
     #expect(Set([error]).contains(MCError(.timedOut)))
     names.name("MCError ==", (==) as (MCError, MCError) -> Bool, ((MCError, MCError) -> Bool).self)
     names.name("MCError.hash(into:)", error.hash(into:), ((inout Hasher) -> Void).self)
+    names.name("MCError.hashValue", error.hashValue, Int.self)
     names.name("MCError.localizedDescription", error.localizedDescription, String.self)
     names.name("MCError.Code ~=", (~=) as (MCError.Code, any Error) -> Bool, ((MCError.Code, any Error) -> Bool).self)
     names.name("MCSessionSendDataMode.RawValue", 0, MCSessionSendDataMode.RawValue.self)

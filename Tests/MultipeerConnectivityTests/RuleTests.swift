@@ -164,6 +164,17 @@ struct LedgerTests {
     #expect(ledger.left(2, of: peer) == [Told(peer: peer, state: .notConnected)])
   }
 
+  @Test("an attempt that begins when its peer is connected already ends without a word, however it ends")
+  func late() {
+    for isFailing in [true, false] {
+      var ledger = PeerLedger<Int>()
+      _ = ledger.joined(1, of: peer) + ledger.connected(1, of: peer)
+      let attempt = ledger.begin(peer)
+      #expect(ledger.left(1, of: peer) == [Told(peer: peer, state: .notConnected)])
+      #expect((isFailing ? ledger.failed(attempt, of: peer) : ledger.end()) == [])
+    }
+  }
+
   @Test("whatever happens in any order, each peer's states follow one another as they may")
   func anyOrder() {
     var generator = SystemRandomNumberGenerator()

@@ -72,7 +72,7 @@ private final class Player: @unchecked Sendable {
   /// - Parameter bus: that of the host whose adapter it uses; nil: it uses loopback.
   func start(bus: String?) {
     var environment = ProcessInfo.processInfo.environment
-    environment["PICONET_INTERFACES"] = bus == nil ? "lo" : ""
+    environment["PICONET_INTERFACES"] = bus == nil ? "lo" : "none"
     if let bus { environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus }
     process.environment = environment
     do { try process.run() } catch { isOver = true }

@@ -79,7 +79,8 @@ final class RoundPeer: NSObject, @unchecked Sendable {
       return (false, true)
     }
     if isLate { return say("late \(peer.displayName) \(line)") }
-    if isComplete { usesTCP ? awaitOneConnectionEach() : say("all") }
+    if isComplete, usesTCP { awaitOneConnectionEach() }
+    if isComplete, !usesTCP { say(OwnConnections.count == 0 ? "all" : "late: it is over TCP") }
     reportIfOver()
   }
 
@@ -91,7 +92,7 @@ final class RoundPeer: NSObject, @unchecked Sendable {
       timer.cancel()
       say("all")
     }
-    timer.schedule(deadline: .now(), repeating: .milliseconds(20))
+    timer.schedule(deadline: .now(), repeating: .milliseconds(50))
     timer.resume()
     lock.withLock { polling = timer }
   }

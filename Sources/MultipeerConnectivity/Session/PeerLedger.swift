@@ -29,12 +29,13 @@ struct PeerLedger<Node: Hashable> {
   private var entries: [UInt64: Entry] = [:]
   private var lastAttempt = 0
 
-  /// An attempt has begun, of which nothing is reported before the other side has accepted.
+  /// An attempt has begun, of which nothing is reported before the other side has accepted. Where the peer is connected
+  /// by then, nothing is owed: two sides that invite each other find out too late that one of them would have done.
   mutating func begin(_ peer: MCPeerID) -> Attempt {
     lastAttempt += 1
     var entry = entries[peer.identifier] ?? Entry(peer: peer)
     entry.attempts.insert(lastAttempt)
-    entry.owesAnswer = true
+    if entry.told != .connected { entry.owesAnswer = true }
     entries[peer.identifier] = entry
     return lastAttempt
   }

@@ -41,6 +41,7 @@ extension SessionRun {
       try await answer(
         MeetingPlace(
           card: core.card, fingerprint: node.id.peer, ticket: paper.ticket, addresses: await node.listeningAddresses))
+      settleIfConnected(attempt)
     }
   }
 
@@ -122,8 +123,8 @@ extension SessionRun {
           timeout: max(end - .now, .seconds(1)))
         return arrived(attempt, member)
       } catch {
-        // It came to us meanwhile, or a member has brought us together: the event sequence has it.
-        if error.code == .alreadyConnected || error.code == .inProgress { return }
+        // It came to us meanwhile, or a member has brought us together: the event sequence has it, or has had it.
+        if error.code == .alreadyConnected || error.code == .inProgress { return settleIfConnected(attempt) }
         // The other program may not have called yet, in custom discovery, or the two invitations have met half way.
         if Self.isFinal(error) || ContinuousClock.now + pause > end { throw error }
       }
@@ -177,6 +178,14 @@ extension SessionRun {
         attempt.awaited = id
         attempts[number] = attempt
       }
+    }
+  }
+
+  /// Where the peer was reported as connected before the attempt began, no event settles it.
+  private func settleIfConnected(_ number: Int) {
+    onQueue { [self] in
+      guard let attempt = attempts[number] else { return }
+      if guests.values.contains(where: { $0.isConnected && $0.peer == attempt.peer }) { settle(number) }
     }
   }
 
