@@ -139,6 +139,9 @@ let package = Package(
       name: "piconet-benchmark", dependencies: ["Piconet", "PiconetActors", "CPiconetSystem"],
       path: "Tools/BenchmarkProgram", swiftSettings: strictOnCaller),
     .executableTarget(
+      name: "multipeer-benchmark", dependencies: ["MultipeerConnectivity", "Piconet", "CPiconetSystem"],
+      path: "Tools/MultipeerBenchmark", swiftSettings: strict),
+    .executableTarget(
       name: "effect-hashes", dependencies: ["PiconetTestKit", "PiconetEngine"], path: "Tools/EffectHashes",
       swiftSettings: strict),
     .executableTarget(

@@ -7,8 +7,8 @@ import Testing
   "The ported programs as two processes on hosts of their own, over Bluetooth", .serialized,
   .machine("--adapters 3 --hosts"), .timeLimit(.minutes(30)))
 struct ExampleTests {
-  /// Runs a script with `start NAME HOST PROGRAM ARGUMENT...`, `types NAME TEXT` and `sees NAME TEXT`. Every program has
-  /// the adapter of a host, and no network.
+  /// Runs a script with `start NAME HOST PROGRAM ARGUMENT...`, `types NAME TEXT` and `sees NAME TEXT`. Every program
+  /// has the adapter of a host, and no network.
   private func play(_ script: String) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "piconet-ported-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

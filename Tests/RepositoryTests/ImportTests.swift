@@ -61,6 +61,8 @@ struct ImportTests {
     "Tools/Examples": [
       "BasicInterface", "Dispatch", "PackageDescription", "Foundation", "GameKit", "MultipeerConnectivity",
     ],
+    // Beside a program with `import Piconet` one with Apple's interface.
+    "Tools/MultipeerBenchmark": ["Foundation", "MultipeerConnectivity"],
     "Tools/FarAdapter": [
       "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetBluetooth", "PiconetSDP",
     ],

@@ -136,6 +136,21 @@ def calls(bench, ours, options):
         for name, more in (("served by a task", []), ("served on the node's own thread", ["--on-node-thread"]))])]
 
 
+def paces(bench, ours, options):
+    if options.control:
+        return []
+    figure = ("p99", "us, 99th percentile", "{:.0f}")
+    def remark(subject):
+        return f"half of them within {table.median(subject, 'p50'):.0f} us"
+    node = Subject("import Piconet", figure, lambda: measurements.pace(bench, "piconet", options.pace), remark=remark)
+    facade = Subject(
+        "import MultipeerConnectivity", figure, lambda: measurements.pace(bench, "facade", options.pace), node,
+        [("<= 2 x", "ratio", "p99", at_most(2))], remark)
+    for subject in (node, facade):
+        subject.most_rounds = 3
+    return [(f"(j) 10,000 messages of 60 B a second for {options.pace} s, one way, two cores", [facade, node])]
+
+
 def tell(words):
     print(words, file=sys.stderr, flush=True)
 
@@ -151,7 +166,7 @@ def main():
     parser = argparse.ArgumentParser(prog="Tools/benchmark", description=__doc__, epilog="""\
         Prints a Markdown table: medians of all rounds with the least and the greatest; ratios are taken within a round. Exits with
         0 if everything could be measured, whether or not the targets are met, and with 1 if not.""")
-    parser.add_argument("--only", default="abcdefghi", help="some of a (round trip), b (file), c (rate), d (photo), e (lanes), f (failover), g (many peers), h (instructions of a round trip), i (calls of objects); default abcdefghi")
+    parser.add_argument("--only", default="abcdefghij", help="some of a (round trip), b (file), c (rate), d (photo), e (lanes), f (failover), g (many peers), h (instructions of a round trip), i (calls of objects), j (Multipeer Connectivity at a pace); default abcdefghij")
     parser.add_argument(
         "--instructions", action="store_true",
         help="only h, which a busy machine does not change: what a round trip executes, counted by valgrind, by kind and by module")
@@ -163,10 +178,11 @@ def main():
     options = parser.parse_args()
     if options.instructions:
         options.only = "h"
-    options.trips, options.messages, options.mebibytes, options.beside, options.idle = 20_000, 8_000_000, 1024, 500, 10
+    options.trips, options.messages, options.mebibytes, options.beside, options.idle, options.pace = 20_000, 8_000_000, 1024, 500, 10, 60
     options.subject = "the baseline again" if options.control else "Piconet"
     if options.quick:
         options.repeats, options.trips, options.messages, options.mebibytes, options.beside, options.idle = 3, 2_000, 800_000, 100, 150, 3
+        options.pace = 6
 
     cpus = sorted(os.sched_getaffinity(0))
     folder = tempfile.mkdtemp(prefix="piconet-benchmark.", dir="/dev/shm")
@@ -178,7 +194,7 @@ def main():
         ours = bench.baseline if options.control else bench.ours
         groups = []
         for letter, make in (("a", round_trips), ("b", files), ("c", rates), ("d", photos), ("e", lanes),
-                             ("f", failovers), ("g", many_peers), ("i", calls)):
+                             ("f", failovers), ("g", many_peers), ("i", calls), ("j", paces)):
             if letter in options.only:
                 groups += make(bench, ours, options)
         before = os.getloadavg()[0]

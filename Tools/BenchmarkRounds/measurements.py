@@ -16,6 +16,7 @@ class Bench:
     def __init__(self, programs, folder, same, two):
         self.baseline = os.path.join(programs, "tls-baseline")
         self.ours = os.path.join(programs, "piconet-benchmark")
+        self.multipeer = os.path.join(programs, "multipeer-benchmark")
         self.shaped_link = os.path.join(programs, "shaped-link")
         self.imagesend = os.path.join(programs, "imagesend")
         self.imagerecv = os.path.join(programs, "imagerecv")
@@ -224,6 +225,13 @@ def calls(bench, count, more):
         "ratio": client["call_p50_us"] / client["message_p50_us"], "rate": client["calls_per_s"],
         "rss": max(client["rss_kib"], server["rss_kib"]) / 1024,
     }
+
+
+def pace(bench, way, seconds):
+    """10,000 messages of 60 B a second; how long they are on their way, from the call that sends to the call that takes."""
+    options = ["--seconds", str(seconds)]
+    _, server = both_ends(bench.multipeer, way, options, options, bench.two, bench.folder)
+    return {"p50": server["p50_us"], "p99": server["p99_us"], "rss": server["rss_kib"] / 1024}
 
 
 def peers(bench, count, trips, seconds):

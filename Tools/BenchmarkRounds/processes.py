@@ -89,7 +89,8 @@ def both_ends(program, mode, server, client, cpus, folder):
             port = ends[0].wait_for("READY") if ends else "0"
             state = os.path.join(folder, "state" + end)
             process = Process(
-                [program, mode, end, "--port", port, "--cpu", str(cpu)] + options, {"XDG_STATE_HOME": state}, folder)
+                [program, mode, end, "--port", port, "--cpu", str(cpu)] + options,
+                {"XDG_STATE_HOME": state, "PICONET_INTERFACES": "lo"}, folder)
             started.append(process)
             ends.append(process)
         for process in reversed(ends):

@@ -5,8 +5,10 @@ import Synchronization
 
 /// What an observation wants to be told.
 public struct NSKeyValueObservingOptions: OptionSet, Sendable {
+  /// The options as bits.
   public let rawValue: UInt
 
+  /// Options by their bits.
   public init(rawValue: UInt) { self.rawValue = rawValue }
 
   /// The new value.

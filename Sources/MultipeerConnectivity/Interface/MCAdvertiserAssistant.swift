@@ -1,7 +1,7 @@
 import Foundation
 
-/// Advertises a session, and asks a person about each invitation. Without a terminal `UnattendedAnswer.ofProcess` says what is
-/// answered.
+/// Advertises a session, and asks a person at the terminal about each invitation. Without a terminal
+/// `UnattendedAnswer.ofProcess` says what is answered.
 ///
 /// Source: `MCAdvertiserAssistant` of Multipeer Connectivity.
 open class MCAdvertiserAssistant: NSObject {
