@@ -110,12 +110,20 @@ final class RoundPeer: NSObject, @unchecked Sendable {
     told.map { "\($0.key.displayName): \($0.value.joined(separator: " "))" }.sorted().joined(separator: "; ")
   }
 
+  /// Why a peer that should be connected is not.
+  private func reason(_ state: MCSessionState, _ peer: MCPeerID, _ session: MCSession) -> String {
+    guard state == .notConnected, lock.withLock({ !isLeaving && told[peer]?.contains("connected") != true }) else {
+      return ""
+    }
+    return "[\(session.error(forPeer: peer)?.description ?? "no reason")]"
+  }
+
   private func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 }
 
 extension RoundPeer: MCSessionDelegate {
   func session(_ session: MCSession, peer peerID: MCPeerID, didChange state: MCSessionState) {
-    note("\(state)", of: peerID, in: session)
+    note("\(state)\(reason(state, peerID, session))", of: peerID, in: session)
     guard state == .connected else { return }
     for number in 0...2 { try? session.send(Data("\(number)".utf8), toPeers: [peerID], with: .reliable) }
   }

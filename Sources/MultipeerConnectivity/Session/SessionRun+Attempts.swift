@@ -110,6 +110,7 @@ extension SessionRun {
   /// Goes to where the peer's session is, until it lets us in, and becomes a member with it.
   private func meet(_ node: Node, _ meeting: Meeting, _ attempt: Int) async throws {
     let end = ContinuousClock.now + core.patience.meeting
+    let endIfFull = ContinuousClock.now + Self.fullPatience
     var pause = Duration.milliseconds(200)
     guard !meeting.addresses.isEmpty else {
       throw MCError(.notConnected, "the peer's session has no address that this device reaches")
@@ -126,7 +127,8 @@ extension SessionRun {
         // It came to us meanwhile, or a member has brought us together: the event sequence has it, or has had it.
         if error.code == .alreadyConnected || error.code == .inProgress { return settleIfConnected(attempt) }
         // The other program may not have called yet, in custom discovery, or the two invitations have met half way.
-        if Self.isFinal(error) || ContinuousClock.now + pause > end { throw error }
+        if isFinal(error, for: meeting.place.card.peer) { throw error }
+        if ContinuousClock.now + pause > (error.code == .full ? endIfFull : end) { throw error }
       }
       try await Task.sleep(for: pause)
       pause = min(pause * 2, .seconds(4))
@@ -134,9 +136,16 @@ extension SessionRun {
     }
   }
 
-  /// Whether another try would end the same way.
-  private static func isFinal(_ error: PiconetError) -> Bool {
-    [.full, .identity, .version, .invalidArgument, .limitExceeded, .cancelled, .shuttingDown].contains(error.code)
+  /// How long the other side's session may have no place while it has not the peers that fill it.
+  private static let fullPatience = Duration.seconds(3)
+
+  /// Whether another try would end the same way. Where many invite one another, a place may be kept for a moment for a
+  /// peer that comes in two ways: the session is full only with as many other peers as it may have.
+  private func isFinal(_ error: PiconetError, for peer: MCPeerID) -> Bool {
+    if error.code == .full {
+      return core.connectedPeers.count { $0 != peer } >= kMCSessionMaximumNumberOfPeers - 1
+    }
+    return [.identity, .version, .invalidArgument, .limitExceeded, .cancelled, .shuttingDown].contains(error.code)
   }
 
   /// Another session's node comes to us.
@@ -150,7 +159,7 @@ extension SessionRun {
       do throws(PiconetError) {
         arrived(door.attempt, try await invitation.accept())
       } catch {
-        guard Self.isFinal(error) else { return }
+        guard isFinal(error, for: door.peer) else { return }
         let error = MCError(error)
         onQueue { [self] in fail(door.attempt, error) }
       }
