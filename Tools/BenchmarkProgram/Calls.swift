@@ -23,7 +23,7 @@ distributed actor JoiningActor: Joiner {
 }
 
 /// Calls with two short strings: how long one takes, beside the round trip of a message between the same two members,
-/// and how many a second `--callers` make at once.
+/// and how many a second `--peers` tasks make at once. With `--untimed` only the latter: for counting instructions.
 struct Calls {
   let options: BenchmarkOptions
 
@@ -59,12 +59,14 @@ struct Calls {
     let message = [UInt8](repeating: 7, count: options.size)[...]
     var replies = node.session.messages(in: 0).makeAsyncIterator()
     let messages = try await times {
+      if options.isUntimed { return }
       try await member.send(message)
       guard await replies.next()?.bytes.count == message.count else { throw BenchmarkFailure("no answer") }
     }
     try await member.send([])
     let object = try system.object($Joiner.self, at: "/joiner", of: member)
     let calls = try await times {
+      if options.isUntimed { return }
       guard try await object.concatenate("Code ", "Monkies!!!!!!!").utf8.count == 19 else {
         throw BenchmarkFailure("a wrong answer")
       }

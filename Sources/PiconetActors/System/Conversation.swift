@@ -44,7 +44,8 @@ final class Conversation: Sendable {
 
   var departure: PiconetError? { state.withLock { $0.departure } }
 
-  /// Changes the machine, and does what comes of it. Frames leave under the lock, so that they leave in their order.
+  /// Changes the machine, and does what comes of it. Frames leave under the lock, so that they leave in their order;
+  /// only answers do not, which have none.
   private func update(_ change: (inout PeerCalls) throws(CallFailure) -> [PeerCalls.Effect]) throws(CallFailure) {
     var rest: [PeerCalls.Effect] = []
     var resumed: [(UnsafeContinuation<PeerCalls.Answer, Never>, PeerCalls.Answer)] = []
@@ -151,23 +152,29 @@ final class Conversation: Sendable {
 
   private func serve(_ call: CallFrame.Call) {
     guard let system else { return finished(call.number, .failed(CallFailure(.shuttingDown, ""))) }
-    state.withLock { state in
-      // Made under the lock, so that it does not end before it is known.
-      let executor = system.configuration.servesOnNodeThread ? system.node.executor : nil
-      state.tasks[call.number] = Task(executorPreference: executor) { [weak self, system] in
-        guard let self else { return }
-        self.finished(call.number, await system.answer(to: call, of: self.member))
-      }
+    let executor = system.configuration.servesOnNodeThread ? system.node.executor : nil
+    // Not under the lock: the thread that it wakes may take this one's processor, and would then wait for the lock.
+    let task = Task(executorPreference: executor) { [weak self, system] in
+      guard let self else { return }
+      self.finished(call.number, await system.answer(to: call, of: self.member))
     }
+    let isUnwanted = state.withLock { state in
+      // It may have ended by now. Its number is not another call's: that would have come by this thread.
+      guard let isWanted = state.calls.isWanted(call.number) else { return false }
+      state.tasks[call.number] = task
+      return !isWanted
+    }
+    if isUnwanted { task.cancel() }
     timer.needs(timer.now + .milliseconds(Int64(call.milliseconds)))
   }
 
   private func finished(_ number: UInt64, _ answer: PeerCalls.Answer) {
-    state.withLock { state in
+    let frame = state.withLock { state in
       state.tasks[number] = nil
-      guard let frame = state.calls.finished(number, with: answer) else { return }
-      (PeerCalls.isLong(frame) ? long : urgent).send(frame)
+      return state.calls.finished(number, with: answer)
     }
+    // Not under the lock: no answer waits for another one, and none behind a goodbye is read.
+    if let frame { (PeerCalls.isLong(frame) ? long : urgent).send(frame) }
   }
 
   /// Whether the member runs an actor system.

@@ -2,9 +2,9 @@ import Piconet
 import PiconetCalls
 import Synchronization
 
-/// Frames for one member in one channel, in their order. What can't be taken at once waits for room; a frame above the
-/// size of a part goes in parts. How much waits is bounded by the calls that may have no answer, in both directions,
-/// and in the channel of short frames by their number.
+/// Frames for one member in one channel, in the order in which they were handed over one after the other. What can't be
+/// taken at once waits for room; a frame above the size of a part goes in parts. How much waits is bounded by the calls
+/// that may have no answer, in both directions, and in the channel of short frames by their number.
 final class FrameSender: Sendable {
   private struct State {
     /// Messages that wait, the next one first.
@@ -36,12 +36,19 @@ final class FrameSender: Sendable {
     partSize = max(1, min(member.proven.messageLimit, Self.partLimit) - Self.partHead)
   }
 
+  /// Whether a frame has to wait behind others, or goes nowhere.
+  private var hasToWait: Bool { state.withLock { $0.isDraining || $0.isClosed } }
+
   /// Whether more has waited than may.
   var hasOverflowed: Bool { state.withLock { $0.hasOverflowed } }
 
   /// Takes the frame. If the member leaves, it goes nowhere: the membership says so.
   func send(_ frame: [UInt8]) {
-    if frame.count <= partSize { return send(messages: CollectionOfOne(frame)) }
+    if frame.count <= partSize {
+      // Not under the lock, if nothing waits: sending wakes the node's thread, which may have a frame for it itself.
+      if !hasToWait, (try? member.trySend(frame, in: channel)) != false { return }
+      return send(messages: CollectionOfOne(frame))
+    }
     let id = UInt64.random(in: .min ... .max)
     send(messages: CallFrame.parts(of: frame, id: id, partSize).map(\.encoded))
   }

@@ -103,6 +103,9 @@ public struct PeerCalls: Sendable {
 
   // MARK: Calls of the member
 
+  /// Whether the answer of a call that is being served is wanted; nil if its task has ended.
+  public func isWanted(_ number: UInt64) -> Bool? { served[number].map { !$0.isOver } }
+
   /// The task that has served a call has ended.
   /// - Returns: its answer, to be sent; nil if it is no longer wanted.
   public mutating func finished(_ number: UInt64, with answer: Answer) -> [UInt8]? {

@@ -29,26 +29,46 @@ public struct CallLimits: Hashable, Sendable {
   /// Whether it may be an object's path: `/`, or names behind one `/` each, of the ASCII letters and digits, `_`, `-`
   /// and `.`.
   public static func isPath(_ path: String) -> Bool {
-    if path == "/" { return true }
-    guard path.utf8.first == UInt8(ascii: "/"), path.utf8.count <= Self.path else { return false }
-    return path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).allSatisfy(isPlain)
+    var path = path
+    // Each call has a path and two names: characters would cost more than all the rest of its frame.
+    return path.withUTF8 { bytes in
+      guard (1...Self.path).contains(bytes.count), bytes[0] == slash else { return false }
+      if bytes.count == 1 { return true }
+      var last = slash
+      for byte in bytes.dropFirst() {
+        guard isPlain(byte) || byte == slash && last != slash else { return false }
+        last = byte
+      }
+      return last != slash
+    }
   }
 
   /// Whether it may be a name: as a part of a path, 1 to 127 bytes; that of a method may have `(`, `:` and `)` as well.
   public static func isName(_ name: String) -> Bool {
-    name.utf8.count <= Self.name && isPlain(name.filter { !"(:)".contains($0) })
-  }
-
-  private static func isPlain(_ word: some StringProtocol) -> Bool {
-    !word.isEmpty
-      && word.utf8.allSatisfy {
-        switch $0 {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
-          true
-        default: false
+    var name = name
+    return name.withUTF8 { bytes in
+      guard (1...Self.name).contains(bytes.count) else { return false }
+      var hasPlain = false
+      for byte in bytes {
+        if isPlain(byte) {
+          hasPlain = true
+        } else if byte != UInt8(ascii: "("), byte != UInt8(ascii: ":"), byte != UInt8(ascii: ")") {
+          return false
         }
       }
+      return hasPlain
+    }
+  }
+
+  private static let slash = UInt8(ascii: "/")
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+      true
+    default: false
+    }
   }
 
   /// At most `Self.text` bytes of it, cut between characters.

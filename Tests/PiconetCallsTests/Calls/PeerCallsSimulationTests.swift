@@ -161,6 +161,7 @@ struct PeerCallsSimulationTests {
         case 13 where seed % 4 == 3:
           restarts += 1
           restart(index, &world, UInt64(100 + restarts))
+        case 14 where seed % 4 == 1: partition(&world)
         default: world.pass(.milliseconds(Int.random(in: 1...200, using: &world.dice)))
         }
       }
@@ -201,6 +202,30 @@ struct PeerCallsSimulationTests {
         #expect(answer == .value(CBORValue.unsigned(number * 2).encoded[...]), "seed \(seed)")
       }
     }
+  }
+
+  /// Nothing arrives any more, each side gives up the other at a time of its own, and they become members anew: with
+  /// the same systems, and conversations that know nothing of the former ones.
+  private func partition(_ world: inout CallWorld) {
+    world.isStalled = true
+    for index in [0, 1].shuffled(using: &world.dice) {
+      world.pass(.milliseconds(Int.random(in: 0...500, using: &world.dice)))
+      world.perform(world.sides[index].calls.end(CallFailure(.left, "")), at: index)
+      if !world.sides[index].waiting.isEmpty { world.faults.append("a call outlives the membership") }
+      for number in world.sides[index].running.keys.sorted() {
+        world.sides[index].running[number] = nil
+        if world.sides[index].calls.finished(number, with: .value([0xF6])) != nil {
+          world.faults.append("\(number) is answered in another membership")
+        }
+      }
+    }
+    world.isStalled = false
+    for index in 0...1 {
+      world.sides[index].incoming = [[], []]
+      world.sides[index].calls = PeerCalls(instance: UInt64(index), own: CallLimits(frame: 80_000, calls: 16))
+      world.sides[index].lastNumber += 1_000
+    }
+    for index in 0...1 { world.send(world.sides[index].calls.hello, false, from: index) }
   }
 
   /// Another system in the same node, over the same membership. What the former one has said goes first.
