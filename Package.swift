@@ -270,8 +270,8 @@ let package = Package(
     .testTarget(
       name: "PiconetSessionSuite",
       dependencies: [
-        "TestSupport", "Piconet", "PiconetEngine", "PiconetFiles", "PiconetIP", "PiconetRuntime", "PiconetTLS",
-        "PiconetWire",
+        "TestSupport", "Piconet", "PiconetActors", "PiconetEngine", "PiconetFiles", "PiconetIP", "PiconetRuntime",
+        "PiconetTLS", "PiconetWire",
         "FarAdapter",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
         .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])),

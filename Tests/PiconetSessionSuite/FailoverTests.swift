@@ -1,3 +1,4 @@
+import PiconetActors
 import PiconetEngine
 import TestSupport
 import Testing
@@ -51,6 +52,34 @@ extension SessionSuite {
           #expect(came == 2_000)
           try await world.until("both have changed over") {
             onClient.transport == .simulated && onServer.transport == .simulated
+          }
+        }
+      }
+    }
+
+    @Test("calls go on over another transport when TCP is gone, and over TCP once it is back")
+    func calls() async throws {
+      try await SuiteWorld.run(.simulated) { world in
+        try await world.pair(server: both, client: both) { pair in
+          let (relay, addresses) = try await relayed(pair)
+          defer { relay.close() }
+          async let accepted = pair.server.invitations.first()?.accept()
+          let onClient = try await pair.client.invite(at: addresses)
+          let onServer = try #require(try await accepted)
+          #expect(onClient.transport == .tcp && onServer.transport == .tcp)
+          try await ErrandPair.run(onClient, of: pair.client, onServer, of: pair.server) { errands in
+            let call = await errands.waitingCall()
+            relay.close()
+            #expect(try await errands.errand.join("over ", "whatever") == "over whatever")
+            try await world.until("it has gone over") { onClient.transport == .simulated }
+            #expect(try await errands.errand.join("a", "b") == "ab")
+            // TCP is seen again, where no relay is in between.
+            try await pair.client.setAvailable(true)
+            try await world.until("it is back") { onClient.transport == .tcp && onServer.transport == .tcp }
+            #expect(try await errands.errand.join("c", "d") == "cd")
+            call.cancel()
+            #expect(await call.value == .cancelled)
+            await errands.untilServiceIsCancelled()
           }
         }
       }

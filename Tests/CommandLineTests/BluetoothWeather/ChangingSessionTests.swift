@@ -1,5 +1,6 @@
 import Foundation
 import Piconet
+import PiconetActors
 import PiconetEngine
 import Synchronization
 import TestSupport
@@ -47,6 +48,36 @@ struct ChangingSessionTests {
       #expect(members.map(\.transport) == [kind, kind])
       try await flow(members, [server, client], scene, over: .tcp) { try await Weather.off.begin(at: adapter) }
       try await Weather.off.end(at: adapter)
+    }
+  }
+
+  @Test(
+    "the IP network goes and comes back while a call is under way: each call is served once, over whatever there is",
+    arguments: [TransportKind.l2cap, .rfcomm])
+  func callsGoOn(kind: TransportKind) async throws {
+    try await run(kind) { server, client, addresses, _ in
+      let members = try await connect(server, client, addresses)
+      #expect(members.map(\.transport) == [.tcp, .tcp])
+      try await PiconetActorSystem.run(on: server) { service in
+        try service.publish(WorkingLamp(actorSystem: service), at: "/lamp")
+        try await PiconetActorSystem.run(on: client) { caller in
+          let lamp = try caller.object($Lamp.self, at: "/lamp", of: members[0])
+          try await CallDeadline.within(.seconds(120)) {
+            let waiting = Task { try await lamp.wait() }
+            #expect(try await lamp.brighten(1) == 1)
+            try await network("addr del")
+            // Sent while there may be no link at all.
+            #expect(try await lamp.brighten(1) == 2)
+            #expect(await becomes { members.allSatisfy { $0.transport == kind } }, "\(members.map(\.transport))")
+            #expect(try await lamp.brighten(1) == 3)
+            try await network("addr add")
+            #expect(await becomes { members.allSatisfy { $0.transport == .tcp } }, "\(members.map(\.transport))")
+            #expect(try await lamp.brighten(1) == 4)
+            waiting.cancel()
+            await #expect(throws: RemoteCallError.self) { try await waiting.value }
+          }
+        }
+      }
     }
   }
 
