@@ -234,6 +234,21 @@ struct PingTests {
     #expect(statistics.isComplete)
   }
 
+  @Test("a ping that was given up is not lost, if no other was sent behind it and it is not back")
+  func givenUpPing() {
+    var statistics = PingStatistics()
+    let start = ContinuousClock.now
+    for _ in 0..<2 { _ = statistics.send(at: start) }
+    statistics.takeBack(1)
+    #expect(statistics.sent == 2)
+    statistics.takeBack(2)
+    #expect(statistics.sent == 1)
+    #expect(statistics.receive(2, at: start) == nil)
+    #expect(statistics.receive(1, at: start) != nil)
+    statistics.takeBack(1)
+    #expect((statistics.sent, statistics.received) == (1, 1))
+  }
+
   @Test("an answer to the last ping but one, looked at after the last was sent, does not end the wait for the last")
   func answerBetweenPings() {
     var statistics = PingStatistics()

@@ -127,8 +127,9 @@ private let pingHelp = """
   encrypted session that files would go over. PEER is a name or a fingerprint;
   ADDRESS is HOST:PORT or, over Bluetooth, 00:11:22:33:44:55; without either it
   is the only peer in sight, or the one you pick. With PATH ask an object of a
-  program that uses PiconetActors whether it is there; / is the program itself.
-  'piconet introspect' shows paths.
+  program that uses PiconetActors whether it is there; / is the program itself,
+  and PEER may be a name that it has claimed and advertises. 'piconet introspect'
+  shows paths.
 
   Options:
     -c, --count=N             send N pings (default: go on until interrupted)
@@ -192,6 +193,7 @@ private let pingHelp = """
     piconet ping --count 5 Kitchen
     piconet ping --transport rfcomm 00:11:22:33:44:55
     piconet ping --session lamps --count 1 --timeout 5 Kitchen /lamp
+    piconet ping --session lamps org.example.ceiling /
 
   """
 

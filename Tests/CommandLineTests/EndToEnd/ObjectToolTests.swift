@@ -151,6 +151,33 @@ struct ObjectToolTests {
     }
   }
 
+  @Test("a name that a program has claimed and advertises means its device; one that it only advertises does not")
+  func wellKnownNames() async throws {
+    try await ToolScene.run { scene in
+      try await scene.withNode("Ceiling") { node in
+        try await PiconetActorSystem.run(on: node) { system in
+          try system.publish(WorkingLamp(actorSystem: system), at: "/lamp")
+          try await system.claim("org.example.ceiling")
+          try await node.advertise(system.advertisement(names: ["org.example.ceiling", "org.example.attic"]))
+          try await node.setAvailable(true)
+          let ping = try await said(scene, "ping", "--count", "1", "org.example.ceiling", "/lamp")
+          #expect(ping.0 == 0 && ping.1.contains("answer of /lamp of Ceiling: seq=1 time="), "\(ping)")
+          let call = try await said(scene, "call", "org.example.ceiling", "/lamp", "brighten", "7")
+          #expect(call.0 == 0 && call.1 == "7\n", "\(call)")
+          let introspect = try await said(scene, "introspect", "org.example.ceiling", "/lamp")
+          #expect(introspect.0 == 0 && introspect.1.hasPrefix("/lamp  org.example.lamp, version 2"), "\(introspect)")
+          let unclaimed = try await said(scene, "call", "org.example.attic", "/lamp", "brighten", "1")
+          #expect(unclaimed.0 == 4, "\(unclaimed)")
+          #expect(
+            unclaimed.2.contains(
+              "Ceiling advertises the name org.example.attic, and does not have it in its session"), "\(unclaimed)")
+          let absent = try await said(scene, "call", "--timeout", "1", "org.example.ceil", "/lamp", "reset")
+          #expect(absent.0 == 3, "\(absent)")
+        }
+      }
+    }
+  }
+
   @Test("call gives each parameter its word, and writes the result")
   func call() async throws {
     try await withLamp { scene, address in

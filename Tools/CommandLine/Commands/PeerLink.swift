@@ -13,6 +13,8 @@ struct PeerLink: Sendable {
   let purpose: String
   /// What has to run on the peer, for a person who has found none; nil: this command with --listen.
   var counterpart: String?
+  /// Whether a name that a program advertises for its objects means its device, too.
+  var takesAdvertisedNames = false
   /// How much the node passes on between its members; nil: nothing.
   var relaying: RelayQuotas?
 
@@ -93,7 +95,8 @@ struct PeerLink: Sendable {
     let choice = PeerChoice(
       search: search, console: console, timeout: arguments.timeout, session: session, bluetooth: bluetooth,
       known: environment.naming.fingerprints, how: "as PEER", doing: "Connecting to",
-      receiver: counterpart ?? "piconet \(program) --listen", title: "Connect to")
+      receiver: counterpart ?? "piconet \(program) --listen", title: "Connect to",
+      takesAdvertisedNames: takesAdvertisedNames)
     do throws(NoChoice) {
       guard case .peer(let recipient) = arguments.target else { return .peer(try await choice.only()) }
       guard let peer = try await choice.peers(for: recipient).first else {

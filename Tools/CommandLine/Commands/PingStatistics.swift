@@ -38,6 +38,12 @@ struct PingStatistics: Sendable {
     return time
   }
 
+  /// The latest ping was given up before its answer was due: it is not lost.
+  mutating func takeBack(_ number: UInt64) {
+    guard number == sent, waiting.removeValue(forKey: number) != nil else { return }
+    sent -= 1
+  }
+
   /// In the style of ping(8).
   func summary(name: String, transport: String) -> [String] {
     let lost = sent > received ? sent - received : 0

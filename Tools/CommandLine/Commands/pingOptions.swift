@@ -32,7 +32,8 @@ let pingOptions = OptionTable<PingArguments>(
     Measure the round trip to a peer that runs 'piconet ping --listen', over the encrypted session that files would go \
     over. PEER is a name or a fingerprint; ADDRESS is HOST:PORT or, over Bluetooth, 00:11:22:33:44:55; without \
     either it is the only peer in sight, or the one you pick. With PATH ask an object of a program that uses PiconetActors \
-    whether it is there; / is the program itself. 'piconet introspect' shows paths.
+    whether it is there; / is the program itself, and PEER may be a name that it has claimed and advertises. \
+    'piconet introspect' shows paths.
     """,
   options: [
     Option(
@@ -79,6 +80,7 @@ let pingOptions = OptionTable<PingArguments>(
         ("piconet ping --listen --name Kitchen --accept all", ""), ("piconet ping --count 5 Kitchen", ""),
         ("piconet ping --transport rfcomm 00:11:22:33:44:55", ""),
         ("piconet ping --session lamps --count 1 --timeout 5 Kitchen /lamp", ""),
+        ("piconet ping --session lamps org.example.ceiling /", ""),
       ]),
   ],
   check: { (arguments) throws(UsageError) in

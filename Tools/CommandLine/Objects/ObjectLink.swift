@@ -13,7 +13,8 @@ struct ObjectLink: Sendable {
   private var link: PeerLink {
     PeerLink(
       arguments: arguments, environment: environment, console: console, usualSession: "", program: Self.program,
-      purpose: "call this device", counterpart: "a program with objects in the session '\(arguments.session ?? "")'")
+      purpose: "call this device", counterpart: "a program with objects in the session '\(arguments.session ?? "")'",
+      takesAdvertisedNames: true)
   }
 
   /// Connects to the program, hands it to `body`, and leaves; says what went wrong.
@@ -23,7 +24,10 @@ struct ObjectLink: Sendable {
       guard let member = await link.reach(node) else { return }
       do {
         try await PiconetActorSystem.run(on: node) { system in
-          try await CallDeadline.within(arguments.timeout) { try await body(system, member) }
+          try await CallDeadline.within(arguments.timeout) {
+            try await confirmName(of: member, system)
+            try await body(system, member)
+          }
         }
       } catch let error as RemoteCallError {
         fail(Task.isCancelled ? Delivery.interrupted : TransferFailure(error))
@@ -34,6 +38,22 @@ struct ObjectLink: Sendable {
       }
       await member.disconnect()
     }
+  }
+
+  /// A program that was looked for by a name that it advertises has to have that name in its session, where others may
+  /// claim it.
+  private func confirmName(of member: Member, _ system: PiconetActorSystem) async throws {
+    guard case .peer(let recipient) = arguments.target, case .named(let name) = recipient else { return }
+    var device = SightedPeer(fingerprint: "\(member.id.peer)", name: member.proven.name, id: "\(member.id)")
+    device.otherNames = system.node.peer(member.id)?.otherNames ?? []
+    guard recipient.matches(in: [device], known: environment.naming.fingerprints).isEmpty else { return }
+    // Its claims come before its answer.
+    try await system.ping(member, within: arguments.timeout)
+    if system.owner(of: name) == member.id { return }
+    throw TransferFailure(
+      word: "no-owner",
+      message: "\(console.name(member.proven)) advertises the name \(name), and does not have it in its session",
+      exitCode: .refused)
   }
 
   private func fail(_ failure: TransferFailure) {

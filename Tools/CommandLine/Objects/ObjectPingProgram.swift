@@ -42,7 +42,10 @@ struct ObjectPingProgram: Sendable {
         let time = statistics.receive(number, at: .now) ?? .zero
         console.result("answer of \(path) of \(name): seq=\(number) time=\(PingStatistics.text(time)) ms")
       } catch {
-        if Task.isCancelled { return nil }
+        if Task.isCancelled {
+          statistics.takeBack(number)
+          return nil
+        }
         failure = error
         guard error.code == .timedOut else { return error }
         console.result("no answer of \(path) of \(name): seq=\(number)")

@@ -21,7 +21,8 @@ let callOptions = OptionTable<CallArguments>(
   usage: "[OPTION]... --session ID PEER|ADDRESS PATH METHOD [ARGUMENT]...",
   summary: """
     Call a method of an object that a program has published with PiconetActors, and write what it gives, as JSON. \
-    PEER is a name or a fingerprint; ADDRESS is HOST:PORT or, over Bluetooth, 00:11:22:33:44:55. 'piconet introspect' shows paths and methods.
+    PEER is a device's name or fingerprint, or a name that the program has claimed and advertises; ADDRESS is HOST:PORT or, over Bluetooth, 00:11:22:33:44:55. \
+    'piconet introspect' shows paths and methods.
     """,
   options: [
     Option("raw", short: "r", help: "write a text as it is, without quotation marks", .flag { $0.isRaw = true })

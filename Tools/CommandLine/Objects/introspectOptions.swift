@@ -18,7 +18,7 @@ let introspectOptions = OptionTable<IntrospectArguments>(
   usage: "[OPTION]... --session ID PEER|ADDRESS [PATH]",
   summary: """
     Show the objects of a program that uses PiconetActors, and what can be called: those whose paths begin with PATH, or all. \
-    PEER is a name or a fingerprint; ADDRESS is HOST:PORT or, over Bluetooth, 00:11:22:33:44:55.
+    PEER is a device's name or fingerprint, or a name that the program has claimed and advertises; ADDRESS is HOST:PORT or, over Bluetooth, 00:11:22:33:44:55.
     """,
   options: [
     Option("json", help: "write one object a line to standard output, as JSON", .flag { $0.json = true })

@@ -1,4 +1,5 @@
 import Piconet
+import PiconetActors
 import PiconetTerminal
 import Synchronization
 
@@ -33,6 +34,8 @@ struct PeerChoice: Sendable {
   var wanted: PeerID?
   /// What the person calls the device with that key; nil: nothing.
   var wantedName: Recipient?
+  /// Whether a name that a program advertises for its objects means its device, where nobody is called so.
+  var takesAdvertisedNames = false
   /// Whether a person can confirm a stranger's key; otherwise a stranger gets nothing under any name.
   var confirmsByHand = true
 
@@ -97,8 +100,16 @@ struct PeerChoice: Sendable {
     let matches = recipient.matches(in: peers.map(SightedPeer.init), known: known)
       .compactMap { match in byID[match.id]?.called(match.name) }
     // Blocked peers do not belong to `all`.
-    guard recipient == .all else { return search.preferred(matches) }
+    guard recipient == .all else {
+      return search.preferred(matches.isEmpty ? advertising(recipient, peers) : matches)
+    }
     return matches.filter { !search.isBlocked($0) && search.isSought($0) }
+  }
+
+  /// Those that advertise the name, which is no name of a known device.
+  private func advertising(_ recipient: Recipient, _ peers: [Peer]) -> [Peer] {
+    guard takesAdvertisedNames, case .named(let name) = recipient, keys(recipient).isEmpty else { return [] }
+    return peers.filter { $0.advertisement.names.contains(name) }
   }
 
   /// Whether a person who names no receiver means it.
