@@ -4,6 +4,12 @@ import Glibc
 enum FileContent {
   static let pieceByteCount = 256 << 10
 
+  /// For so many bytes: most small files fit into one page, and memory of the whole size comes from the kernel anew each
+  /// time.
+  static func pieceByteCount(of count: UInt64) -> Int {
+    count >= UInt64(pieceByteCount) ? pieceByteCount : max(4096, (Int(count) + 4095) / 4096 * 4096)
+  }
+
   /// The digest of the first `size` bytes; nil only if OpenSSL failed.
   static func digest(of file: FileDescriptor, size: UInt64, path: String) throws(FileFailure) -> SHA256Digest? {
     guard let hash = RunningSHA256() else { return nil }
@@ -14,7 +20,7 @@ enum FileContent {
   /// Hashes bytes of a file.
   /// - Returns: how many; fewer if the file ends before, or can't be read.
   static func add(_ file: FileDescriptor, from start: UInt64, count: UInt64, to hash: RunningSHA256) -> UInt64 {
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceByteCount, alignment: 4096)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceByteCount(of: count), alignment: 4096)
     defer { buffer.deallocate() }
     var done: UInt64 = 0
     while done < count {

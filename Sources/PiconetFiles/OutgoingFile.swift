@@ -136,7 +136,8 @@ public final class OutgoingFile {
     let end = min(offset, size)
     guard position < end else { return true }
     let stop = position + min(count, end - position)
-    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: FileContent.pieceByteCount, alignment: 4096)
+    let piece = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: FileContent.pieceByteCount(of: stop - position), alignment: 4096)
     defer { piece.deallocate() }
     while position < stop {
       let count = Int(min(UInt64(piece.count), stop - position))

@@ -89,6 +89,38 @@ struct ManyFilesTests {
     }
   }
 
+  @Test("those that are there take one frame for many of them, with one that is not there among them")
+  func fewFrames() async throws {
+    let count = 3_000
+    try await ToolScene.run { scene in
+      let album = try scene.folder.folder("album")
+      for number in 0..<count {
+        try Data("GIF89a\u{1}\0\u{1}\0\(number)".utf8).write(to: URL(filePath: "\(album)/\(number).gif"))
+      }
+      try FileManager.default.copyItem(atPath: album, toPath: "\(scene.into)/album")
+      // In the middle of them, as names are sorted.
+      let other = URL(filePath: "\(scene.into)/album/2000.gif")
+      try Data("GIF89a\u{1}\0\u{1}\0-000".utf8).write(to: other)
+      let receiver = try await scene.receiver()
+      let sender = try scene.start("imagesend", ["-v", "--to", "Kitchen", album], state: "sender", output: "/dev/null")
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(sender.error.contains("1 stored, 2,999 already there"), "\(sender.error)")
+      // What the connection was like: "sent 1.2 kB in 34 frames; received 5 kB in 67 frames; sent again 0 B in 0 frames".
+      let figures = try #require(
+        sender.error.firstMatch(of: /sent [^;\n]* in ([0-9]+) frames?; received [^;\n]* in ([0-9]+) frames?;/),
+        "\(sender.error)")
+      let frames = try #require(Int(figures.1)) + #require(Int(figures.2))
+      #expect((1..<count / 3).contains(frames), "\(figures.0)")
+      #expect(try Data(contentsOf: other).suffix(4) == Data("-000".utf8))
+      let stored = try Data(contentsOf: URL(filePath: "\(scene.into)/album/2000 (2).gif"))
+      #expect(stored.suffix(4) == Data("2000".utf8))
+      receiver.terminate()
+      _ = await receiver.end()
+      #expect(receiver.events("finished").first?["present"] as? Int == count - 1, "\(receiver.error)")
+      #expect(receiver.events("finished").first?["stored"] as? Int == 1)
+    }
+  }
+
   @Test("a pipe gets a line of each, and so does a terminal with -v")
   func listed() async throws {
     try await ToolScene.run { scene in

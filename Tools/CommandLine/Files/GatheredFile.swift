@@ -21,6 +21,8 @@ struct GatheredFile: Hashable, Sendable {
   var onCards: CardPlace? = nil
   /// Whether the path is a URL.
   var isURL: Bool { path.isURL }
+  /// Its name behind its folders.
+  var offeredPath: String { (folder.map { $0.text + "/" } ?? "") + name.text }
 
   /// A name and a folder that cards and sticks take, and no other file of the command has.
   struct CardPlace: Hashable, Sendable {

@@ -165,8 +165,7 @@ public struct ImageReceiveProgram: Sendable {
           if let obstacle { console.warn(of: obstacle) } else { await tellListening(node, configuration, directory) }
         }
       }
-      // We expect no messages; any that come all the same must not cost memory.
-      group.addTask { for await _ in node.session.messages {} }
+      group.addTask { await ManifestDesk(node: node, directory: directory, desk: desk).run() }
       await withTaskGroup(of: Void.self) { ends in
         ends.addTask { await desk.run() }
         if let codes { ends.addTask { await codes.run() } }

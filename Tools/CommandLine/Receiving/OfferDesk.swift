@@ -252,19 +252,7 @@ final class OfferDesk: Sendable {
         state.parts.remove(Part(peer: peer, name: name))
       }
       if file.wasAlreadyPresent {
-        let suppressed = repeats.change { $0.take(offer.sender) }
-        if let late, suppressed != nil { console.tell(late) }
-        tell(
-          .present(
-            ProgramEvent.Present(
-              peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size),
-              sha256: file.digest.hexadecimal, suppressed: NoticeBudget.figure(suppressed))),
-          of: sender, isWritten: suppressed != nil)
-        guard let suppressed, sums.listsFile(of: sender) else { return .present }
-        console.result(path: file.path)
-        console.note(
-          "\(console.safe(name)) from \(console.name(offer.sender)): already there"
-            + NoticeBudget.words(suppressed))
+        tellPresent(name, at: file.path, bytes: Int64(clamping: file.size), file.digest, of: offer.sender, late)
         return .present
       }
       notices?.stored(file.path, bytes: Int64(clamping: file.size), of: sender)
@@ -311,6 +299,66 @@ final class OfferDesk: Sendable {
       }
       return .failed
     }
+  }
+
+  /// Nothing had to be sent.
+  /// - Parameter late: as of `store`.
+  private func tellPresent(
+    _ name: String, at path: String, bytes: Int64, _ digest: SHA256Digest, of member: ProvenMember,
+    _ late: ProgramEvent?
+  ) {
+    let sender = TransferPeer(member)
+    let suppressed = repeats.change { $0.take(member) }
+    if let late, suppressed != nil { console.tell(late) }
+    tell(
+      .present(
+        ProgramEvent.Present(
+          peer: sender.fingerprint, file: name, path: path, bytes: bytes, sha256: digest.hexadecimal,
+          suppressed: NoticeBudget.figure(suppressed))),
+      of: sender, isWritten: suppressed != nil)
+    guard let suppressed, sums.listsFile(of: sender) else { return }
+    console.result(path: path)
+    console.note(
+      "\(console.safe(name)) from \(console.name(member)): already there" + NoticeBudget.words(suppressed))
+  }
+
+  // MARK: Files that a sender asks about
+
+  /// Whether a sender is told which files are here before it offers them. Not where each offer is counted.
+  func answersManifests(of member: Member) -> Bool {
+    limit == nil && (dailyLimit == nil || member.proven.known != nil || !member.proven.rights.isEmpty)
+  }
+
+  /// Takes files that are here as if they had been offered.
+  /// - Parameter found: where each is, below the directory and absolute.
+  /// - Returns: what the sender is told. What the person has not agreed to is not here: an offer of it is told why.
+  func take(
+    _ files: [FileManifest.File], _ found: [(relative: String, absolute: String)?], of member: Member
+  ) -> [ManifestAnswer.Outcome] {
+    let proven = member.proven
+    let sender = TransferPeer(proven)
+    sums.begin(sender, proven)
+    let outcomes = zip(files, found).map { file, path -> ManifestAnswer.Outcome in
+      guard let path,
+        consents.refusal(
+          of: file.name, bytes: UInt64(clamping: file.bytes), from: proven.id, hasProvenCode: proven.hasProvenCode)
+          == nil
+      else { return .absent }
+      let offered = ProgramEvent.offered(
+        ProgramEvent.Offered(peer: sender.fingerprint, file: file.name, bytes: file.bytes, mediaType: nil))
+      sums.record(offered, of: sender)
+      board.end(
+        board.begin(
+          file.name, peer: sender, total: file.bytes, isTrusted: proven.rights.contains(.push), isTold: false))
+      state.withLock { state in
+        state.stored += 1
+        state.parts.remove(Part(peer: sender.fingerprint, name: file.name))
+      }
+      tellPresent(file.name, at: path.absolute, bytes: file.bytes, file.digest, of: proven, offered)
+      return path.relative == file.name ? .present : .presentAs(path.relative)
+    }
+    if sums.end(sender, isHere: node.session.members.contains { $0.id == proven.id }) { over(sender) }
+    return outcomes
   }
 
   /// Accepts an offer. One that is refused for its name, before any of it has come, is no file yet.

@@ -10,6 +10,7 @@ struct Delivery: Sendable {
   let location: LocationRule
   let board: TransferBoard
   let notes: ConnectionNotes
+  let manifests: ManifestExchange
   /// After this long without progress the peer is given up, even if the connection is alive.
   let patience: Duration
   /// Whether the receiver may be found again if it is gone: then files without an outcome go back to the feed.
@@ -29,6 +30,7 @@ struct Delivery: Sendable {
       var isStalled = false
       /// Whether a receiver may have kept a part of one of them.
       var keepsPart = false
+      var pace = ManifestPace()
     }
     let state: Mutex<State>
 
@@ -65,18 +67,115 @@ struct Delivery: Sendable {
     mayGoOn && !shared.state.withLock({ $0.isStalled }) && ReceiverReturn.isPossible(after: end) && !Task.isCancelled
   }
 
+  /// What has ended of what goes on at once.
+  private enum Ended: Sendable {
+    case file(GatheredFile)
+    /// A manifest, with the files that have to be offered.
+    case manifest([GatheredFile])
+  }
+
   private func sendAll(_ shared: Shared) async {
-    await withTaskGroup(of: GatheredFile.self) { senders in
+    await withTaskGroup(of: Ended.self) { group in
       var underWay = FilesUnderWay()
-      while !hasGone(shared), let file = await files.next() {
-        while !underWay.admits(file), let ended = await senders.next() { underWay.end(ended) }
-        underWay.begin(file)
-        senders.addTask {
-          await send(file, shared)
-          return file
+      var asked = 0
+      // Those that were asked about and are not there come first, and are not asked about again.
+      var rest: [GatheredFile] = []
+      func end(_ ended: Ended) {
+        switch ended {
+        case .file(let file): underWay.end(file)
+        case .manifest(let files):
+          asked -= 1
+          rest += files
         }
       }
+      while !hasGone(shared) {
+        if rest.isEmpty, let count = count(ofManifest: shared) {
+          if asked == ManifestExchange.atOnce {
+            if let ended = await group.next() { end(ended) }
+            continue
+          }
+          let files = await files.next(atMost: count)
+          let (claimed, others) = FilesToClaim.split(files)
+          rest += others
+          if !claimed.isEmpty {
+            asked += 1
+            group.addTask { .manifest(await ask(about: claimed, shared)) }
+            continue
+          }
+        }
+        var next = rest.popLast()
+        if next == nil { next = await files.next() }
+        guard let file = next else {
+          guard asked > 0, let ended = await group.next() else { break }
+          end(ended)
+          continue
+        }
+        while !underWay.admits(file), let ended = await group.next() { end(ended) }
+        underWay.begin(file)
+        group.addTask {
+          await send(file, shared)
+          return .file(file)
+        }
+      }
+      while let ended = await group.next() { end(ended) }
+      for file in rest { await files.giveBack(file) }
     }
+  }
+
+  /// How many files are asked about at once now; nil: they are offered.
+  private func count(ofManifest shared: Shared) -> Int? {
+    guard manifests.isPossible, !location.mayChangeFiles, !Task.isCancelled else { return nil }
+    return shared.state.withLock { $0.end == nil ? $0.pace.count : nil }
+  }
+
+  /// - Returns: the files that have to be offered.
+  private func ask(about files: [GatheredFile], _ shared: Shared) async -> [GatheredFile] {
+    var manifest = manifests.begin()
+    var claimed: [GatheredFile] = []
+    var others: [GatheredFile] = []
+    for (file, digest) in zip(files, await digests(of: files, shared)) {
+      let isIn = digest.map { manifest.add(FileManifest.File(name: file.offeredPath, bytes: file.size, digest: $0)) }
+      if isIn == true { claimed.append(file) } else { others.append(file) }
+    }
+    shared.state.withLock { $0.patience.moved(at: .now) }
+    guard !claimed.isEmpty, let answer = await manifests.ask(manifest) else { return others + claimed }
+    shared.state.withLock { $0.patience.moved(at: .now) }
+    var present = 0
+    for (index, file) in claimed.enumerated() {
+      let path: String
+      switch answer.outcomes[index] {
+      case .absent:
+        others.append(file)
+        continue
+      case .present: path = file.offeredPath
+      case .presentAs(let other): path = other
+      }
+      present += 1
+      tellPresent(file, as: path, manifest.files[index].digest)
+    }
+    shared.state.withLock { $0.pace.answered(present: present, of: claimed.count) }
+    return others
+  }
+
+  /// nil for what can't be read now: the offer says why.
+  private func digests(of files: [GatheredFile], _ shared: Shared) async -> [SHA256Digest?] {
+    shared.state.withLock { $0.patience.beganPreparing() }
+    defer { shared.state.withLock { $0.patience.endedPreparing(at: .now) } }
+    let opened = files.map { try? OpenablePath($0.content ?? $0.path) }
+    defer { withExtendedLifetime(opened) {} }
+    let paths = zip(files, opened).map { file, opened in
+      (path: opened?.text ?? "", size: UInt64(clamping: file.size))
+    }
+    return (try? await member.contentDigests(ofFiles: paths)) ?? files.map { _ in nil }
+  }
+
+  private func tellPresent(_ file: GatheredFile, as path: String, _ digest: SHA256Digest) {
+    gathering.tell(renamed: file)
+    let name = file.path.readable
+    board.end(board.begin(name, peer: TransferPeer(member.proven), total: file.size))
+    console.tell(
+      .offered(ProgramEvent.Offered(peer: peer, file: name, bytes: file.size, mediaType: file.kind?.mediaType)))
+    present(file, as: path, bytes: file.size, digest, without: [])
   }
 
   /// A person would not guess that nothing is lost.
@@ -172,7 +271,12 @@ struct Delivery: Sendable {
         if isWhole { notes.lookSoon(at: member.proven) }
       }
       let sent = try await transfer.interruptibleResult(behind: following)
-      shared.state.withLock { $0.patience.moved(at: .now) }
+      let isNear = shared.state.withLock { state in
+        state.patience.moved(at: .now)
+        state.pace.ended(wasPresent: sent.wasAlreadyPresent)
+        return state.pace.isNear
+      }
+      if isNear { await manifests.probe() }
       board.end(key, isStored: !sent.wasAlreadyPresent)
       stored(file, sent, without: clean?.takenOut ?? [])
     } catch {
@@ -242,18 +346,8 @@ struct Delivery: Sendable {
   private func stored(_ file: GatheredFile, _ sent: SentResource, without takenOut: Set<LocationKind>) {
     let path = file.path.readable
     let size = Int64(clamping: sent.size)
-    let offered = (file.folder.map { $0.text + "/" } ?? "") + file.name.text
-    let isElsewhere = sent.storedName != offered || file.renaming != nil
-    let place = isElsewhere ? " as '\(console.safe(sent.storedName))'" : ""
     if sent.wasAlreadyPresent {
-      console.tell(
-        .present(
-          ProgramEvent.Present(
-            peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal, takenOut: takenOut)))
-      if listsFiles {
-        console.result("\(console.safe(path)): already there\(place) on \(console.name(member.proven))")
-      }
-      return
+      return present(file, as: sent.storedName, bytes: size, sent.digest, without: takenOut)
     }
     console.tell(
       .stored(
@@ -261,8 +355,28 @@ struct Delivery: Sendable {
           peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal,
           resumedFrom: sent.resumedFrom > 0 ? Int64(clamping: sent.resumedFrom) : nil, takenOut: takenOut)))
     guard listsFiles else { return }
+    let place = place(of: file, sent.storedName)
     console.result(
       "\(console.safe(path)): stored\(place) on \(console.name(member.proven)), \(HumanFigures.bytes(size))")
+  }
+
+  private func present(
+    _ file: GatheredFile, as storedName: String, bytes: Int64, _ digest: SHA256Digest,
+    without takenOut: Set<LocationKind>
+  ) {
+    let path = file.path.readable
+    console.tell(
+      .present(
+        ProgramEvent.Present(
+          peer: peer, file: path, path: path, bytes: bytes, sha256: digest.hexadecimal, takenOut: takenOut)))
+    guard listsFiles else { return }
+    console.result(
+      "\(console.safe(path)): already there\(place(of: file, storedName)) on \(console.name(member.proven))")
+  }
+
+  /// What the receiver calls it, if that is not what the person calls it.
+  private func place(of file: GatheredFile, _ storedName: String) -> String {
+    storedName != file.offeredPath || file.renaming != nil ? " as '\(console.safe(storedName))'" : ""
   }
 
   private func skipped(_ file: String) {

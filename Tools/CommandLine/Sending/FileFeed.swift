@@ -17,6 +17,17 @@ actor FileFeed {
   /// The files in directories left out so far.
   var leftOut: LeftOutFiles { walk.leftOut }
 
+  /// The next files, no more than this many, and no more bytes together than a manifest may have, but for the last.
+  func next(atMost count: Int) -> [GatheredFile] {
+    var files: [GatheredFile] = []
+    var bytes: Int64 = 0
+    while files.count < count, bytes < FileManifest.contentLimit, let file = next() {
+      files.append(file)
+      bytes.add(bytes: file.size)
+    }
+    return files
+  }
+
   /// The next file; nil at the end. Meanwhile a thread of the pool waits for the disk, at most one for each receiver.
   func next() -> GatheredFile? {
     if let file = returned.popLast() { return file }

@@ -271,12 +271,15 @@ public struct ImageSendProgram: Sendable {
   ) async -> TransferFailure? {
     let notes = ConnectionNotes(node: node, console: console)
     let watching = Task { await notes.watch() }
+    let manifests = ManifestExchange(member)
+    let following = Task { await manifests.follow(node.session) }
     let end = await Delivery(
       member: member, files: feed, console: console, gathering: gathering, location: location, board: board,
-      notes: notes,
-      patience: arguments.timeout, mayGoOn: mayGoOn
+      notes: notes, manifests: manifests, patience: arguments.timeout, mayGoOn: mayGoOn
     ).run()
+    following.cancel()
     watching.cancel()
+    await following.value
     await watching.value
     if member.transport != nil { await notes.look(at: member.proven) }
     notes.tellAll()

@@ -1,0 +1,72 @@
+import Synchronization
+
+/// A file that a sender says it has: where it is to be stored, how large it is, and what is in it.
+public struct FileClaim: Hashable, Sendable {
+  public let folder: SafeFolder
+  public let name: SafeFileName
+  /// Bytes.
+  public let size: UInt64
+  public let digest: SHA256Digest
+
+  public init(folder: SafeFolder, name: SafeFileName, size: UInt64, digest: SHA256Digest) {
+    (self.folder, self.name, self.size, self.digest) = (folder, name, size, digest)
+  }
+}
+
+extension IncomingDirectory {
+  /// Finds which of these files are here already, by the rules of `PresentContent`: by their content, which is read,
+  /// unless its digest is known and the file system says that nothing has changed since. A folder is opened once for
+  /// the claims on it that follow one another, and its entries are made durable once for all of them. Blocks on the
+  /// disk.
+  ///
+  /// What can't be looked at counts as not here: an offer of it will be told why.
+  /// - Parameter note: called with the path below the directory of each file that is here, and of the one that was
+  ///   claimed, before any other transfer may replace it.
+  /// - Returns: for each claim, where its content is; nil: not here.
+  public func find(
+    _ claims: some Collection<FileClaim>, noting note: (_ relativePath: String) -> Void
+  ) -> [StoredPath?] {
+    var found: [StoredPath?] = []
+    found.reserveCapacity(claims.count)
+    var current: (wanted: SafeFolder, opened: IncomingFolder?)?
+    var first = 0
+    // What is found counts only once the names are on the disk: the process that stored the files may have been killed
+    // before that.
+    func settle() {
+      defer { first = found.count }
+      guard let folder = current?.opened, found[first...].contains(where: { $0 != nil }) else { return }
+      do throws(FileFailure) {
+        try folder.synchronize()
+      } catch {
+        for index in first..<found.count { found[index] = nil }
+      }
+    }
+    for claim in claims {
+      if current?.wanted != claim.folder {
+        settle()
+        current = (claim.folder, (try? open(claim.folder, creating: false)) ?? nil)
+      }
+      found.append(current?.opened.flatMap { find(claim, in: $0, noting: note) })
+    }
+    settle()
+    return found
+  }
+
+  private func find(
+    _ claim: FileClaim, in folder: IncomingFolder, noting note: (String) -> Void
+  ) -> StoredPath? {
+    do throws(FileFailure) {
+      try check(limitOf: claim.name, size: claim.size)
+      try checkLength(of: claim.name, in: claim.folder)
+      guard let present = try PresentContent(in: folder, name: claim.name, size: claim.size) else { return nil }
+      while !present.step(.max) {}
+      let same = present.match(claim.digest) { same in
+        note(claim.folder.path(of: claim.name))
+        if same != claim.name { note(claim.folder.path(of: same)) }
+      }
+      return same.map(present.path)
+    } catch {
+      return nil
+    }
+  }
+}
