@@ -112,10 +112,12 @@ let package = Package(
     .target(name: "UIKit", swiftSettings: strict),
 
     // Tools.
+    // Threads for the programs' tasks.
+    .target(name: "PiconetTaskPool", dependencies: ["CPiconetSystem"], path: "Tools/TaskPool"),
     .target(
       name: "PiconetCommandLine",
       dependencies: [
-        "Piconet", "PiconetActors", "PiconetCalls", "PiconetTerminal", "CPiconetSystem",
+        "Piconet", "PiconetActors", "PiconetCalls", "PiconetTerminal", "PiconetTaskPool", "CPiconetSystem",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
       ],
       path: "Tools/CommandLine", exclude: ["EVENTS.md"], swiftSettings: strict),
@@ -286,6 +288,9 @@ let package = Package(
       name: "confinement-probe",
       dependencies: ["PiconetCommandLine", "PiconetRuntime", "PiconetTerminal", "CPiconetSystem"],
       path: "Tests/ConfinementProbe", swiftSettings: strict),
+    // What a program's tasks may rely on.
+    .executableTarget(
+      name: "task-pool-probe", dependencies: ["PiconetCommandLine"], path: "Tests/TaskPoolProbe", swiftSettings: strict),
     .executableTarget(
       name: "thumbnail-probe", dependencies: ["PiconetThumbnail"], path: "Tests/ThumbnailProbe"),
     .testTarget(
@@ -294,7 +299,8 @@ let package = Package(
         "TestSupport", "PiconetCommandLine", "PiconetTerminal", "Piconet", "PiconetActors", "PiconetCalls",
         "PiconetEngine", "PiconetRuntime", "PiconetWire", "CPiconetSystem", "imagesend",
         "imagerecv",
-        "piconet", "piconet-thumbnail", "confinement-probe", "thumbnail-probe",
+        "piconet", "piconet-thumbnail", "confinement-probe", "task-pool-probe",
+        "thumbnail-probe",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
         .target(name: "PiconetBlueZ", condition: .when(traits: ["Bluetooth"])),
         .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])),

@@ -32,6 +32,7 @@ enum ProgramStart {
     }
     let console = make(arguments)
     confine(arguments, console)
+    TaskPool.start()
     let interruption = Interruption()
     let work = Task {
       await body(arguments, console)
