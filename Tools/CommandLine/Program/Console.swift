@@ -95,8 +95,18 @@ final class Console: Sendable {
   ///   - detail: how many `-v` it takes.
   ///   - isQuestion: part of a question, which is shown in any case.
   func note(_ line: String, detail: Int = 0, isQuestion: Bool = false) {
-    if !isQuestion, verbosity.isQuiet || verbosity.detail < detail { return }
+    if isQuestion { return question([line]) }
+    if verbosity.isQuiet || verbosity.detail < detail { return }
     state.withLock { $0.say(line) }
+  }
+
+  /// What a person reads before they answer: at once, and so that a narrow terminal breaks no line within a word.
+  /// - Parameter pictures: lines that show what files look like, written as they are between the words and the rest.
+  func question(_ words: [String], pictures: [String] = [], _ rest: [String] = []) {
+    state.withLock { state in
+      let lines = state.wrapped(words) + pictures + state.wrapped(rest)
+      state.say(lines.joined(separator: "\n"))
+    }
   }
 
   /// Shows a line that waits for an answer, at the foot of the terminal; nil once it is answered.
@@ -205,6 +215,14 @@ extension Console.State {
 
   fileprivate mutating func say(_ line: String) {
     above { $0.error.write(line + "\n") }
+  }
+
+  /// Texts of one or more lines, broken at spaces where standard error is a terminal.
+  fileprivate func wrapped(_ texts: [String]) -> [String] {
+    let lines = texts.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false) }
+    guard isatty(error.descriptor) == 1 else { return lines.map(String.init) }
+    let columns = TerminalSize.of(descriptor: error.descriptor).columns
+    return lines.flatMap { PiconetTerminal.wrapped(String($0), toColumns: columns) }
   }
 
   /// The prompt cut to the terminal, whose width may be different each time.

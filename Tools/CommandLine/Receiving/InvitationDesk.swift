@@ -267,13 +267,12 @@ struct InvitationDesk: Sendable {
     let once = invitation.peer.isKnown ? "" : ", 'once' does not"
     let always = consents == nil ? "lets it in" : "takes its files"
     let pictures = await pictures(announced)
-    let lines =
-      words + pictures + [
-        "Code: \(code)   The other screen must show the same.",
-        "'yes' remembers the device\(once); 'always' \(always) unasked from then on.",
-      ]
+    let rest = [
+      "Code: \(code)   The other screen must show the same.",
+      "'yes' remembers the device\(once); 'always' \(always) unasked from then on.",
+    ]
     console.ring()
-    console.note(lines.joined(separator: "\n"), isQuestion: true)
+    console.question(words, pictures: pictures, rest)
     let answer = await whileStanding(invitation, cancel: { question.cancel() }) {
       await onItsOwnThread { Self.ask(question, console, announced, after: former) }
     }
