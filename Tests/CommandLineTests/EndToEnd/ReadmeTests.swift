@@ -19,7 +19,8 @@ struct ReadmeTests {
 
   /// What the program shows, without what it says only on a busy machine.
   private static func shown(by program: ToolProcess, _ folder: String, as name: String) -> [String] {
-    [program.error, program.output].flatMap { lines($0.replacing(folder, with: name)) }
+    // Undoes the line breaks of the terminal.
+    [program.error, program.output].flatMap { lines($0.replacing("\r\n  ", with: " ").replacing(folder, with: name)) }
       .filter { line in !["Looking for ", "Connecting to ", "Waiting for "].contains { line.hasPrefix($0) } }.sorted()
   }
 
