@@ -73,6 +73,19 @@ struct InterfaceTests {
     }
   }
 
+  @Test("a message's text is its bytes as UTF-8, with a mark where they are none")
+  func text() async throws {
+    try await NodePair.run { pair in
+      let (onClient, _) = try await pair.connect()
+      try await onClient.send("Grüße, \u{1F44B}".utf8)
+      try await onClient.send([0x61, 0xFF, 0x62])
+      try await onClient.send([])
+      var texts: [String] = []
+      for await message in pair.server.session.messages.prefix(3) { texts.append(message.text) }
+      #expect(texts == ["Grüße, \u{1F44B}", "a\u{FFFD}b", ""])
+    }
+  }
+
   @Test("`trySend` sends what there is room for, never waits, and says why a member that has left takes nothing")
   func trySend() async throws {
     try await NodePair.run { pair in

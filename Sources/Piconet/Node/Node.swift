@@ -163,6 +163,16 @@ public final class Node: Sendable {
   /// threads. They must not block.
   public var executor: any TaskExecutor { core.executor }
 
+  /// It is `invite`: a connection is an invitation that was accepted.
+  @available(*, unavailable, renamed: "invite(_:)")
+  @discardableResult
+  public func connect(to peer: Peer) async throws(PiconetError) -> Member { try await invite(peer) }
+
+  /// It is `invite(at:)`.
+  @available(*, unavailable, renamed: "invite(at:)")
+  @discardableResult
+  public func connect(to address: String) async throws(PiconetError) -> Member { try await invite(at: address) }
+
   /// Invites a peer in sight and waits until it has accepted. If it invites us at the same time, both have accepted,
   /// and `ProvenMember.invitationContext` is what its invitation says.
   /// Cancelling the calling task withdraws the invitation.

@@ -89,6 +89,10 @@ public struct Invitation: Sendable, Identifiable {
     state.finish()
   }
 
+  /// It is `decline`.
+  @available(*, unavailable, renamed: "decline")
+  public func reject() async { await decline() }
+
   /// Waits until the invitation ends without an answer from this side: withdrawn, expired, connection lost. Nil if it
   /// was answered here, the task is cancelled or the node stops.
   public func ended() async -> PiconetError? {

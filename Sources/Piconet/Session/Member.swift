@@ -40,6 +40,10 @@ public struct Member: Sendable, Identifiable {
     try await send(Array(bytes)[...], mode: mode)
   }
 
+  /// A message is bytes: `send(text.utf8)`.
+  @available(*, unavailable, message: "a message is bytes: send(text.utf8)")
+  public func send(_ text: String) async throws(PiconetError) { try await send(text.utf8) }
+
   /// As above, sharing the slice's storage instead of copying it.
   public func send(_ bytes: ArraySlice<UInt8>, mode: DeliveryMode = .reliable) async throws(PiconetError) {
     try await send(bytes, mode, in: 0)

@@ -59,6 +59,10 @@ public struct Session: Sendable {
     try await send(Array(bytes)[...], to: members, areNamed: false, mode)
   }
 
+  /// A message is bytes: `send(text.utf8)`.
+  @available(*, unavailable, message: "a message is bytes: send(text.utf8)")
+  public func send(_ text: String) async throws(PiconetError) { try await send(text.utf8) }
+
   /// Sends one message in a channel to all members as they are now, to each as `Member.send(_:in:)` says. If a member
   /// leaves meanwhile, that is no error.
   /// - Throws: `messageTooLarge`, or `notSupported` if any of them takes no messages in this channel, before a byte
@@ -217,6 +221,10 @@ public struct Session: Sendable {
   /// It is `disconnectAll`.
   @available(*, unavailable, renamed: "disconnectAll")
   public func disconnect() async { await disconnectAll() }
+
+  /// It is `disconnectAll`; `Node.stop` ends the node as well.
+  @available(*, unavailable, renamed: "disconnectAll")
+  public func leave() async { await disconnectAll() }
 
   /// Leaves all members at the same time, each as `Member.disconnect` does. The node stays as available as it is.
   public func disconnectAll() async {

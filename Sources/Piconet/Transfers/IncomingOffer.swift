@@ -15,6 +15,9 @@ public struct IncomingOffer: Sendable, Identifiable {
   public let rawFolder: [UInt8]
   /// The name for a person: escaped, safe on a terminal.
   public let displayName: String
+  /// There are two of them: `displayName` for a person, `rawName` as it was sent.
+  @available(*, unavailable, message: "displayName is for a person, rawName as it was sent; store(in:) uses the latter")
+  public var name: String { displayName }
   /// Bytes.
   public let size: UInt64
   /// As the sender says; empty if it says nothing.
@@ -164,6 +167,14 @@ public struct IncomingOffer: Sendable, Identifiable {
   public func startReading(upTo limit: UInt64) async throws(PiconetError) -> IncomingTransfer<ReceivedData> {
     try await core.receive(self, upTo: limit)
   }
+
+  /// An offer is accepted by saying where it goes: `store(in:)` for a directory, `read(upTo:)` for memory.
+  @available(*, unavailable, message: "say where it goes: store(in:) for a directory, read(upTo:) for memory")
+  public func accept() async throws(PiconetError) {}
+
+  /// It is `decline`.
+  @available(*, unavailable, renamed: "decline")
+  public func reject() async { await decline() }
 
   /// Refuses the offer; the sender is told the reason.
   public func decline(_ code: PiconetError.Code = .declined, detail: String = "") async {

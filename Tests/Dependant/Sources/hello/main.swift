@@ -9,6 +9,6 @@ try await Node.run(configuration) { node in
     try await member.send("Hello, \(peer.name), from \(node.name).".utf8)
   }
   for await message in node.session.messages.prefix(1) {
-    print(String(decoding: message.bytes, as: UTF8.self))
+    print(message.text)
   }
 }

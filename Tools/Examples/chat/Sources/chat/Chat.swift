@@ -75,7 +75,7 @@ import Piconet
       switch event {
       case .joined(let member): print("* \(printable(member.name)) is here")
       case .message(let message):
-        print("\(printable(message.member.name)): \(printable(String(decoding: message.bytes, as: UTF8.self)))")
+        print("\(printable(message.member.name)): \(printable(message.text))")
       case .suspended(let member, _): print("* \(printable(member.name)) is out of reach; what you say waits")
       case .resumed(let member, _): print("* \(printable(member.name)) is back")
       case .left(let member, let error): print("* \(printable(member.name)) has gone: \(error.code)")

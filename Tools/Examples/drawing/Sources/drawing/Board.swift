@@ -62,7 +62,7 @@ import Piconet
         print("* \(node.session.members.count) more at the table")
         try? await member.send(drawing.strokes.compactMap { $0?.line }.joined(separator: "\n").utf8)
       case .message(let message):
-        let lines = String(decoding: message.bytes, as: UTF8.self).split(separator: "\n")
+        let lines = message.text.split(separator: "\n")
         let news = lines.compactMap(Stroke.init(line:)).filter { drawing.take($0) }
         if !news.isEmpty { print(drawing.text) }
       case .offer(let offer): await offer.decline(.notWanted)
