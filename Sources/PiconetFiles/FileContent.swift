@@ -4,8 +4,8 @@ import Glibc
 enum FileContent {
   static let pieceByteCount = 256 << 10
 
-  /// For so many bytes: most small files fit into one page, and memory of the whole size comes from the kernel anew each
-  /// time.
+  /// For so many bytes: most small files fit into one page, and memory of the whole size comes from the kernel anew
+  /// each time.
   static func pieceByteCount(of count: UInt64) -> Int {
     count >= UInt64(pieceByteCount) ? pieceByteCount : max(4096, (Int(count) + 4095) / 4096 * 4096)
   }

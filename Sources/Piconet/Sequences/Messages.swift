@@ -8,8 +8,8 @@ public struct Message: Sendable, Hashable {
   /// messages that came with it: copy it (`Array(message.bytes)`) to keep it for long. As a slice it does not begin at
   /// index 0, so that `bytes[0]` traps; `bytes.first` and a copy's indices are safe.
   public let bytes: ArraySlice<UInt8>
-  /// The content as UTF-8 text, with U+FFFD where it is none. The peer's own words: escape them before showing them on a
-  /// terminal.
+  /// The content as UTF-8 text, with U+FFFD where it is none. The peer's own words: escape them before showing them on
+  /// a terminal.
   public var text: String { String(decoding: bytes, as: UTF8.self) }
   /// Who sent it, as a member. A peer that has left and come back is another member.
   public let member: Member

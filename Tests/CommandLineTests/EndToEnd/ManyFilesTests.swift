@@ -105,7 +105,7 @@ struct ManyFilesTests {
       let sender = try scene.start("imagesend", ["-v", "--to", "Kitchen", album], state: "sender", output: "/dev/null")
       #expect(await sender.end() == 0, "\(sender.error)")
       #expect(sender.error.contains("1 stored, 2,999 already there"), "\(sender.error)")
-      // What the connection was like: "sent 1.2 kB in 34 frames; received 5 kB in 67 frames; sent again 0 B in 0 frames".
+      // What the connection was like: "sent 1.2 kB in 34 frames; received 5 kB in 67 frames; ...".
       let figures = try #require(
         sender.error.firstMatch(of: /sent [^;\n]* in ([0-9]+) frames?; received [^;\n]* in ([0-9]+) frames?;/),
         "\(sender.error)")

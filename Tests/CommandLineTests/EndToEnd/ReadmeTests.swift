@@ -19,8 +19,7 @@ struct ReadmeTests {
 
   /// What the program shows, without what it says only on a busy machine.
   private static func shown(by program: ToolProcess, _ folder: String, as name: String) -> [String] {
-    // Undoes the line breaks of the terminal.
-    [program.error, program.output].flatMap { lines($0.replacing("\r\n  ", with: " ").replacing(folder, with: name)) }
+    [program.error, program.output].flatMap { lines(ToolProcess.unbroken($0).replacing(folder, with: name)) }
       .filter { line in !["Looking for ", "Connecting to ", "Waiting for "].contains { line.hasPrefix($0) } }.sorted()
   }
 

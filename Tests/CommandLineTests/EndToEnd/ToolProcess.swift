@@ -226,6 +226,11 @@ final class ToolProcess: Sendable {
   var output: String { snapshot.output }
   var error: String { snapshot.error }
 
+  /// Standard error with the lines joined that a terminal's width has broken at words.
+  var unbrokenError: String { Self.unbroken(error) }
+
+  static func unbroken(_ shown: String) -> String { shown.replacing("\r\n  ", with: " ") }
+
   /// Waits for a text on standard output or standard error; false if the process ends without it.
   func shows(_ text: String) async -> Bool {
     await wait { snapshot -> Bool? in

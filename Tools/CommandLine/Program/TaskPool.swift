@@ -4,9 +4,9 @@ import PiconetTaskPool
 /// The threads of a program's tasks: those of task-pool.h in place of libdispatch's, which never sleep for long.
 ///
 /// The runtime is told of them as Swift 6.3 has it, by an executor factory; that is no public interface before a later
-/// version (SE-0505), so every other compiler leaves the runtime's own pool in place. The runtime's hooks for global jobs
-/// (`swift_task_enqueueGlobal_hook` and its sisters) would not do: in 6.3 neither `Task.sleep` nor `Task.yield` goes
-/// through them.
+/// version (SE-0505), so every other compiler leaves the runtime's own pool in place. The runtime's hooks for global
+/// jobs (`swift_task_enqueueGlobal_hook` and its sisters) would not do: in 6.3 neither `Task.sleep` nor `Task.yield`
+/// goes through them.
 public enum TaskPool {
   /// Call it once, before the first task, and where threads are to be confined after that.
   /// - Returns: whether the pool is in place; if not, the runtime's own runs the tasks.

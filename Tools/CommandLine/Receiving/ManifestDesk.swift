@@ -12,7 +12,8 @@ final class ManifestDesk: Sendable {
     (self.node, self.directory, self.desk) = (node, directory, desk)
   }
 
-  /// Runs until the task is cancelled. Other messages are not expected; any that come all the same must not cost memory.
+  /// Runs until the task is cancelled. Other messages are not expected; any that come all the same must not cost
+  /// memory.
   func run() async {
     await withDiscardingTaskGroup { group in
       for await message in node.session.messages {
