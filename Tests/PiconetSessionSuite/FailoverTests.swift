@@ -24,12 +24,8 @@ extension SessionSuite {
           $0.discovers = false
         }
         try await world.pair(server: blind, client: blind) { pair in
-          let (relay, addresses) = try await relayed(pair)
+          let (relay, onClient, onServer) = try await overTCP(pair)
           defer { relay.close() }
-          async let accepted = pair.server.invitations.first()?.accept()
-          let onClient = try await pair.client.invite(at: addresses)
-          let onServer = try #require(try await accepted)
-          #expect(onClient.transport == .tcp && onServer.transport == .tcp)
           let (cut, tellCut) = AsyncStream.makeStream(of: Void.self)
           let sending = Task {
             for number in 0..<2_000 {
@@ -61,12 +57,8 @@ extension SessionSuite {
     func calls() async throws {
       try await SuiteWorld.run(.simulated) { world in
         try await world.pair(server: both, client: both) { pair in
-          let (relay, addresses) = try await relayed(pair)
+          let (relay, onClient, onServer) = try await overTCP(pair)
           defer { relay.close() }
-          async let accepted = pair.server.invitations.first()?.accept()
-          let onClient = try await pair.client.invite(at: addresses)
-          let onServer = try #require(try await accepted)
-          #expect(onClient.transport == .tcp && onServer.transport == .tcp)
           try await ErrandPair.run(onClient, of: pair.client, onServer, of: pair.server) { errands in
             let call = await errands.waitingCall()
             relay.close()
@@ -117,6 +109,16 @@ extension SessionSuite {
           if !isAllowed { #expect(onClient.transport == .simulated) }
         }
       }
+    }
+
+    /// Connects the two over TCP, through a relay.
+    private func overTCP(_ pair: SuitePair) async throws -> (Relay, onClient: Member, onServer: Member) {
+      let (relay, addresses) = try await relayed(pair)
+      async let accepted = pair.server.invitations.first()?.accept()
+      let onClient = try await pair.client.invite(at: addresses)
+      let onServer = try #require(try await accepted)
+      #expect(onClient.transport == .tcp && onServer.transport == .tcp)
+      return (relay, onClient, onServer)
     }
 
     /// The server's addresses, TCP's behind a relay.

@@ -57,7 +57,8 @@ import PiconetCommandLine
     var isEarly = false
     await withTaskGroup(of: (Int, Bool).self) { group in
       for place in [3, 1, 4, 0, 2] {
-        let end = ContinuousClock.now + .milliseconds(200 * place)
+        // Apart enough for a machine that is busy with others.
+        let end = ContinuousClock.now + .milliseconds(500 * place)
         group.addTask {
           try? await Task.sleep(until: end, clock: .continuous)
           return (place, .now < end)

@@ -139,8 +139,8 @@ extension SessionRun {
   /// How long the other side's session may have no place while it has not the peers that fill it.
   private static let fullPatience = Duration.seconds(3)
 
-  /// Whether another try would end the same way. Where many invite one another, a place may be kept for a moment for a
-  /// peer that comes in two ways: the session is full only with as many other peers as it may have.
+  /// Whether another try would end the same way. Where eight invite one another, the other side was seen to be full for
+  /// a moment without the peers that fill it: full for good is only a session with as many others as it may have.
   private func isFinal(_ error: PiconetError, for peer: MCPeerID) -> Bool {
     if error.code == .full {
       return core.connectedPeers.count { $0 != peer } >= kMCSessionMaximumNumberOfPeers - 1
