@@ -17,17 +17,31 @@ public struct IncomingCall: Sendable, Hashable {
 
 /// Which members may call what. It is asked before each call, before its arguments are read.
 public struct CallPolicy: Sendable {
-  let allows: @Sendable (IncomingCall, _ isAllowedByName: @Sendable () -> Bool) async -> Bool
+  private enum Rule {
+    case letInHere, everyMember
+    case asking(@Sendable (IncomingCall) async -> Bool)
+  }
+
+  private let rule: Rule
 
   /// The default: members that a person or the program has let in may call everything. Those that another member has
   /// introduced (`ProvenMember.introducedBy`) may call nothing, until `PiconetActorSystem.allow` names them.
-  public static let letInHere = CallPolicy { call, isAllowed in call.caller.proven.introducedBy == nil || isAllowed() }
+  public static let letInHere = CallPolicy(rule: .letInHere)
 
   /// Every member may call everything.
-  public static let everyMember = CallPolicy { _, _ in true }
+  public static let everyMember = CallPolicy(rule: .everyMember)
 
   /// The program decides. The call waits meanwhile, and counts as one without an answer.
   public static func asking(_ allows: @escaping @Sendable (IncomingCall) async -> Bool) -> CallPolicy {
-    CallPolicy { call, _ in await allows(call) }
+    CallPolicy(rule: .asking(allows))
+  }
+
+  /// - Parameter isAllowedByName: whether the program has named the caller's device.
+  func allows(_ call: IncomingCall, isAllowedByName: () -> Bool) async -> Bool {
+    switch rule {
+    case .letInHere: call.caller.proven.introducedBy == nil || isAllowedByName()
+    case .everyMember: true
+    case .asking(let allows): await allows(call)
+    }
   }
 }

@@ -52,7 +52,7 @@ extension PiconetActorSystem {
     do {
       let incoming = IncomingCall(
         caller: member, path: call.path, interface: call.interface, method: call.method)
-      guard await configuration.policy.allows(incoming, { self.isAllowed(member.id.peer) }) else {
+      guard await configuration.policy.allows(incoming, isAllowedByName: { isAllowed(member.id.peer) }) else {
         throw CallFailure(.notAllowed, "the device does not allow this call")
       }
       let served = try objects.served(call)
