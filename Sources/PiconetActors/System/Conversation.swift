@@ -152,12 +152,15 @@ final class Conversation: Sendable {
 
   private func serve(_ call: CallFrame.Call) {
     guard let system else { return finished(call.number, .failed(CallFailure(.shuttingDown, ""))) }
-    let executor = system.configuration.servesOnNodeThread ? system.node.executor : nil
-    // Not under the lock: the thread that it wakes may take this one's processor, and would then wait for the lock.
-    let task = Task(executorPreference: executor) { [weak self, system] in
+    let serving: @concurrent @Sendable () async -> Void = { [weak self, system] in
       guard let self else { return }
       self.finished(call.number, await system.answer(to: call, of: self.member))
     }
+    // Not under the lock: the thread that it wakes may take this one's processor, and would then wait for the lock.
+    // A preference for no executor would be looked up at each step of the task all the same.
+    let task =
+      system.configuration.servesOnNodeThread
+      ? Task(executorPreference: system.node.executor, operation: serving) : Task(operation: serving)
     let isUnwanted = state.withLock { state in
       // It may have ended by now. Its number is not another call's: that would have come by this thread.
       guard let isWanted = state.calls.isWanted(call.number) else { return false }
