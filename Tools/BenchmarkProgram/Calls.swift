@@ -23,7 +23,9 @@ distributed actor JoiningActor: Joiner {
 }
 
 /// Calls with two short strings: how long one takes, beside the round trip of a message between the same two members,
-/// and how many a second `--peers` tasks make at once. With `--untimed` only the latter: for counting instructions.
+/// and how many a second `--peers` tasks make at once. Callers, callee and those that send messages are ordinary tasks,
+/// or with `--on-node-thread` all on their nodes' threads; messages between tasks on these are measured in any case.
+/// With `--untimed` only the many calls: for counting instructions.
 struct Calls {
   let options: BenchmarkOptions
 
@@ -34,8 +36,10 @@ struct Calls {
       try await PiconetActorSystem.run(on: node, configuration) { system in
         if options.isServer {
           try await serve(node, member, system)
-        } else {
+        } else if options.isOnNodeThread {
           try await withTaskExecutorPreference(node.executor) { try await ask(node, member, system) }
+        } else {
+          try await ask(node, member, system)
         }
       }
     }
@@ -43,27 +47,41 @@ struct Calls {
 
   private func serve(_ node: Node, _ member: Member, _ system: PiconetActorSystem) async throws {
     try system.publish(JoiningActor(actorSystem: system), at: "/joiner")
+    // Before this the other end would be told that there is no such object.
+    try await member.send([1])
     let measurement = Measurement()
-    // Reads no longer than the client's round trips last: a reader of all messages gets those of calls as well.
-    try await withTaskExecutorPreference(node.executor) {
-      for await message in node.session.messages(in: 0) {
-        if message.bytes.isEmpty { break }
-        try await member.send(message.bytes)
-      }
-    }
+    if !options.isOnNodeThread { try await echo(node, member) }
+    try await withTaskExecutorPreference(node.executor) { try await echo(node, member) }
     for await case .left in node.session.membership { break }
     measurement.report(options, ",\"count\":\(options.count)")
   }
 
-  private func ask(_ node: Node, _ member: Member, _ system: PiconetActorSystem) async throws {
+  /// Until an empty message comes. A reader of all messages would get those of calls as well.
+  private func echo(_ node: Node, _ member: Member) async throws {
+    for await message in node.session.messages(in: 0) {
+      try await member.send(message.bytes)
+      if message.bytes.isEmpty { break }
+    }
+  }
+
+  /// Round trips of messages.
+  private func messages(_ node: Node, _ member: Member) async throws -> [UInt64] {
     let message = [UInt8](repeating: 7, count: options.size)[...]
     var replies = node.session.messages(in: 0).makeAsyncIterator()
-    let messages = try await times {
+    let trips = try await times {
       if options.isUntimed { return }
       try await member.send(message)
       guard await replies.next()?.bytes.count == message.count else { throw BenchmarkFailure("no answer") }
     }
     try await member.send([])
+    _ = await replies.next()
+    return trips
+  }
+
+  private func ask(_ node: Node, _ member: Member, _ system: PiconetActorSystem) async throws {
+    for await message in node.session.messages(in: 0) where message.bytes.count == 1 { break }
+    let alike = options.isOnNodeThread ? nil : try await messages(node, member)
+    let fastest = try await withTaskExecutorPreference(node.executor) { try await messages(node, member) }
     let object = try system.object($Joiner.self, at: "/joiner", of: member)
     let calls = try await times {
       if options.isUntimed { return }
@@ -89,7 +107,9 @@ struct Calls {
     }
     measurement.report(
       options,
-      ",\"count\":\(options.count),\"callers\":\(options.peers),\"message_p50_us\":\(microseconds(messages, 0.5)),"
+      ",\"count\":\(options.count),\"callers\":\(options.peers),"
+        + "\"message_p50_us\":\(microseconds(alike ?? fastest, 0.5)),"
+        + "\"message_on_node_thread_p50_us\":\(microseconds(fastest, 0.5)),"
         + "\"call_p50_us\":\(microseconds(calls, 0.5)),\"call_p99_us\":\(microseconds(calls, 0.99)),"
         + "\"calls_per_s\":\(Double(options.count) / seconds)")
   }

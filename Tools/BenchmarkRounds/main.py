@@ -127,13 +127,14 @@ def calls(bench, ours, options):
     if options.control:
         return []
     def remark(subject):
-        return (f"{table.median(subject, 'ratio'):.2f} times the round trip of a message of 64 B in the same process, "
-                f"{table.median(subject, 'message'):.1f} us; 8 callers at once: {table.median(subject, 'rate'):.0f} calls a second")
+        return (f"{table.median(subject, 'ratio'):.2f} times the round trip of a message of 64 B between such tasks of the same processes, "
+                f"{table.median(subject, 'message'):.1f} us (on the nodes' threads {table.median(subject, 'fastest'):.1f}); "
+                f"8 callers at once: {table.median(subject, 'rate'):.0f} calls a second")
     return [("(i) call of an object with two short strings, two cores", [
         Subject(
             name, MICROSECONDS, lambda more=more: measurements.calls(bench, options.trips, more), remark=remark,
             targets=[("<= 2 times the message", "value", "ratio", at_most(2)), (">= 40,000 calls/s", "value", "rate", at_least(40_000))])
-        for name, more in (("served by a task", []), ("served on the node's own thread", ["--on-node-thread"]))])]
+        for name, more in (("between ordinary tasks", []), ("between the nodes' own threads", ["--on-node-thread"]))])]
 
 
 def paces(bench, ours, options):

@@ -222,6 +222,7 @@ def calls(bench, count, more):
     client, server = both_ends(bench.ours, "calls", options, options, bench.two, bench.folder)
     return {
         "p50": client["call_p50_us"], "p99": client["call_p99_us"], "message": client["message_p50_us"],
+        "fastest": client["message_on_node_thread_p50_us"],
         "ratio": client["call_p50_us"] / client["message_p50_us"], "rate": client["calls_per_s"],
         "rss": max(client["rss_kib"], server["rss_kib"]) / 1024,
     }
