@@ -21,7 +21,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="default 5")
     parser.add_argument("--size", type=int, default=4 << 20, help="bytes of the file; default 4 MiB")
     parser.add_argument("--message", type=int, default=64, help="bytes of a message that goes there and back; default 64")
-    parser.add_argument("--without", action="append", default=[], choices=["piconet", "push", "trips", "trace", "speed"])
+    parser.add_argument("--without", action="append", default=[], choices=["piconet", "push", "trips", "calls", "trace", "speed"])
     parser.add_argument("--pace", choices=["radio", "free"], default="radio",
                         help="radio (default): each packet takes the slots of 625 us that a radio without loss gives it, so that whole "
                         "3-DH5 packets carry 272,267 B/s; free: the emulated air takes what the processor gives, which shows what the "
@@ -75,6 +75,18 @@ def main():
                 target = ("<= 1.2", -1.2) if transport == "l2cap" else ("", None)
                 lines += rows(results, "us", "{:.0f} us", f"Piconet over {transport}", [(f"bare {transport} in C", *target)],
                               f"round trip of {options.message} B: ")
+        if ours and "calls" not in options.without:
+            results = found["call of an object"] = measure(
+                options.rounds, {over: lambda over=over: bench.our_call(over, TRIPS) for over in ("l2cap", "rfcomm")}, say)
+            for over, values in results.items():
+                values = [got for got in values if got]
+                if not values:
+                    lines.append(f"| call of an object with two short strings over {over} | not measured | | <= 1.5: missed |")
+                    continue
+                times = figures([got["times"] for got in values])
+                met = "met" if times[0] <= 1.5 else "missed"
+                lines.append(f"| call of an object with two short strings over {over} | {figures([got['us'] for got in values])[0]:.0f} us | "
+                             f"{times[0]:.2f} ({times[1]:.2f} to {times[2]:.2f}) times the round trip of a message of 64 B | <= 1.5: {met} |")
         if ours and "trace" not in options.without:
             found["trace"] = {}
             # What is on the air does not depend on the pace, but btmon may be too slow for another one.

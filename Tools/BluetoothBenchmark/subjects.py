@@ -175,6 +175,17 @@ class Bench:
                 line = sender.until("p50_us", 60)[0]
         return {"us": float(re.search(r'"p50_us":([0-9.]+)', line)[1])}
 
+    def our_call(self, transport, calls):
+        """A call of an object with two short strings, and a message's round trip between the same two."""
+        more = ["--transport", transport, "--count", str(calls)]
+        program = self.program("piconet-benchmark")
+        with Process([program, "calls", "--server", "--adapter", self.adapters[1]] + more) as receiver:
+            place = receiver.until("READY")[0].split()[1]
+            with Process([program, "calls", "--client", "--adapter", self.adapters[0], "--address", place] + more) as sender:
+                line = sender.until("call_p50_us", 60)[0]
+        call, message = (float(re.search(rf'"{what}_p50_us":([0-9.]+)', line)[1]) for what in ("call", "message"))
+        return {"us": call, "message_us": message, "times": call / message}
+
 
 def address_of(adapter):
     """The address of hciN, from the kernel: ioctl HCIGETDEVINFO, whose answer is struct hci_dev_info."""
