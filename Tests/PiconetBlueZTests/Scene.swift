@@ -10,6 +10,7 @@ struct Scene {
   static let sessionID = "photos"
 
   var machine: BlueZMachine
+  let user: AdapterUser
   var daemon = Daemon()
   var now = Instant(nanoseconds: 1_000_000_000_000)
   var calls: [(id: BlueZCallID, call: BlueZCall)] = []
@@ -19,16 +20,22 @@ struct Scene {
   var pauses: [Bool] = []
   /// The scans that other nodes are told of.
   var scans: [ScanWindow] = []
+  /// What it shares with other nodes of its process.
+  var shared = SharedAdapters()
   var ends = 0
   var mostCalls = 0
   var mostReads = 0
   var adapters: [BluetoothAddress?] = []
 
-  init(_ settings: BlueZSettings = BlueZSettings(), settling: Duration = .zero) {
+  init(
+    _ settings: BlueZSettings = BlueZSettings(), settling: Duration = .zero, user: AdapterUser? = nil
+  ) {
     var settings = settings
+    let only = shared.join()
+    self.user = user ?? only
     settings.firstDelay = .zero
     settings.settling = settling
-    machine = BlueZMachine(settings: settings)
+    machine = BlueZMachine(settings: settings, user: self.user)
   }
 
   static func peer(_ number: UInt8) -> PeerID {
@@ -48,7 +55,7 @@ struct Scene {
   static let search = BlueZSearch(service: service, sessionID: sessionID)
 
   mutating func tell(_ fact: BlueZFact) {
-    for effect in machine.handle(fact, at: now) {
+    for effect in machine.handle(fact, at: now, sharing: &shared) {
       switch effect {
       case .call(let id, let call):
         calls.append((id, call))

@@ -61,21 +61,25 @@ struct SearchTests {
     var settings = BlueZSettings()
     settings.adapter = .named("hci1")
     settings.firstDelay = .zero
-    var machine = BlueZMachine(settings: settings)
+    var shared = SharedAdapters()
+    var machine = BlueZMachine(settings: settings, user: shared.join())
     let now = Instant(nanoseconds: 1_000_000_000_000)
-    var effects = machine.handle(.daemonAppeared, at: now)
-    if case .call(let id, _)? = effects.first { effects = machine.handle(.replied(id, .success([])), at: now) }
-    effects += machine.handle(.search(Scene.search), at: now)
+    var effects = machine.handle(.daemonAppeared, at: now, sharing: &shared)
+    if case .call(let id, _)? = effects.first {
+      effects = machine.handle(.replied(id, .success([])), at: now, sharing: &shared)
+    }
+    effects += machine.handle(.search(Scene.search), at: now, sharing: &shared)
     var hasHeard = false
     for fact in Transcript.facts(Recordings.readServices) {
-      effects += machine.handle(fact, at: now)
+      effects += machine.handle(fact, at: now, sharing: &shared)
       let isAsked = effects.contains { if case .read = $0 { true } else { false } }
       if case .propertiesChanged(_, _, let changed, _) = fact, changed["RSSI"] != nil { hasHeard = true }
       #expect(isAsked == hasHeard)
     }
     for case .read(let id, _, let place) in effects {
       #expect(place.device == BluetoothAddress("00:AA:01:00:00:00"))
-      effects = machine.handle(.recordsRead(id, .success([Scene.record(2, adapter: place.device)])), at: now)
+      effects = machine.handle(
+        .recordsRead(id, .success([Scene.record(2, adapter: place.device)])), at: now, sharing: &shared)
     }
     #expect(effects.contains { if case .report(.seen) = $0 { true } else { false } })
   }

@@ -28,14 +28,17 @@ struct SiblingScanTests {
     /// Answers all calls, and tells all of the scans.
     mutating func settle() {
       for _ in 0..<20 {
+        var isOver = true
         for index in scenes.indices {
           scenes[index].answerAll()
           let windows = scenes[index].scans
+          if !windows.isEmpty { isOver = false }
           scenes[index].scans = []
           for window in windows {
             for other in scenes.indices where other != index { scenes[other].tell(.siblingScans(window)) }
           }
         }
+        if isOver { return }
       }
     }
 
@@ -53,19 +56,22 @@ struct SiblingScanTests {
     }
   }
 
-  @Test("one that rests joins a scan that begins, and ends with it: the adapter rests as long as with one node")
-  func together() {
+  @Test(
+    "one that rests joins a scan that begins, and ends with it: the adapter rests as long as with one node",
+    arguments: [3, 10])
+  func together(_ count: Int) {
     var single = Pair(1)
     single.search(0)
     single.pass(.seconds(600))
 
-    var pair = Pair(3)
+    var pair = Pair(count)
     pair.search(0)
     // Long after the first eagerness, in the middle of a rest or a scan.
     pair.pass(.seconds(103))
-    pair.search(1)
-    pair.pass(.seconds(7))
-    pair.search(2)
+    for index in 1..<count {
+      pair.search(index)
+      pair.pass(.seconds(7))
+    }
     pair.pass(.seconds(120))
     (pair.busy, pair.alone) = (.zero, .zero)
     pair.pass(.seconds(600))

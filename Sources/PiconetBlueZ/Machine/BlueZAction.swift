@@ -65,6 +65,25 @@ enum BlueZAction: Hashable, Sendable {
     }
   }
 
+  /// Whether it is left to one node of a process at a time: see `SharedAdapters`.
+  var needsTurn: Bool {
+    switch self {
+    case .power, .enter, .leave, .registerAdvertisement, .unregisterAdvertisement: true
+    case .list, .registerProfile, .unregisterProfile, .setFilter, .clearFilter, .startDiscovery, .stopDiscovery:
+      false
+    }
+  }
+
+  /// Whether it changes the discoverable mode, after which bluetoothd renews all advertisements.
+  var changesMode: Bool {
+    switch self {
+    case .enter(.discoverable), .leave(.discoverable): true
+    case .list, .power, .enter(.timeout), .leave(.timeout), .registerProfile, .unregisterProfile,
+      .registerAdvertisement, .unregisterAdvertisement, .setFilter, .clearFilter, .startDiscovery, .stopDiscovery:
+      false
+    }
+  }
+
   static let attemptsToRestore = 3
 }
 
@@ -106,26 +125,18 @@ struct FailedAttempt: Hashable, Sendable {
   var failure: DBusFailure
 }
 
-/// The adapter in use, and what we have done to it.
+/// The adapter in use, and what this node has there.
 struct AdapterUse: Hashable, Sendable {
   let path: String
   let address: BluetoothAddress
-  /// What the adapter was set to before we touched it; nil: not touched.
-  var former: DiscoverableMode?
-  /// Whether we have switched it on, and it was not switched off since.
-  var hasPowered = false
-  /// Whether it was off when we came, and we have not tried yet. If a user switches it off later, that stands.
-  var mayPower: Bool
-  /// Whether another node was there before us; at its end it may switch off what it has switched on.
-  var isShared = false
-  /// Whether it is unknown if these were set.
-  var isModeUncertain = false
-  var isTimeoutUncertain = false
+  /// What the nodes of this process have done to it.
+  var shared: SharedAdapter
+  var others: OtherClaims
+  /// How many of the settings in `shared` are known.
+  var knownSettings: Int
+  /// As bluetoothd has last told it.
+  var isDiscoverable: Bool
   var isFilterUncertain = false
-  var modeSetAt: Instant?
-  /// When bluetoothd said that it has changed the mode for us.
-  var modeChangedAt: Instant?
-  var timeoutSetAt: Instant?
   var advertisement = Registration<BluetoothUUID>.none
   var advertisedAt: Instant?
   /// Whether the advertisement is registered, but probably not on air any more.
@@ -135,11 +146,19 @@ struct AdapterUse: Hashable, Sendable {
   /// Whether another adapter will be used as soon as this one has been restored.
   var isRetiring = false
 
-  init(_ adapter: BlueZAdapter, address: BluetoothAddress) {
+  init(_ adapter: BlueZAdapter, address: BluetoothAddress, shared: SharedAdapter, others: OtherClaims) {
     path = adapter.path
     self.address = address
-    mayPower = !adapter.isPowered
+    self.shared = shared
+    self.others = others
+    knownSettings = shared.settingCount
+    isDiscoverable = adapter.isDiscoverable
+    if !adapter.isPowered { self.shared.mayPower = true }
   }
 
-  var isRestored: Bool { former == nil && !hasPowered && advertisement.isNone && discovery.isNone && filter == nil }
+  /// Whether nothing is left that this node has to take back.
+  var isRestored: Bool {
+    (shared.former == nil || others.needMode) && (!shared.hasPowered || others.needPower) && advertisement.isNone
+      && discovery.isNone && filter == nil
+  }
 }

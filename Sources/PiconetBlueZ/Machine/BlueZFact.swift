@@ -51,6 +51,8 @@ public enum BlueZFact: Sendable {
   case pauseWanted(Bool)
   /// Another node of this process has begun to scan.
   case siblingScans(ScanWindow)
+  /// Something has changed in `SharedAdapters`.
+  case siblingsChanged
   case recordsRead(BlueZReadID, Result<[NodeRecord], LinkFailure>)
   /// bluetoothd has dropped the profile.
   case profileReleased

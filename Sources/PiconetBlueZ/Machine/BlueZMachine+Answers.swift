@@ -6,6 +6,8 @@ extension BlueZMachine {
   mutating func conclude(_ action: BlueZAction, _ result: Result<[DBusValue], DBusFailure>, at now: Instant)
     -> [BlueZEffect]
   {
+    // A refusal may have come too late.
+    if action.changesMode { changeUse { $0.shared.modeChangedAt = now } }
     switch result {
     case .success(let values): return succeeded(action, values, at: now)
     case .failure(let failure):
@@ -80,9 +82,13 @@ extension BlueZMachine {
     use = changed
   }
 
-  /// What we have set ourselves counts even before the signal says so.
+  /// What we have set ourselves counts even before the signal says so, for the other nodes of this process as well.
   private mutating func assume(_ property: String, _ value: DBusValue) {
     if let path = use?.path { tree.assume(path, property, value) }
+    changeUse { used in
+      used.shared.set(property, value)
+      used.knownSettings = used.shared.settingCount
+    }
   }
 
   private mutating func scanEnded() -> [BlueZEffect] {
@@ -98,16 +104,16 @@ extension BlueZMachine {
       // Blocked by rfkill, or not ours to switch: that is left to a user who may.
       let isHopeless = failed[.powerOn]?.count ?? 0 >= 3
       changeUse { use in
-        if failure.isUncertain { use.hasPowered = true }
-        if isHopeless { use.mayPower = false }
+        if failure.isUncertain { use.shared.hasPowered = true }
+        if isHopeless { use.shared.mayPower = false }
       }
     case .registerProfile:
       if isUncertain { profile = .uncertain }
       // Perhaps another program has this UUID: the next attempt takes another one.
       if Self.isTaken(failure) { profileAttempt += 1 }
     case .registerAdvertisement: if isUncertain { changeUse { $0.advertisement = .uncertain } }
-    case .enter(.discoverable): if failure.isUncertain { changeUse { $0.isModeUncertain = true } }
-    case .enter(.timeout): if failure.isUncertain { changeUse { $0.isTimeoutUncertain = true } }
+    case .enter(.discoverable): if failure.isUncertain { changeUse { $0.shared.isModeUncertain = true } }
+    case .enter(.timeout): if failure.isUncertain { changeUse { $0.shared.isTimeoutUncertain = true } }
     case .setFilter, .clearFilter: if failure.isUncertain { changeUse { $0.isFilterUncertain = true } }
     case .startDiscovery: if failure.isUncertain { changeUse { $0.discovery = .uncertain } }
     case .list, .power(false), .leave, .unregisterProfile, .unregisterAdvertisement, .stopDiscovery: break
@@ -117,8 +123,8 @@ extension BlueZMachine {
   /// It can't be taken back: we act as if it had been, since a machine that never ends helps no one.
   private mutating func giveUp(_ action: BlueZAction) {
     switch action {
-    case .power: changeUse { $0.hasPowered = false }
-    case .leave: changeUse { $0.former = nil }
+    case .power: changeUse { $0.shared.hasPowered = false }
+    case .leave: changeUse { $0.shared.former = nil }
     case .unregisterProfile: profile = .none
     case .unregisterAdvertisement: changeUse { $0.advertisement = .none }
     case .clearFilter: changeUse { $0.filter = nil }
@@ -135,12 +141,18 @@ extension AdapterUse {
   fileprivate mutating func succeeded(_ action: BlueZAction, at now: Instant) {
     switch action {
     case .power(let isOn):
-      hasPowered = isOn
-      mayPower = false
-    case .enter(.discoverable), .leave(.discoverable):
-      isModeUncertain = false
-      modeChangedAt = now
-    case .enter(.timeout), .leave(.timeout): isTimeoutUncertain = false
+      shared.hasPowered = isOn
+      // What was switched off by us may be switched on again.
+      shared.mayPower = !isOn
+    case .enter(.discoverable): shared.isModeUncertain = false
+    case .enter(.timeout): shared.isTimeoutUncertain = false
+    // Who advertises next need not wait: no user has switched it off.
+    case .leave(.discoverable):
+      shared.isModeUncertain = false
+      shared.modeSetAt = nil
+    case .leave(.timeout):
+      shared.isTimeoutUncertain = false
+      shared.timeoutSetAt = nil
     case .registerAdvertisement(let service):
       advertisement = .held(service)
       advertisedAt = now

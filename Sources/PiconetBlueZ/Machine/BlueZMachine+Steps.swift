@@ -6,12 +6,14 @@ import PiconetWire
 extension BlueZMachine {
   /// The first step that is not done yet and need not wait. Taking things back comes before setting things up, and what
   /// a killed program would leave behind comes first of all.
-  func nextAction(at now: Instant) -> BlueZAction? {
+  /// - Parameter withTurn: false: nothing that is left to one node of a process at a time, and nothing that may come
+  ///   only after it.
+  func nextAction(at now: Instant, withTurn: Bool = true) -> BlueZAction? {
     if !isReady { return isOver || !mayTry(.list, now) ? nil : .list }
-    if let action = restoringAction(at: now) { return action }
+    if let action = restoringAction(at: now) { return withTurn || !action.needsTurn ? action : nil }
     // Nothing is set up while something is about to be taken back.
     if let use, let adapter, isToBeWithdrawn(use, adapter, at: now), !isSettled(use, at: now) { return nil }
-    return settingUpAction(at: now)
+    return settingUpAction(at: now, withTurn: withTurn)
   }
 
   private func mayTry(_ kind: BlueZAction.Kind, _ now: Instant) -> Bool {
@@ -31,13 +33,15 @@ extension BlueZMachine {
       if isToBeWithdrawn(use, adapter, at: now), mayTry(.unregisterAdvertisement, now) {
         return isSettled(use, at: now) ? .unregisterAdvertisement : nil
       }
-      if let former = use.former, activeOffer == nil, mayTry(.leaveMode, now), let change = leavingChange(former) {
+      if let former = use.shared.former, activeOffer == nil, !use.others.needMode, mayTry(.leaveMode, now),
+        let change = leavingChange(former)
+      {
         return .leave(change)
       }
     }
     if profile.isStale(wanted: wantedProfile), mayTry(.unregisterProfile, now) { return .unregisterProfile }
-    if let use, let adapter, use.hasPowered, use.former == nil, activeOffer == nil, activeSearch == nil,
-      adapter.isPowered, mayTry(.powerOff, now),
+    if let use, let adapter, use.shared.hasPowered, use.shared.former == nil, activeOffer == nil, activeSearch == nil,
+      !use.others.needPower, adapter.isPowered, mayTry(.powerOff, now),
       // A keyboard that has been connected meanwhile keeps its adapter.
       !tree.devices.values.contains(where: { $0.adapterPath == use.path && $0.isConnected })
     {
@@ -54,7 +58,7 @@ extension BlueZMachine {
 
   /// Whether bluetoothd has had time to renew advertisements since the mode was changed for us.
   private func isSettled(_ use: AdapterUse, at now: Instant) -> Bool {
-    use.modeChangedAt.map { $0 + settings.settling <= now } ?? true
+    use.shared.modeChangedAt.map { $0 + settings.settling <= now } ?? true
   }
 
   /// A silenced advertisement goes on air again when it is registered again.
@@ -66,8 +70,10 @@ extension BlueZMachine {
   /// The next change back towards the adapter's former state: first the mode, then its timeout.
   func leavingChange(_ former: DiscoverableMode) -> BlueZAction.ModeChange? {
     guard let use, let adapter else { return nil }
-    if adapter.isDiscoverable || use.isModeUncertain, !former.isDiscoverable { return .discoverable(false) }
-    if adapter.discoverableTimeout != former.timeout || use.isTimeoutUncertain { return .timeout(former.timeout) }
+    if adapter.isDiscoverable || use.shared.isModeUncertain, !former.isDiscoverable { return .discoverable(false) }
+    if adapter.discoverableTimeout != former.timeout || use.shared.isTimeoutUncertain {
+      return .timeout(former.timeout)
+    }
     // An adapter that was discoverable forever becomes so again; one with a timeout would be off by now.
     if !adapter.isDiscoverable, former.isDiscoverable, former.timeout == 0, adapter.isPowered {
       return .discoverable(true)
@@ -75,22 +81,22 @@ extension BlueZMachine {
     return nil
   }
 
-  private func settingUpAction(at now: Instant) -> BlueZAction? {
+  private func settingUpAction(at now: Instant, withTurn: Bool) -> BlueZAction? {
     guard let use, let adapter, activeOffer != nil || activeSearch != nil else { return nil }
-    if !adapter.isPowered, use.mayPower, settings.powersOn, !adapter.isBlocked, mayTry(.powerOn, now) {
+    if withTurn, !adapter.isPowered, use.shared.mayPower, settings.powersOn, !adapter.isBlocked, mayTry(.powerOn, now) {
       return .power(true)
     }
     if let content = wantedProfile, profile.isNone, tree.hasProfileManager, mayTry(.registerProfile, now) {
       return .registerProfile(content)
     }
     guard adapter.isPowered else { return nil }
-    if activeOffer != nil, mayTry(.enterMode, now), let change = enteringChange(use, adapter, now) {
-      return .enter(change)
-    }
-    if let offer = activeOffer, settings.usesLowEnergy, use.advertisement.isNone, adapter.advertisementsLeft ?? 0 > 0,
-      mayTry(.registerAdvertisement, now)
-    {
-      return .registerAdvertisement(offer.service)
+    if withTurn, let offer = activeOffer {
+      if mayTry(.enterMode, now), let change = enteringChange(use, adapter, now) { return .enter(change) }
+      if settings.usesLowEnergy, use.advertisement.isNone, adapter.advertisementsLeft ?? 0 > 0,
+        mayTry(.registerAdvertisement, now)
+      {
+        return .registerAdvertisement(offer.service)
+      }
     }
     if let search = activeSearch, schedule.wantsScan(at: now), use.discovery.isNone, mayTry(.discover, now) {
       return use.filter == search.service && !use.isFilterUncertain
@@ -104,13 +110,13 @@ extension BlueZMachine {
     func isDue(_ last: Instant?, after pause: Duration) -> Bool { last.map { $0 + pause <= now } ?? true }
     let ours = settings.discoverableTimeout
     if !isOurs(adapter.discoverableTimeout) {
-      return isDue(use.timeoutSetAt, after: settings.leastReassertion) ? .timeout(ours) : nil
+      return isDue(use.shared.timeoutSetAt, after: settings.leastReassertion) ? .timeout(ours) : nil
     }
     if !adapter.isDiscoverable {
-      return isDue(use.modeSetAt, after: settings.leastReassertion) ? .discoverable(true) : nil
+      return isDue(use.shared.modeSetAt, after: settings.leastReassertion) ? .discoverable(true) : nil
     }
     // Only a different timeout restarts the time.
-    return isDue(use.timeoutSetAt, after: settings.renewal)
+    return isDue(use.shared.timeoutSetAt, after: settings.renewal)
       ? .timeout(adapter.discoverableTimeout == ours ? ours + 1 : ours) : nil
   }
 

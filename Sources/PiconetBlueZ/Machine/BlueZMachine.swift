@@ -13,6 +13,7 @@ import PiconetWire
 /// while the radio is needed.
 public struct BlueZMachine: Sendable {
   public let settings: BlueZSettings
+  private let user: AdapterUser
   public internal(set) var tree = ObjectTree()
   /// Whether bluetoothd is there.
   public private(set) var hasDaemon = false
@@ -38,8 +39,10 @@ public struct BlueZMachine: Sendable {
   /// The time of the last fact.
   private var clock = Instant(nanoseconds: 0)
 
-  public init(settings: BlueZSettings) {
+  /// - Parameter user: which node this is of those that share adapters.
+  public init(settings: BlueZSettings, user: AdapterUser) {
     self.settings = settings
+    self.user = user
     schedule = ScanSchedule(settings: settings)
     book = RecordBook(settings: settings)
   }
@@ -68,13 +71,15 @@ public struct BlueZMachine: Sendable {
     var deadlines: [Instant?] = [book.nextDeadline]
     if hasDaemon, onTheWay == nil {
       deadlines += failed.values.map(\.retryAt)
-      if let use, !use.advertisement.isNone { deadlines.append(use.modeChangedAt.map { $0 + settings.settling }) }
+      if let use, !use.advertisement.isNone {
+        deadlines.append(use.shared.modeChangedAt.map { $0 + settings.settling })
+      }
       if let use, let adapter, adapter.isPowered {
         if activeSearch != nil { deadlines.append(schedule.nextDeadline) }
         if activeOffer != nil {
-          deadlines.append(use.timeoutSetAt.map { $0 + settings.renewal })
-          deadlines.append(use.timeoutSetAt.map { $0 + settings.leastReassertion })
-          deadlines.append(use.modeSetAt.map { $0 + settings.leastReassertion })
+          deadlines.append(use.shared.timeoutSetAt.map { $0 + settings.renewal })
+          deadlines.append(use.shared.timeoutSetAt.map { $0 + settings.leastReassertion })
+          deadlines.append(use.shared.modeSetAt.map { $0 + settings.leastReassertion })
           if use.isSilenced, !use.advertisement.isNone {
             deadlines.append(use.advertisedAt.map { $0 + settings.leastReadvertising })
           }
@@ -88,12 +93,20 @@ public struct BlueZMachine: Sendable {
   // MARK: facts
 
   /// Takes a fact and returns what is to be done. Facts may come in any order; late ones are ignored.
-  public mutating func handle(_ fact: BlueZFact, at now: Instant) -> [BlueZEffect] {
+  /// - Parameter adapters: what the nodes of this process share. Whom this wakes must be told after the effects.
+  public mutating func handle(_ fact: BlueZFact, at now: Instant, sharing adapters: inout SharedAdapters)
+    -> [BlueZEffect]
+  {
     if hasEnded { return [] }
     clock = max(clock, now)
+    look(at: adapters)
     var effects = take(fact, at: now)
-    effects += chooseAdapter(at: now)
+    // Before the adapter is left.
+    if let use { adapters.store(use.shared, at: use.address, by: user) }
+    effects += chooseAdapter(at: now, from: adapters)
     effects += step(at: now)
+    if let use { adapters.store(use.shared, at: use.address, by: user) }
+    adapters.set(claim(at: now), of: user)
     effects += tellPause(at: now)
     if !isEnding { effects += book.startReads(at: now, lastID: &lastID) }
     return effects
@@ -148,7 +161,7 @@ public struct BlueZMachine: Sendable {
       schedule.end()
       failed = [:]
       return book.begin(nil)
-    case .deadlineReached: break
+    case .deadlineReached, .siblingsChanged: break
     }
     return []
   }
@@ -196,14 +209,15 @@ public struct BlueZMachine: Sendable {
         hear(device, at: now)
       case .adapter(let path) where path == use?.path:
         guard let adapter = tree.adapters[path], var used = use else { continue }
+        // Whoever did it: another program, or the adapter's own timeout.
+        if adapter.isDiscoverable != used.isDiscoverable { used.shared.modeChangedAt = now }
+        used.isDiscoverable = adapter.isDiscoverable
         if adapter.isPowered {
-          used.mayPower = false
-        } else if !used.mayPower {
-          used.hasPowered = false
-          if used.isShared {
-            used.isShared = false
-            used.mayPower = true
-          }
+          used.shared.mayPower = false
+        } else if !used.shared.mayPower {
+          used.shared.hasPowered = false
+          used.shared.mayPower = used.shared.hasStranger
+          used.shared.hasStranger = false
         }
         use = used
         // Switching it off also ends our scan.
@@ -215,7 +229,7 @@ public struct BlueZMachine: Sendable {
 
   // MARK: which adapter
 
-  private mutating func chooseAdapter(at now: Instant) -> [BlueZEffect] {
+  private mutating func chooseAdapter(at now: Instant, from adapters: SharedAdapters) -> [BlueZEffect] {
     guard isReady else { return [] }
     var effects: [BlueZEffect] = []
     let choice = settings.adapter.choose(from: tree)
@@ -223,7 +237,7 @@ public struct BlueZMachine: Sendable {
       if tree.adapters[used.path]?.address != used.address {
         // Unplugged, or replaced by another one: there is nothing left to restore.
         effects += leaveAdapter()
-      } else if let choice, choice != used.path, !isEnding, !used.mayPower,
+      } else if let choice, choice != used.path, !isEnding, !used.shared.mayPower,
         tree.adapters[used.path]?.isPowered == false, tree.adapters[choice]?.isPowered == true
       {
         // We stay where we are as long as that works.
@@ -238,7 +252,8 @@ public struct BlueZMachine: Sendable {
     if use == nil, !isEnding, offer != nil || search != nil, let choice, let adapter = tree.adapters[choice],
       let address = adapter.address
     {
-      use = AdapterUse(adapter, address: address)
+      use = AdapterUse(
+        adapter, address: address, shared: adapters[address], others: adapters.others(than: user, at: address))
       failed = failed.filter { $0.key == .registerProfile || $0.key == .unregisterProfile }
       hearAll(at: now)
       effects.append(.adapter(path: choice, address))
@@ -269,17 +284,48 @@ public struct BlueZMachine: Sendable {
     }
   }
 
+  // MARK: other nodes of this process
+
+  /// Takes what the others have left of the adapter in use, and what they have set there.
+  private mutating func look(at adapters: SharedAdapters) {
+    guard var used = use else { return }
+    used.shared = adapters[used.address]
+    used.others = adapters.others(than: user, at: used.address)
+    for (property, value) in used.shared.settings(after: used.knownSettings) {
+      tree.assume(used.path, property, value)
+    }
+    used.knownSettings = used.shared.settingCount
+    use = used
+  }
+
+  private func claim(at now: Instant) -> AdapterClaim? {
+    guard let use else { return nil }
+    var claim = AdapterClaim(adapter: use.address)
+    guard hasDaemon else { return claim }
+    let action = onTheWay?.action
+    // As long as something is advertised the kernel refuses to change the mode.
+    claim.needsMode =
+      activeOffer != nil || !use.advertisement.isNone || action?.kind == .enterMode || action?.kind == .leaveMode
+    claim.needsPower =
+      claim.needsMode || activeSearch != nil || action?.kind == .powerOn || action?.kind == .powerOff
+    claim.wantsTurn = (onTheWay == nil ? nextAction(at: now) : action)?.needsTurn == true
+    return claim
+  }
+
   // MARK: one step
 
   private mutating func step(at now: Instant) -> [BlueZEffect] {
     guard onTheWay == nil else { return [] }
     if hasDaemon {
       // If it is as it was, there is nothing to restore.
-      if var used = use, let former = used.former, activeOffer == nil, adapter != nil, leavingChange(former) == nil {
-        used.former = nil
+      if var used = use, let former = used.shared.former, activeOffer == nil, !used.others.needMode, adapter != nil,
+        leavingChange(former) == nil
+      {
+        used.shared.former = nil
         use = used
       }
-      if let action = nextAction(at: now), let call = call(for: action) {
+      // What needs no turn need not wait for one.
+      if let action = nextAction(at: now, withTurn: use?.others.haveTurn != true), let call = call(for: action) {
         if case .registerAdvertisement = action { changeUse { $0.isSilenced = false } }
         remember(action, at: now)
         let id = BlueZCallID(rawValue: nextID())
@@ -300,18 +346,18 @@ public struct BlueZMachine: Sendable {
   /// What the adapter was like is noted before the first change.
   private mutating func remember(_ action: BlueZAction, at now: Instant) {
     guard case .enter(let change) = action, let adapter, var used = use else { return }
-    if used.former == nil {
+    if used.shared.former == nil {
       let isOurs = isOurs(adapter.discoverableTimeout)
-      used.isShared = isOurs && adapter.isDiscoverable
-      // Another node's mode, or what a killed one left behind, is not a user's choice.
-      used.former =
+      used.shared.hasStranger = isOurs && adapter.isDiscoverable
+      // Another program's mode, or what a killed one left behind, is not a user's choice.
+      used.shared.former =
         isOurs
         ? DiscoverableMode(isDiscoverable: false, timeout: BlueZSettings.usualTimeout)
         : DiscoverableMode(isDiscoverable: adapter.isDiscoverable, timeout: adapter.discoverableTimeout)
     }
     switch change {
-    case .discoverable: used.modeSetAt = now
-    case .timeout: used.timeoutSetAt = now
+    case .discoverable: used.shared.modeSetAt = now
+    case .timeout: used.shared.timeoutSetAt = now
     }
     use = used
   }

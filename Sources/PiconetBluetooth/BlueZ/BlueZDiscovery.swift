@@ -7,7 +7,7 @@ import PiconetSDP
 ///
 /// The absence of a bus, a daemon or an adapter is a state: each is waited for, and what is wanted is set up when it
 /// comes.
-public final class BlueZDiscovery: Discovery, ScanMember {
+public final class BlueZDiscovery: Discovery, ScanMember, AdapterMember {
   public struct Options: Sendable {
     public var settings: BlueZSettings
     /// The address of a message bus instead of the system's, for tests.
@@ -27,6 +27,8 @@ public final class BlueZDiscovery: Discovery, ScanMember {
   private let options: Options
   private let makeReader: (BluetoothAddress, ScanPause) -> any ServiceRecordReader
   private let circle: ScanCircle
+  private let adapters: AdapterCircle
+  private let user: AdapterUser
   private var pause: ScanPause?
   /// Of the adapter in use.
   private var reader: (any ServiceRecordReader)?
@@ -34,7 +36,7 @@ public final class BlueZDiscovery: Discovery, ScanMember {
   private var bus: BlueZBus?
   private var timer: LoopTimer?
   private var reads: [BlueZReadID: any DialCancellation] = [:]
-  private var lowEnergy: LowEnergyRecord?
+  private let lowEnergy: LowEnergyRecords
   private var offer: BlueZOffer?
   private var usedAdapter: BluetoothAddress?
   private var shownAdvertisement: [String: DBusValue] = [:]
@@ -49,24 +51,30 @@ public final class BlueZDiscovery: Discovery, ScanMember {
   /// Connects to the bus as soon as the loop gets to it; nothing is changed before `advertise` or `search`.
   /// - Parameters:
   ///   - circle: the circle of everything that scans in this process.
+  ///   - adapters: the circle of everything that is advertised by this process.
+  ///   - records: what serves the records of this process over LE.
   ///   - makeReader: makes a reader of records that uses the adapter with this address, and that makes scans pause when
   ///     it connects over LE; called once for each adapter that is used.
   public init(
-    loop: EventLoop, options: Options, circle: ScanCircle = ScanCircle(),
+    loop: EventLoop, options: Options, circle: ScanCircle = ScanCircle(), adapters: AdapterCircle = AdapterCircle(),
+    records: LowEnergyRecords? = nil,
     makeReader: @escaping (BluetoothAddress, ScanPause) -> any ServiceRecordReader
   ) {
     self.loop = loop
     self.options = options
     self.circle = circle
+    self.adapters = adapters
+    lowEnergy = records ?? LowEnergyRecords(loop: loop)
     self.makeReader = makeReader
     var settings = options.settings
     settings.seed = UInt64.random(in: .min ... .max)
-    machine = BlueZMachine(settings: settings)
+    user = adapters.join()
+    machine = BlueZMachine(settings: settings, user: user)
     timer = LoopTimer(loop: loop) { [weak self] in self?.handle(.deadlineReached) }
     let id = ObjectIdentifier(self)
     pause = ScanPause { [circle] in circle.wantsPause($0, for: id) }
     circle.join(self)
-    lowEnergy = LowEnergyRecord(loop: loop) { [weak self] in self?.reachedOverLowEnergy() }
+    adapters.setMember(self, for: user)
     bus = BlueZBus(
       loop: loop, address: options.busAddress.map(DBusConnection.Address.custom) ?? .system, objects: objects()
     ) { [weak self] event in
@@ -88,7 +96,7 @@ public final class BlueZDiscovery: Discovery, ScanMember {
   /// The last refusals of what has not succeeded since, including the absence of the bus.
   public var failures: [DBusFailure] { (bus?.failure).map { [$0] } ?? machine.failures }
   /// The PSM at which the record can be read over LE; nil: nowhere.
-  public var recordPSM: UInt16? { lowEnergy?.psm }
+  public var recordPSM: UInt16? { lowEnergy.psm(of: ObjectIdentifier(self)) }
   /// What sd-bus keeps for us: calls under way, matches, objects.
   public var slotCount: Int { bus?.connection?.slotCount ?? 0 }
 
@@ -119,7 +127,9 @@ public final class BlueZDiscovery: Discovery, ScanMember {
 
   private func tellOverLowEnergy() {
     let isWanted = options.settings.usesLowEnergy && !hasEnded && endHandlers.isEmpty
-    lowEnergy?.tell(isWanted ? offer?.record : nil, of: offer?.service, on: usedAdapter)
+    lowEnergy.tell(
+      isWanted ? offer?.record : nil, of: offer?.service, on: usedAdapter, for: ObjectIdentifier(self)
+    ) { [weak self] in self?.reachedOverLowEnergy() }
   }
 
   /// Starting again, or for another session id, reports everything again; stopping reports nothing.
@@ -159,7 +169,7 @@ public final class BlueZDiscovery: Discovery, ScanMember {
     if hasEnded { return loop.executeLater(completion) }
     endHandlers.append(completion)
     guard endHandlers.count == 1 else { return }
-    lowEnergy?.close()
+    lowEnergy.leave(ObjectIdentifier(self))
     for read in reads.values { read.cancel() }
     // Holds this object until the end: its owner may let go of it.
     let limit = LoopTimer(loop: loop) { self.finish() }
@@ -172,11 +182,12 @@ public final class BlueZDiscovery: Discovery, ScanMember {
     if hasEnded { return }
     hasEnded = true
     circle.leave(ObjectIdentifier(self))
+    adapters.leave(user)
     timer?.set(nil)
     timer = nil
     bus?.close()
     bus = nil
-    lowEnergy?.close()
+    lowEnergy.leave(ObjectIdentifier(self))
     for read in reads.values { read.cancel() }
     reads = [:]
     let handlers = endHandlers
@@ -186,7 +197,9 @@ public final class BlueZDiscovery: Discovery, ScanMember {
     reader.shutDown { withExtendedLifetime(reader) { handlers.forEach { $0() } } }
   }
 
-  // MARK: the circle
+  // MARK: the circles
+
+  func siblingsChanged() { handle(.siblingsChanged) }
 
   func siblingScans(_ window: ScanWindow) { handle(.siblingScans(window)) }
 
@@ -204,7 +217,9 @@ public final class BlueZDiscovery: Discovery, ScanMember {
     isPerforming = true
     var next = 0
     while next < waiting.count, !hasEnded {
-      for effect in machine.handle(waiting[next], at: loop.now) where !hasEnded { perform(effect) }
+      let effects = machine.handle(waiting[next], at: loop.now, sharing: &adapters.adapters)
+      for effect in effects where !hasEnded { perform(effect) }
+      adapters.wake()
       next += 1
     }
     waiting = []

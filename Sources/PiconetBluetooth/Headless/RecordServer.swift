@@ -4,7 +4,8 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// Serves a node's record to every reader that connects to the record channel; confined to the loop.
+/// Serves a node's record, or those of several, to every reader that connects to the record channel; confined to the
+/// loop.
 ///
 /// At most 16 readers at a time, each for at most five seconds; any beyond that are closed at once and may come again.
 public final class RecordServer: DescriptorHandler {
@@ -30,14 +31,22 @@ public final class RecordServer: DescriptorHandler {
   ///   - adapter: the address of the adapter on which it listens.
   ///   - psm: nil: the first of the fixed PSMs that is free, see `RecordChannel`; 0: one that the system chooses.
   ///   - timeLimit: how long a reader may keep its place.
-  public init(
+  public convenience init(
     _ record: NodeRecord, of service: BluetoothUUID, kind: SocketKind, adapter: BluetoothAddress, psm: UInt16? = nil,
     loop: EventLoop, timeLimit: Duration = .seconds(5)
   ) throws(LinkFailure) {
-    let sdu = try Self.sdu(record, of: service)
+    try self.init(
+      Self.bundle(record, of: service), kind: kind, adapter: adapter, psm: psm, loop: loop, timeLimit: timeLimit)
+  }
+
+  /// As above, for what is told of several nodes.
+  public init(
+    _ bundle: RecordBundle, kind: SocketKind, adapter: BluetoothAddress, psm: UInt16? = nil, loop: EventLoop,
+    timeLimit: Duration = .seconds(5)
+  ) throws(LinkFailure) {
     guard kind.isPacket else { throw LinkFailure(.notAvailable, "the record channel is one of L2CAP") }
     socket = try Self.listen(kind, on: adapter, psms: psm.map { [$0] } ?? RecordChannel.psms(of: kind))
-    self.sdu = sdu
+    sdu = bundle.bytes
     self.loop = loop
     self.timeLimit = timeLimit
     self.psm = socket.localEnd?.port ?? psm ?? 0
@@ -54,8 +63,11 @@ public final class RecordServer: DescriptorHandler {
 
   /// Serves another record from now on.
   public func update(_ record: NodeRecord, of service: BluetoothUUID) throws(LinkFailure) {
-    sdu = try Self.sdu(record, of: service)
+    update(try Self.bundle(record, of: service))
   }
+
+  /// Serves other records from now on.
+  public func update(_ bundle: RecordBundle) { sdu = bundle.bytes }
 
   /// Called on the loop each time a device has connected.
   func setReachedHandler(_ handler: @escaping () -> Void) { reached = handler }
@@ -128,9 +140,10 @@ public final class RecordServer: DescriptorHandler {
     throw failure
   }
 
-  private static func sdu(_ record: NodeRecord, of service: BluetoothUUID) throws(LinkFailure) -> [UInt8] {
+  private static func bundle(_ record: NodeRecord, of service: BluetoothUUID) throws(LinkFailure) -> RecordBundle {
     do {
-      return DataElement.sequence([try record.attributes(of: service).element]).encoded
+      let list = try record.attributes(of: service)
+      return RecordBundle.bundles(of: [list], limit: RecordChannel.largest)[0]
     } catch {
       throw LinkFailure(.notAvailable, "\(error)")
     }

@@ -29,7 +29,7 @@ final class BluetoothDiscovery: Discovery {
   /// How often to check whether bluetoothd runs, while it does not.
   private static let daemonInterval = Duration.seconds(2)
 
-  init(loop: EventLoop, configuration: BluetoothConfiguration, circle: ScanCircle) {
+  init(loop: EventLoop, configuration: BluetoothConfiguration, host: BluetoothHost) {
     self.loop = loop
     self.configuration = configuration
     var settings = BlueZSettings()
@@ -46,7 +46,8 @@ final class BluetoothDiscovery: Discovery {
       configuration.finder == .headless
       ? nil
       : BlueZDiscovery(
-        loop: loop, options: BlueZDiscovery.Options(settings: settings), circle: circle
+        loop: loop, options: BlueZDiscovery.Options(settings: settings), circle: host.circle, adapters: host.adapters,
+        records: host.records
       ) { adapter, pause in
         DeviceRecordReader(loop: loop, adapter: adapter, sessionID: configuration.sessionID, pause: pause)
       }

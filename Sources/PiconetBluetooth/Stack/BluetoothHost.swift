@@ -1,16 +1,19 @@
 import PiconetEngine
 import PiconetRuntime
 
-/// What the nodes of one host share for Bluetooth: when they scan, news of adapters, and listening sockets. Confined
-/// to the loop.
+/// What the nodes of one host share for Bluetooth: when they scan, turns at what is advertised, records over LE, news
+/// of adapters, and listening sockets. Confined to the loop.
 public final class BluetoothHost {
   let circle = ScanCircle()
+  let adapters = AdapterCircle()
+  let records: LowEnergyRecords
   let news: AdapterNews
   let listeners: SharedListeners
 
   /// - Parameter readName: finds in the first bytes of an incoming link which session it is for.
   public init(loop: EventLoop, readName: @escaping ([UInt8]) -> ServerNameFinding = { _ in .none }) {
     news = AdapterNews(loop: loop)
+    records = LowEnergyRecords(loop: loop)
     listeners = SharedListeners(loop: loop, readName: readName)
   }
 }

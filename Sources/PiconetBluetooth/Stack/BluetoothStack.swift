@@ -33,7 +33,7 @@ public final class BluetoothStack {
         name: service?.description)
     }
     transports = closing
-    discovery = discovers ? BluetoothDiscovery(loop: loop, configuration: configuration, circle: host.circle) : nil
+    discovery = discovers ? BluetoothDiscovery(loop: loop, configuration: configuration, host: host) : nil
     discoveries = discovery.map { [$0] } ?? []
     discovery?.setAdapterHandler { [closing] adapter in
       for transport in closing { transport.setPreferredAdapter(adapter) }

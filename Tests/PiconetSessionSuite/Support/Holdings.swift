@@ -41,7 +41,7 @@ struct Holdings: Equatable, CustomStringConvertible {
     ).split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
   }
 
-  private static func output(_ command: String) -> String {
+  static func output(_ command: String) -> String {
     guard let pipe = popen(command, "r") else { return "popen: \(errno)" }
     defer { pclose(pipe) }
     var bytes: [UInt8] = []

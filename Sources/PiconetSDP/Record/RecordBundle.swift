@@ -1,0 +1,32 @@
+/// Records of several nodes that one record channel tells at once: a sequence of attribute lists, as an SDP server
+/// answers with.
+public struct RecordBundle: Sendable, Hashable {
+  /// What is sent: one SDU.
+  public let bytes: [UInt8]
+  /// How many records it has.
+  public let count: Int
+
+  /// As few bundles as it takes, in the order of the records.
+  /// - Parameters:
+  ///   - records: each within the limits of a record.
+  ///   - limit: the most bytes of a bundle. A record that is longer by itself has a bundle for itself.
+  public static func bundles(of records: [AttributeList], limit: Int) -> [RecordBundle] {
+    var bundles: [RecordBundle] = []
+    var elements: [DataElement] = []
+    var bytes: [UInt8] = []
+    for record in records {
+      let longer = DataElement.sequence(elements + [record.element]).encoded
+      // A reader also has limits on records and elements.
+      if elements.isEmpty || longer.count <= limit && (try? AttributeList.lists(decoding: longer)) != nil {
+        elements.append(record.element)
+        bytes = longer
+      } else {
+        bundles.append(RecordBundle(bytes: bytes, count: elements.count))
+        elements = [record.element]
+        bytes = DataElement.sequence(elements).encoded
+      }
+    }
+    if !elements.isEmpty { bundles.append(RecordBundle(bytes: bytes, count: elements.count)) }
+    return bundles
+  }
+}
