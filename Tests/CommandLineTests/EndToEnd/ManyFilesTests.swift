@@ -131,7 +131,7 @@ struct ManyFilesTests {
           "imagesend", words + ["--to", "Kitchen", album], state: "sender", onTerminal: onTerminal,
           outputOnTerminal: onTerminal)
         #expect(await sender.end() == 0, "\(sender.error)")
-        let lines = (sender.output + sender.error).components(separatedBy: "on Kitchen")
+        let lines = (sender.output + sender.unbrokenError).components(separatedBy: "on Kitchen")
         #expect(lines.count == 13, "\(sender.error)")
       }
       #expect(await receiver.end() == 0, "\(receiver.error)")

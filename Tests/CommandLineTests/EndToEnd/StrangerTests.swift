@@ -22,7 +22,7 @@ struct StrangerTests {
           "imagesend", ["--json"] + words + [try scene.photo("a.jpg")], state: "sender", onTerminal: onTerminal)
         #expect(await sender.end() == 7, "\(words): \(sender.error)")
         let who = "imagesend: Kitchen: the device of this name in sight (\(key.prefix(12))) is not known here"
-        let line = sender.error.split(whereSeparator: \.isNewline).first { $0.hasPrefix(who) } ?? ""
+        let line = sender.unbrokenError.split(whereSeparator: \.isNewline).first { $0.hasPrefix(who) } ?? ""
         for way in ["--fingerprint F", "--code", "piconet trust add NAME F", "on a terminal"] {
           #expect(line.contains(way), "\(words): \(sender.error)")
         }

@@ -235,6 +235,7 @@ final class ToolProcess: Sendable {
   func shows(_ text: String) async -> Bool {
     await wait { snapshot -> Bool? in
       if snapshot.output.contains(text) || snapshot.error.contains(text) { return true }
+      if Self.unbroken(snapshot.error).contains(text) { return true }
       return snapshot.status == nil ? nil : false
     } ?? false
   }
@@ -242,7 +243,7 @@ final class ToolProcess: Sendable {
   /// Waits for the first of several texts on standard error; nil if the process ends without one.
   func shows(oneOf texts: [String]) async -> String? {
     await wait { snapshot -> String?? in
-      if let text = texts.first(where: snapshot.error.contains) { return text }
+      if let text = texts.first(where: Self.unbroken(snapshot.error).contains) { return text }
       return snapshot.status == nil ? nil : .some(nil)
     } ?? nil
   }

@@ -81,6 +81,13 @@ final class Console: Sendable {
     if let failure = history?.record(event) { problem("warning: \(safe(failure))") }
   }
 
+  /// A sentence on standard output, as `result`, which a terminal does not break within a word.
+  func result(sentence: String) {
+    guard isTerminal else { return result(sentence) }
+    let columns = state.withLock { TerminalSize.of(descriptor: $0.output.descriptor).columns }
+    result(wrapped(sentence, toColumns: columns).joined(separator: "\n"))
+  }
+
   /// A line of results on standard output, for terminals and pipes; not with `--json` or `-q`.
   func result(_ line: String, evenIfQuiet: Bool = false) {
     if isJSON || verbosity.isQuiet && !evenIfQuiet { return }
@@ -104,8 +111,7 @@ final class Console: Sendable {
   /// - Parameter pictures: lines that show what files look like, written as they are between the words and the rest.
   func question(_ words: [String], pictures: [String] = [], _ rest: [String] = []) {
     state.withLock { state in
-      let lines = state.wrapped(words) + pictures + state.wrapped(rest)
-      state.say(lines.joined(separator: "\n"))
+      state.say(lines: state.wrapped(words) + pictures + state.wrapped(rest))
     }
   }
 
@@ -192,14 +198,7 @@ final class Console: Sendable {
   }
 
   /// Says what became of the files, if there were several, and what was left out.
-  func tellSum() { for line in state.withLock({ $0.summary }).lines(safe: safe) { note(wrapped: line) } }
-
-  /// Writes a line to standard error so that a narrow terminal does not break it within a word.
-  func note(wrapped line: String) {
-    guard hasBar else { return note(line) }
-    let columns = state.withLock { TerminalSize.of(descriptor: $0.error.descriptor).columns }
-    for part in wrapped(line, toColumns: columns) { note(part) }
-  }
+  func tellSum() { for line in state.withLock({ $0.summary }).lines(safe: safe) { note(line) } }
 
   /// Whether nothing has failed so far.
   var isClean: Bool { state.withLock { $0.codes.isEmpty } }
@@ -213,8 +212,11 @@ extension Console.State {
     above { $0.output.write(text) }
   }
 
-  fileprivate mutating func say(_ line: String) {
-    above { $0.error.write(line + "\n") }
+  /// A line for a person: no terminal breaks it within a word.
+  fileprivate mutating func say(_ line: String) { say(lines: wrapped([line])) }
+
+  fileprivate mutating func say(lines: [String]) {
+    above { $0.error.write(lines.joined(separator: "\n") + "\n") }
   }
 
   /// Texts of one or more lines, broken at spaces where standard error is a terminal.

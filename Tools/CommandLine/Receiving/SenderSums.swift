@@ -98,7 +98,7 @@ final class SenderSums: Sendable {
     guard !lines.isEmpty, let suppressed = budget.change({ $0.take(visit.member) }) else { return }
     for (number, line) in lines.enumerated() {
       let (start, end) = ("From \(console.name(sender)): ", NoticeBudget.othersNotTold(suppressed))
-      console.note(wrapped: number == 0 ? start + line + end : line)
+      console.note(number == 0 ? start + line + end : line)
     }
   }
 }

@@ -357,7 +357,8 @@ struct Delivery: Sendable {
     guard listsFiles else { return }
     let place = place(of: file, sent.storedName)
     console.result(
-      "\(console.safe(path)): stored\(place) on \(console.name(member.proven)), \(HumanFigures.bytes(size))")
+      sentence:
+        "\(console.safe(path)): stored\(place) on \(console.name(member.proven)), \(HumanFigures.bytes(size))")
   }
 
   private func present(
@@ -371,7 +372,8 @@ struct Delivery: Sendable {
           peer: peer, file: path, path: path, bytes: bytes, sha256: digest.hexadecimal, takenOut: takenOut)))
     guard listsFiles else { return }
     console.result(
-      "\(console.safe(path)): already there\(place(of: file, storedName)) on \(console.name(member.proven))")
+      sentence:
+        "\(console.safe(path)): already there\(place(of: file, storedName)) on \(console.name(member.proven))")
   }
 
   /// What the receiver calls it, if that is not what the person calls it.
@@ -383,7 +385,8 @@ struct Delivery: Sendable {
     console.tell(.skipped(ProgramEvent.Skipped(peer: peer, file: file, reason: "exists")))
     guard listsFiles else { return }
     console.result(
-      "\(console.safe(file)): skipped, \(console.name(member.proven)) has another file of that name")
+      sentence:
+        "\(console.safe(file)): skipped, \(console.name(member.proven)) has another file of that name")
   }
 
   /// - Parameter isTold: whether it goes to standard error; the event is written in any case, and the sum has the
