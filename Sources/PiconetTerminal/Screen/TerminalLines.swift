@@ -5,8 +5,9 @@ import Glibc
 package final class TerminalLines: Sendable {
   package enum Outcome<Answer: Sendable>: Sendable {
     case answer(Answer)
-    /// By Ctrl-D, or because the terminal was closed.
+    /// By Ctrl-D.
     case inputEnded
+    /// Or the terminal was closed: nobody has said anything.
     case cancelled
   }
 
@@ -49,7 +50,7 @@ package final class TerminalLines: Sendable {
       var buffer = [UInt8](repeating: 0, count: 64)
       let count = read(input, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return .inputEnded }
+      guard count > 0 else { return entries[0].revents & Int16(POLLHUP) == 0 ? .inputEnded : .cancelled }
       for byte in buffer.prefix(count) {
         guard byte == UInt8(ascii: "\n") else {
           if line.count < Self.longestLine { line.append(byte) }

@@ -18,6 +18,7 @@ final class ToolScene: Sendable {
   /// gives those from 32768 on.
   let port = UInt16.random(in: 10_000..<32_000)
   private let processes = Mutex<[ToolProcess]>([])
+  private let shells = Mutex<[ShellSession]>([])
 
   /// So many scenes at once, of two or three processes each: a program that is given seconds for something should not
   /// have to wait for the programs of thirty other scenes.
@@ -52,6 +53,7 @@ final class ToolScene: Sendable {
 
   private func discard() async {
     for process in processes.withLock({ $0 }) { await process.discard() }
+    for shell in shells.withLock({ $0 }) { await shell.discard() }
   }
 
   /// The sample photos of this repository.
@@ -106,10 +108,8 @@ final class ToolScene: Sendable {
     let command = tool == "piconet" ? arguments.prefix(1) : []
     let inSession = command.first == "trust" ? [] : ["--session", session]
     let words = command + inSession + arguments.dropFirst(command.count)
-    var environment = [
-      "XDG_STATE_HOME": "\(folder.path)/state-\(state)", "HOME": folder.path,
-      "LC_ALL": "C.UTF-8", "TERM": onTerminal ? "xterm" : "dumb",
-    ]
+    var environment = environment(state)
+    environment["TERM"] = onTerminal ? "xterm" : "dumb"
     if isLoopbackOnly { environment["PICONET_INTERFACES"] = "lo" }
     if let bus { environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus }
     environment.merge(variables) { $1 }
@@ -120,6 +120,25 @@ final class ToolScene: Sendable {
     )
     processes.withLock { $0.append(process) }
     return process
+  }
+
+  private func environment(_ state: String) -> [String: String] {
+    [
+      "XDG_STATE_HOME": "\(folder.path)/state-\(state)", "XDG_CACHE_HOME": cacheHome(state), "HOME": folder.path,
+      "LC_ALL": "C.UTF-8",
+    ]
+  }
+
+  /// A shell at a terminal; `$session` in what is typed is the option that keeps programs to this test.
+  func shell(state: String) async throws -> ShellSession {
+    var environment = environment(state)
+    environment["PICONET_INTERFACES"] = "lo"
+    environment["session"] = "--session=\(session)"
+    let programs = URL(filePath: ToolProcess.path(of: "imagesend")).deletingLastPathComponent().path
+    environment["PATH"] = programs + ":/usr/bin:/bin"
+    let shell = try await ShellSession(environment)
+    shells.withLock { $0.append(shell) }
+    return shell
   }
 
   /// A receiver that listens.
@@ -178,6 +197,9 @@ final class ToolScene: Sendable {
     let line = try await trust("identity", state: state, isOrdinary: isOrdinary)
     return try #require(line.split(separator: "\n").first.map(String.init))
   }
+
+  /// Where the device with this state keeps what it can do without.
+  func cacheHome(_ state: String) -> String { "\(folder.path)/cache-\(state)" }
 
   /// The file of known peers of the device with this state.
   func knownPeers(_ state: String) -> String { "\(folder.path)/state-\(state)/piconet/known-peers" }

@@ -9,8 +9,10 @@ final class Console: Sendable {
     var output: StandardStream
     var error: StandardStream
     var status: StatusLines
-    /// The question that waits for an answer.
+    /// The line that waits for an answer, and what was said before it.
     var prompt: String?
+    var question: [String] = []
+    static let questionLimit = 16
     var codes: Set<ExitCode> = []
     var finished = ProgramEvent.Finished(stored: 0, skipped: 0, failed: 0, bytes: 0, exitCode: .stored)
     var summary = TransferSummary()
@@ -112,6 +114,7 @@ final class Console: Sendable {
   func question(_ words: [String], pictures: [String] = [], _ rest: [String] = []) {
     state.withLock { state in
       state.say(lines: state.wrapped(words) + pictures + state.wrapped(rest))
+      state.question = (state.question + words + rest).suffix(State.questionLimit)
     }
   }
 
@@ -126,6 +129,16 @@ final class Console: Sendable {
         state.error.write("\r\u{1B}[K")
       }
       state.prompt = prompt
+      if prompt == nil { state.question = [] }
+    }
+  }
+
+  /// The process was stopped and goes on: what waits for an answer is shown again, below what the shell has written.
+  func goesOn() {
+    state.withLock { state in
+      guard let prompt = state.prompt else { return }
+      let lines = state.wrapped(state.question).map { $0 + "\n" }
+      state.error.write("\r\u{1B}[K" + lines.joined() + state.fitting(prompt))
     }
   }
 

@@ -4,7 +4,8 @@ import PiconetTerminal
 import Synchronization
 
 /// SIGINT, SIGTERM and, unless it is ignored as under nohup(1), SIGHUP: the first cancels the program's work, which
-/// then ends in good order; the second ends the process at once.
+/// then ends in good order; the second ends the process at once, but for SIGHUP, of which a terminal that is closed
+/// sends one and its shell another. And SIGCONT, after which a person has the shell's lines before them.
 final class Interruption: Sendable {
   private let signal = Mutex<Int32?>(nil)
 
@@ -19,6 +20,8 @@ final class Interruption: Sendable {
     // SIGHUP is the terminal's end. An ignored signal must be left out: while it is blocked, Linux keeps it for
     // sigwait(3).
     if piconet_signal_is_ignored(SIGHUP) == 0 { sigaddset(&set, SIGHUP) }
+    // The process goes on all the same.
+    sigaddset(&set, SIGCONT)
     return set
   }
 
@@ -33,16 +36,21 @@ final class Interruption: Sendable {
   }
 
   /// Waits for the signals on the calling thread, as long as the process lives.
-  func wait(_ cancel: () -> Void) -> Never {
+  /// - Parameter goesOn: called when the process was stopped and goes on.
+  func wait(goesOn: () -> Void = {}, _ cancel: () -> Void) -> Never {
     var set = Self.watched
     while true {
       var number: Int32 = 0
       guard sigwait(&set, &number) == 0 else { continue }
+      if number == SIGCONT {
+        goesOn()
+        continue
+      }
       let isFirst = signal.withLock { signal in
         defer { signal = signal ?? number }
         return signal == nil
       }
-      guard isFirst else { Self.end(by: number) }
+      guard isFirst || number == SIGHUP else { Self.end(by: number) }
       cancel()
     }
   }

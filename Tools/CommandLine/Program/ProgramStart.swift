@@ -40,7 +40,7 @@ enum ProgramStart {
       if code == .interrupted { Interruption.end(by: interruption.received ?? SIGINT) }
       exit(code.rawValue)
     }
-    interruption.wait { work.cancel() }
+    interruption.wait(goesOn: { console.goesOn() }, { work.cancel() })
   }
 }
 

@@ -65,6 +65,8 @@ struct TransferFailure: Error, Hashable, Sendable {
       side == .receiver
         ? "they said no there, or found other digits"
         : "the other side says that the codes differ, or could not compare them: somebody may be in between"
+    // Nobody has found that they differ.
+    case .codeMismatch where !error.detail.isEmpty: error.detail
     // The remote side's paths and line numbers would be of no use here.
     case .identity where error.blame == .us:
       "the other side does not trust this device: it knows another key under this name, or not this one; "
