@@ -23,6 +23,10 @@ struct FileStamp: Hashable, Sendable {
     return max(0, now.subtractingReportingOverflow(product).partialValue - latest)
   }
 
+  init(device: UInt64, inode: UInt64, size: UInt64, modified: ModificationTime, changed: ModificationTime) {
+    (self.device, self.inode, self.size, self.modified, self.changed) = (device, inode, size, modified, changed)
+  }
+
   init(_ status: stat) {
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
@@ -32,8 +36,8 @@ struct FileStamp: Hashable, Sendable {
   }
 }
 
-/// Digests of files that were read to be compared, so that no peer can have the same files read over and over. Any
-/// thread may use it.
+/// Digests of files that were read to be compared, so that no peer can have the same files read over and over; where
+/// the process has a `SHA256Digest.Cache`, also those that it remembers from before. Any thread may use it.
 final class FileDigests: Sendable {
   struct Key: Hashable, Sendable {
     /// On some file systems (FAT) inode numbers are only momentary.
@@ -55,9 +59,12 @@ final class FileDigests: Sendable {
 
   private let state = Mutex(State())
 
-  func digest(of key: Key) -> SHA256Digest? { state.withLock { $0.digests[key] } }
+  func digest(of key: Key) -> SHA256Digest? {
+    state.withLock { $0.digests[key] } ?? SHA256Digest.Cache.ofProcess?.digest(of: key.stamp)
+  }
 
   /// The oldest makes room.
+  /// - Parameter now: when the file was looked at, before it was read.
   func note(_ digest: SHA256Digest, of key: Key, at now: Int64 = FileDigests.now) {
     guard key.stamp.age(at: now) >= (key.stamp.isCoarse ? Self.youngestWhereCoarse : Self.youngest) else { return }
     state.withLock { state in

@@ -18,6 +18,11 @@ public final class OutgoingFile {
 
   private let descriptor: FileDescriptor
   private let hash: RunningSHA256?
+  /// What the file system said when it was opened, and when that was, in nanoseconds since 1970.
+  private let stamp: FileStamp
+  private let start: Int64
+  /// The digest of the whole, if it was read before and is unchanged: then it need not be read for that.
+  private let known: SHA256Digest?
 
   /// Opens a file. A symbolic link is followed: a user may well send what one points to.
   ///
@@ -33,6 +38,7 @@ public final class OutgoingFile {
     let opened = FileDescriptor.retrying { open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
     guard opened.result >= 0 else { throw FileFailure(errno: opened.errno, .readingFile, path: path) }
     descriptor = FileDescriptor(opened.result)
+    start = FileDigests.now
     // Checked again afterwards: what was opened may be something else by now. O_NONBLOCK keeps a FIFO from holding us
     // up.
     guard fstat(descriptor.number, &status) == 0 else { throw FileFailure(errno: errno, .readingFile, path: path) }
@@ -44,6 +50,8 @@ public final class OutgoingFile {
       hash = nil
     }
     self.path = path
+    stamp = FileStamp(status)
+    known = SHA256Digest.Cache.ofProcess?.digest(of: stamp)
     size = UInt64(clamping: status.st_size)
     modificationTime = ModificationTime(status.st_mtim)
     contentIdentity = Self.identity(of: status)
@@ -118,21 +126,43 @@ public final class OutgoingFile {
   /// Throws `grew`, `shrank` or `changed` (the same size, another modification time): the receiver has the bytes that
   /// were read, which may be a mixture of two versions. Also `ioError`, for the bytes that it reads itself.
   public func finish() throws(FileFailure) -> SHA256Digest? {
-    if hash != nil { try skip(to: size) }
+    let kept = position == 0 ? knownDigest : nil
+    if hash != nil, kept == nil { while try !readOn(to: size, atMost: .max) {} }
     guard let status = descriptor.status() else { throw FileFailure(.ioError(errno), path: path) }
     let now = UInt64(clamping: status.st_size)
     // The size alone is not enough: the files of /proc have bytes and a size of 0.
     if now > size || hasByte(at: size) { throw FileFailure(.grew(offered: size, size: max(now, size + 1)), path: path) }
     if now < size { throw FileFailure(.shrank(offered: size, size: now), path: path) }
     if ModificationTime(status.st_mtim) != modificationTime { throw FileFailure(.changed, path: path) }
-    return hash?.finish()
+    guard let hash else { return nil }
+    if let kept { return kept }
+    let digest = hash.finish()
+    if let digest { note(digest) }
+    return digest
+  }
+
+  public var knownDigest: SHA256Digest? {
+    guard let known, let status = descriptor.status(), FileStamp(status) == stamp else { return nil }
+    return known
+  }
+
+  public func note(_ digest: SHA256Digest) {
+    guard let cache = SHA256Digest.Cache.ofProcess, let status = descriptor.status(), FileStamp(status) == stamp else {
+      return
+    }
+    cache.note(digest, of: stamp, lookedAt: start, in: descriptor.number)
   }
 
   /// Hashes the bytes up to an offset, which only the digest needs, at most `count` of them at a time. No effect on
-  /// bytes that were read already.
-  /// - Returns: whether all of them have been read.
+  /// bytes that were read already, nor on a whole file whose digest is known.
+  /// - Returns: whether all of them have been read, or need not be.
   @discardableResult
   public func skip(to offset: UInt64, atMost count: UInt64 = .max) throws(FileFailure) -> Bool {
+    if offset >= size, position == 0, knownDigest != nil { return true }
+    return try readOn(to: offset, atMost: count)
+  }
+
+  private func readOn(to offset: UInt64, atMost count: UInt64) throws(FileFailure) -> Bool {
     let end = min(offset, size)
     guard position < end else { return true }
     let stop = position + min(count, end - position)

@@ -24,7 +24,16 @@ public final class PresentContent {
   private let folder: IncomingFolder
   private let size: UInt64
   private var candidates: [Candidate] = []
-  private var underWay: (index: Int, file: FileDescriptor, hash: RunningSHA256, position: UInt64)?
+  private struct UnderWay {
+    let index: Int
+    let file: FileDescriptor
+    let hash: RunningSHA256
+    /// In nanoseconds since 1970; before the file was looked at.
+    let start: Int64
+    var position: UInt64 = 0
+  }
+
+  private var underWay: UnderWay?
   private var finished = 0
 
   /// Looks for files; reads none. Nil if there are none, which takes three looks if the name and the next two are free,
@@ -111,7 +120,7 @@ public final class PresentContent {
       }
       underWay = nil
       finished += 1
-      if count == wanted { end(current.index, current.file, current.hash) }
+      if count == wanted { end(current) }
     }
     return underWay == nil && finished == candidates.count
   }
@@ -150,9 +159,12 @@ public final class PresentContent {
       let candidate = candidates[finished]
       if let known = folder.directory.digests.digest(of: key(candidate)) {
         candidates[finished].digest = known
-      } else if let file = open(candidate), let hash = RunningSHA256() {
-        underWay = (finished, file, hash, 0)
-        return true
+      } else {
+        let start = FileDigests.now
+        if let file = open(candidate), let hash = RunningSHA256() {
+          underWay = UnderWay(index: finished, file: file, hash: hash, start: start)
+          return true
+        }
       }
       finished += 1
     }
@@ -169,12 +181,14 @@ public final class PresentContent {
     return file
   }
 
-  private func end(_ index: Int, _ file: FileDescriptor, _ hash: RunningSHA256) {
-    guard let status = file.status(), FileStamp(status) == candidates[index].stamp, let digest = hash.finish() else {
+  private func end(_ read: UnderWay) {
+    let candidate = candidates[read.index]
+    guard let status = read.file.status(), FileStamp(status) == candidate.stamp, let digest = read.hash.finish() else {
       return
     }
-    candidates[index].digest = digest
-    folder.directory.digests.note(digest, of: key(candidates[index]))
+    candidates[read.index].digest = digest
+    folder.directory.digests.note(digest, of: key(candidate), at: read.start)
+    SHA256Digest.Cache.ofProcess?.note(digest, of: candidate.stamp, lookedAt: read.start, in: read.file.number)
   }
 
   private func key(_ candidate: Candidate) -> FileDigests.Key {

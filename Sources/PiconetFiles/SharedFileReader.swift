@@ -6,6 +6,15 @@ public protocol ReadableFile: AnyObject {
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileFailure) -> Int
   /// Throws if the file is not what it was when it was opened.
   func checkUnchanged() throws(FileFailure)
+  /// The digest of the whole, if it was read before and has not changed since.
+  var knownDigest: SHA256Digest? { get }
+  /// Remembers the digest of the whole, unless the file has changed since it was opened.
+  func note(_ digest: SHA256Digest)
+}
+
+extension ReadableFile {
+  public var knownDigest: SHA256Digest? { nil }
+  public func note(_ digest: SHA256Digest) {}
 }
 
 extension OutgoingFile: ReadableFile {
@@ -66,12 +75,15 @@ public final class SharedFileReader {
     }
   }
 
-  /// The digest of the whole file; what has not been read yet is read now. Throws `grew`, `shrank` or `changed`; nil if
-  /// OpenSSL failed. Every receiver calls this.
+  /// The digest of the whole file; what has not been read yet is read now, unless the digest is known from before.
+  /// Throws `grew`, `shrank` or `changed`; nil if OpenSSL failed. Every receiver calls this.
   public func finish() throws(FileFailure) -> SHA256Digest? {
+    if front == 0, let known = file.knownDigest { return known }
     while front < size { try readTo(front / UInt64(Self.blockByteCount)) }
     try file.checkUnchanged()
-    return hash.finish()
+    let digest = hash.finish()
+    if let digest { file.note(digest) }
+    return digest
   }
 
   /// Whether to read on up to this block for all receivers: the window would still reach back to the present front.

@@ -88,6 +88,8 @@ private let imagesendHelp = """
         --no-thumbnails       do not show the person there what the first photos
                               look like before they are accepted
         --follow-links        follow links to directories
+        --no-cache            read all files again to compare them, also those
+                              that were read before and have not changed
         --no-config           pass over the configuration file
         --json                write one event a line to standard output, as JSON
     -q, --quiet               say nothing but errors
@@ -124,6 +126,9 @@ private let imagesendHelp = """
                               imagesend.conf (default ~/.config): options as
                               'name = value', a line each, which count before the
                               command line
+    XDG_CACHE_HOME            piconet/ in it keeps the digests of files that were
+                              read, so that unchanged ones are not read again
+                              (default ~/.cache)
     XDG_STATE_HOME            piconet/ in it keeps this device's key and the
                               peers it knows (default ~/.local/state)
     POSIXLY_CORRECT           if set, options end at the first operand
@@ -207,6 +212,8 @@ private let imagerecvHelp = """
                               file of --count that stands still or drips, give
                               way to another (default 10); 1.5, 2m
         --any                 take other files too, not only photos and videos
+        --no-cache            read all files again to compare them, also those
+                              that were read before and have not changed
         --no-config           pass over the configuration file
         --json                write one event a line to standard output, as JSON
     -q, --quiet               say nothing but errors
@@ -243,6 +250,9 @@ private let imagerecvHelp = """
                               imagesend.conf (default ~/.config): options as
                               'name = value', a line each, which count before the
                               command line
+    XDG_CACHE_HOME            piconet/ in it keeps the digests of files that were
+                              read, so that unchanged ones are not read again
+                              (default ~/.cache)
     XDG_STATE_HOME            piconet/ in it keeps this device's key and the
                               peers it knows (default ~/.local/state)
     POSIXLY_CORRECT           if set, options end at the first operand

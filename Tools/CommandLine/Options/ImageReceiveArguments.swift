@@ -41,12 +41,17 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments, Relay
   var daily: Int64?
   /// Accept files other than images, too.
   var any = false
+  /// Whether the digests of files that were read in earlier runs count.
+  var usesCache = true
   /// Write events to standard output (EVENTS.md).
   var json = false
   var verbosity = Verbosity()
 
   /// Whether anything is asked that a desktop may put to a person.
   var mayAskDesktop: Bool { notifies && accept == .ask && code == nil }
+
+  /// Whether it waits for senders, and does not only show something.
+  var receives: Bool { history == nil && !fingerprint }
 
   func check() throws(UsageError) {
     if code != nil, accept == .all {

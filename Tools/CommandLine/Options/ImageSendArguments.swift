@@ -38,6 +38,8 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments, RelayedA
   var hasThumbnails = true
   /// Follow links to directories.
   var followsLinks = false
+  /// Whether the digests of files that were read in earlier runs count.
+  var usesCache = true
   /// Write events to standard output (EVENTS.md).
   var json = false
   var verbosity = Verbosity()

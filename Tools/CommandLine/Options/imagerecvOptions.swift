@@ -125,6 +125,7 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
           arguments.timeout = try OptionNumbers.seconds(value)
         }),
       Option("any", help: "take other files too, not only photos and videos", .flag { $0.any = true }),
+      noCacheOption { $0.usesCache = false },
       noConfigurationOption(),
       Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
       Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),

@@ -112,6 +112,7 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
         "no-thumbnails", help: "do not show the person there what the first photos look like before they are accepted",
         .flag { $0.hasThumbnails = false }),
       Option("follow-links", help: "follow links to directories", .flag { $0.followsLinks = true }),
+      noCacheOption { $0.usesCache = false },
       noConfigurationOption(),
       Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
       Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),
@@ -146,6 +147,13 @@ func noConfigurationOption<Arguments>() -> Option<Arguments> {
   Option("no-config", help: "pass over the configuration file", .flag { _ in })
 }
 
+/// `--no-cache`, for whoever does not trust the disk.
+func noCacheOption<Arguments>(_ set: @escaping @Sendable (inout Arguments) -> Void) -> Option<Arguments> {
+  Option(
+    "no-cache", help: "read all files again to compare them, also those that were read before and have not changed",
+    .flag(set))
+}
+
 /// The exit codes, for either tool's help.
 func exitStatusSection() -> CommandDescription.Section {
   .init(
@@ -160,6 +168,10 @@ func environmentSection(hasFile: Bool = false) -> CommandDescription.Section {
     "XDG_CONFIG_HOME",
     "piconet/ in it may hold imagerecv.conf and imagesend.conf (default ~/.config): options as 'name = value', a line each, which count before the command line"
   )
+  let cache: CommandDescription.Section.Row = (
+    "XDG_CACHE_HOME",
+    "piconet/ in it keeps the digests of files that were read, so that unchanged ones are not read again (default ~/.cache)"
+  )
   return .init(
     title: "Environment",
     rows: [
@@ -171,7 +183,7 @@ func environmentSection(hasFile: Bool = false) -> CommandDescription.Section {
         "PICONET_TRACE",
         "record this run in that file, all contents included, for 'piconet replay'; redacted:FILE records zeros for them"
       ),
-    ] + (hasFile ? [file] : []) + [
+    ] + (hasFile ? [file, cache] : []) + [
       ("XDG_STATE_HOME", "piconet/ in it keeps this device's key and the peers it knows (default ~/.local/state)"),
       ("POSIXLY_CORRECT", "if set, options end at the first operand"),
     ])

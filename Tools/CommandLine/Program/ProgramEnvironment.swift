@@ -103,6 +103,9 @@ struct ProgramEnvironment: Sendable {
     return History(in: folder)
   }
 
+  /// Where the digests of files are kept that were read; nil: there is no home.
+  var digests: DigestCacheFile? { DigestCacheFile(variable: variable) }
+
   /// The names of the peers that this user's device knows. None if they can't be read, as a node will report.
   var naming: PeerNaming { (try? identity.trustTable()).map(PeerNaming.init) ?? .nobody }
 

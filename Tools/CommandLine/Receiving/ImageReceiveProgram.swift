@@ -7,6 +7,15 @@ public struct ImageReceiveProgram: Sendable {
   let arguments: ImageReceiveArguments
   let environment: ProgramEnvironment
   let console: Console
+  /// nil: files are read anew.
+  private let digests: DigestCacheFile?
+
+  init(arguments: ImageReceiveArguments, environment: ProgramEnvironment, console: Console) {
+    self.arguments = arguments
+    self.environment = environment
+    self.console = console
+    digests = arguments.usesCache ? environment.digests : nil
+  }
 
   /// Does everything and reports it; cancelling the task ends it in good order.
   func run() async {
@@ -43,7 +52,11 @@ public struct ImageReceiveProgram: Sendable {
   /// Gives up writing anywhere but where this run has to.
   func confine() {
     // Made before it is confined, since it can't be made afterwards.
-    let state = arguments.history == nil ? environment.writtenFolders : []
+    var state = arguments.history == nil ? environment.writtenFolders : []
+    if arguments.receives, let digests {
+      digests.makeFolder()
+      state.append(digests.folder)
+    }
     let places = WritablePlaces(
       of: arguments, directory: folder, state: state, trace: environment.trace.map { LocalPath($0.path) })
     switch Confinement.begin(places) {
@@ -106,6 +119,8 @@ public struct ImageReceiveProgram: Sendable {
 
   private func run(_ node: Node, _ configuration: NodeConfiguration) async {
     guard let directory = await openDirectory(node) else { return }
+    console.open(digests)
+    defer { console.save(digests) }
     let codes = arguments.code.map {
       CodeDesk(node: node, console: console, option: $0, typedInto: "imagesend --code FILE...")
     }
@@ -165,7 +180,11 @@ public struct ImageReceiveProgram: Sendable {
           if let obstacle { console.warn(of: obstacle) } else { await tellListening(node, configuration, directory) }
         }
       }
-      group.addTask { await ManifestDesk(node: node, directory: directory, desk: desk).run() }
+      group.addTask {
+        await ManifestDesk(node: node, directory: directory, desk: desk) {
+          console.save(digests, ifNew: DigestCacheFile.batch)
+        }.run()
+      }
       await withTaskGroup(of: Void.self) { ends in
         ends.addTask { await desk.run() }
         if let codes { ends.addTask { await codes.run() } }
@@ -268,6 +287,7 @@ public struct ImageReceiveProgram: Sendable {
       case .left(let member, let error):
         reach.tell(change)
         desk.left(member.proven)
+        console.save(digests)
         let isTold = arrivals.left(member.id)
         notes.over(member.id, isTold: isTold)
         guard isTold else { continue }

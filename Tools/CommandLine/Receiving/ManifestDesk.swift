@@ -5,11 +5,13 @@ final class ManifestDesk: Sendable {
   private let node: Node
   private let directory: ReceivingDirectory
   private let desk: OfferDesk
+  /// Called after each answer, for which many files may have been read.
+  private let answered: @Sendable () -> Void
   /// A sender has no more at once; what goes beyond that has no answer.
   private let underWay = OffersUnderWay(limit: ManifestExchange.atOnce)
 
-  init(node: Node, directory: ReceivingDirectory, desk: OfferDesk) {
-    (self.node, self.directory, self.desk) = (node, directory, desk)
+  init(node: Node, directory: ReceivingDirectory, desk: OfferDesk, answered: @escaping @Sendable () -> Void) {
+    (self.node, self.directory, self.desk, self.answered) = (node, directory, desk, answered)
   }
 
   /// Runs until the task is cancelled. Other messages are not expected; any that come all the same must not cost
@@ -23,6 +25,7 @@ final class ManifestDesk: Sendable {
         else { continue }
         group.addTask {
           await self.answer(manifest, to: member)
+          self.answered()
           self.underWay.end(member.id)
         }
       }

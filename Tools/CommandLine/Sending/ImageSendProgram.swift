@@ -8,12 +8,15 @@ public struct ImageSendProgram: Sendable {
   /// What `-` stands for.
   private var input: FileWalk.Input?
   private var location: LocationRule
+  /// nil: files are read anew.
+  private let digests: DigestCacheFile?
 
   init(arguments: ImageSendArguments, environment: ProgramEnvironment, console: Console) {
     self.arguments = arguments
     self.environment = environment
     self.console = console
     location = LocationRule(console: console)
+    digests = arguments.usesCache ? environment.digests : nil
   }
 
   private var walk: FileWalk {
@@ -72,6 +75,8 @@ public struct ImageSendProgram: Sendable {
         RelayMembership.prepare(&configuration)
         configuration.capacity += 1
       }
+      console.open(digests)
+      defer { console.save(digests) }
       let node = try await Node(configuration)
       await console.tellDamage(node)
       await run(node, gathering, contact, naming, code)
@@ -97,6 +102,11 @@ public struct ImageSendProgram: Sendable {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
       group.addTask {
+        while (try? await ContinuousClock().sleep(for: Self.pauseOfDigests)) != nil {
+          console.save(digests, ifNew: DigestCacheFile.batch)
+        }
+      }
+      group.addTask {
         let reach = ReachNotes(console: console, side: .sender)
         for await change in node.session.membership {
           reach.tell(change)
@@ -115,6 +125,9 @@ public struct ImageSendProgram: Sendable {
     console.clearBars()
     console.tellSum()
   }
+
+  /// How often it is looked whether there are digests to be kept.
+  private static let pauseOfDigests = Duration.seconds(15)
 
   /// Goes through all files ahead of the receivers' feeds, to find out how many there are and which files in
   /// directories are left out.

@@ -1,0 +1,167 @@
+import Glibc
+import Piconet
+import Synchronization
+
+/// The file that both programs keep the digests of unchanged files in, `digests` in this user's cache folder: it can be
+/// removed at any time, and what is wrong with it costs reading, nothing else.
+///
+/// A run reads it once, and replaces it as a whole. Of two programs that do so at once the later one's counts, with
+/// what it found of the other's: entries may be lost, and are made again. Any thread may use it.
+final class DigestCacheFile: Sendable {
+  /// So many new digests are written without waiting for the end, which a killed program does not come to.
+  static let batch = 1_024
+
+  let folder: LocalPath
+  private let path: LocalPath
+  private let cache: SHA256Digest.Cache
+  /// Which file this run has read or written last.
+  private let seen = Mutex<Identity?>(nil)
+
+  private struct Identity: Hashable {
+    let device: UInt64
+    let inode: UInt64
+    let seconds: Int
+    let nanoseconds: Int
+
+    init(_ status: stat) {
+      (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
+      (seconds, nanoseconds) = (Int(status.st_ctim.tv_sec), Int(status.st_ctim.tv_nsec))
+    }
+  }
+
+  /// `$XDG_CACHE_HOME/piconet`, by default in `~/.cache`; nil if there is no home.
+  /// - Parameter variable: a variable of the environment.
+  convenience init?(variable: (String) -> String?, cache: SHA256Digest.Cache = SHA256Digest.Cache()) {
+    // A relative path counts as none (XDG Base Directory Specification 0.8).
+    func absolute(_ name: String) -> String? { variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    guard let above = absolute("XDG_CACHE_HOME") ?? absolute("HOME").map({ $0 + "/.cache" }) else { return nil }
+    self.init(in: LocalPath(above + "/piconet"), cache: cache)
+  }
+
+  init(in folder: LocalPath, cache: SHA256Digest.Cache = SHA256Digest.Cache()) {
+    self.folder = folder
+    self.cache = cache
+    path = folder.appending(Array("digests".utf8))
+  }
+
+  /// Makes the folder, and those above it, for this user alone.
+  func makeFolder() {
+    for end in folder.bytes.indices where end > 0 && folder.bytes[end] == UInt8(ascii: "/") {
+      _ = LocalPath(bytes: Array(folder.bytes[..<end])).withCString { mkdir($0, 0o700) }
+    }
+    _ = folder.withCString { mkdir($0, 0o700) }
+  }
+
+  /// Reads the file, and has this process look up digests in it from now on. Blocks on the disk.
+  /// - Returns: why it begins without; nil: it does not, or there was none.
+  func open() -> String? {
+    defer { SHA256Digest.Cache.ofProcess = cache }
+    return load()
+  }
+
+  /// Writes what is new. Blocks on the disk.
+  /// - Parameter least: only if so many are new.
+  /// - Returns: why it could not.
+  func save(ifNew least: Int = 1) -> String? {
+    guard cache.unsavedCount >= least else { return nil }
+    makeFolder()
+    if let refusal = refusal(ofFolder: folder) { return "\(folder.readable): \(refusal)" }
+    return replace()
+  }
+
+  // MARK: Reading
+
+  /// Takes what the file has.
+  /// - Returns: what is wrong with it, if it is there.
+  func load() -> String? {
+    let descriptor = path.withCString { Glibc.open($0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
+    guard descriptor >= 0 else { return errno == ENOENT ? nil : text(errno) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return text(errno) }
+    if let refusal = refusal(ofFolder: folder) ?? Self.refusal(status, isFolder: false) { return text(refusal) }
+    guard status.st_size <= SHA256Digest.Cache.byteLimit else { return text("longer than it may be") }
+    guard let bytes = Self.content(of: descriptor, count: Int(status.st_size)) else { return text("can't be read") }
+    guard bytes.withUnsafeBytes(cache.merge) else { return text("damaged, or of another version") }
+    seen.withLock { $0 = Identity(status) }
+    return nil
+  }
+
+  private func text(_ words: String) -> String { "\(path.readable): \(words)" }
+  private func text(_ number: Int32) -> String { text(ErrorNumber.text(number)) }
+
+  private func refusal(ofFolder folder: LocalPath) -> String? {
+    var status = stat()
+    guard folder.withCString({ stat($0, &status) }) == 0 else { return ErrorNumber.text(errno) }
+    return Self.refusal(status, isFolder: true)
+  }
+
+  /// Why it is not believed: what others may write they may have made up.
+  private static func refusal(_ status: stat, isFolder: Bool) -> String? {
+    guard status.st_mode & S_IFMT == (isFolder ? S_IFDIR : S_IFREG) else {
+      return isFolder ? "not a folder" : "not a file"
+    }
+    if status.st_uid != geteuid() { return "another user's" }
+    return status.st_mode & 0o022 == 0 ? nil : "others may write it"
+  }
+
+  private static func content(of descriptor: Int32, count: Int) -> [UInt8]? {
+    var failed = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      while filled < count {
+        let outcome = read(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled)
+        if outcome < 0, errno == EINTR { continue }
+        failed = outcome <= 0
+        if failed { break }
+        filled += outcome
+      }
+    }
+    return failed ? nil : bytes
+  }
+
+  // MARK: Writing
+
+  private func replace() -> String? {
+    let new = LocalPath(bytes: path.bytes + Array(".new".utf8))
+    let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC
+    let descriptor = new.withCString { Glibc.open($0, flags, 0o600) }
+    guard descriptor >= 0 else { return text(errno) }
+    // Only then: the lock goes with the descriptor.
+    defer { close(descriptor) }
+    // Whoever has the lock is just writing, and what is new here waits for the next time, or is made again. A file that
+    // a program left behind when it was killed is written over.
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return errno == EWOULDBLOCK ? nil : text(errno) }
+    var (status, now) = (stat(), stat())
+    guard fstat(descriptor, &status) == 0, new.withCString({ lstat($0, &now) }) == 0, status.st_ino == now.st_ino else {
+      return nil
+    }
+    if let refusal = Self.refusal(status, isFolder: false) { return "\(new.readable): \(refusal)" }
+    // Another program may have replaced it since it was read.
+    if path.withCString({ lstat($0, &now) }) == 0, Identity(now) != seen.withLock({ $0 }) { _ = load() }
+    var failure: Int32 = ftruncate(descriptor, 0) == 0 ? 0 : errno
+    let isWhole = cache.encode { piece in
+      if failure == 0 { failure = Self.write(piece, to: descriptor) }
+      return failure == 0
+    }
+    guard isWhole, new.withCString({ from in path.withCString { rename(from, $0) } }) == 0 else {
+      let number = failure != 0 ? failure : errno
+      _ = new.withCString { unlink($0) }
+      return text(number)
+    }
+    // The new name has changed its time.
+    seen.withLock { $0 = fstat(descriptor, &status) == 0 ? Identity(status) : nil }
+    return nil
+  }
+
+  /// - Returns: 0 or errno.
+  private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
+    var done = 0
+    while done < bytes.count {
+      let count = Glibc.write(descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return count < 0 ? errno : ENOSPC }
+      done += count
+    }
+    return 0
+  }
+}
