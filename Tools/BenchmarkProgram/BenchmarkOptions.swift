@@ -8,12 +8,13 @@ struct BenchmarkFailure: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// `piconet-benchmark pingpong|bulk|rate|stream|lanes|failover|peers|calls --server|--client [--port N] [--cpu N]
-/// [--size N] [--count N] [--file F] [--out D] [--peers N] [--seconds N] [--on-node-thread] [--untimed]`, between two
-/// network namespaces with `--listen HOST` and `--address HOST:PORT`; over Bluetooth with `--transport l2cap|rfcomm
-/// --adapter hciN`, and, for the client, `--address` with what the server printed.
+/// `piconet-benchmark pingpong|bulk|rate|stream|lanes|failover|peers|calls|middle|group --server|--client [--port N]
+/// [--cpu N] [--over relay|copy] [--size N] [--count N] [--file F] [--out D] [--peers N] [--seconds N]
+/// [--on-node-thread] [--untimed]`, between two network namespaces with `--listen HOST` and `--address HOST:PORT`; over
+/// Bluetooth with `--transport l2cap|rfcomm --adapter hciN`, and, for the client, `--address` with what the server
+/// printed.
 struct BenchmarkOptions {
-  enum Mode: String { case pingpong, bulk, rate, stream, lanes, failover, peers, calls }
+  enum Mode: String { case pingpong, bulk, rate, stream, lanes, failover, peers, calls, middle, group }
 
   var mode: Mode
   var isServer = false
@@ -37,13 +38,15 @@ struct BenchmarkOptions {
   var peers = 8
   /// Whether calls are served on the node's own thread.
   var isOnNodeThread = false
+  /// What lies between the two ends; nil: nothing.
+  var way: Middle.Way?
   /// How long to send nothing and measure what that costs.
   var seconds = 10
 
   init(_ arguments: [String]) throws {
     guard arguments.count > 2, let mode = Mode(rawValue: arguments[1]) else {
       throw BenchmarkFailure(
-        "usage: piconet-benchmark pingpong|bulk|rate|stream|lanes|failover|peers|calls --server|--client [--port N] [--cpu N]"
+        "usage: piconet-benchmark pingpong|bulk|rate|stream|lanes|failover|peers|calls|middle|group --server|--client [--port N]"
       )
     }
     self.mode = mode
@@ -60,6 +63,11 @@ struct BenchmarkOptions {
       case "--adapter": adapter = rest.popFirst()
       case "--address": address = rest.popFirst()
       case "--other-address": otherAddress = rest.popFirst()
+      case "--over":
+        guard let way = rest.popFirst().flatMap({ Middle.Way(rawValue: $0) }) else {
+          throw BenchmarkFailure("--over needs relay or copy")
+        }
+        self.way = way
       case "--transport":
         guard let kind = [TransportKind.tcp, .l2cap, .rfcomm].first(where: { "\($0)" == rest.first }) else {
           throw BenchmarkFailure("--transport needs tcp, l2cap or rfcomm")

@@ -17,6 +17,8 @@ struct Main {
       case .lanes: try await Lanes(options: options).run()
       case .failover: try await Failover(options: options).run()
       case .peers: try await Peers(options: options).run()
+      case .middle: try await Middle(options: options).run()
+      case .group: try await GroupCost(options: options).run()
       case .calls: try await Calls(options: options).run()
       }
     } catch {

@@ -152,6 +152,34 @@ def paces(bench, ours, options):
     return [(f"(j) 10,000 messages of 60 B a second for {options.pace} s, one way, two cores", [facade, node])]
 
 
+def relays(bench, ours, options):
+    if options.control:
+        return []
+    groups = []
+    def compare(title, unit, measure, target):
+        copy = Subject("two links, and a program that copies", unit, lambda: measure("copy"))
+        groups.append((title, [Subject("over a relay", unit, lambda: measure("relay"), copy, [target]), copy]))
+    compare("(k) round trip of 64 B with one node between", MICROSECONDS,
+            lambda way: measurements.round_trip_between(bench, way, 64, options.trips // 4), ("<= 1.3 x", "ratio", "p50", at_most(1.3)))
+    megabytes = ("mb_s", "MB/s", "{:.0f}")
+    for title, mode, size in (("messages of 1000 B", "rate", 1_000), ("a stream in writes of 16,000 B", "stream", 16_000)):
+        compare(f"(k) {title} with one node between", megabytes,
+                lambda way, mode=mode, size=size: measurements.rate_between(bench, way, mode, size, options.messages * 20 // size),
+                (">= 0.8 x", "ratio", "mb_s", at_least(0.8)))
+    groups.append(("(k) message of 64 B beside a file, over a relay, 2 Mbit/s", [Subject(
+        "Piconet", ("p99", "ms, 99th percentile", "{:.1f}"),
+        lambda: measurements.message_beside_file_between(bench, options.beside, ["rate=2000", "queue=30000"]),
+        targets=[("<= 120 ms", "value", "p99", at_most(120)), ("of 250 kB/s for the file", "value", "kb_s", at_least(150))])]))
+    def remark(subject):
+        return (f"{table.median(subject, 'frames'):.0f} control frames for each until all {64 * 63} are there, after "
+                f"{table.median(subject, 's'):.1f} s; while nothing is said {table.median(subject, 'idle'):.2f} a second")
+    group = Subject("each of the 63 members of each node", ("kib", "KiB", "{:.0f}"),
+                    lambda: measurements.group(bench, 64, options.idle), remark=remark)
+    group.most_rounds = 1
+    groups.append(("(k) a group of 64, all in one process", [group]))
+    return groups
+
+
 def tell(words):
     print(words, file=sys.stderr, flush=True)
 
@@ -167,7 +195,7 @@ def main():
     parser = argparse.ArgumentParser(prog="Tools/benchmark", description=__doc__, epilog="""\
         Prints a Markdown table: medians of all rounds with the least and the greatest; ratios are taken within a round. Exits with
         0 if everything could be measured, whether or not the targets are met, and with 1 if not.""")
-    parser.add_argument("--only", default="abcdefghij", help="some of a (round trip), b (file), c (rate), d (photo), e (lanes), f (failover), g (many peers), h (instructions of a round trip), i (calls of objects), j (Multipeer Connectivity at a pace); default abcdefghij")
+    parser.add_argument("--only", default="abcdefghijk", help="some of a (round trip), b (file), c (rate), d (photo), e (lanes), f (failover), g (many peers), h (instructions of a round trip), i (calls of objects), j (Multipeer Connectivity at a pace), k (over relays, and groups); default abcdefghijk")
     parser.add_argument(
         "--instructions", action="store_true",
         help="only h, which a busy machine does not change: what a round trip executes, counted by valgrind, by kind and by module")
@@ -195,7 +223,7 @@ def main():
         ours = bench.baseline if options.control else bench.ours
         groups = []
         for letter, make in (("a", round_trips), ("b", files), ("c", rates), ("d", photos), ("e", lanes),
-                             ("f", failovers), ("g", many_peers), ("i", calls), ("j", paces)):
+                             ("f", failovers), ("g", many_peers), ("i", calls), ("j", paces), ("k", relays)):
             if letter in options.only:
                 groups += make(bench, ours, options)
         before = os.getloadavg()[0]

@@ -243,3 +243,63 @@ def peers(bench, count, trips, seconds):
         "p50": client["p50_us"], "kib": server["kib_per_peer"], "idle": server["idle_cpu_us_per_peer_s"],
         "wakeups": server["idle_wakeups_per_s"], "rss": server["resident_kib"] / 1024,
     }
+
+
+def between(bench, way, mode, options):
+    """Two ends with a node between them that relays or copies; gives the results of (client, server)."""
+    started = []
+    try:
+        def start(end, cpu, *words):
+            process = Process(
+                [bench.ours, *words, "--over", way, "--cpu", str(cpu)], environment(bench, "between-" + end), bench.folder)
+            started.append(process)
+            return process
+        ends = [start(end, bench.two[0], mode, "--" + end, *options) for end in ("client", "server")]
+        addresses = ["127.0.0.1:" + end.wait_for("READY") for end in ends]
+        start("middle", bench.two[1], "middle", "--client", "--address", addresses[0], "--other-address", addresses[1])
+        for end in ends:
+            end.wait()
+        return [end.result(end.output) for end in ends]
+    finally:
+        for process in reversed(started):
+            process.close()
+
+
+def round_trip_between(bench, way, size, count):
+    client, _ = between(bench, way, "pingpong", ["--size", str(size), "--count", str(count)])
+    return {"p50": client["p50_us"], "p99": client["p99_us"]}
+
+
+def rate_between(bench, way, mode, size, count):
+    client, _ = between(bench, way, mode, ["--size", str(size), "--count", str(count)])
+    return {"mb_s": size * count / client["wall"] / 1e6}
+
+
+def message_beside_file_between(bench, count, settings):
+    """As `message_beside_file`, over a relay that is on the other side of the slow link, beside the server."""
+    out = os.path.join(bench.folder, "lanes")
+    with shaped_hosts(bench.shaped_link, settings, bench.folder) as hosts:
+        common = ["--size", "64", "--count", str(count), "--over", "relay"]
+        # On loopback: the client is not told where it is.
+        server = hosts.start(1, [bench.ours, "lanes", "--server", "--listen", "127.0.0.1", "--out", out] + common)
+        client = hosts.start(
+            0, [bench.ours, "lanes", "--client", "--listen", hosts.addresses[0], "--file", bench.slow] + common)
+        ports = [end.wait_for("READY") for end in (client, server)]
+        hosts.start(1, ["env", "XDG_STATE_HOME=" + os.path.join(bench.folder, "state-relay"), bench.ours, "middle", "--client",
+                        "--over", "relay", "--address", f"{hosts.addresses[0]}:{ports[0]}", "--other-address", f"127.0.0.1:{ports[1]}"])
+        client.wait()
+        server.wait()
+        figures = server.result(server.output)
+    return {"p50": figures["p50_ms"], "p99": figures["p99_ms"], "worst": figures["worst_ms"],
+            "kb_s": figures["bulk_bytes_per_second"] / 1000}
+
+
+def group(bench, count, seconds):
+    """A group of this many nodes in one process, on a host of its own."""
+    with cabled_hosts(("10.78.0",), bench.folder) as hosts:
+        process = hosts.start(
+            0, [bench.ours, "group", "--client", "--listen", "10.78.0.1", "--peers", str(count), "--seconds", str(seconds)])
+        process.wait()
+        figures = process.result(process.output)
+    return {"kib": figures["kib_per_membership"], "frames": figures["frames_per_membership"], "s": figures["seconds"],
+            "idle": figures["idle_frames_per_membership_s"]}
