@@ -230,7 +230,8 @@ struct ObjectToolTests {
       }
       let late = try scene.start("piconet", ["call", "--timeout", "2", "Ceiling", "/lamp", "wait"], state: "caller")
       #expect(await late.end() == 5, "\(late.error)")
-      #expect(late.error.contains("timedOut"), "\(late.error)")
+      // Of the call; or of the invitation before it, where that takes so long on a busy machine.
+      #expect(late.error.contains("timedOut") || late.error.contains("no answer in time"), "\(late.error)")
       let ended = try scene.start("piconet", ["call", "-v", "Ceiling", "/lamp", "wait"], state: "caller")
       #expect(await ended.shows("Connected") || ended.isRunning)
       ended.send(signal: SIGINT)
