@@ -208,7 +208,7 @@ class Place:
               terminal: bool = False, before: tuple[str, ...] = ()) -> Program:
         """Starts a program whose key and known peers are in `state`; `before` is a command that runs it."""
         environment = {**os.environ, "PICONET_INTERFACES": "lo", "XDG_STATE_HOME": str(self.path(state)), "HOME": str(self.folder),
-                       "TMPDIR": str(self.path("temporary")), "LC_ALL": "C.UTF-8", "TERM": "xterm"}
+                       "XDG_CACHE_HOME": str(self.path(state) / "cache"), "TMPDIR": str(self.path("temporary")), "LC_ALL": "C.UTF-8", "TERM": "xterm"}
         started = Program([*before, str(self.programs / program), *map(str, words)], self.folder, environment, stdin, stdout, terminal)
         self.started.append(started)
         return started

@@ -108,7 +108,8 @@ def make_known(bench):
 
 
 def environment(bench, who):
-    return {"XDG_STATE_HOME": os.path.join(bench.folder, "state-" + who), "PICONET_INTERFACES": "lo"}
+    return {"XDG_STATE_HOME": os.path.join(bench.folder, "state-" + who), "XDG_CACHE_HOME": os.path.join(bench.folder, "cache-" + who),
+            "PICONET_INTERFACES": "lo"}
 
 
 def send(bench, cpu, name, options, file):

@@ -73,7 +73,8 @@ class Bench:
         """imagesend to imagerecv: MB/s from connected to stored; dialled by address, or found by name."""
         session = f"benchmark-{os.getpid()}"
         target = tempfile.mkdtemp(dir=self.folder)
-        state = [{"XDG_STATE_HOME": os.path.join(self.folder, side)} for side in ("receiver", "sender")]
+        state = [{"XDG_STATE_HOME": os.path.join(self.folder, side), "XDG_CACHE_HOME": os.path.join(self.folder, side, "cache")}
+                 for side in ("receiver", "sender")]
         try:
             with Process([self.program("imagerecv"), "--name", "Benchmark", "--session", session, "--accept", "all", "--count", "1",
                           "--any", "--directory", target, "--adapter", self.adapters[1], "--transport", transport, "--json"],

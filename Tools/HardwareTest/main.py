@@ -27,7 +27,8 @@ class Peer:
         start = time.monotonic()
         with Process([bench.program("imagesend"), "--to", NAME, "--fingerprint", self.fingerprint, "--session", SESSION, "--any",
                       "--adapter", bench.adapters[0], "--transport", transport, "--json", bench.file],
-                     {"XDG_STATE_HOME": os.path.join(bench.folder, "sender")}) as sender:
+                     {"XDG_STATE_HOME": os.path.join(bench.folder, "sender"),
+                      "XDG_CACHE_HOME": os.path.join(bench.folder, "sender", "cache")}) as sender:
             found = sender.event("found", 60)[1] - start
             connected = sender.event("connected", 60)[1]
             stored = sender.event("stored", 300)[1]

@@ -43,7 +43,7 @@ def main():
         wanted = list(bare(options.programs, address, options.size))
         wanted.append([os.path.join(options.programs, "imagerecv"), "--name", NAME, "--session", SESSION, "--accept", "all", "--any",
                        "--max-size", "16M", "--count", "1", "--directory", folder, "--adapter", adapter, "--transport", "bluetooth"])
-        own = {**os.environ, "XDG_STATE_HOME": os.path.join(folder, ".state")}
+        own = {**os.environ, "XDG_STATE_HOME": os.path.join(folder, ".state"), "XDG_CACHE_HOME": os.path.join(folder, ".cache")}
         fingerprint = subprocess.run([os.path.join(options.programs, "imagerecv"), "--fingerprint"], stdin=subprocess.DEVNULL,
                                      capture_output=True, env=own, check=True, text=True).stdout.strip()
         agent = None

@@ -22,9 +22,9 @@ struct RelayTests {
       for _ in $(seq 600); do grep -q -- "$2" "$1" 2>/dev/null && return 0; sleep 0.1; done
       echo "missing: $2 in $1"; cat "$1"; return 1
     }
-    hall="env XDG_STATE_HOME=$FOLDER/hall"
-    kitchen="nsenter --net=/run/netns/attic env XDG_STATE_HOME=$FOLDER/kitchen"
-    phone="nsenter --net=/run/netns/phone env XDG_STATE_HOME=$FOLDER/phone"
+    hall="env XDG_STATE_HOME=$FOLDER/hall XDG_CACHE_HOME=$FOLDER/hall/cache"
+    kitchen="nsenter --net=/run/netns/attic env XDG_STATE_HOME=$FOLDER/kitchen XDG_CACHE_HOME=$FOLDER/kitchen/cache"
+    phone="nsenter --net=/run/netns/phone env XDG_STATE_HOME=$FOLDER/phone XDG_CACHE_HOME=$FOLDER/phone/cache"
     head -c 3000000 /dev/urandom > $FOLDER/photo.dat
     mkdir $FOLDER/in
 
