@@ -178,6 +178,30 @@ struct ObjectToolTests {
     }
   }
 
+  @Test("a device that is called so goes before a program that advertises the name, though it is seen after that")
+  func deviceBeforeAdvertisedName() async throws {
+    try await ToolScene.run { scene in
+      try await scene.withNode("Ceiling") { claimant in
+        try await PiconetActorSystem.run(on: claimant) { impostor in
+          try impostor.publish(WorkingLamp(actorSystem: impostor), at: "/lamp")
+          try await impostor.claim("Hall")
+          try await claimant.advertise(impostor.advertisement(names: ["Hall"]))
+          try await scene.withNode("Hall") { hall in
+            try await PiconetActorSystem.run(on: hall) { system in
+              try system.publish(WorkingLamp(actorSystem: system), at: "/lamp")
+              let ping = try scene.start("piconet", ["ping", "--count", "1", "Hall", "/lamp"], state: "caller")
+              #expect(await ping.shows("Looking for 'Hall'"), "\(ping.error)")
+              try await claimant.setAvailable(true)
+              try await hall.setAvailable(true)
+              #expect(await ping.end() == 0, "\(ping.error)")
+              #expect(ping.output.contains("answer of /lamp of Hall: seq=1 time="), "\(ping.output)")
+            }
+          }
+        }
+      }
+    }
+  }
+
   @Test("call gives each parameter its word, and writes the result")
   func call() async throws {
     try await withLamp { scene, address in

@@ -59,8 +59,8 @@ struct PeerChoice: Sendable {
     }
     if first == nil, let other = impostors(recipient, search.peersNow()).first { throw impostor(recipient, other) }
     guard let first else { throw await nobody(recipient) }
-    // A peer with exactly this name may come a moment later.
-    let isSettled = recipient != .all && !recipient.differsInCase(from: [SightedPeer(first)], known: known)
+    // A peer with exactly this name may come a moment later, and goes before one that is merely meant by it.
+    let isSettled = recipient != .all && isCalled(first, recipient)
     if isSettled { notes.cancel() }
     try? await ContinuousClock().sleep(for: isSettled ? PeerSearch.namesakeTime : PeerSearch.settleTime)
     let all = matching(recipient, search.peersNow())
@@ -104,6 +104,13 @@ struct PeerChoice: Sendable {
       return search.preferred(matches.isEmpty ? advertising(recipient, peers) : matches)
     }
     return matches.filter { !search.isBlocked($0) && search.isSought($0) }
+  }
+
+  /// Whether it has this name to the letter, or this key, and does not only advertise the name for its objects.
+  private func isCalled(_ peer: Peer, _ recipient: Recipient) -> Bool {
+    let sighted = [SightedPeer(peer)]
+    return !recipient.matches(in: sighted, known: known).isEmpty
+      && !recipient.differsInCase(from: sighted, known: known)
   }
 
   /// Those that advertise the name, which is no name of a known device.
