@@ -59,58 +59,27 @@ final class AdvertisingRun: Stoppable, @unchecked Sendable {
   private func run() async {
     do {
       let invitations = try await starting.value.node.invitations
-      for await invitation in invitations { received(invitation) }
+      var known = KnownInvitations()
+      for await invitation in invitations { received(invitation, &known) }
     } catch {
       let error = MCError.wrapping(error)
       tell { $1.advertiser($0, didNotStartAdvertisingPeer: error) }
     }
   }
 
-  private func received(_ invitation: Invitation) {
+  private func received(_ invitation: Invitation, _ known: inout KnownInvitations) {
     guard let paper = try? InvitationPaper(invitation.context), paper.card.identifier != peer.identifier else {
       Task { await invitation.decline(.notWanted) }
       return
     }
-    let answer = Answer(invitation: invitation, paper: paper)
+    if let answer = known[invitation.peer.fingerprint, paper.ticket] { return answer.invited(again: invitation) }
+    let answer = InvitationAnswer(invitation, paper)
+    known[invitation.peer.fingerprint, paper.ticket] = answer
     queue.async { [self] in
       guard !isStopped.withLock({ $0 }), let (advertiser, delegate) = delegate() else { return answer.give(false, nil) }
       delegate.advertiser(
         advertiser, didReceiveInvitationFromPeer: paper.card.peer, withContext: paper.context.map { Data($0) }
       ) { answer.give($0, $1) }
-    }
-  }
-}
-
-/// What a program answers to one invitation, once.
-private final class Answer: Sendable {
-  private let invitation: Invitation
-  private let paper: InvitationPaper
-  private let isGiven = Mutex(false)
-
-  init(invitation: Invitation, paper: InvitationPaper) {
-    self.invitation = invitation
-    self.paper = paper
-  }
-
-  func give(_ isAccepted: Bool, _ session: MCSession?) {
-    let isFirst = isGiven.withLock { isGiven in
-      defer { isGiven = true }
-      return !isGiven
-    }
-    guard isFirst else { return }
-    guard isAccepted, let core = session?.core else {
-      Task { [invitation] in await invitation.decline() }
-      return
-    }
-    guard PeerCard.fit(paper.card.encryption, core.encryption) else {
-      Task { [invitation] in await invitation.decline(.notWanted) }
-      return core.currentRun().refuse(paper.card.peer, ControlMessage.Refusal.encryption.error(isOurs: true))
-    }
-    core.currentRun().accept(paper) { [invitation] place in
-      let member = try await invitation.accept()
-      try await member.send(place.bytes)
-      // What was sent arrives before the goodbye.
-      await member.disconnect()
     }
   }
 }

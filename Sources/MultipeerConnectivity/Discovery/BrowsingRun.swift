@@ -125,12 +125,7 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
     let (answers, answer) = AsyncStream.makeStream(of: [UInt8].self)
     state.withLock { $0.answers[advertiser] = answer }
     defer { state.withLock { $0.answers[advertiser] = nil } }
-    let member: Member
-    do throws(PiconetError) {
-      member = try await node.invite(peer, context: paper.bytes, timeout: patience)
-    } catch {
-      throw error.code == .notWanted ? ControlMessage.Refusal.encryption.error(isOurs: false) : MCError(error)
-    }
+    let member = try await member(of: node, by: peer, paper, patience)
     let deadline = Task {
       try? await Task.sleep(for: Self.answerPatience)
       answer.finish()
@@ -147,6 +142,26 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
     }
     let addresses = place.at(host: member.proven.remoteHost, over: member.proven.transport)
     return Meeting(place: place, addresses: addresses)
+  }
+
+  /// Becomes a member with the advertiser, once its program has accepted. A link that breaks before is made again while
+  /// there is patience: the advertiser knows the paper, and asks its program once.
+  private func member(
+    of node: Node, by peer: Peer, _ paper: InvitationPaper, _ patience: Duration
+  ) async throws -> Member {
+    let end = ContinuousClock.now + patience
+    var pause = Duration.milliseconds(100)
+    while true {
+      do throws(PiconetError) {
+        return try await node.invite(
+          peer, context: paper.bytes, timeout: max(end - .now, .milliseconds(1)))
+      } catch {
+        if error.code == .notWanted { throw ControlMessage.Refusal.encryption.error(isOurs: false) }
+        guard error.code == .linkFailed, .now + pause < end else { throw MCError(error) }
+      }
+      try await Task.sleep(for: pause)
+      pause = min(pause * 2, .seconds(2))
+    }
   }
 
   /// For an advertiser that has accepted to say where the session is.

@@ -35,8 +35,10 @@ extension LinkFailure {
     case EBUSY, EALREADY: (.busy, "there is a connection to this device that begins or ends; try again")
     case EADDRINUSE: (.busy, "another program listens there")
     case EAGAIN, ENOBUFS, ENOMEM: (.busy, "the kernel or the controller is out of memory")
-    case EACCES where call == "connect" || call == "recv" || call == "send":
-      (.authentication, "the pairing was refused; pair the devices again")
+    case EACCES where call == "connect": (.authentication, "the pairing was refused; pair the devices again")
+    // The channel was open, so the devices had authenticated each other: the controllers have failed to do so once
+    // more, which happens when both begin to at the same time.
+    case EACCES where call == "recv" || call == "send": (.reset, "the controllers could not secure the link again")
     case EACCES, EPERM: (.permission, "this needs a privilege")
     // PIN or key missing.
     case EBADE: (.authentication, "one of the devices has forgotten the pairing; remove it on both and pair again")

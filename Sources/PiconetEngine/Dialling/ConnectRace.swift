@@ -138,6 +138,15 @@ struct ConnectRace: Sendable {
     dialAgain(kind)
   }
 
+  /// The link that had won broke before it was of use: what it has cut short goes on.
+  mutating func winnerBroke(_ kind: TransportKind, at remoteAddress: String, _ detail: String) {
+    waiting = preference.filter { $0 != kind && (waiting.contains($0) || running.contains($0)) }
+    running.removeAll()
+    // The peer may have dialled us where we can't dial it.
+    guard addresses.contains(where: { $0.kind == kind }) else { return }
+    failed(kind, LinkFailure(.reset, detail), at: remoteAddress)
+  }
+
   /// Whether a failure of this transport concerns one address of several.
   func isOneByOne(_ kind: TransportKind) -> Bool { oneByOne.contains(kind) }
 

@@ -185,18 +185,31 @@ struct InvitationAttempts: Sendable {
       if let node { meet(index, node, name: nil, turn) }
       attempts[index].phase = .linking(nil)
     } else {
-      fail(attempts[index].command, ending, turn)
+      dialAgain(attempts[index].command, after: link, ending, ways, turn)
     }
     return nil
   }
 
-  /// Attempts that wait for any link of a node fail with the last one.
-  mutating func failWithLast(_ link: Link, _ ending: Ending, _ ways: Ways, _ turn: Turn) {
+  /// The last link of an attempt is gone: if it broke, what the attempt has not tried yet is dialled.
+  private mutating func dialAgain(
+    _ command: CommandID, after link: Link, _ ending: Ending, _ ways: Ways, _ turn: Turn
+  ) {
+    guard let index = index(of: command) else { return }
+    guard ending.reason == .linkFailed, ending.blame == .link else { return fail(command, ending, turn) }
+    let traits = link.opening.traits
+    attempts[index].race.winnerBroke(traits.kind, at: traits.remoteAddress, ending.detail)
+    if attempts[index].race.isLost { return fail(command, ending, turn) }
+    attempts[index].phase = .dialling
+    dial(command, ways, turn)
+  }
+
+  /// Attempts that wait for any link of a node have lost the last one.
+  mutating func lastEnded(_ link: Link, _ ending: Ending, _ ways: Ways, _ turn: Turn) {
     guard let node = link.node, ending.reason != .duplicateLink, ways.associations[node] == nil,
       !ways.links.contains(node: node)
     else { return }
     for attempt in attempts where attempt.phase == .linking(nil) && attempt.node == node {
-      fail(attempt.command, ending, turn)
+      dialAgain(attempt.command, after: link, ending, ways, turn)
     }
   }
 

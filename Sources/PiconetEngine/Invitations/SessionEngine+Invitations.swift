@@ -71,7 +71,7 @@ extension SessionEngine {
     // An association that one side holds is over on the other: it is lost, whichever of the two has said so.
     let ending = ending.reason == .noSuchAssociation ? Association.lostByPeer : ending
     goOn(attempts.linkEnded(link, ending, ways, turn), turn)
-    attempts.failWithLast(link, ending, ways, turn)
+    attempts.lastEnded(link, ending, ways, turn)
   }
 
   mutating func invitationDeadlines(_ turn: Turn) {

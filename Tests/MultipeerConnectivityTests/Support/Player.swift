@@ -23,6 +23,8 @@ final class Player: NSObject, @unchecked Sendable {
 
   /// What is done with invitations; nil: they are never answered.
   var answers: ((MCPeerID) -> Bool)? = { _ in true }
+  /// The handler of the newest invitation that was not answered at once.
+  private var unanswered: ((Bool, MCSession?) -> Void)?
   /// What is done in these calls, beside the transcript.
   var found: ((Player, MCPeerID) -> Void)?
   var received: (@Sendable (Player, Data, MCPeerID) -> Void)?
@@ -70,6 +72,9 @@ final class Player: NSObject, @unchecked Sendable {
   func invite(_ peer: MCPeerID, context: String? = nil, timeout: TimeInterval = 60) {
     browser?.invitePeer(peer, to: session, withContext: context.map { Data($0.utf8) }, timeout: timeout)
   }
+
+  /// Answers the newest invitation, where `answers` is nil.
+  func answer(_ isAccepted: Bool) { lock.withLock { unanswered }?(isAccepted, session) }
 
   /// Ends everything.
   func leave() {
@@ -181,6 +186,7 @@ extension Player: MCNearbyServiceAdvertiserDelegate {
     invitationHandler: @escaping (Bool, MCSession?) -> Void
   ) {
     let said = context.map { ": " + String(decoding: $0, as: UTF8.self) } ?? ""
+    if answers == nil { lock.withLock { unanswered = invitationHandler } }
     note("invited by \(peerID.displayName)\(said)")
     if let answers { invitationHandler(answers(peerID), session) }
   }

@@ -35,6 +35,12 @@ import Testing
     #expect(LinkFailure(bluetooth: "connect", number: EACCES).code == .authentication)
   }
 
+  @Test("an open channel whose link can't be secured again is lost, and nobody need pair", arguments: ["send", "recv"])
+  func openChannelIsLost(call: String) {
+    let failure = LinkFailure(bluetooth: call, number: EACCES)
+    #expect(failure.code == .reset && !failure.detail.contains("pair the devices"))
+  }
+
   @Test(arguments: [EHOSTDOWN, EHOSTUNREACH, EMLINK, EBADE, EAFNOSUPPORT, ERFKILL, ECONNREFUSED])
   func theTextSaysWhatToDo(number: Int32) {
     #expect(LinkFailure(bluetooth: "connect", number: number).detail.contains("; "))

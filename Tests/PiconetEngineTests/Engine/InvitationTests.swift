@@ -289,11 +289,11 @@ struct InvitationTests {
   }
 
   /// A link to this address is open, and the key there is this peer's.
-  private func opened(_ address: String, _ peer: PeerID, dial: UInt64) -> Fact {
+  private func opened(_ address: String, _ peer: PeerID, dial: UInt64, _ kind: TransportKind = .tcp) -> Fact {
     .linkOpened(
       LinkID(rawValue: dial),
       LinkOpening(
-        dial: DialID(rawValue: dial), peer: peer, traits: LinkTraits(kind: .tcp, remoteAddress: address)))
+        dial: DialID(rawValue: dial), peer: peer, traits: LinkTraits(kind: kind, remoteAddress: address)))
   }
 
   private func dialled(_ outcome: Outcome) -> [[TransportAddress]] {
@@ -354,5 +354,44 @@ struct InvitationTests {
     #expect(ending(outcome)?.detail.contains(peer(answers ? 78 : 77).shortDescription) == true)
     #expect(ending(outcome)?.failures.map(\.failure.code) == [.authentication, answers ? .authentication : .refused])
     #expect(one.side.census == OneSided().side.census)
+  }
+
+  private static let broke = LinkEnd.failed(LinkFailure(.reset, "gone"))
+
+  @Test("a Bluetooth link that breaks before its handshake is over is dialled once more, and only once")
+  func radioBreaks() {
+    let one = OneSided(configuration { $0.transports = [.l2cap] })
+    let l2cap = TransportAddress(kind: .l2cap, text: "far")
+    one.side.command(.invite(.addresses([l2cap], expected: one.far.peer), context: [], timeout: .seconds(9)), id: 1)
+    #expect(one.side.take(opened("far", one.far.peer, dial: 1, .l2cap)).replies(to: 1).isEmpty)
+    let first = one.side.take(.linkClosed(LinkID(rawValue: 1), Self.broke))
+    #expect(first.replies(to: 1).isEmpty && dialled(first) == [[l2cap]])
+    #expect(one.side.take(opened("far", one.far.peer, dial: 2, .l2cap)).replies(to: 1).isEmpty)
+    let second = one.side.take(.linkClosed(LinkID(rawValue: 2), Self.broke))
+    #expect(dialled(second).isEmpty)
+    #expect(ending(second)?.reason == .linkFailed && ending(second)?.detail.contains("gone") == true)
+    #expect(one.side.census == OneSided(configuration { $0.transports = [.l2cap] }).side.census)
+  }
+
+  @Test("when the winner breaks before its handshake is over, the transports that it has cut short are dialled")
+  func winnerBreaks() {
+    let one = OneSided(configuration { $0.transports = [.tcp, .l2cap] })
+    let l2cap = TransportAddress(kind: .l2cap, text: "far")
+    one.side.command(
+      .invite(.addresses([tcp("far"), l2cap], expected: one.far.peer), context: [], timeout: .seconds(9)), id: 1)
+    one.side.take(opened("far", one.far.peer, dial: 1))
+    let outcome = one.side.take(.linkClosed(LinkID(rawValue: 1), Self.broke))
+    #expect(outcome.replies(to: 1).isEmpty && dialled(outcome) == [[l2cap]])
+  }
+
+  @Test("a link that the other side ends before its handshake is over ends the attempt")
+  func otherSideEnds() {
+    let one = OneSided(configuration { $0.transports = [.tcp, .l2cap] })
+    let l2cap = TransportAddress(kind: .l2cap, text: "far")
+    one.side.command(
+      .invite(.addresses([tcp("far"), l2cap], expected: one.far.peer), context: [], timeout: .seconds(9)), id: 1)
+    one.side.take(opened("far", one.far.peer, dial: 1))
+    let outcome = one.side.take(.linkClosed(LinkID(rawValue: 1), .ended))
+    #expect(ending(outcome)?.reason == .linkFailed && dialled(outcome).isEmpty)
   }
 }

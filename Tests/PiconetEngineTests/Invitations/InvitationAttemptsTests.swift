@@ -51,9 +51,9 @@ struct InvitationAttemptsTests {
     #expect(arrival == nil)
     #expect(attempts.contains(node: node(2)) == hasLink && (ending() == nil) == hasLink)
     if hasLink {
-      attempts.failWithLast(link, Ending(.timedOut, .peer), ways([link]), turn)
+      attempts.lastEnded(link, Ending(.timedOut, .peer), ways([link]), turn)
       #expect(ending() == nil)
-      attempts.failWithLast(link, Ending(.timedOut, .peer), ways(), turn)
+      attempts.lastEnded(link, Ending(.timedOut, .peer), ways(), turn)
       #expect(ending()?.reason == .timedOut)
     } else {
       #expect(ending()?.reason == .unreachable)
