@@ -5,15 +5,16 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Nodes of one host that come and go", .timeLimit(.minutes(15)))
+  @Suite("Nodes of one host that come and go", .timeLimit(.minutes(60)))
   struct HostChurnTests {
     // Over Bluetooth BlueZ 5.66's bluetoothd died of it, of an advertisement that was taken back while it was renewed:
     // `SharedAdapters` is against that.
+    // A hundred rounds with PICONET_SLOW_TESTS.
     @Test(
       "five rounds in which half of the nodes of two hosts end at random under load: the others lose nothing, nothing is left",
       arguments: SuiteTransport.all)
     func rounds(over transport: SuiteTransport) async throws {
-      try await SuiteWorld.run(transport, limit: .seconds(600)) { world in
+      try await SuiteWorld.run(transport, limit: .seconds(isLongRun ? 1_800 : 600)) { world in
         // The first round opens some descriptors for good: the count begins after it.
         try await churn(in: world, seed: 1_000)
         var before = Holdings.now()
@@ -22,7 +23,7 @@ extension SessionSuite {
           before = Holdings.now()
           return before == former
         }
-        for seed in UInt64(0)..<5 {
+        for seed in UInt64(0)..<(isLongRun ? 100 : 5) {
           try await churn(in: world, seed: seed)
           var after = before
           do {
