@@ -100,7 +100,8 @@ public final class PeerDialog: Sendable {
     return switch outcome {
     case .picked(let ids): .picked(ids: ids)
     case .finished: .finished
-    case .quit: .quit
+    // A program that does not mind SIGHUP goes on, and nobody is there who wants one of them.
+    case .quit, .hungUp: .quit
     case .interrupted: .interrupted
     case .cancelled: .closed
     case .failed(let code): .failed(code)

@@ -15,6 +15,8 @@ package struct PeerPickerTerminal {
     case interrupted
     /// `PeerListUpdates.Update.cancelled` was posted.
     case cancelled
+    /// The terminal was closed: nobody has said anything.
+    case hungUp
     /// The terminal failed, with this errno.
     case failed(Int32)
   }
@@ -67,7 +69,7 @@ package struct PeerPickerTerminal {
 
   /// Blocks the calling thread until there is an outcome; call it on a thread of its own (`onItsOwnThread`).
   package mutating func run() -> Outcome {
-    guard begin() else { return .failed(errno) }
+    guard begin() else { return failure(errno) }
     defer { end() }
     while true {
       let wait = drawIfDue()
@@ -79,7 +81,7 @@ package struct PeerPickerTerminal {
       let ready = poll(&entries, nfds_t(entries.count), Int32(timeout / .milliseconds(1)) + 1)
       if ready < 0 {
         if errno == EINTR { continue }
-        return .failed(errno)
+        return failure(errno)
       }
       if ready == 0, keys.isWaiting { press(keys.flush()) }
       if entries[0].revents != 0, let failure = readKeys() { return failure }
@@ -88,7 +90,7 @@ package struct PeerPickerTerminal {
         isStale = true
       }
       for action in picker.takeActions() { tell(action) }
-      if isSuspended, !suspend() { return .failed(errno) }
+      if isSuspended, !suspend() { return failure(errno) }
       switch picker.outcome {
       case .picked(let ids): return .picked(ids: ids)
       case .finished: return .finished
@@ -98,6 +100,8 @@ package struct PeerPickerTerminal {
       }
     }
   }
+
+  private func failure(_ number: Int32) -> Outcome { isHungUp(input) ? .hungUp : .failed(number) }
 
   private func begin() -> Bool {
     piconet_terminal_raw(input, output.descriptor, traits.hasOtherScreen ? 1 : 0) == 0
@@ -159,11 +163,8 @@ package struct PeerPickerTerminal {
     let count = read(input, &buffer, buffer.count)
     if count > 0 {
       press(keys.decode(buffer.prefix(count)))
-    } else if count == 0 || errno == EIO {
-      // The terminal was hung up.
-      press([.quit])
-    } else if errno != EINTR, errno != EAGAIN {
-      return .failed(errno)
+    } else if count == 0 || errno != EINTR && errno != EAGAIN {
+      return failure(errno)
     }
     return nil
   }

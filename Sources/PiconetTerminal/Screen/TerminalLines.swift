@@ -7,8 +7,9 @@ package final class TerminalLines: Sendable {
     case answer(Answer)
     /// By Ctrl-D.
     case inputEnded
-    /// Or the terminal was closed: nobody has said anything.
     case cancelled
+    /// The terminal was closed: nobody has said anything.
+    case hungUp
   }
 
   private static let longestLine = 256
@@ -50,7 +51,8 @@ package final class TerminalLines: Sendable {
       var buffer = [UInt8](repeating: 0, count: 64)
       let count = read(input, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return entries[0].revents & Int16(POLLHUP) == 0 ? .inputEnded : .cancelled }
+      // Asked only now: it may have been closed between poll(2) and read(2).
+      guard count > 0 else { return isHungUp(input) ? .hungUp : count == 0 ? .inputEnded : .cancelled }
       for byte in buffer.prefix(count) {
         guard byte == UInt8(ascii: "\n") else {
           if line.count < Self.longestLine { line.append(byte) }

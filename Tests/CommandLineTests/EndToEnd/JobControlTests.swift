@@ -133,6 +133,80 @@ struct JobControlTests {
   }
 
   @Test(
+    "a sender that asks ends by SIGHUP when its terminal is closed, although the signal itself comes late or never",
+    arguments: ["list", "codes", "typed code"])
+  func closedAheadOfTheSignal(question: String) async throws {
+    try await ToolScene.run { scene in
+      let hasCode = question == "typed code"
+      _ = try await scene.receiver(
+        hasCode ? ["--code=12345678"] : [], name: "Attic", accept: hasCode ? nil : "all", knownTo: [])
+      if question == "list" { _ = try await scene.receiver(name: "Cellar", knownTo: []) }
+      let (words, sign) =
+        switch question {
+        case "list": ("", "Enter sends")
+        case "codes": ("--to Attic", "Send? ")
+        default: ("--to Attic --code", CodeQuestion.prompt)
+        }
+      let shell = try await scene.shell(state: "sender")
+      let (photo, status) = (try scene.photo("a.jpg"), scene.folder.path + "/status")
+      // One that sees a receiver long before the other takes that one: on a busy machine it is tried again.
+      var isAsking = false
+      for _ in 0..<8 where !isAsking {
+        shell.typeSheltered("imagesend $session \(words) \(photo)", status: status)
+        #expect(await shell.shows(photo))
+        isAsking = await shell.shows(sign, or: "ready> ")
+      }
+      try #require(isAsking, "\(shell.text)")
+      #expect(await shell.hangUp())
+      #expect(try String(contentsOfFile: status, encoding: .utf8).split(separator: "\n").last == "129")
+    }
+  }
+
+  @Test("a receiver whose terminal is closed asks no more, and ends by SIGHUP once that comes; what it has is kept")
+  func receiverAheadOfTheSignal() async throws {
+    try await ToolScene.run { scene in
+      try scene.introduce("Kitchen", as: "Kitchen", to: "sender")
+      let (photo, status) = (try scene.sparse("a.jpg", size: 400 << 20), scene.folder.path + "/status")
+      for accept in ["ask", "all"] {
+        let shell = try await scene.shell(state: "Kitchen")
+        shell.typeSheltered(
+          "imagerecv $session --name Kitchen --directory \(scene.into) --accept \(accept)", status: status)
+        #expect(await shell.shows("listening on"), "\(shell.text)")
+        let sender = try scene.sender("--to", "Kitchen", "--timeout", "5", photo)
+        if accept == "ask" {
+          #expect(await shell.shows(AcceptQuestion.Wording.acceptFiles.prompt), "\(shell.text)")
+        } else {
+          try await waitForPart(in: scene)
+        }
+        shell.close()
+        // The end of the input is seen, and the signal has not come.
+        if accept == "ask" { #expect(await sender.end() == 4, "\(sender.error)") }
+        let receiver = try #require(pid_t(try String(contentsOfFile: status, encoding: .utf8).dropLast()))
+        kill(receiver, SIGHUP)
+        #expect(await shell.hasEnded())
+        #expect(try String(contentsOfFile: status, encoding: .utf8).split(separator: "\n").last == "129")
+        if accept == "all" {
+          #expect(await sender.end() == 5, "\(sender.error)")
+          let kept = try scene.received()
+          #expect(kept.contains { $0.hasPrefix(".piconet-resume-") && $0.hasSuffix(".part") }, "\(kept)")
+        }
+      }
+    }
+  }
+
+  /// Waits until more of a file has come than is thrown away.
+  private func waitForPart(in scene: ToolScene) async throws {
+    let end = ContinuousClock.now + ToolProcess.patience
+    while true {
+      try #require(.now < end, "nothing comes")
+      var status = stat()
+      let parts = try scene.received().filter { $0.hasSuffix(".part") }
+      if parts.contains(where: { stat("\(scene.into)/\($0)", &status) == 0 && status.st_size > 8 << 20 }) { return }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
+  @Test(
     "a sender whose terminal is closed while it asks leaves in good order, and is not told to have found other codes")
   func closedWhileBothAsk() async throws {
     try await ToolScene.run { scene in

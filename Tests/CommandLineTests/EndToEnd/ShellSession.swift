@@ -89,11 +89,25 @@ final class ShellSession: @unchecked Sendable {
 
   func resize(columns: UInt16, rows: UInt16 = 24) { terminal?.resize(columns: columns, rows: rows) }
 
+  /// Runs a command whose exit status goes into a file, and which gets no SIGHUP when the terminal is closed: the shell
+  /// keeps that to itself, and waits. The first line of `status` is the command's process, the second its status.
+  func typeSheltered(_ command: String, status: String) {
+    type("trap : HUP; sh -c 'echo $$ >\(status); exec \(command)'; echo $? >>\(status)\n")
+  }
+
+  /// Closes the terminal, as a window does.
+  func close() { terminal = nil }
+
   /// Closes the terminal, as a window does: everything in it gets SIGHUP.
   /// - Returns: whether all that ran in it has ended.
   func hangUp() async -> Bool {
-    terminal = nil
-    return await onItsOwnThread { [self] in
+    close()
+    return await hasEnded()
+  }
+
+  /// Waits until all that ran in it has ended.
+  func hasEnded() async -> Bool {
+    await onItsOwnThread { [self] in
       let deadline = ContinuousClock.now + ToolProcess.patience
       while !programs.isEmpty, .now < deadline { _ = poll(nil, 0, 20) }
       return programs.isEmpty

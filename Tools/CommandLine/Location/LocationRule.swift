@@ -172,12 +172,12 @@ final class LocationRule: Sendable {
     console.note(said + " The answer holds for all files.", isQuestion: true)
     let console = console
     let asked = await withTaskCancellationHandler {
-      await onItsOwnThread { () -> Bool? in
+      await onItsOwnThread { () -> TerminalLines.Outcome<Bool> in
         let prompt = "Take the location out? [y]es / [n]o: "
         lines.flush()
         console.setPrompt(prompt)
         defer { console.setPrompt(nil) }
-        let outcome = lines.first { line -> Bool? in
+        return lines.first { line -> Bool? in
           switch line.lowercased().filter({ !$0.isWhitespace }) {
           case "y", "yes": return true
           case "n", "no": return false
@@ -186,12 +186,12 @@ final class LocationRule: Sendable {
             return nil
           }
         }
-        return if case .answer(let answer) = outcome { answer } else { nil }
       }
     } onCancel: {
       lines.cancel()
     }
-    return asked ?? nil
+    if case .hungUp = asked { await Interruption.hangUp() }
+    return if case .answer(let answer) = asked { answer } else { nil }
   }
 
   // MARK: Files

@@ -55,6 +55,15 @@ final class Interruption: Sendable {
     }
   }
 
+  /// Whoever reads from a terminal may see that it was closed before SIGHUP comes, or where it never does, since a
+  /// shell keeps it to itself. This sends it and waits until it cancels the task, so that the program ends by it, and
+  /// not by what it makes of a question without an answer. Returns at once where the signal is ignored.
+  static func hangUp() async {
+    guard piconet_signal_is_ignored(SIGHUP) == 0 else { return }
+    kill(getpid(), SIGHUP)
+    while !Task.isCancelled { try? await ContinuousClock().sleep(for: .seconds(3600)) }
+  }
+
   /// Ends the process by the signal, as if it had not been handled: so the waiting shell knows, and a loop in a script
   /// ends, too.
   static func end(by number: Int32) -> Never {

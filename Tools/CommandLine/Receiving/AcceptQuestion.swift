@@ -13,8 +13,10 @@ final class AcceptQuestion: Sendable {
     case once
     /// The person has compared the codes, and they differ.
     case codesDiffer
-    /// `cancel` was called, or the terminal is gone.
+    /// `cancel` was called.
     case none
+    /// The terminal was closed: nobody has said anything.
+    case hungUp
 
     /// nil if it is not an answer.
     init?(_ line: String) {
@@ -80,9 +82,16 @@ final class AcceptQuestion: Sendable {
     }
     // Before the prompt, so that an answer given as soon as the prompt is there counts.
     lines.flush()
-    return answer(console, wording.prompt, or: .no) { line in
+    let outcome = answer(console, wording.prompt) { line in
       Answer(line).flatMap { wording.answers.contains($0) ? $0 : nil }
-    } ?? .none
+    }
+    return switch outcome {
+    case .answer(let answer): answer
+    // No consent.
+    case .inputEnded: .no
+    case .cancelled: .none
+    case .hungUp: .hungUp
+    }
   }
 
   /// After `some`: which files. Blocks its thread.
@@ -93,7 +102,7 @@ final class AcceptQuestion: Sendable {
     console.note(
       (lines + ["Numbers, ranges and patterns, as in: 1-3 7 *.jpg   An empty line: back to the question."])
         .joined(separator: "\n"), isQuestion: true)
-    let chosen: OfferSelection?? = answer(console, Self.choicePrompt, or: nil) { line in
+    let outcome = answer(console, Self.choicePrompt) { line -> OfferSelection?? in
       if line.allSatisfy(\.isWhitespace) { return .some(nil) }
       do throws(OfferSelection.Problem) {
         return try OfferSelection(line, of: announced, shown: announced.first.count)
@@ -102,24 +111,18 @@ final class AcceptQuestion: Sendable {
         return nil
       }
     }
-    return chosen ?? nil
+    return if case .answer(let selection) = outcome { selection } else { nil }
   }
 
-  /// The first line that is an answer, and `ending` at the end of the input, which is no consent. Nil: `cancel` was
-  /// called.
+  /// The first line that is an answer.
   private func answer<Value: Sendable>(
-    _ console: Console, _ prompt: String, or ending: Value, _ read: (String) -> Value?
-  ) -> Value? {
+    _ console: Console, _ prompt: String, _ read: (String) -> Value?
+  ) -> TerminalLines.Outcome<Value> {
     console.setPrompt(prompt)
-    let outcome = lines.first { line -> Value? in
+    return lines.first { line -> Value? in
       if let value = read(line) { return value }
       console.setPrompt(prompt)
       return nil
-    }
-    return switch outcome {
-    case .answer(let value): value
-    case .inputEnded: ending
-    case .cancelled: nil
     }
   }
 }

@@ -152,7 +152,7 @@ struct InvitationDesk: Sendable {
     switch answer {
     case .yes, .some: [.send]
     case .always: [.push, .send]
-    case .once, .no, .codesDiffer, .none: nil
+    case .once, .no, .codesDiffer, .none, .hungUp: nil
     }
   }
 
@@ -233,7 +233,7 @@ struct InvitationDesk: Sendable {
       await decline(invitation, .declined, "declined", "nobody can be asked")
       return .none
     }
-    former = given == .none ? .takenBack : .answered
+    former = given == .none || given == .hungUp ? .takenBack : .answered
     if invitation.peer.known != nil, Self.rights(after: given) == nil, given != .once {
       _ = vain.change { $0.take(invitation.peer) }
     }
@@ -243,8 +243,8 @@ struct InvitationDesk: Sendable {
     case .codesDiffer:
       await decline(
         invitation, .codeMismatch, "code-mismatch", "the codes differ: somebody may be in between", isAnswer: true)
-    // No person has said no: we are ending, or the terminal is gone.
-    case .none: await invitation.decline(.cancelled)
+    // No person has said no: we are ending, or the terminal is gone, and SIGHUP follows for whom it is meant.
+    case .none, .hungUp: await invitation.decline(.cancelled)
     }
     return given
   }

@@ -17,18 +17,17 @@ final class CodeQuestion: Sendable {
   /// Any thread may call it; `ask` then returns nil.
   func cancel() { lines.cancel() }
 
-  /// Blocks its thread. Nil: cancelled, or the terminal is gone.
-  func ask(_ console: Console) -> TypedCode? {
+  /// Blocks its thread.
+  func ask(_ console: Console) -> TerminalLines.Outcome<TypedCode> {
     lines.flush()
     console.setPrompt(Self.prompt)
     defer { console.setPrompt(nil) }
-    let outcome = lines.first { line -> TypedCode? in
+    return lines.first { line -> TypedCode? in
       if let code = TypedCode(line) { return code }
       console.note("A code is \(CodeOption.form).", isQuestion: true)
       console.setPrompt(Self.prompt)
       return nil
     }
-    return if case .answer(let code) = outcome { code } else { nil }
   }
 }
 
@@ -50,11 +49,10 @@ extension CodeOption {
       } onCancel: {
         question.cancel()
       }
-      guard let code = asked ?? nil else {
-        if Task.isCancelled { throw Delivery.interrupted }
-        throw TransferFailure(word: "usage", message: "no code was typed", exitCode: .usage)
-      }
-      return code
+      if case .answer(let code) = asked { return code }
+      if case .hungUp = asked { await Interruption.hangUp() }
+      if Task.isCancelled { throw Delivery.interrupted }
+      throw TransferFailure(word: "usage", message: "no code was typed", exitCode: .usage)
     }
   }
 }

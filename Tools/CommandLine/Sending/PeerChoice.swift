@@ -312,11 +312,14 @@ struct PeerChoice: Sendable {
     }
     follower.cancel()
     search.setQuiet(false)
+    if outcome == .hungUp { await Interruption.hangUp() }
     switch outcome {
     case .picked(let ids): return try picked(ids)
     // A list that ends with a pick has nothing to finish.
     case .quit, .finished: throw NoChoice(word: "not-picked", message: "nobody was picked", exitCode: .usage)
-    case .interrupted, .cancelled:
+    case .hungUp where !Task.isCancelled:
+      throw NoChoice(word: "not-picked", message: "nobody was picked: the terminal was closed", exitCode: .usage)
+    case .interrupted, .cancelled, .hungUp:
       throw NoChoice(word: "cancelled", message: "interrupted", exitCode: .interrupted)
     case .failed(let code):
       throw NoChoice(

@@ -44,7 +44,7 @@ final class FirstContact: Sendable {
     mutating func end(about peer: NodeID, with answer: AcceptQuestion.Answer) {
       questions[peer] = nil
       answers[peer] = answer
-      former = answer == .none ? .takenBack : .answered
+      former = answer == .none || answer == .hungUp ? .takenBack : .answered
     }
   }
 
@@ -242,6 +242,7 @@ final class FirstContact: Sendable {
     } onCancel: {
       question.cancel()
     }
+    if answer == .hungUp { await Interruption.hangUp() }
     state.change { $0.end(about: peer.id, with: answer) }
     return answer == .yes || answer == .once ? answer : nil
   }
