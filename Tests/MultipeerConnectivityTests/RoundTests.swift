@@ -31,10 +31,10 @@ struct RoundTests {
 
 @Suite(
   "Processes on hosts of their own, of which everybody invites everybody over Bluetooth", .serialized,
-  .machine("--adapters 3 --hosts"), .timeLimit(.minutes(30)))
+  .machine("--adapters 3 --hosts"), .timeLimit(.minutes(60)))
 struct BluetoothRoundTests {
   @Test(
     "one connection a pair, each change told once, and no message before or after its connection",
-    arguments: [(2, 2), (3, 2)])
+    arguments: [(2, isLongRun ? 200 : 2), (3, isLongRun ? 200 : 2)])
   func overBluetooth(processes: Int, rounds: Int) async throws { try await play(processes, rounds: rounds) }
 }
