@@ -1,8 +1,8 @@
 import Piconet
 import Synchronization
 
-/// What a program answers to one invitation, once. An inviter whose link broke before it had the answer comes again with
-/// the same paper, and is given the same answer.
+/// What a program answers to one invitation, once. An inviter whose link broke before it had the answer comes again
+/// with the same paper, and is given the same answer.
 final class InvitationAnswer: Sendable {
   private enum Phase {
     /// Of the program; the newest invitation is answered.
