@@ -28,41 +28,50 @@ final class InvitationAnswer: Sendable {
     let core = isAccepted ? session?.core : nil
     let fits = core.map { PeerCard.fit(paper.card.encryption, $0.encryption) }
     let reason: PiconetError.Code? = core == nil ? .declined : fits == false ? .notWanted : nil
-    let invitation: Invitation? = phase.withLock { phase in
+    let step: (invitation: Invitation, all: AsyncStream<Invitation>?)? = phase.withLock { phase in
       guard case .asking(let invitation) = phase else { return nil }
-      if let reason { phase = .declined(reason) }
-      return invitation
+      if core != nil, reason == nil { return (invitation, Self.beginAccepting(invitation, &phase)) }
+      phase = .declined(reason ?? .declined)
+      return (invitation, nil)
     }
-    guard let invitation else { return }
-    if let reason {
-      Task { await invitation.decline(reason) }
-      if fits == false {
-        core?.currentRun().refuse(paper.card.peer, ControlMessage.Refusal.encryption.error(isOurs: true))
-      }
-    } else if let core {
-      accept(invitation, for: core)
+    guard let step else { return }
+    if let core, let invitations = step.all { return accept(invitations, for: core) }
+    Task { await step.invitation.decline(reason ?? .declined) }
+    if fits == false {
+      core?.currentRun().refuse(paper.card.peer, ControlMessage.Refusal.encryption.error(isOurs: true))
     }
   }
 
   /// The inviter has come again.
   func invited(again invitation: Invitation) {
-    let (reason, core): (PiconetError.Code?, SessionCore?) = phase.withLock { phase in
+    enum Step {
+      case decline(PiconetError.Code)
+      case accept(AsyncStream<Invitation>, SessionCore)
+    }
+    let step: Step? = phase.withLock { phase in
       switch phase {
       case .asking: phase = .asking(invitation)
-      case .declined(let reason): return (reason, nil)
+      case .declined(let reason): return .decline(reason)
       case .accepting(let invitations): invitations.yield(invitation)
-      case .accepted(let core): return (nil, core)
+      case .accepted(let core): return .accept(Self.beginAccepting(invitation, &phase), core)
       }
-      return (nil, nil)
+      return nil
     }
-    if let reason { Task { await invitation.decline(reason) } }
-    if let core { accept(invitation, for: core) }
+    switch step {
+    case .decline(let reason): Task { await invitation.decline(reason) }
+    case .accept(let invitations, let core): accept(invitations, for: core)
+    case nil: break
+    }
   }
 
-  private func accept(_ invitation: Invitation, for core: SessionCore) {
+  private static func beginAccepting(_ invitation: Invitation, _ phase: inout Phase) -> AsyncStream<Invitation> {
     let (invitations, next) = AsyncStream.makeStream(of: Invitation.self, bufferingPolicy: .bufferingNewest(1))
     next.yield(invitation)
-    phase.withLock { $0 = .accepting(next) }
+    phase = .accepting(next)
+    return invitations
+  }
+
+  private func accept(_ invitations: AsyncStream<Invitation>, for core: SessionCore) {
     core.currentRun().accept(paper) { [self] place in
       defer { phase.withLock { $0 = .accepted(core) } }
       var failure: PiconetError?
@@ -74,16 +83,22 @@ final class InvitationAnswer: Sendable {
           return await member.disconnect()
         } catch {
           guard error.code == .linkFailed else { throw error }
-          if failure == nil {
-            Task {
-              try? await Task.sleep(for: Self.repeatPatience)
-              next.finish()
-            }
-          }
+          if failure == nil { endLater() }
           failure = error
         }
       }
       throw failure ?? PiconetError(.cancelled, blame: .us)
+    }
+  }
+
+  /// Who has not come again by then does not come any more.
+  private func endLater() {
+    let invitations: AsyncStream<Invitation>.Continuation? = phase.withLock { phase in
+      if case .accepting(let invitations) = phase { invitations } else { nil }
+    }
+    Task {
+      try? await Task.sleep(for: Self.repeatPatience)
+      invitations?.finish()
     }
   }
 }
