@@ -173,17 +173,12 @@ final class LocationRule: Sendable {
     let console = console
     let asked = await withTaskCancellationHandler {
       await onItsOwnThread { () -> TerminalLines.Outcome<Bool> in
-        let prompt = "Take the location out? [y]es / [n]o: "
         lines.flush()
-        console.setPrompt(prompt)
-        defer { console.setPrompt(nil) }
-        return lines.first { line -> Bool? in
+        return console.answer(to: "Take the location out? [y]es / [n]o: ", from: lines) { line -> Bool? in
           switch line.lowercased().filter({ !$0.isWhitespace }) {
-          case "y", "yes": return true
-          case "n", "no": return false
-          default:
-            console.setPrompt(prompt)
-            return nil
+          case "y", "yes": true
+          case "n", "no": false
+          default: nil
           }
         }
       }

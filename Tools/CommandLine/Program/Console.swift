@@ -12,6 +12,10 @@ final class Console: Sendable {
     /// The line that waits for an answer, and what was said before it.
     var prompt: String?
     var question: [String] = []
+    /// The columns of the prompt and of the terminal when it was shown last; nil: a person has ended its line.
+    var promptShown: (width: Int, columns: Int)?
+    /// Whether the last lines above it are those of the question.
+    var isQuestionAbove = false
     static let questionLimit = 16
     var codes: Set<ExitCode> = []
     var finished = ProgramEvent.Finished(stored: 0, skipped: 0, failed: 0, bytes: 0, exitCode: .stored)
@@ -38,7 +42,7 @@ final class Console: Sendable {
 
   init(
     program: String, json: Bool, verbosity: Verbosity, countsFiles: Bool = true, history: History? = nil,
-    output: StandardStream = .output, error: StandardStream = .error
+    output: StandardStream = .output, error: StandardStream = .error, traits: TerminalTraits? = nil
   ) {
     self.program = program
     self.history = history
@@ -46,7 +50,7 @@ final class Console: Sendable {
     self.countsFiles = countsFiles
     isTerminal = isatty(output.descriptor) == 1
     self.verbosity = verbosity
-    var traits = TerminalTraits(descriptor: error.descriptor)
+    var traits = traits ?? TerminalTraits(descriptor: error.descriptor)
     unicode = traits.unicode || isatty(error.descriptor) == 0
     if json || verbosity.isQuiet { traits.canRedraw = false }
     hasBar = traits.canRedraw
@@ -115,6 +119,7 @@ final class Console: Sendable {
     state.withLock { state in
       state.say(lines: state.wrapped(words) + pictures + state.wrapped(rest))
       state.question = (state.question + words + rest).suffix(State.questionLimit)
+      state.isQuestionAbove = true
     }
   }
 
@@ -122,23 +127,43 @@ final class Console: Sendable {
   func setPrompt(_ prompt: String?) {
     state.withLock { state in
       state.status.clear()
-      if let prompt {
-        state.error.write("\r" + state.fitting(prompt))
-      } else if state.prompt != nil {
-        // A question that was withdrawn is still on this line; after an answer the line is empty.
-        state.error.write("\r\u{1B}[K")
-      }
+      // A question that was withdrawn is still on this line; after an answer the line is empty.
+      if state.prompt != nil { state.erasePrompt() }
+      if let prompt { state.show(prompt) }
       state.prompt = prompt
       if prompt == nil { state.question = [] }
+    }
+  }
+
+  /// A person has ended the line of the prompt, which stays.
+  func promptWasEnded() {
+    state.withLock { state in
+      state.promptShown = nil
+      state.isQuestionAbove = false
+    }
+  }
+
+  /// Shows a line that waits for an answer until one is typed, or none is needed any more. Blocks its thread.
+  /// - Parameter read: the answer in a line; nil if there is none.
+  func answer<Answer>(
+    to prompt: String, from lines: TerminalLines, _ read: (String) -> Answer?
+  ) -> TerminalLines.Outcome<Answer> {
+    setPrompt(prompt)
+    defer { setPrompt(nil) }
+    return lines.first { line in
+      promptWasEnded()
+      if let answer = read(line) { return answer }
+      setPrompt(prompt)
+      return nil
     }
   }
 
   /// The process was stopped and goes on: what waits for an answer is shown again, below what the shell has written.
   func goesOn() {
     state.withLock { state in
-      guard let prompt = state.prompt else { return }
-      let lines = state.wrapped(state.question).map { $0 + "\n" }
-      state.error.write("\r\u{1B}[K" + lines.joined() + state.fitting(prompt))
+      guard state.prompt != nil else { return }
+      state.error.write("\r\u{1B}[K")
+      state.showQuestion()
     }
   }
 
@@ -240,16 +265,45 @@ extension Console.State {
     return lines.flatMap { PiconetTerminal.wrapped(String($0), toColumns: columns) }
   }
 
-  /// The prompt cut to the terminal, whose width may be different each time.
-  fileprivate func fitting(_ prompt: String) -> String {
-    questionLine(prompt, columns: TerminalSize.of(descriptor: error.descriptor).columns)
+  /// Shows the prompt cut to the terminal, whose width may be different each time.
+  fileprivate mutating func show(_ prompt: String) {
+    let columns = TerminalSize.of(descriptor: error.descriptor).columns
+    let line = questionLine(prompt, columns: columns)
+    error.write("\r" + line)
+    promptShown = (displayWidth(line), columns)
+  }
+
+  /// Shows the prompt, and before it what was said.
+  fileprivate mutating func showQuestion() {
+    error.write(wrapped(question).map { $0 + "\n" }.joined())
+    isQuestionAbove = true
+    if let prompt { show(prompt) }
+  }
+
+  /// Takes the prompt away. Most terminals have wrapped its line if their window has got narrower, others have cut it,
+  /// and nothing tells them apart. So its first rows go only if no lines but those of the question can go with them;
+  /// otherwise it stays.
+  /// - Returns: whether lines of the question may have gone.
+  @discardableResult
+  fileprivate mutating func erasePrompt() -> Bool {
+    let columns = TerminalSize.of(descriptor: error.descriptor).columns
+    let shown = promptShown ?? (0, 0)
+    promptShown = nil
+    let rowsAbove = columns < shown.columns ? shown.width / columns : 0
+    guard rowsAbove > 0, rowsAbove <= question.count, isQuestionAbove else {
+      error.write(rowsAbove > 0 ? "\n" : "\r\u{1B}[K")
+      return false
+    }
+    error.write("\r\u{1B}[\(rowsAbove)A\u{1B}[J")
+    return true
   }
 
   /// Removes the foot of the terminal for `body`, and puts the question back afterwards.
   private mutating func above(_ body: (inout Self) -> Void) {
     status.clear()
-    if prompt != nil { error.write("\r\u{1B}[K") }
+    let wasWrapped = prompt != nil && erasePrompt()
     body(&self)
-    if let prompt { error.write(fitting(prompt)) }
+    isQuestionAbove = false
+    if wasWrapped { showQuestion() } else if let prompt { show(prompt) }
   }
 }

@@ -75,14 +75,16 @@ final class AcceptQuestion: Sendable {
 
   /// Blocks its thread. Anything typed before the question could be read does not count as an answer.
   func ask(_ console: Console, _ wording: Wording, after former: Former = .none) -> Answer {
-    defer { console.setPrompt(nil) }
     if former.pause > .zero {
       console.setPrompt(wording.prompt)
-      if lines.isCancelled(within: former.pause) { return .none }
+      if lines.isCancelled(within: former.pause) {
+        console.setPrompt(nil)
+        return .none
+      }
     }
     // Before the prompt, so that an answer given as soon as the prompt is there counts.
     lines.flush()
-    let outcome = answer(console, wording.prompt) { line in
+    let outcome = console.answer(to: wording.prompt, from: lines) { line in
       Answer(line).flatMap { wording.answers.contains($0) ? $0 : nil }
     }
     return switch outcome {
@@ -97,12 +99,11 @@ final class AcceptQuestion: Sendable {
   /// After `some`: which files. Blocks its thread.
   /// - Returns: nil if the person wants the first question back, by an empty line; and if no answer can come any more.
   func choose(_ console: Console, of announced: AnnouncedFiles) -> OfferSelection? {
-    defer { console.setPrompt(nil) }
-    let lines = announced.lines(atMost: AnnouncedFiles.fileLimit, isNumbered: true, safe: console.safe)
+    let files = announced.lines(atMost: AnnouncedFiles.fileLimit, isNumbered: true, safe: console.safe)
     console.note(
-      (lines + ["Numbers, ranges and patterns, as in: 1-3 7 *.jpg   An empty line: back to the question."])
+      (files + ["Numbers, ranges and patterns, as in: 1-3 7 *.jpg   An empty line: back to the question."])
         .joined(separator: "\n"), isQuestion: true)
-    let outcome = answer(console, Self.choicePrompt) { line -> OfferSelection?? in
+    let outcome = console.answer(to: Self.choicePrompt, from: lines) { line -> OfferSelection?? in
       if line.allSatisfy(\.isWhitespace) { return .some(nil) }
       do throws(OfferSelection.Problem) {
         return try OfferSelection(line, of: announced, shown: announced.first.count)
@@ -112,17 +113,5 @@ final class AcceptQuestion: Sendable {
       }
     }
     return if case .answer(let selection) = outcome { selection } else { nil }
-  }
-
-  /// The first line that is an answer.
-  private func answer<Value: Sendable>(
-    _ console: Console, _ prompt: String, _ read: (String) -> Value?
-  ) -> TerminalLines.Outcome<Value> {
-    console.setPrompt(prompt)
-    return lines.first { line -> Value? in
-      if let value = read(line) { return value }
-      console.setPrompt(prompt)
-      return nil
-    }
   }
 }

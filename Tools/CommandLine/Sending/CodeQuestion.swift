@@ -20,13 +20,10 @@ final class CodeQuestion: Sendable {
   /// Blocks its thread.
   func ask(_ console: Console) -> TerminalLines.Outcome<TypedCode> {
     lines.flush()
-    console.setPrompt(Self.prompt)
-    defer { console.setPrompt(nil) }
-    return lines.first { line -> TypedCode? in
-      if let code = TypedCode(line) { return code }
-      console.note("A code is \(CodeOption.form).", isQuestion: true)
-      console.setPrompt(Self.prompt)
-      return nil
+    return console.answer(to: Self.prompt, from: lines) { line in
+      let code = TypedCode(line)
+      if code == nil { console.note("A code is \(CodeOption.form).", isQuestion: true) }
+      return code
     }
   }
 }
