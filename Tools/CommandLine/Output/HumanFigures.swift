@@ -30,9 +30,10 @@ enum HumanFigures {
       ? "\(Int64(milliseconds / 1000)) s" : "\(milliseconds / 1000) s"
   }
 
-  /// `0.4 s`, `12 s`, `2:10`: how long something took.
+  /// `less than 0.1 s`, `0.4 s`, `12 s`, `2:10`: how long something took.
   static func elapsed(_ duration: Duration) -> String {
     let tenths = Int64(max(.zero, duration) / .milliseconds(100))
+    if tenths == 0 { return "less than 0.1 s" }
     if tenths < 100 { return "\(tenths / 10).\(tenths % 10) s" }
     return tenths < 600 ? "\(tenths / 10) s" : time(duration)
   }

@@ -356,9 +356,11 @@ struct Delivery: Sendable {
           resumedFrom: sent.resumedFrom > 0 ? Int64(clamping: sent.resumedFrom) : nil, takenOut: takenOut)))
     guard listsFiles else { return }
     let place = place(of: file, sent.storedName)
+    let before =
+      sent.resumedFrom > 0 ? ", continued from \(HumanFigures.bytes(Int64(clamping: sent.resumedFrom)))" : ""
     console.result(
       sentence:
-        "\(console.safe(path)): stored\(place) on \(console.name(member.proven)), \(HumanFigures.bytes(size))")
+        "\(console.safe(path)): stored\(place) on \(console.name(member.proven)), \(HumanFigures.bytes(size))\(before)")
   }
 
   private func present(
