@@ -1,7 +1,7 @@
 @testable import PiconetTerminal
 
-/// What a terminal in a window shows of what is written to it, with what has scrolled off, and how that changes with the
-/// window's size: as far as the programs need it, and no further.
+/// What a terminal in a window shows of what is written to it, with what has scrolled off, and how that changes with
+/// the window's size: as far as the programs need it, and no further.
 struct TerminalModel {
   private struct Row {
     var cells: [Character] = []
