@@ -83,7 +83,8 @@ final class ShellSession: @unchecked Sendable {
   /// Runs a command to its end, and gives what it has shown.
   func run(_ command: String) async -> String {
     type("\(command); echo end''ed\n")
-    #expect(await shows("ended\r\n"), "\(text)")
+    // With the prompt, which would otherwise be taken for that of the next command.
+    #expect(await shows("ended\r\n" + Self.prompt), "\(text)")
     return text.components(separatedBy: "\r\n").dropFirst().prefix { $0 != "ended" }.joined(separator: "\n")
   }
 
