@@ -13,7 +13,7 @@ struct ReadmeTests {
       line.replacing(/listening on .*/, with: "listening on").replacing(/\([0-9a-f]{12}\)/, with: "()")
         .replacing(/Code: [0-9]{3} [0-9]{3}/, with: "Code:").replacing("/home/anna/Pictures", with: "Pictures")
         .replacing(/[0-9.]+ .?B are free/, with: "are free").replacing("\u{07}", with: "")
-        .replacing(/\ in [0-9.:]+( s)?(, [0-9.]+ .?B\/s)?$/, with: " in")
+        .replacing(/\ in (less than )?[0-9.:]+( s)?(, [0-9.]+ .?B\/s)?$/, with: " in")
     }.filter { !$0.isEmpty }.sorted()
   }
 
