@@ -45,25 +45,66 @@ extension SHA256Digest.Cache {
   }
 
   /// Takes what was written, as far as there is room, and counts this run as one after it. What is here already stays.
-  /// - Returns: false if the bytes are not a whole cache of this version; then nothing is taken.
-  package func merge(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    let contentCount = bytes.count - Self.headByteCount - SHA256Digest.byteCount
-    guard contentCount >= 0, bytes.count <= Self.byteLimit, bytes.starts(with: Self.mark) else { return false }
-    var reader = NumberReader(bytes: bytes, position: Self.mark.count)
-    let (run, count) = (reader.next(UInt32.self), Int(reader.next(UInt32.self)))
-    let end = bytes.count - SHA256Digest.byteCount
-    guard count * Self.entryByteCount == contentCount, run < .max,
-      let sum = RunningSHA256.digest(of: UnsafeRawBufferPointer(rebasing: bytes[..<end])),
-      sum == SHA256Digest(bytes: bytes[end...])
+  ///
+  /// It is read twice, in pieces: once to see whether it is whole, and once to take it. In one piece it would take as
+  /// much memory again as the cache.
+  /// - Parameter read: fills the buffer with the bytes from an offset on; false: it can't.
+  /// - Returns: false if the bytes are not a whole cache of this version, or can't be read; then nothing is taken, but
+  ///   for what could be read the second time.
+  package func merge(byteCount: Int, _ read: (UnsafeMutableRawBufferPointer, _ offset: Int) -> Bool) -> Bool {
+    guard byteCount >= Self.headByteCount + SHA256Digest.byteCount, byteCount <= Self.byteLimit else { return false }
+    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceByteCount, alignment: 8)
+    defer { piece.deallocate() }
+    func pieces(_ bytes: Range<Int>, ofAtMost limit: Int, _ body: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+      for start in stride(from: bytes.lowerBound, to: bytes.upperBound, by: limit) {
+        let part = UnsafeMutableRawBufferPointer(rebasing: piece.prefix(min(limit, bytes.upperBound - start)))
+        guard read(part, start), body(UnsafeRawBufferPointer(part)) else { return false }
+      }
+      return true
+    }
+    let (end, hash) = (byteCount - SHA256Digest.byteCount, RunningSHA256())
+    var head: (run: UInt32, count: UInt32)?
+    var sum: SHA256Digest?
+    guard
+      pieces(
+        0..<end, ofAtMost: piece.count,
+        { bytes in
+          hash?.update(bytes)
+          head = head ?? Self.head(of: bytes)
+          return head != nil
+        }),
+      pieces(
+        end..<byteCount, ofAtMost: piece.count,
+        { bytes in
+          sum = SHA256Digest(bytes: bytes)
+          return true
+        }), let head, let sum, sum == hash?.finish(), head.run < .max,
+      Int(head.count) * Self.entryByteCount == end - Self.headByteCount
     else { return false }
-    state.withLock { state in
-      if state.entries.isEmpty { state.run = run + 1 }
-      for _ in 0..<count {
-        guard let entry = reader.nextEntry(), state.entries.count < limit else { continue }
-        if state.places[entry.stamp.hashValue] == nil { state.put(entry, limit: limit) }
+    return state.withLock { state in
+      if state.entries.isEmpty {
+        state.run = head.run + 1
+        let count = min(Int(head.count), limit)
+        state.entries.reserveCapacity(count)
+        state.places.reserveCapacity(count)
+      }
+      let whole = piece.count / Self.entryByteCount * Self.entryByteCount
+      return pieces(Self.headByteCount..<end, ofAtMost: whole) { bytes in
+        var reader = NumberReader(bytes: bytes)
+        while reader.position < bytes.count {
+          guard let entry = reader.nextEntry(), state.entries.count < limit else { continue }
+          if state.places[entry.stamp.hashValue] == nil { state.put(entry, limit: limit) }
+        }
+        return true
       }
     }
-    return true
+  }
+
+  /// The numbers of the run and of entries; nil: it is another version.
+  private static func head(of bytes: UnsafeRawBufferPointer) -> (run: UInt32, count: UInt32)? {
+    guard bytes.count >= headByteCount, bytes.starts(with: mark) else { return nil }
+    var reader = NumberReader(bytes: bytes, position: mark.count)
+    return (reader.next(UInt32.self), reader.next(UInt32.self))
   }
 }
 
@@ -86,7 +127,7 @@ extension [UInt8] {
 /// Reads numbers from bytes that are known to be there.
 private struct NumberReader {
   let bytes: UnsafeRawBufferPointer
-  var position: Int
+  var position = 0
 
   mutating func next<Number: FixedWidthInteger>(_ kind: Number.Type) -> Number {
     defer { position += MemoryLayout<Number>.size }

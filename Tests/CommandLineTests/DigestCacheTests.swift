@@ -71,6 +71,15 @@ private func encoded(_ cache: SHA256Digest.Cache) -> [UInt8] {
   return isWhole ? bytes : []
 }
 
+extension SHA256Digest.Cache {
+  fileprivate func merge(_ bytes: [UInt8]) -> Bool {
+    merge(byteCount: bytes.count) { buffer, offset in
+      buffer.copyBytes(from: bytes[offset...].prefix(buffer.count))
+      return true
+    }
+  }
+}
+
 @Suite("What is known of files that have not changed")
 struct DigestCacheTests {
   private let cache = SHA256Digest.Cache()
@@ -159,7 +168,7 @@ struct DigestCacheTests {
     let first = SHA256Digest.Cache(limit: 4)
     for number in 0..<4 { try photos[number].note(digest(UInt8(number)), in: first) }
     let next = SHA256Digest.Cache(limit: 4)
-    #expect(encoded(first).withUnsafeBytes(next.merge))
+    #expect(next.merge(encoded(first)))
     for number in [0, 2] { #expect(try photos[number].digest(in: next) == digest(UInt8(number))) }
     for number in [4, 5] { try photos[number].note(digest(UInt8(number)), in: next) }
     #expect(next.count == 4)
@@ -180,11 +189,11 @@ struct DigestCacheTests {
     let bytes = encoded(cache)
     #expect(cache.unsavedCount == 0)
     let again = SHA256Digest.Cache()
-    #expect(bytes.withUnsafeBytes(again.merge))
+    #expect(again.merge(bytes))
     for number in 0..<3 { #expect(try photos[number].digest(in: again) == digest(UInt8(number))) }
     func isTaken(_ bytes: [UInt8]) -> Bool {
       let cache = SHA256Digest.Cache()
-      let isTaken = bytes.withUnsafeBytes(cache.merge)
+      let isTaken = cache.merge(bytes)
       #expect(isTaken || cache.count == 0)
       return isTaken
     }
@@ -195,6 +204,42 @@ struct DigestCacheTests {
       #expect(!isTaken(Array(bytes[..<index])), "\(index)")
     }
     #expect(!isTaken(bytes + [0]))
+  }
+
+  @Test("is read in pieces, and what can't be read any more does no harm")
+  func pieces() throws {
+    let folder = try TemporaryFolder()
+    let photo = try Photo(folder)
+    let descriptor = open(photo.path, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    var status = try photo.status
+    let (count, lookedAt) = (2_000, try photo.changed + 2 * second)
+    for number in 0..<count {
+      status.st_ino = ino_t(number)
+      try cache.note(digest(UInt8(number % 256)), of: status, lookedAt: lookedAt, in: descriptor)
+    }
+    let bytes = encoded(cache)
+    var longest = 0
+    func taken(until end: Int) -> SHA256Digest.Cache? {
+      let (cache, size) = (SHA256Digest.Cache(), bytes.count)
+      // All is read once, and then again.
+      var read = 0
+      let isTaken = cache.merge(byteCount: size) { buffer, offset in
+        longest = max(longest, buffer.count)
+        read += buffer.count
+        guard read <= end else { return false }
+        buffer.copyBytes(from: bytes[offset...].prefix(buffer.count))
+        return true
+      }
+      return isTaken ? cache : nil
+    }
+    let again = try #require(taken(until: 2 * bytes.count))
+    #expect(again.count == count && longest < bytes.count / 2)
+    for number in 0..<count {
+      status.st_ino = ino_t(number)
+      #expect(try again.digest(of: status, at: lookedAt) == digest(UInt8(number % 256)))
+    }
+    for end in [0, 70_000, bytes.count - 1, bytes.count, bytes.count + 70_000] { #expect(taken(until: end) == nil) }
   }
 }
 

@@ -1,6 +1,6 @@
 // Preloaded into a program (LD_PRELOAD), it sets the program's wall clock: by as many seconds as the file has that
-// WALL_CLOCK names, 8 bytes in this machine's order, which a test changes while the program runs. Times of files are the
-// kernel's and stay right, as they were before a clock was set back.
+// WALL_CLOCK names, 8 bytes in this machine's order, which a test changes while the program runs. Times of files are
+// the kernel's and stay right, as they were before a clock was set back.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 import Foundation
+import Glibc
+import Piconet
 import TestSupport
 import Testing
 
@@ -59,7 +61,26 @@ struct ManyFilesTests {
     }
   }
 
-  @Test("a folder of many is stored, and passed over when it is there, in less than 64 MiB on either side")
+  /// Gives a device the digests of as many files as one may have, none of which is seen again.
+  private func fillDigests(_ scene: ToolScene, _ state: String) throws {
+    let cache = SHA256Digest.Cache()
+    let descriptor = open(try scene.folder.write("other", [1]), O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    var status = stat()
+    try #require(fstat(descriptor, &status) == 0)
+    (status.st_mtim, status.st_ctim) = (timespec(), timespec())
+    let digest = try #require(SHA256Digest(bytes: [UInt8](repeating: 1, count: 32)))
+    for number in 0..<SHA256Digest.Cache.limit {
+      status.st_ino = ino_t(number)
+      cache.note(digest, of: status, lookedAt: SHA256Digest.Cache.now, in: descriptor)
+    }
+    #expect(cache.count == SHA256Digest.Cache.limit)
+    #expect(DigestCacheFile(in: LocalPath(scene.cacheHome(state) + "/piconet"), cache: cache).save() == nil)
+  }
+
+  @Test(
+    "a folder of many is stored, and passed over when it is there, in less than 64 MiB on either side, with as many digests as there may be"
+  )
   func littleMemory() async throws {
     let count = isLongRun ? 100_000 : 2_000
     try await ToolScene.run { scene in
@@ -69,6 +90,7 @@ struct ManyFilesTests {
         if number.isMultiple(of: 1_000) { _ = try scene.folder.folder("album/\(number / 1_000)") }
         try Data("GIF89a\u{1}\0\u{1}\0\(number)".utf8).write(to: URL(filePath: "\(folder)/\(number).gif"))
       }
+      for state in ["sender", "Kitchen"] { try fillDigests(scene, state) }
       let receiver = try scene.start(
         "imagerecv", ["--name", "Kitchen", "--directory", scene.into, "--accept", "all"], state: "Kitchen",
         output: "/dev/null")

@@ -81,8 +81,13 @@ final class DigestCacheFile: Sendable {
     guard fstat(descriptor, &status) == 0 else { return text(errno) }
     if let refusal = refusal(ofFolder: folder) ?? Self.refusal(status, isFolder: false) { return text(refusal) }
     guard status.st_size <= SHA256Digest.Cache.byteLimit else { return text("longer than it may be") }
-    guard let bytes = Self.content(of: descriptor, count: Int(status.st_size)) else { return text("can't be read") }
-    guard bytes.withUnsafeBytes(cache.merge) else { return text("damaged, or of another version") }
+    var failure: Int32 = 0
+    let isTaken = cache.merge(byteCount: Int(status.st_size)) { buffer, offset in
+      failure = Self.read(buffer, of: descriptor, from: offset)
+      return failure == 0
+    }
+    if failure != 0 { return text(failure) }
+    guard isTaken else { return text("damaged, or of another version") }
     seen.withLock { $0 = Identity(status) }
     return nil
   }
@@ -105,18 +110,16 @@ final class DigestCacheFile: Sendable {
     return status.st_mode & 0o022 == 0 ? nil : "others may write it"
   }
 
-  private static func content(of descriptor: Int32, count: Int) -> [UInt8]? {
-    var failed = false
-    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      while filled < count {
-        let outcome = read(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled)
-        if outcome < 0, errno == EINTR { continue }
-        failed = outcome <= 0
-        if failed { break }
-        filled += outcome
-      }
+  /// - Returns: 0 or errno; EIO if it has got shorter.
+  private static func read(_ buffer: UnsafeMutableRawBufferPointer, of descriptor: Int32, from offset: Int) -> Int32 {
+    var done = 0
+    while done < buffer.count {
+      let count = pread(descriptor, buffer.baseAddress?.advanced(by: done), buffer.count - done, off_t(offset + done))
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return count < 0 ? errno : EIO }
+      done += count
     }
-    return failed ? nil : bytes
+    return 0
   }
 
   // MARK: Writing
