@@ -1,17 +1,20 @@
 import Piconet
+import Synchronization
 
 /// Answers senders that ask which of their files are here already. What is here counts as if it had been offered.
 final class ManifestDesk: Sendable {
   private let node: Node
   private let directory: ReceivingDirectory
   private let desk: OfferDesk
-  /// Called after each answer, for which many files may have been read.
-  private let answered: @Sendable () -> Void
-  /// A sender has no more at once; what goes beyond that has no answer.
-  private let underWay = OffersUnderWay(limit: ManifestExchange.atOnce)
+  /// Called after answers, for which many files may have been read; never while an earlier call runs.
+  private let keep: @Sendable () async -> Void
+  private let isKeeping = Mutex(false)
+  /// Twice what a sender has at once, since it may ask again before those that were answered have ended here; what goes
+  /// beyond that has no answer.
+  private let underWay = OffersUnderWay(limit: 2 * ManifestExchange.atOnce)
 
-  init(node: Node, directory: ReceivingDirectory, desk: OfferDesk, answered: @escaping @Sendable () -> Void) {
-    (self.node, self.directory, self.desk, self.answered) = (node, directory, desk, answered)
+  init(node: Node, directory: ReceivingDirectory, desk: OfferDesk, keep: @escaping @Sendable () async -> Void) {
+    (self.node, self.directory, self.desk, self.keep) = (node, directory, desk, keep)
   }
 
   /// Runs until the task is cancelled. Other messages are not expected; any that come all the same must not cost
@@ -25,12 +28,24 @@ final class ManifestDesk: Sendable {
         else { continue }
         group.addTask {
           await self.answer(manifest, to: member)
-          self.answered()
           self.underWay.end(member.id)
+          // Only then: it may take long, and the sender waits for an answer to each manifest that it has sent.
+          await self.keepUnlessKept()
         }
       }
       group.cancelAll()
     }
+  }
+
+  /// What an earlier call leaves out is kept after a later answer, or when the program ends.
+  private func keepUnlessKept() async {
+    let isFree = isKeeping.withLock { isKeeping in
+      defer { isKeeping = true }
+      return !isKeeping
+    }
+    guard isFree else { return }
+    await keep()
+    isKeeping.withLock { $0 = false }
   }
 
   private func answer(_ manifest: FileManifest, to member: Member) async {
