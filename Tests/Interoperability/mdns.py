@@ -46,21 +46,22 @@ def query(*questions: tuple) -> bytes:
         name(labels) + struct.pack(">HH", kind, IN) for labels, kind in questions)
 
 
-def texts(node: Node, called: str | None = None) -> bytes:
-    """The data of the TXT record: what a node says of itself, with `called` in place of its name."""
+def texts(node: Node, called: str | None = None, info: dict[str, str] = {}) -> bytes:
+    """The data of the TXT record: what a node says of itself, with `called` in place of its name, and what its application tells."""
     pairs = ["v=1", "id=" + node.identity.fingerprint, f"inc={node.incarnation:016x}", "n=" + (called or node.name), "s=" + node.session_id]
+    pairs += [f"i.{key}={value}" for key, value in info.items()]
     return b"".join(bytes([len(pair.encode())]) + pair.encode() for pair in pairs)
 
 
 def service(node: Node, port: int, label: str | None = None, seconds: int = 120, host: str | None = None, address: str = LOOPBACK,
-            called: str | None = None) -> bytes:
+            called: str | None = None, info: dict[str, str] = {}) -> bytes:
     """A packet with all records of one node's service."""
     instance = ((label or node.name).encode()[:63], *SERVICE)
     target = (host or "h" + node.identity.fingerprint[:16], "local")
     return response(
         Record(SERVICE, PTR, name(instance), seconds),
         Record(instance, SRV, struct.pack(">HHH", 0, 0, port) + name(target), seconds, IN | FLUSH),
-        Record(instance, TXT, texts(node, called), seconds, IN | FLUSH),
+        Record(instance, TXT, texts(node, called, info), seconds, IN | FLUSH),
         Record(target, A, socket.inet_aton(address), seconds, IN | FLUSH))
 
 
