@@ -1,9 +1,13 @@
-"""Who is taken for whom over a relay."""
+"""Who is taken for whom over a relay, and whom the programs ask for a way."""
+import contextlib
+
+import hello
 import meetings
 import namespace
-from association import Association
-from frames import Decline, Invite
-from link import LinkEnded, Node
+from association import Association, joined
+from frames import Decline, Invite, OpenTunnel
+from link import Late, LinkEnded, Node
+from marks import fails_today
 from place import Place, Program
 from reasons import Reason
 from relay_scene import MIDDLE, Once, Scene, has_lost, is_in_the_middle, reasons
@@ -129,6 +133,16 @@ def test_key_of_its_own_introduced(place: Place):
         scene.expect_stored("first.jpg")
 
 
+@fails_today("a script that names a stranger whom a relay introduces hears that there is nobody of that name", "programs")
+def test_stranger_over_a_relay(place: Place):
+    """from a script a stranger whom a relay introduces gets nothing, and imagesend says why, with 7, as of one in sight"""
+    with Scene(place) as scene:
+        scene.receiver()
+        sender, status = scene.send("beach.jpg", to=("--to", "Kitchen"))
+        assert not scene.stored()
+        assert status == 7 and sender.event("failed")["reason"] == "not-confirmed", sender.error_text()
+
+
 def test_recorded(place: Place):
     """a whole tunnel of an earlier run that is played to the receiver again stores no second photo, and nobody is let in"""
     with Scene(place) as scene:
@@ -252,3 +266,39 @@ def test_by_address(place: Place):
         sender, status = scene.send("second.jpg", relay=address)
         assert status == 0, sender.error_text()
         scene.expect_stored("first.jpg", "second.jpg")
+
+
+@fails_today("where the receiver is given by its fingerprint, an unknown relay counts as a device that was not named", "programs")
+def test_asked_beside_a_fingerprint(place: Place):
+    """on a terminal it is asked about also where the receiver is given by its fingerprint"""
+    with Scene(place) as scene:
+        scene.receiver()
+        assert place.start("piconet", "trust", "forget", "Hall", state=scene.sender_state).wait() == 0
+        sender = scene.sender("beach.jpg", terminal=True)
+        scene.relay.until(lambda: "Reach others over it?" in sender.look() or not sender.is_running, what="a question about the relay")
+        assert sender.is_running, sender.error_text()
+        sender.type("y\n")
+        assert scene.end_of(sender) == [0], sender.error_text()
+
+
+# Who is asked for a way
+
+@fails_today("imagerecv asks each member that calls itself a relay for a way to others", "engine")
+def test_only_the_named_relay_is_asked(place: Place):
+    """no member but the relay that was named is asked for a way to another one, or learns so who else was there"""
+    with Scene(place) as scene:
+        receiver = scene.receiver()
+        with namespace.within(scene.networks["attic"]):
+            curious = joined(receiver.address, Node(name="Curious", capabilities=hello.RESUME | hello.RELAY | hello.INTRODUCTIONS))
+            victim = joined(receiver.address, Node(name="Victim"))
+        victim.link.drop()
+        scene.relay.until(lambda: "Victim can't be reached" in receiver.error_text(), what="the loss of the victim")
+        asked: list[OpenTunnel] = []
+
+        def have_been_asked() -> bool:
+            with contextlib.suppress(Late):
+                asked.append(curious.wait_for(OpenTunnel, patience=0.001))
+            return bool(asked)
+        with contextlib.suppress(Late):
+            scene.relay.until(have_been_asked, patience=5)
+        assert not asked, f"{asked[0].peer.hex()} was told to a stranger; the victim is {victim.node.identity.fingerprint}"
