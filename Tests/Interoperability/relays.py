@@ -346,10 +346,14 @@ class Relay:
             half.count += 1
             self.passed[half.from_] += record
             for to, changed in self.pass_on(passed):
-                if to is not None and to.closes is None and not to.has_closed:
-                    to.waiting += changed
-                    self.flush(to)
+                self.put(to, changed)
         self.give_credit(half)
+
+    def put(self, half: Half | None, data: bytes) -> None:
+        """Sends this to the end of the half, unless that is over."""
+        if half is not None and half.closes is None and not half.has_closed:
+            half.waiting += data
+            self.flush(half)
 
     def flush(self, half: Half) -> None:
         """Sends what the end's credit allows."""

@@ -1,5 +1,7 @@
 """Relays, section 9 of the document: an honest one passes photos on and learns nothing of them, and a hostile one harms nothing."""
+import collections
 import os
+import time
 
 import namespace
 import transfers
@@ -213,6 +215,54 @@ def test_silence_once(place: Place):
         assert status == 0, sender.error_text()
         scene.expect_stored("beach.jpg")
         assert has_lost(reasons(sender), "nothing was heard")
+
+
+def test_late(place: Place):
+    """what was held back of a tunnel and comes in the next one ends that as well, and the photo arrives whole over a third"""
+    with Scene(place) as scene:
+        receiver, relay = scene.receiver(), scene.relay
+        held: list[Passed] = []
+        released: list[Half] = []
+
+        def hold(passed: Passed) -> list[tuple[Half, bytes]]:
+            # Silence in one direction alone would be noticed only by who hears nothing.
+            if len(relay.tunnels) < 2 and is_in_the_middle(passed, passed.from_):
+                if passed.from_ == "sender":
+                    held.append(passed)
+                return []
+            if not released and len(relay.tunnels) == 2 and passed.half in relay.tunnels[1] and is_in_the_middle(passed, "sender"):
+                released.append(passed.half)
+                half = passed.half.other
+                return [each.to(half) for each in held] + [passed.to()]
+            return [passed.to()]
+        relay.pass_on = hold
+        sender, status = scene.send("beach.jpg", size=2 * PHOTO_SIZE)
+        assert status == 0 and held and released, sender.error_text()
+        scene.expect_stored("beach.jpg")
+        assert len(relay.tunnels) > 2 and has_lost(reasons(receiver), "TLS"), len(relay.tunnels)
+
+
+def test_delays(place: Place):
+    """a relay that lets everything wait for a while, in its order, does nothing but that"""
+    with Scene(place) as scene:
+        receiver, relay = scene.receiver(), scene.relay
+        late: collections.deque[tuple[float, Half, bytes]] = collections.deque()
+
+        def delay(passed: Passed) -> list[tuple[Half, bytes]]:
+            late.append((time.monotonic() + 0.1, passed.half.other, passed.record))
+            return []
+        relay.pass_on = delay
+        sender = scene.sender("beach.jpg")
+
+        def has_ended() -> bool:
+            while late and late[0][0] <= time.monotonic():
+                _, half, record = late.popleft()
+                relay.put(half, record)
+            return not sender.is_running
+        relay.until(has_ended, 20, "the end of imagesend")
+        assert sender.wait() == 0, sender.error_text()
+        scene.expect_stored("beach.jpg")
+        assert not reasons(sender) and not reasons(receiver)
 
 
 def test_silence(place: Place):

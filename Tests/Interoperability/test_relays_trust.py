@@ -133,6 +133,34 @@ def test_key_of_its_own_introduced(place: Place):
         scene.expect_stored("first.jpg")
 
 
+def test_among_impostors(place: Place):
+    """the receiver that is known is found among sixty keys that the relay introduces by its name, before it and behind it"""
+    with Scene(place) as scene:
+        scene.receiver()
+        relay = scene.relay
+        sender, status = scene.send("first.jpg")
+        assert status == 0, sender.error_text()
+        count = len(relay.members)
+        relay.introduces = False
+        asked: list[tuple[bytes, int]] = []
+
+        def note(half: Half, wanted: tuple[bytes, int]) -> None:
+            asked.append(wanted)
+            relay.open_tunnel(half, wanted)
+        relay.answer_open = note
+        sender = scene.sender("second.jpg", to=("--to", "Kitchen"))
+        relay.until(lambda: len(relay.members) > count and relay.of("sender").is_member, what="the sender")
+        member, kitchen = relay.of("sender"), relay.of("receiver")
+        for number in range(60):
+            if number == 30:
+                relay.introduce(member, kitchen)
+                relay.introduce(kitchen, member)
+            relay.lie(member, Node(name="Kitchen"))
+        assert scene.end_of(sender) == [0], sender.error_text()
+        assert asked and set(asked) == {kitchen.id}, asked
+        scene.expect_stored("first.jpg", "second.jpg")
+
+
 @fails_today("a script that names a stranger whom a relay introduces hears that there is nobody of that name", "programs")
 def test_stranger_over_a_relay(place: Place):
     """from a script a stranger whom a relay introduces gets nothing, and imagesend says why, with 7, as of one in sight"""
