@@ -122,7 +122,7 @@ def test_key_of_its_own_introduced(place: Place):
             relay.introduces = False
             relay.answer_open = lambda half, wanted: asked.append(half)
             count = len(relay.members)
-            sender = scene.sender("beach.jpg", to=("--to", "Kitchen"))
+            sender = scene.sender("beach.jpg", to=("--to", "Kitchen"), timeout=2)
             relay.until(lambda: len(relay.members) > count and relay.of("sender").is_member, what="the sender")
             relay.lie(relay.of("sender"), impostor)
             (status,) = scene.end_of(sender)
