@@ -70,7 +70,8 @@ private let imagesendHelp = """
                               also reach receivers that no network leads to from
                               here, over a device that runs 'piconet relay': it
                               sees how much goes when, and nothing of what it is;
-                              the receiver needs --relay as well
+                              the receiver needs --relay as well. Of several,
+                              given one by one, another takes over when one goes
         --any                 send other files too, not only photos and videos;
                               imagerecv needs --any as well
         --flat                store all files beside one another, without the
@@ -200,7 +201,9 @@ private let imagerecvHelp = """
                               also be reached by senders from where no network
                               leads here, over a device that runs 'piconet
                               relay': it sees how much comes when, and nothing of
-                              what it is; the sender needs --relay as well
+                              what it is; the sender needs --relay as well. Of
+                              several, given one by one, another takes over when
+                              one goes
         --listen=HOST:PORT    listen there (default: on every address, any free
                               port), as in [::1]:4000 or :4000
         --max-size=BYTES      refuse files that are larger, as in 500000, 10M or

@@ -55,6 +55,21 @@ struct ToolOptionsTests {
           verbosity: Verbosity(isQuiet: true, detail: 1)))
   }
 
+  @Test("up to four relays are named, each of them once")
+  func relays() throws {
+    let words = ["--relay=Hall", "--relay=[::1]:4000", "--relay=Hall", "--relay=Porch", "--relay=Attic"]
+    let relays: [DialTarget] = [
+      .peer(.named("Hall")), .place(.network(HostAndPort(host: "::1", port: 4000))), .peer(.named("Porch")),
+      .peer(.named("Attic")),
+    ]
+    #expect(try send(words[0], words[1], words[2], words[3], words[4], "a").relays == relays)
+    #expect(try receive(words[0], words[1], words[2], words[3], words[4]).relays == relays)
+    let error = #expect(throws: UsageError.self) {
+      try receive(words[0], words[1], words[3], words[4], "--relay=Cellar")
+    }
+    #expect(error?.message.contains("at most 4 relays") == true, "\(error?.message ?? "")")
+  }
+
   @Test("without options the defaults hold")
   func defaults() throws {
     #expect(try send("a") == ImageSendArguments(operands: ["a"]))

@@ -31,4 +31,6 @@ enum CommandLineLimits {
   static let longestWait = Duration.seconds(365 * 86_400)
   /// A receiver that has come back this often without dealing with a single file is given up.
   static let fruitlessReturns = 3
+  /// Relays that a program joins.
+  static let relays = 4
 }

@@ -32,7 +32,7 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments, Relay
   var timeout: Duration = .seconds(10)
   var onConflict: ConflictPolicy = .rename
   var transport = TransportOptions()
-  var relay: DialTarget?
+  var relays: [DialTarget] = []
   /// nil: every address, any free port.
   var listen: HostAndPort?
   /// The largest file accepted, in bytes; nil: whatever fits on the disk.
@@ -63,7 +63,7 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments, Relay
     if code != nil, isService { throw UsageError("--code is shown to a person, and --service has none: choose one") }
     if qr, !fingerprint { throw UsageError("--qr goes with --fingerprint") }
     if qr, json { throw UsageError("--qr is for people, and --json for programs: choose one") }
-    if visible == .known, relay != nil {
+    if visible == .known, !relays.isEmpty {
       throw UsageError(
         "--relay tells this device's name to those whom the relay introduces, and --visible known hides it: choose one")
     }

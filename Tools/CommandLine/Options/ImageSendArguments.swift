@@ -23,7 +23,7 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments, RelayedA
   /// How long a receiver is looked for.
   var searchTime: Duration { wait ?? timeout }
   var transport = TransportOptions()
-  var relay: DialTarget?
+  var relays: [DialTarget] = []
   /// Send files other than images, too.
   var any = false
   /// Offer all files without the folders that they are in.
@@ -55,8 +55,7 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments, RelayedA
   /// Whether a receiver has to be found.
   var searches: Bool {
     if address == nil || !recipients.isEmpty { return true }
-    if case .peer = relay { return true }
-    return false
+    return searchesForRelay
   }
 
   /// Whether one of the files is what is read from standard input.

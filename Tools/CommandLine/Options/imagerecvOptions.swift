@@ -88,7 +88,8 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
       relayOption(
         """
         also be reached by senders from where no network leads here, over a device that runs 'piconet relay': it sees how \
-        much comes when, and nothing of what it is; the sender needs --relay as well
+        much comes when, and nothing of what it is; the sender needs --relay as well. \
+        Of several, given one by one, another takes over when one goes
         """),
       Option(
         "listen", help: "listen there (default: on every address, any free port), as in [::1]:4000 or :4000",

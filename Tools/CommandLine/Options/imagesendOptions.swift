@@ -80,7 +80,8 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
       relayOption(
         """
         also reach receivers that no network leads to from here, over a device that runs 'piconet relay': it sees how much \
-        goes when, and nothing of what it is; the receiver needs --relay as well
+        goes when, and nothing of what it is; the receiver needs --relay as \
+        well. Of several, given one by one, another takes over when one goes
         """),
       Option(
         "any", help: "send other files too, not only photos and videos; imagerecv needs --any as well",

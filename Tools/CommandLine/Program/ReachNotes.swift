@@ -4,15 +4,18 @@ import Piconet
 final class ReachNotes: Sendable {
   private let console: Console
   private let side: TransferFailure.Side
+  /// Those that a member may now be reached over.
+  private let relays: RelayMemberships
   private let suspended = Guarded<[NodeID: ContinuousClock.Instant]>([:])
   /// A peer can break its links, and make others, as often as it likes.
   private let changes = Guarded(NoticeBudget(of: NoticeBudget.memberBurst))
   /// Members whose suspension went unreported.
   private let untold = Guarded<Set<NodeID>>([])
 
-  init(console: Console, side: TransferFailure.Side) {
+  init(console: Console, side: TransferFailure.Side, relays: RelayMemberships = RelayMemberships(all: [])) {
     self.console = console
     self.side = side
+    self.relays = relays
   }
 
   func tell(_ change: MembershipChange, at now: ContinuousClock.Instant = .now) {
@@ -32,12 +35,14 @@ final class ReachNotes: Sendable {
       // If it took no time, no one had to wait.
       let time = tenths > 0 ? ", after \(tenths / 10).\(tenths % 10) s" : ""
       console.note("\(console.name(member.proven)) is reached again, over \(transport)\(time)")
+      if let route = relays.route(to: member) { console.note(route) }
     case .moved(let member, let transport):
       guard let suppressed = changes.change({ $0.take(member.proven, now) }) else { return }
       tell(reached: member.proven, over: transport, suppressed)
       console.note(
         "\(console.name(member.proven)) is now reached over \(transport)"
           + NoticeBudget.othersNotTold(suppressed), detail: 1)
+      if let route = relays.route(to: member) { console.note(route, detail: 1) }
     case .left(let member, _):
       suspended.change { $0[member.id] = nil }
       untold.change { _ = $0.remove(member.id) }

@@ -34,11 +34,11 @@ public struct ImageReceiveProgram: Sendable {
       configuration.idleMemberTimeout = arguments.timeout
       if arguments.accept == .ask { configuration.openInvitations = CommandLineLimits.questions }
       configuration.listen = listen
-      if let relay = arguments.relay {
+      if !arguments.relays.isEmpty {
         RelayMembership.prepare(&configuration)
         configuration.greeting = RelayMark.receiverGreeting
-        configuration.capacity += 1
-        if case .peer = relay { configuration.mode = .peer }
+        configuration.capacity += arguments.relays.count
+        if arguments.searchesForRelay { configuration.mode = .peer }
       }
       let node = try await Node(configuration)
       await run(node, configuration)
@@ -143,13 +143,14 @@ public struct ImageReceiveProgram: Sendable {
     if arguments.isService { ServiceNotice(environment.variable)?.ready("Receiving as \(configuration.name)") }
     let board = TransferBoard(console: console)
     let notes = ConnectionNotes(node: node, console: console)
-    let relay = arguments.relay.map { target in
-      RelayMembership(
-        target, node: node, console: console, transport: arguments.transport, environment: environment,
-        session: arguments.session ?? ProgramEnvironment.usualSession, searchTime: CommandLineLimits.longestWait,
-        timeout: Self.relayTime, givesUp: false)
-    }
-    let consents = Consents(hasRelay: relay != nil)
+    let relays = RelayMemberships(
+      all: arguments.relays.map { target in
+        RelayMembership(
+          target, node: node, console: console, transport: arguments.transport, environment: environment,
+          session: arguments.session ?? ProgramEnvironment.usualSession, searchTime: CommandLineLimits.longestWait,
+          timeout: Self.relayTime, givesUp: false)
+      })
+    let consents = Consents(hasRelay: !relays.isEmpty)
     let notices = desktop.map { StoredNotices(desktop: $0, console: console) }
     let desk = OfferDesk(
       node: node, console: console, board: board, notes: notes, directory: directory, consents: consents,
@@ -170,8 +171,8 @@ public struct ImageReceiveProgram: Sendable {
       group.addTask { await invitations.run() }
       group.addTask { await notes.watch() }
       group.addTask { await notices?.run() }
-      group.addTask { await follow(node, desk, notes, relay) }
-      if let relay { group.addTask { await relay.keep() } }
+      group.addTask { await follow(node, desk, notes, relays) }
+      group.addTask { await relays.keep() }
       // Senders invite us.
       group.addTask { for await _ in node.session.introductions {} }
       group.addTask {
@@ -188,7 +189,7 @@ public struct ImageReceiveProgram: Sendable {
       await withTaskGroup(of: Void.self) { ends in
         ends.addTask { await desk.run() }
         if let codes { ends.addTask { await codes.run() } }
-        if let time = arguments.visibleTime { ends.addTask { await hide(node, after: time, relay) } }
+        if let time = arguments.visibleTime { ends.addTask { await hide(node, after: time, relays) } }
         await ends.next()
         ends.cancelAll()
       }
@@ -203,13 +204,13 @@ public struct ImageReceiveProgram: Sendable {
   }
 
   /// Returns when this device can no longer be found, and the peers that found it are done.
-  private func hide(_ node: Node, after time: Duration, _ relay: RelayMembership?) async {
+  private func hide(_ node: Node, after time: Duration, _ relays: RelayMemberships) async {
     try? await ContinuousClock().sleep(for: time)
     if Task.isCancelled { return }
     // Hiding can't fail: it listens to no new peer.
     try? await node.setAvailable(false)
     console.note("Others can't find this device any more, after \(HumanFigures.elapsed(time))")
-    while !Task.isCancelled, node.session.members.contains(where: { relay?.contains($0.id) != true }) {
+    while !Task.isCancelled, node.session.members.contains(where: { !relays.contains($0.id) }) {
       try? await ContinuousClock().sleep(for: Self.lastLook)
     }
   }
@@ -268,19 +269,19 @@ public struct ImageReceiveProgram: Sendable {
   }
 
   private func follow(
-    _ node: Node, _ desk: OfferDesk, _ notes: ConnectionNotes, _ relay: RelayMembership?
+    _ node: Node, _ desk: OfferDesk, _ notes: ConnectionNotes, _ relays: RelayMemberships
   ) async {
-    let reach = ReachNotes(console: console, side: .receiver)
+    let reach = ReachNotes(console: console, side: .receiver, relays: relays)
     let arrivals = ArrivalNotes()
     for await change in node.session.membership {
-      relay?.tell(change)
+      relays.tell(change)
       switch change {
       case .joined(let member):
-        if relay?.contains(member.id) == true { continue }
+        if relays.contains(member.id) { continue }
         let peer = member.proven
         if let suppressed = arrivals.joined(peer) {
           tell(joined: peer, suppressed: suppressed)
-          if let route = relay?.route(to: member) { console.note(route) }
+          if let route = relays.route(to: member) { console.note(route) }
         }
         if peer.hasProvenCode { await console.remember(peer, in: node, rights: [.push, .send]) }
       case .suspended, .moved, .resumed: reach.tell(change)

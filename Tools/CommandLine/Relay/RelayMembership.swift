@@ -154,8 +154,15 @@ final class RelayMembership: Sendable {
 
 /// The arguments of a program that may reach others over a relay.
 protocol RelayedArguments: Sendable {
-  /// The relay to join; nil: none.
-  var relay: DialTarget? { get set }
+  /// The relays to join.
+  var relays: [DialTarget] { get set }
+}
+
+extension RelayedArguments {
+  /// Whether a relay has to be looked for.
+  var searchesForRelay: Bool {
+    relays.contains { if case .peer = $0 { true } else { false } }
+  }
 }
 
 /// `--relay`.
@@ -163,10 +170,16 @@ func relayOption<Arguments: RelayedArguments>(_ help: String) -> Option<Argument
   Option(
     "relay", help: help,
     .value(name: "NAME|PEER|ADDRESS") { (arguments, value) throws(UnacceptableValue) in
+      let relay: DialTarget
       do throws(UsageError) {
-        arguments.relay = try DialTarget(value)
+        relay = try DialTarget(value)
       } catch {
         throw .because("a relay is given by its name, its fingerprint or its address")
       }
+      if arguments.relays.contains(relay) { return }
+      guard arguments.relays.count < CommandLineLimits.relays else {
+        throw .because("at most \(CommandLineLimits.relays) relays can be named")
+      }
+      arguments.relays.append(relay)
     })
 }

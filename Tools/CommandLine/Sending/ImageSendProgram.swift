@@ -66,14 +66,14 @@ public struct ImageSendProgram: Sendable {
         address: arguments.address)
       let naming = environment.naming
       let contact = FirstContact(arguments, naming, console)
-      contact.prepare(&configuration, relay: arguments.relay)
+      contact.prepare(&configuration, relays: arguments.relays)
       configuration.program = ProgramEnvironment.imagesProgram
       configuration.disconnectTimeout = max(arguments.timeout, .seconds(2))
       configuration.capacity = CommandLineLimits.peersAtOnce + 1
       configuration.discovers = arguments.searches
-      if arguments.relay != nil {
+      if !arguments.relays.isEmpty {
         RelayMembership.prepare(&configuration)
-        configuration.capacity += 1
+        configuration.capacity += arguments.relays.count
       }
       console.open(digests)
       defer { console.save(digests) }
@@ -94,11 +94,13 @@ public struct ImageSendProgram: Sendable {
     let announcement = Announcement(decoder: arguments.hasThumbnails ? .installed() : nil)
     let counting = Task { await count(into: board, announcement) }
     let search = PeerSearch(node: node, console: console, session: session, naming: naming)
-    let relay = arguments.relay.map { target in
-      RelayMembership(
-        target, node: node, console: console, transport: arguments.transport, environment: environment,
-        session: session, searchTime: arguments.searchTime, timeout: arguments.timeout, contact: contact, givesUp: true)
-    }
+    let relays = RelayMemberships(
+      all: arguments.relays.map { target in
+        RelayMembership(
+          target, node: node, console: console, transport: arguments.transport, environment: environment,
+          session: session, searchTime: arguments.searchTime, timeout: arguments.timeout, contact: contact,
+          givesUp: true)
+      })
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
       group.addTask {
@@ -107,16 +109,16 @@ public struct ImageSendProgram: Sendable {
         }
       }
       group.addTask {
-        let reach = ReachNotes(console: console, side: .sender)
+        let reach = ReachNotes(console: console, side: .sender, relays: relays)
         for await change in node.session.membership {
           reach.tell(change)
-          relay?.tell(change)
-          if case .joined(let member) = change, let route = relay?.route(to: member) { console.note(route) }
+          relays.tell(change)
+          if case .joined(let member) = change, let route = relays.route(to: member) { console.note(route) }
           if case .left(let member, _) = change { search.relayIsGone(member.id) }
         }
       }
-      if relay != nil { group.addTask { await search.takeIntroductions() } }
-      await send(gathering, node, board, contact, naming, code, announcement, search, relay)
+      if !relays.isEmpty { group.addTask { await search.takeIntroductions() } }
+      await send(gathering, node, board, contact, naming, code, announcement, search, relays)
       group.cancelAll()
     }
     // The count is complete, since it runs ahead of all others, or it is no longer waited for.
@@ -154,7 +156,7 @@ public struct ImageSendProgram: Sendable {
 
   private func send(
     _ gathering: GatheringNotes, _ node: Node, _ board: TransferBoard, _ contact: FirstContact, _ naming: PeerNaming,
-    _ code: TypedCode?, _ announcement: Announcement, _ search: PeerSearch, _ relay: RelayMembership?
+    _ code: TypedCode?, _ announcement: Announcement, _ search: PeerSearch, _ relays: RelayMemberships
   ) async {
     let gate = TaskGate(CommandLineLimits.peersAtOnce)
     let choice = PeerChoice(
@@ -170,8 +172,8 @@ public struct ImageSendProgram: Sendable {
         return console.fail(failure.word, failure.message, failure.exitCode)
       }
     }
-    let joining = relay.map { relay in Task { await relay.keep() } }
-    defer { joining?.cancel() }
+    let joining = Task { await relays.keep() }
+    defer { joining.cancel() }
     await withTaskGroup(of: Void.self) { group in
       if let address = arguments.address {
         let connection = PeerConnection(

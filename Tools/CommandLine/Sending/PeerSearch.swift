@@ -18,18 +18,23 @@ final class PeerSearch: Sendable {
     /// What has been said, and is said only once, however many peers are looked for.
     var said: Set<String> = []
     var isQuiet = false
-    /// Nodes that relays have introduced, by key: of several runs of one device the last is meant. Bounded by the
-    /// engine, except for those that were sent to.
-    var introduced: [PeerID: Introduced] = [:]
+    /// Nodes that relays have introduced, by their keys and relays. Bounded by the engine, except for those that were
+    /// sent to.
+    var introduced: [ByRelay: Introduced] = [:]
     var nextReader = 0
     /// Notified when that changes.
     var readers: [Int: AsyncStream<Void>.Continuation] = [:]
   }
 
+  /// A device, and the relay that introduces it.
+  private struct ByRelay: Hashable {
+    let peer: PeerID
+    let relay: NodeID
+  }
+
   private struct Introduced {
     let number: UInt64
     let peer: Peer
-    let relay: NodeID
   }
 
   /// Which of the peers in sight are looked for.
@@ -61,7 +66,13 @@ final class PeerSearch: Sendable {
 
   private func note(_ inSight: [Peer]) -> [Peer] {
     let keys = Set(inSight.map(\.id.peer))
-    let told = state.withLock { $0.introduced.values.filter { !keys.contains($0.peer.id.peer) }.map(\.peer) }
+    // Of several runs of one device the last is meant.
+    let told = state.withLock { state in
+      Dictionary(
+        state.introduced.values.filter { !keys.contains($0.peer.id.peer) }.map { ($0.peer.id.peer, $0) },
+        uniquingKeysWith: { $0.number > $1.number ? $0 : $1 }
+      ).values.map(\.peer)
+    }
     let peers = inSight + told.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
     let (ordered, new, isQuiet) = state.withLock { state -> ([Peer], [Peer], Bool) in
       let present = Set(peers.map(\.id))
@@ -80,7 +91,7 @@ final class PeerSearch: Sendable {
             peer: sighted.fingerprint, name: peer.name, session: session, address: sighted.address,
             transports: peer.transports.map { "\($0)" })))
       if isQuiet { continue }
-      console.note("found \(describe(peer)) at \(console.places(peer))", detail: 1)
+      console.note("found \(describe(peer)) at \(places(peer))", detail: 1)
     }
     return ordered
   }
@@ -144,8 +155,8 @@ final class PeerSearch: Sendable {
     await withDiscardingTaskGroup { group in
       for await introduction in node.session.introductions {
         let (key, introduced) = (
-          introduction.peer.peer,
-          Introduced(number: introduction.id, peer: introduction.asPeer, relay: introduction.introducer.id)
+          ByRelay(peer: introduction.peer.peer, relay: introduction.introducer.id),
+          Introduced(number: introduction.id, peer: introduction.asPeer)
         )
         change { $0[key] = introduced }
         group.addTask {
@@ -160,10 +171,10 @@ final class PeerSearch: Sendable {
 
   /// Forgets whom this relay has introduced: it is gone.
   func relayIsGone(_ relay: NodeID) {
-    change { introduced in introduced = introduced.filter { $0.value.relay != relay } }
+    change { introduced in introduced = introduced.filter { $0.key.relay != relay } }
   }
 
-  private func change(_ body: (inout [PeerID: Introduced]) -> Void) {
+  private func change(_ body: (inout [ByRelay: Introduced]) -> Void) {
     let readers = state.withLock { state in
       body(&state.introduced)
       return Array(state.readers.values)
@@ -221,12 +232,17 @@ final class PeerSearch: Sendable {
       .map { $0.hasPrefix("known, ") ? String($0.dropFirst(7)) : $0 }.joined(separator: ", ")
   }
 
+  /// Where it is. Those that relays have introduced have no address.
+  private func places(_ peer: Peer) -> String {
+    peer.addresses.isEmpty ? "the other end of a relay" : console.places(peer)
+  }
+
   /// Several peers, a line each, at most as many as the list to pick from has.
   func list(_ peers: [Peer]) -> String {
     let shown = peers.prefix(TerminalLimits.pickerRows)
     let rest = peers.count - shown.count
     let all = PeersShown(peers, naming)
-    return shown.map { "\n  \(console.describe($0, all)) at \(console.places($0))" }.joined()
+    return shown.map { "\n  \(console.describe($0, all)) at \(places($0))" }.joined()
       + (rest > 0 ? "\n  and \(rest) more" : "")
   }
 }

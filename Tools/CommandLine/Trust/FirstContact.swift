@@ -85,10 +85,10 @@ final class FirstContact: Sendable {
 
   /// Makes the node ask, or let in only the key that was given, or those that may be sent to. A code is proven after
   /// the handshake, so with one any device gets that far.
-  /// - Parameter relay: what a relay is looked for by: known ones of that name are let in besides the key.
-  func prepare(_ configuration: inout NodeConfiguration, relay: DialTarget? = nil) {
+  /// - Parameter relays: what relays are looked for by: known ones of these names are let in besides the key.
+  func prepare(_ configuration: inout NodeConfiguration, relays: [DialTarget] = []) {
     if let fingerprint {
-      configuration.trust = .pinned(keys(of: relay).union([fingerprint]))
+      configuration.trust = .pinned(relays.reduce(into: [fingerprint]) { $0.formUnion(keys(of: $1)) })
     } else if asks {
       configuration.trust = .ask
       configuration.confirm = { [self] peer, code in await isConfirmed(peer, code) }
@@ -99,12 +99,12 @@ final class FirstContact: Sendable {
   }
 
   /// The known keys, that may be sent to, of the relay that the person means.
-  private func keys(of relay: DialTarget?) -> Set<PeerID> {
+  private func keys(of relay: DialTarget) -> Set<PeerID> {
     switch relay {
     case .peer(.named(let name)): keys { $0.name == name }
     case .peer(.peer(let digits)): keys { $0.id.description == digits }
     case .place(let address): keys { [key = known.entry(at: address.description)?.id] in $0.id == key }
-    case .peer(.all), nil: []
+    case .peer(.all): []
     }
   }
 

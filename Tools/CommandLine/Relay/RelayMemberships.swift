@@ -1,0 +1,26 @@
+import Piconet
+
+/// A program's places at all the relays that the person has named: when one goes, what went over it goes on over another.
+struct RelayMemberships: Sendable {
+  let all: [RelayMembership]
+
+  var isEmpty: Bool { all.isEmpty }
+
+  /// Whether this node is there as a relay alone.
+  func contains(_ node: NodeID) -> Bool { all.contains { $0.contains(node) } }
+
+  /// What happens in the session.
+  func tell(_ change: MembershipChange) {
+    for membership in all { membership.tell(change) }
+  }
+
+  /// Joins them all, each again whenever it is gone. Returns when the task is cancelled, or all are given up.
+  func keep() async {
+    await withDiscardingTaskGroup { group in
+      for membership in all { group.addTask { await membership.keep() } }
+    }
+  }
+
+  /// Over which relays a member is reached, in words; nil: there is none in between.
+  func route(to member: Member) -> String? { all.first?.route(to: member) }
+}
