@@ -161,7 +161,6 @@ def test_among_impostors(place: Place):
         scene.expect_stored("first.jpg", "second.jpg")
 
 
-@fails_today("a script that names a stranger whom a relay introduces hears that there is nobody of that name", "programs")
 def test_stranger_over_a_relay(place: Place):
     """from a script a stranger whom a relay introduces gets nothing, and imagesend says why, with 7, as of one in sight"""
     with Scene(place) as scene:
@@ -296,7 +295,6 @@ def test_by_address(place: Place):
         scene.expect_stored("first.jpg", "second.jpg")
 
 
-@fails_today("where the receiver is given by its fingerprint, an unknown relay counts as a device that was not named", "programs")
 def test_asked_beside_a_fingerprint(place: Place):
     """on a terminal it is asked about also where the receiver is given by its fingerprint"""
     with Scene(place) as scene:

@@ -10,7 +10,8 @@ public enum IntroductionPolicy: Sendable, Hashable {
   case ask
   /// `Session.introductions` lists each, for information only: a program that wants the node invites it
   /// (`Introduction.asPeer`), and an invitation by it is a question like any other's. They may be accepted and declined
-  /// as well.
+  /// as well. The trust policy judges a node when it is connected; here only those are left out that are blocked, or
+  /// have the name of another known key.
   case show
   /// Every member's word is taken: a node that is introduced becomes a member, if it wants that as well.
   case takeWord
@@ -138,6 +139,7 @@ extension NodeCore {
   /// The policy does not let it in, or its name belongs to another key here. Its link is judged again, by the name that
   /// it gives itself.
   private func isRefused(_ introduced: IntroducedNode) -> Bool {
+    if configuration.introductions == .show { return !judge.mayBeShown(introduced.node, name: introduced.name) }
     if case .refused = judge.judge(introduced.node, name: introduced.name, isDialled: true) { return true }
     return false
   }

@@ -67,7 +67,7 @@ struct CodeDesk: Sendable {
           peer: failed.fingerprint.description, name: failed.name, reason: failure.word, message: failure.message,
           left: Int64(failed.triesLeft))))
     console.problem(
-      "\(console.ownWords(failed.name)) (\(failed.fingerprint.shortDescription)) at \(console.safe(failed.remoteAddress)): "
+      "\(console.ownWords(failed.name)) (\(failed.fingerprint.shortDescription)) \(console.origin(failed.transport, failed.remoteAddress)): "
         + "\(console.safe(failure.message)); \(Self.words(failed.triesLeft))")
   }
 

@@ -73,7 +73,7 @@ struct InvitationDesk: Sendable {
     let other = known?.otherName(refused.name).map { ", calls itself '\(console.safe($0))'" } ?? ""
     let shown = known.map { console.safe($0.nameBeforeDigits) } ?? console.ownWords(refused.name)
     console.problem(
-      "\(shown) (\(refused.fingerprint.shortDescription)\(other)) at \(console.safe(refused.remoteAddress)) "
+      "\(shown) (\(refused.fingerprint.shortDescription)\(other)) \(console.origin(refused.transport, refused.remoteAddress)) "
         + "was turned away: \(console.safe(failure.message))\(Self.words(suppressed))")
   }
 

@@ -1,6 +1,7 @@
 import Piconet
 
-/// A program's places at all the relays that the person has named: when one goes, what went over it goes on over another.
+/// A program's places at all the relays that the person has named: when one goes, what went over it goes on over
+/// another one.
 struct RelayMemberships: Sendable {
   let all: [RelayMembership]
 

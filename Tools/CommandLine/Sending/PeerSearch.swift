@@ -248,6 +248,11 @@ final class PeerSearch: Sendable {
 }
 
 extension Console {
+  /// From where a peer has come, safe to show. The address of one that is reached over relays is made of keys.
+  func origin(_ transport: TransportKind, _ remoteAddress: String) -> String {
+    transport == .relay ? "over a relay" : "at \(safe(remoteAddress))"
+  }
+
   /// `tcp 192.0.2.7:4000, l2cap 00:11:22:33:44:55/0x1005`: the best address of each transport, safe to show.
   func places(_ peer: Peer) -> String {
     let best = peer.transports.compactMap { kind in peer.addresses.first { $0.kind == kind } }

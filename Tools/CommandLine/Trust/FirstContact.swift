@@ -83,11 +83,11 @@ final class FirstContact: Sendable {
   /// Whether a person can confirm a stranger's key while the program runs.
   var confirmsByHand: Bool { asks || hasCode }
 
-  /// Makes the node ask, or let in only the key that was given, or those that may be sent to. A code is proven after
-  /// the handshake, so with one any device gets that far.
+  /// Makes the node ask, or let in only the key that was given, or those that may be sent to. Beside a key that was
+  /// given, it asks about relays. A code is proven after the handshake, so with one any device gets that far.
   /// - Parameter relays: what relays are looked for by: known ones of these names are let in besides the key.
   func prepare(_ configuration: inout NodeConfiguration, relays: [DialTarget] = []) {
-    if let fingerprint {
+    if let fingerprint, relays.isEmpty || !asks {
       configuration.trust = .pinned(relays.reduce(into: [fingerprint]) { $0.formUnion(keys(of: $1)) })
     } else if asks {
       configuration.trust = .ask
@@ -168,8 +168,12 @@ final class FirstContact: Sendable {
       if let key { return refusal(key, calledItself: "", isFree) }
       guard !isFree else { return nil }
       return Self.unconfirmed(
-        "nobody has confirmed whose key this address has: give it with --fingerprint, as "
-          + "'imagerecv --fingerprint' shows it there, or its code with --code, or send from a terminal")
+        "nobody has confirmed whose key this address has: "
+          + (purpose == .relay
+            ? "join it once from a terminal, which asks, or make it known by 'piconet trust add NAME F' (see "
+              + "'imagerecv --fingerprint' there) and give --relay NAME"
+            : "give it with --fingerprint, as 'imagerecv --fingerprint' shows it there, or its code with --code, or send "
+              + "from a terminal"))
     }
   }
 
@@ -209,6 +213,8 @@ final class FirstContact: Sendable {
     let attempts = attempts(of: peer)
     for attempt in attempts { attempt.asked() }
     let isRelay = attempts.contains { $0.purpose == .relay } && !attempts.contains { $0.purpose == .itself }
+    // The receiver was given by its key; nobody has said anything of the relays.
+    if let fingerprint, !isRelay { return peer.fingerprint == fingerprint }
     let yes = isRelay ? "'yes' remembers it, as a device that may be sent to as well" : "'yes' remembers it"
     let wants =
       await ask(
