@@ -3,12 +3,13 @@ import collections
 import os
 import time
 
+import hello
 import namespace
 import transfers
 from association import joined
 from fields import LARGEST_INTEGER
 from frames import CloseTunnel, Introduced, OfferTunnel, OpenTunnel, TunnelCredit, TunnelData, TunnelOpened
-from link import LinkEnded
+from link import LinkEnded, Node
 from place import Place, Program
 from reasons import Reason
 from relay_scene import MIDDLE, PHOTO_SIZE, Once, Scene, flipped, has_lost, holds_piece, is_in_the_middle, is_number, reasons
@@ -360,17 +361,18 @@ def test_broken_frames(place: Place):
         lambda own, other: [OfferTunnel(own, *somebody, 1)] * 2, lambda own, other: [TunnelOpened(own, 1)],
         lambda own, other: [TunnelOpened(other, 1)], lambda own, other: [TunnelData(own, b"x")], lambda own, other: [CloseTunnel(own, 0)],
         lambda own, other: [CloseTunnel(other, 0)], lambda own, other: [OfferTunnel(own, *somebody, 1), TunnelCredit(own, 1, 1 << 20)]):
-        member = joined(receiver.address)
+        member = joined(receiver.address, Node(capabilities=hello.RESUME | hello.RELAY))
         own = 0 if member.link.is_smaller else 1
         member.send(*misdeed(own, 1 - own))
         assert member.link.end().reason == Reason.PROTOCOL_BROKEN, misdeed(own, 1 - own)
     member = joined(receiver.address)
     own = 0 if member.link.is_smaller else 1
-    # It relays for nobody; and a credit for no tunnel means nothing.
-    member.send(OpenTunnel(own, *somebody), TunnelCredit(own + 2, 1, 1 << 20))
-    declined = member.wait_for(CloseTunnel)
-    assert (declined.tunnel, declined.reason) == (own, Reason.NOT_AVAILABLE), declined
-    member.send(CloseTunnel(own, 0))
+    # It relays for nobody, and nobody that does not relay brings it a tunnel; a credit for no tunnel means nothing.
+    for tunnel in OpenTunnel(own, *somebody), OfferTunnel(own, *somebody, 1):
+        member.send(tunnel, TunnelCredit(own + 2, 1, 1 << 20))
+        declined = member.wait_for(CloseTunnel)
+        assert (declined.tunnel, declined.reason) == (own, Reason.NOT_AVAILABLE), declined
+        member.send(CloseTunnel(own, 0))
     assert transfers.send(member, b"photo", "photo.jpg").is_stored
 
 

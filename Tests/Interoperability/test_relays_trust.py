@@ -7,7 +7,6 @@ import namespace
 from association import Association, joined
 from frames import Decline, Invite, OpenTunnel
 from link import Late, LinkEnded, Node
-from marks import fails_today
 from place import Place, Program
 from reasons import Reason
 from relay_scene import MIDDLE, Once, Scene, has_lost, is_in_the_middle, reasons
@@ -309,7 +308,6 @@ def test_asked_beside_a_fingerprint(place: Place):
 
 # Who is asked for a way
 
-@fails_today("imagerecv asks each member that calls itself a relay for a way to others", "engine")
 def test_only_the_named_relay_is_asked(place: Place):
     """no member but the relay that was named is asked for a way to another one, or learns so who else was there"""
     with Scene(place) as scene:

@@ -118,8 +118,11 @@ extension SessionSuite {
                   try await join(place, by: one, over: transport.kind, world)
                   try await join(place, by: other, over: .tcp, world)
                 }
-                let (here, there) = try (#require(relay.session[one.id]), #require(relay.session[other.id]))
-                try await relay.session.introduce(here, to: there, timeout: transport.patience)
+                // Only who has introduced the two is asked for a way between them.
+                for place in [relay, second] {
+                  let (here, there) = try (#require(place.session[one.id]), #require(place.session[other.id]))
+                  try await place.session.introduce(here, to: there, timeout: transport.patience)
+                }
                 let (far, near) = try (await member(other, of: one, world), await member(one, of: other, world))
                 #expect(far.route?.relays == [relay.id] && near.route?.relays == [relay.id])
                 let count = UInt8(transport.amount(100))

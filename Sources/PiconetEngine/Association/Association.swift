@@ -476,6 +476,9 @@ extension Association {
   /// Notes addresses at which we have dialled the peer, if that has led to a link, ours or the peer's.
   func dialled(at addresses: [TransportAddress]) { self.addresses.dialled(at: addresses) }
 
+  /// A member has introduced the peer to us.
+  func introduced(by member: NodeID) { addresses.broughtTogether(by: member) }
+
   /// Only a member's ports are noted: a stranger must not make us dial.
   func receivedListening(_ ports: [ListeningPort]) {
     if isMember { addresses.told(ports) }

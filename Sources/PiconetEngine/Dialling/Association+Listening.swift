@@ -14,11 +14,15 @@ extension Association {
     addresses.known(surroundings.addresses(of: node))
   }
 
-  /// Where the peer may be dialled now, also over members that relay. Used for a peer without a link, since a relay is
-  /// no better than any other way.
+  /// Where the peer may be dialled now, also over members that relay and know of it: all of a group, elsewhere those
+  /// that have brought it and us together. Used for a peer without a link, since a relay is no better than any other
+  /// way.
   func allAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
     guard configuration.transports.contains(.relay) else { return knownAddresses(surroundings) }
-    return knownAddresses(surroundings) + surroundings.relayAddresses(of: node)
+    let relayed = surroundings.relayAddresses(of: node).filter { address in
+      configuration.membership == .group || address.relayed.map { addresses.mediators.contains($0.relay) } ?? false
+    }
+    return knownAddresses(surroundings) + relayed
   }
 
   /// The peer's host on its last link over each transport.

@@ -10,6 +10,11 @@ struct PeerAddresses: Sendable {
   /// Where it says that it listens. A port is used only with the host of its links, so that it can't make us dial
   /// another one.
   private var ports: [TransportKind: UInt16] = [:]
+  /// Members that know of the peer and us already, since they have introduced it to us or relayed a link to it. Only
+  /// they are asked for a way to it: others would learn from that whose member we are.
+  private(set) var mediators: [NodeID] = []
+  /// More are not remembered.
+  private static let mediatorLimit = 16
 
   /// - Parameter transports: those that we use.
   init(linkedOver traits: LinkTraits, transports: [TransportKind]) {
@@ -17,7 +22,17 @@ struct PeerAddresses: Sendable {
     linked(over: traits)
   }
 
-  mutating func linked(over traits: LinkTraits) { hosts[traits.kind] = traits.remoteHost }
+  mutating func linked(over traits: LinkTraits) {
+    hosts[traits.kind] = traits.remoteHost
+    if let relay = traits.relays.first { broughtTogether(by: relay) }
+  }
+
+  /// A member has introduced the peer to us, or relayed a link to it.
+  mutating func broughtTogether(by member: NodeID) {
+    mediators.removeAll { $0 == member }
+    mediators.append(member)
+    if mediators.count > Self.mediatorLimit { mediators.removeFirst() }
+  }
 
   /// Notes where the peer was dialled. Relays are left out: which members relay is looked up each time.
   mutating func dialled(at addresses: [TransportAddress]) {

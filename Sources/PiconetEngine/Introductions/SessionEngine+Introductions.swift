@@ -38,11 +38,18 @@ extension SessionEngine {
     turn.deliver(.introductionEnded(subject, ending))
   }
 
+  /// A node that was introduced, perhaps, has become a member.
+  private func endIntroduction(ofMember node: NodeID, _ turn: Turn) {
+    guard let entry = turn.introduced.end(node, telling: nil, associations, turn) else { return }
+    for introducer in entry.introducers { associations[node]?.introduced(by: introducer.node) }
+  }
+
   // MARK: Frames
 
   mutating func received(_ introduction: Introduce, from member: Association, _ turn: Turn) {
     let subject = NodeID(introduction.member)
     if let other = associations[subject], other.isMember {
+      other.introduced(by: member.node)
       let ending = other.isStaying ? nil : Ending(.inProgress, .us, "we are leaving it")
       return member.answerIntroduction(of: subject, ending, turn)
     }
@@ -69,11 +76,11 @@ extension SessionEngine {
       if case .failed(let ending) = reply {
         follow(turn.introduced.failed(entry.node, ending, associations, turn), turn)
       } else {
-        turn.introduced.end(entry.node, telling: nil, associations, turn)
+        endIntroduction(ofMember: entry.node, turn)
       }
     }
     while let node = turn.takeJoined() {
-      turn.introduced.end(node, telling: nil, associations, turn)
+      endIntroduction(ofMember: node, turn)
       introducer.joined(node, surroundings, turn)
     }
   }

@@ -46,7 +46,8 @@ extension AssociationTable {
   func takeTunnel(
     _ number: UInt64, from remote: NodeID, relays count: Int, over relay: Association, isWanted: Bool, _ turn: Turn
   ) {
-    guard isWanted, relay.isStaying, !relays(to: relay.node).contains(remote) else {
+    guard isWanted, relay.isStaying, relay.capabilities.contains(.relay), !relays(to: relay.node).contains(remote)
+    else {
       return relay.close(tunnel: number, Ending(.notAvailable, .us), isAborted: true, turn)
     }
     let id = turn.handles.takeIncomingTunnelID()
