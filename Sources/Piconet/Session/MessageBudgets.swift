@@ -6,7 +6,8 @@ import Synchronization
 /// of the others.
 final class MessageBudgets: Sendable {
   private struct Others {
-    var budgets: [MessageChannel: SendBudget] = [:]
+    /// Few, and each message looks for one: comparing channels costs less than hashing them.
+    var budgets: [(channel: MessageChannel, budget: SendBudget)] = []
     var ending: PiconetError?
   }
 
@@ -24,10 +25,10 @@ final class MessageBudgets: Sendable {
   subscript(_ channel: MessageChannel) -> SendBudget {
     if channel == 0 { return first }
     return others.withLock { others in
-      if let budget = others.budgets[channel] { return budget }
+      for known in others.budgets where known.channel == channel { return known.budget }
       let budget = SendBudget(limit: limit)
       if let ending = others.ending { budget.end(ending) }
-      others.budgets[channel] = budget
+      others.budgets.append((channel, budget))
       return budget
     }
   }
@@ -37,7 +38,7 @@ final class MessageBudgets: Sendable {
     first.end(ending)
     let begun = others.withLock { others in
       others.ending = others.ending ?? ending
-      return Array(others.budgets.values)
+      return others.budgets.map(\.budget)
     }
     for budget in begun { budget.end(ending) }
   }

@@ -5,7 +5,7 @@ struct IncomingChannels: Sendable {
   /// How many channels our hello states.
   private let limit: Int
   private var window: UInt64
-  private var inboxes: [MessageChannel: Inbox] = [:]
+  private var inboxes = ChannelTable<Inbox>()
   /// Limits that the remote side is to be told; the last one of a channel says all.
   private var creditsDue: [MessageChannel: UInt64] = [:]
 
@@ -25,16 +25,16 @@ struct IncomingChannels: Sendable {
 
   mutating func fragment(_ bytes: Bytes, in channel: MessageChannel, messageLimit: Int) throws(InboxBreach) {
     try check(channel)
-    let new = Inbox(window: window, countsParts: true)
-    if let credit = try inboxes[channel, default: new].fragment(bytes, messageLimit: messageLimit) {
+    let index = inboxes.index(of: channel, default: Inbox(window: window, countsParts: true))
+    if let credit = try inboxes.values[index].fragment(bytes, messageLimit: messageLimit) {
       creditsDue[channel] = credit
     }
   }
 
   mutating func message(_ bytes: Bytes, in channel: MessageChannel, messageLimit: Int) throws(InboxBreach) -> Bytes {
     try check(channel)
-    let new = Inbox(window: window, countsParts: true)
-    return try inboxes[channel, default: new].message(bytes, messageLimit: messageLimit)
+    let index = inboxes.index(of: channel, default: Inbox(window: window, countsParts: true))
+    return try inboxes.values[index].message(bytes, messageLimit: messageLimit)
   }
 
   private func check(_ channel: MessageChannel) throws(InboxBreach) {
@@ -44,7 +44,9 @@ struct IncomingChannels: Sendable {
   /// The application has taken messages of this cost.
   /// - Returns: whether the remote side is to be told of it.
   mutating func consume(_ cost: Int, in channel: MessageChannel, messageLimit: Int) -> Bool {
-    guard let credit = inboxes[channel]?.consume(cost, messageLimit: messageLimit) else { return false }
+    guard let index = inboxes.index(of: channel),
+      let credit = inboxes.values[index].consume(cost, messageLimit: messageLimit)
+    else { return false }
     creditsDue[channel] = credit
     return true
   }
@@ -58,6 +60,8 @@ struct IncomingChannels: Sendable {
 
   /// Marks the credit of each channel to be told again on a new link, or not to be told while there is none.
   mutating func restateCredits(isLinked: Bool) {
-    creditsDue = isLinked ? inboxes.mapValues(\.granted) : [:]
+    creditsDue = [:]
+    guard isLinked else { return }
+    for (channel, inbox) in inboxes.entries { creditsDue[channel] = inbox.granted }
   }
 }

@@ -7,7 +7,7 @@ struct OutgoingChannels: Sendable {
   private let priorities: ChannelPriorities
   /// The credit of each channel before its first `channelCredit`.
   private var window: UInt64
-  private var outboxes: [MessageChannel: Outbox] = [:]
+  private var outboxes = ChannelTable<Outbox>()
   /// The channels with messages, in the order of their numbers.
   private var waiting: [MessageChannel] = []
   /// The channel that had the last turn.
@@ -57,19 +57,32 @@ struct OutgoingChannels: Sendable {
 
   /// - Parameter channel: not 0, and below `limit`.
   mutating func append(_ message: Bytes, in channel: MessageChannel) {
-    outboxes[channel, default: Outbox(in: channel, limit: window)].append(message)
+    let index = outboxes.index(of: channel, default: Outbox(in: channel, limit: window))
+    outboxes.values[index].append(message)
     guard !waiting.contains(channel) else { return }
     waiting.insert(channel, at: waiting.firstIndex { $0 > channel } ?? waiting.endIndex)
   }
 
   /// More credit; ignored for a channel in which nothing was sent.
-  mutating func credit(_ limit: UInt64, in channel: MessageChannel) { outboxes[channel]?.credit(limit) }
+  mutating func credit(_ limit: UInt64, in channel: MessageChannel) {
+    if let index = outboxes.index(of: channel) { outboxes.values[index].credit(limit) }
+  }
 
   // MARK: Turns
 
   /// Frames what credit and room allow, a frame of each channel in its turn, those of the highest priority first.
   mutating func frame(beside first: inout Outbox, into bytes: inout [UInt8], _ room: Room) -> Framed {
     var framed = Framed()
+    if first.isEmpty, waiting.count == 1 {
+      // The usual case: no turns, and no arrays for them.
+      let channel = waiting[0]
+      while let cost = framePart(of: channel, beside: &first, into: &bytes, priorities[channel], room) {
+        framed.add(cost, in: channel)
+        last = channel
+      }
+      if outboxes.index(of: channel).map({ outboxes.values[$0].isEmpty }) ?? true { waiting = [] }
+      return framed
+    }
     for priority in ChannelPriority.allCases {
       var turns = turns(of: priority, isFirstWaiting: !first.isEmpty)
       while !turns.isEmpty {
@@ -82,7 +95,7 @@ struct OutgoingChannels: Sendable {
         }
       }
     }
-    waiting.removeAll { outboxes[$0]?.isEmpty != false }
+    waiting.removeAll { channel in outboxes.index(of: channel).map { outboxes.values[$0].isEmpty } ?? true }
     return framed
   }
 
@@ -102,8 +115,9 @@ struct OutgoingChannels: Sendable {
     let end = priority == .low ? room.bulkEnd : room.end
     if channel == 0 { return first.framePart(into: &bytes, end: end, frameLimit: room.frameLimit) }
     let limit = partLimit(room)
-    let isLong = outboxes[channel]?.isFirstLong(above: limit) ?? false
-    return outboxes[channel]?.framePart(into: &bytes, end: isLong ? room.bulkEnd : end, frameLimit: limit)
+    guard let index = outboxes.index(of: channel) else { return nil }
+    let isLong = outboxes.values[index].isFirstLong(above: limit)
+    return outboxes.values[index].framePart(into: &bytes, end: isLong ? room.bulkEnd : end, frameLimit: limit)
   }
 
   /// The longest part: short enough that others wait little for it, and that credit for the next is sure to come
