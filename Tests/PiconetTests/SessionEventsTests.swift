@@ -43,6 +43,24 @@ struct SessionEventsTests {
     return (events, faults)
   }
 
+  @Test("messages that have come are taken without waiting, in their order and once; nil says that none is there")
+  func messagesAtOnce() async throws {
+    try await NodePair.run { pair in
+      let (member, _) = try await pair.connect()
+      var first = pair.server.session.messages(in: 5).makeAsyncIterator()
+      var second = pair.server.session.messages(in: 5).makeAsyncIterator()
+      #expect(second.nextAtOnce() == nil)
+      for number in 0..<20 as Range<UInt8> { try await member.send([number], in: 5) }
+      // What the one has read has come.
+      for number in 0..<20 as Range<UInt8> { #expect(await first.next()?.bytes.first == number) }
+      #expect(await second.next()?.bytes.first == 0)
+      for number in 1..<20 as Range<UInt8> { #expect(second.nextAtOnce()?.bytes.first == number) }
+      #expect(second.nextAtOnce() == nil)
+      try await member.send([20], in: 5)
+      #expect(await second.next()?.bytes.first == 20)
+    }
+  }
+
   @Test(
     "two readers of a thousand memberships, by peers that come back again and again, both get all of it, and nothing after `left`"
   )
