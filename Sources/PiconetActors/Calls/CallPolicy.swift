@@ -1,15 +1,23 @@
 import Piconet
+import PiconetCalls
 
 /// A call that has come, before it is served.
 public struct IncomingCall: Sendable, Hashable {
   /// The caller.
   public let caller: Member
+  private let address: CallAddress
+
+  init(of caller: Member, _ address: CallAddress) {
+    self.caller = caller
+    self.address = address
+  }
+
   /// The object's path.
-  public let path: String
+  public var path: String { address.path }
   /// The interface's name.
-  public let interface: String
+  public var interface: String { address.interface }
   /// The method's name.
-  public let method: String
+  public var method: String { address.method }
 
   /// The call that the present task serves, for a method that wants to know its caller; nil in any other task.
   @TaskLocal public static var current: IncomingCall?
@@ -36,12 +44,21 @@ public struct CallPolicy: Sendable {
     CallPolicy(rule: .asking(allows))
   }
 
-  /// - Parameter isAllowedByName: whether the program has named the caller's device.
-  func allows(_ call: IncomingCall, isAllowedByName: () -> Bool) async -> Bool {
+  /// What it says of a call at once.
+  enum Answer {
+    case allowed, refused
+    /// The program has to be asked.
+    case asking(@Sendable (IncomingCall) async -> Bool)
+  }
+
+  /// - Parameters:
+  ///   - isIntroduced: whether the caller is a member on another one's word.
+  ///   - isAllowedByName: whether the program has named the caller's device.
+  func answer(to call: IncomingCall, isIntroduced: Bool, isAllowedByName: () -> Bool) -> Answer {
     switch rule {
-    case .letInHere: call.caller.proven.introducedBy == nil || isAllowedByName()
-    case .everyMember: true
-    case .asking(let allows): await allows(call)
+    case .letInHere: !isIntroduced || isAllowedByName() ? .allowed : .refused
+    case .everyMember: .allowed
+    case .asking(let allows): .asking(allows)
     }
   }
 }

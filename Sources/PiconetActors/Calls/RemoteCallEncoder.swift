@@ -6,13 +6,11 @@ import PiconetCalls
 public struct RemoteCallEncoder: DistributedTargetInvocationEncoder {
   public typealias SerializationRequirement = any Codable
 
-  private var arguments = CBORWriter(reserving: 64)
-  private var count = 0
+  /// The arguments, one behind the other.
+  private(set) var arguments = CBORWriter(reserving: 64)
+  private(set) var count = 0
 
   init() {}
-
-  /// An array of all arguments.
-  var encoded: [UInt8] { arguments.inArray(count) }
 
   /// Ignored.
   public mutating func recordGenericSubstitution<Type>(_ type: Type.Type) throws {}

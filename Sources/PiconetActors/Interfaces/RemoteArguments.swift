@@ -7,7 +7,6 @@ struct RemoteArguments {
   private let count: Int
   private var read = 0
   private let system: PiconetActorSystem
-  private var decoder = CBORDecoder()
 
   /// - Parameter encoded: one array.
   init(_ encoded: ArraySlice<UInt8>, for system: PiconetActorSystem) throws {
@@ -24,8 +23,9 @@ struct RemoteArguments {
   mutating func next<Argument: Decodable>(_ type: Argument.Type) throws -> Argument {
     guard read < count else { throw WrongArguments(detail: "there are only \(count)") }
     read += 1
+    var decoder = CBORDecoder()
     // Which few arguments need, and takes a dictionary.
-    if decoder.userInfo.isEmpty, !CBORDecoder.isPlain(type) { decoder.userInfo[.actorSystemKey] = system }
+    if !CBORDecoder.isPlain(type) { decoder.userInfo[.actorSystemKey] = system }
     do {
       return try decoder.decode(type, from: &reader)
     } catch {

@@ -21,7 +21,7 @@ public struct RemoteInterface: Sendable {
   /// What is wrong with the declaration; nil if nothing is.
   let fault: String?
 
-  typealias BoundMethods = [String: @Sendable (inout RemoteArguments) async throws -> [UInt8]]
+  typealias BoundMethods = [String: BoundMethod]
 
   /// An interface with these methods. What is wrong with it, such as a name twice, is reported when an object is
   /// published.
@@ -42,10 +42,10 @@ public struct RemoteInterface: Sendable {
     self.oldest = oldest
     self.methods = methods.map(\.description)
     self.errors = errors
-    let calls = Dictionary(methods.map { ($0.description.name, $0.call) }) { first, _ in first }
+    let byName = Dictionary(methods.map { ($0.description.name, $0) }) { first, _ in first }
     bind = { actor in
       guard let object = actor as? Object else { return nil }
-      return calls.mapValues { call in { arguments in try await call(object, &arguments) } }
+      return byName.mapValues { $0.bind(object) }
     }
     fault = Self.fault(name, version, oldest, self.methods, errors.keys.sorted())
   }

@@ -4,8 +4,8 @@ import PiconetCalls
 public struct RemoteMethod<Object: Sendable>: Sendable {
   /// What a program that asks is told about it.
   public let description: MethodDescription
-  /// Reads its arguments, calls the object, and gives its result, encoded.
-  let call: @Sendable (Object, inout RemoteArguments) async throws -> [UInt8]
+  /// The method of one object.
+  let bind: @Sendable (Object) -> BoundMethod
 
   /// A method that gives something.
   /// - Parameters:
@@ -21,10 +21,12 @@ public struct RemoteMethod<Object: Sendable>: Sendable {
     let types = names(of: repeat (each Argument).self)
     return RemoteMethod(
       description: MethodDescription(name, parameters, types, result: RemoteType.name(of: Result.self), since: since)
-    ) { object, arguments in
-      let values = try (repeat arguments.next((each Argument).self))
-      try arguments.finish()
-      return try RemoteArguments.encoded(try await call(object, repeat each values))
+    ) { object in
+      BoundMethod { arguments in
+        let values = try (repeat arguments.next((each Argument).self))
+        try arguments.finish()
+        return try RemoteArguments.encoded(try await call(object, repeat each values))
+      }
     }
   }
 
@@ -40,11 +42,13 @@ public struct RemoteMethod<Object: Sendable>: Sendable {
   ) -> RemoteMethod {
     let types = names(of: repeat (each Argument).self)
     return RemoteMethod(description: MethodDescription(name, parameters, types, result: "nothing", since: since)) {
-      object, arguments in
-      let values = try (repeat arguments.next((each Argument).self))
-      try arguments.finish()
-      try await call(object, repeat each values)
-      return RemoteArguments.nothing
+      object in
+      BoundMethod { arguments in
+        let values = try (repeat arguments.next((each Argument).self))
+        try arguments.finish()
+        try await call(object, repeat each values)
+        return RemoteArguments.nothing
+      }
     }
   }
 
@@ -53,6 +57,13 @@ public struct RemoteMethod<Object: Sendable>: Sendable {
     for type in repeat each types { names.append(RemoteType.name(of: type)) }
     return names
   }
+}
+
+/// A method of one object. A structure, not the closure alone: a dictionary keeps closures wrapped, and each call would
+/// go through two more asynchronous functions.
+struct BoundMethod: Sendable {
+  /// Reads its arguments, calls the object, and gives its result, encoded.
+  let call: @Sendable (inout RemoteArguments) async throws -> [UInt8]
 }
 
 /// What a program that asks is told about a method.

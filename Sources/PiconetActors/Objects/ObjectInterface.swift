@@ -7,7 +7,7 @@ let objectInterface = RemoteInterface(
 /// The methods of `objectInterface` for an object.
 func objectMethods<Object: RemoteObject>(of object: Object) -> RemoteInterface.BoundMethods {
   [
-    "ping": { arguments in
+    "ping": BoundMethod { arguments in
       try arguments.finish()
       // Answers when the object has got to it.
       await object.whenLocal { _ in }

@@ -6,11 +6,37 @@ import Synchronization
 /// The objects of this node: those that were published, under their paths, and all that are in this process, so that
 /// one that comes back as an argument is itself again.
 final class ObjectTable: Sendable {
-  struct Published: Sendable {
+  /// An object here as well, so that a call copies none of it.
+  final class Published: Sendable {
     let interface: RemoteInterface
     let methods: RemoteInterface.BoundMethods
     /// Those of `objectInterface`.
     let common: RemoteInterface.BoundMethods
+
+    init(
+      interface: RemoteInterface, methods: RemoteInterface.BoundMethods, common: RemoteInterface.BoundMethods
+    ) {
+      self.interface = interface
+      self.methods = methods
+      self.common = common
+    }
+  }
+
+  /// What serves one call.
+  struct Served: Sendable {
+    let method: BoundMethod
+    private let object: Published
+    private let isCommon: Bool
+
+    /// - Returns: nil if the object has no such method.
+    init?(_ method: String, isCommon: Bool, of object: Published) {
+      guard let bound = (isCommon ? object.common : object.methods)[method] else { return nil }
+      self.method = bound
+      self.object = object
+      self.isCommon = isCommon
+    }
+
+    var interface: RemoteInterface { isCommon ? objectInterface : object.interface }
   }
 
   /// An object is kept by its program alone until it is published.
@@ -97,23 +123,22 @@ final class ObjectTable: Sendable {
   func isPublished(_ path: String) -> Bool { state.withLock { $0.published[path] != nil } }
 
   /// What a call is to be served by.
-  func served(
-    _ call: CallFrame.Call
-  ) throws(CallFailure) -> (interface: RemoteInterface, method: RemoteInterface.BoundMethods.Value) {
+  func served(_ call: CallFrame.Call) throws(CallFailure) -> Served {
     guard let object = state.withLock({ $0.published[call.path] }) else {
       throw CallFailure(.noSuchObject, "there is no object at \(call.path)")
     }
-    let isCommon = call.interface == objectInterface.name
-    let interface = isCommon ? objectInterface : object.interface
-    guard interface.name == call.interface else {
+    let isCommon = call.interface != object.interface.name && call.interface == objectInterface.name
+    guard isCommon || object.interface.name == call.interface else {
       throw CallFailure(.unknownInterface, "\(call.path) has no \(call.interface)")
     }
-    guard call.version >= UInt64(interface.oldest) else {
+    guard call.version >= UInt64(isCommon ? objectInterface.oldest : object.interface.oldest) else {
+      let interface = isCommon ? objectInterface : object.interface
       throw CallFailure(
         .wrongVersion, "\(interface.name) is served from version \(interface.oldest) on; the caller has \(call.version)"
       )
     }
-    guard let method = (isCommon ? object.common : object.methods)[call.method] else {
+    guard let served = Served(call.method, isCommon: isCommon, of: object) else {
+      let interface = isCommon ? objectInterface : object.interface
       if call.version > UInt64(interface.version) {
         throw CallFailure(
           .wrongVersion,
@@ -122,6 +147,6 @@ final class ObjectTable: Sendable {
       }
       throw CallFailure(.unknownMethod, "\(interface.name) has no \(call.method)")
     }
-    return (interface, method)
+    return served
   }
 }

@@ -20,9 +20,11 @@ extension PiconetActorSystem {
         .wrongArguments, node: member.id,
         detail: "\(method.name) takes \(method.parameters.count) arguments, and not \(arguments.count)")
     }
+    var writer = CBORWriter(reserving: 64)
+    for argument in arguments { writer.value(argument) }
     let result = try await conversation(with: member.id).call(
       path: object.path, interface: object.interface.name, version: object.interface.version, method: method.name,
-      within: time, arguments: CBORValue.array(arguments).encoded)
+      within: time, arguments: writer, count: arguments.count)
     do throws(CBORError) {
       return try CBORValue(decoding: result)
     } catch {

@@ -36,7 +36,7 @@ extension PiconetActorSystem {
       _ = try await conversation(with: node).call(
         path: path, interface: path == "/" ? nodeInterface.name : objectInterface.name, version: 1, method: "ping",
         within: max(.milliseconds(1), min(time, .milliseconds(Int64(CallLimits.milliseconds)))),
-        arguments: CBORValue.array([]).encoded)
+        arguments: CBORWriter(), count: 0)
     }
     return start.duration(to: .now)
   }

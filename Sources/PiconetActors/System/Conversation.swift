@@ -24,11 +24,16 @@ final class Conversation: Sendable {
   private let long: FrameSender
   private weak let system: PiconetActorSystem?
   private let timer: DeadlineTimer
+  // Of what is proven of the member; a call that asked for it would copy all of that.
+  private let takesCalls: Bool
+  private let isIntroduced: Bool
 
   init(with member: Member, of system: PiconetActorSystem) {
     self.member = member
     self.system = system
     timer = system.timer
+    takesCalls = member.proven.channelLimit > PiconetActorSystem.longChannel.number
+    isIntroduced = member.proven.introducedBy != nil
     urgent = FrameSender(to: member, in: PiconetActorSystem.channel, limit: FrameSender.shortLimit)
     long = FrameSender(to: member, in: PiconetActorSystem.longChannel)
     let calls = PeerCalls(
@@ -46,36 +51,33 @@ final class Conversation: Sendable {
 
   /// Changes the machine, and does what comes of it. Frames leave under the lock, so that they leave in their order;
   /// only answers do not, which have none.
-  private func update(_ change: (inout PeerCalls) throws(CallFailure) -> [PeerCalls.Effect]) throws(CallFailure) {
-    var rest: [PeerCalls.Effect] = []
-    var resumed: [(UnsafeContinuation<PeerCalls.Answer, Never>, PeerCalls.Answer)] = []
+  private func follow(_ change: (inout PeerCalls) -> [PeerCalls.Effect]) {
+    // Nearly always there is one effect: the others alone need arrays.
+    var resumed: UnsafeContinuation<PeerCalls.Answer, Never>?
+    var alsoResumed: [UInt64: UnsafeContinuation<PeerCalls.Answer, Never>] = [:]
     var stopped: [Task<Void, Never>] = []
-    let outcome = state.withLock { state -> Result<Void, CallFailure> in
-      let effects: [PeerCalls.Effect]
-      do throws(CallFailure) { effects = try change(&state.calls) } catch { return .failure(error) }
+    let effects = state.withLock { state in
+      let effects = change(&state.calls)
       for effect in effects {
         switch effect {
         case .send(let frame, let isLong): (isLong ? long : urgent).send(frame)
-        case .settle(let number, let answer):
-          if let waiter = state.waiters.removeValue(forKey: number) { resumed.append((waiter, answer)) }
+        case .settle(let number, _):
+          guard let waiter = state.waiters.removeValue(forKey: number) else { continue }
+          if effects.count == 1 { resumed = waiter } else { alsoResumed[number] = waiter }
         case .stop(let number): if let task = state.tasks[number] { stopped.append(task) }
         case .greeted(let hello):
           state.about = Dictionary(hello.about.map { ($0.key, $0.value) }) { first, _ in first }
-          rest.append(effect)
-        case .serve, .passed, .closed: rest.append(effect)
+        case .serve, .passed, .closed: break
         }
       }
-      return .success(())
+      return effects
     }
-    for (waiter, answer) in resumed { waiter.resume(returning: answer) }
+    for effect in effects {
+      guard case .settle(let number, let answer) = effect else { continue }
+      (resumed ?? alsoResumed[number])?.resume(returning: answer)
+    }
     for task in stopped { task.cancel() }
-    for effect in rest { perform(effect) }
-    try outcome.get()
-  }
-
-  /// As above, of changes that can't fail.
-  private func follow(_ change: (inout PeerCalls) -> [PeerCalls.Effect]) {
-    try? update { calls throws(CallFailure) in change(&calls) }
+    for effect in effects { perform(effect) }
   }
 
   private func perform(_ effect: PeerCalls.Effect) {
@@ -95,10 +97,15 @@ final class Conversation: Sendable {
   // MARK: Calls of ours
 
   /// Makes a call and waits for its answer. Cancelling the task takes the call back.
+  /// - Parameters:
+  ///   - arguments: holds them, one behind the other.
+  ///   - count: how many there are.
+  @inline(__always)
   func call(
-    path: String, interface: String, version: Int, method: String, within time: Duration, arguments: [UInt8]
+    path: String, interface: String, version: Int, method: String, within time: Duration, arguments: CBORWriter,
+    count: Int
   ) async throws(RemoteCallError) -> ArraySlice<UInt8> {
-    guard member.proven.channelLimit > PiconetActorSystem.longChannel.number else {
+    guard takesCalls else {
       throw RemoteCallError(.notConnected, node: member.id, detail: "the device takes too few channels for calls")
     }
     let number = state.withLock { state in
@@ -107,11 +114,9 @@ final class Conversation: Sendable {
     }
     let (seconds, attoseconds) = time.components
     let milliseconds = max(1, seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
-    let frame = CallFrame.call(
-      .init(
-        number: number, path: path, interface: interface, version: UInt64(version), method: method,
-        milliseconds: min(CallLimits.milliseconds, UInt64(milliseconds)), arguments: arguments[...])
-    ).encoded
+    let frame = CallFrame.Call.encoded(
+      number: number, path: path, interface: interface, version: UInt64(version), method: method,
+      milliseconds: min(CallLimits.milliseconds, UInt64(milliseconds)), arguments: arguments, count: count)
     let deadline = timer.now + time
     let answer = await waitForAnswer {
       begin(number, frame, until: deadline, $0)
@@ -152,15 +157,14 @@ final class Conversation: Sendable {
 
   private func serve(_ call: CallFrame.Call) {
     guard let system else { return finished(call.number, .failed(CallFailure(.shuttingDown, ""))) }
-    let serving: @concurrent @Sendable () async -> Void = { [weak self, system] in
-      guard let self else { return }
-      self.finished(call.number, await system.answer(to: call, of: self.member))
-    }
     // Not under the lock: the thread that it wakes may take this one's processor, and would then wait for the lock.
     // A preference for no executor would be looked up at each step of the task all the same.
     let task =
-      system.configuration.servesOnNodeThread
-      ? Task(executorPreference: system.node.executor, operation: serving) : Task(operation: serving)
+      if system.configuration.servesOnNodeThread {
+        Task(executorPreference: system.node.executor) { await self.run(call, in: system) }
+      } else {
+        Task { await self.run(call, in: system) }
+      }
     let isUnwanted = state.withLock { state in
       // It may have ended by now. Its number is not another call's: that would have come by this thread.
       guard let isWanted = state.calls.isWanted(call.number) else { return false }
@@ -169,6 +173,11 @@ final class Conversation: Sendable {
     }
     if isUnwanted { task.cancel() }
     timer.needs(timer.now + .milliseconds(Int64(call.milliseconds)))
+  }
+
+  @inline(__always)
+  private func run(_ call: CallFrame.Call, in system: PiconetActorSystem) async {
+    finished(call.number, await system.answer(to: call, of: member, isIntroduced: isIntroduced))
   }
 
   private func finished(_ number: UInt64, _ answer: PeerCalls.Answer) {

@@ -30,6 +30,8 @@ extension PiconetActorSystem {
     _ = try await call(actor.id, Act.self, target, invocation)
   }
 
+  // Inlined, as what it calls, for the same reason as `answer`.
+  @inline(__always)
   private func call(
     _ object: RemoteObjectID, _ type: any Any.Type, _ target: RemoteCallTarget, _ invocation: RemoteCallEncoder
   ) async throws -> ArraySlice<UInt8> {
@@ -39,7 +41,7 @@ extension PiconetActorSystem {
       return try await conversation.call(
         path: object.path, interface: target.interface.name, version: target.interface.version,
         method: target.method.name, within: CallDeadline.current ?? configuration.deadline,
-        arguments: invocation.encoded)
+        arguments: invocation.arguments, count: invocation.count)
     } catch {
       throw target.interface.error(error)
     }
@@ -48,18 +50,26 @@ extension PiconetActorSystem {
   // MARK: Calls of members
 
   /// Serves a call.
-  func answer(to call: CallFrame.Call, of member: Member) async -> PeerCalls.Answer {
+  // Inlined: each asynchronous function on the way to the method changes executors when it is back, if only to the one
+  // that it is on.
+  @inline(__always)
+  func answer(to call: CallFrame.Call, of member: Member, isIntroduced: Bool) async -> PeerCalls.Answer {
     do {
-      let incoming = IncomingCall(
-        caller: member, path: call.path, interface: call.interface, method: call.method)
-      guard await configuration.policy.allows(incoming, isAllowedByName: { isAllowed(member.id.peer) }) else {
-        throw CallFailure(.notAllowed, "the device does not allow this call")
+      let incoming = IncomingCall(of: member, call.address)
+      let isAllowed: Bool
+      switch configuration.policy.answer(
+        to: incoming, isIntroduced: isIntroduced, isAllowedByName: { self.isAllowed(member.id.peer) })
+      {
+      case .allowed: isAllowed = true
+      case .refused: isAllowed = false
+      case .asking(let allows): isAllowed = await allows(incoming)
       }
+      if !isAllowed { throw CallFailure(.notAllowed, "the device does not allow this call") }
       let served = try objects.served(call)
       var arguments = try RemoteArguments(call.arguments, for: self)
       return await IncomingCall.$current.withValue(incoming) {
         do {
-          return .value(try await served.method(&arguments)[...])
+          return .value(try await served.method.call(&arguments)[...])
         } catch {
           return .failed(served.interface.failure(error))
         }

@@ -91,9 +91,14 @@ public final class PiconetActorSystem: DistributedActorSystem {
           // On the node's own thread, where messages are: it decides and passes on, and never waits.
           Task(executorPreference: node.executor) { [weak self] in
             var last: Conversation?
-            for await message in messages {
-              if last?.member != message.member { last = self?.conversation(with: message.member) }
-              last?.received(message.bytes)
+            var messages = messages.makeAsyncIterator()
+            while let first = await messages.next() {
+              var next: Message? = first
+              while let message = next {
+                if last?.member != message.member { last = self?.conversation(with: message.member) }
+                last?.received(message.bytes)
+                next = messages.nextAtOnce()
+              }
             }
             self?.stop(isDisconnected: true)
           })

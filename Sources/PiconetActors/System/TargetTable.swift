@@ -3,9 +3,15 @@ import Synchronization
 
 /// Which method of which interface the compiler's name for a call means. Looked up once for each.
 final class TargetTable: Sendable {
-  struct Target: Sendable {
+  /// An object, so that a call copies none of it.
+  final class Target: Sendable {
     let interface: RemoteInterface
     let method: MethodDescription
+
+    init(interface: RemoteInterface, method: MethodDescription) {
+      self.interface = interface
+      self.method = method
+    }
   }
 
   private struct Key: Hashable {

@@ -59,6 +59,19 @@ public struct CBORReader: Sendable {
     return source[position..<position + Int(count)]
   }
 
+  /// Passes over these bytes if they come next.
+  /// - Parameter items: how many they hold, whole.
+  mutating func passes(_ bytes: [UInt8], items count: Int) -> Bool {
+    guard source.endIndex - position >= bytes.count, items + count <= limits.items else { return false }
+    guard source[position..<position + bytes.count].elementsEqual(bytes) else { return false }
+    position += bytes.count
+    items += count
+    return true
+  }
+
+  /// What was read from there on.
+  func bytes(since start: Int) -> ArraySlice<UInt8> { source[start..<position] }
+
   // MARK: One item of a kind that is known
 
   public mutating func unsigned() throws(CBORError) -> UInt64 {

@@ -29,9 +29,7 @@ public struct CBORWriter: Sendable {
   }
 
   private mutating func big(_ value: UInt64, _ count: Int) {
-    for shift in stride(from: (count - 1) * 8, through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(shift)))
-    }
+    withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0[(8 - count)...]) }
   }
 
   public mutating func unsigned(_ value: UInt64) { head(0, value) }
@@ -108,14 +106,6 @@ public struct CBORWriter: Sendable {
 
   /// As above.
   public mutating func encoded(_ items: ArraySlice<UInt8>) { bytes.append(contentsOf: items) }
-
-  /// An array of the items that were written, and there are this many of them.
-  public func inArray(_ count: Int) -> [UInt8] {
-    var writer = CBORWriter(reserving: bytes.count + 9)
-    writer.array(count)
-    writer.encoded(bytes)
-    return writer.bytes
-  }
 }
 
 extension CBORValue {

@@ -50,6 +50,7 @@ public struct PeerCalls: Sendable {
   private var made: [UInt64: Made] = [:]
   private var served: [UInt64: Served] = [:]
   private var assembly = PartAssembly()
+  private var addresses = CallAddresses()
   /// Why there are no more calls.
   private var ending: CallFailure?
 
@@ -132,7 +133,7 @@ public struct PeerCalls: Sendable {
       return broken(CBORError(.limit, "a frame of \(bytes.count) bytes; the limit is \(own.frame)"))
     }
     do throws(CBORError) {
-      return try take(try CallFrame(decoding: bytes), at: now)
+      return try take(try CallFrame(decoding: bytes, &addresses), at: now)
     } catch {
       return broken(error)
     }
@@ -160,7 +161,7 @@ public struct PeerCalls: Sendable {
   }
 
   private mutating func takeWhole(_ bytes: [UInt8], at now: Duration) throws(CBORError) -> [Effect] {
-    let frame = try CallFrame(decoding: bytes[...])
+    let frame = try CallFrame(decoding: bytes[...], &addresses)
     switch frame {
     case .begin, .next: throw CBORError(.malformed, "parts within parts")
     case .hello, .goodbye, .call, .result, .failure, .cancel, .signal, .claim, .release, .heard, .unknown:
@@ -191,12 +192,15 @@ public struct PeerCalls: Sendable {
   }
 
   private mutating func admit(_ call: CallFrame.Call, at now: Duration) throws(CBORError) -> [Effect] {
-    if served[call.number] != nil { throw CBORError(.malformed, "a number that another call has") }
     guard served.count < own.calls else {
+      if served[call.number] != nil { throw CBORError(.malformed, "a number that another call has") }
       let failure = CallFailure(.tooManyCalls, "\(own.calls) calls have no answer; no more are taken at once")
       return [.send(Self.frame(call.number, .failed(failure)))]
     }
-    served[call.number] = Served(deadline: now + .milliseconds(Int64(call.milliseconds)))
+    // What is broken ends all calls, so the former one need not be put back.
+    let former = served.updateValue(
+      Served(deadline: now + .milliseconds(Int64(call.milliseconds))), forKey: call.number)
+    if former != nil { throw CBORError(.malformed, "a number that another call has") }
     return [.serve(call)]
   }
 

@@ -3,6 +3,13 @@ extension CallFrame {
   /// version may have them.
   /// - Throws: the rule that is broken.
   public init(decoding bytes: ArraySlice<UInt8>) throws(CBORError) {
+    var addresses = CallAddresses()
+    try self.init(decoding: bytes, &addresses)
+  }
+
+  /// As above.
+  /// - Parameter addresses: those of the same member.
+  init(decoding bytes: ArraySlice<UInt8>, _ addresses: inout CallAddresses) throws(CBORError) {
     var reader = CBORReader(bytes)
     let count = try reader.array()
     guard count > 0 else { throw CBORError(.malformed, "a frame without a kind") }
@@ -18,7 +25,7 @@ extension CallFrame {
       self = .goodbye(.init(rawValue: try reader.unsigned()), try reader.text(upTo: CallLimits.text))
     case Kind.call:
       known = try Self.enough(fields, 7)
-      self = .call(try Call(&reader))
+      self = .call(try Call(&reader, &addresses))
     case Kind.result:
       known = try Self.enough(fields, 2)
       self = .result(number: try reader.unsigned(), value: try reader.skip())
@@ -117,12 +124,9 @@ extension CallFrame.Hello {
 }
 
 extension CallFrame.Call {
-  fileprivate init(_ reader: inout CBORReader) throws(CBORError) {
+  fileprivate init(_ reader: inout CBORReader, _ addresses: inout CallAddresses) throws(CBORError) {
     number = try reader.unsigned()
-    path = try reader.path()
-    interface = try reader.name()
-    version = try reader.unsigned()
-    method = try reader.name()
+    address = try addresses.next(&reader)
     milliseconds = try reader.unsigned()
     guard (1...CallLimits.milliseconds).contains(milliseconds) else {
       throw CBORError(.limit, "a deadline that is not 1 to \(CallLimits.milliseconds) ms")

@@ -87,7 +87,35 @@ extension CallFrame.Hello {
 
 extension CallFrame.Call {
   fileprivate var encoded: [UInt8] {
-    let size = arguments.count + path.utf8.count + interface.utf8.count + method.utf8.count
+    Self.encoded(
+      number: number, path: path, interface: interface, version: version, method: method, milliseconds: milliseconds,
+      size: arguments.count
+    ) { $0.encoded(arguments) }
+  }
+
+  /// A call as a frame, of arguments that were written one behind the other: nothing is made or copied in between.
+  /// - Parameters:
+  ///   - arguments: holds them, and nothing else.
+  ///   - count: how many there are.
+  public static func encoded(
+    number: UInt64, path: String, interface: String, version: UInt64, method: String, milliseconds: UInt64,
+    arguments: CBORWriter, count: Int
+  ) -> [UInt8] {
+    encoded(
+      number: number, path: path, interface: interface, version: version, method: method, milliseconds: milliseconds,
+      size: arguments.bytes.count + 9
+    ) { writer in
+      writer.array(count)
+      writer.encoded(arguments.bytes)
+    }
+  }
+
+  @inline(__always)
+  private static func encoded(
+    number: UInt64, path: String, interface: String, version: UInt64, method: String, milliseconds: UInt64,
+    size: Int, _ arguments: (inout CBORWriter) -> Void
+  ) -> [UInt8] {
+    let size = size + path.utf8.count + interface.utf8.count + method.utf8.count
     return CallFrame.frame(CallFrame.Kind.call, 7, size) { writer in
       writer.unsigned(number)
       writer.text(path)
@@ -95,7 +123,7 @@ extension CallFrame.Call {
       writer.unsigned(version)
       writer.text(method)
       writer.unsigned(milliseconds)
-      writer.encoded(arguments)
+      arguments(&writer)
     }
   }
 }

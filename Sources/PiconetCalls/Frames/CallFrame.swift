@@ -55,11 +55,7 @@ public enum CallFrame: Hashable, Sendable {
   public struct Call: Hashable, Sendable {
     /// The caller's; no other call without an answer has it.
     public var number: UInt64
-    public var path: String
-    public var interface: String
-    /// That of the interface as the caller knows it.
-    public var version: UInt64
-    public var method: String
+    public var address: CallAddress
     /// How long the caller waits.
     public var milliseconds: UInt64
     /// An array of the arguments.
@@ -69,14 +65,22 @@ public enum CallFrame: Hashable, Sendable {
       number: UInt64, path: String, interface: String, version: UInt64, method: String, milliseconds: UInt64,
       arguments: ArraySlice<UInt8>
     ) {
+      self.init(
+        number: number, CallAddress(path: path, interface: interface, version: version, method: method),
+        milliseconds: milliseconds, arguments: arguments)
+    }
+
+    public init(number: UInt64, _ address: CallAddress, milliseconds: UInt64, arguments: ArraySlice<UInt8>) {
       self.number = number
-      self.path = path
-      self.interface = interface
-      self.version = version
-      self.method = method
+      self.address = address
       self.milliseconds = milliseconds
       self.arguments = arguments
     }
+
+    public var path: String { address.path }
+    public var interface: String { address.interface }
+    public var version: UInt64 { address.version }
+    public var method: String { address.method }
   }
 
   /// Something that an object reports without being asked.

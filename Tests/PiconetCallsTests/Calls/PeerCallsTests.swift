@@ -17,6 +17,46 @@ struct PeerCallsTests {
 
   static let value = CBORValue.unsigned(1).encoded[...]
 
+  @Test("the texts of an address are read once for the calls to it, of the last few addresses of a member")
+  func addresses() throws {
+    var calls = Self.calls()
+    var number: UInt64 = 0
+    func address(_ method: String) throws -> CallAddress {
+      number += 1
+      let call = CallFrame.Call(
+        number: number, path: "/lamp", interface: "org.example.lamp", version: 3, method: method, milliseconds: 9,
+        arguments: [0x80])
+      guard case .serve(let served)? = calls.received(CallFrame.call(call).encoded[...], at: .zero).first else {
+        throw CallFailure(.refused, "it is not served")
+      }
+      #expect(served == call)
+      return served.address
+    }
+    let first = try address("turnOn")
+    let other = try address("turnOff")
+    #expect(first !== other)
+    #expect(try address("turnOn") === first)
+    #expect(try address("turnOff") === other)
+    // One that another begins with is another one.
+    #expect(try address("turn") !== first)
+    for count in 0..<8 { _ = try address("m\(count)") }
+    #expect(try address("turnOn") !== first, "as many as there are names would be kept")
+  }
+
+  @Test("a call is the same frame, whether its arguments are in an array or one behind the other")
+  func frameOfACall() {
+    var arguments = CBORWriter()
+    arguments.text("Code ")
+    arguments.unsigned(7)
+    let frame = CallFrame.Call.encoded(
+      number: 1 << 40, path: "/a", interface: "i", version: 2, method: "m", milliseconds: 70_000,
+      arguments: arguments, count: 2)
+    let call = CallFrame.Call(
+      number: 1 << 40, path: "/a", interface: "i", version: 2, method: "m", milliseconds: 70_000,
+      arguments: CBORValue.array([.text("Code "), .unsigned(7)]).encoded[...])
+    #expect(frame == CallFrame.call(call).encoded)
+  }
+
   @Test("an answer settles its call, once")
   func answer() throws {
     var calls = Self.calls()
