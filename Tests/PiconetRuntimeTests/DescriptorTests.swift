@@ -165,7 +165,8 @@ struct DescriptorTests {
 
   @Test("round handlers are called once a round, after its events and jobs")
   func roundHandlers() async throws {
-    try await withLoop { loop, actor in
+    // A round may also end because time passes.
+    try await withLoop(clock: ManualClock()) { loop, actor in
       let log = await actor.run { actor -> [String] in
         let recorder = RoundRecorder()
         actor.keep(recorder)
@@ -176,6 +177,32 @@ struct DescriptorTests {
       #expect(log == [])
       let later = await actor.run { actor in (actor.kept.first as? RoundRecorder)?.log ?? [] }
       #expect(later.prefix(4) == ["job 0", "job 1", "job 2", "round"])
+    }
+  }
+
+  @Test("a round ends when its jobs have had their time: the others come in the next one, in their order")
+  func roundsOfLongJobs() async throws {
+    let clock = ManualClock()
+    try await withLoop(clock: clock) { loop, actor in
+      await actor.run { actor in
+        let recorder = RoundRecorder()
+        actor.keep(recorder)
+        loop.addRoundHandler(recorder)
+        for number in 0..<20 {
+          loop.executeLater {
+            recorder.log.append("job \(number)")
+            clock.advance(by: EventLoop.jobTime / 2)
+          }
+        }
+      }
+      var log: [String] = []
+      while !log.contains("job 19") {
+        log = await actor.run { actor in (actor.kept.first as? RoundRecorder)?.log ?? [] }
+      }
+      #expect(log.filter { $0 != "round" } == (0..<20).map { "job \($0)" })
+      // The clock is looked at once in two jobs, and each of them may have waked the loop.
+      let rounds = log.split(separator: "round").map(\.count)
+      #expect(rounds.count >= 4 && rounds.allSatisfy { $0 <= 5 }, "\(rounds)")
     }
   }
 }

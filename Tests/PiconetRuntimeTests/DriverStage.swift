@@ -17,6 +17,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   /// The channel that secures the next link.
   var channel: any SecureChannel = SilentChannel()
   private var driver: NodeDriver?
+  private let inputs: BatchMailbox<NodeInput>
   private var completion: ((Result<any LinkEndpoint, LinkFailure>) -> Void)?
   private var accepted: ((any LinkEndpoint) -> Void)?
   private var changed: (() -> Void)?
@@ -29,6 +30,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   init(_ loop: EventLoop, _ worker: WorkerThread, _ kind: TransportKind, plan: RadioPlan? = nil) {
     self.loop = loop
     self.plan = plan ?? RadioPlan(loop: loop)
+    inputs = BatchMailbox(loop: loop, limit: .max)
     self.worker = worker
     self.kind = kind
   }
@@ -41,7 +43,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
       loop: loop, disk: DiskThreads(worker: worker, committers: WorkerPool(name: "commits", width: 1)),
       engine: SessionEngine(identity: LocalIdentity(node: id), configuration: configuration, seed: 1),
       transports: [self], discoveries: [self], security: self, trust: self, observer: self,
-      inputs: BatchMailbox(loop: loop, limit: .max), buffers: LinkBuffers(), radioPlan: plan)
+      inputs: inputs, buffers: LinkBuffers(), radioPlan: plan)
   }
 
   func end() {
@@ -73,13 +75,27 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   func note(_ text: String) async { await loop.perform { self.log.append(text) } }
 
   func invite(at addresses: [String] = ["somewhere"]) async {
+    await loop.perform { [self] in driver?.take([invite(at: addresses)]) }
+  }
+
+  private func invite(at addresses: [String]) -> NodeInput {
     let addresses = addresses.map { TransportAddress(kind: kind, text: $0) }
+    return .fact(
+      .commanded(invitation, .invite(.addresses(addresses, expected: nil), context: [], timeout: .seconds(60))))
+  }
+
+  /// So many jobs wait, each of which takes so long, and the first one hands over an invitation.
+  func invite(amid count: Int, each time: Duration, by clock: ManualClock) async {
     await loop.perform { [self] in
-      driver?.take([
-        .fact(
-          .commanded(invitation, .invite(.addresses(addresses, expected: nil), context: [], timeout: .seconds(60))))
-      ])
+      for number in 0..<count {
+        loop.executeLater { [self] in
+          if number == 0 { _ = inputs.push(invite(at: ["somewhere"])) }
+          log.append("job \(number)")
+          clock.advance(by: time)
+        }
+      }
     }
+    while await loop.perform({ !self.log.contains("job \(count - 1)") }) {}
   }
 
   /// Somebody answers the dial there, and says nothing.

@@ -243,6 +243,8 @@ public final class NodeDriver: RoundHandler {
   /// Once a round: everything that the round's facts want sent goes out in as few records and writes as possible.
   public func roundHasEnded() {
     guard !isEnding else { return }
+    // The job that takes inputs is behind others, and what they hold is to leave now.
+    if loop.hasJobs { inputs.takeWaiting() }
     var turns = Self.flushesPerRound
     repeat {
       tunnels?.readReady()

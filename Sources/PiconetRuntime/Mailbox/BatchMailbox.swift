@@ -90,6 +90,9 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
     withExtendedLifetime(receiver) {}
   }
 
+  /// On the loop. Takes what waits now, before the loop comes to it.
+  func takeWaiting() { drain() }
+
   @usableFromInline
   func schedule() { loop.submit(.call(drain)) }
 }
