@@ -269,7 +269,7 @@ public final class EventLoop: @unchecked Sendable {
     while left > 0, let job = jobs.popFirst() {
       run(job)
       left -= 1
-      // A round with one message has two jobs, and looks at no clock.
+      // A round of one or two jobs looks at no clock.
       guard left.isMultiple(of: 2), !jobs.isEmpty else { continue }
       let now = now
       if let end, end <= now { return }
