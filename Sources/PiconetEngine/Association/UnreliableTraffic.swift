@@ -45,10 +45,11 @@ struct UnreliableTraffic: Sendable {
 extension Association {
   var unreliableCounts: UnreliableCounts { unreliable.counts }
 
-  /// Gives a message to the link if that takes it with the next flush; otherwise it is dropped.
+  /// Gives a message to the link if that takes it with the next flush; otherwise it is dropped. It must not overtake
+  /// what is sent again over another link: that may be the word that makes us a member there.
   func queueUnreliable(_ message: Bytes) {
     let number = unreliable.nextNumber()
-    guard message.count <= peer.unreliableLimit, let link = activeLink,
+    guard message.count <= peer.unreliableLimit, !sequenced.isResending, let link = activeLink,
       link.takesUnreliable(message.count, window: link.transmitWindow)
     else {
       unreliable.counts.dropped += 1

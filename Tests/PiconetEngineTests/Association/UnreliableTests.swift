@@ -95,6 +95,28 @@ struct UnreliableTests {
     #expect(counts(one).sent == before.sent && counts(one).dropped == before.dropped + 1)
   }
 
+  @Test("what is sent again over another link is not overtaken: it may be what makes us a member there")
+  func behindWhatIsSentAgain() {
+    let one = OneSided().connected { $0.capabilities = .resume }
+    one.side.take(.linkClosed(one.link, .failed(LinkFailure(.reset))))
+    let link = LinkID(rawValue: 2)
+    let association = AssociationID(high: 1, low: 2)
+    one.side.take(.linkOpened(link, one.opening()))
+    let hello = one.hello {
+      $0.capabilities = .resume
+      $0.held = HeldAssociation(id: association, received: 0)
+    }
+    one.side.take(.received(link, FrameEncoder.encode(hello)[...]))
+    let outcome = one.side.take([
+      .received(link, FrameEncoder.encode(.associate(association, received: 0))[...]),
+      .messageQueued(one.far, bytes(1), .unreliable),
+    ])
+    #expect(outcome.frames.contains(.accept))
+    #expect(!outcome.frames.contains(.unreliableMessage(number: 1, bytes(1))))
+    #expect(counts(one).dropped == 1)
+    #expect(send(one, 1).frames == [.unreliableMessage(number: 2, bytes(1))])
+  }
+
   @Test("one as long as the remote side's frame takes goes, one above is dropped; an idle link takes any")
   func longest() {
     let one = OneSided(
