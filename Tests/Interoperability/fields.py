@@ -77,8 +77,8 @@ class Field:
 
 
 class Integer(Field):
-    def __init__(self, largest: int = LARGEST_INTEGER):
-        self.largest = largest
+    def __init__(self, largest: int = LARGEST_INTEGER, smallest: int = 0):
+        self.largest, self.smallest = largest, smallest
 
     def write(self, value: int) -> bytes:
         return integer(value)
@@ -87,6 +87,8 @@ class Integer(Field):
         value = reader.integer()
         if value > self.largest:
             raise FormatError(f"{value} is above {self.largest}")
+        if value < self.smallest:
+            raise FormatError(f"{value} is below {self.smallest}")
         return value
 
 
@@ -237,6 +239,26 @@ class Ports(Field):
         if len(ports) > 8:
             raise FormatError("more than 8 ports")
         return ports
+
+
+class Words(Field):
+    """All that is left: words in strictly ascending order."""
+
+    def __init__(self, most: int):
+        self.most = most
+
+    def write(self, value: list[int]) -> bytes:
+        return b"".join(word(item) for item in value)
+
+    def read(self, reader: Reader) -> list[int]:
+        words: list[int] = []
+        while reader.left:
+            words.append(reader.word())
+        if any(first >= second for first, second in zip(words, words[1:])):
+            raise FormatError("words out of order")
+        if len(words) > self.most:
+            raise FormatError(f"more than {self.most} words")
+        return words
 
 
 class Parameters(Field):

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, get_type_hints
 import fields
 from fields import (
     Address, Addresses, Counted, CountedText, Field, FormatError, Incomplete, Integer, Octets, Only, Parameters, Ports, Reader, Rest, TextRest,
-    Word)
+    Word, Words)
 
 OPTIONAL, SEQUENCED = 0x80, 0x40
 LEAST_FRAME_LIMIT, LARGEST_BODY = 8_272, 1_048_576
@@ -340,6 +340,19 @@ class WithdrawIntroduction(Frame):
 class AskToIntroduce(Frame):
     peer: PeerId
     incarnation: Incarnation
+
+
+@frame(0x77)
+class GroupView(Frame):
+    capacity: Annotated[int, Integer(smallest=2)]
+    smallest: Annotated[int, Integer(smallest=2)]
+    rank: Count
+    highest: Count
+    members: Annotated[list[int], Words(1_023)] = dataclasses.field(default_factory=list)
+
+    def check(self) -> None:
+        if self.highest < self.rank:
+            raise FormatError("the highest rank is below the sender's")
 
 
 # Frames about transfers: section 8.

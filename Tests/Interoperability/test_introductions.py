@@ -12,7 +12,7 @@ import namespace
 import transfers
 from association import Association, joined, resumed
 from fields import Address
-from frames import Accept, AskToIntroduce, Decline, Introduce, Introduced, IntroductionFailed, Leave, Listening, WithdrawIntroduction
+from frames import Accept, AskToIntroduce, Decline, GroupView, Introduce, Introduced, IntroductionFailed, Leave, Listening, WithdrawIntroduction
 from identity import Identity
 from link import Link, LinkEnded, Node
 from place import Place, Program
@@ -335,6 +335,24 @@ def test_asked_for_introductions(place: Place):
     for member in (first, second):
         member.settle()
         assert not member.inbox, member.inbox
+
+
+def test_group_views(place: Place):
+    """what somebody says of a group is ignored by a program, which is in none, before it is a member and after, until there is too much of it"""
+    receiver = place.receiver()
+    lies = [GroupView(2, 2, 0, 0), GroupView(8, 2, 1, 1 << 60, list(range(1_023))), GroupView(1 << 60, 8, 1, 1, [1])]
+    stranger = Association(Link.dial(receiver.address, Node()))
+    for lie in lies:
+        stranger.send(lie)
+    stranger.settle()
+    member = joined(receiver.address)
+    for lie in lies:
+        member.send(lie)
+    member.settle()
+    assert not stranger.inbox and not member.inbox, (stranger.inbox, member.inbox)
+    joined(receiver.address).leave()
+    assert ended_by(member, *[lies[0]] * 5_000) == Reason.LIMIT_EXCEEDED
+    joined(receiver.address).leave()
 
 
 def test_answers_to_nothing(place: Place):

@@ -65,6 +65,7 @@ struct HostileFrameTests {
     ("introductionFailed", .introductionFailed(somebody, .declined, detail: ""), Set(Stage.allCases)),
     ("withdrawIntroduction", .withdrawIntroduction(somebody, .cancelled), [.secured, .greeted, .associated]),
     ("askToIntroduce", .askToIntroduce(somebody), [.secured, .greeted, .associated]),
+    ("groupView", .groupView(GroupView(capacity: 2, smallest: 2, rank: 0, highest: 0)), [.secured]),
     ("openStream", .openStream(stream: 0, name: ""), [.secured, .greeted, .associated]),
     ("streamData", .streamData(stream: 0, [1]), Set(Stage.allCases)),
     ("endStream", .endStream(stream: 0), Set(Stage.allCases)),

@@ -103,7 +103,8 @@ public struct NodeConfiguration: Sendable {
   /// How long a member must be idle (nothing open except what it still has to send, and nothing moving) before it gives
   /// way, with `idle`, to a peer that is accepted while the session is full. Where no member is idle, the least busy
   /// stranger from an address that holds a quarter of the places, and two more than the newcomer's address does, gives
-  /// way at once. nil, the default: no member ever does.
+  /// way at once. A member of a group (`membership`) never gives way, and nobody does for a place of the group: only
+  /// where a place of this node's own session is all that is missing. nil, the default: no member ever does.
   public var idleMemberTimeout: Duration?
   /// Whose requests to remove a member from the whole group (`Session.remove`) this node follows. Default: a member's,
   /// for nodes that it has introduced to this one. With `members` any member's, as with GKSession; with `nobody` none.
@@ -112,7 +113,8 @@ public struct NodeConfiguration: Sendable {
   /// accepted it. `group`: also the members of those that are set to `group` as well, so a node that joins one member
   /// joins all. Members introduce one another for that, and `introductions` decides what becomes of each introduction;
   /// `takeWord` makes one group without a question. If one member loses another, those that still have both bring them
-  /// together again. Each node has its own `capacity`.
+  /// together again. A group has as many places as the smallest `capacity` of its members: who comes when all are
+  /// taken, or loses a race for the last one, ends as `full`, and may be invited again.
   public var membership = SessionMembership.pairs
   /// What becomes of nodes that members introduce (`Session.introduce`). Default: `ask`. A key that `trust` refuses,
   /// and a name that a known device of another key has, are declined under every policy.

@@ -1,7 +1,8 @@
 import PiconetEngine
 import PiconetWire
 
-/// Two members of a group that are not members of one another, because one of them does not want that, or has no place.
+/// Two members of a group that are not members of one another, because one of them does not want that.
+/// One for which the group has no place is not reported here: it is told by the end of its invitation or membership.
 public struct Separation: Sendable, Hashable {
   /// The two.
   public let members: Set<NodeID>

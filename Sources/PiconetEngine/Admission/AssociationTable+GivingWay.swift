@@ -6,7 +6,8 @@ extension AssociationTable {
   /// Places in the session that are taken or reserved, our own included.
   var takenPlaces: Int { 1 + values.count { $0.isMember || $0.holdsPlace } }
 
-  /// Which member gives way to a newcomer in a full session, and why; nil if none has to.
+  /// Which member gives way to a newcomer in a full session, and why; nil if none has to. No member of our group does:
+  /// the others would still have it.
   func givingWay(
     to newcomer: NodeID, _ configuration: EngineConfiguration, _ now: Instant
   ) -> (member: Association, why: String)? {
@@ -23,7 +24,7 @@ extension AssociationTable {
   /// The member that has been idle longest; nil if none has been for this long.
   private func idleMember(for timeout: Duration, _ now: Instant) -> Association? {
     let idle = values.filter { association in
-      association.isMember && association.leaving == nil && association.hasNothingOpen
+      association.isMember && !association.isOfGroup && association.leaving == nil && association.hasNothingOpen
         && association.isOwedWhatIsOpen && association.lastMoved + timeout <= now
     }
     return idle.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
@@ -46,9 +47,10 @@ extension AssociationTable {
   /// never joins would keep it, and have other members put out for nothing.
   private var placed: [Association] { values.filter { ($0.isMember && $0.leaving == nil) || $0.holdsPlace } }
 
-  /// The association that has been idle longest. One that is not a member yet goes before any member, unless we have
-  /// invited it.
+  /// The association outside our group that has been idle longest. One that is not a member yet goes before any member,
+  /// unless we have invited it.
   private func leastMoved(_ strangers: [Association]) -> Association? {
+    let strangers = strangers.filter { !$0.isOfGroup }
     let pending = strangers.filter { !$0.isMember && $0.invitations.own == nil }
     let going = pending.isEmpty ? strangers.filter(\.isMember) : pending
     return going.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }

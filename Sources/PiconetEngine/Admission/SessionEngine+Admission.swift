@@ -67,6 +67,7 @@ extension SessionEngine {
 
   /// - Returns: whether there is room.
   mutating func makeRoomForMember(_ newcomer: NodeID, _ turn: Turn) -> Bool {
-    make(admission.room(forMember: newcomer, associations, at: turn.now), turn)
+    if takesGroupPlace(newcomer) { return hasRoom(forMember: newcomer, turn) }
+    return make(admission.room(forMember: newcomer, associations, at: turn.now), turn)
   }
 }

@@ -58,6 +58,7 @@ extension Association {
     case .askToIntroduce(let member):
       if isMember { try countMemberWord(turn) }
       return try speaksOfIntroduction(.askedIntroduction(NodeID(member), self))
+    case .groupView(let view): return received(view) ? .groupView(self) : nil
     case .withdrawIntroduction(let member, let reason):
       return try speaksOfIntroduction(.withdrawnIntroduction(NodeID(member), reason, self))
     case .introduced(let member): return try speaksOfIntroduction(.introductionAnswer(NodeID(member), nil, self))
@@ -105,7 +106,8 @@ extension Association {
       .acknowledge, .listening, .openStream, .streamData, .endStream, .resetStream, .streamCredit, .stopStream,
       .streamDone, .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer,
       .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
-      .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelData,
+      .withdrawIntroduction, .askToIntroduce, .groupView, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel,
+      .tunnelData,
       .tunnelCredit, .hello, .associate, .associated, .close, .ping, .pong, .offer, .unknownOptional:
       break
     }

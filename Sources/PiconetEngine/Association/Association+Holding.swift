@@ -32,7 +32,7 @@ extension Association {
       sequenced.unacknowledged.byteCount + sequenced.waitingCount + inbox.bufferedCount
       + incomingChannels.bufferedCount
     return kept + tunnels.queuedCount + tunnels.count * Self.streamCost + streams.incoming.count * Self.streamCost
-      + invitations.unansweredCount * 16 + offers.reduce(0, +)
+      + invitations.unansweredCount * 16 + offers.reduce(0, +) + 8 * (groupView?.members.count ?? 0)
   }
 
   /// Roughly what the tables hold for an open stream or transfer.

@@ -57,7 +57,7 @@ extension Frame {
   fileprivate var creditBound: CreditBound {
     switch self {
     case .invite, .inviteByCode, .offer, .openStream, .introduce: .begins
-    case .withdraw, .abandon, .resetStream, .withdrawIntroduction, .senderPaused, .receiverPaused: .none
+    case .withdraw, .abandon, .resetStream, .withdrawIntroduction, .groupView, .senderPaused, .receiverPaused: .none
     case .unknownOptional(let type): FrameType.isSequenced(type) ? .none : .other
     case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .channelCredit,
       .listening, .unreliableMessage, .message, .fragment, .channelMessage, .channelFragment, .codeNonce, .codeReveal,

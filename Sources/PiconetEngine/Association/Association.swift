@@ -35,6 +35,11 @@ final class Association {
   /// The search for another link: because there is none, or for a better one. Only `Association+Search` changes it.
   var search: LinkSearch? { didSet { watch.changed() } }
   private(set) var addresses: PeerAddresses { didSet { watch.changed() } }
+  /// What the remote side has told of its group, and what it was told of ours.
+  var groupView: GroupView?
+  var toldView: GroupView?
+  /// The rank that it has in the group if it says nothing else.
+  var admittedRank: UInt64 = 0
   /// Whether the remote side was told of ports on which we listen.
   var hasToldPorts = false
   /// Whether the association has resumed over another link: from then on chunks may begin anywhere that a `position`
@@ -45,6 +50,8 @@ final class Association {
   private(set) var isMember = false { didSet { watch.changed() } }
   /// The number of its membership in this run (`Turn.membershipCount`); 0 if it is not a member.
   private(set) var membershipNumber: UInt64 = 0
+  /// Since when it has been a member; nil if it is none.
+  private(set) var memberSince: Instant?
   /// The invitations that may lead to membership. Only `negotiate` changes them.
   private(set) var invitations: Invitations
   /// What the trust policy said of the peer on the last link.
@@ -216,13 +223,15 @@ extension Association {
       peer: peer, judgement: judgement != nil && isAccepted ? .known : judgement,
       isIntroduced: introduction != nil && (isAccepted || configuration.holdsIntroducedInvitations),
       link: activeLink?.id, isMember: isMember, membershipNumber: membershipNumber,
-      isLeaving: leaving != nil)
+      isLeaving: leaving != nil, yields: yields(at: turn.node))
   }
 
   private func carryOut(_ steps: [Invitations.Step], _ turn: Turn) {
     for step in steps {
       switch step {
-      case .send(let frame): send(frame, turn)
+      case .send(let frame):
+        if frame.isAboutPlace, let view = turn.groupView { tell(view, turn) }
+        send(frame, turn)
       case .leave(let ending): beginLeaving(ending, turn)
       case .join(let agreement): join(agreement, turn)
       }
@@ -233,6 +242,7 @@ extension Association {
   private func join(_ agreement: Invitations.Agreement, _ turn: Turn) {
     isMember = true
     membershipNumber = turn.countMembership()
+    memberSince = turn.now
     moved(turn.now)
     if let context = agreement.context { peer.invitationContext = context }
     if let introduction = turn.introduced.entries[node], introduction.isAccepted {
@@ -256,6 +266,7 @@ extension Association {
   func beginLeaving(_ ending: Ending, command: CommandID? = nil, _ turn: Turn) {
     leaving = Leaving(
       command: command, reason: ending.reason, by: ending.by, deadline: turn.now + configuration.leaveTimeout)
+    turn.placesChanged()
     turn.flush(link)
     endTraffic(Ending(ending.reason, ending.blame), turn)
   }
@@ -297,6 +308,7 @@ extension Association {
   /// Ends everything that the association carried, after it was removed from every table.
   func end(_ ending: Ending, _ turn: Turn) {
     isOver = true
+    turn.placesChanged()
     endSearch(turn)
     dropTransfers(ending, turn)
     dropStreams(ending, turn)
@@ -454,6 +466,7 @@ extension Association {
     turn.flush(link)
     tellListening(turn)
     if isMember { turn.deliver(.resumed(node, link.opening.traits)) }
+    turn.placesChanged()
     lookForBetter(surroundings, turn)
   }
 

@@ -39,6 +39,7 @@ extension Association {
     switch ReasonClass(ending.reason) {
     case .left: reason = .left
     case .removed: reason = .removed
+    case .refused where ending.reason == .full: reason = .full
     case .lost, .broken, .refused: return nil
     }
     // The silence that its hello states is half of its timeout.

@@ -11,7 +11,8 @@ extension Frame {
     case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .channelCredit,
       .listening, .unreliableMessage, .codeNonce, .codeReveal, .chunk, .position, .transferCredit, .end, .streamCredit,
       .invite, .accept, .decline, .withdraw, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
-      .removed, .introduce, .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel,
+      .removed, .introduce, .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .groupView,
+      .openTunnel,
       .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelCredit, .offer, .acceptOffer, .declineOffer, .stored, .present,
       .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .endStream, .resetStream,
       .stopStream, .streamDone, .unknownOptional:

@@ -16,7 +16,8 @@ extension Frame {
       .listening, .unreliableMessage, .codeNonce, .codeReveal, .chunk, .position, .transferCredit, .end, .streamCredit,
       .message, .fragment, .channelMessage, .channelFragment, .invite, .accept, .withdraw, .admit, .inviteByCode,
       .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced, .withdrawIntroduction,
-      .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened, .tunnelData, .tunnelCredit, .offer, .acceptOffer,
+      .askToIntroduce, .groupView, .openTunnel, .offerTunnel, .tunnelOpened, .tunnelData, .tunnelCredit, .offer,
+      .acceptOffer,
       .stored, .present, .restart, .comparing, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
       .streamDone, .unknownOptional:
       self

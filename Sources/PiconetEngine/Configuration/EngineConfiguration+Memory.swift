@@ -21,7 +21,7 @@ extension EngineConfiguration {
   public var strangerMemory: Int {
     let frame = max(frameLimit, WireLimits.controlFrame) + 9
     let answers = Int(KeepingLimits.strangerFrames + 1) * (WireLimits.detail + 16) + Unacknowledged.batchCost * 20
-    return answers + 4 * KeepingLimits.strangerControl + Link.pausedLimit + 2 * frame
+    return answers + 4 * KeepingLimits.strangerControl + Link.pausedLimit + 2 * frame + 8 * WireLimits.groupMembers
   }
 
   /// The most that a member can make an engine hold, in bytes: what is kept for it (`keptLimit`), a message in parts in
@@ -32,6 +32,6 @@ extension EngineConfiguration {
     let ofTunnels =
       relaying == nil && !transports.contains(.relay) ? 0 : 2 * WireLimits.tunnels * (Int(Tunnel.window) + 128)
     return ofTunnels + keptLimit + channelLimit * messageLimit + 2 * Link.controlLimit + 2 * transmitWindow + 4 * frame
-      + transferLimit * (WireLimits.controlFrame + 256) + streamLimit * 128
+      + transferLimit * (WireLimits.controlFrame + 256) + streamLimit * 128 + 8 * WireLimits.groupMembers
   }
 }

@@ -74,7 +74,8 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var associationLimit = 256
   /// How long a member must be idle (nothing open except what it still has to send, and nothing moving) before it gives
   /// way to a node that wants to join a full session. If set, strangers from an address that holds a quarter of the
-  /// places give way as well. Default 0: no member ever does.
+  /// places give way as well. Members of a group never do, and nobody does for a place of the group. Default 0: no
+  /// member ever does.
   public var idleMemberTimeout: Duration = .zero
   /// How many invitations from unknown peers the application is told of at a time; others wait until it has answered.
   /// Default 8; 1 to 1024.

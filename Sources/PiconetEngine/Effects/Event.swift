@@ -67,7 +67,8 @@ public enum Event: Sendable, Hashable {
   indirect case invitationSent(CommandID, ProvenPeer)
   /// A member introduces a node to us; to be answered before it expires.
   indirect case introductionReceived(IntroducedNode)
-  /// Two members of our group do not become members of one another, for the reason that one of them gave.
+  /// Two members of our group do not become members of one another, for the reason that one of them gave. Never
+  /// `full`: who has no place leaves the group, and is told so by its own ending.
   indirect case membersApart(NodeID, NodeID, Ending)
   /// An introduced node does not become a member by its introduction.
   indirect case introductionEnded(NodeID, Ending)

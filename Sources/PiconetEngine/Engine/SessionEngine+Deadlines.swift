@@ -7,6 +7,7 @@ extension SessionEngine {
     let surroundings = surroundings
     var deadlines: [Instant?] = [turn.budgets.nextDeadline, attempts.nextDeadline, admission.nextDeadline]
     deadlines += [turn.introduced.entries.nextDeadline, introducer.nextDeadline, relayed.nextDeadline]
+    deadlines.append(places.nextDeadline)
     deadlines += links.values.map(\.nextDeadline)
     deadlines += associations.values.map { $0.nextDeadline(surroundings) }
     return deadlines.lazy.compactMap { $0 }.min()
@@ -20,6 +21,7 @@ extension SessionEngine {
     relayed.giveCredit(associations, turn)
     invitationDeadlines(turn)
     introductionDeadlines(turn)
+    placesDeadline(turn)
     for link in links.inOrder { link.pingDeadlineReached(turn) }
     linkDeadlines(turn)
     for association in associations.due(at: turn.now, surroundings) where !association.isOver {

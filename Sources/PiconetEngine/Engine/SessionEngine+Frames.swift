@@ -28,7 +28,7 @@ extension SessionEngine {
       guard admission.admitsInvitation(frame, by: association, over: link, attempts, ways, turn) else {
         return end(association, Ending(.notAvailable, .us), told: "", turn)
       }
-      let hasRoom = admission.hasRoom(forMember: association.node, associations, at: turn.now)
+      let hasRoom = hasRoom(forMember: association.node, turn)
       negotiate(.received(frame, hasRoom: hasRoom), association, turn)
     case .offer(let number, let offer, let association):
       // Releases the store of what a former run of the sender was sending, so that this offer can go on with it.
@@ -40,6 +40,7 @@ extension SessionEngine {
     case .introduction(let introduction, let association): received(introduction, from: association, turn)
     case .askedIntroduction(let subject, let association):
       introducer.asked(for: subject, by: association, surroundings, turn)
+    case .groupView(let association): groupViewChanged(of: association, turn)
     case .withdrawnIntroduction(let subject, let reason, let association):
       follow(turn.introduced.withdrawn(subject, reason, by: association, turn), turn)
     case .introductionAnswer(let subject, let ending, let association):

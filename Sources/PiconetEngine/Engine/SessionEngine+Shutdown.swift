@@ -11,6 +11,7 @@ extension SessionEngine {
     shutdown = Shutdown(command: command)
     admission.expectNobody()
     endAllIntroductions(Ending(.shuttingDown, .us), turn)
+    places.removeAll()
     for command in (attempts.commands + associations.inviting).sorted() {
       withdraw(command, Ending(.shuttingDown, .us), turn)
     }

@@ -23,6 +23,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   /// Decides which nodes may connect, and whether there is room for them.
   var admission: Admission
   var introducer: Introducer
+  /// The places of the group, if the session is one.
+  var places: GroupPlaces
   /// Tunnels between our members through this node.
   var relayed: RelayedTunnels
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may be too early:
@@ -41,6 +43,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     let budgets = InvitationBudgets(openQuestions: configuration.openInvitations)
     turn = Turn(identity.node, seed: seed, budgets, watch)
     introducer = Introducer(configuration, watch)
+    places = GroupPlaces(identity.node, configuration, watch)
     relayed = RelayedTunnels(watch)
     attempts = InvitationAttempts(configuration)
     admission = Admission(configuration, watch)
@@ -94,10 +97,10 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .linkClosed(let id, let end): if let link = links[id] { closed(link, end, turn) }
     case .trustJudged(let id, let judgement): if let link = links[id] { judged(link, judgement, turn) }
     case .nonceDrawn(let id, let nonce):
-      negotiate(.nonceDrawn(id, nonce, isFull: admission.isFull(associations)), awaiting: id, turn)
+      negotiate(.nonceDrawn(id, nonce, isFull: isFull(awaiting: id, turn)), awaiting: id, turn)
     case .codeDerived(let id, let code): negotiate(.codeDerived(id, code), awaiting: id, turn)
     case .codeProven(let id, let finding):
-      negotiate(.codeProven(id, finding, isFull: admission.isFull(associations)), awaiting: id, turn)
+      negotiate(.codeProven(id, finding, isFull: isFull(awaiting: id, turn)), awaiting: id, turn)
     case .chunksRead(let id, let frames, let count):
       turn.handles.association(of: id)?.chunksRead(id, frames, count, turn)
     case .sourceFinished(let id, let digest): turn.handles.association(of: id)?.sourceFinished(id, digest, turn)
@@ -120,6 +123,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     while turn.hasToSettle || turn.hasCrowded {
       settleIntroductions(turn)
       settleTunnels(turn)
+      settlePlaces(turn)
       endCrowded(turn)
     }
     if turn.budgets.hasQuestions { tellQuestions(turn) }
@@ -142,6 +146,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     // What was relayed gives its senders credit, which goes with the same flush where it can.
     for _ in 0..<Self.relayRounds where turn.hasToSettle || turn.hasCrowded {
       settleTunnels(turn)
+      settlePlaces(turn)
       endCrowded(turn)
       for link in turn.takeLinks() { links[link]?.transmit(turn) }
     }
@@ -195,13 +200,14 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       introducer.cancel(introduction, associations, turn)
       turn.reply(id, .done)
     case .answerIntroduction(let node, let accept, let reason):
-      follow(turn.introduced.answered(id, node, accept: accept, reason, introductionTerms, turn), turn)
+      follow(turn.introduced.answered(id, node, accept: accept, reason, introductionTerms(for: node, turn), turn), turn)
     case .shutDown: shutDown(id, turn)
     }
   }
 
   private mutating func ask(_ node: NodeID, _ command: PeerCommand, _ id: CommandID, _ turn: Turn) {
     guard let association = associations[node] else { return Association.refuse(command, id, turn) }
+    stateView(turn)
     follow(association.take(command, id, turn), of: association, turn)
   }
 }

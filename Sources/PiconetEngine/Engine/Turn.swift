@@ -40,6 +40,10 @@ final class Turn {
   /// The size of the read that `arrived` holds slices of, in bytes.
   @exclusivity(unchecked) private var readCount = 0
 
+  /// What a node is told of our group when it is invited or accepted; nil in a session of pairs.
+  @exclusivity(unchecked) var groupView: GroupView?
+  @exclusivity(unchecked) private var havePlacesChanged = false
+
   /// The ports on which we listen.
   private(set) var listeningPorts: [ListeningPort] = []
 
@@ -81,9 +85,18 @@ final class Turn {
     return CommandID(rawValue: nextOwnCommand)
   }
 
-  var hasToSettle: Bool { !ownReplies.isEmpty || !joined.isEmpty || !relaySteps.isEmpty }
+  var hasToSettle: Bool { !ownReplies.isEmpty || !joined.isEmpty || !relaySteps.isEmpty || havePlacesChanged }
   func takeOwnReply() -> (CommandID, Reply)? { ownReplies.isEmpty ? nil : ownReplies.removeFirst() }
   func takeJoined() -> NodeID? { joined.isEmpty ? nil : joined.removeFirst() }
+
+  /// Somebody has got a place in the group, or lost one, or has said something about places.
+  func placesChanged() { havePlacesChanged = true }
+
+  /// - Returns: whether something about places has changed.
+  func takePlacesChanged() -> Bool {
+    defer { havePlacesChanged = false }
+    return havePlacesChanged
+  }
 
   func relay(_ step: RelayStep) { relaySteps.append(step) }
   func takeRelayStep() -> RelayStep? { relaySteps.popFirst() }

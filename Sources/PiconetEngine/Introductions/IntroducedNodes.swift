@@ -73,8 +73,7 @@ final class IntroducedNodes {
     // What is learned of it until then counts at the next try.
     var destination = InvitationDestination(
       node: subject, expectedPeer: subject.peer, addresses: [], transports: nil, unreachable: nil)
-    let full = terms.admission.full(terms.ways.associations)
-    if let refusal = terms.attempts.refusal(of: destination, [], full: full, terms.ways, turn) {
+    if let refusal = terms.attempts.refusal(of: destination, [], full: terms.full, terms.ways, turn) {
       return failed(subject, refusal, terms.ways.associations, turn)
     }
     if association == nil {

@@ -123,6 +123,9 @@ struct Introducer {
     turn.deliver(.membersApart(pair.first, pair.second, ending))
   }
 
+  /// A member has told of a change of its group: a place may be free there.
+  mutating func viewChanged(of node: NodeID, _ turn: Turn) { group.viewChanged(of: node, at: turn.now) }
+
   /// A member asks us to introduce another one to it.
   mutating func asked(for subject: NodeID, by member: Association, _ surroundings: Surroundings, _ turn: Turn) {
     guard isGroup, member.isInGroup, surroundings.associations[subject]?.isInGroup == true else { return }
@@ -146,10 +149,11 @@ struct Introducer {
     introducing.memberLeft(association.node, told, members, turn)
   }
 
-  /// Whether this was a member of the group that we have lost and others may still have.
+  /// Whether this was a member of the group that we have lost, or that had no place beside us, and others may still
+  /// have.
   private func isLost(_ association: Association, _ ending: Ending) -> Bool {
     isGroup && association.isMember && association.capabilities.contains(.group) && !hasEnded
-      && ReasonClass(ending.reason) == .lost && ending.reason != .restarted
+      && (ReasonClass(ending.reason) == .lost && ending.reason != .restarted || ending.reason == .full)
   }
 
   /// Asks members that may still have the lost one to bring it back.

@@ -3,6 +3,7 @@ struct IntroductionTerms {
   let attempts: InvitationAttempts
   let ways: Ways
   let surroundings: Surroundings
-  let admission: Admission
+  /// How an invitation of an introduced node ends if there is no place for it; nil if there is one.
+  let full: Ending?
   let transports: [TransportKind]
 }

@@ -2,9 +2,9 @@ import PiconetWire
 
 /// Carries out what becomes of nodes that members have introduced to us.
 extension SessionEngine {
-  var introductionTerms: IntroductionTerms {
+  func introductionTerms(for subject: NodeID, _ turn: Turn) -> IntroductionTerms {
     IntroductionTerms(
-      attempts: attempts, ways: ways, surroundings: surroundings, admission: admission,
+      attempts: attempts, ways: ways, surroundings: surroundings, full: full(for: subject, turn),
       transports: configuration.transports)
   }
 
@@ -21,7 +21,7 @@ extension SessionEngine {
   mutating func inviteIntroduced(_ subject: NodeID, _ turn: Turn) {
     // Called for each node that is sighted, of which hardly any was introduced.
     guard turn.introduced.entries[subject] != nil else { return }
-    follow(turn.introduced.tried(subject, introductionTerms, turn), turn)
+    follow(turn.introduced.tried(subject, introductionTerms(for: subject, turn), turn), turn)
   }
 
   /// What was learned of a node may lead to one that was introduced.
@@ -54,14 +54,15 @@ extension SessionEngine {
       return member.answerIntroduction(of: subject, ending, turn)
     }
     let refusal = refusal(ofIntroduced: subject, by: member, turn)
-    follow(turn.introduced.received(introduction, by: member, refusal, introductionTerms, turn), turn)
+    let terms = introductionTerms(for: subject, turn)
+    follow(turn.introduced.received(introduction, by: member, refusal, terms, turn), turn)
   }
 
   private func refusal(ofIntroduced subject: NodeID, by member: Association, _ turn: Turn) -> Ending? {
     // An introduction by a member that we are leaving is ignored.
     guard member.isStaying else { return Ending(shutdown == nil ? .left : .shuttingDown, .us) }
     if introducer.wasRemoved(subject) { return Ending(.removed, .us, "it was removed from the group") }
-    return admission.hasRoom(forMember: subject, associations, at: turn.now) ? nil : configuration.full
+    return hasRoom(forIntroduced: subject, turn) ? nil : configuration.full
   }
 
   // MARK: Time, and ends
@@ -81,6 +82,8 @@ extension SessionEngine {
     }
     while let node = turn.takeJoined() {
       endIntroduction(ofMember: node, turn)
+      if let association = associations[node] { places.joined(association, at: turn.now) }
+      turn.placesChanged()
       introducer.joined(node, surroundings, turn)
     }
   }

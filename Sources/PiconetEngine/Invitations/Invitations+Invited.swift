@@ -89,7 +89,7 @@ extension Invitations {
   mutating func withdrawCrossedByFull(_ invite: Invite, _ remote: Remote, _ turn: Turn) {
     guard let own = state.own, own.phase == .invited, own.code == nil, let sent = state.lastSent else { return }
     if sent.terms.union(invite.terms).contains(.comparesCodes), turn.node < remote.node { return }
-    withdrawInvitation(full, remote, turn)
+    withdrawInvitation(full(remote), remote, turn)
   }
 
   /// Decides which of two crossing invitations counts, once both are sent.
@@ -197,7 +197,7 @@ extension Invitations {
 
   /// The application accepts, but there is no place.
   mutating func declineFull(_ command: CommandID, _ remote: Remote, _ turn: Turn) {
-    let full = full
+    let full = full(remote)
     _ = declineOpen(full, remote, turn)
     idle(turn.now)
     turn.reply(command, .failed(full))
@@ -230,7 +230,7 @@ extension Invitations {
       let words = reason == .wrongCode ? "another code was typed there" : "the attempt broke off: \(reason)"
       endProof(Ending(.wrongCode, .peer, words), remote, turn)
     } else if let incoming = state.incoming {
-      withdrawn(incoming, Ending(reason, .peer), remote, turn)
+      withdrawn(incoming, ended(byPeer: reason, "", remote), remote, turn)
     }
   }
 

@@ -50,7 +50,7 @@ extension Invitations {
     _ own: OutgoingInvitation, _ nonce: CodeNonce?, isFull: Bool, _ remote: Remote, _ turn: Turn
   ) -> MembershipRequest? {
     let isCrossing = state.isCrossing
-    let obstacle = nonce == nil ? Self.noRandomBytes : isFull ? full : tooManyUnanswered
+    let obstacle = nonce == nil ? Self.noRandomBytes : isFull ? full(remote) : tooManyUnanswered
     if isCrossing, obstacle != nil || state.isTry {
       // Our invitation is only the answer to the peer's, and is not sent.
       state.yield(own)

@@ -34,7 +34,7 @@ extension Invitations {
   {
     guard own.phase == .sharing else { return }
     if isFull {
-      failInvitation(full, remote, turn)
+      failInvitation(full(remote), remote, turn)
       return idle(turn.now)
     }
     state.sent(own, [])
@@ -137,7 +137,7 @@ extension Invitations {
 
   /// The peer has proven our code, but there is no place.
   mutating func declineProven(_ remote: Remote, _ turn: Turn) {
-    let full = full
+    let full = full(remote)
     send(.decline(.full, detail: full.detail))
     turn.tell(turn.conditions.invitationEnded(remote.node, full))
     endAnswering(full, remote, turn)

@@ -17,6 +17,8 @@ struct Invitations {
     /// Which membership of this run it is.
     let membershipNumber: UInt64
     let isLeaving: Bool
+    /// Where it has told of a group: whether ours yields to that if there is no place for all of both.
+    let yields: Bool?
 
     var node: NodeID { peer.node }
   }
@@ -43,8 +45,8 @@ struct Invitations {
     let accepting: CommandID?
   }
 
-  /// How an invitation ends if there is no place.
-  let full: Ending
+  /// How an invitation ends if there is no place in a session of pairs.
+  private let sessionFull: Ending
   let leaveTimeout: Duration
   /// How long an inviter may take to admit a peer that has accepted, if no person compares anything and the link was
   /// lost meanwhile: the association may go on over another one. Otherwise it answers at once.
@@ -61,7 +63,7 @@ struct Invitations {
 
   init(_ configuration: EngineConfiguration, _ watch: DeadlineWatch, provesCodes: Bool, at now: Instant) {
     self.watch = watch
-    full = configuration.full
+    sessionFull = configuration.full
     leaveTimeout = configuration.leaveTimeout
     admissionTime = min(
       configuration.disconnectTimeout + configuration.leaveTimeout, IncomingInvitation.longestTime)
@@ -134,23 +136,36 @@ struct Invitations {
       guard try admits(remote) else { return nil }
       if hasRoom { return try received(invite, remote, turn) }
       // Nothing was tried, so the idle time of the association goes on.
-      send(.decline(.full, detail: full.detail))
+      send(.decline(.full, detail: full(remote).detail))
       withdrawCrossedByFull(invite, remote, turn)
     case .inviteByCode(let invite):
       guard try admits(remote) else { return nil }
-      if hasRoom { try received(invite, remote, turn) } else { decline(full, turn.now) }
+      if hasRoom { try received(invite, remote, turn) } else { decline(full(remote), turn.now) }
     case .withdraw(let reason): receivedWithdraw(reason, remote, turn)
     case .codeReveal(let nonce): try receivedReveal(nonce, remote, turn)
     case .admit: return try receivedAdmission(remote)
     case .codeConfirm(let confirmation): try receivedProof(confirmation, remote, turn)
 
     case .accept: return try receivedAccept(remote, turn)
-    case .decline(let reason, let detail): try receivedDecline(Ending(reason, .peer, detail), remote, turn)
+    case .decline(let reason, let detail): try receivedDecline(ended(byPeer: reason, detail, remote), remote, turn)
     case .codeNonce(let nonce): try receivedNonce(nonce, remote, turn)
     case .codeAnswer(let answer): try received(answer, remote, turn)
     }
     return nil
   }
+
+  /// How an invitation ends if there is no place: of two groups the same one yields on both sides.
+  func full(_ remote: Remote) -> Ending {
+    remote.yields.map { Ending(.full, $0 ? .us : .peer, Self.tooManyForBoth) } ?? sessionFull
+  }
+
+  /// What the peer's word ends, with the blame on whoever yields.
+  func ended(byPeer reason: Reason, _ detail: String, _ remote: Remote) -> Ending {
+    guard reason == .full, let yields = remote.yields else { return Ending(reason, .peer, detail) }
+    return Ending(reason, yields ? .us : .peer, detail)
+  }
+
+  private static let tooManyForBoth = "the group has no place for all members of both"
 
   // MARK: Steps
 
@@ -206,14 +221,14 @@ struct Invitations {
   private mutating func findNoPlace(_ entry: MembershipRequest.Entry, _ remote: Remote, _ turn: Turn) {
     switch entry {
     case .accepting(.command(let command)): declineFull(command, remote, turn)
-    case .accepting(.ownInvitation): if state.isAnswering { withdrawInvitation(full, remote, turn) }
+    case .accepting(.ownInvitation): if state.isAnswering { withdrawInvitation(full(remote), remote, turn) }
     case .accepting(.crossing):
-      send(.decline(.full, detail: full.detail))
-      closeInvitation(full, remote, turn)
-      withdrawInvitation(full, remote, turn)
+      send(.decline(.full, detail: full(remote).detail))
+      closeInvitation(full(remote), remote, turn)
+      withdrawInvitation(full(remote), remote, turn)
     case .proven, .accepting(.code): declineProven(remote, turn)
     // The peer has accepted, and waits for our word.
-    case .confirming, .accepted, .admitted: withdrawInvitation(full, remote, turn)
+    case .confirming, .accepted, .admitted: withdrawInvitation(full(remote), remote, turn)
     }
   }
 

@@ -14,7 +14,8 @@ extension SessionEngine {
     let destination = InvitationDestination(target, discovery, others: others)
     // An invitation by the application does not wait for one that an introduction has led to.
     if let node = destination.node, let own = attempts.own(for: node) { withdraw(own, Ending(.inProgress, .us), turn) }
-    if let refusal = attempts.refusal(of: destination, context, full: admission.full(associations), ways, turn) {
+    let full = full(for: destination.node, turn)
+    if let refusal = attempts.refusal(of: destination, context, full: full, ways, turn) {
       return turn.reply(id, .failed(refusal))
     }
     goOn(attempts.begin(id, destination, context, timeout, code, ways, turn), turn)
@@ -85,7 +86,11 @@ extension SessionEngine {
 
   /// Passes a fact about invitations to an association, and does what it asks for.
   mutating func negotiate(_ fact: InvitationFact, _ association: Association, _ turn: Turn) {
-    follow(association.negotiate(fact, turn), of: association, turn)
+    stateView(turn)
+    let hadPlace = association.holdsPlace
+    let request = association.negotiate(fact, turn)
+    if association.holdsPlace != hadPlace { turn.placesChanged() }
+    follow(request, of: association, turn)
   }
 
   /// Passes a fact about invitations to the association that asked the driver for something under this number.

@@ -35,8 +35,8 @@ extension Reason {
   /// us.
   var endsSuspended: Bool {
     switch known {
-    case .noSuchAssociation, .identity, .left, .removed, .shuttingDown: true
-    case .declined, .cancelled, .full, .version, .codeMismatch, .wrongSession, .idle, .restarted, .alreadyConnected,
+    case .noSuchAssociation, .identity, .left, .removed, .shuttingDown, .full: true
+    case .declined, .cancelled, .version, .codeMismatch, .wrongSession, .idle, .restarted, .alreadyConnected,
       .inProgress, .unreachable, .notSupported, .notAvailable, .codeNeeded, .wrongCode, .nameRefused, .tooLarge,
       .diskFull, .noPermission, .exists, .digestMismatch, .sizeMismatch, .directoryVanished, .sourceChanged,
       .sourceUnreadable, .notWanted, .storageFailed, .tooManyTransfers, .internalError, .protocolBroken, .limitExceeded,

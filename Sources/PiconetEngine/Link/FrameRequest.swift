@@ -24,6 +24,8 @@ enum FrameRequest {
   case introduction(Introduce, Association)
   /// A member wants to be introduced to this node.
   case askedIntroduction(NodeID, Association)
+  /// A node has told something new of its group.
+  case groupView(Association)
   /// A member withdraws its introduction of this node, for this reason.
   case withdrawnIntroduction(NodeID, Reason, Association)
   /// A member to which we have introduced this node says how that ended; nil: the node is its member now.

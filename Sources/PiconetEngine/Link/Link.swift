@@ -124,7 +124,8 @@ final class Link {
     case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
       .acknowledge, .listening, .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode,
       .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
-      .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelData,
+      .withdrawIntroduction, .askToIntroduce, .groupView, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel,
+      .tunnelData,
       .tunnelCredit, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
       .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone:
@@ -485,7 +486,8 @@ extension Link {
     case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
       .acknowledge, .listening, .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode,
       .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
-      .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelData,
+      .withdrawIntroduction, .askToIntroduce, .groupView, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel,
+      .tunnelData,
       .tunnelCredit, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
       .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone:

@@ -66,7 +66,7 @@ public struct TrafficCount: Sendable, Hashable {
     case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .channelCredit,
       .listening, .codeNonce, .codeReveal, .position, .transferCredit, .end, .streamCredit, .invite, .accept, .decline,
       .withdraw, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce,
-      .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel,
+      .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .groupView, .openTunnel, .offerTunnel,
       .tunnelOpened, .closeTunnel, .tunnelCredit, .offer, .acceptOffer, .declineOffer, .stored, .present, .restart,
       .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .endStream, .resetStream, .stopStream,
       .streamDone, .unknownOptional:

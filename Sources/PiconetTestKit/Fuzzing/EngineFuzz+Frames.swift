@@ -186,6 +186,12 @@ extension EngineFuzz {
       case 4:
         let ports = 1...UInt8(input.byte() % 8 + 1)
         return .listening(ports.map { ListeningPort(transport: $0, port: UInt16(input.byte()) * 257 | 1) })
+      case 7:
+        let (one, other) = (input.hostileNumber(), input.hostileNumber())
+        return .groupView(
+          GroupView(
+            capacity: max(2, input.hostileNumber()), smallest: max(2, input.hostileNumber()), rank: min(one, other),
+            highest: max(one, other), members: [Incarnation(rawValue: one), Incarnation(rawValue: one + 1)]))
       default: return .unknownOptional(type: byte | FrameType.optionalBit)
       }
     }

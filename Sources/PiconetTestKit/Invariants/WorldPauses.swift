@@ -38,7 +38,8 @@ extension World {
         .codeNonce, .codeReveal, .listening, .channelCredit, .position, .transferCredit, .streamCredit, .tunnelCredit,
         .message, .fragment, .channelMessage, .channelFragment, .invite, .accept, .decline, .withdraw, .admit,
         .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced,
-        .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel, .offerTunnel, .tunnelOpened,
+        .introductionFailed, .withdrawIntroduction, .askToIntroduce, .groupView, .openTunnel, .offerTunnel,
+        .tunnelOpened,
         .tunnelData, .closeTunnel, .offer, .acceptOffer, .declineOffer, .stored, .present, .restart, .comparing,
         .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream, .resetStream,
         .stopStream, .streamDone, .unknownOptional:

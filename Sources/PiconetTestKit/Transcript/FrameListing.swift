@@ -42,6 +42,7 @@ extension TranscriptWording {
     case .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .listening, .channelCredit,
       .position, .transferCredit, .streamCredit, .tunnelCredit, .accept, .decline, .withdraw, .admit, .leave,
       .removeMember, .removed, .introduce, .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce,
+      .groupView,
       .openTunnel, .offerTunnel, .tunnelOpened, .tunnelData, .closeTunnel, .acceptOffer, .declineOffer, .abandon,
       .refuse, .senderPaused, .receiverPaused, .openStream, .endStream, .resetStream, .stopStream, .streamDone,
       .unknownOptional:

@@ -82,6 +82,8 @@ public enum Frame: Equatable, Sendable {
   case withdrawIntroduction(MemberName, Reason)
   /// A member has lost another one of ours, and asks us to introduce it again.
   case askToIntroduce(MemberName)
+  /// What the sender knows of its group, so that places are counted for the whole group.
+  indirect case groupView(GroupView)
   /// The sender asks the receiver to connect it to another member of its own.
   case openTunnel(tunnel: UInt64, to: MemberName)
   /// The sender connects the receiver to a member of its own, which has asked for that; this many relays will lie
@@ -174,6 +176,7 @@ public enum Frame: Equatable, Sendable {
     case .introductionFailed: FrameType.introductionFailed
     case .withdrawIntroduction: FrameType.withdrawIntroduction
     case .askToIntroduce: FrameType.askToIntroduce
+    case .groupView: FrameType.groupView
     case .openTunnel: FrameType.openTunnel
     case .offerTunnel: FrameType.offerTunnel
     case .tunnelOpened: FrameType.tunnelOpened

@@ -91,6 +91,7 @@ enum FrameBody {
     case FrameType.removed: frame = .removed(by: try member(&reader))
     case FrameType.introduce: return .introduce(try introduction(&reader))
     case FrameType.askToIntroduce: frame = .askToIntroduce(try member(&reader))
+    case FrameType.groupView: return .groupView(try GroupView(from: &reader))
     case FrameType.introduced: frame = .introduced(try member(&reader))
     case FrameType.introductionFailed:
       frame = .introductionFailed(

@@ -29,7 +29,8 @@ public enum FrameEncoder {
       .transferCredit, .end, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused,
       .openStream, .endStream, .resetStream, .streamCredit, .stopStream, .streamDone, .invite, .accept, .decline,
       .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
-      .removed, .introduce, .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .openTunnel,
+      .removed, .introduce, .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .groupView,
+      .openTunnel,
       .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelCredit, .hello, .associate, .associated, .close, .ping, .pong,
       .unknownOptional:
       appendControl(frame, to: &bytes)
@@ -185,6 +186,7 @@ public enum FrameEncoder {
     case .removed(let member): append(member, to: &body)
     case .introduce(let introduction): append(introduction, to: &body)
     case .introduced(let member), .askToIntroduce(let member): append(member, to: &body)
+    case .groupView(let view): view.append(to: &body)
     case .introductionFailed(let member, let reason, let detail):
       append(member, to: &body)
       appendReason(reason, detail, to: &body)

@@ -70,6 +70,7 @@ public enum FrameType {
   public static let introductionFailed: UInt8 = 0x74
   public static let withdrawIntroduction: UInt8 = 0x75
   public static let askToIntroduce: UInt8 = 0x76
+  public static let groupView: UInt8 = 0x77
   public static let openTunnel: UInt8 = 0x78
   public static let offerTunnel: UInt8 = 0x79
   public static let tunnelOpened: UInt8 = 0x7A
@@ -80,11 +81,10 @@ public enum FrameType {
   public static let senderPaused: UInt8 = 0xD0
   public static let receiverPaused: UInt8 = 0xD1
 
-  /// Numbers that version 1 keeps free for what is planned: more of streams, relaying, group membership. To this
-  /// version they are unknown required frames.
+  /// Numbers that version 1 keeps free for what is planned: more of streams, relaying. To this version they are
+  /// unknown required frames.
   public static let reservedForStreams: [ClosedRange<UInt8>] = [0x21...0x2F, 0x66...0x6F]
   public static let reservedForRelay: [ClosedRange<UInt8>] = [0x31...0x37]
-  public static let reservedForMembership: [ClosedRange<UInt8>] = [0x77...0x77]
 
   /// Every type of version 1 with its name in the document, in the order of the numbers.
   public static let all: [(name: String, type: UInt8)] = [
@@ -107,7 +107,8 @@ public enum FrameType {
     ("endStream", endStream), ("resetStream", resetStream), ("stopStream", stopStream),
     ("streamDone", streamDone), ("removeMember", removeMember), ("removed", removed),
     ("introduce", introduce), ("introduced", introduced), ("introductionFailed", introductionFailed),
-    ("withdrawIntroduction", withdrawIntroduction), ("askToIntroduce", askToIntroduce), ("openTunnel", openTunnel),
+    ("withdrawIntroduction", withdrawIntroduction), ("askToIntroduce", askToIntroduce), ("groupView", groupView),
+    ("openTunnel", openTunnel),
     ("offerTunnel", offerTunnel), ("tunnelOpened", tunnelOpened), ("tunnelData", tunnelData),
     ("closeTunnel", closeTunnel), ("listening", listening),
     ("comparing", comparing),

@@ -37,6 +37,8 @@ public enum WireLimits {
   public static let introducedHost = 16
   /// Introductions of one side that have no answer yet.
   public static let unansweredIntroductions = 64
+  /// Members in a `groupView`.
+  public static let groupMembers = 1_023
   public static let mediaType = 127
   /// All metadata of a resource together.
   public static let metadata = 4096

@@ -254,6 +254,9 @@ final class Flood {
         .offerTunnel(tunnel: farTunnel, from: other, relays: 1), .closeTunnel(tunnel: farTunnel, .left, detail: text),
       ]
     case FrameType.askToIntroduce: return [.askToIntroduce(other)]
+    case FrameType.groupView:
+      let members = round.isMultiple(of: 2) ? [Incarnation(rawValue: round)] : []
+      return [.groupView(GroupView(capacity: 8, smallest: 8, rank: 1, highest: 1, members: members))]
     case FrameType.introduced: return [.introduced(other)]
     case FrameType.introductionFailed: return [.introductionFailed(other, .declined, detail: text)]
     case FrameType.withdrawIntroduction: return [.withdrawIntroduction(other, .cancelled)]

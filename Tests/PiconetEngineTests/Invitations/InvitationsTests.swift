@@ -18,7 +18,7 @@ struct InvitationsTests {
       node: node(1), name: "", traits: someTraits, association: AssociationID(high: 1, low: 2), isKnown: true,
       messageLimit: 1_000),
     judgement: .known, isIntroduced: false, link: LinkID(rawValue: 1), isMember: false, membershipNumber: 0,
-    isLeaving: false)
+    isLeaving: false, yields: nil)
 
   @Test("one that is accepted asks for a place, keeps it from its accept on, and the node joins once it is admitted")
   func accepted() {

@@ -39,6 +39,7 @@ struct LegalFramesTests {
     (.introduce(Introduce(someMember, timeout: 1, name: "")), "a"), (.introduced(someMember), "a"),
     (.introductionFailed(someMember, .declined, detail: ""), "a"),
     (.withdrawIntroduction(someMember, .cancelled), "a"), (.askToIntroduce(someMember), "a"),
+    (.groupView(GroupView(capacity: 2, smallest: 2, rank: 0, highest: 0)), "a"),
     (.offer(transfer: 0, ResourceOffer(name: [1], size: 1)), "a"),
     (.acceptOffer(transfer: 0, offset: 0, limit: 1), "a"),
     (.declineOffer(transfer: 0, .declined, detail: ""), "a"),

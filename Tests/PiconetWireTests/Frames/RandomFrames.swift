@@ -146,6 +146,13 @@ struct RandomFrames {
     case .tunnelData: return .tunnelData(tunnel: transfer(), bytes(1...2_000)[...])
     case .closeTunnel: return .closeTunnel(tunnel: transfer(), reason(), detail: text(WireLimits.detail))
     case .askToIntroduce: return .askToIntroduce(member())
+    case .groupView:
+      let (one, other) = (integer(), integer())
+      let members = Set((0..<Int.random(in: 0...WireLimits.groupMembers, using: &dice)).map { _ in dice.next() })
+      return .groupView(
+        GroupView(
+          capacity: max(2, integer()), smallest: max(2, integer()), rank: min(one, other), highest: max(one, other),
+          members: members.sorted().map { Incarnation(rawValue: $0) }))
     case .introduced: return .introduced(member())
     case .introductionFailed: return .introductionFailed(member(), reason(), detail: text(WireLimits.detail))
     case .withdrawIntroduction: return .withdrawIntroduction(member(), reason())

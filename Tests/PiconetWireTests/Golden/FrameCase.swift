@@ -7,7 +7,7 @@ enum FrameCase: CaseIterable {
   case acknowledge, messageCredit, unreliableMessage, codeNonce, codeReveal, chunk, position, transferCredit, end
   case channelMessage, channelFragment, channelCredit
   case message, fragment, invite, accept, decline, withdraw, leave, admit, removeMember, removed
-  case introduce, introduced, introductionFailed, withdrawIntroduction, askToIntroduce
+  case introduce, introduced, introductionFailed, withdrawIntroduction, askToIntroduce, groupView
   case inviteByCode, codeAnswer, codeConfirm
   case offer, acceptOffer, declineOffer, stored, present, restart, comparing, listening, abandon, refuse, senderPaused,
     receiverPaused
@@ -51,6 +51,7 @@ enum FrameCase: CaseIterable {
       case .introduce: .introduce
       case .introduced: .introduced
       case .askToIntroduce: .askToIntroduce
+      case .groupView: .groupView
       case .introductionFailed: .introductionFailed
       case .withdrawIntroduction: .withdrawIntroduction
       case .offer: .offer

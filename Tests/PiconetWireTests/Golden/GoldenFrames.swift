@@ -91,6 +91,11 @@ enum GoldenFrames {
     "introduce-nowhere": .introduce(Introduce(member, timeout: 0, name: "")),
     "introduced": .introduced(member),
     "askToIntroduce": .askToIntroduce(member),
+    "groupView": .groupView(
+      GroupView(
+        capacity: 8, smallest: 5, rank: 3, highest: 64,
+        members: [0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210].map { Incarnation(rawValue: $0) })),
+    "groupView-alone": .groupView(GroupView(capacity: 8, smallest: 8, rank: 0, highest: 0)),
     "introductionFailed": .introductionFailed(member, .declined, detail: "not now"),
     "withdrawIntroduction": .withdrawIntroduction(member, .cancelled),
     "tunnelCredit": .tunnelCredit(tunnel: 6, consumed: 65_536, limit: 196_608),

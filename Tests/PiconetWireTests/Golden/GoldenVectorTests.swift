@@ -33,7 +33,7 @@ struct GoldenVectorTests {
   func refused() throws {
     let unknown: [String: UInt8] = [
       "unknown-required": 0x3F, "unknown-required-sequenced": 0x7F, "reserved-for-streams": 0x21,
-      "reserved-for-relay": 0x31, "reserved-for-membership": 0x77, "type-zero": 0x00,
+      "reserved-for-relay": 0x31, "type-zero": 0x00,
       "code-at-link-time": 0x02,
     ]
     #expect(WireDocument.refused.count >= 30)

@@ -20,11 +20,18 @@ struct Group: Sendable {
   private enum Phase: Sendable {
     case due(Instant)
     case introducing(CommandID)
+    /// One of the two has no place for the other. It waits until what one of them tells of its group changes.
+    case full
   }
 
   private struct Work: Sendable {
     var phase: Phase
     var tries = 0
+    /// Whether one of the two has told of a change since the introduction began.
+    var hasNews = false
+
+    /// How long after news of a free place the two are introduced again.
+    var pauseForPlace: Duration { .milliseconds(Int64(500) << min(tries, 5)) }
   }
 
   /// The most pairs that may wait: twice those of a group of 64.
@@ -56,6 +63,7 @@ struct Group: Sendable {
     }
     switch work.phase {
     case .introducing(let command): return command
+    case .full: return nil
     case .due(let present):
       guard work.tries == 0, time < present else { return nil }
       work.phase = .due(time)
@@ -81,6 +89,10 @@ struct Group: Sendable {
       remove(pair)
       return nil
     }
+    if ending.reason == .full {
+      waitForPlace(pair, at: now)
+      return nil
+    }
     // For a moment a previous run of the node may still be a member there, or too many introductions may be unanswered.
     let isOfFormer = ending.reason == .restarted || ending.reason == .selfConnection
     let isTooMany = ending.blame == .us && ending.reason == .limitExceeded
@@ -97,6 +109,22 @@ struct Group: Sendable {
     guard var work = pairs[pair] else { return }
     work.phase = .due(now + .seconds(Int64(1) << min(work.tries, 4)))
     pairs[pair] = work
+  }
+
+  /// One of the two has no place for the other.
+  private mutating func waitForPlace(_ pair: Pair, at now: Instant) {
+    guard var work = pairs[pair] else { return }
+    work.phase = work.hasNews ? .due(now + work.pauseForPlace) : .full
+    pairs[pair] = work
+  }
+
+  /// A member has told of a change of its group: pairs for one of which there was no place are introduced again.
+  mutating func viewChanged(of node: NodeID, at now: Instant) {
+    for (pair, var work) in pairs where pair.contains(node) {
+      if case .full = work.phase { work.phase = .due(now + work.pauseForPlace) }
+      work.hasNews = true
+      pairs[pair] = work
+    }
   }
 
   mutating func remove(_ pair: Pair) { pairs[pair] = nil }

@@ -1,0 +1,75 @@
+import PiconetWire
+
+/// What one association knows of the group.
+extension Association {
+  /// Whether both sides bring their members together.
+  var isOfGroup: Bool {
+    configuration.membership == .group && capabilities.contains(.group) && capabilities.contains(.introductions)
+  }
+
+  /// Whether its node has a place in our group, or was promised one.
+  var hasGroupPlace: Bool { isOfGroup && (isMember || holdsPlace) }
+
+  /// Its rank in the group: what it says itself, or what follows from how it became a member.
+  var rank: UInt64 {
+    guard let told = groupView?.rank, told > 0 else { return admittedRank }
+    return told
+  }
+
+  /// The capacity of its session; without limit until it has said so.
+  var groupCapacity: UInt64 { groupView?.capacity ?? VariableInteger.max }
+
+  /// Tells the remote side of our group, unless it knows.
+  func tell(_ view: GroupView, _ turn: Turn) {
+    // One that is no member and acknowledges nothing is told no more.
+    guard isOfGroup, toldView != view,
+      isMember || sequenced.unacknowledged.byteCount < KeepingLimits.strangerControl
+    else { return }
+    toldView = view
+    send(.groupView(view), turn)
+  }
+
+  /// Whether our group yields to that of the remote side if there is no place for all of both; nil if one of the two
+  /// has told of none.
+  func yields(at node: NodeID) -> Bool? {
+    guard isOfGroup, let toldView, let groupView else { return nil }
+    return toldView.yields(at: node.incarnation, to: groupView, of: self.node.incarnation)
+  }
+
+  /// - Returns: whether that is news.
+  func received(_ view: GroupView) -> Bool {
+    guard isOfGroup, groupView != view else { return false }
+    groupView = view
+    return true
+  }
+}
+
+extension GroupView {
+  /// Whether this group, as a node tells of it, yields to another: the smaller one does, and of two as large the one
+  /// whose lowest incarnation is larger. So both sides name the same one.
+  func yields(at teller: Incarnation, to other: GroupView, of otherTeller: Incarnation) -> Bool {
+    if members.count != other.members.count { return members.count < other.members.count }
+    return lowest(with: teller) > other.lowest(with: otherTeller)
+  }
+
+  private func lowest(with teller: Incarnation) -> UInt64 { min(teller.rawValue, members.first?.rawValue ?? .max) }
+}
+
+extension Frame {
+  /// Whether this frame asks for a place, or says that there is one or none, so that our group has to be known.
+  var isAboutPlace: Bool {
+    switch self {
+    case .invite, .inviteByCode, .accept: true
+    case .decline(let reason, _): reason == .full
+    case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .unreliableMessage,
+      .codeNonce, .codeReveal, .listening, .channelCredit, .chunk, .position, .transferCredit, .end, .streamCredit,
+      .tunnelCredit, .message, .fragment, .channelMessage, .channelFragment, .withdraw, .admit, .codeAnswer,
+      .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
+      .withdrawIntroduction, .askToIntroduce, .groupView, .openTunnel, .offerTunnel, .tunnelOpened, .tunnelData,
+      .closeTunnel, .offer, .acceptOffer, .declineOffer, .stored, .present, .restart, .comparing, .abandon, .refuse,
+      .senderPaused, .receiverPaused, .openStream, .streamData, .endStream, .resetStream, .stopStream, .streamDone,
+      .unknownOptional:
+      false
+    }
+  }
+}

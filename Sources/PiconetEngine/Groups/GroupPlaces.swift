@@ -1,0 +1,207 @@
+import PiconetWire
+
+/// The places of the group that this node is in: who holds one, as far as is known here, and whether there are more
+/// than there may be.
+struct GroupPlaces {
+  /// After this long no race for a place can be undecided any more: whoever was a member before keeps its place,
+  /// whatever a newcomer says.
+  static let settledAfter = Duration.seconds(60)
+  /// Members are told of a change of the group after this pause, together with those that follow meanwhile.
+  private static let viewPause = Duration.milliseconds(200)
+  /// For how long there may be too many: what members have to say of it may still be on its way.
+  private static let patience = Duration.milliseconds(500)
+
+  private let node: NodeID
+  private let capacity: UInt64
+  /// Our rank in the group; 0 if we are in none.
+  private(set) var rank: UInt64 = 0
+  private var rankedAt = Instant(nanoseconds: 0)
+  /// When members are told.
+  private var viewDue: Instant? { didSet { watch.changed() } }
+  /// When those beyond the places have to go.
+  private var crowdedUntil: Instant? { didSet { watch.changed() } }
+  /// Told of changes to what `nextDeadline` depends on.
+  private let watch: DeadlineWatch
+
+  init(_ node: NodeID, _ configuration: EngineConfiguration, _ watch: DeadlineWatch) {
+    self.node = node
+    capacity = UInt64(configuration.capacity)
+    self.watch = watch
+  }
+
+  // MARK: What is known
+
+  /// Our capacity for the group: members that are not in it take places, too.
+  private func capacity(_ associations: AssociationTable) -> UInt64 {
+    let outside = associations.values.count { !$0.isOfGroup && ($0.isMember || $0.holdsPlace) }
+    return max(capacity - min(capacity, UInt64(outside)), GroupView.leastCapacity)
+  }
+
+  /// What we tell of the group.
+  /// - Parameter reserved: whether places that were promised count.
+  func view(_ associations: AssociationTable, reserved: Bool) -> GroupView {
+    let own = capacity(associations)
+    var (smallest, highest) = (own, rank)
+    var members: [Incarnation] = []
+    for association in associations.values where association.hasGroupPlace && (reserved || association.isMember) {
+      members.append(association.node.incarnation)
+      guard association.isMember else { continue }
+      smallest = min(smallest, association.groupCapacity)
+      highest = max(highest, association.rank)
+    }
+    members.sort { $0.rawValue < $1.rawValue }
+    return GroupView(
+      capacity: own, smallest: smallest, rank: rank, highest: highest,
+      members: Array(members.prefix(WireLimits.groupMembers)))
+  }
+
+  /// Those who hold a place, as far as members say and we know: whoever is on the way to us counts.
+  private func known(_ associations: AssociationTable, _ introduced: IntroducedNodes) -> Set<Incarnation> {
+    var known: Set<Incarnation> = [node.incarnation]
+    for association in associations.values where association.hasGroupPlace {
+      known.insert(association.node.incarnation)
+      known.formUnion(association.groupView?.members ?? [])
+    }
+    known.formUnion(introduced.entries.nodes.map(\.incarnation))
+    return known
+  }
+
+  /// The smallest capacity that we have heard of in the group.
+  private func smallest(_ associations: AssociationTable) -> UInt64 {
+    associations.values.reduce(capacity(associations)) { smallest, association in
+      guard association.hasGroupPlace, let view = association.groupView else { return smallest }
+      return min(smallest, view.capacity, view.smallest)
+    }
+  }
+
+  /// Whether a node is of our group already, by the word of a member.
+  private func isKin(_ newcomer: NodeID, _ associations: AssociationTable, _ introduced: IntroducedNodes) -> Bool {
+    if introduced.entries[newcomer] != nil { return true }
+    return associations.contains { association in
+      association.isOfGroup && association.isMember
+        && association.groupView?.members.contains(newcomer.incarnation) == true
+    }
+  }
+
+  /// Those whom we have as members ourselves, and ourselves.
+  private func order(
+    _ associations: AssociationTable, and others: [GroupOrder.Member] = [], staying: Bool, at now: Instant
+  ) -> GroupOrder {
+    let own = GroupOrder.Member(
+      node: node, capacity: capacity(associations), rank: rank, isSettled: rank > 0 && isSettled(rankedAt, now))
+    let those = associations.values.filter { association in
+      staying ? association.isOfGroup && association.isStaying : association.hasGroupPlace
+    }
+    let newcomers = Set(others.map(\.node))
+    return GroupOrder(
+      [own] + others
+        + those.filter { !newcomers.contains($0.node) }.map { association in
+          GroupOrder.Member(
+            node: association.node, capacity: association.groupCapacity, rank: association.rank,
+            isSettled: association.memberSince.map { isSettled($0, now) } ?? false)
+        })
+  }
+
+  private func isSettled(_ since: Instant, _ now: Instant) -> Bool { since + Self.settledAfter <= now }
+
+  // MARK: Admission
+
+  /// Whether there is a place for this node.
+  /// - Parameter newcomer: nil: an address where anybody may answer.
+  func hasPlace(
+    for newcomer: NodeID?, _ associations: AssociationTable, _ introduced: IntroducedNodes, at now: Instant
+  ) -> Bool {
+    let association = newcomer.flatMap { associations[$0] }
+    if association?.hasGroupPlace == true { return true }
+    if let association, !association.isOfGroup {
+      return association.holdsPlace || UInt64(associations.takenPlaces) < capacity
+    }
+    if let newcomer, isKin(newcomer, associations, introduced) {
+      return hasPlace(forKin: newcomer, associations, at: now)
+    }
+    // It comes with its whole group.
+    var all = known(associations, introduced)
+    all.formUnion(association?.groupView?.members ?? [])
+    let already = newcomer.map { all.contains($0.incarnation) } ?? false
+    let limit = min(
+      smallest(associations), association?.groupView?.smallest ?? .max, association?.groupView?.capacity ?? .max)
+    return UInt64(all.count + (already ? 0 : 1)) <= limit
+  }
+
+  /// Whether one that a member has as a member, too, has a place beside those whom we have ourselves. What others say
+  /// does not count here, or a lie would part honest members.
+  func hasPlace(forKin newcomer: NodeID, _ associations: AssociationTable, at now: Instant) -> Bool {
+    let association = associations[newcomer]
+    // Before it has told its rank it may be one that comes before everybody who is not settled.
+    let rank = association?.groupView.map { $0.rank == 0 ? VariableInteger.max : $0.rank } ?? 0
+    let member = GroupOrder.Member(
+      node: newcomer, capacity: association?.groupView?.capacity ?? VariableInteger.max, rank: rank, isSettled: false)
+    return !order(associations, and: [member], staying: false, at: now).beyond.contains(newcomer)
+  }
+
+  // MARK: Changes
+
+  /// A node of the group has become a member: ranks follow from who was in a group before.
+  mutating func joined(_ association: Association, at now: Instant) {
+    guard association.isOfGroup else { return }
+    let view = association.groupView
+    let isFounder = (view?.rank ?? 0) == 0
+    if rank > 0 {
+      // What the node itself reckons, by the same words.
+      let told = association.toldView
+      association.admittedRank =
+        told?.rank == 0 ? (node < association.node ? 2 : 1) : Self.next(told?.highest ?? rank)
+    } else if isFounder {
+      let isSmaller = node < association.node
+      (rank, association.admittedRank) = isSmaller ? (1, 2) : (2, 1)
+      rankedAt = now
+    } else {
+      rank = Self.next(view?.highest ?? 0)
+      rankedAt = now
+    }
+  }
+
+  private static func next(_ rank: UInt64) -> UInt64 { min(rank, VariableInteger.max - 1) + 1 }
+
+  /// Something about members has changed.
+  mutating func changed(_ associations: AssociationTable, at now: Instant) {
+    let hasOthers = associations.contains(where: \.hasGroupPlace)
+    if !hasOthers, rank > 0 { rank = 0 }
+    let isCrowded = hasOthers && !order(associations, staying: true, at: now).beyond.isEmpty
+    if isCrowded != (crowdedUntil != nil) { crowdedUntil = isCrowded ? now + Self.patience : nil }
+    let view = view(associations, reserved: false)
+    let isNews = associations.contains { Self.isTold($0) && $0.toldView != view }
+    if isNews != (viewDue != nil) { viewDue = isNews ? now + Self.viewPause : nil }
+  }
+
+  /// Without a link the words would only pile up.
+  private static func isTold(_ association: Association) -> Bool {
+    association.isOfGroup && association.isStaying && association.activeLink != nil
+  }
+
+  mutating func removeAll() { (viewDue, crowdedUntil) = (nil, nil) }
+
+  // MARK: Time
+
+  var nextDeadline: Instant? { [viewDue, crowdedUntil].compactMap { $0 }.min() }
+
+  /// Tells members of the group if it is time to.
+  mutating func tellMembers(_ associations: AssociationTable, _ turn: Turn) {
+    guard let due = viewDue, due <= turn.now else { return }
+    viewDue = nil
+    let view = view(associations, reserved: false)
+    for association in associations.inOrder where Self.isTold(association) { association.tell(view, turn) }
+  }
+
+  /// The members to leave, in order, because there are more than places: those that are beyond the places, or, if we
+  /// are ourselves, those that are not.
+  mutating func takeParting(_ associations: AssociationTable, at now: Instant) -> [NodeID] {
+    guard let due = crowdedUntil, due <= now else { return [] }
+    crowdedUntil = nil
+    let beyond = order(associations, staying: true, at: now).beyond
+    let amBeyond = beyond.contains(node)
+    return associations.inOrder.filter { association in
+      association.isOfGroup && association.isStaying && beyond.contains(association.node) != amBeyond
+    }.map(\.node)
+  }
+}
