@@ -25,6 +25,7 @@ extension World {
     for expectation in persona(node).expectations {
       plan(.expect(target: expectation.target, length: expectation.length), of: node, in: expectation.at)
     }
+    if let departure = persona(node).departure, node.life == 0 { plan(.depart, of: node, in: departure) }
     for introduction in persona(node).introductions {
       plan(
         .introduce(first: introduction.first, second: introduction.second, timeout: introduction.timeout), of: node,
@@ -74,6 +75,8 @@ extension World {
       causes.removals.insert(Causes.Removal(by: node.node, subject: peer))
       statistics.removals += 1
       command(.remove(peer), of: node)
+    case .depart: depart(node)
+    case .comeBack: comeBack(node)
     case .shutDown:
       node.application.isShuttingDown = true
       command(.shutDown, of: node)
@@ -81,11 +84,15 @@ extension World {
   }
 
   private func invite(_ target: Int, _ byAddress: Bool, _ timeout: UInt64, _ node: SimulatedNode) {
-    if isCalm { return }
+    if isCalm || node.application.isAway { return }
     let seen = node.application.inSight.last { indices[$0.peer] == target }
     let goal: InvitationTarget
-    if let seen, !byAddress {
+    // Nobody types an address of a transport that the node itself has not: such nodes meet over a member between them.
+    let isNear = scenario.haveCommonTransport(node.index, target)
+    if let seen, !byAddress || !isNear {
       goal = .node(seen)
+    } else if !isNear {
+      return
     } else {
       let expected = applicationDice.chance(30) ? nodes[target].peer : nil
       goal = .addresses(addresses(of: target), expected: expected)

@@ -36,7 +36,9 @@ extension World {
   private func answerInvitation(of peer: NodeID, comparesCodes: Bool, _ node: SimulatedNode) {
     let persona = persona(node)
     let delay = applicationDice.word() % max(1, persona.answerDelay)
-    if applicationDice.chance(persona.acceptChance) {
+    if node.application.isAway {
+      plan(.answer(peer, accept: false), of: node, in: delay)
+    } else if applicationDice.chance(persona.acceptChance) {
       // Now and then an application forgets to show the code where it has to.
       let shows = applicationDice.chance(comparesCodes ? 95 : 40)
       plan(shows ? .showCode(peer) : .answer(peer, accept: true), of: node, in: delay)
@@ -48,7 +50,9 @@ extension World {
   private func answerIntroduction(of peer: NodeID, _ node: SimulatedNode) {
     let persona = persona(node)
     let delay = applicationDice.word() % max(1, persona.answerDelay)
-    if applicationDice.chance(persona.acceptIntroductionChance) {
+    if node.application.isAway {
+      plan(.answerIntroduction(peer, accept: false), of: node, in: delay)
+    } else if applicationDice.chance(persona.acceptIntroductionChance) {
       plan(.answerIntroduction(peer, accept: true), of: node, in: delay)
     } else if applicationDice.chance(persona.declineIntroductionChance) {
       plan(.answerIntroduction(peer, accept: false), of: node, in: delay)
@@ -60,6 +64,7 @@ extension World {
     node.application.messageLimits[peer.node] = peer.messageLimit
     node.application.channelLimits[peer.node] = peer.channelLimit
     node.application.forgetMessages(of: peer.node)
+    if node.application.isAway { return plan(.leave(peer.node), of: node, in: 0) }
     if isCalm || isHostile(indices[peer.node.peer] ?? 0) { return sendToHostile(peer, node) }
     let persona = persona(node)
     for _ in 0..<applicationDice.number(persona.bursts) {

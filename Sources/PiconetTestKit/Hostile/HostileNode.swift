@@ -17,7 +17,7 @@ final class HostileNode {
     case stolenAssociation, resumeAhead, resumeBehind, resumeTwice
     case streamFlood, streamsBeyondCredit, streamsOutOfOrder, foreignStreams, streamCreditOverflow, streamChurn
     case invitationChurn, offerChurn, removalFlood, deafResume
-    case introductionChurn, tunnelChurn, askFlood, codeInvitationChurn, pauseFlood, deafPings
+    case introductionChurn, tunnelChurn, askFlood, groupLies, groupViewFlood, codeInvitationChurn, pauseFlood, deafPings
     case oversizedOffers, halfFiles
 
     /// Attacks on typed codes.
@@ -27,7 +27,7 @@ final class HostileNode {
 
     /// Attacks with frames that only members may send.
     static let ofMembers: [Attack] = [
-      .removalFlood, .introductionChurn, .tunnelChurn, .askFlood, .pauseFlood,
+      .removalFlood, .introductionChurn, .tunnelChurn, .askFlood, .pauseFlood, .groupLies, .groupViewFlood,
     ]
 
     /// Attacks on what others have begun to send.

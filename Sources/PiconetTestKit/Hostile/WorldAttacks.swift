@@ -122,7 +122,8 @@ extension World {
       for frame in streamFrames(session, node) { say(frame) }
     case .invitationChurn, .offerChurn, .removalFlood, .codeInvitationChurn:
       hostileSend(churn(session, node), node, number)
-    case .introductionChurn, .tunnelChurn, .askFlood, .pauseFlood:
+    case .groupLies: for _ in 0..<3 { say(.groupView(falseView(node))) }
+    case .introductionChurn, .tunnelChurn, .askFlood, .pauseFlood, .groupViewFlood:
       // Mostly as a member: a node that is none is left at once.
       if session.isMember || node.dice.chance(5) {
         hostileSend(churn(session, node), node, number)
@@ -177,13 +178,25 @@ extension World {
       member, timeout: node.dice.pick([0, 500, 5_000, VariableInteger.max]), name: "a friend", addresses: addresses)
   }
 
+  /// Members that are none, as many as there may be or more, and any ranks and capacities.
+  func falseView(_ node: HostileNode) -> GroupView {
+    let rank = node.dice.pick([0, 1, 2, 1_000, VariableInteger.max])
+    let count = node.dice.pick([0, 1, 10, WireLimits.groupMembers, 10_000])
+    let invented = (0..<count).map { _ in Incarnation(rawValue: node.dice.word()) }
+    let real = nodes.filter { _ in node.dice.chance(50) }.map(\.node.incarnation)
+    return GroupView(
+      capacity: node.dice.pick([0, 2, 3, 5, 8, VariableInteger.max]), smallest: node.dice.pick([0, 2, 5, 8]),
+      rank: rank, highest: max(rank, node.dice.pick([0, 7, VariableInteger.max])),
+      members: Set(invented + real).sorted { $0.rawValue < $1.rawValue })
+  }
+
   /// Any frame with any numbers.
   func monkeyFrame(_ node: HostileNode) -> Frame {
     let small = UInt64(node.dice.number(0...4))
     let large = node.dice.pick([0, 1, 100, 10_000, VariableInteger.max])
     let bytes = node.dice.bytes(node.dice.number(1...200))[...]
     let reason = Reason(rawValue: UInt16(node.dice.number(0...70)))
-    switch node.dice.number(0...62) {
+    switch node.dice.number(0...63) {
     case 0: return .codeReveal(node.dice.bytes(32))
     case 40: return .codeConfirm(node.dice.bytes(InviteByCode.confirmationCount))
     case 41: return .codeNonce(node.dice.bytes(32))
@@ -249,6 +262,7 @@ extension World {
     // What stands for TLS begins with the speaker's number: no node can prove to be another.
     case 59, 60: return .tunnelData(tunnel: small, [UInt8(node.index)] + bytes)
     case 61: return .tunnelCredit(tunnel: small, consumed: min(small, large), limit: large)
+    case 63: return .groupView(falseView(node))
     case 62: return .closeTunnel(tunnel: small, reason, detail: "")
     case 48: return .channelCredit(Self.channel(node.dice.number(1...63)), limit: large)
     case 39: return .comparing(transfer: small, compared: large)

@@ -7,7 +7,7 @@ extension World {
   /// Attacks that go on for long.
   static let floods: Set<HostileNode.Attack> = [
     .optionalFlood, .pingFlood, .invitationChurn, .offerChurn, .streamChurn, .removalFlood, .deafResume,
-    .introductionChurn, .tunnelChurn, .askFlood, .codeInvitationChurn, .pauseFlood, .deafPings,
+    .introductionChurn, .tunnelChurn, .askFlood, .groupViewFlood, .codeInvitationChurn, .pauseFlood, .deafPings,
   ]
 
   /// The bytes of one round, which repeats its frames a hundred times.
@@ -45,6 +45,9 @@ extension World {
         ? [.openTunnel(tunnel: number, to: memberName(node)), end]
         : [.offerTunnel(tunnel: number, from: memberName(node), relays: 1), end]
     case .askFlood: return [.askToIntroduce(memberName(node))]
+    case .groupViewFlood:
+      let members = node.dice.chance(50) ? [Incarnation(rawValue: node.dice.word())] : []
+      return [.groupView(GroupView(capacity: 8, smallest: 8, rank: 1, highest: 1, members: members))]
     case .codeInvitationChurn:
       let invite = InviteByCode(
         timeout: UInt64(node.dice.number(0...9_000)), share: [UInt8](repeating: 4, count: InviteByCode.shareCount),

@@ -43,6 +43,8 @@ struct NodeLedger {
   var invitations: Set<NodeID> = []
   /// Peers whose code a person on our side was asked to compare.
   var compared: Set<NodeID> = []
+  /// How invitations of ours have failed.
+  var attemptEnds: [CommandID: Ending] = [:]
   /// Invitations of ours that have reached their peers.
   var sentInvitations: Set<CommandID> = []
   /// Our offers: the number of their content.

@@ -39,6 +39,18 @@ struct Causes {
 
   mutating func partedByHostile(_ one: NodeID, _ other: NodeID) { partedByHostile.insert([one, other]) }
 
+  /// Nodes that have left everybody, to come back.
+  var departed: Set<Int> = []
+  /// Pairs of which one has left the other because the group had more members than places.
+  private(set) var partedForPlaces: Set<Set<NodeID>> = []
+
+  mutating func partedForPlace(_ one: NodeID, _ other: NodeID) { partedForPlaces.insert([one, other]) }
+
+  /// Pairs with more than one link, of which one side has given one up: its word may be lost with the link.
+  private(set) var givenUpLinks: Set<Set<NodeID>> = []
+
+  mutating func gaveLinkUp(_ one: NodeID, _ other: NodeID) { givenUpLinks.insert([one, other]) }
+
   struct Removal: Hashable {
     var by: NodeID
     var subject: NodeID
@@ -65,7 +77,10 @@ extension World {
       return
     }
     causes.endings[association] = nil
-    let isSilenced = causes.isSilenced(index, node.index, since: min(since, other.since))
+    // Who leaves its relays at the same moment takes its goodbye's way away.
+    let isCutOff =
+      seed.family == .relays && (causes.departed.contains(index) || causes.departed.contains(node.index))
+    let isSilenced = isCutOff || causes.isSilenced(index, node.index, since: min(since, other.since))
     if !ReasonClass(ending.reason).agrees(with: ReasonClass(other.ending.reason), isSilenced: isSilenced) {
       finding(
         "n\(node.index) loses \(name(peer)): \(ending), blame \(ending.blame); the other side: \(other.ending), blame \(other.ending.blame)"

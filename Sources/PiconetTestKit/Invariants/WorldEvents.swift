@@ -18,7 +18,8 @@ extension World {
       checkIntroduced(peer, node)
       statistics.connected += 1
       if isOfHostile(peer.node) { statistics.hostileMembers += 1 }
-      if node.record.members.count >= scenario.configurations[node.index].capacity {
+      // In a group those that win a race for a place are decided upon a little later.
+      if !scenario.isCrowded, node.record.members.count >= scenario.configurations[node.index].capacity {
         finding("n\(node.index) has more members than the session takes")
       }
     case .disconnected(let peer, let ending):
@@ -29,6 +30,7 @@ extension World {
       node.record.suspended.remove(peer)
       flows.disconnected(node.node, from: peer)
       checkHonest(ending, peer, node)
+      if ending.reason == .full { causes.partedForPlace(node.node, peer) }
       checkFair(ending, peer, node)
       checkRemoval(ending, of: peer, at: node)
       checkPlace(ending, of: peer, at: node)
@@ -77,7 +79,7 @@ extension World {
 
   /// A peer whose code was compared has a place from then on.
   private func checkPlace(_ ending: Ending, of peer: NodeID, at node: SimulatedNode) {
-    guard ending.reason == .full, let index = indices[peer.peer], !isHostile(index) else { return }
+    guard ending.reason == .full, !scenario.isCrowded, let index = indices[peer.peer], !isHostile(index) else { return }
     if nodes[index].node == peer, nodes[index].record.compared.contains(node.node) {
       finding("n\(node.index) was a member of \(name(peer)) for a moment, which has no place")
     }

@@ -71,7 +71,10 @@ extension World {
     statistics.membersApart += 1
     // A hostile node may keep an introduction unanswered, or say that it failed.
     guard scenario.isGroup, !isOfHostile(one), !isOfHostile(other) else { return }
-    // Everybody takes members' word, and there is room.
+    // Everybody takes members' word, and who is left out is not given up so. Only one that leaves everybody wants
+    // nobody.
+    let hasLeft = [one, other].contains { indices[$0.peer].map(causes.departed.contains) ?? false }
+    if [.declined, .left].contains(ending.reason), hasLeft { return }
     if ending.reason != .removed { finding("n\(node.index) gives \(name(one)) and \(name(other)) up: \(ending)") }
   }
 
@@ -84,7 +87,9 @@ extension World {
       for member in node.record.members.keys.sorted() {
         guard let index = indices[member.peer], !isHostile(index), nodes[index].node == member else { continue }
         for other in nodes[index].record.members.keys.sorted() where other != node.node && !isOfHostile(other) {
-          if node.record.members[other] == nil, !causes.partedByHostile.contains([node.node, other]) {
+          if node.record.members[other] == nil, !causes.partedByHostile.contains([node.node, other]),
+            !isTakenByHostile(node.index, indices[other.peer])
+          {
             finding("n\(node.index) has \(name(member)), which has \(name(other)), which n\(node.index) has not")
           }
         }

@@ -91,6 +91,7 @@ extension World {
     }
     if !node.record.resting.isEmpty { checkResting(bytes, on: link, node) }
     if bytes.isEmpty { finding("n\(node.index) transmits nothing") }
+    if scenario.isGroup { heed(wordsIn: bytes, on: link, node) }
     if !node.record.isOpen { checkRefusal(bytes, on: link, node) }
     if scenario.hostileCount > 0, bytes.count < 400 { overhear(bytes, on: link, node) }
     let outstanding = node.record.outstanding[link, default: 0] + bytes.count
@@ -148,6 +149,7 @@ extension World {
     case (.invite, .failed(let ending)):
       checkHonest(ending, nil, node)
       checkAttempt(ending, node)
+      node.record.attemptEnds[id] = ending
     case (.offer, .failed(let ending)): checkHonest(ending, nil, node)
     case (.ping(_, let timeout), .roundTrip(let duration)):
       // A paused process finds out late, but in the order of its facts an answer never comes after the time limit.
@@ -178,17 +180,25 @@ extension World {
     let mayLeave = [index, node.index].contains { place in
       let persona = scenario.personas[place]
       return persona.leaveChance > 0 || persona.removeChance > 0 || nodes[place].application.isShuttingDown
+        || causes.departed.contains(place)
     }
     // A relay that leaves takes its members' links with it.
     let mayTakeAway =
       seed.family == .relays
-      && (nodes.contains { $0.application.isShuttingDown } || !causes.partedByHostile.isEmpty)
+      && (nodes.contains { $0.application.isShuttingDown } || !causes.departed.isEmpty
+        || !causes.partedByHostile.isEmpty)
     // The wish of a hostile member makes one leave the other, and the link may break before the other's answer is read.
     let isParted = causes.partedByHostile.contains([node.node, peer])
     switch ReasonClass(ending.reason) {
     case .broken: break
     // A link is given up for another one that is there already.
-    case .lost: if mayLeave || mayTakeAway || isParted || ending.reason == .duplicateLink { return }
+    case .lost:
+      // The word of it may be lost with the link; the peer stays a member.
+      let isMember = node.record.members[peer] != nil
+      if isMember, scenario.lossyCloseChance > 0, causes.givenUpLinks.contains([node.node, peer]) { return }
+      if mayLeave || mayTakeAway || isParted || ending.reason == .duplicateLink || isPartedForPlace(node.node, peer) {
+        return
+      }
     // Somebody asked for it; any member may ask for the removal of others.
     case .left, .removed, .refused: return
     }

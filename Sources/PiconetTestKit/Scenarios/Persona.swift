@@ -60,6 +60,8 @@ struct Persona: Sendable {
   /// A member is removed for all.
   var removeChance = 0
   var inviteAgainChance = 0
+  /// When it leaves everybody, to come back a little later.
+  var departure: UInt64?
 
   var bursts = 0...2
   var burstLength = 1...8

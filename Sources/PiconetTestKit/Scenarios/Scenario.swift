@@ -35,6 +35,8 @@ struct Scenario {
   var introducesAll = false
   /// Members of members become members: nobody wants anything else, and there is room.
   var isGroup = false
+  /// Such a group has, or may have, fewer places than there are nodes that want one.
+  var isCrowded = false
   /// The channels in which applications send; always including channel 0.
   var channels: [MessageChannel] = [0]
 
@@ -82,6 +84,7 @@ struct Scenario {
       ].map { UInt64($0.wholeNanoseconds) }.reduce(0, +)
       longest = max(longest, patience)
     }
-    return 2 * longest + 4_000_000_000
+    // An introduction whose introducer has left stands for its whole time.
+    return max(2 * longest + 4_000_000_000, isCrowded ? 36_000_000_000 : 0)
   }
 }

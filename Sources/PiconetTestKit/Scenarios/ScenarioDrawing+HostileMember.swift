@@ -21,7 +21,7 @@ extension Scenario {
     }
   }
 
-  private func haveCommonTransport(_ one: Int, _ other: Int) -> Bool {
+  func haveCommonTransport(_ one: Int, _ other: Int) -> Bool {
     transports.contains {
       configurations[one].transports.contains($0) && configurations[other].transports.contains($0)
     }

@@ -24,6 +24,7 @@ extension Scenario {
     case .groups: scenario.drawGroups(&dice)
     case .relays: scenario.drawRelays(&dice)
     }
+    scenario.drawPlaces(&dice)
     scenario.drawChannels(&dice)
     scenario.drawHostileMember(&dice)
     return scenario
@@ -51,7 +52,7 @@ extension Scenario {
   }
 
   /// Small limits are reached more often than large ones.
-  private static func configuration(_ index: Int, _ dice: inout Dice) -> EngineConfiguration {
+  static func configuration(_ index: Int, _ dice: inout Dice) -> EngineConfiguration {
     var configuration = EngineConfiguration(sessionID: "simulation", name: "n\(index)")
     configuration.removals = .members
     configuration.frameLimit = dice.pick([1_024, 1_500, 4_096, 16_381])

@@ -48,6 +48,8 @@ enum ApplicationStep {
   case cancelStream(StreamID)
   case leave(NodeID)
   case remove(NodeID)
+  /// It leaves everybody, and comes back.
+  case depart, comeBack
   case shutDown
 }
 

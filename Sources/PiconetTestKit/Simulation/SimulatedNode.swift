@@ -115,6 +115,8 @@ struct ApplicationState {
   var written: [StreamID: WrittenStream] = [:]
   var read: [StreamID: ReadStream] = [:]
   var isShuttingDown = false
+  /// It has left everybody, and wants nobody for a while.
+  var isAway = false
 
   mutating func forgetMessages(of peer: NodeID) {
     queuedCost = queuedCost.filter { $0.key.peer != peer }

@@ -82,7 +82,10 @@ extension World {
     advance(to: scenario.activeTime)
     calmDown()
     settle()
+    fillPlaces()
     if findings.first == nil { checkQuiet() }
+    checkNobodyIsLeftOut()
+    checkCalm()
     for node in nodes.prefix(scenario.engineCount) {
       plan(.shutDown, of: node, in: applicationDice.chance(50) ? 0 : applicationDice.milliseconds(0...300))
     }
@@ -92,7 +95,7 @@ extension World {
 
   /// Whatever was begun ends. Quiet members keep asking one another whether they are alive, which would take up most of
   /// a run: only every fourth seed watches that to its end, the others until all has been quiet for a while.
-  private func settle() {
+  func settle() {
     let end = now + scenario.settleTime
     if seed.number % 4 == 0 { return advance(to: end) }
     var quiet = 0

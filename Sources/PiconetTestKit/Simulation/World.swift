@@ -60,6 +60,9 @@ final class World {
   var streams = StreamTruths()
   var causes = Causes()
 
+  /// Frames that spoke of members, since somebody began to count.
+  var wordsAboutMembers = 0
+
   /// Whether every engine writes a trace, and the traces of engines that are over.
   let recordsTraces: Bool
   var traces: [[UInt8]] = []

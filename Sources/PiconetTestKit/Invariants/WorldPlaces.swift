@@ -1,0 +1,161 @@
+import PiconetEngine
+import PiconetWire
+
+/// What is checked of groups with fewer places than there are nodes that want one.
+extension World {
+  /// Honest nodes by groups: those that members lead to from one another. A node alone is a group.
+  private var groups: [[Int]] {
+    var groups: [[Int]] = []
+    var seen: Set<Int> = []
+    for start in 0..<scenario.engineCount where seen.insert(start).inserted {
+      var group = [start]
+      var next = 0
+      while next < group.count {
+        for member in nodes[group[next]].record.members.keys.sorted() {
+          guard let index = indices[member.peer], !isHostile(index), seen.insert(index).inserted else { continue }
+          group.append(index)
+        }
+        next += 1
+      }
+      groups.append(group.sorted())
+    }
+    return groups
+  }
+
+  private func capacity(of group: [Int]) -> Int { group.map { scenario.configurations[$0].capacity }.min() ?? 0 }
+
+  private func describe(_ group: [Int]) -> String { group.map { "n\($0)" }.joined(separator: " ") }
+
+  /// No group has more members than any of them has room for.
+  func checkPlaces() {
+    guard scenario.isCrowded else { return }
+    for group in groups where group.count > 1 && group.count > capacity(of: group) {
+      // Two that a hostile member has parted do not know of each other's places.
+      let members = Set(group.map { nodes[$0].node })
+      if causes.partedByHostile.contains(where: { $0.isSubset(of: members) }) { continue }
+      finding("\(describe(group)) are one group, with \(capacity(of: group)) places")
+    }
+  }
+
+  /// Whoever is alone asks everybody again, one after the other, since a place may have become free. In the end nobody
+  /// is alone beside a free place.
+  func fillPlaces() {
+    guard scenario.isCrowded, scenario.hostileCount == 0 else { return }
+    if let end = nodes.map(\.pausedUntil).max(), end > now { advance(to: end) }
+    // A second time for those that have lost their last member meanwhile.
+    for _ in 0..<2 {
+      for node in nodes where node.record.members.isEmpty { fillPlace(node) }
+      settle()
+    }
+  }
+
+  private func fillPlace(_ node: SimulatedNode) {
+    for target in nodes.indices where target != node.index && node.record.members.isEmpty {
+      guard findings.first == nil, !Set(transports(of: node.index)).isDisjoint(with: transports(of: target)) else {
+        continue
+      }
+      ask(target, for: node)
+    }
+    advance(to: now + 4_000_000_000)
+  }
+
+  /// One invitation, to its end: it leads to a membership, or there is no place. It may meet an association that has
+  /// been unused for so long that the other side ends it at that moment; then it is made once more.
+  private func ask(_ target: Int, for node: SimulatedNode, isSecond: Bool = false) {
+    let id = command(
+      .invite(
+        .addresses(addresses(of: target), expected: nodes[target].peer), context: [], timeout: .seconds(10), code: nil),
+      of: node)
+    let end = now + 12_000_000_000
+    while findings.first == nil, now < end, node.record.pending[id] != nil { advance(to: now + 20_000_000) }
+    if findings.first != nil || !node.record.members.isEmpty { return }
+    guard let ending = node.record.attemptEnds[id], ending.reason != .full else { return }
+    if ending.reason == .idle, !isSecond { return ask(target, for: node, isSecond: true) }
+    finding("n\(node.index) is alone and gets no place beside n\(target), but not because it is full: \(ending)")
+  }
+
+  /// Whether a hostile member has the last place beside one of two nodes: it may be a member of whom it likes.
+  func isTakenByHostile(_ one: Int, _ other: Int?) -> Bool {
+    guard scenario.isCrowded else { return false }
+    return [one, other ?? one].contains { index in
+      let members = nodes[index].record.members
+      return members.count + 1 >= scenario.configurations[index].capacity && members.keys.contains(where: isOfHostile)
+    }
+  }
+
+  func checkNobodyIsLeftOut() {
+    guard scenario.isCrowded, scenario.hostileCount == 0 else { return }
+    let groups = groups
+    for alone in groups where alone.count == 1 {
+      for group in groups where group != alone && group.count < capacity(of: group + alone) {
+        let isNear = group.contains {
+          !Set(transports(of: $0)).isDisjoint(with: transports(of: alone[0]))
+        }
+        if isNear { finding("n\(alone[0]) is alone, and \(describe(group)) have a place for it") }
+      }
+    }
+  }
+
+  /// Where nothing changes any more nobody speaks of places or introduces anybody.
+  func checkCalm() {
+    guard scenario.isCrowded, scenario.hostileCount == 0, seed.family == .groups, seed.number % 4 == 0 else { return }
+    wordsAboutMembers = 0
+    advance(to: now + 40_000_000_000)
+    if wordsAboutMembers > 0 { finding("\(wordsAboutMembers) words about members were said in calm") }
+  }
+
+  /// Counts words about members, and notes whom a node leaves because there is no place, and where it gives a link up
+  /// for another one.
+  func heed(wordsIn bytes: Bytes, on link: LinkID, _ node: SimulatedNode) {
+    var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
+    decoder.push(bytes)
+    while let frame = try? decoder.next() {
+      switch frame {
+      case .introduce, .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .groupView:
+        wordsAboutMembers += 1
+      case .leave(let reason, _):
+        if reason == .full, let remote = remote(on: link, node) { causes.partedForPlace(node.node, remote) }
+      case .close(let reason, _):
+        if reason == .duplicateLink, let remote = remote(on: link, node) { causes.gaveLinkUp(node.node, remote) }
+      case .hello, .associate, .associated, .ping, .pong, .acknowledge, .messageCredit, .unreliableMessage,
+        .codeNonce, .codeReveal, .listening, .channelCredit, .chunk, .position, .transferCredit, .end, .streamCredit,
+        .tunnelCredit, .message, .fragment, .channelMessage, .channelFragment, .invite, .accept, .decline, .withdraw,
+        .admit, .inviteByCode, .codeAnswer, .codeConfirm, .removeMember, .removed, .openTunnel, .offerTunnel,
+        .tunnelOpened, .tunnelData, .closeTunnel, .offer, .acceptOffer, .declineOffer, .stored, .present, .restart,
+        .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
+        .resetStream, .stopStream, .streamDone, .unknownOptional:
+        break
+      }
+    }
+  }
+
+  private func remote(on link: LinkID, _ node: SimulatedNode) -> NodeID? {
+    if let (number, side) = node.links[link] { return nodes[connections[number].ends[1 - side].node].node }
+    guard let tunnel = node.tunnelLinks[link], let remote = node.tunnels[tunnel]?.greeting.first else { return nil }
+    return nodes[Int(remote)].node
+  }
+
+  /// Whether one of two has left the other because there was no place, or a member over which they were linked has left
+  /// one of them, or was left by it, for that reason.
+  func isPartedForPlace(_ one: NodeID, _ other: NodeID) -> Bool {
+    if causes.partedForPlaces.contains([one, other]) { return true }
+    return seed.family == .relays
+      && causes.partedForPlaces.contains { $0.contains(one) || $0.contains(other) }
+  }
+
+  /// It leaves everybody, and comes back a little later.
+  func depart(_ node: SimulatedNode) {
+    guard !isCalm else { return }
+    node.application.isAway = true
+    causes.departed.insert(node.index)
+    for member in node.application.members { command(.leave(member, .left), of: node) }
+    plan(.comeBack, of: node, in: applicationDice.milliseconds(100...800))
+  }
+
+  func comeBack(_ node: SimulatedNode) {
+    node.application.isAway = false
+    guard !isCalm, let invitation = persona(node).invitations.first else { return }
+    plan(
+      .invite(target: invitation.target, byAddress: invitation.byAddress, timeout: 10_000_000_000), of: node, in: 0)
+  }
+}
