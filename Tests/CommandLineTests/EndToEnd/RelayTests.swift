@@ -122,10 +122,10 @@ struct RelayTests {
         --json > $FOLDER/kitchen.out 2> $FOLDER/kitchen.err &
       receiver=$!
       until_line $FOLDER/hall.err "Connected to Kitchen" && until_line $FOLDER/porch.err "Connected to Kitchen" || exit 1
-      $phone imagesend --relay Hall --relay Porch --to Kitchen --fingerprint $($kitchen imagerecv --fingerprint) --any \
+      $phone imagesend -v --relay Hall --relay Porch --to Kitchen --fingerprint $($kitchen imagerecv --fingerprint) --any \
         --timeout 60 $FOLDER/photo.dat 2> $FOLDER/phone.err &
       sender=$!
-      # More than ten million bytes of it.
+      # More than ten million bytes of it. It may go over at once, which is told with -v alone.
       until_line $FOLDER/kitchen.out '"done":[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]' || exit 1
       routes="reached over the relay [A-Z][a-z]*"
       first=$(grep -o "$routes" $FOLDER/phone.err | cut -d' ' -f5)
