@@ -209,12 +209,12 @@ final class FirstContact: Sendable {
   private func isConfirmed(_ peer: ProvenMember, _ code: String) async -> Bool {
     let what = "\(console.describe(peer)) is \(words(peer))."
     let screens = "Code: \(code)   The other screen must show the same."
-    // From now on, even if others are asked about first.
     let attempts = attempts(of: peer)
-    for attempt in attempts { attempt.asked() }
     let isRelay = attempts.contains { $0.purpose == .relay } && !attempts.contains { $0.purpose == .itself }
-    // The receiver was given by its key; nobody has said anything of the relays.
+    // The receiver was given by its key, so no person is waited for; nobody has said anything of the relays.
     if let fingerprint, !isRelay { return peer.fingerprint == fingerprint }
+    // From now on, even if others are asked about first.
+    for attempt in attempts { attempt.asked() }
     let yes = isRelay ? "'yes' remembers it, as a device that may be sent to as well" : "'yes' remembers it"
     let wants =
       await ask(
