@@ -16,13 +16,12 @@ enum DependantPackages {
     "BasicClient",
   ]
 
-  /// Builds all of them into `folder`.
+  /// Builds all of them, the examples from copies in `folder`.
   /// - Returns: where the programs are.
   static func build(in folder: URL) async throws -> String {
-    let scratch = folder.appending(path: "build").path
-    for package in ["Dependant", "AppleImports"] { try await build("\(Repository.root)/Tests/\(package)", scratch) }
-    for example in examples { try await build(try copy(example, into: folder), scratch) }
-    return scratch + "/debug"
+    for package in ["Dependant", "AppleImports"] { try await build("\(Repository.root)/Tests/\(package)") }
+    for example in examples { try await build(try copy(example, into: folder)) }
+    return scratch + "/release"
   }
 
   /// Does what a newcomer does with an example: copies its directory, and says where Piconet is.
@@ -37,17 +36,22 @@ enum DependantPackages {
     return copy.path
   }
 
-  /// All packages share a scratch folder, so that Piconet is built once.
-  private static func build(_ package: String, _ scratch: String) async throws {
-    // This is the plan of the package that was built before.
-    try? FileManager.default.removeItem(atPath: scratch + "/debug.yaml")
+  /// That of the release programs, which are built with these settings: there Piconet is built already, or once for all.
+  /// Anew for these alone it would take a sixth of all that is built for the tests.
+  private static let scratch = Repository.root + "/.build"
+
+  private static func build(_ package: String) async throws {
+    // A plan is taken as it is if nothing has changed in its package, though it be another one than is built now.
+    let plan = scratch + "/release.yaml"
+    try? FileManager.default.removeItem(atPath: plan)
+    defer { try? FileManager.default.removeItem(atPath: plan) }
     // If only some test targets are chosen, the manifest has no products; and what Tools/test builds has flags of its
     // own.
     let command = [
-      "env", "-u", "PICONET_TESTS", "-u", "PICONET_OPTIMIZED", "swift", "build", "--package-path", package,
-      "--scratch-path", scratch,
+      "env", "-u", "PICONET_TESTS", "-u", "PICONET_OPTIMIZED", "swift", "build", "--configuration", "release",
+      "--static-swift-stdlib", "--package-path", package, "--scratch-path", scratch,
     ]
-    let said = try await run(command, seconds: 900)
+    let said = try await run(command, seconds: 1500)
     if said.contains("\(package)/Sources") { throw Failed(description: "it builds, but not without a word:\n\(said)") }
   }
 
@@ -121,7 +125,9 @@ enum DependantPackages {
     let handle = try FileHandle(forWritingTo: output)
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/timeout")
-    process.arguments = ["-k", "5", "\(seconds)"] + command
+    // A build that is ended ends its compilers, which takes a while. What it left would be waited for: the end of a
+    // Process is that of a socket which all that it starts inherit.
+    process.arguments = ["-k", "30", "\(seconds)"] + command
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = handle
     process.standardError = handle
@@ -136,7 +142,7 @@ enum DependantPackages {
   }
 }
 
-/// Builds the packages once for all tests of a suite, which takes a minute or two, and removes them after the last one.
+/// Builds the packages once for all tests of a suite.
 struct DependantPackagesTrait: SuiteTrait, TestScoping {
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void

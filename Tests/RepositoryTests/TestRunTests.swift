@@ -6,7 +6,7 @@ import Testing
 struct TestRunTests {
   @Test(
     "a machine that broke is booted once more, a test that failed has no second try, programs are waited for",
-    arguments: ["test_broken_machine", "test_programs"])
+    arguments: ["test_broken_machine", "test_programs", "test_unended_run"])
   func tests(name: String) throws {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")

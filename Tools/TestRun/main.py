@@ -34,7 +34,7 @@ FAST = ["PiconetWireTests", "PiconetEngineTests", "PiconetDNSSDTests", "PiconetC
 # Of the simulated seeds, which take more than half of the processor time of what is fast.
 FAST_SEEDS = "0.25"
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# Builds another package on top of this one.
+# Builds other packages on top of this one, with what the release programs are made of: it waits for those, and no other waits for it.
 DEPENDANT = "RepositoryTests[.]DependantTests"
 
 
@@ -53,7 +53,7 @@ def lack_of_machine():
 
 
 class Lanes:
-    """Runs side by side: here one after the other, machines wherever a processor is left."""
+    """Runs side by side: here one after the other, machines and what waits for builds wherever a processor is left."""
 
     def __init__(self, count):
         self.count = count
@@ -78,13 +78,13 @@ class Lanes:
             for line in summary.lines(what):
                 say(f"                 {line}")
 
-    def run(self, here, machines):
+    def run(self, here, others):
         def in_turn():
             for run in here:
                 self.execute(run)
         with concurrent.futures.ThreadPoolExecutor(max(1, self.count)) as pool:
             waiting = [pool.submit(in_turn)] if here else []
-            waiting += [pool.submit(self.execute, run) for run in machines]
+            waiting += [pool.submit(self.execute, run) for run in others]
             for future in concurrent.futures.as_completed(waiting):
                 future.result()
 
@@ -196,7 +196,7 @@ def main():
     here = []
     if is_here:
         parts = [[target for target in part if not options.fast or target in FAST] for part in PARTS]
-        skip = f"^({'|'.join(sum(PARTS, []))})[.]" + (f"|{DEPENDANT}" if options.fast else "")
+        skip = f"^({'|'.join(sum(PARTS, []))})[.]|{DEPENDANT}"
         here.append(runs.here("all but the following, here", OUTPUT / number("here", 0), bundle, skip=skip))
         for part in filter(None, parts):
             name = ", ".join(part)
@@ -204,20 +204,26 @@ def main():
     if is_alone or is_here and not options.fast:
         folder = OUTPUT / number("interoperability", len(here))
         here.append(runs.interoperability(folder, programs or builds.Programs(bundle.parent), ROOT, options.interoperability or ""))
+    beside = []
+    if is_here and not options.fast:
+        run = runs.here("DependantTests, here", OUTPUT / number("DependantTests", len(here)), bundle, only=DEPENDANT)
+        run.programs = programs
+        beside.append(run)
     machines = []
     if wants_machine and not no_machine:
         environment = ["PICONET_SEED", "PICONET_SEEDS", "PICONET_SLOW_TESTS"]
         if programs:
             environment.append(f"PICONET_PROGRAMS={programs.folder}")
         for boot in boots:
-            run = runs.in_machine(boot, OUTPUT / number(boot.name, len(here) + len(machines)), bundle, ROOT, options.bluetooth or None,
+            run = runs.in_machine(boot, OUTPUT / number(boot.name, len(here) + len(beside) + len(machines)), bundle, ROOT, options.bluetooth or None,
                                   options.host_clock, environment, programs)
             machines.append(run)
     durations = Durations()
-    say(f"== {len(here)} parts here, {len(machines)} virtual machines, {lanes.count} at a time; their output is in {OUTPUT.relative_to(ROOT)}")
-    lanes.run(here, durations.order(machines))
-    durations.keep(here + machines)
-    told = summary.Summary(here + machines, bool(machines) and not options.bluetooth, no_machine,
+    say(f"== {len(here) + len(beside)} parts here, {len(machines)} virtual machines, {lanes.count} at a time; their output is in {OUTPUT.relative_to(ROOT)}")
+    lanes.run(here, durations.order(beside + machines))
+    everything = here + beside + machines
+    durations.keep(everything)
+    told = summary.Summary(everything, bool(machines) and not options.bluetooth, no_machine,
                            needs_machine=os.environ.get("CI") == "true")
     say("")
     told.tell(time.monotonic() - started, say)

@@ -108,6 +108,8 @@ class Run:
         found = [(result, issue) for result in self.results.values() for issue in result.issues]
         if not self.has_ended:
             begun = [test for test in self.tests if test.started is not None and not test.is_over]
+            # A suite may be busy before the first of its tests begins.
+            begun = begun or [result for result in self.results.values() if result.started is not None and not result.is_over]
             found += [(test, "it had begun, and the run did not come to its end") for test in begun]
             if not begun:
                 found.append((None, f"the run did not come to its end (exit status {self.status})"))
