@@ -4,6 +4,8 @@ import Glibc
 /// what a peer has sent.
 struct ChafaProgram: Sendable {
   let path: String
+  /// What it may take.
+  var time = Duration.seconds(2)
 
   /// - Parameter searchPath: the variable PATH.
   static func installed(searchPath: String?) -> ChafaProgram? {
@@ -12,7 +14,6 @@ struct ChafaProgram: Sendable {
     return path.map { ChafaProgram(path: $0) }
   }
 
-  private static let time = Duration.seconds(2)
   private static let outputLimit = 1 << 19
 
   /// Lines that show a picture; nil if it can't. Blocks the calling thread.
@@ -27,7 +28,7 @@ struct ChafaProgram: Sendable {
       path: path, arguments: options + ["--animate", "off", "--polite", "on", "--size", "\(columns)x\(rows)", "-"])
     guard
       let output = process.output(
-        for: .bytes(UncompressedPNG.bytes(of: picture)), atMost: Self.outputLimit, within: Self.time),
+        for: .bytes(UncompressedPNG.bytes(of: picture)), atMost: Self.outputLimit, within: time),
       let text = String(validating: output, as: UTF8.self), !text.isEmpty
     else { return nil }
     return text.split(separator: "\n").map(String.init)
