@@ -86,6 +86,66 @@ struct RadioShareTests {
     #expect(share.access(of: 1, at: start + RadioUse.hold) == .free)
   }
 
+  /// Node 0 dials for a second and pauses for one, again and again, from `start`.
+  /// - Returns: when it had a turn, in seconds from `start`, in steps of a tenth.
+  private func turnsBetweenDials(of share: inout Share, for seconds: Int) -> [Double] {
+    var turns: [Double] = []
+    for tenth in 0..<seconds * 10 {
+      let now = start + .milliseconds(tenth * 100)
+      share.settle(at: now)
+      if tenth % 20 == 0 { share.began(0, at: now) }
+      if tenth % 20 == 10 { share.ended(0, at: now) }
+      if share.access(of: 0, at: now) == .turn { turns.append(Double(tenth) / 10) }
+    }
+    return turns
+  }
+
+  @Test("a node that dials a lost member over and over scans between its dials, once nobody has for the interval")
+  func dialling() {
+    var share = Share()
+    share.add(0)
+    share.searches(0, true, at: start)
+    let turns = turnsBetweenDials(of: &share, for: 60)
+    #expect(turns.first == 21.3, "the pause that follows the interval, and settling")
+    #expect(turns.filter { $0 < 40 }.count == 20, "the whole turn, in pieces: \(turns)")
+    #expect(turns.first { $0 > 30 } == 41.3, "the next one follows the interval: \(turns)")
+  }
+
+  @Test("a node that dials and sends has no turn, nor has one that dials and does not search")
+  func diallingAndSending() {
+    var share = Share()
+    share.add(0)
+    #expect(turnsBetweenDials(of: &share, for: 60).isEmpty)
+    share = Share()
+    share.add(0)
+    share.searches(0, true, at: start)
+    share.began(0, at: start)
+    for second in 0..<60 {
+      let now = start + .seconds(second)
+      share.ended(0, at: now)
+      _ = share.waited(0, at: now)
+      share.settle(at: now + .milliseconds(500))
+      #expect(share.access(of: 0, at: now + .milliseconds(500)) == .busy)
+      share.began(0, at: now + .milliseconds(600))
+    }
+  }
+
+  @Test("a moment in which the radio was free counts as one in which a node that dials could have scanned")
+  func freeMoment() {
+    var share = Share()
+    share.add(0)
+    share.searches(0, true, at: start)
+    share.began(0, at: start)
+    share.ended(0, at: start + .seconds(15))
+    // Nobody looks at the clock in it.
+    let again = start + .seconds(15) + RadioUse.hold
+    share.began(0, at: again)
+    share.ended(0, at: again + .seconds(10))
+    let settled = again + .seconds(10) + Share.settling
+    share.settle(at: settled)
+    #expect(share.access(of: 0, at: settled) == .busy)
+  }
+
   /// Random uses by four nodes, of which only the first two dial and send, and a clock that stops at each deadline.
   private struct World {
     var dice: SeededRandom

@@ -15,7 +15,10 @@ enum RadioAccess: Sendable, Hashable {
 /// While a node dials or makes a handshake none scans: Linux can't connect over LE while it does, and paging suffers
 /// from it. Handshakes of accepted links count only for a while (`RadioUse.accepted`). Bulk may go on for minutes. A
 /// node that looks for others meanwhile, and itself sends and receives little, gets turns: the first one at once, and
-/// no more than a tenth of the time in all, so that bulk loses at most a tenth where a scan stops it altogether.
+/// no more than a tenth of the time in all, so that bulk loses at most a tenth where a scan stops it altogether. Dials
+/// may follow one another for minutes, too: of a member that is lost, or of one that is never there. A node that dials
+/// has turns between them once nobody has been able to scan for an interval: who is sought, or another way to it, may
+/// have come to where only a scan finds it.
 struct RadioShare<User: Hashable & Sendable>: Sendable {
   /// The length of a turn: an LE advertisement is heard within 1.3 s, and then the device is asked for its record.
   static var turn: Duration { .seconds(2) }
@@ -35,6 +38,8 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
   private var left = Duration.zero
   private var turnSince: Instant?
   private var nextTurn: Instant?
+  /// Since when there has been no moment without a use; nil: the radio is free.
+  private var busySince: Instant?
 
   var isEmpty: Bool { members.isEmpty }
 
@@ -61,6 +66,7 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
   /// The uses of a user that has been removed have ended already, and do not count twice.
   private mutating func change(_ user: User, at now: Instant, _ change: (inout RadioUse) -> Void) {
     guard var member = members[user] else { return }
+    if !total.isBusy(at: now) { busySince = nil }
     change(&member.use)
     members[user] = member
     change(&total)
@@ -78,11 +84,12 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
 
   private mutating func use(by user: User, at now: Instant, _ change: (inout RadioUse) -> Void) -> Bool {
     guard var member = members[user] else { return false }
-    let wasBusy = total.isBusy(at: now) && member.use.isBusy(at: now)
+    let former = (member.use.isSending(at: now), total.isSending(at: now))
+    if !total.isBusy(at: now) { busySince = nil }
     change(&member.use)
     change(&total)
     members[user] = member
-    if wasBusy || !total.isBusy(at: now) { return false }
+    if former == (member.use.isSending(at: now), total.isSending(at: now)) { return false }
     settle(at: now)
     return true
   }
@@ -98,6 +105,7 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
   mutating func settle(at now: Instant) {
     if let since = turnSince { left = max(.zero, left - (now - since)) }
     turnSince = nil
+    busySince = total.isBusy(at: now) ? busySince ?? now : nil
     guard hasTurns(at: now) else { return }
     if nextTurn.map({ $0 <= now }) ?? true {
       left = Self.turn
@@ -109,16 +117,22 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
   /// Whether some node would scan if it were its turn.
   private func hasTurns(at now: Instant) -> Bool {
     guard !total.isOpen(at: now), total.isBusy(at: now), settledAt.map({ $0 <= now }) ?? true else { return false }
-    return members.values.contains { $0.searches && !$0.use.isBusy(at: now) }
+    return members.values.contains { mayTakeTurn($0, at: now) }
   }
+
+  private func mayTakeTurn(_ member: Member, at now: Instant) -> Bool {
+    guard member.searches, member.use.isBusy(at: now) else { return member.searches }
+    return !member.use.isSending(at: now) && turnOfDialler.map { $0 <= now } ?? false
+  }
+
+  /// When those that dial may have turns, too.
+  private var turnOfDialler: Instant? { busySince.map { $0 + Self.interval } }
 
   private var settledAt: Instant? { total.lastOpenUse.map { $0 + Self.settling } }
 
   func access(of user: User, at now: Instant) -> RadioAccess {
     guard total.isBusy(at: now) else { return .free }
-    guard turnSince != nil, let member = members[user], member.searches, !member.use.isBusy(at: now) else {
-      return .busy
-    }
+    guard turnSince != nil, let member = members[user], mayTakeTurn(member, at: now) else { return .busy }
     return .turn
   }
 
@@ -128,8 +142,9 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
     if total.isOpen(at: now) { return total.nextDeadline(at: now) }
     var deadlines = [total.nextDeadline(at: now), turnSince.map { $0 + left }]
     let searching = members.values.filter(\.searches)
+    if !searching.isEmpty { deadlines.append(turnOfDialler) }
     if !searching.isEmpty, turnSince == nil { deadlines += [settledAt, nextTurn] }
-    deadlines += searching.map { $0.use.nextDeadline(at: now) }
+    deadlines += searching.flatMap { [$0.use.nextDeadline(at: now), $0.use.sendingEnd] }
     return deadlines.compactMap { $0 }.filter { $0 > now }.min()
   }
 }

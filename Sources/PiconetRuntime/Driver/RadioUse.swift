@@ -24,7 +24,8 @@ struct RadioUse: Sendable, Equatable {
   private var acceptedSince: Instant?
   /// When the last dial or handshake that counted ended.
   private(set) var lastOpenUse: Instant?
-  private var lastUse: Instant?
+  /// When bytes last moved or waited that count.
+  private var lastBulk: Instant?
   private var spanStart: Instant?
   private var spanBytes = 0
 
@@ -35,7 +36,6 @@ struct RadioUse: Sendable, Equatable {
   mutating func ended(at now: Instant) {
     ownUses -= 1
     lastOpenUse = now
-    lastUse = now
   }
 
   /// An accepted link's handshake has begun.
@@ -47,9 +47,7 @@ struct RadioUse: Sendable, Equatable {
   mutating func acceptedEnded(at now: Instant) {
     let counted = acceptedEnd(at: now) != nil
     acceptedUses -= 1
-    guard counted else { return }
-    lastOpenUse = now
-    lastUse = now
+    if counted { lastOpenUse = now }
   }
 
   /// When the handshakes of accepted links will stop counting; nil: they don't count.
@@ -64,7 +62,7 @@ struct RadioUse: Sendable, Equatable {
   /// Unsent bytes wait for room on a link, and something has changed there: the wait has begun or ended, or the kernel
   /// has taken some of them. A link on which nothing moves stops counting after the hold: a peer that does not read
   /// must not keep the radio.
-  mutating func waited(at now: Instant) { lastUse = now }
+  mutating func waited(at now: Instant) { lastBulk = now }
 
   /// Bytes were sent or received.
   mutating func moved(_ count: Int, at now: Instant) {
@@ -74,13 +72,24 @@ struct RadioUse: Sendable, Equatable {
       spanStart = now
       spanBytes = count
     }
-    if spanBytes >= Self.bulk { lastUse = now }
+    if spanBytes >= Self.bulk { lastBulk = now }
   }
 
   func isBusy(at now: Instant) -> Bool {
     if isOpen(at: now) { return true }
     guard let lastUse else { return false }
     return now < lastUse + Self.hold
+  }
+
+  /// Whether bulk moves, or has within the hold.
+  func isSending(at now: Instant) -> Bool { sendingEnd.map { now < $0 } ?? false }
+
+  /// When the hold after the last bulk is over; nil: there was none.
+  var sendingEnd: Instant? { lastBulk.map { $0 + Self.hold } }
+
+  private var lastUse: Instant? {
+    guard let lastOpenUse, let lastBulk else { return lastOpenUse ?? lastBulk }
+    return max(lastOpenUse, lastBulk)
   }
 
   /// When handshakes of accepted links will stop counting, or else when the radio is free again if nothing uses it
