@@ -219,6 +219,33 @@ struct GroupPlacesTests {
     #expect(group.side.members.contains(newcomer.far))
   }
 
+  @Test("who is removed keeps nobody out any more, neither by calling the group full nor by the place it has")
+  func removed() {
+    let group = engine(4)
+    join(group, 1, view(capacity: 4))
+    let (liar, _) = join(group, 2, view(capacity: 4))
+    liar.receive(view(capacity: 2, rank: 2))
+    #expect(declines(join(group, 3, view(capacity: 4)).outcome.frames) == [.full])
+    liar.receive(view(capacity: 4, rank: 2, (20...40).map { node($0) }))
+    #expect(declines(join(group, 4, view(capacity: 4)).outcome.frames) == [.full])
+    group.side.command(.remove(liar.far))
+    liar.receive(.leave(.left, detail: ""))
+    #expect(join(group, 5, view(capacity: 4)).outcome.frames.contains(.accept))
+
+    let small = engine(3)
+    let (first, _) = join(small, 1, view())
+    let (parted, _) = join(small, 2, view())
+    parted.receive(view(rank: 3))
+    let (usurper, _) = introduced(small, 30, by: first, view(rank: 1))
+    #expect(leaves(parted.sent(small.side.wait(.milliseconds(500)))) == [.full])
+    parted.receive(.leave(.left, detail: ""))
+    #expect(declines(join(small, 3, view()).outcome.frames) == [.full])
+    small.side.command(.remove(usurper.far))
+    usurper.receive(.leave(.left, detail: ""))
+    let (back, _) = join(small, 2, view())
+    #expect(small.side.members == [first.far, back.far])
+  }
+
   @Test("a member of a minute goes for no newcomer, whatever that one says")
   func settled() {
     let group = engine(3)
