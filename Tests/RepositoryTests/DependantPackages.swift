@@ -36,8 +36,8 @@ enum DependantPackages {
     return copy.path
   }
 
-  /// That of the release programs, which are built with these settings: there Piconet is built already, or once for all.
-  /// Anew for these alone it would take a sixth of all that is built for the tests.
+  /// That of the release programs, which are built with these settings: there Piconet is built already, or once for
+  /// all. Anew for these alone it would take a sixth of all that is built for the tests.
   private static let scratch = Repository.root + "/.build"
 
   private static func build(_ package: String) async throws {

@@ -176,7 +176,8 @@ struct PictureDecoderTests {
   @Test("a decoder that hangs, is killed or is not there gives no picture, and leaves no process")
   func broken() throws {
     let good = try jpeg(halves(width: 64, height: 64))
-    // The last one is the filter's. One that the runtime reports, such as SIGSEGV, ends a process only if it is a fault's.
+    // The last one is the filter's. One that the runtime reports, such as SIGSEGV, ends a process only if it is a
+    // fault's.
     for signal in [SIGSTOP, SIGKILL, SIGSYS] {
       let child = Mutex<pid_t>(0)
       var decoder = decoder()
