@@ -62,7 +62,7 @@ struct StandardOutputTests {
         said.append(
           [receiver.error, sender.error].map { text in
             text.replacing(/127\.0\.0\.1:\d+/, with: "ADDRESS").replacing(/code \d+ \d+/, with: "CODE")
-              .replacing(/in \d+\.\d s/, with: "in TIME").replacing(/, \d+ .?B\/s/, with: "")
+              .replacing(/\ in (less than )?[0-9.:]+( s)?/, with: " in TIME").replacing(/, \d+ .?B\/s/, with: "")
               .replacing(/(Looking for|Connecting to|Waiting for) .*\.\.\.\n/, with: "")
           })
       }
