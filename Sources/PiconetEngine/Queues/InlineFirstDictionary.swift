@@ -1,8 +1,12 @@
-/// A dictionary whose first entry is found without hashing: nearly always there is one link, to one member, and each
-/// message looks them up several times. Further entries cost what they cost in a dictionary.
+/// A dictionary whose first two entries are found without hashing: nearly always there are one or two links and
+/// members, such as a peer and the relay that leads to it, and each message looks them up several times. Further
+/// entries cost what they cost in a dictionary.
 public struct InlineFirstDictionary<Key: Hashable, Value>: ExpressibleByDictionaryLiteral {
+  // There is no second entry without a first one, and there are no others without a second one.
   @usableFromInline var firstKey: Key?
   @usableFromInline var firstValue: Value?
+  @usableFromInline var secondKey: Key?
+  @usableFromInline var secondValue: Value?
   @usableFromInline var others: [Key: Value] = [:]
 
   public init(dictionaryLiteral elements: (Key, Value)...) {
@@ -13,26 +17,40 @@ public struct InlineFirstDictionary<Key: Hashable, Value>: ExpressibleByDictiona
   public subscript(key: Key) -> Value? {
     get {
       if firstKey == key { return firstValue }
+      if secondKey == key { return secondValue }
       return others.isEmpty ? nil : others[key]
     }
     set {
       if firstKey == key {
         firstValue = newValue
-        if newValue == nil { promote() }
-      } else if firstKey == nil, newValue != nil {
+        if newValue == nil { removeFirst() }
+      } else if secondKey == key {
+        secondValue = newValue
+        if newValue == nil { removeSecond() }
+      } else if secondKey != nil || newValue == nil {
+        others[key] = newValue
+      } else if firstKey == nil {
         firstKey = key
         firstValue = newValue
       } else {
-        others[key] = newValue
+        secondKey = key
+        secondValue = newValue
       }
     }
   }
 
   @usableFromInline
-  mutating func promote() {
+  mutating func removeFirst() {
+    firstKey = secondKey
+    firstValue = secondValue
+    removeSecond()
+  }
+
+  @usableFromInline
+  mutating func removeSecond() {
     let next = others.popFirst()
-    firstKey = next?.key
-    firstValue = next?.value
+    secondKey = next?.key
+    secondValue = next?.value
   }
 
   @inlinable
@@ -44,16 +62,17 @@ public struct InlineFirstDictionary<Key: Hashable, Value>: ExpressibleByDictiona
   }
 
   public var isEmpty: Bool { firstKey == nil }
-  public var count: Int { (firstKey == nil ? 0 : 1) + others.count }
+  public var count: Int { (firstKey == nil ? 0 : 1) + (secondKey == nil ? 0 : 1) + others.count }
   public func contains(where fits: (Value) throws -> Bool) rethrows -> Bool {
     if let firstValue, try fits(firstValue) { return true }
+    if let secondValue, try fits(secondValue) { return true }
     return try others.values.contains(where: fits)
   }
 
   /// In no order.
-  public var keys: [Key] { (firstKey.map { [$0] } ?? []) + others.keys }
+  public var keys: [Key] { [firstKey, secondKey].compactMap { $0 } + others.keys }
   /// In no order.
-  public var values: [Value] { (firstValue.map { [$0] } ?? []) + others.values }
+  public var values: [Value] { [firstValue, secondValue].compactMap { $0 } + others.values }
 }
 
 extension InlineFirstDictionary: Sendable where Key: Sendable, Value: Sendable {}

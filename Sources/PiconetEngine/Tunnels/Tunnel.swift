@@ -42,13 +42,14 @@ final class Tunnel {
   /// Whether it is in the queue of tunnels with something to send.
   var isQueued = false
 
-  /// Bytes that one side may send ahead.
-  static let window: UInt64 = 128 << 10
+  /// Bytes that one side may send ahead: so many that ends and relay, each on its own processor, seldom wait for one
+  /// another, and that a flush carries as much as one without a relay.
+  static let window: UInt64 = 512 << 10
   private static let pieceCount = 16 << 10
   /// Bytes that a link of ours may have waiting here.
-  static let writeLimit = 64 << 10
+  static let writeLimit = 256 << 10
   /// Bytes that the engine has on their way to a link over a tunnel.
-  static let transmitWindow = 64 << 10
+  static let transmitWindow = 256 << 10
 
   init(number: UInt64, isOurs: Bool, end: End?, relaysBelow: Int) {
     self.number = number
@@ -85,9 +86,15 @@ final class Tunnel {
     }
   }
 
-  /// Queues bytes. They are copied behind one another: a slice would keep the whole read alive that it came with, so
-  /// that a member could make us hold much by sending little.
+  /// Queues bytes. What comes from a member is copied behind what came before: a slice would keep the whole read alive
+  /// that it came with, so that a member could make us hold much by sending little. What a link of ours writes is an
+  /// array of its own.
   func write(_ bytes: Bytes) {
+    if !isRelayed, bytes.count >= Self.pieceCount {
+      queueTail()
+      return queue.append(bytes)
+    }
+    if tail.isEmpty, bytes.count >= 1 << 10 { tail.reserveCapacity(bytes.count + Self.pieceCount) }
     tail += bytes
     if tail.count >= Self.pieceCount { queueTail() }
   }

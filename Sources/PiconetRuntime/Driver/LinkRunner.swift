@@ -20,6 +20,8 @@ final class LinkRunner: LinkEndpointHandler {
   let securingDeadline: Instant
   /// Kept from the endpoint's traits: copying those costs more than this look.
   private let largestWrite: Int
+  /// Whether what it writes goes over another link of this node.
+  let isTunnelled: Bool
   /// Told of bytes and waits; nil if no discovery shares the radio with this link.
   let radio: RadioWatch?
   private(set) var phase = Phase.securing
@@ -48,6 +50,7 @@ final class LinkRunner: LinkEndpointHandler {
     self.channel = channel
     securingDeadline = now + securingTime
     largestWrite = endpoint.traits.largestWrite
+    isTunnelled = endpoint.traits.kind == .relay
     radio = endpoint.traits.kind.usesBluetooth ? driver.radio : nil
     self.driver = driver
   }

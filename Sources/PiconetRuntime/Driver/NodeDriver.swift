@@ -254,7 +254,12 @@ public final class NodeDriver: RoundHandler {
       if writers.isEmpty, tunnels?.hasReady != true { break }
       var batch: [LinkRunner] = []
       swap(&batch, &writers)
-      batch.drain { write($0) }
+      // What links in tunnels write goes with what their relays' links have to write anyway.
+      if tunnels != nil, batch.contains(where: \.isTunnelled) {
+        batch.drain { if $0.isTunnelled { write($0) } else { writers.append($0) } }
+      } else {
+        batch.drain { write($0) }
+      }
       if writers.isEmpty { swap(&batch, &writers) }
       turns -= 1
     } while turns > 0

@@ -42,10 +42,7 @@ public struct PeerID: Hashable, Sendable {
 
   public func hash(into hasher: inout Hasher) {
     // All four words: any device can choose the id in a sighting, and ids that share some words must not share a hash.
-    hasher.combine(words.0)
-    hasher.combine(words.1)
-    hasher.combine(words.2)
-    hasher.combine(words.3)
+    withUnsafeBytes(of: words) { hasher.combine(bytes: $0) }
   }
 }
 

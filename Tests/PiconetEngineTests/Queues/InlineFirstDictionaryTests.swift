@@ -2,7 +2,7 @@ import Testing
 
 @testable import PiconetEngine
 
-@Suite("A dictionary with its first entry at hand")
+@Suite("A dictionary with its first two entries at hand")
 struct InlineFirstDictionaryTests {
   @Test("it holds what a dictionary holds, whatever is set and removed", arguments: 0..<8 as Range<UInt64>)
   func sameAsADictionary(seed: UInt64) {
