@@ -223,8 +223,14 @@ struct PictureDecoderTests {
     let bin = try folder.folder("bin")
     let script =
       "#!/bin/sh\n/usr/bin/head -c 4 | /usr/bin/tail -c 3\n/usr/bin/printf '\\n%s\\n' \"$*\"\n/usr/bin/cat >/dev/null\n"
-    try folder.write("bin/chafa", Array(script.utf8))
-    chmod(bin + "/chafa", 0o700)
+    try folder.write("script", Array(script.utf8))
+    // Another process writes what is run: a child that another test starts has what is open here open, too, for a
+    // moment, and nothing runs what is open for writing (ETXTBSY).
+    let copying = Process()
+    copying.executableURL = URL(filePath: "/usr/bin/install")
+    copying.arguments = ["-m", "700", folder.path + "/script", bin + "/chafa"]
+    try copying.run()
+    copying.waitUntilExit()
     var chafa = try #require(ChafaProgram.installed(searchPath: "relative:/nowhere:\(bin)"))
     // A script of four programs may be late on a busy machine.
     chafa.time = .seconds(60)
