@@ -121,7 +121,8 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
   }
 
   private func mayTakeTurn(_ member: Member, at now: Instant) -> Bool {
-    guard member.searches, member.use.isBusy(at: now) else { return member.searches }
+    guard member.searches else { return false }
+    if !member.use.isBusy(at: now) { return true }
     return !member.use.isSending(at: now) && turnOfDialler.map { $0 <= now } ?? false
   }
 
