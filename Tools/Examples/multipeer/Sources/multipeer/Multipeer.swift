@@ -6,8 +6,8 @@ import MultipeerConnectivity
 ///     PICONET_INTERFACES=lo swift run multipeer Anna     # in one terminal
 ///     PICONET_INTERFACES=lo swift run multipeer Ben      # in another one of the same machine
 ///
-/// A line is said to all; `/file PATH` and `/stream TEXT` send a file and a stream; `/leave` leaves the session; Ctrl-D
-/// ends the program. An invitation from a peer called Stranger is declined.
+/// A line is said to all; `/file PATH` and `/stream TEXT` send a file and a stream; `/leave` leaves the session, and
+/// invites and answers nobody more; Ctrl-D ends the program. An invitation from a peer called Stranger is declined.
 @main enum Multipeer {
   static func main() {
     guard let name = CommandLine.arguments.dropFirst().first else {
@@ -62,7 +62,7 @@ final class Party: NSObject, @unchecked Sendable {
 
   func typed(_ line: String) {
     if line == "/leave" {
-      session.disconnect()
+      stop()
     } else if line.hasPrefix("/file ") {
       send(URL(fileURLWithPath: String(line.dropFirst(6))))
     } else if line.hasPrefix("/stream ") {
