@@ -1,6 +1,6 @@
-import PiconetEngine
 import Testing
 
+@testable import PiconetEngine
 @testable import PiconetRuntime
 
 /// A path with a rate, a delay and an endless queue, in virtual time; a sender that always has more.
@@ -13,7 +13,7 @@ private struct Path {
   private var acknowledged: UInt64 = 0
   /// When the path will have carried what was written, and when what of it is acknowledged.
   private var freeAt = 0.0
-  private var acknowledgements: [(at: Double, upTo: UInt64)] = []
+  private var acknowledgements = FirstInFirstOut<(at: Double, upTo: UInt64)>()
   /// How long the packet that was written last waits before it is through.
   private(set) var queueing = 0.0
   private(set) var carried: UInt64 = 0
@@ -42,7 +42,7 @@ private struct Path {
     time += seconds
     while let next = acknowledgements.first, next.at <= time {
       acknowledged = next.upTo
-      acknowledgements.removeFirst()
+      _ = acknowledgements.popFirst()
     }
   }
 

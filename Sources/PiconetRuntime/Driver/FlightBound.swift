@@ -100,6 +100,12 @@ public struct FlightBound: Sendable {
     set(wanted(sample.roundTrip))
   }
 
+  /// The sender has paused, for a reason of its own: what the path carried meanwhile is not its rate.
+  public mutating func paused() {
+    span = nil
+    isFull = false
+  }
+
   /// When to look again: when a good part of the bound should be free.
   public var patience: Duration {
     guard let rate, rate > 0 else { return .milliseconds(1) }

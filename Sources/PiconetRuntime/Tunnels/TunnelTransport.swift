@@ -190,13 +190,7 @@ private final class TunnelEndpoint: LinkEndpoint {
   /// Bytes that the engine has and has not sent.
   private var pendingCount = 0
   private var wantsWrite = false
-  private var bound = FlightBound()
-  private var written: UInt64 = 0
-  /// Bytes that have not gone on behind the relay, as far as it has told.
-  private var inFlight = 0
-  /// Bytes whose round trip is measured, and when the last of them was written.
-  private var timed: (upTo: UInt64, at: Instant)?
-  private var shortestRoundTrip: Duration?
+  private var flight = TunnelFlight()
 
   init(id: TunnelID, traits: LinkTraits, over transport: TunnelTransport) {
     self.id = id
@@ -234,11 +228,7 @@ private final class TunnelEndpoint: LinkEndpoint {
     let count = min(bytes.count, traits.largestWrite - pendingCount)
     guard count > 0 else { return .wouldBlock }
     pendingCount += count
-    written += UInt64(count)
-    inFlight += count
-    let now = transport.loop.now
-    if timed == nil { timed = (written, now) }
-    if bound.isNear(inFlight) { measure(at: now) }
+    flight.wrote(count, at: transport.loop.now)
     transport.hand(.tunnelWritten(id, Array(bytes.prefix(count))[...]))
     return .bytes(count)
   }
@@ -264,26 +254,10 @@ private final class TunnelEndpoint: LinkEndpoint {
 
   /// What the other side of the relay has taken, with which the path is measured.
   func passedOn(_ count: Int) {
-    let before = bound.room(inFlight: inFlight)
-    inFlight = max(0, inFlight - count)
-    let now = transport.loop.now
-    if let sample = timed, written - UInt64(inFlight) >= sample.upTo {
-      shortestRoundTrip = min(shortestRoundTrip ?? .seconds(60), now - sample.at)
-      timed = nil
-    }
-    measure(at: now)
-    if bound.room(inFlight: inFlight) > before { handler?.linkIsReady(read: false, write: true) }
+    if flight.passedOn(count, at: transport.loop.now) { handler?.linkIsReady(read: false, write: true) }
   }
 
-  private func measure(at now: Instant) {
-    // This much may stay unreported though it has gone on.
-    let unsure = inFlight < 1_024 ? 0 : inFlight
-    bound.sampled(
-      FlightBound.Sample(inFlight: unsure, written: written, roundTrip: shortestRoundTrip ?? .zero, at: now))
-  }
-
-  /// However quick the way to the relay is, what is behind it may be slow.
-  var bulkPace: BulkPace? { BulkPace(room: bound.room(inFlight: inFlight), bound: bound.limit) }
+  var bulkPace: BulkPace? { flight.pace }
 
   func ended(_ failure: LinkFailure?) {
     end = failure.map { .failed($0) } ?? .end
