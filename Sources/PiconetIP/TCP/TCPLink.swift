@@ -19,10 +19,7 @@ public final class TCPLink: LinkEndpoint {
   private var hasReadEnd = false
   private let loop: EventLoop
   // Not checked for overlapping accesses: a value that calls nothing, used only on the loop's thread.
-  @exclusivity(unchecked) private var bound: FlightBound
-  private var written: UInt64 = 0
-  /// Bytes in the kernel: what it had when it was last asked, and what was written since.
-  private var inFlight = 0
+  @exclusivity(unchecked) private var flight: PathFlight
   /// Looks again while much is in flight: the kernel says when it can take more, not when the path can.
   private var timer: LoopTimer?
 
@@ -33,7 +30,7 @@ public final class TCPLink: LinkEndpoint {
     self.socket = socket
     self.lingering = lingering
     self.loop = loop
-    bound = FlightBound(configuration.flight)
+    flight = PathFlight(configuration.flight, toldBy: .kernel)
     TCPSocket.prepare(socket, configuration)
     traits = LinkTraits(
       kind: .tcp, remoteAddress: SocketAddress.of(socket, remote: true)?.description ?? "",
@@ -69,34 +66,30 @@ public final class TCPLink: LinkEndpoint {
       let error = errno
       return error == EAGAIN ? .wouldBlock : .failed(LinkFailure(call: "send", number: error))
     }
-    written += UInt64(count)
-    inFlight += count
-    if bound.isNear(inFlight) { lookAtFlight() }
+    flight.wrote(count, at: loop.now)
+    if flight.isWorthALook { _ = lookAtFlight() }
     return .bytes(count)
   }
 
   /// How much more may go depends on the remote side's acknowledgements, which cause no wake-up.
-  public var bulkPace: BulkPace? { BulkPace(room: bound.room(inFlight: inFlight), bound: bound.limit) }
+  public var bulkPace: BulkPace? { flight.pace }
 
-  private func lookAtFlight() {
+  /// - Returns: whether more bulk may go than before.
+  private func lookAtFlight() -> Bool {
     var kept: Int32 = 0
     var roundTrip: UInt32 = 0
-    guard socket >= 0, piconet_tcp_flight(socket, &kept, &roundTrip) == 0 else { return }
-    inFlight = Int(kept)
-    bound.sampled(
-      FlightBound.Sample(
-        inFlight: inFlight, written: written, roundTrip: .microseconds(Int64(roundTrip)),
-        at: loop.now))
-    guard bound.isNear(inFlight) || timer?.deadline != nil else { return }
+    guard socket >= 0, piconet_tcp_flight(socket, &kept, &roundTrip) == 0 else { return false }
+    let hasMoreRoom = flight.acknowledged(
+      inFlight: Int(kept), roundTrip: .microseconds(Int64(roundTrip)), at: loop.now)
+    guard flight.isWorthALook || timer?.deadline != nil else { return hasMoreRoom }
     let timer = timer ?? LoopTimer(loop: loop) { [weak self] in self?.lookAgain() }
     self.timer = timer
-    timer.set(bound.isNear(inFlight) ? loop.now + bound.patience : nil)
+    timer.set(flight.isWorthALook ? loop.now + flight.patience : nil)
+    return hasMoreRoom
   }
 
   private func lookAgain() {
-    let before = bound.room(inFlight: inFlight)
-    lookAtFlight()
-    if socket >= 0, bound.room(inFlight: inFlight) > before { handler?.linkIsReady(read: false, write: true) }
+    if lookAtFlight(), socket >= 0 { handler?.linkIsReady(read: false, write: true) }
   }
 
   public func setReadiness(read: Bool, write: Bool) {

@@ -17,6 +17,8 @@ public struct FlightBound: Sendable {
     /// Bytes that may be in flight however slow it goes: two Ethernet segments, so that the remote side acknowledges at
     /// once.
     public var least = 3 << 10
+    /// Bytes that may have arrived without a word of it; they may be in flight besides.
+    public var unreported = 0
     /// Bytes that may be in flight before a rate is known.
     public var initial = 14 << 10
     /// A bound of this many bytes no longer restricts anything: it is more than a kernel keeps anyway.
@@ -115,7 +117,7 @@ public struct FlightBound: Sendable {
   private func wanted(_ roundTrip: Duration) -> Int {
     let roundTrip = roundTrip.inSeconds
     let seconds = roundTrip + max(configuration.delay.inSeconds, roundTrip / 4)
-    return Int(min(Double(configuration.most), (rate ?? 0) * seconds))
+    return Int(min(Double(configuration.most), (rate ?? 0) * seconds)) + configuration.unreported
   }
 
   private mutating func set(_ wanted: Int) {

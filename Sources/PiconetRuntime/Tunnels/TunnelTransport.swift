@@ -190,7 +190,7 @@ private final class TunnelEndpoint: LinkEndpoint {
   /// Bytes that the engine has and has not sent.
   private var pendingCount = 0
   private var wantsWrite = false
-  private var flight = TunnelFlight()
+  private var flight = PathFlight(toldBy: .relay)
 
   init(id: TunnelID, traits: LinkTraits, over transport: TunnelTransport) {
     self.id = id
@@ -254,9 +254,12 @@ private final class TunnelEndpoint: LinkEndpoint {
 
   /// What the other side of the relay has taken, with which the path is measured.
   func passedOn(_ count: Int) {
-    if flight.passedOn(count, at: transport.loop.now) { handler?.linkIsReady(read: false, write: true) }
+    let hasMoreRoom = flight.acknowledged(
+      inFlight: flight.inFlight - count, roundTrip: nil, at: transport.loop.now)
+    if hasMoreRoom { handler?.linkIsReady(read: false, write: true) }
   }
 
+  /// However quick the way to the relay is, what is behind it may be slow.
   var bulkPace: BulkPace? { flight.pace }
 
   func ended(_ failure: LinkFailure?) {
