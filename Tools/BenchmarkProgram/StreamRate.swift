@@ -7,23 +7,26 @@ struct StreamRate {
   func run() async throws {
     try await BothEnds.run(options) { node, member in
       if options.isServer {
-        try await withTaskExecutorPreference(node.executor) { try await read(node) }
+        try await withTaskExecutorPreference(node.executor) { try await read(node, member) }
       } else {
-        try await write(member)
+        try await write(node, member)
       }
     }
   }
 
-  private func write(_ member: Member) async throws {
+  private func write(_ node: Node, _ member: Member) async throws {
     let piece = [UInt8](repeating: 1, count: options.size)[...]
     let stream = try await member.openStream(named: "benchmark")
     let measurement = Measurement()
     for _ in 0..<options.count { try await stream.write(piece) }
     try await stream.finish()
+    // A node between the two has read all before the other end has.
+    var replies = node.session.messages.makeAsyncIterator()
+    guard await replies.next() != nil else { throw BenchmarkFailure("the remote side has not read all") }
     measurement.report(options, ",\"size\":\(options.size),\"count\":\(options.count)")
   }
 
-  private func read(_ node: Node) async throws {
+  private func read(_ node: Node, _ member: Member) async throws {
     let measurement = Measurement()
     var count = 0
     for await stream in node.session.streams {
@@ -31,6 +34,7 @@ struct StreamRate {
       break
     }
     guard count == options.size * options.count else { throw BenchmarkFailure("\(count) bytes") }
+    try await member.send([0])
     measurement.report(options, ",\"size\":\(options.size),\"count\":\(options.count)")
     for await case .left in node.session.membership { break }
   }

@@ -3,8 +3,8 @@ import PiconetEngine
 /// What a connection, over TCP or through a tunnel, has in flight, written and not acknowledged, and how much bulk may
 /// be: the bound on it (`FlightBound`), and the shortest round trip of the path, from which that follows.
 ///
-/// While bulk keeps a queue on the way, each measurement of a round trip holds the queue as well. So once in ten seconds
-/// bulk pauses until what is in flight is acknowledged, and a little is sent over the empty path, as BBR does
+/// While bulk keeps a queue on the way, each measurement of a round trip holds the queue as well. So once in ten
+/// seconds bulk pauses until what is in flight is acknowledged, and a little is sent over the empty path, as BBR does
 /// (draft-ietf-ccwg-bbr, ProbeRTT). The result replaces what was known. The path may have become longer: others fill
 /// its queue, or the link to the relay was replaced. Who goes by an old round trip then sends ever less, down to
 /// nearly nothing.

@@ -236,7 +236,10 @@ public struct ImageReceiveProgram: Sendable {
         throw TransferFailure(error, on: .receiver)
       }
     } catch {
-      console.fail("directory", "\(name): \(error.message)", .localFile)
+      // Not created here: the name may be mistyped, or what belongs there not be mounted.
+      let isMissing = folder.withCString { access($0, F_OK) } != 0 && errno == ENOENT
+      let advice = isMissing ? "; imagerecv does not create it, mkdir does" : ""
+      console.fail("directory", "\(name): \(error.message)\(advice)", .localFile)
       return nil
     }
   }
