@@ -3,6 +3,11 @@ import Testing
 @testable import PiconetEngine
 @testable import PiconetRuntime
 
+/// What waits before the bottleneck of a path goes until then.
+private final class Queue {
+  var freeAt = 0.0
+}
+
 /// A path in virtual time, with a rate, a delay and an endless queue.
 ///
 /// A relay at its end tells what it has passed on as the protocol asks it to: after 4,096 bytes, or 1,024 when it has
@@ -13,7 +18,8 @@ private struct CarryingPath {
   var delay: Double
   let source: PathFlight.Source
   private(set) var time = 0.0
-  private var freeAt = 0.0
+  /// Several connections may share it.
+  var queue = Queue()
   private var packets = FirstInFirstOut<(at: Double, count: Int)>()
   private var acknowledgements = FirstInFirstOut<(at: Double, upTo: Int)>()
   private var delayedAcknowledgement: Double?
@@ -32,10 +38,10 @@ private struct CarryingPath {
 
   var now: Instant { Instant(nanoseconds: UInt64(time * 1e9)) }
   /// How long what is written now waits.
-  var queueing: Double { max(0, freeAt - time) }
+  var queueing: Double { max(0, queue.freeAt - time) }
 
   /// Bytes that are not ours go first.
-  mutating func carryOther(_ count: Int) { freeAt = max(freeAt, time) + Double(count) / rate }
+  mutating func carryOther(_ count: Int) { queue.freeAt = max(queue.freeAt, time) + Double(count) / rate }
 
   mutating func write(_ count: Int, _ flight: inout PathFlight) {
     var left = count
@@ -43,26 +49,28 @@ private struct CarryingPath {
       let packet = source == .kernel ? min(left, 1_448) : left
       left -= packet
       written += packet
-      freeAt = max(freeAt, time) + Double(packet) / rate
-      packets.append((freeAt + delay / 2, packet))
+      queue.freeAt = max(queue.freeAt, time) + Double(packet) / rate
+      packets.append((queue.freeAt + delay / 2, packet))
     }
     flight.wrote(count, at: now)
-    if source == .kernel, flight.isWorthALook { look(&flight) }
+    if source == .kernel, flight.isWorthALook { _ = look(&flight) }
   }
 
-  private mutating func look(_ flight: inout PathFlight) {
+  private mutating func look(_ flight: inout PathFlight) -> Bool {
     // The handshake found the path empty, and what was seen once is not forgotten.
     shortest = min(shortest, delay)
-    _ = flight.acknowledged(
+    let hasRoom = flight.acknowledged(
       inFlight: written - acknowledged, roundTrip: .nanoseconds(Int64(shortest * 1e9)), at: now)
     lookAt = flight.isWorthALook ? time + Double(flight.patience.wholeNanoseconds) / 1e9 : nil
+    return hasRoom
   }
   private var shortest = Double.infinity
 
   /// Goes on to the next thing that happens, or to `end`, and tells the sender's side of it.
-  mutating func advance(to end: Double, _ flight: inout PathFlight) {
-    let next = [packets.first?.at, acknowledgements.first?.at, delayedAcknowledgement, lookAt, end].compactMap { $0 }
-    time = max(time, next.min() ?? end)
+  /// - Returns: whether the sender is told that more may go.
+  mutating func advance(to end: Double, _ flight: inout PathFlight) -> Bool {
+    var hasRoom = false
+    time = max(time, next(before: end))
     if let packet = packets.first, packet.at <= time {
       _ = packets.popFirst()
       carried += packet.count
@@ -77,10 +85,16 @@ private struct CarryingPath {
       _ = acknowledgements.popFirst()
       acknowledged = acknowledgement.upTo
       if source == .relay {
-        _ = flight.acknowledged(inFlight: written - acknowledged, roundTrip: nil, at: now)
+        hasRoom = flight.acknowledged(inFlight: written - acknowledged, roundTrip: nil, at: now)
       }
     }
-    if let lookAt, lookAt <= time { look(&flight) }
+    if let lookAt, lookAt <= time { hasRoom = look(&flight) || hasRoom }
+    return hasRoom
+  }
+
+  /// When the next thing happens, or `end` if that is before.
+  func next(before end: Double) -> Double {
+    [packets.first?.at, acknowledgements.first?.at, delayedAcknowledgement, lookAt].compactMap { $0 }.reduce(end, min)
   }
 
   private mutating func acknowledge() {
@@ -102,7 +116,12 @@ struct PathFlightTests {
     var usual = 0.0
   }
 
-  /// Sends a file through the tunnel, in frames as the engine makes them, and a message each 20 ms.
+  /// Sends as much of a file as there is room for, in frames as the engine makes them.
+  private func fill(_ path: inout CarryingPath, _ flight: inout PathFlight) {
+    while flight.pace.room > 0 { path.write(min(16_381, max(1_024, flight.pace.bound / 4)), &flight) }
+  }
+
+  /// Sends a file over the path, in frames as the engine makes them, and a message each 20 ms.
   /// - Parameter others: for how long, in seconds, what others send keeps the path busy.
   private func send(
     _ path: inout CarryingPath, _ flight: inout PathFlight, seconds: Double, messages: Int = 64, others: Double = 0
@@ -111,18 +130,19 @@ struct PathFlightTests {
     let before = path.carried
     var waits: [Double] = []
     var nextMessage = start
+    var mayWrite = true
     while path.time < start + seconds {
       if path.queueing < others { path.carryOther(Int((others - path.queueing) * path.rate)) }
-      while flight.pace.room > 0 {
-        let count = min(16_381, max(1_024, flight.pace.bound / 4))
-        path.write(count, &flight)
-      }
+      // Only after a write, or when told to: nobody looks at the room in between.
+      if mayWrite { fill(&path, &flight) }
+      mayWrite = false
       if path.time >= nextMessage {
         waits.append(path.queueing)
         path.write(messages, &flight)
+        mayWrite = true
         nextMessage += 0.02
       }
-      path.advance(to: min(nextMessage, start + seconds), &flight)
+      if path.advance(to: min(nextMessage, start + seconds), &flight) { mayWrite = true }
     }
     waits.sort()
     return Figures(
@@ -173,6 +193,50 @@ struct PathFlightTests {
   }
 
   @Test(
+    "several that share a path keep its queue short, and each has its share",
+    arguments: sources.flatMap { source in [250e3, 2.5e6].flatMap { rate in [2, 3].map { (source, rate, $0) } } })
+  func several(source: PathFlight.Source, rate: Double, count: Int) {
+    let queue = Queue()
+    var paths = (0..<count).map { _ in
+      var path = CarryingPath(rate: rate, delay: 0.005, toldBy: source)
+      path.queue = queue
+      return path
+    }
+    var flights = paths.map { _ in PathFlight(toldBy: source) }
+    var waits: [Double] = []
+    var (time, end) = (0.0, 0.0)
+    var carried = paths.map(\.carried)
+    for index in paths.indices { fill(&paths[index], &flights[index]) }
+    while time < 50 {
+      end += 0.02
+      while time < end {
+        let next = paths.map { $0.next(before: end) }.reduce(end, min)
+        for index in paths.indices {
+          if paths[index].advance(to: next, &flights[index]) { fill(&paths[index], &flights[index]) }
+        }
+        time = next
+      }
+      if time >= 20 { waits.append(paths[0].queueing) }
+      if time < 20 { carried = paths.map(\.carried) }
+    }
+    waits.sort()
+    let shares = paths.indices.map { Double(paths[$0].carried - carried[$0]) / rate / 30 }
+    #expect(shares.reduce(0, +) > 0.85, "\(shares)")
+    #expect(shares.allSatisfy { $0 > 0.3 / Double(count) }, "\(shares)")
+    let usual = waits[waits.count * 9 / 10]
+    #expect(
+      usual < (rate > 1e6 ? 0.06 : 0.06 * Double(count)), "\(usual) s in the queue, at most \(waits[waits.count - 1])")
+  }
+
+  @Test("messages beside the file do not keep a probe from its result", arguments: sources)
+  func messagesBeside(source: PathFlight.Source) {
+    var path = CarryingPath(rate: 250e3, delay: 0.1, toldBy: source)
+    var flight = PathFlight(toldBy: source)
+    let figures = send(&path, &flight, seconds: 60, messages: 500)
+    #expect(figures.used > 0.93, "\(figures)")
+  }
+
+  @Test(
     "the path is replaced by a longer one, or a shorter one: that is busy soon, and its queue short",
     arguments: sources.flatMap { [($0, 0.000_2, 0.05), ($0, 0.05, 0.000_2)] })
   func pathChanges(source: PathFlight.Source, before: Double, after: Double) {
@@ -186,7 +250,7 @@ struct PathFlightTests {
     #expect(figures.usual < 0.045 + after / 2, "\(figures)")
   }
 
-  @Test("messages that never let the path become empty end a probe, and bulk goes on", arguments: sources)
+  @Test("messages that fill most of the path leave the rest to bulk", arguments: sources)
   func floodOfMessages(source: PathFlight.Source) {
     var path = CarryingPath(rate: 250e3, delay: 0.005, toldBy: source)
     var flight = PathFlight(toldBy: source)
@@ -205,7 +269,7 @@ struct PathFlightTests {
     for _ in 0..<2_000 {
       path.write(64, &flight)
       let end = path.time + 1
-      while path.time < end { path.advance(to: end, &flight) }
+      while path.time < end { _ = path.advance(to: end, &flight) }
     }
     #expect(flight.pace.bound == before && flight.pace.room > before / 2)
     // An hour later a file finds a path of 5 ms, not of the seconds between messages.

@@ -4,26 +4,29 @@ import PiconetEngine
 /// be: the bound on it (`FlightBound`), and the shortest round trip of the path, from which that follows.
 ///
 /// While bulk keeps a queue on the way, each measurement of a round trip holds the queue as well. So once in ten
-/// seconds bulk pauses until what is in flight is acknowledged, and a little is sent over the empty path, as BBR does
-/// (draft-ietf-ccwg-bbr, ProbeRTT). The result replaces what was known. The path may have become longer: others fill
-/// its queue, or the link to the relay was replaced. Who goes by an old round trip then sends ever less, down to
-/// nearly nothing.
+/// seconds bulk pauses until what was in flight is acknowledged, and a little is sent over a path without bulk of ours,
+/// as BBR does (draft-ietf-ccwg-bbr, ProbeRTT). The path may have become longer: others fill its queue, or the link to
+/// the relay was replaced. Who goes by an old round trip then sends ever less, down to nearly nothing.
+///
+/// What others keep in the queue counts up to `othersAtMost`. They may be senders like this one, which would make room
+/// for one another's queues in turn, without end. So those of one clock probe at the same time, and over TCP no more
+/// than `othersAtLeast` counts without what another such sender keeps (`othersShare`).
 ///
 /// A pure value: what was written and acknowledged goes in, with the time.
 public struct PathFlight: Sendable {
   /// Who tells what has arrived.
   public enum Source: Sendable {
-    /// The kernel, when it is asked. It also knows the round trip of TCP's handshake, which had no queue of ours.
+    /// The kernel, when it is asked. It also knows the shortest round trip of minutes.
     case kernel
     /// The relay, by `tunnelCredit`.
     case relay
   }
 
   private enum Probe: Sendable {
-    /// Nothing more goes until the path is empty.
-    case draining
-    /// A little goes over the empty path.
-    case measuring
+    /// No bulk goes until what was written before is acknowledged.
+    case draining(upTo: UInt64)
+    /// A little goes, behind `from` bytes. `first` is the round trip that was found too long to take at once.
+    case measuring(from: UInt64, first: Duration?)
   }
 
   /// Bytes that are not acknowledged, as far as is known.
@@ -34,17 +37,30 @@ public struct PathFlight: Sendable {
   private var lastAcknowledged: Instant?
   /// Bytes whose round trip is measured: once so many in all are acknowledged, and since when.
   private var timed: (upTo: UInt64, at: Instant)?
+  /// The shortest that the kernel has seen, or a tunnel.
+  private var leastRoundTrip: Duration?
   private var shortestRoundTrip: Duration?
   private var probe: Probe?
   private var probeEnds = Instant(nanoseconds: 0)
   /// When the shortest round trip is measured anew; nil before it was first needed.
   private var nextProbe: Instant?
-  private var hasProbed = false
+  /// Whether the last probe has found more than the kernel's shortest.
+  private var isLonger = false
+  /// What was acknowledged when the last probe ended, and when the bound was last near.
+  private var acknowledgedAtProbe: UInt64 = 0
+  private var lastNear: Instant?
 
-  /// What goes over the empty path: so little that it hardly takes time, so much that it is acknowledged at once.
+  /// What goes in a probe: so little that it hardly takes time, so much that it is acknowledged at once.
   private static let probeCount = 3 << 10
   private static let probeInterval = Duration.seconds(10)
   private static let probePatience = Duration.seconds(2)
+  /// A connection that has rested sends so long without a pause.
+  private static let timeAfterRest = Duration.seconds(1)
+  private static let rest = Duration.seconds(3)
+  private static let othersAtLeast = Duration.milliseconds(30)
+  /// What one other connection like this one keeps in the queue, and the probe itself takes.
+  private static let othersShare = Duration.milliseconds(15)
+  private static let othersAtMost = Duration.milliseconds(400)
 
   public init(_ configuration: FlightBound.Configuration = FlightBound.Configuration(), toldBy source: Source) {
     self.source = source
@@ -64,14 +80,15 @@ public struct PathFlight: Sendable {
   }
 
   public var pace: BulkPace {
-    // In frames so short that the first of them is through at once.
-    BulkPace(room: room, bound: probe == nil ? bound.limit : min(bound.limit, Self.probeCount))
+    // Frames that are cut now fit into the room of a probe.
+    if case .measuring = probe { return BulkPace(room: room, bound: min(bound.limit, Self.probeCount)) }
+    return BulkPace(room: room, bound: bound.limit)
   }
 
   private var room: Int {
     switch probe {
     case .draining: 0
-    case .measuring: max(0, Self.probeCount - inFlight)
+    case .measuring(let from, _): max(0, Self.probeCount - Int(clamping: written - from))
     case nil: bound.room(inFlight: inFlight)
     }
   }
@@ -88,6 +105,8 @@ public struct PathFlight: Sendable {
   /// When to ask again: when a good part of the bound should be free.
   public var patience: Duration { probe == nil ? bound.patience : min(bound.patience, .milliseconds(1)) }
 
+  private var acknowledgedCount: UInt64 { written - min(written, UInt64(inFlight)) }
+
   public mutating func wrote(_ count: Int, at now: @autoclosure () -> Instant) {
     let before = written
     written += UInt64(count)
@@ -96,8 +115,13 @@ public struct PathFlight: Sendable {
     let now = now()
     endLateProbe(at: now)
     // What is not acknowledged at once would have the round trip of what comes after it.
-    if timed == nil, probe != .draining, count > unsureCount || source == .kernel { timed = (before + 1, now) }
-    if source == .relay, probe == nil, bound.isNear(inFlight) {
+    switch probe {
+    case .draining: break
+    case .measuring(let from, _):
+      if timed == nil, written - from > UInt64(unsureCount) { timed = (before + 1, now) }
+    case nil:
+      if timed == nil, count > unsureCount { timed = (before + 1, now) }
+      guard source == .relay, bound.isNear(inFlight) else { return }
       // Acknowledgements come by the kilobyte: a rate is that between two of them.
       sample(at: lastAcknowledged ?? now)
       beginProbeIfDue(at: now)
@@ -111,18 +135,19 @@ public struct PathFlight: Sendable {
     let before = room
     inFlight = max(0, count)
     lastAcknowledged = now
-    if let roundTrip, !hasProbed { shortestRoundTrip = roundTrip }
-    endLateProbe(at: now)
-    if let timed, written - min(written, UInt64(inFlight)) >= timed.upTo {
+    if let roundTrip {
+      leastRoundTrip = roundTrip
+      if !isLonger { shortestRoundTrip = roundTrip }
+    }
+    if let timed, acknowledgedCount >= timed.upTo {
       self.timed = nil
       measured(now - timed.at, at: now)
     }
-    switch probe {
-    case .draining where inFlight <= unsureCount:
-      probe = .measuring
-      timed = nil
-    case .draining, .measuring: break
-    case nil:
+    if case .draining(let upTo) = probe, acknowledgedCount + UInt64(unsureCount) >= upTo {
+      measure(after: nil, at: now)
+    }
+    endLateProbe(at: now)
+    if probe == nil {
       sample(at: now)
       if bound.isNear(inFlight) { beginProbeIfDue(at: now) }
     }
@@ -132,15 +157,29 @@ public struct PathFlight: Sendable {
   private mutating func measured(_ roundTrip: Duration, at now: Instant) {
     switch probe {
     case .draining: break
-    case .measuring:
-      shortestRoundTrip = roundTrip
-      hasProbed = true
+    case .measuring(_, let first):
+      let least = min(roundTrip, leastRoundTrip ?? roundTrip)
+      if source == .relay { leastRoundTrip = least }
+      // A lost segment, or a busy moment there, is no longer path.
+      if first == nil, roundTrip > least + Self.othersAtLeast { return measure(after: roundTrip, at: now) }
+      take(min(roundTrip, first ?? roundTrip), least: least)
       endProbe(at: now)
     case nil:
       let shortest = shortestRoundTrip ?? roundTrip
       shortestRoundTrip = min(shortest, roundTrip)
-      // As short as ever, though nothing has paused for it.
-      if hasProbed, roundTrip <= shortest + shortest / 8 { nextProbe = now + Self.probeInterval }
+      if source == .relay { leastRoundTrip = min(leastRoundTrip ?? roundTrip, roundTrip) }
+    }
+  }
+
+  /// Takes what a probe has found.
+  private mutating func take(_ roundTrip: Duration, least: Duration) {
+    switch source {
+    case .kernel:
+      let isLong = roundTrip > least + max(Self.othersAtLeast, least / 2)
+      let found = isLong ? min(roundTrip, least + Self.othersAtMost) : roundTrip - Self.othersShare
+      isLonger = found > least
+      shortestRoundTrip = max(least, found)
+    case .relay: shortestRoundTrip = min(roundTrip, least + Self.othersAtMost)
     }
   }
 
@@ -153,20 +192,35 @@ public struct PathFlight: Sendable {
   // MARK: Probes
 
   private mutating func beginProbeIfDue(at now: Instant) {
+    let hasRested = lastNear.map { now - $0 >= Self.rest } ?? false
+    lastNear = now
     guard bound.rate != nil else { return }
-    switch (nextProbe, source) {
-    case (let due?, _): if now < due { return }
-    case (nil, .kernel):
-      nextProbe = now + Self.probeInterval
-      return
-    case (nil, .relay): break
+    if let due = nextProbe {
+      if hasRested, due <= now + Self.timeAfterRest { nextProbe = now + Self.timeAfterRest }
+      // A peer that reads nothing is not asked again.
+      guard now >= due, !hasRested, acknowledgedCount > acknowledgedAtProbe else { return }
+    } else if source == .kernel {
+      return setNextProbe(at: now)
     }
-    probe = .draining
+    probe = .draining(upTo: written)
     timed = nil
-    probeEnds = now + max(Self.probePatience, (shortestRoundTrip ?? .zero) * 2)
+    setProbeEnd(at: now)
   }
 
-  /// Messages go on during a probe, and may keep the path from becoming empty.
+  private mutating func measure(after first: Duration?, at now: Instant) {
+    probe = .measuring(from: written, first: first)
+    timed = nil
+    setProbeEnd(at: now)
+  }
+
+  /// Others' queue may be long, and what is in flight slow to go.
+  private mutating func setProbeEnd(at now: Instant) {
+    let rate = max(1, bound.rate ?? 1)
+    let expected = Duration.milliseconds(Int64(min(10_000, Double(inFlight) / rate * 3_000)))
+    probeEnds = now + max(Self.probePatience, expected, (shortestRoundTrip ?? .zero) * 2)
+  }
+
+  /// What a remote side that takes nothing has not acknowledged ends a probe without a result.
   private mutating func endLateProbe(at now: Instant) {
     guard probe != nil, now >= probeEnds else { return }
     timed = nil
@@ -175,8 +229,15 @@ public struct PathFlight: Sendable {
 
   private mutating func endProbe(at now: Instant) {
     probe = nil
-    nextProbe = now + Self.probeInterval
+    setNextProbe(at: now)
+    acknowledgedAtProbe = acknowledgedCount
     // The path was idle because of us: its rate can't be taken from that.
     bound.paused()
+  }
+
+  /// At a multiple of the interval: connections of one node pause together, and do not measure each other's queues.
+  private mutating func setNextProbe(at now: Instant) {
+    let interval = UInt64(Self.probeInterval.wholeNanoseconds)
+    nextProbe = Instant(nanoseconds: (now.nanoseconds / interval + 1) * interval)
   }
 }
