@@ -165,7 +165,8 @@ struct PathFlightTests {
     #expect(figures.longest < 0.08 + delay, "\(figures) s in the queue")
   }
 
-  @Test("what else the path carried when the tunnel was new is forgotten: then its queue is short", arguments: sources)
+  @Test(
+    "what else the path carried when the connection was new is forgotten: then its queue is short", arguments: sources)
   func besideOthers(source: PathFlight.Source) {
     var path = CarryingPath(rate: 250e3, delay: 0.002, toldBy: source)
     var flight = PathFlight(toldBy: source)
@@ -228,14 +229,6 @@ struct PathFlightTests {
       usual < (rate > 1e6 ? 0.06 : 0.06 * Double(count)), "\(usual) s in the queue, at most \(waits[waits.count - 1])")
   }
 
-  @Test("messages beside the file do not keep a probe from its result", arguments: sources)
-  func messagesBeside(source: PathFlight.Source) {
-    var path = CarryingPath(rate: 250e3, delay: 0.1, toldBy: source)
-    var flight = PathFlight(toldBy: source)
-    let figures = send(&path, &flight, seconds: 60, messages: 500)
-    #expect(figures.used > 0.93, "\(figures)")
-  }
-
   @Test(
     "the path is replaced by a longer one, or a shorter one: that is busy soon, and its queue short",
     arguments: sources.flatMap { [($0, 0.000_2, 0.05), ($0, 0.05, 0.000_2)] })
@@ -250,13 +243,15 @@ struct PathFlightTests {
     #expect(figures.usual < 0.045 + after / 2, "\(figures)")
   }
 
-  @Test("messages that fill most of the path leave the rest to bulk", arguments: sources)
-  func floodOfMessages(source: PathFlight.Source) {
-    var path = CarryingPath(rate: 250e3, delay: 0.005, toldBy: source)
+  @Test(
+    "messages beside the file, few or so many that they fill most of the path, do not keep a probe from its result",
+    // In seconds, bytes, and a part of the rate: many messages take 200 kB/s of it.
+    arguments: sources.flatMap { [($0, 0.1, 500, 0.93), ($0, 0.005, 4_000, 0.9)] })
+  func messagesBeside(source: PathFlight.Source, delay: Double, messages: Int, used: Double) {
+    var path = CarryingPath(rate: 250e3, delay: delay, toldBy: source)
     var flight = PathFlight(toldBy: source)
-    let figures = send(&path, &flight, seconds: 60, messages: 4_000)
-    // The messages take 200 kB/s of it.
-    #expect(figures.used > 0.9, "\(figures)")
+    let figures = send(&path, &flight, seconds: 60, messages: messages)
+    #expect(figures.used > used, "\(figures)")
   }
 
   @Test(
@@ -272,7 +267,7 @@ struct PathFlightTests {
       while path.time < end { _ = path.advance(to: end, &flight) }
     }
     #expect(flight.pace.bound == before && flight.pace.room > before / 2)
-    // An hour later a file finds a path of 5 ms, not of the seconds between messages.
+    // Half an hour later a file finds a path of 5 ms, not of the seconds between messages.
     _ = send(&path, &flight, seconds: 1)
     let figures = send(&path, &flight, seconds: 5)
     #expect(figures.longest < 0.06, "\(figures)")

@@ -37,8 +37,9 @@ public struct PathFlight: Sendable {
   private var lastAcknowledged: Instant?
   /// Bytes whose round trip is measured: once so many in all are acknowledged, and since when.
   private var timed: (upTo: UInt64, at: Instant)?
-  /// The shortest that the kernel has seen, or a tunnel.
+  /// The shortest that the kernel has seen, or that was ever measured in the tunnel.
   private var leastRoundTrip: Duration?
+  /// What the bound goes by: the shortest of the path as it is, with what others keep in its queue.
   private var shortestRoundTrip: Duration?
   private var probe: Probe?
   private var probeEnds = Instant(nanoseconds: 0)
@@ -54,9 +55,9 @@ public struct PathFlight: Sendable {
   private static let probeCount = 3 << 10
   private static let probeInterval = Duration.seconds(10)
   private static let probePatience = Duration.seconds(2)
-  /// A connection that has rested sends so long without a pause.
-  private static let timeAfterRest = Duration.seconds(1)
+  /// A connection has rested that was not near its bound for so long; it then sends for a while before it pauses.
   private static let rest = Duration.seconds(3)
+  private static let timeAfterRest = Duration.seconds(1)
   private static let othersAtLeast = Duration.milliseconds(30)
   /// What one other connection like this one keeps in the queue, and the probe itself takes.
   private static let othersShare = Duration.milliseconds(15)
@@ -155,19 +156,16 @@ public struct PathFlight: Sendable {
   }
 
   private mutating func measured(_ roundTrip: Duration, at now: Instant) {
+    let least = min(roundTrip, leastRoundTrip ?? roundTrip)
+    if source == .relay { leastRoundTrip = least }
     switch probe {
     case .draining: break
     case .measuring(_, let first):
-      let least = min(roundTrip, leastRoundTrip ?? roundTrip)
-      if source == .relay { leastRoundTrip = least }
       // A lost segment, or a busy moment there, is no longer path.
       if first == nil, roundTrip > least + Self.othersAtLeast { return measure(after: roundTrip, at: now) }
       take(min(roundTrip, first ?? roundTrip), least: least)
       endProbe(at: now)
-    case nil:
-      let shortest = shortestRoundTrip ?? roundTrip
-      shortestRoundTrip = min(shortest, roundTrip)
-      if source == .relay { leastRoundTrip = min(leastRoundTrip ?? roundTrip, roundTrip) }
+    case nil: shortestRoundTrip = min(roundTrip, shortestRoundTrip ?? roundTrip)
     }
   }
 
