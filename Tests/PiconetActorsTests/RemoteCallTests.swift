@@ -1,3 +1,4 @@
+import Glibc
 import Piconet
 import PiconetActors
 import PiconetCalls
@@ -32,6 +33,32 @@ struct RemoteCallTests {
       #expect(await code { try await desk.length(of: [UInt8](repeating: 1, count: 5_000_000)) } == .tooLarge)
       #expect(await code { try await desk.bytes(5_000_000) } == .tooLarge)
       #expect(try await desk.bytes(3).count == 3)
+    }
+  }
+
+  @Test(
+    "callers in the pool and on their node's thread at once: each gets its own answers, and goes on where it was",
+    arguments: [false, true])
+  func manyCallers(servesOnNodeThread: Bool) async throws {
+    var configuration = ActorSystemConfiguration()
+    configuration.servesOnNodeThread = servesOnNodeThread
+    try await Pair.run(service: configuration) { pair in
+      let desk = try pair.desk()
+      let executor = pair.client.node.executor
+      let nodeThread = await withTaskExecutorPreference(executor) { Threads.current }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for caller in 0..<16 {
+          let isOnNodeThread = caller.isMultiple(of: 2)
+          group.addTask(executorPreference: isOnNodeThread ? executor : nil) {
+            for call in 0..<50 {
+              let answer = try await desk.concatenate("\(caller) ", "\(call)")
+              #expect(answer == "\(caller) \(call)")
+              #expect((Threads.current == nodeThread) == isOnNodeThread)
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
     }
   }
 
@@ -151,4 +178,8 @@ struct RemoteCallTests {
       for caller in callers { caller.cancel() }
     }
   }
+}
+
+private enum Threads {
+  static var current: UInt { UInt(pthread_self()) }
 }

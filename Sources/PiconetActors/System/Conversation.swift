@@ -8,7 +8,7 @@ final class Conversation: Sendable {
   private struct State {
     var calls: PeerCalls
     var lastNumber: UInt64
-    var waiters: [UInt64: UnsafeContinuation<PeerCalls.Answer, Never>] = [:]
+    var waiters: [UInt64: WaitingCaller] = [:]
     var tasks: [UInt64: Task<Void, Never>] = [:]
     /// Why the member has left.
     var departure: PiconetError?
@@ -27,6 +27,8 @@ final class Conversation: Sendable {
   // Of what is proven of the member; a call that asked for it would copy all of that.
   private let takesCalls: Bool
   private let isIntroduced: Bool
+  /// Whether what serves a call runs in the common pool of threads, not on the node's own.
+  let servesInPool: Bool
 
   init(with member: Member, of system: PiconetActorSystem) {
     self.member = member
@@ -34,6 +36,7 @@ final class Conversation: Sendable {
     timer = system.timer
     takesCalls = member.proven.channelLimit > PiconetActorSystem.longChannel.number
     isIntroduced = member.proven.introducedBy != nil
+    servesInPool = !system.configuration.servesOnNodeThread
     urgent = FrameSender(to: member, in: PiconetActorSystem.channel, limit: FrameSender.shortLimit)
     long = FrameSender(to: member, in: PiconetActorSystem.longChannel)
     let calls = PeerCalls(
@@ -49,32 +52,32 @@ final class Conversation: Sendable {
 
   var departure: PiconetError? { state.withLock { $0.departure } }
 
-  /// Changes the machine, and does what comes of it. Frames leave under the lock, so that they leave in their order;
-  /// only answers do not, which have none.
+  /// Changes the machine, and does what comes of it.
   private func follow(_ change: (inout PeerCalls) -> [PeerCalls.Effect]) {
-    // Nearly always there is one effect: the others alone need arrays.
-    var resumed: UnsafeContinuation<PeerCalls.Answer, Never>?
-    var alsoResumed: [UInt64: UnsafeContinuation<PeerCalls.Answer, Never>] = [:]
+    var woken = WokenTasks()
+    follow(waking: &woken, change)
+    woken.start()
+  }
+
+  /// Changes the machine, and does what comes of it, but for the tasks that it wakes. Frames leave under the lock, so
+  /// that they leave in their order; only answers do not, which have none.
+  private func follow(waking woken: inout WokenTasks, _ change: (inout PeerCalls) -> [PeerCalls.Effect]) {
     var stopped: [Task<Void, Never>] = []
     let effects = state.withLock { state in
       let effects = change(&state.calls)
       for effect in effects {
         switch effect {
         case .send(let frame, let isLong): (isLong ? long : urgent).send(frame)
-        case .settle(let number, _):
-          guard let waiter = state.waiters.removeValue(forKey: number) else { continue }
-          if effects.count == 1 { resumed = waiter } else { alsoResumed[number] = waiter }
+        case .settle(let number, let answer):
+          if let caller = state.waiters.removeValue(forKey: number) { woken.add(caller, answer) }
         case .stop(let number): if let task = state.tasks[number] { stopped.append(task) }
         case .greeted(let hello):
           state.about = Dictionary(hello.about.map { ($0.key, $0.value) }) { first, _ in first }
-        case .serve, .passed, .closed: break
+        case .serve(let call): woken.add(call, for: self)
+        case .passed, .closed: break
         }
       }
       return effects
-    }
-    for effect in effects {
-      guard case .settle(let number, let answer) = effect else { continue }
-      (resumed ?? alsoResumed[number])?.resume(returning: answer)
     }
     for task in stopped { task.cancel() }
     for effect in effects { perform(effect) }
@@ -82,7 +85,6 @@ final class Conversation: Sendable {
 
   private func perform(_ effect: PeerCalls.Effect) {
     switch effect {
-    case .serve(let call): serve(call)
     case .greeted: system?.greeted(member, self, about: about ?? [:])
     case .passed(.signal(let signal)): system?.signals.received(signal, from: member)
     case .passed(let frame): system?.names.received(frame, from: self)
@@ -90,7 +92,7 @@ final class Conversation: Sendable {
       system?.names.left(member)
       system?.signals.left(member)
       system?.tell(.lost(member, RemoteCallError(failure, node: member.id, underlying: departure)))
-    case .send, .settle, .stop: break
+    case .send, .settle, .stop, .serve: break
     }
   }
 
@@ -139,7 +141,7 @@ final class Conversation: Sendable {
       } catch {
         return error
       }
-      state.waiters[number] = continuation
+      state.waiters[number] = WaitingCaller(continuation)
       (PeerCalls.isLong(frame) ? long : urgent).send(frame)
       return nil
     }
@@ -155,7 +157,8 @@ final class Conversation: Sendable {
 
   // MARK: Calls of the member
 
-  private func serve(_ call: CallFrame.Call) {
+  /// Begins to serve a call that the machine has taken.
+  func serve(_ call: CallFrame.Call) {
     guard let system else { return finished(call.number, .failed(CallFailure(.shuttingDown, ""))) }
     // Not under the lock: the thread that it wakes may take this one's processor, and would then wait for the lock.
     // A preference for no executor would be looked up at each step of the task all the same.
@@ -166,7 +169,7 @@ final class Conversation: Sendable {
         Task { await self.run(call, in: system) }
       }
     let isUnwanted = state.withLock { state in
-      // It may have ended by now. Its number is not another call's: that would have come by this thread.
+      // It may have ended by now. Its number is not another call's: it is free once this one is finished.
       guard let isWanted = state.calls.isWanted(call.number) else { return false }
       state.tasks[call.number] = task
       return !isWanted
@@ -236,9 +239,10 @@ final class Conversation: Sendable {
 
   // MARK: What happens
 
-  func received(_ bytes: ArraySlice<UInt8>) {
+  /// - Parameter woken: is given the tasks that the frame wakes, for the caller to start.
+  func received(_ bytes: ArraySlice<UInt8>, waking woken: inout WokenTasks) {
     let now = timer.now
-    follow { $0.received(bytes, at: now) }
+    follow(waking: &woken) { $0.received(bytes, at: now) }
     if urgent.hasOverflowed {
       end(CallFailure(.protocolBroken, "\(FrameSender.shortLimit) answers wait, and the member does not read them"))
     }

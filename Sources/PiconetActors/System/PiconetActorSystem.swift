@@ -94,11 +94,13 @@ public final class PiconetActorSystem: DistributedActorSystem {
             var messages = messages.makeAsyncIterator()
             while let first = await messages.next() {
               var next: Message? = first
+              var woken = WokenTasks()
               while let message = next {
                 if last?.member != message.member { last = self?.conversation(with: message.member) }
-                last?.received(message.bytes)
-                next = messages.nextAtOnce()
+                last?.received(message.bytes, waking: &woken)
+                next = woken.count < WokenTasks.limit ? messages.nextAtOnce() : nil
               }
+              woken.start()
             }
             self?.stop(isDisconnected: true)
           })

@@ -1,0 +1,55 @@
+import PiconetCalls
+
+/// A task that waits for the answer to its call.
+struct WaitingCaller: Sendable {
+  let continuation: UnsafeContinuation<PeerCalls.Answer, Never>
+  /// Whether it goes on in the common pool of threads, not on an executor that it prefers, such as its node's thread.
+  let isInPool: Bool
+
+  /// Call it from the task that waits.
+  init(_ continuation: UnsafeContinuation<PeerCalls.Answer, Never>) {
+    self.continuation = continuation
+    isInPool = withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
+  }
+}
+
+/// What frames that have come together wake: callers that have their answers, and tasks that serve calls.
+///
+/// Those in the common pool of threads start together, from there. A thread of the pool that is woken for the first one
+/// alone may take the processor from the node's thread, finds nothing more to do, and sleeps again, for each of them:
+/// so eight callers had two thirds of the calls a second.
+struct WokenTasks: Sendable {
+  /// How many wait for others to come at most.
+  static let limit = 64
+
+  private var callers: [(caller: WaitingCaller, answer: PeerCalls.Answer)] = []
+  private var calls: [(conversation: Conversation, call: CallFrame.Call)] = []
+
+  var count: Int { callers.count + calls.count }
+
+  mutating func add(_ caller: WaitingCaller, _ answer: PeerCalls.Answer) { callers.append((caller, answer)) }
+
+  mutating func add(_ call: CallFrame.Call, for conversation: Conversation) { calls.append((conversation, call)) }
+
+  /// Starts them. Not under a lock: a thread that is woken may take this one's processor, and would then wait for the
+  /// lock.
+  consuming func start() {
+    var pooled = WokenTasks()
+    for (caller, answer) in callers {
+      if caller.isInPool { pooled.add(caller, answer) } else { caller.continuation.resume(returning: answer) }
+    }
+    for (conversation, call) in calls {
+      if conversation.servesInPool { pooled.add(call, for: conversation) } else { conversation.serve(call) }
+    }
+    if pooled.count > 1 {
+      Task { [pooled] in pooled.startAll() }
+    } else {
+      pooled.startAll()
+    }
+  }
+
+  private func startAll() {
+    for (caller, answer) in callers { caller.continuation.resume(returning: answer) }
+    for (conversation, call) in calls { conversation.serve(call) }
+  }
+}
