@@ -13,6 +13,7 @@ struct Causes {
   var endings: [AssociationID: MemberEnding] = [:]
   /// Until when something that a node said, or that anybody said, may have been lost.
   private var troubles: [Int: UInt64] = [:]
+  private var troublesOfPairs: [Set<Int>: UInt64] = [:]
   private var troubleOfAll: UInt64?
 
   struct MemberEnding {
@@ -29,9 +30,33 @@ struct Causes {
     }
   }
 
-  /// Whether what either of two nodes said since then may have been lost.
+  /// What two nodes said to one another may have been lost.
+  mutating func trouble(between first: Int, _ second: Int, until time: UInt64) {
+    troublesOfPairs[[first, second]] = max(troublesOfPairs[[first, second]] ?? 0, time)
+  }
+
+  /// Whether what either of two nodes said to the other since then may have been lost.
   func isSilenced(_ first: Int, _ second: Int, since: UInt64) -> Bool {
-    [troubles[first], troubles[second], troubleOfAll].contains { $0.map { $0 >= since } ?? false }
+    [troubles[first], troubles[second], troublesOfPairs[[first, second]], troubleOfAll].contains {
+      $0.map { $0 >= since } ?? false
+    }
+  }
+
+  /// The members that have relayed links between two nodes, and whether one of them is unknown: of three, each end
+  /// knows its own side.
+  private var relays: [Set<Int>: (known: Set<Int>, isUnknown: Bool)] = [:]
+
+  mutating func relayed(_ pair: Set<Int>, by known: Set<Int>, count: Int) {
+    let others = relays[pair] ?? ([], false)
+    relays[pair] = (others.known.union(known), others.isUnknown || count > known.count)
+  }
+
+  func isRelayed(_ pair: Set<Int>) -> Bool { relays[pair] != nil }
+
+  /// Whether this node may have relayed a link of the pair.
+  func mayRelay(_ node: Int, _ pair: Set<Int>) -> Bool {
+    guard let relays = relays[pair], !pair.contains(node) else { return false }
+    return relays.isUnknown || relays.known.contains(node)
   }
 
   /// Pairs of honest nodes of which one has left the other at the wish of a hostile member, as its policy says.
@@ -78,8 +103,8 @@ extension World {
     }
     causes.endings[association] = nil
     // Who leaves its relays at the same moment takes its goodbye's way away.
-    let isCutOff =
-      seed.family == .relays && (causes.departed.contains(index) || causes.departed.contains(node.index))
+    let pair: Set = [index, node.index]
+    let isCutOff = causes.isRelayed(pair) && !causes.departed.isDisjoint(with: pair)
     let isSilenced = isCutOff || causes.isSilenced(index, node.index, since: min(since, other.since))
     if !ReasonClass(ending.reason).agrees(with: ReasonClass(other.ending.reason), isSilenced: isSilenced) {
       finding(

@@ -183,10 +183,10 @@ extension World {
         || causes.departed.contains(place)
     }
     // A relay that leaves takes its members' links with it.
-    let mayTakeAway =
-      seed.family == .relays
-      && (nodes.contains { $0.application.isShuttingDown } || !causes.departed.isEmpty
-        || !causes.partedByHostile.isEmpty)
+    let mayTakeAway = nodes.contains {
+      causes.mayRelay($0.index, [index, node.index])
+        && ($0.application.isShuttingDown || causes.departed.contains($0.index) || isPartedByHostile($0))
+    }
     // The wish of a hostile member makes one leave the other, and the link may break before the other's answer is read.
     let isParted = causes.partedByHostile.contains([node.node, peer])
     switch ReasonClass(ending.reason) {
@@ -203,6 +203,10 @@ extension World {
     case .left, .removed, .refused: return
     }
     finding("n\(node.index) loses a peer in fair weather: \(ending)")
+  }
+
+  private func isPartedByHostile(_ node: SimulatedNode) -> Bool {
+    causes.partedByHostile.contains { $0.contains(node.node) }
   }
 
   /// No honest node breaks the protocol's rules or crosses a limit.

@@ -135,12 +135,16 @@ extension World {
     return nodes[Int(remote)].node
   }
 
-  /// Whether one of two has left the other because there was no place, or a member over which they were linked has left
-  /// one of them, or was left by it, for that reason.
+  /// Whether one of two has left the other because there was no place, or two of those over which they were linked have
+  /// parted for that reason.
   func isPartedForPlace(_ one: NodeID, _ other: NodeID) -> Bool {
-    if causes.partedForPlaces.contains([one, other]) { return true }
-    return seed.family == .relays
-      && causes.partedForPlaces.contains { $0.contains(one) || $0.contains(other) }
+    guard let first = indices[one.peer], let second = indices[other.peer] else { return false }
+    let pair: Set = [first, second]
+    return causes.partedForPlaces.contains { parted in
+      parted.allSatisfy { node in
+        indices[node.peer].map { pair.contains($0) || causes.mayRelay($0, pair) } ?? false
+      }
+    }
   }
 
   /// It leaves everybody, and comes back a little later.

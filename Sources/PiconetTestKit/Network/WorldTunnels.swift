@@ -87,6 +87,8 @@ extension World {
     tunnel.channel = Int(tunnel.greeting[1] ^ tunnel.nonce) + (remote ^ node.index) << 8
     node.tunnels[id] = tunnel
     node.tunnelLinks[link] = id
+    causes.relayed(
+      [node.index, remote], by: Set(route.relays.compactMap { indices[$0.peer] }), count: route.relayCount)
     statistics.relayedLinks += 1
     statistics.longestRelay = max(statistics.longestRelay, route.relayCount)
     let opening = LinkOpening(dial: tunnel.dial, peer: nodes[remote].peer, traits: route.traits)
@@ -118,7 +120,7 @@ extension World {
     guard let tunnel = node.tunnels.removeValue(forKey: id) else { return }
     if let link = tunnel.link {
       // What was said in it is lost.
-      if failure != nil { causes.trouble(of: node.index, until: now) }
+      if failure != nil { causes.trouble(between: node.index, Int(tunnel.greeting[0]), until: now) }
       return post(.fact(.linkClosed(link, failure.map { .failed($0) } ?? .ended)), to: node)
     }
     guard let dial = tunnel.dial, let (_, others) = node.relayDials[dial] else { return }
