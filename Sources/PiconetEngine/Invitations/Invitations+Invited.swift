@@ -24,13 +24,13 @@ extension Invitations {
   }
 
   mutating func received(_ invite: Invite, _ remote: Remote, _ turn: Turn) throws(Breach) -> MembershipRequest? {
-    let own = state.own
-    if needsCode(remote, turn) || own?.code != nil {
-      // Nothing can take the place of a proof, neither our invitation nor the peer's.
+    // Nothing can take the place of a proof. But a peer that we invite without one is asked for none: it takes ours for
+    // accepted, and would wait for nothing.
+    if let own = state.own, own.code == nil { return try crossed(own, invite, remote, turn) }
+    if needsCode(remote, turn) || state.own != nil {
       decline(Ending(.codeNeeded, .us), turn.now)
       return nil
     }
-    if let own { return try crossed(own, invite, remote, turn) }
     let time = Duration.milliseconds(Int64(clamping: min(invite.timeout, 86_400_000)))
     let expires = turn.now + min(time, IncomingInvitation.longestTime)
     // An invitation that waits for the answer to an introduction is no question, and takes no stranger's place.

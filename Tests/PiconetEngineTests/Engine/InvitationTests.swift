@@ -159,6 +159,15 @@ struct InvitationTests {
     #expect(one.side.members == [one.far])
   }
 
+  @Test("a stranger whom we invite without a code needs none for the invitation that crosses ours, though one is set")
+  func crossingWithCodeSet() {
+    let one = inviting()
+    one.side.command(.setCode(TypedCodeID(rawValue: 1)))
+    let outcome = one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))
+    #expect(outcome.frames == [.accept])
+    #expect(one.receive(.accept).replies(to: 1) == [.connected(one.far)] && one.side.members == [one.far])
+  }
+
   @Test("who has accepted an invitation that crosses ours is not admitted besides: that breaks the protocol")
   func crossingAndAdmitted() {
     let one = inviting()
