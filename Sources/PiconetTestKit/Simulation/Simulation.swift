@@ -97,7 +97,12 @@ extension World {
   /// a run: only every fourth seed watches that to its end, the others until all has been quiet for a while.
   func settle() {
     let end = now + scenario.settleTime
-    if seed.number % 4 == 0 { return advance(to: end) }
+    if seed.number % 4 == 0 {
+      advance(to: end)
+      // A member looks for a better link every few seconds: it may just have begun to dial.
+      for _ in 0..<8 where findings.first == nil && !isQuiet { advance(to: now + 250_000_000) }
+      return
+    }
     var quiet = 0
     while findings.first == nil, now < end, quiet < 4 {
       advance(to: min(end, now + 250_000_000))
