@@ -88,6 +88,32 @@ extension SessionSuite {
       }
     }
 
+    // No adapter scans while it dials. Without turns between its dials, the search for the lost one would hide all others.
+    @Test("who dials a lost member for long finds a device that comes meanwhile", arguments: SuiteTransport.paced)
+    func findsOthersMeanwhile(over transport: SuiteTransport) async throws {
+      let patient: @Sendable (inout NodeConfiguration) -> Void = { $0.disconnectTimeout = .seconds(600) }
+      try await SuiteWorld.run(transport, limit: transport.testLimit * 3) { world in
+        try await world.pair(server: patient, client: patient) { pair in
+          let (onClient, onServer) = try await pair.connect(breakable: true)
+          try await pair.client.setAvailable(true)
+          try await world.silence()
+          try await world.cut()
+          try await world.until("it is noticed") { onClient.transport == nil && onServer.transport == nil }
+          try await world.node(2, "Third") { third in
+            try await third.setAvailable(true)
+            for node in [pair.client, pair.server] {
+              _ = try await world.peers(of: node, "\(node.name) sees the third", patience: .seconds(120)) {
+                $0.contains { $0.id == third.id }
+              }
+            }
+            #expect(onClient.transport == nil && onServer.transport == nil, "they still search for one another")
+          }
+          try await world.endSilence()
+          try await world.until("they have found each other again") { onClient.transport != nil }
+        }
+      }
+    }
+
     @Test(
       "a silence that is shorter than the disconnect timeout is outlived, whatever the link does",
       arguments: SuiteTransport.breakable)
