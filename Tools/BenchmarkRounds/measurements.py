@@ -5,6 +5,7 @@ import subprocess
 import time
 
 from processes import Failed, Process, Relay, both_ends, cabled_hosts, shaped_hosts
+from shares import EqualShares
 
 # The start of a JPEG file; the tools look no further.
 JPEG = bytes.fromhex("ffd8ffe000104a46494600010100000100010000ffdb")
@@ -246,14 +247,18 @@ def peers(bench, count, trips, seconds):
     }
 
 
-def between(bench, way, mode, options):
-    """Two ends with a node between them that relays or copies; gives the results of (client, server)."""
+def between(bench, way, mode, options, shares=None):
+    """Two ends with a node between them that relays or copies; gives the results of (client, server). The ends share one
+    processor, or with `shares` all three have as much."""
     started = []
     try:
         def start(end, cpu, *words):
+            pinned = [] if shares else ["--cpu", str(cpu)]
             process = Process(
-                [bench.ours, *words, "--over", way, "--cpu", str(cpu)], environment(bench, "between-" + end), bench.folder)
+                [bench.ours, *words, "--over", way, *pinned], environment(bench, "between-" + end), bench.folder)
             started.append(process)
+            if shares:
+                shares.add(process)
             return process
         ends = [start(end, bench.two[0], mode, "--" + end, *options) for end in ("client", "server")]
         addresses = ["127.0.0.1:" + end.wait_for("READY") for end in ends]
@@ -273,6 +278,12 @@ def round_trip_between(bench, way, size, count):
 
 def rate_between(bench, way, mode, size, count):
     client, _ = between(bench, way, mode, ["--size", str(size), "--count", str(count)])
+    return {"mb_s": size * count / client["wall"] / 1e6}
+
+
+def rate_between_alike(bench, way, mode, size, count):
+    with EqualShares() as shares:
+        client, _ = between(bench, way, mode, ["--size", str(size), "--count", str(count)], shares)
     return {"mb_s": size * count / client["wall"] / 1e6}
 
 
