@@ -153,7 +153,7 @@ extension World {
     case (.offer, .failed(let ending)): checkHonest(ending, nil, node)
     case (.ping(_, let timeout), .roundTrip(let duration)):
       // A paused process finds out late, but in the order of its facts an answer never comes after the time limit.
-      if duration < .zero || duration > timeout + .milliseconds(1) + longestPause {
+      if duration < .zero || duration > timeout + timerDelay + longestPause {
         finding("n\(node.index): a ping of at most \(timeout) took \(duration)")
       }
     case (.ping, .done): finding("n\(node.index): a ping ends without a round trip")
@@ -162,6 +162,9 @@ extension World {
       finding("n\(node.index) answers \(command) with \(reply)")
     }
   }
+
+  /// How late the timer of a node may be that is awake: then its turn comes.
+  private var timerDelay: Duration { .nanoseconds(Int64(scenario.wakeDelay + Self.timerSlack)) }
 
   /// How late the timer of a paused node may be.
   private var longestPause: Duration { scenario.weather.isEmpty ? .zero : .seconds(60) }

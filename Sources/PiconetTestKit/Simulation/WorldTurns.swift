@@ -25,13 +25,16 @@ extension World {
     }
   }
 
+  /// How late a timer may fire, in nanoseconds.
+  static let timerSlack: UInt64 = 50_000
+
   /// A timer may fire late, never early.
   private func arm(_ node: SimulatedNode, notBefore: UInt64) {
     guard let deadline = node.engine.nextDeadline else { return }
     let at = max(deadline.nanoseconds, notBefore, now)
     if let armed = node.timerAt, armed <= at { return }
     node.timerAt = at
-    agenda.enter(.timer(node: node.index, life: node.life), at: at + networkDice.word() % 50_000)
+    agenda.enter(.timer(node: node.index, life: node.life), at: at + networkDice.word() % Self.timerSlack)
   }
 
   func takeTurn(_ node: SimulatedNode) {
