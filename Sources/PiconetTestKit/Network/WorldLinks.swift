@@ -86,10 +86,16 @@ extension World {
       connection.pipes[side].dropFlight()
       troubled(connection)
     }
-    connection.pipes[side].dropWaiting()
+    dropWaiting(connection, side)
     connection.pipes[side].closing = .reset
     connection.pipes[1 - side].isDead = true
     pump(connection, side)
+  }
+
+  /// What has not even left is lost, a goodbye perhaps.
+  private func dropWaiting(_ connection: Connection, _ side: Int) {
+    if connection.pipes[side].hasWaiting { troubled(connection) }
+    connection.pipes[side].dropWaiting()
   }
 
   /// The engine of `side` has finished with the connection.
@@ -100,7 +106,7 @@ extension World {
     if flush {
       connection.pipes[side].closing = .end
     } else {
-      connection.pipes[side].dropWaiting()
+      dropWaiting(connection, side)
       if networkDice.chance(50) {
         connection.pipes[side].dropFlight()
         troubled(connection)
@@ -119,7 +125,7 @@ extension World {
     }
     note(.network("lost", connection.number, side, 0))
     connection.ends[side].state = .closed
-    connection.pipes[side].dropWaiting()
+    dropWaiting(connection, side)
     if case .ended = end { connection.pipes[side].closing = .end } else { connection.pipes[side].isDead = true }
     pump(connection, side)
     let owner = connection.ends[side]
