@@ -20,7 +20,7 @@ final class Association {
   let limits: PeerLimits
 
   /// How many associations the remote side had begun with us when it confirmed this one; nil until then.
-  private var remoteBegun: UInt64?
+  private(set) var remoteBegun: UInt64?
 
   /// Counters, for statistics.
   var counts = AssociationCounts()
@@ -164,6 +164,9 @@ final class Association {
 
   /// Whether it is idle, and we are neither leaving it nor about to invite it.
   var isUnused: Bool { isIdle && leaving == nil && invitations.own == nil }
+
+  /// Whether the remote side may dial us to resume the association.
+  var mayComeBack: Bool { isDurable && disconnectTimeout > .zero && !isUnused }
 
   /// When something is due if nothing happens before. It depends on nothing that a message changes.
   func nextDeadline(_ surroundings: Surroundings) -> Instant? {
@@ -333,9 +336,6 @@ extension Association {
     remoteBegun = count
   }
 
-  /// Whether the remote side's count matches this association; if not, it has begun another one.
-  func isCounted(as begun: UInt64) -> Bool { remoteBegun ?? begun == begun }
-
   /// The remote side has confirmed that it resumes this association, of which it has received this many frames.
   func confirmed(begun count: UInt64, _ received: UInt64, on link: Link) {
     remoteBegun = count
@@ -370,53 +370,12 @@ extension Association {
     return leaving?.isTold != true || ending.blame != .peer
   }
 
-  /// What becomes of a link whose handshake is complete when there is an association already.
-  enum LinkUse {
-    /// The association goes on here.
-    case resume
-    /// The link waits until it is known whether the active one still works.
-    case wait
-    case refuse
-    /// The remote side has lost the association, and another one may begin.
-    case begin
-  }
-
-  /// Decides what becomes of another link. Only the smaller node does.
-  func use(of link: Link, _ hello: Hello) -> LinkUse {
-    if goesOn(on: link, hello) { return .resume }
-    let isHeld = hello.held?.id == id
-    if isDurable, isHeld, self.link != nil { return .wait }
-    // A hello that counts this association but does not hold it came from a node that has lost it. One that does not
-    // even count it was sent before our `associate` arrived: the remote side has dialled us as we dialled it.
-    guard !isHeld, let counted = remoteBegun, hello.associationsBegun >= counted else { return .refuse }
-    return .begin
-  }
-
   /// The remote side may have lost the link that we take for alive: we ask for a sign of life on it, and another one
   /// waits for that.
   func probe(for link: Link, _ turn: Turn) {
     guard let current = self.link, current.phase == .active else { return }
     let time = min(.seconds(1), configuration.silence(isDurable: true) / 8)
     link.waitForSign(of: current, until: turn.now + time, turn)
-  }
-
-  /// Whether the association can be resumed when the remote side has received this many of our frames; false if the
-  /// remote side has started over.
-  /// - Throws: a breach if that is more than we have sent.
-  func resumes(at received: UInt64) throws(Breach) -> Bool {
-    guard isDurable, received <= sequenced.sent else { throw Breach("has received frames that were not sent") }
-    return received >= sequenced.acknowledged
-  }
-
-  /// Whether the association is to go on over this link, whose handshake is complete.
-  private func goesOn(on link: Link, _ hello: Hello) -> Bool {
-    guard isDurable, hello.capabilities.contains(.resume) else { return false }
-    let isHeld = hello.held?.id == id
-    guard let current = self.link else {
-      // A hello that does not even count the association was sent before the remote side had it.
-      return isHeld || remoteBegun.map { hello.associationsBegun < $0 } ?? true
-    }
-    return isHeld && current.phase == .active && isBetter(link, than: current)
   }
 
   /// Drops what is under way on the link: it is sent again on the next one, or stated again.

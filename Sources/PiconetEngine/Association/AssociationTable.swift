@@ -20,17 +20,42 @@ struct AssociationTable {
   /// In the order of their nodes.
   var inOrder: [Association] { associations.values.sorted { $0.node < $1.node } }
 
-  /// Adds an association that begins.
+  // MARK: The beginning and the end
+
+  /// Begins an association on this link, whose handshake is complete.
+  /// - Parameter id: by which the smaller node has named it; nil where that is us.
+  mutating func begin(
+    _ id: AssociationID?, on link: Link, _ configuration: EngineConfiguration, _ watch: DeadlineWatch, _ turn: Turn
+  ) -> Association? {
+    guard let remote = link.node, let hello = link.hello else { return nil }
+    let own = id ?? AssociationID(high: turn.random.next(), low: turn.random.next())
+    link.queue(id == nil ? .associate(own, received: 0) : .associated(received: 0, begun: begun[remote.peer] + 1))
+    turn.flush(link)
+    let association = Association(
+      id: own, node: remote, of: turn.node, on: link, hello, configuration, watch, at: turn.now)
+    append(association)
+    link.activate(association)
+    return association
+  }
+
   mutating func append(_ association: Association) {
     associations[association.node] = association
     begun.increment(association.node.peer)
   }
 
-  /// Removes an association that ends.
-  /// - Parameter farewell: what its node is told if it tries to resume the association; nil for nothing.
-  mutating func remove(_ association: Association, saying farewell: Farewells.Farewell?, at now: Instant) {
+  /// The end of an association, which has no link any more.
+  /// - Parameter isRemembered: whether its node may be told why it is over if it tries to resume it.
+  /// - Returns: how the association has ended for us.
+  mutating func conclude(
+    _ association: Association, _ ending: Ending, isRemembered: Bool, _ turn: Turn
+  ) -> Ending {
+    let ending = association.ending(of: ending, seenBy: turn.node)
     associations[association.node] = nil
-    if let farewell { farewells.note(farewell, to: association.node, limit: limit, at: now) }
+    if isRemembered, let farewell = association.farewell(after: ending, turn.now) {
+      farewells.note(farewell, to: association.node, limit: limit, at: turn.now)
+    }
+    association.end(ending, turn)
+    return ending
   }
 
   // MARK: Those that were

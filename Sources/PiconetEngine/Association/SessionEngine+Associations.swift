@@ -1,73 +1,84 @@
 import PiconetWire
 
-/// Associations: begun on a ready link, ended with a reason.
+/// Associations: begun on a ready link, moved to another one, and ended with a reason.
 extension SessionEngine {
-  /// The handshake of a link is complete. The node with the smaller id decides what becomes of it, so that two nodes
-  /// that dial each other at once keep the same one of the two links.
-  mutating func ready(_ link: Link, _ turn: Turn) {
-    guard let remote = link.node, let hello = link.hello, node < remote, !link.isForgotten else { return }
-    if let former = associations[remote] {
-      switch former.use(of: link, hello) {
-      case .resume: return resume(former, on: link, turn)
-      case .wait: return former.probe(for: link, turn)
-      case .refuse: return refuse(link, .duplicateLink, "", turn)
-      case .begin: end(former, Association.lostByPeer, turn)
-      }
+  // MARK: Links
+
+  /// Carries out what `AssociationTable` has decided about a link.
+  mutating func use(_ link: Link, _ use: LinkUse?, _ turn: Turn) {
+    switch use {
+    case .wait(let association): association.probe(for: link, turn)
+    case .resume(let association):
+      leave(linkOf: association, for: link, turn)
+      link.askToResume(association, turn)
+    case .takeOver(let association, let received):
+      leave(linkOf: association, for: link, turn)
+      let begun = associations.begunCount(with: association.node.peer)
+      link.queue(.associated(received: association.receivedCount, begun: begun))
+      resume(association, received, on: link, turn)
+    case .goOn(let association, let received):
+      resume(association, received, on: link, turn)
+      for other in links.ready(to: association.node) { refuse(other, .duplicateLink, "", turn) }
+    case .begin(let id, let former):
+      if let former { end(former, Association.lostByPeer, turn) }
+      begin(id, on: link, turn)
+    case .refuse(let reason, let former):
+      if let former { end(former, Association.lostByPeer, turn) }
+      refuse(link, reason, "", turn)
+    case .breach(let breach, let association):
+      self.breach(link, breach, turn)
+      if let association { end(association, Ending(breach.reason, .peer), turn) }
+    case nil: break
     }
-    let held = hello.held?.id
-    let hasParted = !link.isDialler && associations.farewell(to: remote, holding: held, at: turn.now) != nil
-    if link.searchedFor != nil || hasParted {
-      return refuse(link, associations.reasonGone(remote, holding: held, at: turn.now), "", turn)
-    }
-    guard mayBegin(with: remote, on: link, turn) else { return }
-    let id = AssociationID(high: turn.random.next(), low: turn.random.next())
-    link.queue(.associate(id, received: 0))
-    turn.flush(link)
-    begin(id, on: link, turn)
   }
 
-  mutating func receivedAssociate(_ id: AssociationID, _ received: UInt64, on link: Link, _ turn: Turn) {
+  private mutating func begin(_ id: AssociationID?, on link: Link, _ turn: Turn) {
     guard let remote = link.node else { return }
-    guard remote < node else {
-      return breach(link, Breach("associate from the node with the larger id"), turn)
+    guard admission.admitsStranger(remote, over: link, surroundings, turn) else {
+      return refuse(link, .notAvailable, "", turn)
     }
-    let former = associations[remote]
-    if let former, former.id == id { return takeOver(former, received, on: link, turn) }
-    guard received == 0, associations.farewell(to: remote, holding: id, at: turn.now) == nil else {
-      return refuse(link, associations.reasonGone(remote, holding: id, at: turn.now), "", turn)
+    guard make(admission.roomForAssociation(ofKey: remote.peer, associations, attempts), turn) else {
+      return refuse(link, .full, "\(configuration.associationLimit) associations", turn)
     }
-    if let former { end(former, Association.lostByPeer, turn) }
-    // We dialled this link only to resume an association, and there is none to resume.
-    if link.searchedFor != nil {
-      return refuse(link, associations.reasonGone(remote, holding: link.hello?.held?.id, at: turn.now), "", turn)
-    }
-    guard mayBegin(with: remote, on: link, turn) else { return }
-    link.queue(.associated(received: 0, begun: associations.begunCount(with: remote.peer) + 1))
-    turn.flush(link)
-    begin(id, on: link, turn)
-  }
-
-  /// - Returns: false where the link was refused.
-  private mutating func mayBegin(with remote: NodeID, on link: Link, _ turn: Turn) -> Bool {
-    guard admission.admitsStranger(remote, over: link, attempts, ways, turn) else {
-      refuse(link, .notAvailable, "", turn)
-      return false
-    }
-    guard makeRoomForAssociation(with: remote, turn) else {
-      refuse(link, .full, "\(configuration.associationLimit) associations", turn)
-      return false
-    }
-    return true
-  }
-
-  private mutating func begin(_ id: AssociationID, on link: Link, _ turn: Turn) {
-    guard let remote = link.node, let hello = link.hello else { return }
-    let association = Association(
-      id: id, node: remote, of: node, on: link, hello, configuration, watch, at: turn.now)
-    associations.append(association)
-    link.activate(association)
+    guard let association = associations.begin(id, on: link, configuration, watch, turn) else { return }
     association.dialled(at: attempts.addressesDialled(for: link))
     associationBegan(association, turn)
+  }
+
+  /// Moves the association to another link. What still comes on the previous one does not count.
+  private mutating func leave(linkOf association: Association, for link: Link, _ turn: Turn) {
+    if let former = association.take(link) { end(former, Ending(.duplicateLink, .nobody), turn) }
+    association.detach(turn)
+  }
+
+  private mutating func resume(_ association: Association, _ received: UInt64, on link: Link, _ turn: Turn) {
+    let dialled = attempts.addressesDialled(for: link)
+    association.resume(on: link, remoteHas: received, dialled: dialled, surroundings, turn)
+    associationBegan(association, turn)
+  }
+
+  /// - Returns: whether there is room now; an association may have been ended for it.
+  mutating func make(_ room: Admission.Room, _ turn: Turn) -> Bool {
+    switch room {
+    case .free: return true
+    case .after(let association, let ending):
+      end(association, ending, turn)
+      return true
+    case .none: return false
+    }
+  }
+
+  // MARK: The end
+
+  /// Leaves a peer: what was sent before the goodbye still goes, nothing new begins, and the remote side closes the
+  /// link when it has the goodbye.
+  mutating func leave(_ id: CommandID?, _ remote: NodeID, _ reason: Reason, by: NodeID? = nil, _ turn: Turn) {
+    if let association = associations[remote], association.leaving == nil {
+      let ending = Ending(reason, .us, by: by)
+      if association.leave(ending, command: id, turn) { return }
+      end(association, ending, turn)
+    }
+    if let id { turn.reply(id, .done) }
   }
 
   /// Ends an association, its link if it has one, and all that it carried.
@@ -80,10 +91,7 @@ extension SessionEngine {
   /// The end of an association, which has no link any more.
   mutating func conclude(_ association: Association, _ ending: Ending, _ turn: Turn) {
     if association.isOver { return }
-    let ending = association.ending(of: ending, seenBy: node)
-    let farewell = shutdown == nil ? association.farewell(after: ending, turn.now) : nil
-    associations.remove(association, saying: farewell, at: turn.now)
-    association.end(ending, turn)
+    let ending = associations.conclude(association, ending, isRemembered: shutdown == nil, turn)
     endIntroductions(with: association, ending, turn)
   }
 

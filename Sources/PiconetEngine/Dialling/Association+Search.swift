@@ -27,8 +27,8 @@ extension Association {
   /// The side that has dialled the lost link begins at once, the other a little later: so that nearly always there is
   /// one new link, and not two.
   private func beginSearch(isDialler: Bool, _ surroundings: Surroundings, _ turn: Turn) -> Ending? {
-    // A search for a better link has dialled already.
-    if let search, !search.isWaiting { return nil }
+    // It may have gone on over another link at once. And a search for a better link has dialled already.
+    guard suspension != nil, search?.isWaiting != false else { return nil }
     let delay =
       isDialler ? Duration.zero : LinkSearch.pause(after: 1, within: disconnectTimeout, &turn.random)
     search = LinkSearch(for: node, nextRound: turn.now + delay)

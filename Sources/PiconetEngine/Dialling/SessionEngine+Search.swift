@@ -2,14 +2,11 @@ import PiconetWire
 
 /// Dials and links of attempts and searches, and what they learn from discovery.
 extension SessionEngine {
-  var surroundings: Surroundings {
-    Surroundings(budgets: turn.budgets, discovery: discovery, associations: associations)
-  }
-
   mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, at address: String?, _ turn: Turn) {
     guard let (purpose, kind) = turn.takeDial(dial) else { return }
     switch purpose {
-    case .invitation(let command): goOn(attempts.dialFailed(command, kind, failure, at: address, ways, turn), turn)
+    case .invitation(let command):
+      goOn(attempts.dialFailed(command, kind, failure, at: address, surroundings, turn), turn)
     case .search(let remote): search(.dialFailed(kind, failure, at: address), for: remote, turn)
     }
   }
@@ -22,7 +19,7 @@ extension SessionEngine {
       return false
     }
     switch purpose {
-    case .invitation(let command): return attempts.linkOpened(link, for: command, kind, ways, turn)
+    case .invitation(let command): return attempts.linkOpened(link, for: command, kind, surroundings, turn)
     case .search(let remote):
       if associations[remote]?.claim(link, turn) == true { return true }
       turn.add(.closeLink(link.id, flush: false))

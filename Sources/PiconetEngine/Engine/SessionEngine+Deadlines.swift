@@ -7,7 +7,6 @@ extension SessionEngine {
     let surroundings = surroundings
     var deadlines: [Instant?] = [turn.budgets.nextDeadline, attempts.nextDeadline, admission.nextDeadline]
     deadlines += [turn.introduced.entries.nextDeadline, introducer.nextDeadline, relayed.nextDeadline]
-    deadlines.append(places.nextDeadline)
     deadlines += links.values.map(\.nextDeadline)
     deadlines += associations.values.map { $0.nextDeadline(surroundings) }
     return deadlines.lazy.compactMap { $0 }.min()
@@ -21,7 +20,7 @@ extension SessionEngine {
     relayed.giveCredit(associations, turn)
     invitationDeadlines(turn)
     introductionDeadlines(turn)
-    placesDeadline(turn)
+    for remote in admission.takeParting(associations, turn) { leave(nil, remote, .full, turn) }
     for link in links.inOrder { link.pingDeadlineReached(turn) }
     linkDeadlines(turn)
     for association in associations.due(at: turn.now, surroundings) where !association.isOver {
@@ -36,7 +35,7 @@ extension SessionEngine {
     for link in links.due(at: turn.now, soon: soon) where !link.isForgotten {
       switch link.deadlineReached(soon: soon, turn) {
       case .over(let ending): end(link, ending, isOnlyLink: true, turn)
-      case .silentProbe: probeEnded(link, turn)
+      case .silentProbe: use(link, associations.use(ofWaiting: link, turn), turn)
       case nil: break
       }
     }

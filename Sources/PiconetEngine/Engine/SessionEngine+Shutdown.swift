@@ -2,16 +2,10 @@ import PiconetWire
 
 /// Shutting down: members are told, within the leave timeout, and everything ends.
 extension SessionEngine {
-  struct Shutdown: Sendable {
-    var command: CommandID
-    var isFinished = false
-  }
-
   mutating func shutDown(_ command: CommandID, _ turn: Turn) {
     shutdown = Shutdown(command: command)
-    admission.expectNobody()
+    admission.shutDown()
     endAllIntroductions(Ending(.shuttingDown, .us), turn)
-    places.removeAll()
     for command in (attempts.commands + associations.inviting).sorted() {
       withdraw(command, Ending(.shuttingDown, .us), turn)
     }
@@ -33,13 +27,5 @@ extension SessionEngine {
       // Without `negotiate`, unlike `leave`: our invitations were withdrawn above, and that of a member is answered.
       association.beginLeaving(Ending(.shuttingDown, .us), turn)
     }
-  }
-
-  mutating func finishShutdown(_ turn: Turn) {
-    guard var shutdown, !shutdown.isFinished, links.isEmpty, associations.isEmpty else { return }
-    shutdown.isFinished = true
-    self.shutdown = shutdown
-    turn.reply(shutdown.command, .done)
-    turn.add(.finished)
   }
 }

@@ -23,8 +23,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   /// Decides which nodes may connect, and whether there is room for them.
   var admission: Admission
   var introducer: Introducer
-  /// The places of the group, if the session is one.
-  var places: GroupPlaces
+  var removals: Removals
   /// Tunnels between our members through this node.
   var relayed: RelayedTunnels
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may be too early:
@@ -43,13 +42,25 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     let budgets = InvitationBudgets(openQuestions: configuration.openInvitations)
     turn = Turn(identity.node, seed: seed, budgets, watch)
     introducer = Introducer(configuration, watch)
-    places = GroupPlaces(identity.node, configuration, watch)
-    relayed = RelayedTunnels(watch)
+    removals = Removals(configuration)
+    relayed = RelayedTunnels(configuration.relaying, watch)
     attempts = InvitationAttempts(configuration)
-    admission = Admission(configuration, watch)
+    admission = Admission(identity.node, configuration, watch)
     associations = AssociationTable(limit: configuration.associationLimit)
     discovery = DiscoveryTable(
       ownNode: identity.node, limit: configuration.sightingLimit, preference: configuration.transports)
+  }
+
+  /// Which peers may dial us although we are hidden.
+  public var expectations: Expectations { admission.expectations(associations, turn.introduced) }
+
+  /// Whether links in tunnels may begin here, or lead to us.
+  var takesTunnels: Bool { configuration.transports.contains(.relay) && shutdown == nil }
+
+  var surroundings: Surroundings {
+    Surroundings(
+      links: links, associations: associations, attempts: attempts, discovery: discovery, admission: admission,
+      budgets: turn.budgets)
   }
 
   /// Takes one fact; effects are appended in order.
@@ -76,7 +87,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .streamWritten(let id, let bytes): turn.streamWritten(id, bytes)
     case .streamConsumed(let id, let count): turn.streamConsumed(id, count)
     case .commanded(let id, let command): handle(command, id, turn)
-    case .tunnelWanted(let id, let relay, let remote): wanted(id, over: relay, to: remote, turn)
+    case .tunnelWanted(let id, let relay, let remote):
+      associations.openTunnel(id, over: relay, to: remote, isWanted: takesTunnels, turn)
     case .tunnelWritten(let id, let bytes): turn.tunnelWritten(id, bytes)
     case .tunnelConsumed(let id, let count): turn.tunnelConsumed(id, count)
     case .tunnelClosed(let id, let isAborted): turn.tunnelClosed(id, isAborted: isAborted)
@@ -86,21 +98,22 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
         // A search may have been waiting for what the table has learned.
         if let node = change.learned {
           search(.sighted, for: node, turn)
-          attempts.learned(of: node, at: discovery.summary(of: node)?.addresses ?? [], ways, turn)
-          learned(of: node, turn)
+          attempts.learned(of: node, surroundings, turn)
+          follow(turn.introduced.learned(of: node, surroundings, turn), turn)
         }
       }
     case .discoveryEnded(let source): for change in discovery.sourceEnded(source) { turn.deliver(change.event) }
     case .dialFailed(let dial, let failure, let address): dialFailed(dial, failure, at: address, turn)
     case .linkOpened(let link, let opening): opened(link, opening, turn)
     case .linkPaced(let id, let pace): links[id]?.paced(pace, turn)
-    case .linkClosed(let id, let end): if let link = links[id] { closed(link, end, turn) }
+    case .linkClosed(let id, let end): if let link = links[id] { forget(link, end.ending, isOnlyLink: true, turn) }
     case .trustJudged(let id, let judgement): if let link = links[id] { judged(link, judgement, turn) }
     case .nonceDrawn(let id, let nonce):
-      negotiate(.nonceDrawn(id, nonce, isFull: isFull(awaiting: id, turn)), awaiting: id, turn)
+      negotiate(.nonceDrawn(id, nonce, isFull: admission.isFull(awaiting: id, associations, turn)), awaiting: id, turn)
     case .codeDerived(let id, let code): negotiate(.codeDerived(id, code), awaiting: id, turn)
     case .codeProven(let id, let finding):
-      negotiate(.codeProven(id, finding, isFull: isFull(awaiting: id, turn)), awaiting: id, turn)
+      negotiate(
+        .codeProven(id, finding, isFull: admission.isFull(awaiting: id, associations, turn)), awaiting: id, turn)
     case .chunksRead(let id, let frames, let count):
       turn.handles.association(of: id)?.chunksRead(id, frames, count, turn)
     case .sourceFinished(let id, let digest): turn.handles.association(of: id)?.sourceFinished(id, digest, turn)
@@ -122,12 +135,12 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     if !admission.undecided.isEmpty { judgeUndecided(turn) }
     while turn.hasToSettle || turn.hasCrowded {
       settleIntroductions(turn)
-      settleTunnels(turn)
-      settlePlaces(turn)
+      relayed.settle(associations, turn)
+      admission.settlePlaces(associations, turn)
       endCrowded(turn)
     }
     if turn.budgets.hasQuestions { tellQuestions(turn) }
-    if shutdown != nil { finishShutdown(turn) }
+    shutdown?.finish(links, associations, turn)
     if watch.take() { nextDeadline = earliestDeadline }
   }
 
@@ -145,12 +158,12 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     }
     // What was relayed gives its senders credit, which goes with the same flush where it can.
     for _ in 0..<Self.relayRounds where turn.hasToSettle || turn.hasCrowded {
-      settleTunnels(turn)
-      settlePlaces(turn)
+      relayed.settle(associations, turn)
+      admission.settlePlaces(associations, turn)
       endCrowded(turn)
       for link in turn.takeLinks() { links[link]?.transmit(turn) }
     }
-    if shutdown != nil { finishShutdown(turn) }
+    shutdown?.finish(links, associations, turn)
     if watch.take() { nextDeadline = earliestDeadline }
     turn.end(&effects)
     if recorder != nil { recorder?.recordFlush(at: now, effects[start...]) }
@@ -187,10 +200,15 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       for link in links.inOrder { link.cancelPing(ping, turn) }
       turn.reply(id, .done)
     case .leave(let node, let reason): leave(id, node, reason, turn)
-    case .remove(let node): remove(id, node, turn)
-    case .setDisconnectTimeout(let timeout): setDisconnectTimeout(id, timeout, turn)
-    case .setName(let name): setName(id, name, turn)
-    case .expect(let peer, let duration): expect(id, peer, for: duration, turn)
+    case .remove(let node): follow(removals.remove(id, node, associations, turn), turn)
+    case .setDisconnectTimeout(let timeout):
+      guard configuration.setDisconnectTimeout(id, timeout, turn) else { break }
+      for link in links.values { link.setDisconnectTimeout(timeout) }
+      for association in associations.values { association.setDisconnectTimeout(timeout) }
+      for association in associations.inOrder { search(.timePassed, for: association.node, turn) }
+      turn.reply(id, .done)
+    case .setName(let name): configuration.setName(id, name, turn)
+    case .expect(let peer, let duration): admission.expect(id, peer, for: duration, turn)
     case .stopExpecting(let peer):
       admission.stopExpecting(peer)
       turn.reply(id, .done)
@@ -200,14 +218,14 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       introducer.cancel(introduction, associations, turn)
       turn.reply(id, .done)
     case .answerIntroduction(let node, let accept, let reason):
-      follow(turn.introduced.answered(id, node, accept: accept, reason, introductionTerms(for: node, turn), turn), turn)
+      follow(turn.introduced.answer(id, node, accept: accept, reason, surroundings, turn), turn)
     case .shutDown: shutDown(id, turn)
     }
   }
 
   private mutating func ask(_ node: NodeID, _ command: PeerCommand, _ id: CommandID, _ turn: Turn) {
     guard let association = associations[node] else { return Association.refuse(command, id, turn) }
-    stateView(turn)
+    admission.stateView(associations, turn)
     follow(association.take(command, id, turn), of: association, turn)
   }
 }

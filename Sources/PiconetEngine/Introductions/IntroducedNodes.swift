@@ -9,6 +9,9 @@ import PiconetWire
 /// field skips the exclusivity check for the reason given at `Association`.
 final class IntroducedNodes {
   @exclusivity(unchecked) private(set) var entries = Introductions() { didSet { watch.changed() } }
+  /// Removed nodes; introductions of them are refused.
+  private var tombstones = Tombstones()
+  private var hasEnded = false
   /// Told of changes to what `nextDeadline` depends on.
   private let watch: DeadlineWatch
 
@@ -17,34 +20,62 @@ final class IntroducedNodes {
   // MARK: Introducers
 
   /// A member introduces a node.
-  /// - Parameter refusal: why it can't, as far as others decide.
-  /// - Returns: what comes of it; nil where the introducer was refused, and told so.
+  /// - Returns: what comes of it; nil where the introducer has its answer, or the application is asked.
   func received(
-    _ introduction: Introduce, by introducer: Association, _ refusal: Ending?, _ terms: IntroductionTerms, _ turn: Turn
+    _ introduction: Introduce, by introducer: Association, _ surroundings: Surroundings, _ turn: Turn
   ) -> IntroductionStep? {
     let subject = NodeID(introduction.member)
-    if let refusal = refusal ?? entries.refusal(of: subject, by: introducer.node) {
+    if let member = surroundings.associations[subject], member.isMember {
+      member.introduced(by: introducer.node)
+      let ending = member.isStaying ? nil : Ending(.inProgress, .us, "we are leaving it")
+      introducer.answerIntroduction(of: subject, ending, turn)
+      return nil
+    }
+    if let refusal = refusal(of: subject, by: introducer, surroundings, turn) {
       introducer.answerIntroduction(of: subject, refusal, turn)
       return nil
     }
     let hints = introduction.addresses.compactMap { $0.address(near: introducer.reachedHosts) }
     switch entries.add(introduction, by: introducer.node, hints: hints, at: turn.now) {
     case .new(let node): turn.deliver(.introductionReceived(node))
-    case .known: return tried(subject, terms, turn)
+    case .known: return tried(subject, surroundings, turn)
     case .refused(let ending): introducer.answerIntroduction(of: subject, ending, turn)
     }
     return nil
+  }
+
+  private func refusal(
+    of subject: NodeID, by introducer: Association, _ surroundings: Surroundings, _ turn: Turn
+  ) -> Ending? {
+    // An introduction by a member that we are leaving is ignored.
+    guard introducer.isStaying else { return Ending(hasEnded ? .shuttingDown : .left, .us) }
+    if wasRemoved(subject) { return Ending(.removed, .us, "it was removed from the group") }
+    return surroundings.admission.full(forIntroduced: subject, surroundings.associations, turn)
+      ?? entries.refusal(of: subject, by: introducer.node)
   }
 
   /// A member is over, and waits for no answer any more.
   /// - Returns: nodes whose introductions are over with that.
   func introducerLeft(_ introducer: NodeID) -> [NodeID] { entries.introducerLeft(introducer) }
 
+  /// All introductions are about to end, and no new ones begin.
+  /// - Returns: the nodes whose introductions are to be ended.
+  func endAll() -> [NodeID] {
+    hasEnded = true
+    return entries.nodes
+  }
+
+  // MARK: Removed nodes
+
+  func removed(_ node: NodeID) { tombstones.insert(node) }
+
+  func wasRemoved(_ node: NodeID) -> Bool { tombstones.contains(node) }
+
   // MARK: Steps
 
   /// The application has answered.
-  func answered(
-    _ id: CommandID, _ subject: NodeID, accept: Bool, _ reason: Reason, _ terms: IntroductionTerms, _ turn: Turn
+  func answer(
+    _ id: CommandID, _ subject: NodeID, accept: Bool, _ reason: Reason, _ surroundings: Surroundings, _ turn: Turn
   ) -> IntroductionStep? {
     guard entries.isAsked(subject) else {
       let words = "no introduction of this node waits for an answer"
@@ -52,18 +83,26 @@ final class IntroducedNodes {
       return nil
     }
     turn.reply(id, .done)
-    guard accept else { return .end(subject, Ending(reason, .us), told: Ending(reason, .us)) }
+    guard accept else {
+      return end(subject, Ending(reason, .us), told: Ending(reason, .us), surroundings.associations, turn)
+    }
     // Nearly always one side dials, and not both.
-    let delay = turn.node < subject || terms.ways.associations[subject] != nil ? Duration.zero : .milliseconds(500)
+    let delay = turn.node < subject || surroundings.associations[subject] != nil ? Duration.zero : .milliseconds(500)
     entries.wait(subject, until: turn.now + delay)
-    return tried(subject, terms, turn)
+    return tried(subject, surroundings, turn)
+  }
+
+  /// What was learned of a node may lead to it, if it was introduced.
+  func learned(of node: NodeID, _ surroundings: Surroundings, _ turn: Turn) -> IntroductionStep? {
+    guard case .waiting(nil)? = entries[node]?.phase else { return nil }
+    return tried(node, surroundings, turn)
   }
 
   /// A try begins, if there is a way to the node and its turn has come.
-  func tried(_ subject: NodeID, _ terms: IntroductionTerms, _ turn: Turn) -> IntroductionStep? {
+  func tried(_ subject: NodeID, _ surroundings: Surroundings, _ turn: Turn) -> IntroductionStep? {
     guard let entry = entries[subject], case .waiting(let next) = entry.phase else { return nil }
-    let association = terms.ways.associations[subject]
-    let hasLink = association != nil || terms.ways.links.contains(node: subject)
+    let association = surroundings.associations[subject]
+    let hasLink = association != nil || surroundings.links.contains(node: subject)
     if !hasLink, let next, turn.now < next { return nil }
     // If its own invitation is here, the two cross at once.
     guard entries.hasTurn(subject) || association?.invitations.isInvited == true else {
@@ -73,16 +112,17 @@ final class IntroducedNodes {
     // What is learned of it until then counts at the next try.
     var destination = InvitationDestination(
       node: subject, expectedPeer: subject.peer, addresses: [], transports: nil, unreachable: nil)
-    if let refusal = terms.attempts.refusal(of: destination, [], full: terms.full, terms.ways, turn) {
-      return failed(subject, refusal, terms.ways.associations, turn)
+    if let refusal = surroundings.attempts.refusal(of: destination, [], surroundings, turn) {
+      return failed(subject, refusal, surroundings.associations, turn)
     }
     if association == nil {
       destination.addresses = takeAddresses(
-        of: entry, seen: terms.surroundings.addresses(of: subject), terms.transports, terms.ways.associations, turn)
+        of: entry, seen: surroundings.addresses(of: subject), surroundings.attempts.transports,
+        surroundings.associations, turn)
       // It may come by itself, or be seen.
       if !hasLink, destination.addresses.isEmpty {
         // Members that may relay to it may have no link at this moment.
-        entries.wait(subject, until: terms.transports.contains(.relay) ? turn.now + .seconds(1) : nil)
+        entries.wait(subject, until: surroundings.attempts.transports.contains(.relay) ? turn.now + .seconds(1) : nil)
         return nil
       }
     }
@@ -91,24 +131,62 @@ final class IntroducedNodes {
     return .invite(command, destination, within: min(.seconds(15), entry.deadline - turn.now))
   }
 
-  /// A try has failed.
-  func failed(
+  /// Whether an attempt that has led to this node may go on there. One for a node that was introduced may have led to
+  /// another run of it.
+  func accepts(_ arrival: InvitationAttempts.Arrival) -> Bool {
+    let command = arrival.invitation.command
+    return !command.isOwn || entries.inviting(by: command)?.node == arrival.association.node
+  }
+
+  /// A command of the engine's own has its answer: if it was a try, that is over.
+  func ended(_ command: CommandID, _ reply: Reply, _ members: AssociationTable, _ turn: Turn) -> IntroductionStep? {
+    guard let subject = entries.inviting(by: command)?.node else { return nil }
+    if case .failed(let ending) = reply { return failed(subject, ending, members, turn) }
+    becameMember(subject, members, turn)
+    return nil
+  }
+
+  private func failed(
     _ subject: NodeID, _ ending: Ending, _ members: AssociationTable, _ turn: Turn
   ) -> IntroductionStep? {
     if members[subject]?.isStaying == true {
       end(subject, telling: nil, members, turn)
       return nil
     }
-    return entries.triesAgain(subject, after: ending, at: turn.now) ? nil : .end(subject, ending, told: ending)
+    if entries.triesAgain(subject, after: ending, at: turn.now) { return nil }
+    return end(subject, ending, told: ending, members, turn)
   }
 
   /// The node's time is up, or that of some of its introducers.
   func expired(
     _ entry: Introductions.Entry, _ members: AssociationTable, _ turn: Turn
   ) -> IntroductionStep? {
-    if entry.deadline <= turn.now { return .end(entry.node, entry.timedOut, told: Introductions.tooLate) }
+    if entry.deadline <= turn.now {
+      return end(entry.node, entry.timedOut, told: Introductions.tooLate, members, turn)
+    }
     answerLateIntroducers(of: entry, members, turn)
     return nil
+  }
+
+  /// A node has become a member, perhaps by an introduction.
+  func joined(_ node: NodeID, _ members: AssociationTable, _ turn: Turn) {
+    tombstones.remove(node)
+    becameMember(node, members, turn)
+  }
+
+  private func becameMember(_ node: NodeID, _ members: AssociationTable, _ turn: Turn) {
+    guard let entry = end(node, telling: nil, members, turn) else { return }
+    for introducer in entry.introducers { members[node]?.introduced(by: introducer.node) }
+  }
+
+  /// Ends the introduction of a node, which does not become a member by it.
+  /// - Parameters:
+  ///   - ending: what the application is told.
+  ///   - told: what its introducers are told.
+  func end(
+    _ node: NodeID, _ ending: Ending, told: Ending, _ members: AssociationTable, _ turn: Turn
+  ) -> IntroductionStep? {
+    end(node, telling: told, members, turn).map { .ended($0, ending) }
   }
 
   /// An introduced node is a member now, or it is known why it does not become one: those of its introducers that are
@@ -116,7 +194,7 @@ final class IntroducedNodes {
   /// - Parameter ending: nil: it is a member.
   /// - Returns: what was known of it; nil if it was not introduced.
   @discardableResult
-  func end(
+  private func end(
     _ node: NodeID, telling ending: Ending?, _ members: AssociationTable, _ turn: Turn
   ) -> Introductions.Entry? {
     guard let entry = entries[node] else { return nil }
@@ -127,14 +205,15 @@ final class IntroducedNodes {
 
   /// A member takes its introduction back, which is answered too.
   func withdrawn(
-    _ subject: NodeID, _ reason: Reason, by introducer: Association, _ turn: Turn
+    _ subject: NodeID, _ reason: Reason, by introducer: Association, _ members: AssociationTable, _ turn: Turn
   ) -> IntroductionStep? {
     // It may have crossed our answer.
     guard entries.contains(subject, by: introducer.node) else { return nil }
     let ending = Ending(reason, .peer, "the introducer took it back")
     entries.removeIntroducer(introducer.node, of: subject)
     introducer.answerIntroduction(of: subject, ending, turn)
-    return entries[subject]?.introducers.isEmpty == true ? .end(subject, ending, told: ending) : nil
+    guard entries[subject]?.introducers.isEmpty == true else { return nil }
+    return end(subject, ending, told: ending, members, turn)
   }
 
   /// Introducers of the node that must have an answer by now get one; it goes on by the word of the others.
@@ -150,9 +229,10 @@ final class IntroducedNodes {
   /// Where an invitation may lead to a node besides the places where discovery sees it: where members have said that it
   /// is, which counts as theirs, and last over members that relay.
   func takeAddresses(
-    beyondSightOf target: InvitationTarget, _ transports: [TransportKind], _ members: AssociationTable, _ turn: Turn
+    beyondSightOf remote: NodeID, _ surroundings: Surroundings, _ turn: Turn
   ) -> [TransportAddress] {
-    guard case .node(let remote, _) = target, members[remote] == nil else { return [] }
+    let (members, transports) = (surroundings.associations, surroundings.attempts.transports)
+    guard members[remote] == nil else { return [] }
     let told = entries.takeAddresses(of: remote, seen: [], over: transports, at: turn.now)
     return transports.contains(.relay) && remote != turn.node ? told + members.relayAddresses(of: remote) : told
   }

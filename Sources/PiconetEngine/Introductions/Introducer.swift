@@ -13,10 +13,6 @@ struct Introducer {
   private var group = Group() { didSet { watch.changed() } }
   /// How often we may still ask members to bring back one that we have lost.
   private var asks = Allowance.ownAsks
-  /// How many members we may still remove from the group.
-  private var removals = Allowance.ownRemovals
-  /// Removed nodes; introductions of them are refused.
-  private var tombstones = Tombstones()
   private var hasEnded = false
   /// Told of changes to what `nextDeadline` depends on.
   private let watch: DeadlineWatch
@@ -68,28 +64,10 @@ struct Introducer {
     introducing.deadlineReached(members, turn)
   }
 
-  // MARK: Removed nodes
-
-  mutating func removed(_ node: NodeID) { tombstones.insert(node) }
-
-  /// Notes a node that we remove ourselves. The others are then asked to remove it too.
-  /// - Throws: `limitExceeded` if too many were removed. The node is noted all the same, but the others are not to be
-  ///   asked.
-  mutating func removed(byUs node: NodeID, at now: Instant) throws(Ending) {
-    removed(node)
-    guard removals.take(at: now) else {
-      let words = "\(removals.burst) members were removed at once: this one left here, and the others were not asked"
-      throw Ending(.limitExceeded, .us, words)
-    }
-  }
-
-  func wasRemoved(_ node: NodeID) -> Bool { tombstones.contains(node) }
-
   // MARK: A group
 
   /// A node has become a member: in a group it is brought together with the others.
   mutating func joined(_ node: NodeID, _ surroundings: Surroundings, _ turn: Turn) {
-    tombstones.remove(node)
     guard isGroup, let newcomer = surroundings.associations[node], newcomer.isInGroup else { return }
     // The member that introduced it also introduces it to the others: nearly all of them know it before our turn comes.
     let delay =
@@ -105,7 +83,8 @@ struct Introducer {
   mutating func bringTogether(_ surroundings: Surroundings, _ turn: Turn) {
     for pair in group.due(at: turn.now) {
       guard let one = surroundings.associations[pair.first], let other = surroundings.associations[pair.second],
-        one.isInGroup, other.isInGroup, !wasRemoved(pair.first), !wasRemoved(pair.second)
+        one.isInGroup, other.isInGroup, !turn.introduced.wasRemoved(pair.first),
+        !turn.introduced.wasRemoved(pair.second)
       else {
         group.remove(pair)
         continue

@@ -1,8 +1,10 @@
-/// What the engine does for a node that members have introduced to us.
+/// What the engine does for nodes that members introduce to us, or want to have removed.
 enum IntroductionStep {
   /// Begin a try: an invitation by a command of the engine's own.
   case invite(CommandID, InvitationDestination, within: Duration)
-  /// End the introduction of this node, which does not become a member by it. The application is told the first ending,
-  /// and the introducers are told `told`.
-  case end(NodeID, Ending, told: Ending)
+  /// This introduction has ended, and its node does not become a member by it. The introducers were told; the
+  /// application is told now.
+  case ended(Introductions.Entry, Ending)
+  /// Leave a member that is removed from the group by this node, and then answer the command.
+  case leave(NodeID, CommandID?, by: NodeID)
 }

@@ -5,11 +5,12 @@ import PiconetWire
 struct InvitationAttempts: Sendable {
   /// In the order in which they were begun.
   private var attempts: [InvitationAttempt] = []
-  private let preference: [TransportKind]
+  /// Those that are dialled, in the order of preference.
+  let transports: [TransportKind]
   private let headStart: Duration
 
   init(_ configuration: EngineConfiguration) {
-    preference = configuration.transports
+    transports = configuration.transports
     headStart = configuration.transportHeadStart
   }
 
@@ -67,52 +68,51 @@ struct InvitationAttempts: Sendable {
   // MARK: The beginning
 
   /// Why an attempt to invite this peer can't begin; nil if it can.
-  /// - Parameter full: how it ends if the session has no place left; nil if it has one.
   func refusal(
-    of destination: InvitationDestination, _ context: [UInt8], full: Ending?, _ ways: Ways, _ turn: Turn
+    of destination: InvitationDestination, _ context: [UInt8], _ surroundings: Surroundings, _ turn: Turn
   ) -> Ending? {
     if context.count > WireLimits.context {
       return Ending(.limitExceeded, .us, "the context has \(context.count) bytes; the limit is \(WireLimits.context)")
     }
-    if count + ways.associations.invitationCount >= InvitationAttempt.limit {
+    if count + surroundings.associations.invitationCount >= InvitationAttempt.limit {
       return Ending(.limitExceeded, .us, "\(InvitationAttempt.limit) invitations are under way")
     }
-    if let full { return full }
+    if let full = surroundings.admission.full(for: destination.node, surroundings.associations, turn) { return full }
     guard let remote = destination.node else { return destination.unreachable }
     if remote == turn.node { return Ending(.selfConnection, .us) }
     if contains(node: remote) { return Ending(.inProgress, .us) }
-    if let association = ways.associations[remote] { return association.refusalOfInvitation }
+    if let association = surroundings.associations[remote] { return association.refusalOfInvitation }
     return destination.unreachable
   }
 
   /// Begins an attempt: with a race of transports, unless there is an association with the node already.
   mutating func begin(
     _ command: CommandID, _ destination: InvitationDestination, _ context: [UInt8], _ timeout: Duration,
-    _ code: TypedCodeID?, _ ways: Ways, _ turn: Turn
+    _ code: TypedCodeID?, _ surroundings: Surroundings, _ turn: Turn
   ) -> Arrival? {
     attempts.append(
       InvitationAttempt(
         command: command, node: destination.node, expectedPeer: destination.expectedPeer, context: context, code: code,
         formerMemberships: turn.membershipCount, deadline: turn.now + timeout, transports: destination.transports,
-        race: ConnectRace(addresses: destination.addresses, preference: preference, headStart: headStart)))
+        race: ConnectRace(addresses: destination.addresses, preference: transports, headStart: headStart)))
     if let node = destination.node {
       turn.tell(turn.conditions.attemptBegan(node, name: nil))
-      if let association = ways.associations[node] { return handOver(command, to: association, turn) }
+      if let association = surroundings.associations[node] { return handOver(command, to: association, turn) }
     }
-    dial(command, ways, turn)
+    dial(command, surroundings, turn)
     return nil
   }
 
   // MARK: Dialling
 
   /// Dials the transports whose turn it is.
-  private mutating func dial(_ command: CommandID, _ ways: Ways, _ turn: Turn) {
+  private mutating func dial(_ command: CommandID, _ surroundings: Surroundings, _ turn: Turn) {
     guard let index = index(of: command), attempts[index].phase == .dialling else { return }
     while let (kind, addresses) = attempts[index].race.next(at: turn.now) {
       turn.dial(kind, addresses, for: .invitation(command))
     }
     guard attempts[index].race.isLost else { return }
-    if let node = attempts[index].node, ways.links.contains(node: node) {
+    if let node = attempts[index].node, surroundings.links.contains(node: node) {
       // The peer has dialled us meanwhile, and its link will do.
       attempts[index].phase = .linking(nil)
     } else {
@@ -121,38 +121,40 @@ struct InvitationAttempts: Sendable {
   }
 
   /// A node has come in sight, or was seen at new addresses: attempts that dial it may reach it there.
-  mutating func learned(of node: NodeID, at addresses: [TransportAddress], _ ways: Ways, _ turn: Turn) {
+  mutating func learned(of node: NodeID, _ surroundings: Surroundings, _ turn: Turn) {
+    let addresses = surroundings.addresses(of: node)
     for index in attempts.indices where attempts[index].node == node && attempts[index].phase == .dialling {
       guard let transports = attempts[index].transports else { continue }
       attempts[index].race.learned(addresses.filter { transports.contains($0.kind) }, at: turn.now)
     }
     for command in attempts.filter({ $0.node == node && $0.phase == .dialling }).map(\.command) {
-      dial(command, ways, turn)
+      dial(command, surroundings, turn)
     }
   }
 
   mutating func dialFailed(
-    _ command: CommandID, _ kind: TransportKind, _ failure: LinkFailure, at address: String?, _ ways: Ways,
+    _ command: CommandID, _ kind: TransportKind, _ failure: LinkFailure, at address: String?,
+    _ surroundings: Surroundings,
     _ turn: Turn
   ) -> Arrival? {
     guard let index = index(of: command) else { return nil }
     attempts[index].race.failed(kind, failure, at: address)
     // Where a device takes only one connection per channel, as with RFCOMM, a link of ours keeps the address busy.
     if failure.code == .busy, attempts[index].phase == .dialling,
-      let holder = ways.associations.dialled(kind, at: attempts[index].race.addresses)
+      let holder = surroundings.associations.dialled(kind, at: attempts[index].race.addresses)
     {
       let wrongKey = attempts[index].wrongKey(holder.node.peer)
       if wrongKey == nil { return handOver(command, to: holder, turn) }
       attempts[index].wrongKey = wrongKey
     }
-    dial(command, ways, turn)
+    dial(command, surroundings, turn)
     return nil
   }
 
   /// A dial has opened a link.
   /// - Returns: false if nothing waits for it any more, or it leads to another peer; it is then closed.
   mutating func linkOpened(
-    _ link: Link, for command: CommandID, _ kind: TransportKind, _ ways: Ways, _ turn: Turn
+    _ link: Link, for command: CommandID, _ kind: TransportKind, _ surroundings: Surroundings, _ turn: Turn
   ) -> Bool {
     guard let index = index(of: command) else {
       turn.add(.closeLink(link.id, flush: false))
@@ -164,7 +166,7 @@ struct InvitationAttempts: Sendable {
       let address = link.opening.traits.remoteAddress
       attempts[index].race.answeredByStranger(
         kind, at: address, LinkFailure(.authentication, "\(address): \(wrongKey.detail)"))
-      dial(command, ways, turn)
+      dial(command, surroundings, turn)
       return false
     }
     turn.cancelDials(for: .invitation(command))
@@ -175,24 +177,24 @@ struct InvitationAttempts: Sendable {
   // MARK: Linking
 
   /// A link is gone. An attempt that waited for it goes on if something else may still bring the node.
-  mutating func linkEnded(_ link: Link, _ ending: Ending, _ ways: Ways, _ turn: Turn) -> Arrival? {
+  mutating func linkEnded(_ link: Link, _ ending: Ending, _ surroundings: Surroundings, _ turn: Turn) -> Arrival? {
     guard let index = index(waitingFor: link) else { return nil }
     let node = link.node ?? attempts[index].node
-    if let association = node.flatMap({ ways.associations[$0] }) {
+    if let association = node.flatMap({ surroundings.associations[$0] }) {
       return handOver(attempts[index].command, to: association, turn)
     }
-    if ending.reason == .duplicateLink || node.map({ ways.links.contains(node: $0) }) ?? false {
+    if ending.reason == .duplicateLink || node.map({ surroundings.links.contains(node: $0) }) ?? false {
       if let node { meet(index, node, name: nil, turn) }
       attempts[index].phase = .linking(nil)
     } else {
-      dialAgain(attempts[index].command, after: link, ending, ways, turn)
+      dialAgain(attempts[index].command, after: link, ending, surroundings, turn)
     }
     return nil
   }
 
   /// The last link of an attempt is gone: if it broke, what the attempt has not tried yet is dialled.
   private mutating func dialAgain(
-    _ command: CommandID, after link: Link, _ ending: Ending, _ ways: Ways, _ turn: Turn
+    _ command: CommandID, after link: Link, _ ending: Ending, _ surroundings: Surroundings, _ turn: Turn
   ) {
     guard let index = index(of: command) else { return }
     guard ending.reason == .linkFailed, ending.blame == .link else { return fail(command, ending, turn) }
@@ -200,27 +202,28 @@ struct InvitationAttempts: Sendable {
     attempts[index].race.winnerBroke(traits.kind, at: traits.remoteAddress, ending.detail)
     if attempts[index].race.isLost { return fail(command, ending, turn) }
     attempts[index].phase = .dialling
-    dial(command, ways, turn)
+    dial(command, surroundings, turn)
   }
 
   /// Attempts that wait for any link of a node have lost the last one.
-  mutating func lastEnded(_ link: Link, _ ending: Ending, _ ways: Ways, _ turn: Turn) {
-    guard let node = link.node, ending.reason != .duplicateLink, ways.associations[node] == nil,
-      !ways.links.contains(node: node)
+  mutating func lastEnded(_ link: Link, _ ending: Ending, _ surroundings: Surroundings, _ turn: Turn) {
+    guard let node = link.node, ending.reason != .duplicateLink, surroundings.associations[node] == nil,
+      !surroundings.links.contains(node: node)
     else { return }
     for attempt in attempts where attempt.phase == .linking(nil) && attempt.node == node {
-      dialAgain(attempt.command, after: link, ending, ways, turn)
+      dialAgain(attempt.command, after: link, ending, surroundings, turn)
     }
   }
 
   /// A hello has shown which node is at the other end of a link that we dialled. If both sides have an association over
   /// another link, an attempt by address goes on with that, before the peer's own invitation is answered.
-  mutating func answered(_ link: Link, _ ways: Ways, _ turn: Turn) -> Arrival? {
+  mutating func answered(_ link: Link, _ surroundings: Surroundings, _ turn: Turn) -> Arrival? {
     guard let node = link.node, let hello = link.hello, let index = index(waitingFor: link),
       attempts[index].node == nil
     else { return nil }
     meet(index, node, name: hello.name, turn)
-    guard let association = ways.associations[node], hello.held?.id == association.id, association.activeLink != nil
+    guard let association = surroundings.associations[node], hello.held?.id == association.id,
+      association.activeLink != nil
     else { return nil }
     return handOver(attempts[index].command, to: association, turn)
   }
@@ -260,24 +263,26 @@ struct InvitationAttempts: Sendable {
 
   /// Ends an attempt because the caller wants it or its time is up.
   /// - Returns: the link that served only this attempt, and is to be ended.
-  mutating func withdraw(_ command: CommandID, _ ending: Ending, _ ways: Ways, _ turn: Turn) -> Link? {
+  mutating func withdraw(_ command: CommandID, _ ending: Ending, _ surroundings: Surroundings, _ turn: Turn) -> Link? {
     guard let index = index(of: command) else { return nil }
     let phase = attempts[index].phase
     fail(command, ending, turn)
-    guard case .linking(let id?) = phase, let link = ways.links[id], link.phase != .active else { return nil }
+    guard case .linking(let id?) = phase, let link = surroundings.links[id], link.phase != .active else { return nil }
     return link
   }
 
   /// Time has passed for an attempt: the next transports are dialled, or it ends.
   /// - Returns: the link that served only this attempt and is to be ended, and why.
-  mutating func timePassed(_ command: CommandID, _ ways: Ways, _ turn: Turn) -> (link: Link, ending: Ending)? {
+  mutating func timePassed(_ command: CommandID, _ surroundings: Surroundings, _ turn: Turn) -> (
+    link: Link, ending: Ending
+  )? {
     guard let index = index(of: command) else { return nil }
     guard attempts[index].deadline <= turn.now else {
-      dial(command, ways, turn)
+      dial(command, surroundings, turn)
       return nil
     }
     let ending = attempts[index].timedOut
-    return withdraw(command, ending, ways, turn).map { ($0, ending) }
+    return withdraw(command, ending, surroundings, turn).map { ($0, ending) }
   }
 
   private mutating func fail(_ command: CommandID, _ ending: Ending, _ turn: Turn) {

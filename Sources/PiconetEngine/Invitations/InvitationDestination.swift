@@ -14,12 +14,11 @@ struct InvitationDestination {
 }
 
 extension InvitationDestination {
-  /// - Parameter others: further addresses of a node: where members say that it is, and over members that may relay to
-  ///   it. Not used for a peer that is given by addresses.
-  init(_ target: InvitationTarget, _ discovery: DiscoveryTable, others: [TransportAddress]) {
+  init(_ target: InvitationTarget, _ surroundings: Surroundings, _ turn: Turn) {
     switch target {
     case .node(let node, let transports):
-      let seen = discovery.summary(of: node)?.addresses
+      let others = turn.introduced.takeAddresses(beyondSightOf: node, surroundings, turn)
+      let seen = surroundings.discovery.summary(of: node)?.addresses
       let known = (seen ?? []) + others.filter { other in seen?.contains(other) != true }
       addresses = known.filter { transports?.contains($0.kind) ?? true }
       self.node = node

@@ -9,26 +9,20 @@ extension SessionEngine {
     _ id: CommandID, _ target: InvitationTarget, _ context: [UInt8], _ timeout: Duration, _ code: TypedCodeID?,
     _ turn: Turn
   ) {
-    let others = turn.introduced.takeAddresses(
-      beyondSightOf: target, configuration.transports, associations, turn)
-    let destination = InvitationDestination(target, discovery, others: others)
+    let destination = InvitationDestination(target, surroundings, turn)
     // An invitation by the application does not wait for one that an introduction has led to.
     if let node = destination.node, let own = attempts.own(for: node) { withdraw(own, Ending(.inProgress, .us), turn) }
-    let full = full(for: destination.node, turn)
-    if let refusal = attempts.refusal(of: destination, context, full: full, ways, turn) {
+    if let refusal = attempts.refusal(of: destination, context, surroundings, turn) {
       return turn.reply(id, .failed(refusal))
     }
-    goOn(attempts.begin(id, destination, context, timeout, code, ways, turn), turn)
+    goOn(attempts.begin(id, destination, context, timeout, code, surroundings, turn), turn)
   }
-
-  /// What attempts of ours may look at.
-  var ways: Ways { Ways(links: links, associations: associations) }
 
   /// Ends an invitation of ours before its answer.
   mutating func withdraw(_ command: CommandID, _ ending: Ending, _ turn: Turn) {
     if let association = associations.inviting(by: command) {
       negotiate(.withdrawn(ending), association, turn)
-    } else if let link = attempts.withdraw(command, ending, ways, turn) {
+    } else if let link = attempts.withdraw(command, ending, surroundings, turn) {
       end(link, ending, turn)
     }
   }
@@ -48,36 +42,26 @@ extension SessionEngine {
   /// An attempt has led to an association: its invitation goes on there.
   mutating func goOn(_ arrival: InvitationAttempts.Arrival?, _ turn: Turn) {
     guard let arrival else { return }
-    let invitation = arrival.invitation
-    if invitation.command.isOwn,
-      turn.introduced.entries.inviting(by: invitation.command)?.node != arrival.association.node
-    {
+    guard turn.introduced.accepts(arrival) else {
       // The run that answers there now was not introduced.
       let ending = Ending(.restarted, .peer, "another run of it answers there")
-      return invitation.fail(ending, to: arrival.association.node, turn)
+      return arrival.invitation.fail(ending, to: arrival.association.node, turn)
     }
-    negotiate(.invited(invitation), arrival.association, turn)
+    negotiate(.invited(arrival.invitation), arrival.association, turn)
   }
 
   /// An association has begun: an attempt that waits for its node goes on with it.
   mutating func associationBegan(_ association: Association, _ turn: Turn) {
     guard let arrival = attempts.associationBegan(association, turn) else {
-      return inviteIntroduced(association.node, turn)
+      return follow(turn.introduced.tried(association.node, surroundings, turn), turn)
     }
     goOn(arrival, turn)
     attempts.failOthers(to: association.node, turn)
   }
 
-  mutating func linkEnded(_ link: Link, _ ending: Ending, _ turn: Turn) {
-    // An association that one side holds is over on the other: it is lost, whichever of the two has said so.
-    let ending = ending.reason == .noSuchAssociation ? Association.lostByPeer : ending
-    goOn(attempts.linkEnded(link, ending, ways, turn), turn)
-    attempts.lastEnded(link, ending, ways, turn)
-  }
-
   mutating func invitationDeadlines(_ turn: Turn) {
     for command in attempts.commands {
-      if let (link, ending) = attempts.timePassed(command, ways, turn) { end(link, ending, turn) }
+      if let (link, ending) = attempts.timePassed(command, surroundings, turn) { end(link, ending, turn) }
     }
     for association in associations.invitationsDue(at: turn.now) { negotiate(.timedOut, association, turn) }
   }
@@ -86,7 +70,7 @@ extension SessionEngine {
 
   /// Passes a fact about invitations to an association, and does what it asks for.
   mutating func negotiate(_ fact: InvitationFact, _ association: Association, _ turn: Turn) {
-    stateView(turn)
+    admission.stateView(associations, turn)
     let hadPlace = association.holdsPlace
     let request = association.negotiate(fact, turn)
     if association.holdsPlace != hadPlace { turn.placesChanged() }
@@ -102,7 +86,7 @@ extension SessionEngine {
   mutating func follow(_ request: MembershipRequest?, of association: Association, _ turn: Turn) {
     switch request {
     case .place(let entry):
-      if makeRoomForMember(association.node, turn) {
+      if make(admission.room(forMember: association.node, associations, turn), turn) {
         negotiate(.placeFound(entry), association, turn)
         if association.isMember { search(.linked, for: association.node, turn) }
       } else {
@@ -112,7 +96,7 @@ extension SessionEngine {
       // An invitation that waits in the queue has to make room.
       if let other, let displaced = associations[other] { negotiate(.displaced, displaced, turn) }
       // A node whose introduction was accepted is no question.
-      inviteIntroduced(association.node, turn)
+      follow(turn.introduced.tried(association.node, surroundings, turn), turn)
       tellQuestions(turn)
     case .breach(let error): if let link = association.link { breach(link, error, turn) }
     case nil: break

@@ -136,8 +136,9 @@ final class Link {
   // MARK: Handshake
 
   func sendHello(
-    as node: NodeID, begun: UInt64, holding held: Association?, _ configuration: EngineConfiguration, _ turn: Turn
+    as node: NodeID, _ associations: AssociationTable, _ configuration: EngineConfiguration, _ turn: Turn
   ) {
+    let held = associations.held(for: self)
     var capabilities: Capabilities = [.resume, .removal, .streams, .typedCodes, .introductions]
     if configuration.membership == .group { capabilities.insert(.group) }
     if configuration.relaying != nil { capabilities.insert(.relay) }
@@ -145,7 +146,7 @@ final class Link {
     let hello = Hello(
       incarnation: node.incarnation, name: configuration.name, sessionID: configuration.sessionID,
       capabilities: capabilities,
-      limits: configuration.peerLimits(on: opening.traits), associationsBegun: begun,
+      limits: configuration.peerLimits(on: opening.traits), associationsBegun: associations.begunCount(statedOn: self),
       held: held.map { HeldAssociation(id: $0.id, received: $0.receivedCount) },
       greeting: configuration.greeting)
     queue(.hello(hello))

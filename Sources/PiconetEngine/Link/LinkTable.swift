@@ -15,7 +15,13 @@ struct LinkTable {
   var inOrder: [Link] { links.values.sorted { $0.id < $1.id } }
 
   mutating func append(_ link: Link) { links[link.id] = link }
-  mutating func remove(_ link: Link) { links[link.id] = nil }
+
+  /// Lets a link go: nothing that still comes from it counts.
+  mutating func forget(_ link: Link, _ turn: Turn) {
+    links[link.id] = nil
+    link.forget()
+    turn.forget(link)
+  }
 
   /// Whether there is a link to this node.
   func contains(node: NodeID) -> Bool { values.contains { $0.node == node } }

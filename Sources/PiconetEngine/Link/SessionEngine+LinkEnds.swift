@@ -13,10 +13,6 @@ extension SessionEngine {
     }
   }
 
-  mutating func closed(_ link: Link, _ end: LinkEnd, _ turn: Turn) {
-    forget(link, end.ending, isOnlyLink: true, turn)
-  }
-
   /// Ends the link in good order and tells the remote side why; no rule was broken.
   mutating func refuse(_ link: Link, _ reason: Reason, _ detail: String, _ turn: Turn) {
     end(link, Ending(reason, reason.blameOfRefusal, detail), turn)
@@ -43,18 +39,21 @@ extension SessionEngine {
   /// - Parameter isOnlyLink: an association on it goes on without it, if it can.
   mutating func forget(_ link: Link, _ ending: Ending, isOnlyLink: Bool = false, _ turn: Turn) {
     if link.isForgotten { return }
-    links.remove(link)
-    link.forget()
-    turn.forget(link)
+    links.forget(link, turn)
     if let remote = link.node, let association = associations[remote], association.link === link {
       if association.lost(link, ending, mayGoOn: isOnlyLink && shutdown == nil, turn) {
-        suspended(association, on: link, turn)
+        // A link that the remote side has opened in the meantime may serve.
+        if let other = links.ready(to: remote).first { use(other, associations.use(ofReady: other, turn), turn) }
+        search(.linkLost(wasDialler: link.isDialler), for: remote, turn)
       } else {
         conclude(association, ending, turn)
       }
     }
     if let wanted = link.searchedFor { search(.linkEnded(link.id), for: wanted, turn) }
     link.endPings(ending, turn)
-    linkEnded(link, ending, turn)
+    // An association that one side holds is over on the other: it is lost, whichever of the two has said so.
+    let ending = ending.reason == .noSuchAssociation ? Association.lostByPeer : ending
+    goOn(attempts.linkEnded(link, ending, surroundings, turn), turn)
+    attempts.lastEnded(link, ending, surroundings, turn)
   }
 }

@@ -27,8 +27,18 @@ extension AssociationTable {
     }.map { TransportAddress(to: remote, over: $0.node) }
   }
 
-  /// Asks this relay for a tunnel of ours.
-  func openTunnel(_ id: TunnelID, over relay: NodeID, to remote: NodeID, _ turn: Turn) throws(Ending) {
+  /// Asks this relay for a tunnel of ours, or tells its dial why there is none.
+  /// - Parameter isWanted: false while no tunnel may begin or end here.
+  func openTunnel(_ id: TunnelID, over relay: NodeID, to remote: NodeID, isWanted: Bool, _ turn: Turn) {
+    do throws(Ending) {
+      guard isWanted else { throw Ending(.notAvailable, .us) }
+      try openTunnel(id, over: relay, to: remote, turn)
+    } catch {
+      turn.add(.tunnelEnded(id, error.tunnelFailure ?? LinkFailure(.cancelled)))
+    }
+  }
+
+  private func openTunnel(_ id: TunnelID, over relay: NodeID, to remote: NodeID, _ turn: Turn) throws(Ending) {
     guard let association = self[relay], association.relaysForUs else {
       throw Ending(.unreachable, .link, "no member that relays, or none with a link")
     }

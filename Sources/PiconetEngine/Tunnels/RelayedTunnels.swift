@@ -1,6 +1,10 @@
 import PiconetWire
 
 /// The tunnels that this node relays between two members: which half belongs to which, and how much may pass.
+///
+/// A tunnel carries the bytes of a link between two nodes over a third one, which is a member of both. The link in it
+/// is one like any other, with TLS from end to end; a relay sees ciphertext. Tunnels may lie in one another: the link
+/// between us and a relay may itself be in one.
 struct RelayedTunnels {
   /// One half of a relayed tunnel; `owed` counts bytes that came by it and have been passed on, but for which the
   /// sender has no credit yet.
@@ -18,10 +22,15 @@ struct RelayedTunnels {
   private var halves: [TunnelPlace: Half] = [:]
   private var budgets: [PeerID: RateBudget] = [:]
   private var budget: RateBudget?
+  /// Nil if this node does not relay.
+  private let quotas: RelayQuotas?
   /// Told of changes to what `nextDeadline` depends on.
   private let watch: DeadlineWatch
 
-  init(_ watch: DeadlineWatch) { self.watch = watch }
+  init(_ quotas: RelayQuotas?, _ watch: DeadlineWatch) {
+    self.quotas = quotas
+    self.watch = watch
+  }
 
   /// Tunnels, of two halves each.
   var count: Int { halves.count / 2 }
@@ -93,13 +102,16 @@ struct RelayedTunnels {
 
 extension RelayedTunnels {
   /// A member asks for a tunnel to another one.
-  /// - Parameter quotas: nil if this node does not relay.
   mutating func open(
-    _ number: UInt64, to target: NodeID, by opener: Association, _ quotas: RelayQuotas?, _ members: AssociationTable,
+    _ number: UInt64, to target: NodeID, by opener: Association, isShuttingDown: Bool, _ members: AssociationTable,
     _ turn: Turn
   ) {
+    // The number may be that of a tunnel whose end has come with the same read.
+    if turn.hasToSettle { settle(members, turn) }
     do throws(Ending) {
-      guard let quotas, opener.isStaying else { throw Ending(.notAvailable, .us, "this device does not relay") }
+      guard let quotas, !isShuttingDown, opener.isStaying else {
+        throw Ending(.notAvailable, .us, "this device does not relay")
+      }
       guard let other = members[target], other.takesTunnels else {
         throw Ending(.noSuchAssociation, .us, "no member of the relay, or none that takes tunnels")
       }
@@ -131,7 +143,7 @@ extension RelayedTunnels {
   }
 
   /// Hands what came by one half to the other, and lets senders send more once their bytes have been passed on.
-  mutating func settle(_ quotas: RelayQuotas?, _ members: AssociationTable, _ turn: Turn) {
+  mutating func settle(_ members: AssociationTable, _ turn: Turn) {
     while let step = turn.takeRelayStep() {
       let (place, source) = (step.place, step.source)
       guard belong(place, source) else { continue }

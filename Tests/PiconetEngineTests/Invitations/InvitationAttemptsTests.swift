@@ -17,17 +17,25 @@ struct InvitationAttemptsTests {
       let destination = InvitationDestination(
         node: node, expectedPeer: expected, addresses: addresses, transports: TransportKind.allCases, unreachable: nil)
       let arrival = attempts.begin(
-        CommandID(rawValue: command), destination, [], .seconds(30), nil, ways(), turn)
+        CommandID(rawValue: command), destination, [], .seconds(30), nil, surroundings(), turn)
       #expect(arrival == nil)
     }
     return attempts
   }
 
-  private func ways(_ links: [Link] = [], _ associations: [Association] = []) -> Ways {
+  private func surroundings(
+    _ links: [Link] = [], _ associations: [Association] = [], seen: [TransportAddress] = []
+  ) -> Surroundings {
     var (linkTable, associationTable) = (LinkTable(), AssociationTable(limit: 8))
     for link in links { linkTable.append(link) }
     for association in associations { associationTable.append(association) }
-    return Ways(links: linkTable, associations: associationTable)
+    var discovery = DiscoveryTable(ownNode: turn.node, limit: 8, preference: [.tcp])
+    let sighting = Sighting(
+      peer: peer(2), incarnation: node(2).incarnation, name: "", info: [:], addresses: seen)
+    if !seen.isEmpty { _ = discovery.report(.seen(sighting), source: "test") }
+    return Surroundings(
+      links: linkTable, associations: associationTable, attempts: InvitationAttempts(configuration()),
+      discovery: discovery, admission: Admission(turn.node, configuration(), DeadlineWatch()), budgets: turn.budgets)
   }
 
   private func link(_ id: UInt64 = 1, to peer: PeerID) -> Link {
@@ -47,13 +55,14 @@ struct InvitationAttemptsTests {
     let link = PiconetEngineTests.link(
       reached: .ready, Hello(incarnation: Incarnation(rawValue: 2), name: "", sessionID: ""), from: 2, at: seconds(0),
       configuration())
-    let arrival = attempts.dialFailed(first, .tcp, LinkFailure(.refused), at: nil, ways(hasLink ? [link] : []), turn)
+    let arrival = attempts.dialFailed(
+      first, .tcp, LinkFailure(.refused), at: nil, surroundings(hasLink ? [link] : []), turn)
     #expect(arrival == nil)
     #expect(attempts.contains(node: node(2)) == hasLink && (ending() == nil) == hasLink)
     if hasLink {
-      attempts.lastEnded(link, Ending(.timedOut, .peer), ways([link]), turn)
+      attempts.lastEnded(link, Ending(.timedOut, .peer), surroundings([link]), turn)
       #expect(ending() == nil)
-      attempts.lastEnded(link, Ending(.timedOut, .peer), ways(), turn)
+      attempts.lastEnded(link, Ending(.timedOut, .peer), surroundings(), turn)
       #expect(ending()?.reason == .timedOut)
     } else {
       #expect(ending()?.reason == .unreachable)
@@ -64,7 +73,7 @@ struct InvitationAttemptsTests {
   @Test("another key at the only address closes the link, and ends the attempt for that reason")
   func wrongKey() {
     var attempts = attempts(expected: peer(2))
-    let isWanted = attempts.linkOpened(link(to: peer(3)), for: first, .tcp, ways(), turn)
+    let isWanted = attempts.linkOpened(link(to: peer(3)), for: first, .tcp, surroundings(), turn)
     #expect(!isWanted)
     #expect(turn.effects.contains(.closeLink(LinkID(rawValue: 1), flush: false)))
     #expect(ending()?.reason == .identity)
@@ -76,8 +85,8 @@ struct InvitationAttemptsTests {
   func learned() {
     for destination in [node(2), nil] {
       var attempts = attempts(to: destination, expected: peer(2))
-      attempts.learned(of: node(2), at: [tcp("1"), tcp("2")], ways(), turn)
-      _ = attempts.linkOpened(link(to: peer(3)), for: first, .tcp, ways(), turn)
+      attempts.learned(of: node(2), surroundings(seen: [tcp("1"), tcp("2")]), turn)
+      _ = attempts.linkOpened(link(to: peer(3)), for: first, .tcp, surroundings(), turn)
       let dialled = turn.effects.compactMap { effect -> [TransportAddress]? in
         if case .dial(_, _, let addresses) = effect { addresses } else { nil }
       }
@@ -89,7 +98,7 @@ struct InvitationAttemptsTests {
   @Test("a link that nobody waits for is closed")
   func nobodyWaits() {
     var attempts = InvitationAttempts(configuration())
-    let isWanted = attempts.linkOpened(link(to: peer(3)), for: first, .tcp, ways(), turn)
+    let isWanted = attempts.linkOpened(link(to: peer(3)), for: first, .tcp, surroundings(), turn)
     #expect(!isWanted)
     #expect(turn.effects == [.closeLink(LinkID(rawValue: 1), flush: false)])
   }
@@ -99,7 +108,7 @@ struct InvitationAttemptsTests {
     var attempts = attempts(count: 2)
     let links = [link(1, to: peer(2)), link(2, to: peer(2))]
     for (command, link) in zip(attempts.commands, links) {
-      let isWanted = attempts.linkOpened(link, for: command, .tcp, ways(), turn)
+      let isWanted = attempts.linkOpened(link, for: command, .tcp, surroundings(), turn)
       #expect(isWanted)
     }
     let hello = Hello(incarnation: Incarnation(rawValue: 2), name: "", sessionID: "")
@@ -111,7 +120,8 @@ struct InvitationAttemptsTests {
     let arrival = attempts.associationBegan(association, turn)
     #expect(arrival?.invitation.command == first && attempts.commands == [CommandID(rawValue: 2)])
     // The other's link ends beside the association.
-    let other = attempts.linkEnded(links[1], Ending(.duplicateLink, .nobody), ways([links[0]], [association]), turn)
+    let other = attempts.linkEnded(
+      links[1], Ending(.duplicateLink, .nobody), surroundings([links[0]], [association]), turn)
     #expect(other?.invitation.command == CommandID(rawValue: 2) && other?.association === association)
     #expect(ending(1) == nil && ending(2) == nil && attempts.count == 0)
   }
@@ -120,11 +130,11 @@ struct InvitationAttemptsTests {
   func timeIsUp() {
     var attempts = attempts()
     #expect(attempts.nextDeadline == seconds(30))
-    var link = attempts.timePassed(first, ways(), turn)?.link
+    var link = attempts.timePassed(first, surroundings(), turn)?.link
     #expect(link == nil && attempts.count == 1)
     var effects: [Effect] = []
     turn.begin(at: seconds(30), &effects)
-    link = attempts.timePassed(first, ways(), turn)?.link
+    link = attempts.timePassed(first, surroundings(), turn)?.link
     #expect(link == nil && attempts.count == 0 && turn.dials.count == 0)
     #expect(ending()?.reason == .timedOut && ending()?.failures.map(\.failure.code) == [.timedOut])
   }
@@ -133,8 +143,8 @@ struct InvitationAttemptsTests {
   func withdrawn() {
     var attempts = attempts()
     let link = link(7, to: peer(2))
-    _ = attempts.linkOpened(link, for: first, .tcp, ways(), turn)
-    let useless = attempts.withdraw(first, Ending(.cancelled, .us), ways([link]), turn)
+    _ = attempts.linkOpened(link, for: first, .tcp, surroundings(), turn)
+    let useless = attempts.withdraw(first, Ending(.cancelled, .us), surroundings([link]), turn)
     #expect(useless === link && attempts.count == 0 && attempts.nextDeadline == nil && turn.dials.count == 0)
     #expect(ending()?.reason == .cancelled)
   }

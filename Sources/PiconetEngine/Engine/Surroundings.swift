@@ -1,9 +1,11 @@
-/// What an association needs to know from the rest of its engine to say what it waits for. Only for use during the call
-/// that it is passed to.
+/// What a machine of the engine may look at of the others. Only for use during the call that it is passed to.
 struct Surroundings {
-  let budgets: InvitationBudgets
-  let discovery: DiscoveryTable
+  let links: LinkTable
   let associations: AssociationTable
+  let attempts: InvitationAttempts
+  let discovery: DiscoveryTable
+  let admission: Admission
+  let budgets: InvitationBudgets
 
   /// The addresses at which discovery sees a node.
   func addresses(of node: NodeID) -> [TransportAddress] { discovery.summary(of: node)?.addresses ?? [] }
