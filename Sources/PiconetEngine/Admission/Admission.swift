@@ -20,6 +20,8 @@ struct Admission {
     /// There is, once this association has been ended in this way.
     case after(Association, Ending)
     case none
+
+    var isFound: Bool { if case .none = self { false } else { true } }
   }
 
   private let configuration: EngineConfiguration
@@ -68,7 +70,10 @@ struct Admission {
     }
   }
 
-  mutating func stopExpecting(_ peer: PeerID) { expected.remove(peer) }
+  mutating func stopExpecting(_ id: CommandID, _ peer: PeerID, _ turn: Turn) {
+    expected.remove(peer)
+    turn.reply(id, .done)
+  }
 
   /// Nobody is expected any more, and nobody has to go for a place.
   mutating func shutDown() {

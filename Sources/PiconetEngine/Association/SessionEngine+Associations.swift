@@ -59,13 +59,8 @@ extension SessionEngine {
 
   /// - Returns: whether there is room now; an association may have been ended for it.
   mutating func make(_ room: Admission.Room, _ turn: Turn) -> Bool {
-    switch room {
-    case .free: return true
-    case .after(let association, let ending):
-      end(association, ending, turn)
-      return true
-    case .none: return false
-    }
+    if case .after(let association, let ending) = room { end(association, ending, turn) }
+    return room.isFound
   }
 
   // MARK: The end

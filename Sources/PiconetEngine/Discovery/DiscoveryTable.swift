@@ -38,6 +38,10 @@ struct DiscoveryTable: Sendable {
     self.preference = preference
   }
 
+  init(_ node: NodeID, _ configuration: EngineConfiguration) {
+    self.init(ownNode: node, limit: configuration.sightingLimit, preference: configuration.transports)
+  }
+
   var count: Int { sightings.count }
 
   mutating func report(_ report: DiscoveryReport, source: String) -> Change? {
@@ -64,6 +68,14 @@ struct DiscoveryTable: Sendable {
     case .gone(let peer, let incarnation):
       return forget(NodeID(peer: peer, incarnation: incarnation), source: source)
     }
+  }
+
+  /// Takes a report, of which the application is told.
+  /// - Returns: the node about which something was learned; nil if nothing was.
+  mutating func report(_ report: DiscoveryReport, source: String, _ turn: Turn) -> NodeID? {
+    guard let change = self.report(report, source: source) else { return nil }
+    turn.deliver(change.event)
+    return change.learned
   }
 
   /// Everything that only this source saw is lost, in the order of the nodes.

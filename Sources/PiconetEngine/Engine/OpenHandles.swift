@@ -12,7 +12,7 @@ struct OpenHandles {
 
   // MARK: Transfers
 
-  func association(of transfer: TransferID) -> Association? { transfers[transfer] }
+  subscript(transfer: TransferID) -> Association? { transfers[transfer] }
 
   /// Adds a transfer of ours, which the application has numbered.
   mutating func append(_ transfer: TransferID, in association: Association) {

@@ -18,7 +18,10 @@ extension SessionEngine {
     turn.budgets.deadlineReached(at: turn.now)
     admission.deadlineReached(at: turn.now)
     relayed.giveCredit(associations, turn)
-    invitationDeadlines(turn)
+    for command in attempts.commands {
+      if let (link, ending) = attempts.timePassed(command, surroundings, turn) { end(link, ending, turn) }
+    }
+    for association in associations.invitationsDue(at: turn.now) { negotiate(.timedOut, association, turn) }
     introductionDeadlines(turn)
     for remote in admission.takeParting(associations, turn) { leave(nil, remote, .full, turn) }
     for link in links.inOrder { link.pingDeadlineReached(turn) }

@@ -39,16 +39,14 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     node = identity.node
     self.configuration = configuration
     self.seed = seed
-    let budgets = InvitationBudgets(openQuestions: configuration.openInvitations)
-    turn = Turn(identity.node, seed: seed, budgets, watch)
+    turn = Turn(identity.node, seed: seed, InvitationBudgets(openQuestions: configuration.openInvitations), watch)
     introducer = Introducer(configuration, watch)
     removals = Removals(configuration)
     relayed = RelayedTunnels(configuration.relaying, watch)
     attempts = InvitationAttempts(configuration)
     admission = Admission(identity.node, configuration, watch)
     associations = AssociationTable(limit: configuration.associationLimit)
-    discovery = DiscoveryTable(
-      ownNode: identity.node, limit: configuration.sightingLimit, preference: configuration.transports)
+    discovery = DiscoveryTable(identity.node, configuration)
   }
 
   /// Which peers may dial us although we are hidden.
@@ -93,14 +91,11 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .tunnelConsumed(let id, let count): turn.tunnelConsumed(id, count)
     case .tunnelClosed(let id, let isAborted): turn.tunnelClosed(id, isAborted: isAborted)
     case .discoveryReported(let source, let report):
-      if let change = discovery.report(report, source: source) {
-        turn.deliver(change.event)
-        // A search may have been waiting for what the table has learned.
-        if let node = change.learned {
-          search(.sighted, for: node, turn)
-          attempts.learned(of: node, surroundings, turn)
-          follow(turn.introduced.learned(of: node, surroundings, turn), turn)
-        }
+      // A search may have been waiting for what the table has learned.
+      if let node = discovery.report(report, source: source, turn) {
+        search(.sighted, for: node, turn)
+        attempts.learned(of: node, surroundings, turn)
+        follow(turn.introduced.learned(of: node, surroundings, turn), turn)
       }
     case .discoveryEnded(let source): for change in discovery.sourceEnded(source) { turn.deliver(change.event) }
     case .dialFailed(let dial, let failure, let address): dialFailed(dial, failure, at: address, turn)
@@ -115,17 +110,17 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       negotiate(
         .codeProven(id, finding, isFull: admission.isFull(awaiting: id, associations, turn)), awaiting: id, turn)
     case .chunksRead(let id, let frames, let count):
-      turn.handles.association(of: id)?.chunksRead(id, frames, count, turn)
-    case .sourceFinished(let id, let digest): turn.handles.association(of: id)?.sourceFinished(id, digest, turn)
+      turn.handles[id]?.chunksRead(id, frames, count, turn)
+    case .sourceFinished(let id, let digest): turn.handles[id]?.sourceFinished(id, digest, turn)
     case .sourceFailed(let id, let reason, let detail):
-      turn.handles.association(of: id)?.sourceFailed(id, Ending(reason, .us, detail), turn)
-    case .chunkStored(let id, let upTo): turn.handles.association(of: id)?.chunkStored(id, upTo: upTo, turn)
+      turn.handles[id]?.sourceFailed(id, Ending(reason, .us, detail), turn)
+    case .chunkStored(let id, let upTo): turn.handles[id]?.chunkStored(id, upTo: upTo, turn)
     case .committed(let id, let name, let wasAlreadyPresent):
-      turn.handles.association(of: id)?.committed(id, name: name, wasAlreadyPresent: wasAlreadyPresent, turn)
+      turn.handles[id]?.committed(id, name: name, wasAlreadyPresent: wasAlreadyPresent, turn)
     case .storeRestarted(let id, let offset):
-      turn.handles.association(of: id)?.storeRestarted(id, offset: offset, turn)
+      turn.handles[id]?.storeRestarted(id, offset: offset, turn)
     case .storeFailed(let id, let reason, let detail):
-      turn.handles.association(of: id)?.storeFailed(id, Ending(reason, .us, detail), turn)
+      turn.handles[id]?.storeFailed(id, Ending(reason, .us, detail), turn)
     case .availabilityChanged(let isOpen): admission.setOpen(isOpen)
     case .listeningChanged(let ports):
       if turn.setListening(ports) { for association in associations.inOrder { association.tellListening(turn) } }
@@ -170,10 +165,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   }
 
   private mutating func handle(_ command: Command, _ id: CommandID, _ turn: Turn) {
-    if shutdown != nil {
-      turn.reply(id, .failed(Ending(.shuttingDown, .us)))
-      return
-    }
+    if shutdown != nil { return turn.reply(id, .failed(Ending(.shuttingDown, .us))) }
     switch command {
     case .answerInvitation(let node, let accept, let reason):
       ask(node, .answerInvitation(accept: accept, reason), id, turn)
@@ -196,9 +188,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .setCode(let code):
       turn.budgets.set(code)
       turn.reply(id, .done)
-    case .cancelPing(let ping):
-      for link in links.inOrder { link.cancelPing(ping, turn) }
-      turn.reply(id, .done)
+    case .cancelPing(let ping): links.cancelPing(id, ping, turn)
     case .leave(let node, let reason): leave(id, node, reason, turn)
     case .remove(let node): follow(removals.remove(id, node, associations, turn), turn)
     case .setDisconnectTimeout(let timeout):
@@ -209,14 +199,10 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       turn.reply(id, .done)
     case .setName(let name): configuration.setName(id, name, turn)
     case .expect(let peer, let duration): admission.expect(id, peer, for: duration, turn)
-    case .stopExpecting(let peer):
-      admission.stopExpecting(peer)
-      turn.reply(id, .done)
+    case .stopExpecting(let peer): admission.stopExpecting(id, peer, turn)
     case .introduce(let first, let second, let timeout):
       introducer.introduce(id, first, to: second, within: timeout, surroundings, turn)
-    case .cancelIntroduction(let introduction):
-      introducer.cancel(introduction, associations, turn)
-      turn.reply(id, .done)
+    case .cancelIntroduction(let introduction): introducer.cancel(id, introduction, associations, turn)
     case .answerIntroduction(let node, let accept, let reason):
       follow(turn.introduced.answer(id, node, accept: accept, reason, surroundings, turn), turn)
     case .shutDown: shutDown(id, turn)

@@ -6,17 +6,17 @@ extension Turn {
   // MARK: Transfers
 
   func cancelTransfer(_ command: CommandID, _ id: TransferID, _ reason: Reason) {
-    handles.association(of: id)?.cancelTransfer(id, reason, self)
+    handles[id]?.cancelTransfer(id, reason, self)
     reply(command, .done)
   }
 
   func tellCompared(_ command: CommandID, _ id: TransferID, _ count: UInt64) {
-    handles.association(of: id)?.tellCompared(id, count, self)
+    handles[id]?.tellCompared(id, count, self)
     reply(command, .done)
   }
 
   func pauseTransfer(_ command: CommandID, _ id: TransferID, _ isPaused: Bool) {
-    handles.association(of: id)?.pauseTransfer(id, isPaused, self)
+    handles[id]?.pauseTransfer(id, isPaused, self)
     reply(command, .done)
   }
 
@@ -62,7 +62,7 @@ extension Turn {
   // MARK: Offers
 
   func acceptOffer(_ command: CommandID, _ id: TransferID, offset: UInt64) {
-    if handles.association(of: id)?.acceptOffer(command, id, offset: offset, self) == true { return }
+    if handles[id]?.acceptOffer(command, id, offset: offset, self) == true { return }
     // The association may have ended while the store was being opened: what the store has of an earlier transfer waits
     // for the next one.
     add(.keepStore(id))
@@ -70,7 +70,7 @@ extension Turn {
   }
 
   func declineOffer(_ command: CommandID, _ id: TransferID, _ reason: Reason, _ detail: String) {
-    if handles.association(of: id)?.declineOffer(command, id, reason, detail, self) == true { return }
+    if handles[id]?.declineOffer(command, id, reason, detail, self) == true { return }
     reply(command, .failed(Self.offerEnded))
   }
 

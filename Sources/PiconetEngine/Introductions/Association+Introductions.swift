@@ -27,7 +27,7 @@ extension Association {
     guard turn.introduced.entries.count(by: node) < WireLimits.unansweredIntroductions else {
       throw Breach("more introductions without an answer than there may be", .limitExceeded)
     }
-    return .introduction(introduction, self)
+    return .introduction(.introduce(introduction), self)
   }
 
   /// Answers an introduction.
@@ -39,7 +39,7 @@ extension Association {
   }
 
   /// Passes on a frame about introductions, which concerns other nodes as well, if the remote side may send one.
-  func speaksOfIntroduction(_ request: FrameRequest) throws(Breach) -> FrameRequest? {
-    try speaksAsMember() ? request : nil
+  func speaksOfIntroduction(_ request: IntroductionRequest) throws(Breach) -> FrameRequest? {
+    try speaksAsMember() ? .introduction(request, self) : nil
   }
 }

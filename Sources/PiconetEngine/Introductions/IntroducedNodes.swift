@@ -131,11 +131,13 @@ final class IntroducedNodes {
     return .invite(command, destination, within: min(.seconds(15), entry.deadline - turn.now))
   }
 
-  /// Whether an attempt that has led to this node may go on there. One for a node that was introduced may have led to
-  /// another run of it.
-  func accepts(_ arrival: InvitationAttempts.Arrival) -> Bool {
-    let command = arrival.invitation.command
-    return !command.isOwn || entries.inviting(by: command)?.node == arrival.association.node
+  /// Whether an attempt may go on with the association to which it has led. One for a node that was introduced fails
+  /// where another run of it answers, which was not introduced.
+  func accepts(_ arrival: InvitationAttempts.Arrival, _ turn: Turn) -> Bool {
+    let (invitation, node) = (arrival.invitation, arrival.association.node)
+    if !invitation.command.isOwn || entries.inviting(by: invitation.command)?.node == node { return true }
+    invitation.fail(Ending(.restarted, .peer, "another run of it answers there"), to: node, turn)
+    return false
   }
 
   /// A command of the engine's own has its answer: if it was a try, that is over.

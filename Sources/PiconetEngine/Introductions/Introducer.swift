@@ -31,6 +31,24 @@ struct Introducer {
 
   var nextDeadline: Instant? { [introducing.nextDeadline, group.nextDeadline].compactMap { $0 }.min() }
 
+  /// A member says something of introductions, ours to it or its own to us.
+  /// - Returns: what the engine is to do; nil if nothing is.
+  mutating func take(
+    _ request: IntroductionRequest, from member: Association, _ surroundings: Surroundings, _ turn: Turn
+  ) throws(Breach) -> IntroductionStep? {
+    switch request {
+    case .introduce(let introduction):
+      return turn.introduced.received(introduction, by: member, surroundings, turn)
+    case .withdraw(let subject, let reason):
+      return turn.introduced.withdrawn(subject, reason, by: member, surroundings.associations, turn)
+    case .ask(let subject): asked(for: subject, by: member, surroundings, turn)
+    case .answer(let subject, let ending):
+      try introducing.answered(
+        by: member.node, about: subject, ending, grace: grace, surroundings.associations, turn)
+    }
+    return nil
+  }
+
   // MARK: By command
 
   mutating func introduce(
@@ -48,16 +66,9 @@ struct Introducer {
     }
   }
 
-  mutating func cancel(_ introduction: CommandID, _ members: AssociationTable, _ turn: Turn) {
+  mutating func cancel(_ id: CommandID, _ introduction: CommandID, _ members: AssociationTable, _ turn: Turn) {
     introducing.cancel(introduction, members, turn)
-  }
-
-  /// A member has answered.
-  /// - Parameter ending: why the node does not become its member; nil if it is one.
-  mutating func answered(
-    by member: Association, about node: NodeID, _ ending: Ending?, _ members: AssociationTable, _ turn: Turn
-  ) throws(Breach) {
-    try introducing.answered(by: member.node, about: node, ending, grace: grace, members, turn)
+    turn.reply(id, .done)
   }
 
   mutating func deadlineReached(_ members: AssociationTable, _ turn: Turn) {
@@ -106,12 +117,12 @@ struct Introducer {
   mutating func viewChanged(of node: NodeID, _ turn: Turn) { group.viewChanged(of: node, at: turn.now) }
 
   /// A member asks us to introduce another one to it.
-  mutating func asked(for subject: NodeID, by member: Association, _ surroundings: Surroundings, _ turn: Turn) {
+  private mutating func asked(for subject: NodeID, by member: Association, _ surroundings: Surroundings, _ turn: Turn) {
     guard isGroup, member.isInGroup, surroundings.associations[subject]?.isInGroup == true else { return }
     if let command = group.want(Group.Pair(member.node, subject), at: turn.now) {
       // One of the two has answered already, and has lost the other since: the introduction under way would not bring
       // them together.
-      cancel(command, surroundings.associations, turn)
+      introducing.cancel(command, surroundings.associations, turn)
     }
     bringTogether(surroundings, turn)
   }

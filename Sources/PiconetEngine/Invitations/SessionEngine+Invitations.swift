@@ -41,12 +41,7 @@ extension SessionEngine {
 
   /// An attempt has led to an association: its invitation goes on there.
   mutating func goOn(_ arrival: InvitationAttempts.Arrival?, _ turn: Turn) {
-    guard let arrival else { return }
-    guard turn.introduced.accepts(arrival) else {
-      // The run that answers there now was not introduced.
-      let ending = Ending(.restarted, .peer, "another run of it answers there")
-      return arrival.invitation.fail(ending, to: arrival.association.node, turn)
-    }
+    guard let arrival, turn.introduced.accepts(arrival, turn) else { return }
     negotiate(.invited(arrival.invitation), arrival.association, turn)
   }
 
@@ -57,13 +52,6 @@ extension SessionEngine {
     }
     goOn(arrival, turn)
     attempts.failOthers(to: association.node, turn)
-  }
-
-  mutating func invitationDeadlines(_ turn: Turn) {
-    for command in attempts.commands {
-      if let (link, ending) = attempts.timePassed(command, surroundings, turn) { end(link, ending, turn) }
-    }
-    for association in associations.invitationsDue(at: turn.now) { negotiate(.timedOut, association, turn) }
   }
 
   // MARK: Membership

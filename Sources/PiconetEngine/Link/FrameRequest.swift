@@ -20,23 +20,14 @@ enum FrameRequest {
   /// A member wants another one removed.
   case removal(NodeID, for: Association)
 
-  /// A member introduces a node to us, and waits for an answer.
-  case introduction(Introduce, Association)
-  /// A member wants to be introduced to this node.
-  case askedIntroduction(NodeID, Association)
+  case introduction(IntroductionRequest, Association)
   /// A node has told something new of its group.
   case groupView(Association)
-  /// A member withdraws its introduction of this node, for this reason.
-  case withdrawnIntroduction(NodeID, Reason, Association)
-  /// A member to which we have introduced this node says how that ended; nil: the node is its member now.
-  case introductionAnswer(NodeID, Ending?, Association)
 
   /// A member wants a tunnel to this node.
   case tunnelAsked(UInt64, to: NodeID, Association)
-  /// A member that relays opens a tunnel to us from this node.
-  case tunnelOffered(UInt64, from: NodeID, relays: Int, Association)
-  /// A tunnel of ours to this node is open.
-  case tunnelOpened(TunnelID, to: NodeID, relays: Int, Association)
+  /// A tunnel that ends here.
+  case tunnel(TunnelRequest, over: Association)
 
   // MARK: The end
 
@@ -46,4 +37,24 @@ enum FrameRequest {
 
   /// An answer to a ping: a sign of life for which other links may wait.
   case pong(UInt64)
+}
+
+/// What a member says of introductions.
+enum IntroductionRequest {
+  /// It introduces a node to us, and waits for an answer.
+  case introduce(Introduce)
+  /// It wants to be introduced to this node.
+  case ask(NodeID)
+  /// It withdraws its introduction of this node, for this reason.
+  case withdraw(NodeID, Reason)
+  /// It says how our introduction of this node to it has ended; nil: the node is its member now.
+  case answer(NodeID, Ending?)
+}
+
+/// What a member that relays says of a tunnel that ends here.
+enum TunnelRequest {
+  /// It opens one to us, from this node.
+  case offered(UInt64, from: NodeID, relays: Int)
+  /// One of ours to this node is open.
+  case opened(TunnelID, to: NodeID, relays: Int)
 }

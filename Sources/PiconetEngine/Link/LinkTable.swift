@@ -29,9 +29,16 @@ struct LinkTable {
   /// Links to this node that wait for a decision, in the order of their numbers.
   func ready(to node: NodeID) -> [Link] { inOrder.filter { $0.node == node && $0.phase == .ready } }
 
-  /// Links that wait to see whether this sign of life comes.
-  func waiting(for token: UInt64, of node: NodeID?) -> [Link] {
-    inOrder.filter { $0.node == node && $0.probe?.token == token }
+  /// Links that wait to replace this one if it gives no sign of life, which is the answer to this ping.
+  func waiting(for token: UInt64, of link: Link) -> [Link] {
+    guard link.phase == .active else { return [] }
+    return inOrder.filter { $0.node == link.node && $0.probe?.token == token }
+  }
+
+  /// Gives a ping of the application up.
+  func cancelPing(_ id: CommandID, _ ping: CommandID, _ turn: Turn) {
+    for link in inOrder { link.cancelPing(ping, turn) }
+    turn.reply(id, .done)
   }
 
   /// Links that have something due, or a ping soon, in the order of their numbers.

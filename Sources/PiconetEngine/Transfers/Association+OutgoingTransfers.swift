@@ -26,7 +26,7 @@ extension Association {
     if offer.identity.count > WireLimits.contentIdentity {
       return Ending(.limitExceeded, .us, "a content identity has at most \(WireLimits.contentIdentity) bytes")
     }
-    if places.outgoingTransferCount >= Self.outgoingLimit || places.association(of: id) != nil {
+    if places.outgoingTransferCount >= Self.outgoingLimit || places[id] != nil {
       return Ending(.tooManyTransfers, .us, "\(Self.outgoingLimit) transfers are under way")
     }
     return nil

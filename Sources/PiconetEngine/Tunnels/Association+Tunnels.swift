@@ -32,7 +32,7 @@ extension Association {
     let remote = NodeID(member)
     guard try append(tunnel: number) else { return nil }
     guard remote != node, remote != turn.node else { throw Breach("a tunnel from itself, or from us to ourselves") }
-    return .tunnelOffered(number, from: remote, relays: Int(relays), self)
+    return .tunnel(.offered(number, from: remote, relays: Int(relays)), over: self)
   }
 
   /// A tunnel begins that the remote side has numbered.
@@ -57,7 +57,7 @@ extension Association {
     if tunnel.isClosed { return nil }
     tunnel.open()
     switch tunnel.end {
-    case .own(let id, let remote): return .tunnelOpened(id, to: remote, relays: Int(relays), self)
+    case .own(let id, let remote): return .tunnel(.opened(id, to: remote, relays: Int(relays)), over: self)
     case .relayed(let place): turn.relay(RelayStep(.opened, to: place, from: self.place(of: tunnel)))
     case nil: break
     }

@@ -15,7 +15,7 @@ extension AssociationTable {
   }
 
   /// Where a tunnel over this relay leads.
-  func route(to remote: NodeID, over relay: Association, relays count: Int) -> TunnelRoute {
+  private func route(to remote: NodeID, over relay: Association, relays count: Int) -> TunnelRoute {
     TunnelRoute(remote: remote, relays: [relay.node] + relays(to: relay.node), relayCount: count)
   }
 
@@ -52,8 +52,19 @@ extension AssociationTable {
     }
   }
 
+  /// A relay has opened a tunnel that ends here.
+  /// - Parameter isWanted: false while no tunnel may begin or end here.
+  func take(_ request: TunnelRequest, over relay: Association, isWanted: Bool, _ turn: Turn) {
+    switch request {
+    case .offered(let number, let remote, let count):
+      takeTunnel(number, from: remote, relays: count, over: relay, isWanted: isWanted, turn)
+    case .opened(let id, let remote, let count):
+      turn.add(.tunnelOpened(id, route(to: remote, over: relay, relays: count)))
+    }
+  }
+
   /// Takes the tunnel that a relay brings us, or closes it.
-  func takeTunnel(
+  private func takeTunnel(
     _ number: UInt64, from remote: NodeID, relays count: Int, over relay: Association, isWanted: Bool, _ turn: Turn
   ) {
     guard isWanted, relay.isStaying, relay.capabilities.contains(.relay), !relays(to: relay.node).contains(remote)
