@@ -7,7 +7,8 @@ extension NodeCore {
   func delivered(_ event: Event) {
     switch event {
     case .messagesReceived(let node, let batch, let mode, let channel):
-      received(batch, from: node, mode, in: channel)
+      guard let membership = withState({ $0.members[node] }) else { return }
+      log.push(MessageBatch(from: membership, batch, mode, in: channel))
     case .peerFound(let summary), .peerChanged(let summary):
       judge.saw(summary.node, as: Set(summary.names))
       peers.update { $0[summary.node] = summary }

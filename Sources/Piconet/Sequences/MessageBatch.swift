@@ -14,6 +14,12 @@ struct MessageBatch: Sendable {
   /// How many of them had been read when the last reader went.
   var position = 0
 
+  /// Messages as they have come.
+  init(from sender: Membership, _ messages: [Bytes], _ mode: DeliveryMode, in channel: MessageChannel) {
+    let cost = messages.reduce(0) { $0 + $1.count + WireLimits.messageCost }
+    self.init(from: sender, messages, mode, in: channel, cost: cost)
+  }
+
   init(
     from sender: Membership, _ messages: [Bytes], _ mode: DeliveryMode, in channel: MessageChannel = 0, cost: Int
   ) {

@@ -23,12 +23,6 @@ extension NodeCore {
 
   // MARK: What the loop tells
 
-  func received(_ batch: [Bytes], from node: NodeID, _ mode: DeliveryMode, in channel: MessageChannel) {
-    let cost = batch.reduce(0) { $0 + $1.count + WireLimits.messageCost }
-    guard let membership = withState({ $0.members[node] }) else { return }
-    log.push(MessageBatch(from: membership, batch, mode, in: channel, cost: cost))
-  }
-
   /// A reader has read all of these messages.
   func consumed(_ batch: MessageBatch) {
     guard batch.mode == .reliable, !batch.sender.isOver else { return }

@@ -128,13 +128,6 @@ extension Association {
     if frame.isSequenced, sequenced.countReceived(bulk: frame.bulkCount) { turn.flush(link) }
   }
 
-  /// Counts a message in channel 0 and takes it: the short way for the most frequent frame.
-  func receivedCounted(message bytes: Bytes, _ turn: Turn) throws(Breach) {
-    counts.received.messages.add(bytes: TrafficCount.frameCount(bytes.count))
-    if sequenced.countReceived(bulk: bytes.count) { turn.flush(link) }
-    try receivedMessage(bytes, turn)
-  }
-
   /// Queues a control frame on the active link. A sequenced frame is counted, and kept until it is acknowledged.
   /// Without a link any other frame is dropped: what it says is stated again on the next link.
   func send(_ frame: Frame, _ turn: Turn) {

@@ -2,24 +2,7 @@ import PiconetWire
 
 /// Incoming frames that concern more than their link and its association.
 extension SessionEngine {
-  mutating func received(_ bytes: Bytes, on link: Link, _ turn: Turn) {
-    link.received(bytes, turn)
-    guard let association = link.association else { return decode(link, turn) }
-    let moved = association.movedCount
-    decode(link, turn)
-    if association.movedCount != moved { association.moved(turn.now) }
-  }
-
-  /// Decodes frames until no whole one is left, the link is gone, or the driver has to answer first.
-  mutating func decode(_ link: Link, _ turn: Turn) {
-    do throws(Breach) {
-      while let request = try link.takeReceived(turn) { try answer(request, on: link, turn) }
-    } catch {
-      breach(link, error, turn)
-    }
-  }
-
-  private mutating func answer(_ request: FrameRequest, on link: Link, _ turn: Turn) throws(Breach) {
+  mutating func answer(_ request: FrameRequest, on link: Link, _ turn: Turn) throws(Breach) {
     switch request {
     case .hello(let hello): receivedHello(hello, on: link, turn)
     case .associate(let id, let received):

@@ -139,6 +139,23 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     if watch.take() { nextDeadline = earliestDeadline }
   }
 
+  private mutating func received(_ bytes: Bytes, on link: Link, _ turn: Turn) {
+    link.received(bytes, turn)
+    guard let association = link.association else { return decode(link, turn) }
+    let moved = association.movedCount
+    decode(link, turn)
+    if association.movedCount != moved { association.moved(turn.now) }
+  }
+
+  /// Decodes frames until no whole one is left, the link is gone, or the driver has to answer first.
+  mutating func decode(_ link: Link, _ turn: Turn) {
+    do throws(Breach) {
+      while let request = try link.takeReceived(turn) { try answer(request, on: link, turn) }
+    } catch {
+      breach(link, error, turn)
+    }
+  }
+
   private static let relayRounds = 2
 
   /// Frames what is queued for links; called once after each batch of facts.

@@ -1,7 +1,39 @@
 import PiconetWire
 
-/// Chunks on their way out, behind everything else that goes over the link.
+/// Chunks of our transfers: read ahead of the link, and transmitted behind everything else that goes over it.
 extension Association {
+  /// Asks the source for what may be sent next, or for its digest once everything was read.
+  func read(_ transfer: TransferSender, _ turn: Turn) {
+    guard let number = transfer.number else { return }
+    let layout = ChunkLayout(transfer: number, frameLimit: min(frameLimit, link?.bulkFrameLimit ?? .max))
+    while let next = transfer.nextRead(of: layout.payload(ofReads: configuration.readSize)) {
+      transfer.layouts.append(layout)
+      turn.add(
+        .readChunks(
+          transfer.id, transfer: number, offset: next.offset, payloadCount: next.count,
+          chunkFrameCount: layout.frameCount))
+    }
+    if transfer.isReadyToFinish {
+      transfer.isFinishing = true
+      turn.add(.finishSource(transfer.id))
+    }
+  }
+
+  func chunksRead(_ id: TransferID, _ frames: Bytes, _ payloadCount: Int, _ turn: Turn) {
+    guard let transfer = transfers.outgoing[id] else { return }
+    if transfer.staleReads > 0 {
+      // Reads are answered in order.
+      transfer.staleReads -= 1
+      read(transfer, turn)
+      return
+    }
+    guard transfer.phase == .sending, let layout = transfer.layouts.popFirst() else { return }
+    transfer.readsUnderWay -= 1
+    transfer.blocks.append(TransferSender.Block(frames: frames, payloadCount: payloadCount, layout: layout))
+    turn.flush(link)
+    read(transfer, turn)
+  }
+
   /// Transmits chunks of all transfers in turn, as far as there is room.
   func transmitChunks(on link: Link, room: Int, _ turn: Turn) {
     var room = room

@@ -368,12 +368,12 @@ public final class NodeDriver: RoundHandler {
     _ transfer: TransferID, _ source: any ResourceSource, number: UInt64, offset: UInt64, _ payloadCount: Int,
     frameCount: Int
   ) {
+    let layout = ChunkLayout(transfer: number, frameCount: frameCount)
     submit(transfer) { () throws(ResourceFailure) in
-      .chunksRead(
-        transfer,
-        frames: try ChunkReading.frames(
-          of: source, transfer: number, offset: offset, payloadCount: payloadCount, frameCount: frameCount),
-        payloadCount: payloadCount)
+      let frames = try layout.frames(ofPayload: payloadCount) { (buffer, start) throws(ResourceFailure) in
+        try source.read(into: buffer, at: offset + UInt64(start))
+      }
+      return .chunksRead(transfer, frames: frames, payloadCount: payloadCount)
     }
   }
 

@@ -47,4 +47,39 @@ public struct ChunkLayout: Sendable, Hashable {
 
   /// The payload of one read: as many full frames as `bytes` holds, at least one.
   public func payload(ofReads bytes: Int) -> Int { max(1, bytes / frameCount) * payloadCount }
+
+  // MARK: Frames
+
+  /// Frames for as much payload, ready to be sealed: all but the last are full. A file's bytes are copied once, from
+  /// the page cache to where TLS takes them.
+  /// - Parameter fill: reads what begins so many bytes into the payload, and fills the buffer with it.
+  public func frames<Failure: Error>(
+    ofPayload count: Int, _ fill: (UnsafeMutableRawBufferPointer, _ offset: Int) throws(Failure) -> Void
+  ) throws(Failure) -> Bytes {
+    var failure: Failure?
+    let bytes = [UInt8](unsafeUninitializedCapacity: frameBytes(ofPayload: count)) { buffer, written in
+      do throws(Failure) {
+        var offset = 0
+        while offset < count {
+          let payload = min(count - offset, payloadCount)
+          var header: [UInt8] = []
+          FrameEncoder.appendChunkHeader(transfer: transfer, payloadCount: payload, to: &header)
+          for byte in header {
+            buffer.initializeElement(at: written, to: byte)
+            written += 1
+          }
+          try fill(
+            UnsafeMutableRawBufferPointer(
+              rebasing: UnsafeMutableRawBufferPointer(buffer)[written..<(written + payload)]), offset)
+          written += payload
+          offset += payload
+        }
+      } catch {
+        failure = error
+        written = 0
+      }
+    }
+    if let failure { throw failure }
+    return bytes[...]
+  }
 }

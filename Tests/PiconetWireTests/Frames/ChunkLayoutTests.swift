@@ -47,4 +47,42 @@ struct ChunkLayoutTests {
     #expect(layout.payload(ofFrames: 3 * layout.frameCount) == 3 * layout.payloadCount)
     #expect(layout.payload(ofReads: 1) == layout.payloadCount)
   }
+
+  @Test(
+    "all frames but the last have exactly the announced length, so that the engine can cut between them",
+    arguments: [1_024, 16_381, 16_382, 16_383, 16_384, 65_536], [0, 63, 64, 16_383] as [UInt64])
+  func frameLengths(frameLimit: Int, transfer: UInt64) throws {
+    let frameCount = 1 + VariableInteger.byteCount(of: UInt64(frameLimit)) + frameLimit
+    let header = 1 + VariableInteger.byteCount(of: UInt64(frameLimit)) + VariableInteger.byteCount(of: transfer)
+    let payloadCount = 3 * (frameCount - header) + 17
+    let layout = ChunkLayout(transfer: transfer, frameCount: frameCount)
+    let content = (0..<payloadCount).map { UInt8(truncatingIfNeeded: $0 / 7) }
+    let bytes = layout.frames(ofPayload: payloadCount) { buffer, offset in
+      buffer.copyBytes(from: content[offset..<(offset + buffer.count)])
+    }
+    var offset = 0
+    for start in [0, frameCount, 2 * frameCount, 3 * frameCount] {
+      var decoder = FrameDecoder(frameLimit: frameLimit)
+      decoder.push(bytes[(bytes.startIndex + start)...])
+      guard case .chunk(transfer, let payload) = try decoder.next() else {
+        Issue.record("no chunk at \(start)")
+        return
+      }
+      #expect(payload.count == (start == 3 * frameCount ? 17 : frameCount - header))
+      #expect(payload.elementsEqual(content[offset..<(offset + payload.count)]))
+      offset += payload.count
+    }
+    #expect(offset == payloadCount)
+  }
+
+  @Test("no frame is left of a payload that can't be read")
+  func unreadable() {
+    struct Unreadable: Error {}
+    let layout = ChunkLayout(transfer: 1, frameCount: 1_024)
+    #expect(throws: Unreadable.self) {
+      _ = try layout.frames(ofPayload: 5_000) { (_, offset) throws(Unreadable) in
+        if offset > 2_000 { throw Unreadable() }
+      }
+    }
+  }
 }
