@@ -147,7 +147,7 @@ let package = Package(
       name: "effect-hashes", dependencies: ["PiconetTestKit", "PiconetEngine"], path: "Tools/EffectHashes",
       swiftSettings: strict),
     .executableTarget(
-      name: "dnssd-tool", dependencies: ["PiconetIP", "PiconetEngine", "PiconetWire"],
+      name: "dnssd-tool", dependencies: ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetRuntime"],
       path: "Tools/DNSServiceDiscoveryTool", swiftSettings: strict),
     .executableTarget(
       name: "tls-baseline", dependencies: ["COpenSSL"], path: "Tools/BenchmarkBaseline"),

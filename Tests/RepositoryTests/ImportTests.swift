@@ -51,7 +51,7 @@ struct ImportTests {
     "Synchronization",
   ]
   static let partsOfTools: [String: Set<String>] = [
-    "Tools/DNSServiceDiscoveryTool": ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetDNSSD"],
+    "Tools/DNSServiceDiscoveryTool": ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetDNSSD"],
     "Tools/Fuzz": ["PiconetTestKit"],
     // `piconet call` has no Swift types for what it sends; a desktop is asked over the same D-Bus as bluetoothd, which
     // is nothing for other programs' interface. The runtime is told of another pool of threads by an interface of

@@ -1,6 +1,7 @@
 import Glibc
 import PiconetEngine
 import PiconetIP
+import PiconetRuntime
 
 /// A small event loop over poll(2), of one thread, with a timer list: all that this tool needs.
 final class PollLoop: DatagramLoop {
@@ -10,8 +11,12 @@ final class PollLoop: DatagramLoop {
     func cancel() { cancellation() }
   }
 
+  private struct Handler {
+    weak var value: (any DescriptorHandler)?
+  }
+
   private var nextNumber = 0
-  private var descriptors: [Int: (descriptor: Int32, readable: () -> Void)] = [:]
+  private var descriptors: [Int: (descriptor: Int32, handler: Handler)] = [:]
   private var timers: [Int: (deadline: Instant, fire: () -> Void)] = [:]
 
   var now: Instant {
@@ -20,10 +25,10 @@ final class PollLoop: DatagramLoop {
     return Instant(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
   }
 
-  func watch(_ descriptor: Int32, _ readable: @escaping () -> Void) -> any DatagramLoopRegistration {
+  func watch(_ descriptor: Int32, for handler: any DescriptorHandler) -> any DatagramLoopRegistration {
     nextNumber += 1
     let number = nextNumber
-    descriptors[number] = (descriptor, readable)
+    descriptors[number] = (descriptor, Handler(value: handler))
     return Registration { [weak self] in self?.descriptors[number] = nil }
   }
 
@@ -45,7 +50,7 @@ final class PollLoop: DatagramLoop {
     var entries = watched.map { pollfd(fd: $0.value.descriptor, events: Int16(POLLIN), revents: 0) }
     _ = poll(&entries, nfds_t(entries.count), milliseconds)
     for (index, entry) in entries.enumerated() where entry.revents != 0 {
-      descriptors[watched[index].key]?.readable()
+      descriptors[watched[index].key]?.handler.value?.descriptorIsReady(.read)
     }
     let after = now
     for (number, timer) in timers.sorted(by: { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) })

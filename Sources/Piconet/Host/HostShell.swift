@@ -29,7 +29,7 @@ final class HostShell: @unchecked Sendable {
   private(set) lazy var multicast: MulticastDNSEndpoint = {
     var random = SystemRandomNumberGenerator()
     return MulticastDNSEndpoint(
-      loop: LoopForDatagrams(threads.loop),
+      loop: threads.loop,
       options: MulticastDNSEndpoint.Options(interfaces: configuration.interfaces, seed: random.next()))
   }()
   #if Bluetooth

@@ -4,7 +4,7 @@ import PiconetEngine
 import PiconetRuntime
 
 /// Watches the system's interfaces through rtnetlink; confined to the loop.
-final class InterfaceMonitor {
+final class InterfaceMonitor: DescriptorHandler {
   private(set) var table = InterfaceTable()
   private let descriptor: Int32
   private var registration: (any DatagramLoopRegistration)?
@@ -17,7 +17,7 @@ final class InterfaceMonitor {
     guard descriptor >= 0 else { throw LinkFailure(.other, "rtnetlink: \(SystemError.text(errno))") }
     // Watching starts before the first reading, so that no change falls between them.
     table = Self.readAll()
-    registration = try loop.watch(descriptor) { [weak self] in self?.receive() }
+    registration = try loop.watch(descriptor, for: self)
   }
 
   deinit {
@@ -25,7 +25,7 @@ final class InterfaceMonitor {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  private func receive() {
+  func descriptorIsReady(_ readiness: Readiness) {
     let before = table
     var buffer = [UInt8](repeating: 0, count: 32768)
     for _ in 0..<64 {

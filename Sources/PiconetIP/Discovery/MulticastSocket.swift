@@ -5,7 +5,7 @@ import PiconetEngine
 import PiconetRuntime
 
 /// The socket of one family on port 5353, joined to the group on the interfaces in use; confined to the loop.
-final class MulticastSocket {
+final class MulticastSocket: DescriptorHandler {
   struct Arrival {
     var bytes: [UInt8]
     var source: MessageSource
@@ -18,18 +18,20 @@ final class MulticastSocket {
   let isSoleOwner: Bool
   private let descriptor: Int32
   private var registration: (any DatagramLoopRegistration)?
+  private let readable: () -> Void
   private var buffer = [UInt8](repeating: 0, count: MulticastDNS.largestMessage + 1)
   private var group: IPAddress { isIPv6 ? MulticastDNS.groupIPv6 : MulticastDNS.groupIPv4 }
 
   /// - Throws: if the port can't be shared, or the system lacks the family.
   init(isIPv6: Bool, loop: any DatagramLoop, readable: @escaping () -> Void) throws(LinkFailure) {
     self.isIPv6 = isIPv6
+    self.readable = readable
     (descriptor, isSoleOwner) = Self.open(isIPv6: isIPv6)
     guard descriptor >= 0 else {
       throw LinkFailure(
         .notAvailable, "UDP port \(MulticastDNS.port), \(isIPv6 ? "IPv6" : "IPv4"): \(SystemError.text(errno))")
     }
-    registration = try loop.watch(descriptor, readable)
+    registration = try loop.watch(descriptor, for: self)
   }
 
   /// Asks the kernel's list instead of trying a socket that shares nothing: while there is such a socket, however
@@ -44,6 +46,8 @@ final class MulticastSocket {
     registration?.cancel()
     if descriptor >= 0 { close(descriptor) }
   }
+
+  func descriptorIsReady(_ readiness: Readiness) { readable() }
 
   /// - Returns: false if the system refused; the interface is then of no use for this family.
   func join(_ index: UInt32) -> Bool {

@@ -14,7 +14,7 @@ struct SharedEndpointTests {
     private var continuations: [AsyncStream<DiscoveryReport>.Continuation] = []
 
     init(_ loop: EventLoop) {
-      endpoint = MulticastDNSEndpoint(loop: EventLoopDatagrams(loop), options: .init(interfaces: ["lo"], seed: 1))
+      endpoint = MulticastDNSEndpoint(loop: loop, options: .init(interfaces: ["lo"], seed: 1))
     }
 
     /// Adds a discovery; gives it and what it reports.

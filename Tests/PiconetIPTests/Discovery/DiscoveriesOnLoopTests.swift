@@ -5,7 +5,7 @@ import PiconetWire
 import Testing
 
 /// On interface `lo` of this machine, within a session id of its own.
-@Suite struct EventLoopDatagramsTests {
+@Suite struct DiscoveriesOnLoopTests {
   /// Sendable is right: touched on the loop's thread only.
   private final class Pair: @unchecked Sendable {
     var advertiser: DNSServiceDiscovery?
@@ -29,10 +29,9 @@ import Testing
     let (reports, continuation) = AsyncStream<DiscoveryReport>.makeStream()
     loop.execute {
       pair.continuation = continuation
-      let datagrams = EventLoopDatagrams(loop)
       do {
-        let advertiser = try DNSServiceDiscovery(loop: datagrams, options: .init(interfaces: ["lo"], seed: 1))
-        let searcher = try DNSServiceDiscovery(loop: datagrams, options: .init(interfaces: ["lo"], seed: 2))
+        let advertiser = try DNSServiceDiscovery(loop: loop, options: .init(interfaces: ["lo"], seed: 1))
+        let searcher = try DNSServiceDiscovery(loop: loop, options: .init(interfaces: ["lo"], seed: 2))
         searcher.setHandler { continuation.yield($0) }
         advertiser.setHandler { _ in Issue.record("the advertiser took itself for somebody") }
         (pair.advertiser, pair.searcher) = (advertiser, searcher)
