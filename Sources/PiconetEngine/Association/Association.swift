@@ -28,6 +28,8 @@ final class Association {
   @exclusivity(unchecked) var sequenced: SequencedFrames
   /// Whether both sides can resume, so that the association outlives its links.
   let isDurable: Bool
+  /// Whether the remote side has named it in the hello of a link over which it went.
+  private(set) var isNamedThere: Bool
   /// Set while there is no link.
   private(set) var suspension: Suspension? { didSet { watch.changed() } }
   /// How long a suspension may last, counted from when the remote side was last heard.
@@ -120,6 +122,7 @@ final class Association {
     self.limits = limits
     capabilities = hello.capabilities
     isDurable = hello.capabilities.contains(.resume)
+    isNamedThere = hello.held?.id == id
     disconnectTimeout = configuration.disconnectTimeout
     judgement = link.judgement
     begunAt = now
@@ -411,6 +414,7 @@ extension Association {
     _ turn: Turn
   ) {
     link.activate(self)
+    if link.hello?.held?.id == id { isNamedThere = true }
     suspension = nil
     hasResumed = true
     judgement = link.judgement

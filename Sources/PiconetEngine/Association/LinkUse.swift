@@ -51,6 +51,7 @@ extension AssociationTable {
     guard remote < turn.node else { return .breach(Breach("associate from the node with the larger id"), nil) }
     let former = self[remote]
     if let former, former.id == id {
+      if received == 0, former.wasBegunLate(on: link) { return .refuse(.duplicateLink, former: nil) }
       return former.use(receivedThere: received) ?? .takeOver(former, received: received)
     }
     guard received == 0, farewell(to: remote, holding: id, at: turn.now) == nil else {
@@ -83,6 +84,13 @@ extension Association {
       return .refuse(.duplicateLink, former: nil)
     }
     return nil
+  }
+
+  /// Whether the remote side began the association on this link before it went on over another one, and we learn of
+  /// that late: neither hello here names it, and the remote side has named it in one since. What follows here was said
+  /// again there.
+  fileprivate func wasBegunLate(on link: Link) -> Bool {
+    isNamedThere && link.hello?.held?.id != id && link.named != id
   }
 
   /// Whether the association is to go on over this link, whose handshake is complete.

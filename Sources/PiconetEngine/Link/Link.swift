@@ -112,6 +112,9 @@ final class Link {
     largestWindow = min(configuration.transmitWindow, opening.traits.transmitWindow ?? .max)
   }
 
+  /// The association that our hello names.
+  private(set) var named: AssociationID?
+
   /// Whether the frame may come in this phase. Version 1 has two stages: before and after `associate`.
   func isLegal(_ frame: Frame) -> Bool {
     switch frame {
@@ -139,6 +142,7 @@ final class Link {
     as node: NodeID, _ associations: AssociationTable, _ configuration: EngineConfiguration, _ turn: Turn
   ) {
     let held = associations.held(for: self)
+    named = held?.id
     var capabilities: Capabilities = [.resume, .removal, .streams, .typedCodes, .introductions]
     if configuration.membership == .group { capabilities.insert(.group) }
     if configuration.relaying != nil { capabilities.insert(.relay) }

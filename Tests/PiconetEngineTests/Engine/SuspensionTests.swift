@@ -167,6 +167,33 @@ struct SuspensionTests {
     #expect(one.side.census.links == (isSmaller ? 0 : 1))
   }
 
+  @Test("an association's beginning that comes late, over a link that its node has given up, is no move to that link")
+  func lateBeginning() {
+    let one = OneSided()
+    let id = AssociationID(high: 1, low: 2)
+    one.open { $0.capabilities = .resume }
+    // What follows on that link is on its way for long: the node gives it up, and says all again over another one.
+    let link = LinkID(rawValue: 2)
+    one.side.take(.linkOpened(link, one.opening()))
+    let hello = one.hello {
+      $0.capabilities = .resume
+      $0.associationsBegun = 1
+      $0.held = HeldAssociation(id: id, received: 0)
+    }
+    for frame in [hello, .associate(id, received: 0)] {
+      one.side.take(.received(link, FrameEncoder.encode(frame)[...]))
+    }
+    let late = one.receive(
+      .associate(id, received: 0), .invite(Invite(timeout: 10_000, commitment: someCommitment)))
+    #expect(late.closeReason == .duplicateLink && late.events == [])
+    #expect(one.side.census.associations == 1 && one.side.census.links == 1)
+    one.side.take(
+      .received(link, FrameEncoder.encode(.invite(Invite(timeout: 10_000, commitment: someCommitment)))[...]))
+    one.side.command(.answerInvitation(one.far, accept: true, .declined))
+    one.side.take(.received(link, FrameEncoder.encode(.admit)[...]))
+    #expect(one.side.members == [one.far])
+  }
+
   @Test("who comes back with less than it has acknowledged has lost the association")
   func countsBehind() {
     let one = member()
