@@ -253,8 +253,9 @@ extension Invitations {
     if incoming.acceptance == nil {
       send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)))
     } else {
-      // The inviter may have admitted us, and take us for a member.
-      leave(Ending(ending.reason, .us))
+      // The inviter may have admitted us, and take us for a member. A removal for which an introduction was taken back
+      // is not ours: the inviter learns of it from who has removed it.
+      leave(Ending(ending.reason == .removed ? .cancelled : ending.reason, .us))
     }
     closeInvitation(ending, remote, turn)
   }
