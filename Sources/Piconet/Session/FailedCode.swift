@@ -13,8 +13,8 @@ public struct FailedCode: Sendable {
   public let remoteAddress: String
   /// Why.
   public let error: PiconetError
-  /// Tries that the code has left, over all peers. At 0 it is spent: no one can use it any more, and no unknown peer
-  /// gets in before `Node.setCode` sets another one.
+  /// Tries that the code that is set now has left, over all peers. At 0 it is spent: no one can use it any more, and no
+  /// unknown peer gets in before `Node.setCode` sets another one.
   public let triesLeft: Int
 
   init(_ peer: ProvenPeer, left: Int, _ ending: Ending) {

@@ -60,8 +60,8 @@ public enum Event: Sendable, Hashable {
   /// The peer that an invitation of ours has reached shows this short code, and our screen should, too; the command is
   /// that of the invitation.
   indirect case codeShown(CommandID, ProvenPeer, code: String)
-  /// A peer has tried the code that is or was set: it was wrong, broke off, or was too late. `left` tries are left; at
-  /// 0 the code is spent, and strangers can't invite this node until `setCode` sets another code, or none.
+  /// A peer has tried the code that is or was set: it was wrong, broke off, or was too late. The one that is set now
+  /// has `left` tries; at 0 it is spent, and strangers can't invite this node until `setCode` sets another, or none.
   indirect case codeFailed(ProvenPeer, TypedCodeID, left: Int, Ending)
   /// An invitation of ours reached the peer and waits for its answer; the command is that of the invitation.
   indirect case invitationSent(CommandID, ProvenPeer)

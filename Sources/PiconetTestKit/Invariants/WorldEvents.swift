@@ -67,8 +67,9 @@ extension World {
     case .stateChanged(let peer, _, let condition): observe(condition, of: peer, node)
     case .transferPaused(let transfer, let isPaused): observePause(of: transfer, isPaused, node)
     case .streamOpened, .streamReceived, .streamEnded, .streamStopped: observeStream(event, node)
-    case .codeFailed(_, _, let left, _):
-      if !(0...2).contains(left) { finding("a wrong try leaves \(left)") }
+    case .codeFailed(_, let code, let left, _):
+      // A try of a former code leaves the present one its tries.
+      if !(0...(code == node.codes.own ? 2 : 3)).contains(left) { finding("a wrong try leaves \(left)") }
     case .confirmationNeeded(let peer, _): node.record.compared.insert(peer.node)
     case .introductionReceived(let introduced): observe(introduced, node)
     case .membersApart(let one, let other, let ending): observeApart(one, other, ending, node)
