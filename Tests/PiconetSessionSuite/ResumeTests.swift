@@ -88,7 +88,7 @@ extension SessionSuite {
       }
     }
 
-    // No adapter scans while it dials. Without turns between its dials, the search for the lost one would hide all others.
+    // No adapter scans while it dials.
     @Test("who dials a lost member for long finds a device that comes meanwhile", arguments: SuiteTransport.paced)
     func findsOthersMeanwhile(over transport: SuiteTransport) async throws {
       let patient: @Sendable (inout NodeConfiguration) -> Void = { $0.disconnectTimeout = .seconds(600) }
