@@ -37,9 +37,12 @@ struct HostileCallerTests {
     }
   }
 
-  private func run(_ body: (inout Attacker, DeskLog) async throws -> Void) async throws {
+  private func run(
+    _ configuration: ActorSystemConfiguration = ActorSystemConfiguration(),
+    _ body: (inout Attacker, DeskLog) async throws -> Void
+  ) async throws {
     try await Pair.nodes { serviceNode, clientNode, _ in
-      try await PiconetActorSystem.run(on: serviceNode) { service in
+      try await PiconetActorSystem.run(on: serviceNode, configuration) { service in
         let log = DeskLog()
         try service.publish(WorkingDesk(log: log, actorSystem: service), at: "/desk")
         var attacker = Attacker(
@@ -152,6 +155,50 @@ struct HostileCallerTests {
         asking.cancel()
         _ = await asking.result
       }
+    }
+  }
+
+  @Test("long calls that wait until the member takes them end nothing, however much they come to")
+  func longCalls() async throws {
+    var configuration = ActorSystemConfiguration()
+    configuration.sizeLimit = 65_536
+    // 4 MiB of long answers may wait at the client; its calls are 100 MB.
+    try await Pair.run(client: configuration) { pair in
+      let desk = try pair.desk()
+      let bytes = [UInt8](repeating: 1, count: 1_000_000)
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        try await pair.client.ping(pair.toService)
+        for _ in 0..<100 { group.addTask { try await desk.length(of: bytes) } }
+        for try await length in group { #expect(length == 1_000_000) }
+      }
+    }
+  }
+
+  @Test("a member that calls for long results and reads none ends its calls, and makes nothing pile up without end")
+  func unreadResults() async throws {
+    var configuration = ActorSystemConfiguration()
+    configuration.sizeLimit = 1 << 20
+    try await run(configuration) { attacker, _ in
+      // It takes results of 4 MiB, and never reads the channel in which they come.
+      try await attacker.send(.hello(.init(instance: 1, limits: .usual, asks: false)))
+      // 64 MiB may wait: 22 results; the 100 are 300 MB.
+      for number in 1...100 as ClosedRange<UInt64> {
+        try await attacker.call(number, "bytes", arguments: [0x81, 0x1A, 0x00, 0x2D, 0xC6, 0xC0])
+      }
+      for number in 101...100_000 as ClosedRange<UInt64> {
+        try await attacker.call(number, "reset")
+        let answer = try await attacker.answer()
+        if case .goodbye(let code, let text) = answer {
+          #expect(code == .protocolBroken)
+          #expect(text.contains("67108864 bytes of long answers wait"))
+          return
+        }
+        guard case .result(number, _) = answer else {
+          Issue.record("\(answer) is no answer to call \(number)")
+          return
+        }
+      }
+      Issue.record("it is not ended")
     }
   }
 }

@@ -9,6 +9,8 @@ final class Conversation: Sendable {
     var calls: PeerCalls
     var lastNumber: UInt64
     var waiters: [UInt64: WaitingCaller] = [:]
+    /// Calls of ours that have gone in the channel for long frames, and have no answer.
+    var longCalls: Set<UInt64> = []
     var tasks: [UInt64: Task<Void, Never>] = [:]
     /// Why the member has left.
     var departure: PiconetError?
@@ -38,7 +40,8 @@ final class Conversation: Sendable {
     isIntroduced = member.proven.introducedBy != nil
     servesInPool = !system.configuration.servesOnNodeThread
     urgent = FrameSender(to: member, in: PiconetActorSystem.channel, limit: FrameSender.shortLimit)
-    long = FrameSender(to: member, in: PiconetActorSystem.longChannel)
+    long = FrameSender(
+      to: member, in: PiconetActorSystem.longChannel, byteLimit: FrameSender.longFrames * system.limits.frame)
     let calls = PeerCalls(
       instance: system.instance, own: system.limits,
       about: system.configuration.about.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) })
@@ -69,12 +72,19 @@ final class Conversation: Sendable {
         switch effect {
         case .send(let frame, let isLong): (isLong ? long : urgent).send(frame)
         case .settle(let number, let answer):
+          if state.longCalls.remove(number) != nil { long.withdraw(call: number) }
           if let caller = state.waiters.removeValue(forKey: number) { woken.add(caller, answer) }
         case .stop(let number): if let task = state.tasks[number] { stopped.append(task) }
         case .greeted(let hello):
           state.about = Dictionary(hello.about.map { ($0.key, $0.value) }) { first, _ in first }
+          long.reopen()
         case .serve(let call): woken.add(call, for: self)
-        case .passed, .closed: break
+        case .closed(let failure):
+          // Parts of two systems of one node must not mix.
+          long.close()
+          // A goodbye is before this. Another system of the member may follow one that has stopped.
+          if failure.code != .shuttingDown, failure.code != .restarted { urgent.finish() }
+        case .passed: break
         }
       }
       return effects
@@ -142,7 +152,12 @@ final class Conversation: Sendable {
         return error
       }
       state.waiters[number] = WaitingCaller(continuation)
-      (PeerCalls.isLong(frame) ? long : urgent).send(frame)
+      if PeerCalls.isLong(frame) {
+        state.longCalls.insert(number)
+        long.send(frame, call: number)
+      } else {
+        urgent.send(frame)
+      }
       return nil
     }
     if let failure { return continuation.resume(returning: .failed(failure)) }
@@ -189,7 +204,13 @@ final class Conversation: Sendable {
       return state.calls.finished(number, with: answer)
     }
     // Not under the lock: no answer waits for another one, and none behind a goodbye is read.
-    if let frame { (PeerCalls.isLong(frame) ? long : urgent).send(frame) }
+    guard let frame else { return }
+    if PeerCalls.isLong(frame) {
+      long.send(frame)
+      endIfUnread()
+    } else {
+      urgent.send(frame)
+    }
   }
 
   /// Whether the member runs an actor system.
@@ -243,8 +264,17 @@ final class Conversation: Sendable {
   func received(_ bytes: ArraySlice<UInt8>, waking woken: inout WokenTasks) {
     let now = timer.now
     follow(waking: &woken) { $0.received(bytes, at: now) }
+    endIfUnread()
+  }
+
+  /// Ends the conversation if the member lets more wait than may.
+  private func endIfUnread() {
     if urgent.hasOverflowed {
       end(CallFailure(.protocolBroken, "\(FrameSender.shortLimit) answers wait, and the member does not read them"))
+    }
+    if long.hasOverflowed {
+      let text = "\(long.byteLimit) bytes of long answers wait, and the member does not read them"
+      end(CallFailure(.protocolBroken, text), saysGoodbye: true)
     }
   }
 
@@ -257,9 +287,11 @@ final class Conversation: Sendable {
 
   func end(_ failure: CallFailure, departure: PiconetError? = nil, saysGoodbye: Bool = false) {
     if let departure { state.withLock { $0.departure = departure } }
-    if saysGoodbye { urgent.send(CallFrame.goodbye(failure.code, failure.text).encoded) }
-    follow { $0.end(failure) }
-    // Parts of two systems of one node must not mix.
-    long.close()
+    follow { calls in
+      let effects = calls.end(failure)
+      // The goodbye goes first, and once: behind the end nothing is taken.
+      let goodbye = PeerCalls.Effect.send(CallFrame.goodbye(failure.code, failure.text).encoded)
+      return saysGoodbye && !effects.isEmpty ? [goodbye] + effects : effects
+    }
   }
 }
