@@ -43,6 +43,25 @@ struct VersionTests {
     }
   }
 
+  @Test("methods of one name that one entry without labels stands for are refused, and never one for another")
+  func ambiguous() async throws {
+    try await Pair.run { pair in
+      try pair.service.publish(OneSwitch(actorSystem: pair.service), at: "/switch")
+      let object = try pair.client.object($Switch.self, at: "/switch", of: pair.toService)
+      #expect(await code { try await object.turn(1, by: 2) } == .notDeclared, "it has more parameters")
+      #expect(try await object.turn(on: 1) == "on")
+      for _ in 0..<2 {
+        await #expect {
+          try await object.turn(off: 1)
+        } throws: { error in
+          let error = error as? RemoteCallError
+          return error?.code == .notDeclared && error?.detail.contains("turn(off:) or turn(on:)") == true
+        }
+        #expect(await code { try await object.turn(on: 1) } == .notDeclared)
+      }
+    }
+  }
+
   @Test("a faulty table, a wrong path, a path that is taken and another system's object are refused at publication")
   func publication() async throws {
     try await Pair.run { pair in

@@ -69,11 +69,12 @@ public struct RemoteInterface: Sendable {
   }
 
   /// The method that a target of the `Distributed` module is, such as `Service.concatenate(_:_:)`: declared by its name
-  /// with labels, or without.
-  func method(of target: String) -> MethodDescription? {
-    let full = target.split(separator: ".").last.map(String.init) ?? target
-    if let method = methods.first(where: { $0.name == full }) { return method }
-    let base = full.prefix { $0 != "(" }
-    return methods.first { $0.name == base }
+  /// with labels; or without, if it has as many parameters.
+  /// - Parameter name: the target, without its type.
+  func method(of name: String) -> MethodDescription? {
+    if let method = methods.first(where: { $0.name == name }) { return method }
+    let base = name.prefix { $0 != "(" }
+    let labels = name.count(where: { $0 == ":" })
+    return methods.first { $0.name == base && (base == name || $0.parameters.count == labels) }
   }
 }

@@ -19,21 +19,54 @@ final class TargetTable: Sendable {
     let identifier: String
   }
 
-  private let known = Mutex<[Key: Target]>([:])
+  /// A method that is declared without labels.
+  private struct Entry: Hashable {
+    let object: ObjectIdentifier
+    let method: String
+  }
+
+  private struct State {
+    var known: [Key: Target] = [:]
+    /// The names with labels that have come to each entry without: more than one are refused.
+    var names: [Entry: Set<String>] = [:]
+  }
+
+  private let state = Mutex(State())
 
   /// - Throws: `notDeclared`.
   func target(_ target: RemoteCallTarget, of type: any Any.Type) throws(RemoteCallError) -> Target {
     let key = Key(object: ObjectIdentifier(type), identifier: target.identifier)
-    if let target = known.withLock({ $0[key] }) { return target }
+    if let target = state.withLock({ $0.known[key] }) { return target }
     guard let object = type as? any RemoteObject.Type else {
       throw RemoteCallError(.notDeclared, detail: "\(type) is no RemoteObject")
     }
     let interface = object.interface
-    guard let method = interface.method(of: target.description) else {
+    let description = target.description
+    let name = description.split(separator: ".").last.map(String.init) ?? description
+    guard let method = interface.method(of: name) else {
       throw RemoteCallError(.notDeclared, detail: "\(interface.name) does not declare \(target)")
     }
     let found = Target(interface: interface, method: method)
-    known.withLock { $0[key] = found }
+    let names = state.withLock { state -> [String] in
+      if method.name != name {
+        let entry = Entry(object: key.object, method: method.name)
+        state.names[entry, default: []].insert(name)
+        if let names = state.names[entry], names.count > 1 {
+          state.known = state.known.filter { $0.key.object != key.object || $0.value.method.name != method.name }
+          return names.sorted()
+        }
+      }
+      state.known[key] = found
+      return []
+    }
+    guard names.isEmpty else {
+      throw RemoteCallError(
+        .notDeclared,
+        detail: """
+          '\(method.name)' of \(interface.name) may be \(names.joined(separator: " or ")): \
+          methods of one name are declared with their labels
+          """)
+    }
     return found
   }
 }

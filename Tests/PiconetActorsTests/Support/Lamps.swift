@@ -31,6 +31,26 @@ private let second = RemoteInterface(
     .method("dim(by:)", "percent", since: 2) { try await $0.dim(by: $1) },
   ])
 
+/// Its table has one entry for three methods of one name.
+@Resolvable
+protocol Switch: RemoteObject where ActorSystem == PiconetActorSystem {
+  distributed func turn(on lamp: Int) async throws -> String
+  distributed func turn(off lamp: Int) async throws -> String
+  distributed func turn(_ lamp: Int, by degrees: Int) async throws -> String
+}
+
+extension Switch { static var interface: RemoteInterface { switches } }
+
+private let switches = RemoteInterface(
+  "test.switch", of: (any Switch).self, methods: [.method("turn", "lamp") { try await $0.turn(on: $1) }])
+
+distributed actor OneSwitch: Switch {
+  typealias ActorSystem = PiconetActorSystem
+  distributed func turn(on lamp: Int) -> String { "on" }
+  distributed func turn(off lamp: Int) -> String { "off" }
+  distributed func turn(_ lamp: Int, by degrees: Int) -> String { "turned" }
+}
+
 /// Clients of version 1 are not served any more, and `turnOn` is gone; `dim(_:)` gives something else.
 @Resolvable
 protocol ThirdLamp: RemoteObject where ActorSystem == PiconetActorSystem {
