@@ -95,10 +95,13 @@ public final class PiconetActorSystem: DistributedActorSystem {
             while let first = await messages.next() {
               var next: Message? = first
               var woken = WokenTasks()
+              var frames = 0
               while let message = next {
                 if last?.member != message.member { last = self?.conversation(with: message.member) }
                 last?.received(message.bytes, waking: &woken)
-                next = woken.count < WokenTasks.limit ? messages.nextAtOnce() : nil
+                frames += 1
+                // Frames that wake nobody must not hold back those that are woken.
+                next = max(frames, woken.count) < WokenTasks.limit ? messages.nextAtOnce() : nil
               }
               woken.start()
             }

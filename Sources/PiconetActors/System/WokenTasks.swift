@@ -5,11 +5,12 @@ struct WaitingCaller: Sendable {
   let continuation: UnsafeContinuation<PeerCalls.Answer, Never>
   /// Whether it goes on in the common pool of threads, not on an executor that it prefers, such as its node's thread.
   let isInPool: Bool
+  let priority: TaskPriority?
 
   /// Call it from the task that waits.
   init(_ continuation: UnsafeContinuation<PeerCalls.Answer, Never>) {
     self.continuation = continuation
-    isInPool = withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
+    (isInPool, priority) = withUnsafeCurrentTask { ($0?.unownedTaskExecutor == nil, $0?.priority) }
   }
 }
 
@@ -19,7 +20,7 @@ struct WaitingCaller: Sendable {
 /// alone may take the processor from the node's thread, finds nothing more to do, and sleeps again, for each of them:
 /// so eight callers had two thirds of the calls a second.
 struct WokenTasks: Sendable {
-  /// How many wait for others to come at most.
+  /// How many wait for others to come at most, and how many frames that wake nobody hold them back.
   static let limit = 64
 
   private var callers: [(caller: WaitingCaller, answer: PeerCalls.Answer)] = []
@@ -42,7 +43,9 @@ struct WokenTasks: Sendable {
       if conversation.servesInPool { pooled.add(call, for: conversation) } else { conversation.serve(call) }
     }
     if pooled.count > 1 {
-      Task { [pooled] in pooled.startAll() }
+      // Not below those that it wakes: one of high priority would wait behind work that is less urgent than itself.
+      let highest = pooled.callers.compactMap(\.caller.priority).max().map { max($0, Task.currentPriority) }
+      Task(priority: highest) { [pooled] in pooled.startAll() }
     } else {
       pooled.startAll()
     }
