@@ -12,18 +12,33 @@ struct WeatherTests {
       let log = DeskLog()
       let desk = try pair.desk(log)
       let relay = try #require(pair.relay)
-      let suspended = Task {
-        for await change in pair.client.node.session.membership { if case .resumed = change { return } }
-      }
-      let caller = Task { await code { try await desk.waitForEver() } }
+      var membership = pair.client.node.session.membership.makeAsyncIterator()
+      let caller = Task { try await desk.waitForGate() }
       for await _ in log.waits.stream { break }
       relay.cut()
       // Sent while there may be no link at all.
       #expect(try await desk.concatenate("a", "b") == "ab")
-      caller.cancel()
-      #expect(await caller.value == .cancelled)
-      for await _ in log.cancellations.stream { break }
-      suspended.cancel()
+      while let change = await membership.next() { if case .resumed = change { break } }
+      log.gate.continuation.yield()
+      #expect(try await caller.value == 7)
+    }
+  }
+
+  @Test("calls are served once each, however often links break under them")
+  func onceEach() async throws {
+    try await Pair.run(throughRelay: true) { pair in
+      let desk = try pair.desk()
+      let relay = try #require(pair.relay)
+      var membership = pair.client.node.session.membership.makeAsyncIterator()
+      for number in 0..<100 {
+        async let call: Void = desk.reset()
+        if number % 20 == 10 {
+          relay.cut()
+          while let change = await membership.next() { if case .resumed = change { break } }
+        }
+        try await call
+      }
+      #expect(try await desk.resetCount() == 100)
     }
   }
 

@@ -24,6 +24,8 @@ protocol Desk: RemoteObject where ActorSystem == PiconetActorSystem {
   distributed func reset() async throws
   distributed func fail(privately: Bool) async throws
   distributed func waitForEver() async throws -> Int
+  distributed func waitForGate() async throws -> Int
+  distributed func resetCount() async throws -> Int
   distributed func callers() async throws -> [String]
   distributed func visit(_ guest: $Guest, times: Int) async throws -> Int
   distributed func length(of bytes: [UInt8]) async throws -> Int
@@ -41,6 +43,8 @@ private let desk = RemoteInterface(
     .method("reset") { try await $0.reset() },
     .method("fail", "privately") { try await $0.fail(privately: $1) },
     .method("waitForEver") { try await $0.waitForEver() },
+    .method("waitForGate") { try await $0.waitForGate() },
+    .method("resetCount") { try await $0.resetCount() },
     .method("callers") { try await $0.callers() },
     .method("visit", "guest", "times") { try await $0.visit($1, times: $2) },
     .method("length", "bytes") { try await $0.length(of: $1) },
@@ -51,6 +55,8 @@ private let desk = RemoteInterface(
 final class DeskLog: Sendable {
   let waits = AsyncStream.makeStream(of: Void.self)
   let cancellations = AsyncStream.makeStream(of: Void.self)
+  /// Lets a call of `waitForGate` end.
+  let gate = AsyncStream.makeStream(of: Void.self)
 }
 
 distributed actor WorkingDesk: Desk {
@@ -83,6 +89,14 @@ distributed actor WorkingDesk: Desk {
     }
     return 1
   }
+
+  distributed func waitForGate() async -> Int {
+    log.waits.continuation.yield()
+    for await _ in log.gate.stream { return 7 }
+    return 0
+  }
+
+  distributed func resetCount() -> Int { resets }
 
   distributed func callers() -> [String] {
     guard let call = IncomingCall.current else { return [] }
