@@ -75,15 +75,17 @@ struct RemoteCallTests {
     }
   }
 
-  @Test("an object that is an argument is called back, and one that comes home is itself")
+  @Test("an object whose id is an argument is called back once it is published, and one that comes home is itself")
   func objectsAsArguments() async throws {
     try await Pair.run { pair in
       let desk = try pair.desk()
       let visitor = Visitor(actorSystem: pair.client)
       let id = visitor.id
       let guest = try $Guest.resolve(id: RemoteObjectID(pair.client.node.id, "/guest"), using: pair.service)
-      #expect(await code { try await desk.visit(guest, times: 1) } != nil, "it is not published")
+      #expect(await code { try await desk.visit(guest, times: 1) } == .thrown, "it is not published")
       try pair.client.publish(visitor, at: "/guest")
+      #expect(try await desk.callBack(id, times: 4) == 60)
+      #expect(try await desk.callBack(guest.id, times: 3) == 30, "by its path")
       let published = try $Guest.resolve(id: id, using: pair.service)
       #expect(try await published.greet(2) == 20)
       #expect(try Visitor.resolve(id: id, using: pair.client) === visitor)

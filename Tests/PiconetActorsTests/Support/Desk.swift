@@ -28,6 +28,7 @@ protocol Desk: RemoteObject where ActorSystem == PiconetActorSystem {
   distributed func resetCount() async throws -> Int
   distributed func callers() async throws -> [String]
   distributed func visit(_ guest: $Guest, times: Int) async throws -> Int
+  distributed func callBack(_ guest: RemoteObjectID, times: Int) async throws -> Int
   distributed func length(of bytes: [UInt8]) async throws -> Int
   distributed func bytes(_ count: Int) async throws -> [UInt8]
   distributed func secret() async throws
@@ -47,6 +48,7 @@ private let desk = RemoteInterface(
     .method("resetCount") { try await $0.resetCount() },
     .method("callers") { try await $0.callers() },
     .method("visit", "guest", "times") { try await $0.visit($1, times: $2) },
+    .method("callBack", "guest", "times") { try await $0.callBack($1, times: $2) },
     .method("length", "bytes") { try await $0.length(of: $1) },
     .method("bytes", "count") { try await $0.bytes($1) },
   ])
@@ -107,6 +109,10 @@ distributed actor WorkingDesk: Desk {
     var sum = 0
     for number in 0..<times { sum += try await guest.greet(number) }
     return sum
+  }
+
+  distributed func callBack(_ guest: RemoteObjectID, times: Int) async throws -> Int {
+    try await visit($Guest.resolve(id: guest, using: actorSystem), times: times)
   }
 
   distributed func length(of bytes: [UInt8]) -> Int { bytes.count }
