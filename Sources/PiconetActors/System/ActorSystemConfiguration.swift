@@ -10,7 +10,8 @@ public struct ActorSystemConfiguration: Sendable {
   public var deadline: Duration = .seconds(25)
   /// Calls of one member that may have no answer yet; more are refused with `tooManyCalls`. 16 to 65,536; default 256.
   public var callLimit = CallLimits.usual.calls
-  /// The longest call or result in bytes. 65,536 to 1 GiB; default 4 MiB. Each member may make this node keep as much.
+  /// The longest call or result in bytes. 65,536 to 1 GiB; default 4 MiB. Each member may make this node keep as much in
+  /// arguments for each of `callLimit` calls, and 64 times as much in results that it does not read.
   public var sizeLimit = CallLimits.usual.frame
   /// What members are told of this node's program, such as its model: at most 64 pairs, a key of at most 127 bytes and
   /// a value of at most 1,024.
