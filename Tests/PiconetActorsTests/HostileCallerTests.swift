@@ -162,14 +162,14 @@ struct HostileCallerTests {
   func longCalls() async throws {
     var configuration = ActorSystemConfiguration()
     configuration.sizeLimit = 65_536
-    // 4 MiB of long answers may wait at the client; its calls are 100 MB.
+    // 4 MiB of long answers may wait at the client; its calls are 20 MB.
     try await Pair.run(client: configuration) { pair in
       let desk = try pair.desk()
-      let bytes = [UInt8](repeating: 1, count: 1_000_000)
+      let bytes = [UInt8](repeating: 1, count: 200_000)
       try await withThrowingTaskGroup(of: Int.self) { group in
         try await pair.client.ping(pair.toService)
         for _ in 0..<100 { group.addTask { try await desk.length(of: bytes) } }
-        for try await length in group { #expect(length == 1_000_000) }
+        for try await length in group { #expect(length == 200_000) }
       }
     }
   }
@@ -177,20 +177,20 @@ struct HostileCallerTests {
   @Test("a member that calls for long results and reads none ends its calls, and makes nothing pile up without end")
   func unreadResults() async throws {
     var configuration = ActorSystemConfiguration()
-    configuration.sizeLimit = 1 << 20
+    configuration.sizeLimit = 65_536
     try await run(configuration) { attacker, _ in
       // It takes results of 4 MiB, and never reads the channel in which they come.
       try await attacker.send(.hello(.init(instance: 1, limits: .usual, asks: false)))
-      // 64 MiB may wait: 22 results; the 100 are 300 MB.
+      // 4 MiB may wait: 13 results; the 100 are 30 MB.
       for number in 1...100 as ClosedRange<UInt64> {
-        try await attacker.call(number, "bytes", arguments: [0x81, 0x1A, 0x00, 0x2D, 0xC6, 0xC0])
+        try await attacker.call(number, "bytes", arguments: [0x81, 0x1A, 0x00, 0x04, 0x93, 0xE0])
       }
       for number in 101...100_000 as ClosedRange<UInt64> {
         try await attacker.call(number, "reset")
         let answer = try await attacker.answer()
         if case .goodbye(let code, let text) = answer {
           #expect(code == .protocolBroken)
-          #expect(text.contains("67108864 bytes of long answers wait"))
+          #expect(text.contains("4194304 bytes of long answers wait"))
           return
         }
         guard case .result(number, _) = answer else {
