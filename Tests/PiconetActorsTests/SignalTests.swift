@@ -1,3 +1,4 @@
+import Foundation
 import Piconet
 import PiconetActors
 import PiconetCalls
@@ -47,6 +48,39 @@ struct SignalTests {
           }
           await member.disconnect()
           #expect(await values.next() == nil)
+        }
+      }
+    }
+  }
+
+  @Test("a member that reads nothing holds signals for all up once, for a set time, and others get each")
+  func deafMember() async throws {
+    let session = UUID().uuidString
+    try await Pair.nodes(session: session) { serviceNode, clientNode, _ in
+      let address = try #require(await serviceNode.listeningAddresses.first).text
+      var configuration = Pair.configuration("Deaf", session)
+      configuration.mode = .client
+      try await Node.run(configuration) { deafNode in
+        try await Pair.join(deafNode, serviceNode, at: address)
+        var settings = ActorSystemConfiguration()
+        settings.signalDeadline = .seconds(10)
+        try await PiconetActorSystem.run(on: serviceNode, settings) { service in
+          try await PiconetActorSystem.run(on: clientNode) { client in
+            let events = service.events
+            let toService = try #require(deafNode.session[serviceNode.id])
+            let hello = CallFrame.hello(.init(instance: 1, limits: .usual, asks: false))
+            try await toService.send(hello.encoded, in: PiconetActorSystem.channel)
+            if service.members.count < 2 { for await case .found in events where service.members.count == 2 { break } }
+            let long = RemoteSignal<[UInt8]>("test.lamp", "long")
+            // Read as they come: what waits for a reader is bounded.
+            let signals = client.signals(long)
+            let reading = Task { await signals.prefix(100).reduce(into: [UInt8]()) { $0.append($1.value[0]) } }
+            // Ten seconds for each would be above the time limit of the suite.
+            for number in 0..<100 as Range<UInt8> {
+              try await service.emit(long, [number] + [UInt8](repeating: 0, count: 60_000))
+            }
+            #expect(await reading.value == Array(0..<100))
+          }
         }
       }
     }

@@ -53,7 +53,9 @@ public enum SignalReach: Sendable {
 }
 
 extension PiconetActorSystem {
-  /// Emits a signal, once. Waits while a member takes it; one that leaves meanwhile is passed over.
+  /// Emits a signal, once. Waits until the members have taken it; one that leaves meanwhile is passed over. So is one
+  /// that does not take it in time (`ActorSystemConfiguration.signalDeadline`), unless the signal is for it alone:
+  /// signals for all wait for it no more from then on, until it takes one at once.
   /// - Parameters:
   ///   - signal: which.
   ///   - value: what it tells.
@@ -65,10 +67,37 @@ extension PiconetActorSystem {
   ) async throws(RemoteCallError) {
     let key = try signal.key(path)
     let frame = try Self.frame(key, try Self.encoded(value), isKept: false)
-    for conversation in allConversations where conversation.hasGreeted {
-      if case .member(let member) = reach, member != conversation.member { continue }
-      try await conversation.deliver(frame)
+    let present = allConversations.filter(\.hasGreeted)
+    if case .member(let member) = reach {
+      for conversation in present where conversation.member == member { try await conversation.deliver(frame) }
+      return
     }
+    // All at once, so that one that is slow holds up none.
+    let receivers = present.filter { !$0.offerIfDeaf(frame) }
+    let patience = configuration.signalDeadline
+    let late = await withTaskGroup(of: Int?.self, returning: Set<Int>.self) { group in
+      for (index, receiver) in receivers.enumerated() {
+        group.addTask {
+          do throws(RemoteCallError) {
+            try await receiver.deliver(frame)
+            return index
+          } catch {
+            return nil
+          }
+        }
+      }
+      group.addTask {
+        try? await Task.sleep(for: patience)
+        return nil
+      }
+      var waiting = Set(receivers.indices)
+      while !waiting.isEmpty, let next = await group.next(), let index = next { waiting.remove(index) }
+      group.cancelAll()
+      return waiting
+    }
+    if late.isEmpty { return }
+    if Task.isCancelled { throw RemoteCallError(.cancelled, detail: "the calling task was cancelled") }
+    for index in late { receivers[index].missedSignal() }
   }
 
   /// Sets the value of a signal that is kept: members get it now, and those that come later. A member that takes it

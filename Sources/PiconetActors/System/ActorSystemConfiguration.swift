@@ -10,9 +10,12 @@ public struct ActorSystemConfiguration: Sendable {
   public var deadline: Duration = .seconds(25)
   /// Calls of one member that may have no answer yet; more are refused with `tooManyCalls`. 16 to 65,536; default 256.
   public var callLimit = CallLimits.usual.calls
-  /// The longest call or result in bytes. 65,536 to 1 GiB; default 4 MiB. Each member may make this node keep as much in
-  /// arguments for each of `callLimit` calls, and 64 times as much in results that it does not read.
+  /// The longest call or result in bytes. 65,536 to 1 GiB; default 4 MiB. Each member may make this node keep as much
+  /// in arguments for each of `callLimit` calls, and 64 times as much in results that it does not read.
   public var sizeLimit = CallLimits.usual.frame
+  /// How long a signal for all waits for a member that does not take it, such as one whose program reads nothing. More
+  /// than 0 and at most a day. Default 30 s, which is more than a member is `suspended` by default.
+  public var signalDeadline: Duration = .seconds(30)
   /// What members are told of this node's program, such as its model: at most 64 pairs, a key of at most 127 bytes and
   /// a value of at most 1,024.
   public var about: [String: String] = [:]
@@ -28,6 +31,8 @@ public struct ActorSystemConfiguration: Sendable {
     var rule: String?
     if deadline <= .zero || deadline > .milliseconds(Int64(CallLimits.milliseconds)) {
       rule = "a deadline is more than 0 and at most a day"
+    } else if signalDeadline <= .zero || signalDeadline > .milliseconds(Int64(CallLimits.milliseconds)) {
+      rule = "signalDeadline is more than 0 and at most a day"
     } else if !(CallLimits.least.calls...65_536).contains(callLimit) {
       rule = "callLimit is \(CallLimits.least.calls) to 65536"
     } else if !(CallLimits.least.frame...1 << 30).contains(sizeLimit) {

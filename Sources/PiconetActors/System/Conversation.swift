@@ -16,6 +16,8 @@ final class Conversation: Sendable {
     var departure: PiconetError?
     var about: [String: String]?
     var unreported = UnreportedSignals()
+    /// Whether it has not taken a signal in time.
+    var isDeaf = false
     /// Whether a task tells them.
     var isTelling = false
   }
@@ -221,11 +223,25 @@ final class Conversation: Sendable {
 
   // MARK: Signals
 
+  private static func channel(of frame: [UInt8]) -> MessageChannel {
+    PeerCalls.isLong(frame) ? PiconetActorSystem.longChannel : PiconetActorSystem.channel
+  }
+
+  /// The member has not taken a signal in time.
+  func missedSignal() { state.withLock { $0.isDeaf = true } }
+
+  /// Sends the signal if the member takes it at once, where it has not taken an earlier one in time.
+  /// - Returns: false if it has taken all in time: then the signal may wait for it.
+  func offerIfDeaf(_ frame: [UInt8]) -> Bool {
+    guard state.withLock({ $0.isDeaf }) else { return false }
+    if (try? member.trySend(frame, in: Self.channel(of: frame))) == true { state.withLock { $0.isDeaf = false } }
+    return true
+  }
+
   /// Sends a signal, and waits until the member's queue has taken it.
   func deliver(_ frame: [UInt8]) async throws(RemoteCallError) {
-    let channel = PeerCalls.isLong(frame) ? PiconetActorSystem.longChannel : PiconetActorSystem.channel
     do throws(PiconetError) {
-      try await member.send(frame, in: channel)
+      try await member.send(frame, in: Self.channel(of: frame))
     } catch {
       // One that leaves is passed over, and so is one that takes no such messages.
       if error.code == .cancelled { throw RemoteCallError(.cancelled, node: member.id, detail: error.detail) }

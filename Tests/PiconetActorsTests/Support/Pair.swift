@@ -42,10 +42,9 @@ struct Pair: Sendable {
 
   /// Two nodes that are members of one another.
   static func nodes(
-    throughRelay: Bool = false, disconnectTimeout: Duration = .seconds(20),
+    throughRelay: Bool = false, disconnectTimeout: Duration = .seconds(20), session: String = UUID().uuidString,
     _ body: (_ service: Node, _ client: Node, Relay?) async throws -> Void
   ) async throws {
-    let session = UUID().uuidString
     var configuration = configuration("Service", session)
     configuration.disconnectTimeout = disconnectTimeout
     try await Node.run(configuration) { service in
