@@ -1,6 +1,9 @@
 /// Carries a loop's value through other threads, which do not touch it.
+///
+/// It may be released there last: what it captures must need no loop when it goes.
 struct LoopConfined<Value>: @unchecked Sendable {
-  // Sendable is right: made on a loop and used on the same loop only.
+  // Sendable is right: the value is made on a loop and used on the same loop only. Another thread only holds it, and
+  // references are counted atomically.
   let value: Value
   init(_ value: Value) { self.value = value }
 }
