@@ -18,8 +18,6 @@ struct WordAllowances {
   var memberWords = Allowance.memberWords
   /// For its frames that no credit bounds.
   var uncredited = Allowance.uncredited
-  /// For our own hints about pauses.
-  var ownPauses = Allowance.ownPauses
 }
 
 extension Association {
@@ -28,7 +26,7 @@ extension Association {
     switch frame.creditBound {
     case .begins:
       allowances.uncredited.earn(Allowance.uncreditedForEach)
-      if case .offer = frame { allowances.ownPauses.earn(Allowance.ownPausesForEach) }
+      if case .offer = frame { transfers.countOffer() }
     case .none:
       guard allowances.uncredited.take(at: turn.now) else {
         throw Breach("more than \(allowances.uncredited.burst) frames that no credit bounds", .limitExceeded)
@@ -38,10 +36,7 @@ extension Association {
   }
 
   /// Counts an offer of our own: the remote side may pause it, too.
-  func countOffer() {
-    allowances.uncredited.earn(Allowance.uncreditedForEach)
-    allowances.ownPauses.earn(Allowance.ownPausesForEach)
-  }
+  func countOffer() { allowances.uncredited.earn(Allowance.uncreditedForEach) }
 }
 
 /// What holds back the sender of a frame.

@@ -65,8 +65,6 @@ final class Association {
   private(set) var removedBy: NodeID?
   /// What is left to either side of frames that neither credit nor an answer bounds.
   var allowances = WordAllowances()
-  /// Until when hints about pauses wait; nil if they don't.
-  var pausesHeldUntil: Instant? { didSet { watch.changed() } }
   /// What the remote side can do beyond its version.
   let capabilities: Capabilities
 
@@ -80,7 +78,7 @@ final class Association {
   var unreliable = UnreliableTraffic()
   @exclusivity(unchecked) var streams: StreamTable
   @exclusivity(unchecked) var tunnels: TunnelTable
-  @exclusivity(unchecked) var transfers = AssociationTransfers()
+  @exclusivity(unchecked) var transfers: AssociationTransfers
   /// The bounds of what is kept until it is acknowledged.
   let keeping: KeepingLimits
   /// Told of changes to what `nextDeadline` depends on.
@@ -138,6 +136,7 @@ final class Association {
       limit: hello.capabilities.contains(.streams) ? limits.streams : nil, outgoingWindow: limits.streamWindow,
       incomingWindow: UInt64(configuration.firstStreamWindow(on: traits)))
     tunnels = TunnelTable(isSmaller: ownNode < node)
+    transfers = AssociationTransfers(watch)
     addresses = PeerAddresses(linkedOver: traits, transports: configuration.transports)
     invitations = Invitations(configuration, watch, provesCodes: capabilities.contains(.typedCodes), at: now)
     keeping = KeepingLimits(configuration)
@@ -179,7 +178,7 @@ final class Association {
     }
     consider(invitations.nextDeadline(node, surroundings.budgets))
     consider(leaving?.deadline)
-    consider(pausesHeldUntil)
+    consider(transfers.pausesHeldUntil)
     if isUnused { consider(invitations.idleSince + configuration.idleTimeout) }
     return next
   }
@@ -189,7 +188,7 @@ extension Association {
   /// Does what is due now.
   /// - Returns: why the association ends; nil where it does not.
   func deadlineReached(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
-    if let held = pausesHeldUntil, held <= turn.now { sendPauses(turn) }
+    if let held = transfers.pausesHeldUntil, held <= turn.now { sendPauses(turn) }
     return endInTime(turn) ?? search(.timePassed, surroundings, turn)
   }
 
@@ -387,7 +386,7 @@ extension Association {
     sequenced.detach()
     inbox.restateCredit(isLinked: false)
     incomingChannels.restateCredits(isLinked: false)
-    dropChunksUnderWay()
+    transfers.lostLink()
   }
 
   /// The association has lost its link.
@@ -425,7 +424,7 @@ extension Association {
     inbox.resize(UInt64(configuration.messageWindow(on: link.opening.traits)))
     sendAgain(above: received)
     closeDeepTunnels(turn)
-    restateTransfers(turn)
+    for credit in transfers.restate() { send(credit, turn) }
     turn.flush(link)
     tellListening(turn)
     if isMember { turn.deliver(.resumed(node, link.opening.traits)) }

@@ -37,9 +37,9 @@ extension Association {
     if streams.hasTurns { waiting.insert(.streams) }
     if tunnels.hasCredits { waiting.insert(.tunnelCredits) }
     if tunnels.hasTurns { waiting.insert(.tunnels) }
-    if !transfers.pausesDue.isEmpty { waiting.insert(.pauses) }
+    if transfers.owesPauses { waiting.insert(.pauses) }
     if transfers.areOffersHeldBack { waiting.insert(.offers) }
-    if transfers.turns.count > 0 { waiting.insert(.chunks) }
+    if transfers.turnCount > 0 { waiting.insert(.chunks) }
     if let leaving, !leaving.isTold { waiting.insert(.goodbye) }
     return waiting
   }

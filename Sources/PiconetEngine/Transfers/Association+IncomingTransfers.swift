@@ -32,47 +32,40 @@ extension Association {
 
   func receivedChunk(_ number: UInt64, _ bytes: Bytes, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.incoming[number] else { throw Breach("a chunk of an unknown transfer") }
-    switch transfer.phase {
-    case .refused: return
-    case .offered: throw Breach("a chunk before the offer was accepted")
-    case .committing: throw Breach("a chunk after the end")
-    case .receiving: break
-    }
+    guard try transfer.takesChunks() else { return }
     var bytes = bytes
-    if transfer.repeated > 0 {
-      let count = transfer.skipRepeated(of: bytes.count)
+    if let count = transfer.skipRepeated(of: bytes.count) {
       turn.add(.chunkRepeated(transfer.id, byteCount: count))
       bytes = bytes.dropFirst(count)
       if bytes.isEmpty { return }
     }
-    let received = transfer.received + UInt64(bytes.count)
-    if received > transfer.offer.size {
+    guard try transfer.take(bytes.count) else {
       let detail = "more bytes than the \(transfer.offer.size) that were offered"
       return refuse(transfer, Ending(.sizeMismatch, .peer, detail), turn)
     }
-    guard received <= transfer.limit else { throw Breach("more chunks than the credit allows") }
-    transfer.received = received
     transfers.countChunk()
     // A short slice would keep everything that was read with it alive until the disk has it.
     turn.add(.storeChunk(transfer.id, bytes.count < 512 ? Array(bytes)[...] : bytes))
+  }
+
+  /// The sender goes on from an offset, over another link.
+  func receivedPosition(_ number: UInt64, _ offset: UInt64) throws(Breach) {
+    guard hasResumed else { throw Breach("position without a resumed link") }
+    guard let transfer = transfers.incoming[number] else { throw Breach("position of an unknown transfer") }
+    try transfer.positioned(at: offset)
   }
 
   func receivedEnd(
     _ number: UInt64, _ size: UInt64, _ digest: ResourceDigest, _ turn: Turn
   ) throws(Breach) {
     guard let transfer = transfers.incoming[number] else { throw Breach("the end of an unknown transfer") }
-    switch transfer.phase {
-    case .refused: return
-    case .offered: throw Breach("an end before the offer was accepted")
-    case .committing: throw Breach("a second end")
-    case .receiving: break
-    }
-    guard size == transfer.offer.size, transfer.received == size else {
+    switch try transfer.ended(at: size) {
+    case .complete: turn.add(.commitStore(transfer.id, size: size, digest))
+    case .incomplete:
       let detail = "\(transfer.received) of the \(transfer.offer.size) bytes that were offered"
-      return refuse(transfer, Ending(.sizeMismatch, .peer, detail), turn)
+      refuse(transfer, Ending(.sizeMismatch, .peer, detail), turn)
+    case .dropped: break
     }
-    transfer.phase = .committing
-    turn.add(.commitStore(transfer.id, size: size, digest))
   }
 
   func receivedAbandon(_ number: UInt64, _ ending: Ending, _ turn: Turn) {
@@ -81,7 +74,7 @@ extension Association {
     switch transfer.phase {
     case .refused: forget(transfer, turn)
     // The store decides, as it would have a moment earlier; the sender accepts whichever answer comes.
-    case .committing: transfer.isAbandoned = true
+    case .committing: transfer.abandoned()
     case .offered, .receiving:
       forget(transfer, turn)
       send(.refuse(transfer: transfer.number, .cancelled, detail: ""), turn)
@@ -93,10 +86,7 @@ extension Association {
 
   func acceptOffer(_ command: CommandID, _ id: TransferID, offset: UInt64, _ turn: Turn) -> Bool {
     guard let transfer = transfers.incomingIDs[id], transfer.phase == .offered else { return false }
-    let offset = min(offset, transfer.offer.size)
-    let window = transfer.isPaused ? 0 : transferWindow(turn)
-    transfer.accept(from: offset, limit: min(transfer.offer.size, offset + window))
-    send(.acceptOffer(transfer: transfer.number, offset: offset, limit: transfer.limit), turn)
+    send(transfer.accept(from: offset, window: transferWindow(turn)), turn)
     turn.reply(command, .done)
     return true
   }
@@ -116,7 +106,7 @@ extension Association {
   func cancelTransfer(_ id: TransferID, _ reason: Reason, _ turn: Turn) {
     if let transfer = transfers.outgoing[id] {
       abandon(transfer, Ending(reason, .us), turn)
-    } else if let transfer = transfers.incomingIDs[id], transfer.phase == .offered || transfer.phase == .receiving {
+    } else if let transfer = transfers.incomingIDs[id], transfer.isBeforeCommit {
       refuse(transfer, Ending(reason, .us), turn)
     }
   }
@@ -143,9 +133,7 @@ extension Association {
   // MARK: The store's answers
 
   func chunkStored(_ id: TransferID, upTo: UInt64, _ turn: Turn) {
-    guard let transfer = transfers.incomingIDs[id], transfer.phase == .receiving else { return }
-    transfer.stored = max(transfer.stored, upTo)
-    grantCredit(transfer, turn)
+    if let transfer = transfers.incomingIDs[id], transfer.chunkStored(upTo: upTo) { grantCredit(transfer, turn) }
   }
 
   func committed(_ id: TransferID, name: [UInt8], wasAlreadyPresent: Bool, _ turn: Turn) {
@@ -165,7 +153,7 @@ extension Association {
   /// Gives up an incoming transfer; its number stays taken until the sender confirms.
   func refuse(_ transfer: TransferReceiver, _ ending: Ending, _ turn: Turn) {
     let mayGoOn = transfer.mayGoOn(after: ending)
-    if transfer.isAbandoned { forget(transfer, turn) } else { transfer.phase = .refused }
+    if transfer.isAbandoned { forget(transfer, turn) } else { transfer.refuse() }
     send(.refuse(transfer: transfer.number, ending.reason, detail: ending.detail), turn)
     turn.add(mayGoOn ? .keepStore(transfer.id) : .discardStore(transfer.id))
     turn.deliver(.transferEnded(transfer.id, ending))
@@ -173,7 +161,7 @@ extension Association {
 
   /// We are leaving: transfers whose commit has not begun are given up now, however long the farewell takes.
   func refuseTransfers(_ ending: Ending, _ turn: Turn) {
-    for transfer in transfers.incomingInOrder where transfer.phase == .offered || transfer.phase == .receiving {
+    for transfer in transfers.incomingInOrder where transfer.isBeforeCommit {
       refuse(transfer, ending, turn)
     }
   }
@@ -181,7 +169,7 @@ extension Association {
   /// Another run of the sender offers the same resource: releases what is stored of it, so that the new offer can go on
   /// with it.
   func releaseStore(of transfer: TransferReceiver, _ turn: Turn) {
-    transfer.phase = .refused
+    transfer.refuse()
     let detail = "another run of the sender offers it"
     // In case the previous run is still alive, and comes back.
     send(.refuse(transfer: transfer.number, .cancelled, detail: detail), turn)

@@ -45,18 +45,15 @@ extension Association {
         transfers.holdOffersBack()
         return
       }
-      guard transfer.phase == .waiting, transfers.offer(transfer), let number = transfer.number else { continue }
-      transfer.phase = .offered
+      guard let offer = transfers.offer(transfer) else { continue }
       countOffer()
-      send(.offer(transfer: number, transfer.offer), turn)
-      if transfer.isPaused { send(.senderPaused(transfer: number, true), turn) }
+      send(offer, turn)
+      if transfer.isPaused, let hint = transfer.pauseHint { send(hint, turn) }
     }
   }
 
   func sourceFinished(_ id: TransferID, _ digest: ResourceDigest, _ turn: Turn) {
-    guard let transfer = transfers.outgoing[id], transfer.isFinishing else { return }
-    transfer.digest = digest
-    turn.flush(link)
+    if let transfer = transfers.outgoing[id], transfer.finished(digest) { turn.flush(link) }
   }
 
   func sourceFailed(_ id: TransferID, _ ending: Ending, _ turn: Turn) {
@@ -68,14 +65,7 @@ extension Association {
     guard transfer.phase != .abandoned else { return }
     turn.add(.closeSource(transfer.id))
     turn.reply(transfer.command, .failed(ending))
-    guard let number = transfer.number else {
-      transfers.remove(transfer)
-      turn.handles.remove(transfer.id)
-      return
-    }
-    transfer.phase = .abandoned
-    transfer.blocks.removeAll()
-    transfers.retire(transfer)
+    guard let number = transfers.abandon(transfer) else { return turn.handles.remove(transfer.id) }
     // The remote side need not hear its own words again.
     let detail = ending.blame == .peer ? "" : ending.detail
     send(.abandon(transfer: number, ending.reason, detail: detail), turn)
@@ -91,14 +81,7 @@ extension Association {
   // MARK: The remote side's frames about our transfers
 
   func receivedAccept(_ number: UInt64, offset: UInt64, limit: UInt64, _ turn: Turn) throws(Breach) {
-    guard let transfer = transfers.offered[number] else { throw Breach("accepts an unknown offer") }
-    if transfer.phase == .abandoned { return }
-    guard transfer.phase == .offered else { throw Breach("accepts an offer twice") }
-    guard offset <= transfer.offer.size else { throw Breach("accepts from behind the end") }
-    transfer.phase = .sending
-    transfer.isClaimedComplete = offset == transfer.offer.size
-    transfer.begin(at: offset, limit: limit)
-    transfers.turns.append(transfer.id)
+    guard let transfer = try transfers.accepted(number, at: offset, limit: limit) else { return }
     turn.deliver(.transferAccepted(transfer.id, offset: offset))
     read(transfer, turn)
   }
@@ -107,8 +90,7 @@ extension Association {
     _ number: UInt64, _ reason: Reason, _ detail: String, _ turn: Turn
   ) throws(Breach) {
     guard let transfer = transfers.offered[number] else { throw Breach("declines an unknown offer") }
-    if transfer.phase != .abandoned {
-      guard transfer.phase == .offered else { throw Breach("declines an offer after its answer") }
+    if try transfer.declined() {
       turn.add(.closeSource(transfer.id))
       turn.reply(transfer.command, .failed(Ending(reason, .peer, detail)))
     }
@@ -116,19 +98,10 @@ extension Association {
   }
 
   func receivedCredit(_ number: UInt64, stored: UInt64, limit: UInt64, _ turn: Turn) throws(Breach) {
-    guard let transfer = transfers.offered[number] else { throw Breach("credit for an unknown transfer") }
-    switch transfer.phase {
-    case .abandoned: return
-    case .waiting, .offered: throw Breach("credit before the offer was accepted")
-    case .sending, .ended: break
-    }
-    guard stored <= transfer.transmitted else { throw Breach("has stored bytes that were not sent") }
-    if transfer.awaitsPosition { goOn(transfer, from: stored, turn) }
-    transfer.limit = max(transfer.limit, limit)
-    if stored > transfer.stored {
-      transfer.stored = stored
-      turn.deliver(.transferProgressed(transfer.id, stored: stored))
-    }
+    guard let (transfer, credit) = try transfers.credited(number, stored: stored, limit: limit) else { return }
+    if credit.owesPause { tellPause(transfer.id, turn) }
+    if credit.goesOn { send(.position(transfer: number, offset: stored), turn) }
+    if credit.hasProgressed { turn.deliver(.transferProgressed(transfer.id, stored: stored)) }
     read(transfer, turn)
   }
 
@@ -137,12 +110,9 @@ extension Association {
     guard let transfer = transfers.offered[number] else {
       throw Breach(wasAlreadyPresent ? "has an unknown transfer already" : "has stored an unknown transfer")
     }
-    switch transfer.phase {
-    case .abandoned: break
-    case .ended:
+    if try transfer.completed() {
       turn.add(.closeSource(transfer.id))
       turn.reply(transfer.command, .stored(name: name, wasAlreadyPresent: wasAlreadyPresent))
-    case .waiting, .offered, .sending: throw Breach("has stored a transfer before its end")
     }
     free(transfer, turn)
   }

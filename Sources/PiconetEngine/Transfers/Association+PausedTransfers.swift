@@ -13,10 +13,7 @@ extension Association {
   }
 
   private func pause(_ transfer: TransferSender, _ isPaused: Bool, _ turn: Turn) {
-    guard transfer.isPaused != isPaused, transfer.phase != .abandoned else { return }
-    transfer.isPaused = isPaused
-    // All of it is out: there is nothing to pause, unless the link is lost, or it has to begin again.
-    if transfer.phase == .ended, !transfer.mayRestart { return }
+    guard transfer.setPaused(isPaused) else { return }
     // For an offer that still waits, the pause is told when the offer goes.
     if transfer.number != nil { tellPause(transfer.id, turn) }
     guard !isPaused else { return }
@@ -25,8 +22,7 @@ extension Association {
   }
 
   private func pause(_ transfer: TransferReceiver, _ isPaused: Bool, _ turn: Turn) {
-    guard transfer.isPaused != isPaused, transfer.mayRest else { return }
-    transfer.isPaused = isPaused
+    guard transfer.setPaused(isPaused) else { return }
     tellPause(transfer.id, turn)
     if !isPaused, transfer.phase == .receiving { grantCredit(transfer, turn) }
   }
@@ -40,32 +36,8 @@ extension Association {
   }
 
   func sendPauses(_ turn: Turn) {
-    pausesHeldUntil = nil
-    for id in transfers.pausesDue {
-      if isCrowded { return }
-      guard let hint = pauseHint(about: id) else {
-        transfers.pauseIsTold(of: id)
-        continue
-      }
-      guard allowances.ownPauses.take(at: turn.now) else {
-        pausesHeldUntil = allowances.ownPauses.nextTake
-        return
-      }
-      transfers.pauseIsTold(of: id)
-      send(hint, turn)
-    }
-  }
-
-  /// The hint that tells whether a transfer is paused; nil if the remote side does not know the transfer yet, or no
-  /// longer.
-  private func pauseHint(about id: TransferID) -> Frame? {
-    if let transfer = transfers.outgoing[id], let number = transfer.number, transfer.phase != .abandoned {
-      return .senderPaused(transfer: number, transfer.isPaused)
-    }
-    if let transfer = transfers.incomingIDs[id], transfer.mayRest {
-      return .receiverPaused(transfer: transfer.number, transfer.isPaused)
-    }
-    return nil
+    transfers.releasePauses()
+    while !isCrowded, let hint = transfers.takePauseHint(at: turn.now) { send(hint, turn) }
   }
 
   // MARK: The remote side's hints
@@ -73,17 +45,13 @@ extension Association {
   /// The remote side has paused a transfer that it sends, or lets it go on. The transfer may have ended here while the
   /// hint was on its way: then nothing is reported.
   func receivedSenderPaused(_ number: UInt64, _ isPaused: Bool, _ turn: Turn) {
-    guard let transfer = transfers.incoming[number], transfer.phase != .refused, transfer.isPausedByPeer != isPaused
-    else { return }
-    transfer.isPausedByPeer = isPaused
+    guard let transfer = transfers.incoming[number], transfer.setPausedByPeer(isPaused) else { return }
     turn.deliver(.transferPaused(transfer.id, isPaused))
   }
 
   /// The remote side has paused a transfer of ours, or lets it go on.
   func receivedReceiverPaused(_ number: UInt64, _ isPaused: Bool, _ turn: Turn) {
-    guard let transfer = transfers.offered[number], transfer.phase != .abandoned, transfer.isPausedByPeer != isPaused
-    else { return }
-    transfer.isPausedByPeer = isPaused
+    guard let transfer = transfers.offered[number], transfer.setPausedByPeer(isPaused) else { return }
     turn.deliver(.transferPaused(transfer.id, isPaused))
   }
 }

@@ -1,6 +1,7 @@
 import PiconetWire
 
-/// The receiving side of one resource. An object that only its association has.
+/// The receiving side of one resource: offered, stored as it comes, and over once the store has verified it. An object
+/// that only its association has. What happens to it changes it here, and is answered with what follows.
 final class TransferReceiver {
   enum Phase: Equatable, Sendable {
     /// The application has not answered.
@@ -15,21 +16,37 @@ final class TransferReceiver {
   let id: TransferID
   let number: UInt64
   let offer: ResourceOffer
-  var phase: Phase = .offered
-  var received: UInt64 = 0
-  var stored: UInt64 = 0
+  private(set) var phase: Phase = .offered
+  private(set) var received: UInt64 = 0
+  private(set) var stored: UInt64 = 0
   /// How many of the next bytes have arrived already: the sender goes on from before them.
-  var repeated: UInt64 = 0
+  private var repeated: UInt64 = 0
   /// The offset up to which the sender was told that it may send.
-  var limit: UInt64 = 0
+  private(set) var limit: UInt64 = 0
   /// Whether our acceptance claimed that we have all bytes.
-  var claimsAll = false
+  private var claimsAll = false
   /// Whether that claim was wrong, and the sender was told.
-  var hasRestarted = false
+  private var hasRestarted = false
+  /// Whether our side gives no credit.
+  private(set) var isPaused = false
+  /// Whether the remote side has said that it sends nothing.
+  private var isPausedByPeer = false
+  /// Whether the sender gave up while the store was at its last step, whose outcome still counts.
+  private(set) var isAbandoned = false
+
+  init(id: TransferID, number: UInt64, offer: ResourceOffer) {
+    self.id = id
+    self.number = number
+    self.offer = offer
+  }
+
   /// Whether what we have may still turn out to be something else.
-  var mayRestart: Bool { claimsAll && !hasRestarted }
+  private var mayRestart: Bool { claimsAll && !hasRestarted }
   /// Whether the transfer is under way, or may be again, so that pausing it means something.
-  var mayRest: Bool { phase == .offered || phase == .receiving || phase == .committing && mayRestart }
+  private var mayRest: Bool { phase == .offered || phase == .receiving || phase == .committing && mayRestart }
+  /// Whether no byte is stored for good yet, so that we may give it up.
+  var isBeforeCommit: Bool { phase == .offered || phase == .receiving }
+
   /// Whether it is the sender's turn: it may send, and all that it has sent is on the disk; or it does not know yet
   /// that it was refused.
   var waitsForSender: Bool {
@@ -39,47 +56,116 @@ final class TransferReceiver {
     case .offered, .committing: false
     }
   }
-  /// Whether our side gives no credit.
-  var isPaused = false
-  /// Whether the remote side has said that it sends nothing.
-  var isPausedByPeer = false
-  /// Whether the sender gave up while the store was at its last step, whose outcome still counts.
-  var isAbandoned = false
 
-  init(id: TransferID, number: UInt64, offer: ResourceOffer) {
-    self.id = id
-    self.number = number
-    self.offer = offer
-  }
+  // MARK: Our answer
 
   /// The application takes the offer, and has the first `offset` bytes.
-  func accept(from offset: UInt64, limit: UInt64) {
+  /// - Returns: what the sender is told.
+  func accept(from offset: UInt64, window: UInt64) -> Frame {
+    let offset = min(offset, offer.size)
     phase = .receiving
     claimsAll = offset == offer.size
-    received = offset
-    stored = offset
-    self.limit = limit
+    begin(at: offset, limit: min(offer.size, offset + (isPaused ? 0 : window)))
+    return .acceptOffer(transfer: number, offset: offset, limit: limit)
   }
 
-  /// The sender begins again at `offset`: our claim to have everything was wrong.
-  func restart(from offset: UInt64, limit: UInt64) {
-    hasRestarted = true
+  /// What we claimed to have is something else: the sender begins again at `offset`.
+  /// - Returns: what it is told.
+  func restart(from offset: UInt64, window: UInt64) -> Frame {
+    let offset = min(offset, offer.size)
     phase = .receiving
+    hasRestarted = true
+    repeated = 0
+    begin(at: offset, limit: isPaused ? offset : min(offer.size, offset + window))
+    return .restart(transfer: number, offset: offset, limit: limit)
+  }
+
+  /// Whether the store may find that what we claimed to have is something else.
+  var takesRestart: Bool { phase == .committing && mayRestart }
+
+  private func begin(at offset: UInt64, limit: UInt64) {
     received = offset
     stored = offset
-    repeated = 0
     self.limit = limit
   }
 
-  /// - Returns: how many of the next `count` bytes are here already.
-  func skipRepeated(of count: Int) -> Int {
+  // MARK: The sender's frames
+
+  /// - Returns: whether a chunk counts now: false if it is dropped, because we have given the transfer up.
+  func takesChunks() throws(Breach) -> Bool {
+    switch phase {
+    case .refused: return false
+    case .offered: throw Breach("a chunk before the offer was accepted")
+    case .committing: throw Breach("a chunk after the end")
+    case .receiving: return true
+    }
+  }
+
+  /// - Returns: how many of the next `count` bytes are here already; nil if the sender repeats nothing.
+  func skipRepeated(of count: Int) -> Int? {
+    guard repeated > 0 else { return nil }
     let here = Int(clamping: min(repeated, UInt64(count)))
     repeated -= UInt64(here)
     return here
   }
 
-  /// Whether what is stored is kept for the same offer.
-  func mayGoOn(after ending: Ending) -> Bool { phase == .receiving && ending.reason.keepsStored }
+  /// Bytes have come that go to the store.
+  /// - Returns: false if they are more than were offered.
+  func take(_ count: Int) throws(Breach) -> Bool {
+    let received = self.received + UInt64(count)
+    if received > offer.size { return false }
+    guard received <= limit else { throw Breach("more chunks than the credit allows") }
+    self.received = received
+    return true
+  }
+
+  /// What becomes of an end.
+  enum End: Equatable {
+    /// The store takes its last step.
+    case complete
+    /// It does not fit what has come.
+    case incomplete
+    /// It is dropped: we have given the transfer up.
+    case dropped
+  }
+
+  /// The sender says that these were all bytes.
+  func ended(at size: UInt64) throws(Breach) -> End {
+    switch phase {
+    case .refused: return .dropped
+    case .offered: throw Breach("an end before the offer was accepted")
+    case .committing: throw Breach("a second end")
+    case .receiving: break
+    }
+    guard size == offer.size, received == size else { return .incomplete }
+    phase = .committing
+    return .complete
+  }
+
+  /// The sender goes on from an offset; what has arrived already is skipped.
+  func positioned(at offset: UInt64) throws(Breach) {
+    switch phase {
+    case .refused: return
+    case .offered: throw Breach("position before the offer was accepted")
+    case .committing: throw Breach("position after the end")
+    case .receiving: break
+    }
+    guard offset <= received else { throw Breach("position beyond what has arrived") }
+    repeated = received - offset
+  }
+
+  /// The sender has given it up while the store takes its last step.
+  func abandoned() { isAbandoned = true }
+
+  // MARK: Credit
+
+  /// Bytes up to here are on the disk.
+  /// - Returns: false if nothing more is received.
+  func chunkStored(upTo offset: UInt64) -> Bool {
+    guard phase == .receiving else { return false }
+    stored = max(stored, offset)
+    return true
+  }
 
   /// The new limit for the sender after `stored` grew, once it is worth a frame.
   func grant(window: UInt64) -> UInt64? {
@@ -89,4 +175,41 @@ final class TransferReceiver {
     limit = next
     return next
   }
+
+  /// What the sender is told on a new link, if we are receiving: what has arrived, whether it is on the disk already or
+  /// on its way there. The rest is what is missing.
+  func restate() -> Frame? {
+    guard phase == .receiving else { return nil }
+    repeated = 0
+    return .transferCredit(transfer: number, stored: received, limit: max(received, limit))
+  }
+
+  // MARK: Pausing
+
+  /// Our side pauses it, or lets it go on.
+  /// - Returns: whether that makes a difference.
+  func setPaused(_ isPaused: Bool) -> Bool {
+    guard self.isPaused != isPaused, mayRest else { return false }
+    self.isPaused = isPaused
+    return true
+  }
+
+  /// The remote side has paused it, or lets it go on.
+  /// - Returns: whether that is news. The transfer may have ended here while the hint was on its way.
+  func setPausedByPeer(_ isPaused: Bool) -> Bool {
+    guard phase != .refused, isPausedByPeer != isPaused else { return false }
+    isPausedByPeer = isPaused
+    return true
+  }
+
+  /// What the remote side is told of its pause; nil if that means nothing any more.
+  var pauseHint: Frame? { mayRest ? .receiverPaused(transfer: number, isPaused) : nil }
+
+  // MARK: The end
+
+  /// Given up by us: what still comes is dropped until the sender confirms.
+  func refuse() { phase = .refused }
+
+  /// Whether what is stored is kept for the same offer.
+  func mayGoOn(after ending: Ending) -> Bool { phase == .receiving && ending.reason.keepsStored }
 }

@@ -1,6 +1,8 @@
 import PiconetWire
 
-/// The sending side of one resource. An object that only its association has.
+/// The sending side of one resource: offered, read as far as the remote side takes it, transmitted, and over with the
+/// remote side's word. An object that only its association has. What happens to it changes it here, and is answered
+/// with what follows.
 final class TransferSender {
   enum Phase: Equatable, Sendable {
     /// The remote side has as many open transfers as it takes; the offer has not been sent.
@@ -16,50 +18,46 @@ final class TransferSender {
   }
 
   /// Chunk frames that were read and not yet transmitted.
-  struct Block: Sendable {
+  private struct Block {
     var frames: Bytes
     var payloadCount: Int
     /// Frames are shorter on slow links.
     var layout: ChunkLayout
   }
 
-  /// How the reads under way are framed, in their order.
-  var layouts = FirstInFirstOut<ChunkLayout>()
-
   let id: TransferID
   let command: CommandID
   let offer: ResourceOffer
-  var phase: Phase = .waiting
+  private(set) var phase: Phase = .waiting
   /// The number on the wire, from the offer on.
-  var number: UInt64?
+  private(set) var number: UInt64?
   /// The remote side takes bytes up to here.
-  var limit: UInt64 = 0
+  private var limit: UInt64 = 0
   /// The remote side has stored bytes up to here.
-  var stored: UInt64 = 0
+  private var stored: UInt64 = 0
   /// Whether the remote side's acceptance claimed that it has all bytes.
-  var isClaimedComplete = false
+  private var isClaimedComplete = false
   /// Whether that claim was wrong, and the remote side has said so.
-  var hasRestarted = false
-  /// Whether the remote side may still say that what it has is something else.
-  var mayRestart: Bool { isClaimedComplete && !hasRestarted }
+  private var hasRestarted = false
   /// How many bytes the remote side has compared before its answer.
-  var compared: UInt64 = 0
+  private var comparedCount: UInt64 = 0
   /// The source has been asked for bytes up to here.
-  var readOffset: UInt64 = 0
-  var readsUnderWay = 0
+  private var readOffset: UInt64 = 0
+  /// How the reads under way are framed, in their order.
+  private var layouts = FirstInFirstOut<ChunkLayout>()
   /// How many reads are under way whose bytes are no longer wanted: their link is gone.
-  var staleReads = 0
+  private var staleReads = 0
   /// Set on a new link: nothing is sent before the remote side has stated from where to go on.
-  var awaitsPosition = false
-  var blocks = FirstInFirstOut<Block>()
-  var isFinishing = false
+  private var awaitsPosition = false
+  private var blocks = FirstInFirstOut<Block>()
+  private var isFinishing = false
   /// Whether our side sends nothing of it.
-  var isPaused = false
+  private(set) var isPaused = false
   /// Whether the remote side has said that it gives no credit.
-  var isPausedByPeer = false
-  var digest: ResourceDigest?
+  private var isPausedByPeer = false
+  private var digest: ResourceDigest?
   /// Bytes have gone to the link up to here.
-  var transmitted: UInt64 = 0
+  private var transmitted: UInt64 = 0
 
   /// How many reads may be under way or wait for the link at once: one is sent while the next is read.
   static let readAhead = 2
@@ -70,42 +68,249 @@ final class TransferSender {
     self.offer = offer
   }
 
+  // MARK: The offer
+
+  /// The offer goes out under this number.
+  func offered(as number: UInt64) {
+    self.number = number
+    phase = .offered
+  }
+
+  /// The remote side has compared this much of what it has.
+  /// - Returns: whether that is news. The hint may be late, and only progress is a sign that an answer will come.
+  func compared(_ byteCount: UInt64) throws(Breach) -> Bool {
+    guard phase == .offered else { return false }
+    guard byteCount <= offer.size else { throw Breach("compares more than was offered") }
+    guard byteCount > comparedCount else { return false }
+    comparedCount = byteCount
+    return true
+  }
+
   /// The remote side has the first `offset` bytes, and takes bytes up to `limit`.
-  func begin(at offset: UInt64, limit: UInt64) {
+  /// - Returns: false if we have given the transfer up meanwhile.
+  func accepted(at offset: UInt64, limit: UInt64) throws(Breach) -> Bool {
+    if phase == .abandoned { return false }
+    guard phase == .offered else { throw Breach("accepts an offer twice") }
+    guard offset <= offer.size else { throw Breach("accepts from behind the end") }
+    isClaimedComplete = offset == offer.size
+    begin(at: offset, limit: limit)
+    return true
+  }
+
+  /// - Returns: whether that answers the offer: false if we have given the transfer up meanwhile.
+  func declined() throws(Breach) -> Bool {
+    if phase == .abandoned { return false }
+    guard phase == .offered else { throw Breach("declines an offer after its answer") }
+    return true
+  }
+
+  private func begin(at offset: UInt64, limit: UInt64) {
+    phase = .sending
     readOffset = offset
     transmitted = offset
     stored = offset
     self.limit = limit
   }
 
-  /// What was read for a link is lost with it.
-  func lostLink() {
-    guard phase == .sending || phase == .ended else { return }
-    awaitsPosition = true
-    staleReads += readsUnderWay
-    readsUnderWay = 0
-    layouts.removeAll()
-    blocks.removeAll()
-  }
+  // MARK: Reading
 
   /// The next read, as an offset and a number of bytes, if it is time for one.
-  func nextRead(of readSize: Int) -> (offset: UInt64, count: Int)? {
+  /// - Parameter layout: how it will be framed.
+  func nextRead(of readSize: Int, _ layout: ChunkLayout) -> (offset: UInt64, count: Int)? {
     guard phase == .sending, !awaitsPosition, !isPaused,
-      readsUnderWay + staleReads + blocks.count < Self.readAhead
+      layouts.count + staleReads + blocks.count < Self.readAhead
     else { return nil }
     let end = min(limit, offer.size)
     guard readOffset < end else { return nil }
     let count = min(UInt64(readSize), end - readOffset)
     defer {
       readOffset += count
-      readsUnderWay += 1
+      layouts.append(layout)
     }
     return (readOffset, Int(count))
   }
 
-  /// Whether all bytes have been read, and none has to be read again.
-  var isRead: Bool { !awaitsPosition && readOffset == offer.size && readsUnderWay == 0 }
+  /// What becomes of bytes that were read.
+  enum Read: Equatable {
+    /// They wait for the link.
+    case queued
+    /// Their link is gone: they are read again.
+    case stale
+    /// Nothing of the transfer is sent any more.
+    case unwanted
+  }
 
-  /// Whether all bytes have been read, and the source has not been asked for its digest yet.
-  var isReadyToFinish: Bool { phase == .sending && !isFinishing && isRead }
+  /// The source has answered the oldest read.
+  func read(_ frames: Bytes, payloadCount: Int) -> Read {
+    if staleReads > 0 {
+      // Reads are answered in order.
+      staleReads -= 1
+      return .stale
+    }
+    guard phase == .sending, let layout = layouts.popFirst() else { return .unwanted }
+    blocks.append(Block(frames: frames, payloadCount: payloadCount, layout: layout))
+    return .queued
+  }
+
+  /// Whether all bytes have been read, and none has to be read again.
+  private var isRead: Bool { !awaitsPosition && readOffset == offer.size && layouts.isEmpty }
+
+  /// - Returns: whether the source is to be asked for its digest now: all bytes have been read, and it has not been
+  ///   asked yet.
+  func beginFinishing() -> Bool {
+    guard phase == .sending, !isFinishing, isRead else { return false }
+    isFinishing = true
+    return true
+  }
+
+  /// - Returns: false if the source was not asked for it.
+  func finished(_ digest: ResourceDigest) -> Bool {
+    guard isFinishing else { return false }
+    self.digest = digest
+    return true
+  }
+
+  // MARK: Transmission
+
+  /// Takes the first block, or as much of it as the share allows, cut between frames: a message never waits for more
+  /// than what is under way. At least one frame.
+  func takeFrames(_ share: Int) -> (frames: Bytes, count: UInt64)? {
+    guard !isPaused, let block = blocks.first else { return nil }
+    let layout = block.layout
+    let whole = layout.wholeFrames(in: share)
+    guard block.frames.count > whole else {
+      _ = blocks.popFirst()
+      transmitted += UInt64(block.payloadCount)
+      return (block.frames, layout.frames(in: block.frames.count))
+    }
+    let payload = layout.payload(ofFrames: whole)
+    transmitted += UInt64(payload)
+    var rest = block
+    rest.frames = block.frames.dropFirst(whole)
+    rest.payloadCount -= payload
+    blocks.replaceFirst(rest)
+    return (block.frames.prefix(whole), layout.frames(in: whole))
+  }
+
+  /// Takes the end, once it can be sent: right behind the last chunk.
+  func takeEnd() -> Frame? {
+    guard phase == .sending, !isPaused, let digest, let number, blocks.isEmpty, isRead else { return nil }
+    phase = .ended
+    return .end(transfer: number, size: offer.size, digest)
+  }
+
+  // MARK: The remote side's words about it
+
+  /// What follows from credit.
+  struct Credit {
+    /// Whether we go on from what is stored: the remote side had to state it, over another link.
+    var goesOn = false
+    /// Whether a pause has to be told. It was not before, because all of it was out.
+    var owesPause = false
+    /// Whether more is stored than before.
+    var hasProgressed = false
+  }
+
+  /// The remote side has stored bytes up to `stored`, and takes bytes up to `limit`.
+  /// - Returns: nil if we have given the transfer up meanwhile.
+  func credited(stored: UInt64, limit: UInt64) throws(Breach) -> Credit? {
+    switch phase {
+    case .abandoned: return nil
+    case .waiting, .offered: throw Breach("credit before the offer was accepted")
+    case .sending, .ended: break
+    }
+    guard stored <= transmitted else { throw Breach("has stored bytes that were not sent") }
+    var credit = Credit()
+    if awaitsPosition {
+      credit.goesOn = true
+      credit.owesPause = phase == .ended && isPaused
+      goOn(from: stored)
+    }
+    self.limit = max(self.limit, limit)
+    if stored > self.stored {
+      self.stored = stored
+      credit.hasProgressed = true
+    }
+    return credit
+  }
+
+  /// Reads again what was lost with the link.
+  private func goOn(from offset: UInt64) {
+    awaitsPosition = false
+    phase = .sending
+    readOffset = offset
+    transmitted = offset
+  }
+
+  /// The remote side has the resource.
+  /// - Returns: whether that is the outcome: false if we have given the transfer up meanwhile.
+  func completed() throws(Breach) -> Bool {
+    switch phase {
+    case .abandoned: return false
+    case .ended: return true
+    case .waiting, .offered, .sending: throw Breach("has stored a transfer before its end")
+    }
+  }
+
+  /// Whether the remote side may still say that what it has is something else.
+  private var mayRestart: Bool { isClaimedComplete && !hasRestarted }
+
+  /// What the remote side claimed to have is something else: it has the first `offset` bytes, and takes bytes up to
+  /// `limit`.
+  /// - Returns: false if we have given the transfer up meanwhile.
+  func restarted(at offset: UInt64, limit: UInt64) throws(Breach) -> Bool {
+    if phase == .abandoned { return false }
+    guard phase == .ended, mayRestart else {
+      throw Breach("restarts a transfer that it did not claim to have, or has not got to the end of")
+    }
+    guard offset <= offer.size else { throw Breach("restarts from behind the end") }
+    hasRestarted = true
+    begin(at: offset, limit: limit)
+    isFinishing = false
+    digest = nil
+    // The restart itself says from where to go on, whichever link it comes over.
+    awaitsPosition = false
+    return true
+  }
+
+  /// What was read for a link is lost with it.
+  func lostLink() {
+    guard phase == .sending || phase == .ended else { return }
+    awaitsPosition = true
+    staleReads += layouts.count
+    layouts.removeAll()
+    blocks.removeAll()
+  }
+
+  // MARK: Pausing
+
+  /// Our side pauses it, or lets it go on.
+  /// - Returns: whether that makes a difference now: nothing does once all of it is out, unless it has to begin again.
+  func setPaused(_ isPaused: Bool) -> Bool {
+    guard self.isPaused != isPaused, phase != .abandoned else { return false }
+    self.isPaused = isPaused
+    return phase != .ended || mayRestart
+  }
+
+  /// The remote side has paused it, or lets it go on.
+  /// - Returns: whether that is news.
+  func setPausedByPeer(_ isPaused: Bool) -> Bool {
+    guard phase != .abandoned, isPausedByPeer != isPaused else { return false }
+    isPausedByPeer = isPaused
+    return true
+  }
+
+  /// What the remote side is told of its pause; nil if it does not know the transfer yet, or no longer.
+  var pauseHint: Frame? {
+    guard let number, phase != .abandoned else { return nil }
+    return .senderPaused(transfer: number, isPaused)
+  }
+
+  // MARK: The end
+
+  /// Gives it up: what was read is thrown away.
+  func abandon() {
+    phase = .abandoned
+    blocks.removeAll()
+  }
 }

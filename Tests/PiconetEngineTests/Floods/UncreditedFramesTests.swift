@@ -103,7 +103,7 @@ struct UncreditedFramesTests {
     #expect(due <= one.side.now + .milliseconds(125))
     #expect(one.side.wait(.milliseconds(125)).frames == [.senderPaused(transfer: 0, true)])
     #expect(one.side.wait(.milliseconds(125)).frames == [])
-    #expect(one.side.engine.associations[one.far]?.pausesHeldUntil == nil)
+    #expect(one.side.engine.associations[one.far]?.transfers.pausesHeldUntil == nil)
   }
 
   @Test("pauses that wait go in the order in which they became due")

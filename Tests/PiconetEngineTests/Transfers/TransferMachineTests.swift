@@ -41,91 +41,125 @@ struct TransferNumbersTests {
 
 @Suite("Reading ahead of a transfer of ours")
 struct NextReadTests {
-  private func transfer(size: UInt64, limit: UInt64) -> TransferSender {
-    let transfer = TransferSender(
-      id: TransferID(rawValue: 1), command: CommandID(rawValue: 1),
-      offer: ResourceOffer(name: [], size: size))
-    transfer.phase = .sending
-    transfer.limit = limit
+  private func waiting(size: UInt64) -> TransferSender {
+    TransferSender(
+      id: TransferID(rawValue: 1), command: CommandID(rawValue: 1), offer: ResourceOffer(name: [], size: size))
+  }
+
+  /// One that the other side has accepted.
+  private func transfer(size: UInt64, limit: UInt64) throws -> TransferSender {
+    let transfer = waiting(size: size)
+    transfer.offered(as: 0)
+    #expect(try transfer.accepted(at: 0, limit: limit))
     return transfer
   }
 
   private func next(_ transfer: TransferSender) -> [UInt64]? {
-    transfer.nextRead(of: 100).map { [$0.offset, UInt64($0.count)] }
+    transfer.nextRead(of: 100, ChunkLayout(transfer: 0, frameLimit: 1_021)).map { [$0.offset, UInt64($0.count)] }
+  }
+
+  /// The source answers the oldest read, and the link takes the bytes.
+  private func readAndTake(_ transfer: TransferSender) {
+    #expect(transfer.read([1], payloadCount: 1) == .queued)
+    #expect(transfer.takeFrames(1_000)?.frames == [1])
   }
 
   @Test("two reads may be under way, and they follow one another without a gap")
-  func twoReads() {
-    let transfer = transfer(size: 1_000, limit: 1_000)
+  func twoReads() throws {
+    let transfer = try transfer(size: 1_000, limit: 1_000)
     #expect(next(transfer) == [0, 100])
     #expect(next(transfer) == [100, 100])
     #expect(next(transfer) == nil)
-    transfer.readsUnderWay -= 1
+    readAndTake(transfer)
     #expect(next(transfer) == [200, 100])
   }
 
   @Test("what was read and not transmitted counts like a read under way")
-  func blocksCount() {
-    let transfer = transfer(size: 1_000, limit: 1_000)
-    transfer.blocks.append(
-      TransferSender.Block(frames: [], payloadCount: 1, layout: ChunkLayout(transfer: 0, frameLimit: 1_021)))
+  func blocksCount() throws {
+    let transfer = try transfer(size: 1_000, limit: 1_000)
     #expect(next(transfer) == [0, 100])
+    #expect(transfer.read([1], payloadCount: 1) == .queued)
+    #expect(next(transfer) == [100, 100])
     #expect(next(transfer) == nil)
   }
 
   @Test("no read goes beyond the credit, nor beyond the size")
-  func limits() {
-    let byCredit = transfer(size: 1_000, limit: 130)
+  func limits() throws {
+    let byCredit = try transfer(size: 1_000, limit: 130)
     #expect(next(byCredit) == [0, 100])
     #expect(next(byCredit) == [100, 30])
-    byCredit.readsUnderWay = 0
+    readAndTake(byCredit)
+    readAndTake(byCredit)
     #expect(next(byCredit) == nil)
-    byCredit.limit = 131
+    #expect(try byCredit.credited(stored: 0, limit: 131) != nil)
     #expect(next(byCredit) == [130, 1])
-    let bySize = transfer(size: 50, limit: .max)
+    let bySize = try transfer(size: 50, limit: .max)
     #expect(next(bySize) == [0, 50])
     #expect(next(bySize) == nil)
   }
 
-  @Test("nothing is read before the offer is accepted, nor after the end")
-  func phases() {
-    for phase: TransferSender.Phase in [.waiting, .offered, .ended, .abandoned] {
-      let transfer = transfer(size: 10, limit: 10)
-      transfer.phase = phase
+  @Test("nothing is read before the offer is accepted, nor after the end, nor once it is given up")
+  func phases() throws {
+    let waiting = waiting(size: 10)
+    let offered = self.waiting(size: 10)
+    offered.offered(as: 0)
+    let ended = try transfer(size: 0, limit: 0)
+    #expect(ended.beginFinishing() && ended.finished(someDigest) && ended.takeEnd() != nil)
+    let abandoned = try transfer(size: 10, limit: 10)
+    abandoned.abandon()
+    for (transfer, phase) in [
+      (waiting, TransferSender.Phase.waiting), (offered, .offered), (ended, .ended), (abandoned, .abandoned),
+    ] {
+      #expect(transfer.phase == phase)
       #expect(next(transfer) == nil)
-      #expect(!transfer.isReadyToFinish)
+      #expect(!transfer.beginFinishing())
     }
   }
 
-  @Test("a transfer is ready to finish once all its bytes were read, an empty one at once")
-  func readyToFinish() {
-    #expect(transfer(size: 0, limit: 0).isReadyToFinish)
-    let transfer = transfer(size: 100, limit: 100)
-    #expect(!transfer.isReadyToFinish)
+  @Test("a transfer is ready to finish once all its bytes were read, an empty one at once, and no transfer twice")
+  func readyToFinish() throws {
+    #expect(try transfer(size: 0, limit: 0).beginFinishing())
+    let transfer = try transfer(size: 100, limit: 100)
+    #expect(!transfer.beginFinishing())
     _ = next(transfer)
-    #expect(!transfer.isReadyToFinish)
-    transfer.readsUnderWay = 0
-    #expect(transfer.isReadyToFinish)
-    transfer.isFinishing = true
-    #expect(!transfer.isReadyToFinish)
+    #expect(!transfer.beginFinishing())
+    #expect(transfer.read([1], payloadCount: 100) == .queued)
+    #expect(transfer.beginFinishing())
+    #expect(!transfer.beginFinishing())
+  }
+
+  @Test("reads whose link is gone are answered in vain, and what they lacked is read again")
+  func staleReads() throws {
+    let transfer = try transfer(size: 1_000, limit: 1_000)
+    #expect(next(transfer) == [0, 100])
+    #expect(next(transfer) == [100, 100])
+    transfer.lostLink()
+    #expect(transfer.read([1], payloadCount: 100) == .stale)
+    #expect(next(transfer) == nil)
+    #expect(try transfer.credited(stored: 0, limit: 1_000)?.goesOn == true)
+    #expect(next(transfer) == [0, 100])
+    #expect(next(transfer) == nil)
+    #expect(transfer.read([1], payloadCount: 100) == .stale)
+    #expect(transfer.read([1], payloadCount: 100) == .queued)
   }
 }
 
 @Suite("Credit of an incoming transfer")
 struct TransferGrantTests {
+  /// One that was accepted with this window.
   private func transfer(size: UInt64, limit: UInt64) -> TransferReceiver {
     let transfer = TransferReceiver(
       id: TransferID(rawValue: 1), number: 0, offer: ResourceOffer(name: [], size: size))
-    transfer.limit = limit
+    #expect(transfer.accept(from: 0, window: limit) == .acceptOffer(transfer: 0, offset: 0, limit: limit))
     return transfer
   }
 
   @Test("credit is told once a quarter of the window is stored")
   func quarter() {
     let transfer = transfer(size: 10_000, limit: 400)
-    transfer.stored = 99
+    #expect(transfer.chunkStored(upTo: 99))
     #expect(transfer.grant(window: 400) == nil)
-    transfer.stored = 100
+    #expect(transfer.chunkStored(upTo: 100))
     #expect(transfer.grant(window: 400) == 500)
     #expect(transfer.limit == 500)
     #expect(transfer.grant(window: 400) == nil)
@@ -134,19 +168,19 @@ struct TransferGrantTests {
   @Test("the last credit is told however small, and never goes beyond the size")
   func lastCredit() {
     let transfer = transfer(size: 410, limit: 400)
-    transfer.stored = 10
+    #expect(transfer.chunkStored(upTo: 10))
     #expect(transfer.grant(window: 400) == 410)
-    transfer.stored = 410
+    #expect(transfer.chunkStored(upTo: 410))
     #expect(transfer.grant(window: 400) == nil)
   }
 
   @Test("a window that shrinks takes nothing back, and goes on where the bytes have caught up")
   func shrinking() {
     let transfer = transfer(size: 10_000, limit: 400)
-    transfer.stored = 300
+    #expect(transfer.chunkStored(upTo: 300))
     #expect(transfer.grant(window: 100) == nil)
     #expect(transfer.limit == 400)
-    transfer.stored = 330
+    #expect(transfer.chunkStored(upTo: 330))
     #expect(transfer.grant(window: 100) == 430)
   }
 
@@ -164,7 +198,8 @@ struct TransferGrantTests {
         Issue.record("stuck at \(transfer.stored)")
         return
       }
-      transfer.stored += UInt64.random(in: 1...(transfer.limit - transfer.stored), using: &random)
+      let upTo = UInt64.random(in: (transfer.stored + 1)...transfer.limit, using: &random)
+      #expect(transfer.chunkStored(upTo: upTo))
     }
     #expect(transfer.stored == 100_000)
   }
