@@ -14,7 +14,7 @@ extension Association {
     let id = turn.handles.takeIncomingStreamID()
     let stream = StreamReceiver(id: id, number: number, window: streams.incomingWindow)
     if let leaving {
-      stream.phase = .stopped
+      stream.stop()
       streams.append(stream)
       sendOfStream(.stopStream(stream: number, leaving.reason, detail: ""), turn)
       return
@@ -35,7 +35,7 @@ extension Association {
     case .ended: throw Breach("a second end of a stream")
     case .stopped: forget(incoming: number, turn)
     case .open:
-      stream.phase = .ended
+      stream.end()
       turn.deliver(.streamEnded(stream.id, .finished))
       finishIfRead(number, turn)
     }
@@ -78,7 +78,7 @@ extension Association {
     if stream.phase == .ended {
       forget(incoming: number, turn)
     } else {
-      stream.phase = .stopped
+      stream.stop()
       streams.dropCredit(of: number)
       turn.handles.remove(stream.id)
       turn.deliver(.streamEnded(stream.id, .lost(ending)))

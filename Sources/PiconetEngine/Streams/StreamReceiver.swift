@@ -12,7 +12,7 @@ final class StreamReceiver {
 
   let id: StreamID
   let number: UInt64
-  var phase = Phase.open
+  private(set) var phase = Phase.open
   private(set) var received: UInt64 = 0
   private(set) var consumed: UInt64 = 0
   /// Whether the application has read from it: this shows that even a stream without a byte was taken.
@@ -39,6 +39,12 @@ final class StreamReceiver {
     }
     return phase == .open
   }
+
+  /// Its end has come.
+  func end() { phase = .ended }
+
+  /// We give it up.
+  func stop() { phase = .stopped }
 
   /// The application has read this many bytes.
   /// - Returns: a new limit for the sender, once that is worth a frame.

@@ -27,7 +27,7 @@ final class StreamSender {
   /// The remote side takes this many bytes in all.
   private(set) var limit: UInt64
   /// Whether it is in the queue of streams with something to send.
-  var isQueued = false
+  private(set) var isQueued = false
 
   init(id: StreamID, number: UInt64, name: String, window: UInt64) {
     self.id = id
@@ -57,6 +57,9 @@ final class StreamSender {
   func finish(_ command: CommandID) { finishing = command }
 
   func credit(_ limit: UInt64) { self.limit = max(self.limit, limit) }
+
+  /// It enters that queue, or leaves it.
+  func setQueued(_ isQueued: Bool) { self.isQueued = isQueued }
 
   /// Gives it up: what is queued is thrown away.
   func reset() {

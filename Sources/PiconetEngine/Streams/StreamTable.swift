@@ -73,7 +73,7 @@ struct StreamTable {
   /// Something about the stream has changed: it enters the queue if it has something to send.
   mutating func enqueue(_ number: UInt64) {
     guard let stream = outgoing[number], !stream.isQueued, stream.hasSomething else { return }
-    stream.isQueued = true
+    stream.setQueued(true)
     queue.append(number)
   }
 
@@ -110,7 +110,7 @@ struct StreamTable {
       // Its turn comes first when there is room again.
       if turn.lacksRoom { break }
       _ = queue.popFirst()
-      stream.isQueued = false
+      stream.setQueued(false)
       enqueue(number)
     }
     return (frames, taken)

@@ -40,7 +40,7 @@ final class Tunnel {
   private(set) var granted = WireLimits.tunnelWindow
   private var consumedTold: UInt64 = 0
   /// Whether it is in the queue of tunnels with something to send.
-  var isQueued = false
+  private(set) var isQueued = false
 
   /// Bytes that one side may send ahead: so many that ends and relay, each on its own processor, seldom wait for one
   /// another, and that a flush carries as much as one without a relay.
@@ -76,6 +76,9 @@ final class Tunnel {
 
   /// Whether bytes may be written: it is open, or may yet open.
   var takesBytes: Bool { phase == .open || phase == .asked }
+
+  /// It enters the queue of tunnels with something to send, or leaves it.
+  func setQueued(_ isQueued: Bool) { self.isQueued = isQueued }
 
   /// Whether something can be sent now.
   var hasSomething: Bool {

@@ -60,7 +60,7 @@ struct TunnelTable {
   /// Something about the tunnel has changed: it enters the queue if it has something to send.
   mutating func enqueue(_ tunnel: Tunnel) {
     guard !tunnel.isQueued, tunnel.hasSomething else { return }
-    tunnel.isQueued = true
+    tunnel.setQueued(true)
     queue.append(tunnel.number)
   }
 
@@ -89,7 +89,7 @@ struct TunnelTable {
       }
       if turn.lacksRoom { break }
       _ = queue.popFirst()
-      tunnel.isQueued = false
+      tunnel.setQueued(false)
       enqueue(tunnel)
     }
     return (frames, taken)
