@@ -223,9 +223,9 @@ struct Admission {
 
   // MARK: Places of the group
 
-  /// What is told of our group to a node before we invite it or accept its invitation.
-  func stateView(_ associations: AssociationTable, _ turn: Turn) {
-    if isGroup { turn.groupView = places.view(associations, reserved: true) }
+  /// What a node is told of our group when it is invited or accepted; nil in a session of pairs.
+  func groupView(_ associations: AssociationTable) -> GroupView? {
+    isGroup ? places.view(associations, reserved: true) : nil
   }
 
   mutating func joined(_ node: NodeID, _ associations: AssociationTable, _ turn: Turn) {

@@ -11,13 +11,14 @@ enum PeerCommand {
 }
 
 extension Association {
+  /// - Parameter view: as for `negotiate`.
   /// - Returns: what is left for the engine to do; nil if nothing is.
-  func take(_ command: PeerCommand, _ id: CommandID, _ turn: Turn) -> MembershipRequest? {
+  func take(_ command: PeerCommand, _ id: CommandID, _ view: GroupView?, _ turn: Turn) -> MembershipRequest? {
     switch command {
     case .answerInvitation(let accept, let reason):
-      return negotiate(accept ? .accepted(id) : .declined(id, reason), turn)
-    case .showCode: return negotiate(.showing(id), turn)
-    case .confirm(let isSame, let reason): return negotiate(.compared(id, isSame: isSame, reason), turn)
+      return negotiate(accept ? .accepted(id) : .declined(id, reason), view, turn)
+    case .showCode: return negotiate(.showing(id), view, turn)
+    case .confirm(let isSame, let reason): return negotiate(.compared(id, isSame: isSame, reason), view, turn)
     case .ping(let timeout): ping(by: id, timeout, turn)
     case .offer(let transfer, let resource): offer(id, transfer, resource, turn)
     case .openStream(let stream, let name): openStream(id, stream, name: name, turn)

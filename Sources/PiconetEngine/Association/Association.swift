@@ -37,13 +37,9 @@ final class Association {
   /// The search for another link: because there is none, or for a better one. Only `Association+Search` changes it.
   var search: LinkSearch? { didSet { watch.changed() } }
   private(set) var addresses: PeerAddresses { didSet { watch.changed() } }
-  /// What the remote side has told of its group, and what it was told of ours.
-  var groupView: GroupView?
-  var toldView: GroupView?
-  /// The rank that it has in the group if it says nothing else.
-  var admittedRank: UInt64 = 0
+  var group = GroupStanding()
   /// Whether the remote side was told of ports on which we listen.
-  var hasToldPorts = false
+  private(set) var hasToldPorts = false
   /// Whether the association has resumed over another link: from then on chunks may begin anywhere that a `position`
   /// says.
   private(set) var hasResumed = false
@@ -206,17 +202,19 @@ extension Association {
 
 extension Association {
   /// Passes a fact to the invitations between the two nodes, and carries out the steps that concern this association.
+  /// - Parameter view: what the remote side is told of our group before a frame about a place; nil in a session of
+  ///   pairs.
   /// - Returns: what is left for the engine to do; nil if nothing is.
-  func negotiate(_ fact: InvitationFact, _ turn: Turn) -> MembershipRequest? {
+  func negotiate(_ fact: InvitationFact, _ view: GroupView?, _ turn: Turn) -> MembershipRequest? {
     let (steps, request) = invitations.handle(fact, remote(turn), turn)
-    carryOut(steps, turn)
+    carryOut(steps, view, turn)
     return request
   }
 
   /// Passes an end to the invitations between the two nodes, and carries out its steps. Nothing is left for the engine
-  /// to do.
+  /// to do, and no end speaks of a place.
   private func negotiate(_ end: InvitationEnd, _ turn: Turn) {
-    carryOut(invitations.handle(end, remote(turn), turn), turn)
+    carryOut(invitations.handle(end, remote(turn), turn), nil, turn)
   }
 
   /// What invitations need to know about the remote side.
@@ -231,11 +229,11 @@ extension Association {
       isLeaving: leaving != nil, yields: yields(at: turn.node))
   }
 
-  private func carryOut(_ steps: [Invitations.Step], _ turn: Turn) {
+  private func carryOut(_ steps: [Invitations.Step], _ view: GroupView?, _ turn: Turn) {
     for step in steps {
       switch step {
       case .send(let frame):
-        if frame.isAboutPlace, let view = turn.groupView { tell(view, turn) }
+        if frame.isAboutPlace, let view { tell(view, turn) }
         send(frame, turn)
       case .leave(let ending): beginLeaving(ending, turn)
       case .join(let agreement): join(agreement, turn)
@@ -453,6 +451,9 @@ extension Association {
 
   /// A member has introduced the peer to us.
   func introduced(by member: NodeID) { addresses.broughtTogether(by: member) }
+
+  /// The remote side was told on which ports we listen.
+  func toldPorts(_ ports: [ListeningPort]) { hasToldPorts = !ports.isEmpty }
 
   /// Only a member's ports are noted: a stranger must not make us dial.
   func receivedListening(_ ports: [ListeningPort]) {

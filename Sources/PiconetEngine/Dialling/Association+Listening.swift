@@ -5,7 +5,7 @@ extension Association {
   func tellListening(_ turn: Turn) {
     guard isMember, leaving == nil, hasToldPorts || !turn.listeningPorts.isEmpty else { return }
     // Without a link nothing is told, and what was told before is taken back on the next one.
-    if activeLink != nil { hasToldPorts = !turn.listeningPorts.isEmpty }
+    if activeLink != nil { toldPorts(turn.listeningPorts) }
     send(.listening(turn.listeningPorts), turn)
   }
 

@@ -228,7 +228,6 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
 
   private mutating func ask(_ node: NodeID, _ command: PeerCommand, _ id: CommandID, _ turn: Turn) {
     guard let association = associations[node] else { return Association.refuse(command, id, turn) }
-    admission.stateView(associations, turn)
-    follow(association.take(command, id, turn), of: association, turn)
+    follow(association.take(command, id, admission.groupView(associations), turn), of: association, turn)
   }
 }

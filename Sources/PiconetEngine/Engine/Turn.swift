@@ -40,8 +40,6 @@ final class Turn {
   /// The size of the read that `arrived` holds slices of, in bytes.
   @exclusivity(unchecked) private var readCount = 0
 
-  /// What a node is told of our group when it is invited or accepted; nil in a session of pairs.
-  @exclusivity(unchecked) var groupView: GroupView?
   @exclusivity(unchecked) private var havePlacesChanged = false
 
   /// The ports on which we listen.

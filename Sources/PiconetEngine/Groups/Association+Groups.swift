@@ -11,37 +11,33 @@ extension Association {
   var hasGroupPlace: Bool { isOfGroup && (isMember || holdsPlace) }
 
   /// Its rank in the group: what it says itself, or what follows from how it became a member.
-  var rank: UInt64 {
-    guard let told = groupView?.rank, told > 0 else { return admittedRank }
-    return told
-  }
+  var rank: UInt64 { group.rank }
 
   /// The capacity of its session; without limit until it has said so.
-  var groupCapacity: UInt64 { groupView?.capacity ?? VariableInteger.max }
+  var groupCapacity: UInt64 { group.capacity }
+
+  /// What the remote side has told of its group.
+  var groupView: GroupView? { group.remoteView }
 
   /// Tells the remote side of our group, unless it knows.
   func tell(_ view: GroupView, _ turn: Turn) {
     // One that is no member and acknowledges nothing is told no more.
-    guard isOfGroup, toldView != view,
+    guard isOfGroup, group.toldView != view,
       isMember || sequenced.unacknowledged.byteCount < KeepingLimits.strangerControl
     else { return }
-    toldView = view
+    group.told(view)
     send(.groupView(view), turn)
   }
 
   /// Whether our group yields to that of the remote side if there is no place for all of both; nil if one of the two
   /// has told of none.
   func yields(at node: NodeID) -> Bool? {
-    guard isOfGroup, let toldView, let groupView else { return nil }
+    guard isOfGroup, let toldView = group.toldView, let groupView else { return nil }
     return toldView.yields(at: node.incarnation, to: groupView, of: self.node.incarnation)
   }
 
   /// - Returns: whether that is news.
-  func received(_ view: GroupView) -> Bool {
-    guard isOfGroup, groupView != view else { return false }
-    groupView = view
-    return true
-  }
+  func received(_ view: GroupView) -> Bool { isOfGroup && group.received(view) }
 }
 
 extension GroupView {

@@ -148,12 +148,13 @@ struct GroupPlaces {
     let isFounder = (view?.rank ?? 0) == 0
     if rank > 0 {
       // What the node itself reckons, by the same words.
-      let told = association.toldView
-      association.admittedRank =
-        told?.rank == 0 ? (node < association.node ? 2 : 1) : Self.next(told?.highest ?? rank)
+      let told = association.group.toldView
+      association.group.admitted(
+        rank: told?.rank == 0 ? (node < association.node ? 2 : 1) : Self.next(told?.highest ?? rank))
     } else if isFounder {
       let isSmaller = node < association.node
-      (rank, association.admittedRank) = isSmaller ? (1, 2) : (2, 1)
+      rank = isSmaller ? 1 : 2
+      association.group.admitted(rank: isSmaller ? 2 : 1)
       rankedAt = now
     } else {
       rank = Self.next(view?.highest ?? 0)
@@ -170,7 +171,7 @@ struct GroupPlaces {
     let isCrowded = hasOthers && !order(associations, staying: true, at: now).beyond.isEmpty
     if isCrowded != (crowdedUntil != nil) { crowdedUntil = isCrowded ? now + Self.patience : nil }
     let view = view(associations, reserved: false)
-    let isNews = associations.contains { Self.isTold($0) && $0.toldView != view }
+    let isNews = associations.contains { Self.isTold($0) && $0.group.toldView != view }
     if isNews != (viewDue != nil) { viewDue = isNews ? now + Self.viewPause : nil }
   }
 

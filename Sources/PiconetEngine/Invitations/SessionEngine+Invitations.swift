@@ -58,9 +58,8 @@ extension SessionEngine {
 
   /// Passes a fact about invitations to an association, and does what it asks for.
   mutating func negotiate(_ fact: InvitationFact, _ association: Association, _ turn: Turn) {
-    admission.stateView(associations, turn)
     let hadPlace = association.holdsPlace
-    let request = association.negotiate(fact, turn)
+    let request = association.negotiate(fact, admission.groupView(associations), turn)
     if association.holdsPlace != hadPlace { turn.placesChanged() }
     follow(request, of: association, turn)
   }
