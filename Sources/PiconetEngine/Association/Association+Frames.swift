@@ -114,17 +114,17 @@ extension Association {
   }
 
   /// Counts bytes that the kernel has taken, of whatever kind.
-  func count(sentBytes count: Int) { counts.sent.bytes &+= UInt64(truncatingIfNeeded: count) }
+  func count(sentBytes count: Int) { counts.sent(bytes: count) }
 
   /// Counts a frame that the link itself sends.
-  func count(sent frame: Frame) { counts.sent.count(frame) }
+  func count(sent frame: Frame) { counts.sent(frame) }
 
   /// Counts bytes that have come over the link, of whatever kind.
-  func count(receivedBytes count: Int) { counts.received.bytes &+= UInt64(truncatingIfNeeded: count) }
+  func count(receivedBytes count: Int) { counts.received(bytes: count) }
 
   /// Counts a frame from the remote side, before it is handled.
   func count(received frame: Frame, _ turn: Turn) {
-    counts.received.count(frame)
+    counts.received(frame)
     if frame.isSequenced, sequenced.countReceived(bulk: frame.bulkCount) { turn.flush(link) }
   }
 
@@ -138,7 +138,7 @@ extension Association {
       sequenced.append(control: encoded[...])
       if keepsTooMuch { turn.addCrowded(node) }
     }
-    counts.sent.count(frame)
+    counts.sent(frame)
     guard let link = activeLink else { return }
     if sequenced.isResending {
       // What is sent again goes first.

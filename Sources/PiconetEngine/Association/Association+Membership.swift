@@ -25,14 +25,10 @@ extension Association {
   // MARK: Words about other members
 
   /// Counts a word about another member as one that comes to nothing.
-  func countMemberWord(_ turn: Turn) throws(Breach) {
-    guard allowances.memberWords.take(at: turn.now) else {
-      throw Breach("more than \(allowances.memberWords.burst) words about members that come to nothing", .limitExceeded)
-    }
-  }
+  func countMemberWord(_ turn: Turn) throws(Breach) { try allowances.countMemberWord(at: turn.now) }
 
   /// The last word about another member came to something after all, and does not count.
-  func giveBackMemberWord() { allowances.memberWords.giveBack() }
+  func giveBackMemberWord() { allowances.giveBackMemberWord() }
 
   /// Whether a frame that only a member may send counts.
   func speaksAsMember() throws(Breach) -> Bool {

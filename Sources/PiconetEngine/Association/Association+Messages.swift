@@ -37,7 +37,7 @@ extension Association {
 
   /// Counts a message in channel 0 and takes it: the short way for the most frequent frame.
   func receivedCounted(message bytes: Bytes, _ turn: Turn) throws(Breach) {
-    counts.received.messages.add(bytes: TrafficCount.frameCount(bytes.count))
+    counts.receivedMessage(bytes.count)
     if sequenced.countReceived(bulk: bytes.count) { turn.flush(link) }
     try receivedMessage(bytes, turn)
   }

@@ -56,7 +56,7 @@ extension Association {
     let room = min(room, keeping.own - sequenced.unacknowledged.byteCount)
     if waiting.contains(.messages), room > 0 {
       frames = transmitMessages(on: link, room: room, into: &bytes, turn)
-      counts.sent.messages.add(frames: frames, bytes: bytes.count - start)
+      counts.sent(messages: frames, bytes: bytes.count - start)
     }
     let bulkEnd = start + min(room, link.bulkWindow - link.outstanding)
     if waiting.contains(.tunnels), bulkEnd > bytes.count {
@@ -98,7 +98,7 @@ extension Association {
     let start = bytes.count
     bytes.reserveCapacity(start + min(room, streams.queuedCount + 1024))
     let framed = streams.frame(into: &bytes, room: room, frameLimit: min(frameLimit, link.bulkFrameLimit))
-    counts.sent.streams.add(frames: framed.frames, bytes: bytes.count - start)
+    counts.sent(streams: framed.frames, bytes: bytes.count - start)
     for (stream, count) in framed.taken { turn.add(.streamTaken(stream, byteCount: count)) }
     return framed.frames
   }

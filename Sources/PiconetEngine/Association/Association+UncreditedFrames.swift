@@ -15,9 +15,29 @@ extension Allowance {
 /// The allowances of one association.
 struct WordAllowances {
   /// For the remote side's frames about other members.
-  var memberWords = Allowance.memberWords
+  private var memberWords = Allowance.memberWords
   /// For its frames that no credit bounds.
-  var uncredited = Allowance.uncredited
+  private var uncredited = Allowance.uncredited
+
+  /// Counts a word about another member as one that comes to nothing.
+  mutating func countMemberWord(at now: Instant) throws(Breach) {
+    guard memberWords.take(at: now) else {
+      throw Breach("more than \(memberWords.burst) words about members that come to nothing", .limitExceeded)
+    }
+  }
+
+  /// The last word about another member came to something after all, and does not count.
+  mutating func giveBackMemberWord() { memberWords.giveBack() }
+
+  /// Something begins, by a frame of either side, which ends once.
+  mutating func countBeginning() { uncredited.earn(Allowance.uncreditedForEach) }
+
+  /// Counts a frame that no credit bounds.
+  mutating func countUncredited(at now: Instant) throws(Breach) {
+    guard uncredited.take(at: now) else {
+      throw Breach("more than \(uncredited.burst) frames that no credit bounds", .limitExceeded)
+    }
+  }
 }
 
 extension Association {
@@ -25,18 +45,15 @@ extension Association {
   func countUncredited(_ frame: Frame, _ turn: Turn) throws(Breach) {
     switch frame.creditBound {
     case .begins:
-      allowances.uncredited.earn(Allowance.uncreditedForEach)
+      allowances.countBeginning()
       if case .offer = frame { transfers.countOffer() }
-    case .none:
-      guard allowances.uncredited.take(at: turn.now) else {
-        throw Breach("more than \(allowances.uncredited.burst) frames that no credit bounds", .limitExceeded)
-      }
+    case .none: try allowances.countUncredited(at: turn.now)
     case .other: break
     }
   }
 
   /// Counts an offer of our own: the remote side may pause it, too.
-  func countOffer() { allowances.uncredited.earn(Allowance.uncreditedForEach) }
+  func countOffer() { allowances.countBeginning() }
 }
 
 /// What holds back the sender of a frame.

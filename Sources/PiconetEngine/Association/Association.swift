@@ -432,7 +432,7 @@ extension Association {
 
   private func sendAgain(above received: UInt64) {
     let repeated = sequenced.resume(remoteHas: received)
-    counts.retransmitted.add(frames: repeated.frames, bytes: Int(repeated.bytes))
+    counts.sentAgain(repeated)
     inbox.restateCredit(isLinked: true)
     incomingChannels.restateCredits(isLinked: true)
     streams.restateCredits()

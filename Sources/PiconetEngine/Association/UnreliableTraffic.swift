@@ -21,12 +21,24 @@ struct UnreliableTraffic: Sendable {
 
   private var lastSent: UInt64 = 0
   private var newest: UInt64 = 0
-  var counts = UnreliableCounts()
+  private(set) var counts = UnreliableCounts()
 
   /// Every message has a number, whether the link takes it or not.
   mutating func nextNumber() -> UInt64 {
     lastSent += 1
     return lastSent
+  }
+
+  /// The link could not take a message.
+  mutating func dropped() { counts.dropped += 1 }
+
+  /// The link takes a message with the next flush.
+  mutating func queued() { counts.sent += 1 }
+
+  /// Messages that the link was to take with this flush were dropped after all.
+  mutating func droppedQueued(_ count: UInt64) {
+    counts.sent -= count
+    counts.dropped += count
   }
 
   /// Whether a message that came is to be delivered.
@@ -52,11 +64,11 @@ extension Association {
     guard message.count <= peer.unreliableLimit, !sequenced.isResending, let link = activeLink,
       link.takesUnreliable(message.count, window: link.transmitWindow)
     else {
-      unreliable.counts.dropped += 1
+      unreliable.dropped()
       return
     }
-    counts.sent.unreliable.add(bytes: link.queueUnreliable(number, message))
-    unreliable.counts.sent += 1
+    counts.sentUnreliable(bytes: link.queueUnreliable(number, message))
+    unreliable.queued()
   }
 
   /// The window is full. What was queued for this flush goes beyond it, unless control frames wait, which it must not
@@ -66,9 +78,8 @@ extension Association {
     guard count > 0 else { return }
     let bytes = link.takeUnreliable()
     guard link.control.isEmpty else {
-      unreliable.counts.sent -= count
-      unreliable.counts.dropped += count
-      counts.sent.unreliable.takeBack(frames: count, bytes: bytes.count)
+      unreliable.droppedQueued(count)
+      counts.tookBack(unreliable: count, bytes: bytes.count)
       return
     }
     link.hand(over: bytes[...], turn)

@@ -82,8 +82,32 @@ public struct TrafficCount: Sendable, Hashable {
 
 /// What an association counts about itself: plain additions, no look at a clock.
 struct AssociationCounts: Sendable, Hashable {
-  var sent = TrafficCount()
-  var received = TrafficCount()
+  private(set) var sent = TrafficCount()
+  private(set) var received = TrafficCount()
   /// Sequenced frames that were sent again on another link.
-  var retransmitted = LaneCount()
+  private(set) var retransmitted = LaneCount()
+
+  // MARK: Out
+
+  mutating func sent(_ frame: Frame) { sent.count(frame) }
+  /// Bytes that the kernel has taken, of whatever kind.
+  mutating func sent(bytes: Int) { sent.bytes &+= UInt64(truncatingIfNeeded: bytes) }
+  mutating func sent(messages frames: UInt64, bytes: Int) { sent.messages.add(frames: frames, bytes: bytes) }
+  mutating func sent(streams frames: UInt64, bytes: Int) { sent.streams.add(frames: frames, bytes: bytes) }
+  mutating func sent(tunnels frames: UInt64, bytes: Int) { sent.tunnels.add(frames: frames, bytes: bytes) }
+  mutating func sent(chunks frames: UInt64, bytes: Int) { sent.chunks.add(frames: frames, bytes: bytes) }
+  mutating func sentUnreliable(bytes: Int) { sent.unreliable.add(bytes: bytes) }
+  /// Unreliable messages did not go after all.
+  mutating func tookBack(unreliable frames: UInt64, bytes: Int) {
+    sent.unreliable.takeBack(frames: frames, bytes: bytes)
+  }
+  mutating func sentAgain(_ count: LaneCount) { retransmitted.add(frames: count.frames, bytes: Int(count.bytes)) }
+
+  // MARK: In
+
+  mutating func received(_ frame: Frame) { received.count(frame) }
+  /// Bytes that have come over the link, of whatever kind.
+  mutating func received(bytes: Int) { received.bytes &+= UInt64(truncatingIfNeeded: bytes) }
+  /// The short way for the most frequent frame.
+  mutating func receivedMessage(_ bytes: Int) { received.messages.add(bytes: TrafficCount.frameCount(bytes)) }
 }

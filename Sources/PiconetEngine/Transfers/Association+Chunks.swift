@@ -32,7 +32,7 @@ extension Association {
     var passed = 0
     while room > 0, passed < transfers.turnCount, let part = transfers.takeTurn(room: room) {
       if let chunks = part.chunks {
-        counts.sent.chunks.add(frames: chunks.count, bytes: chunks.frames.count)
+        counts.sent(chunks: chunks.count, bytes: chunks.frames.count)
         link.hand(over: chunks.frames, turn)
         room -= chunks.frames.count
         passed = 0

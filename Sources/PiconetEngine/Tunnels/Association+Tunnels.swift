@@ -170,7 +170,7 @@ extension Association {
     let start = bytes.count
     bytes.reserveCapacity(start + min(room, tunnels.queuedCount + 1024))
     let framed = tunnels.frame(into: &bytes, room: room, frameLimit: min(frameLimit, link.bulkFrameLimit))
-    counts.sent.tunnels.add(frames: framed.frames, bytes: bytes.count - start)
+    counts.sent(tunnels: framed.frames, bytes: bytes.count - start)
     for (tunnel, count) in framed.taken {
       switch tunnel.end {
       case .own(let id, _): if turn.handles.handle(of: id) != nil { turn.add(.tunnelTaken(id, byteCount: count)) }
