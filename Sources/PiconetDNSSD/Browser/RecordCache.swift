@@ -23,6 +23,13 @@ struct RecordCache: Sendable {
       return received + .milliseconds(Int64(record.timeToLive) * thousandths)
     }
 
+    /// Its holder says goodbye: one more second is left, in which another holder of the record may speak up (section
+    /// 10.1).
+    mutating func part(at now: Duration) {
+      expires = min(expires, now + MulticastDNS.flushDelay)
+      refreshes = 4
+    }
+
     func remainingSeconds(at now: Duration) -> UInt32 {
       UInt32(clamping: max(0, (expires - now).components.seconds))
     }
@@ -102,11 +109,7 @@ struct RecordCache: Sendable {
     let isNew = if case .pointer(let instance) = record.data { !holds(instance, on: key.interface) } else { false }
     let known = isNew ? nil : sets[key]?.firstIndex { $0.record.isSame(as: record) }
     if record.timeToLive == 0 {
-      // A goodbye: one more second, in which another holder of the record may speak up (section 10.1).
-      if let known, let entry = sets[key]?[known] {
-        sets[key]?[known].expires = min(entry.expires, now + MulticastDNS.flushDelay)
-        sets[key]?[known].refreshes = 4
-      }
+      if let known { sets[key, default: []][known].part(at: now) }
       return true
     }
     let record = record.with(timeToLive: min(record.timeToLive, MulticastDNS.longestTimeToLive))
@@ -120,7 +123,7 @@ struct RecordCache: Sendable {
         if countBySource[old.source] ?? 0 < countBySource[source] ?? 0 { entry.source = old.source }
         released(old)
       }
-      sets[key]?[known] = entry
+      sets[key, default: []][known] = entry
       added(entry)
       return true
     }

@@ -35,8 +35,7 @@ final class Turn {
   private(set) var membershipCount: UInt64 = 0
   private(set) var dials = DialTable()
   var random: SeededRandom
-  /// Messages in one channel of one association that came with one fact, and are delivered at once.
-  @exclusivity(unchecked) private var arrived: (node: NodeID, channel: MessageChannel, messages: [Bytes])?
+  @exclusivity(unchecked) private var arrived: Arrived?
   /// The size of the read that `arrived` holds slices of, in bytes.
   @exclusivity(unchecked) private var readCount = 0
 
@@ -47,6 +46,20 @@ final class Turn {
 
   /// Told of changes to what `nextDeadline` depends on.
   private let watch: DeadlineWatch
+
+  /// Messages in one channel of one association that came with one fact, and are delivered at once.
+  private struct Arrived {
+    let node: NodeID
+    let channel: MessageChannel
+    private(set) var messages: [Bytes]
+
+    /// - Returns: false if the message is of another association or channel.
+    mutating func append(_ message: Bytes, from node: NodeID, in channel: MessageChannel) -> Bool {
+      guard self.node == node, self.channel == channel else { return false }
+      messages.append(message)
+      return true
+    }
+  }
 
   init(_ node: NodeID, seed: UInt64, _ budgets: InvitationBudgets, _ watch: DeadlineWatch) {
     self.node = node
@@ -161,23 +174,21 @@ final class Turn {
 
   /// A message has come. It waits for others of the same fact.
   func arrived(_ message: Bytes, from node: NodeID, in channel: MessageChannel) {
-    if let arrived, arrived.node == node, arrived.channel == channel {
-      self.arrived?.messages.append(message)
-    } else {
-      deliverArrived()
-      arrived = (node, channel, [message])
-    }
+    if arrived?.append(message, from: node, in: channel) == true { return }
+    deliverArrived()
+    arrived = Arrived(node: node, channel: channel, messages: [message])
   }
 
   func deliverArrived() {
-    guard case (let node, let channel, var messages)? = arrived else { return }
-    arrived = nil
+    guard let arrived else { return }
+    self.arrived = nil
+    var messages = arrived.messages
     // They are slices of what was read, and may wait for the application: a few short ones among skipped frames would
     // keep the whole read alive at the price of a few bytes of credit.
     if messages.count * 64 < readCount, messages.reduce(1_024, { $0 + 4 * $1.count }) < readCount {
       messages = messages.map { Array($0)[...] }
     }
-    effects.append(.deliver(.messagesReceived(node, messages, .reliable, in: channel)))
+    effects.append(.deliver(.messagesReceived(arrived.node, messages, .reliable, in: arrived.channel)))
   }
 
   // MARK: Dials

@@ -472,7 +472,7 @@ extension Link {
   }
 
   private func take(_ frame: Frame, _ turn: Turn) throws(Breach) -> FrameRequest? {
-    guard isLegal(frame) else { throw Breach("frame 0x\([frame.type].hexadecimal) at the wrong time") }
+    guard isLegal(frame) else { throw atWrongTime(frame) }
     if let association {
       association.count(received: frame, turn)
       try association.countUncredited(frame, turn)
@@ -496,10 +496,15 @@ extension Link {
       .tunnelCredit, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
       .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone:
-      // They are legal only on the active link of an association.
-      return try association?.receive(frame, turn)
+      // `isLegal` has seen to it that this is the active link of an association.
+      guard let association else { throw atWrongTime(frame) }
+      return try association.receive(frame, turn)
     }
     return nil
+  }
+
+  private func atWrongTime(_ frame: Frame) -> Breach {
+    Breach("frame 0x\([frame.type].hexadecimal) at the wrong time")
   }
 
   /// Bytes that have come and were not taken as frames yet.
