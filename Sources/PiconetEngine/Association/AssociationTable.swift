@@ -145,18 +145,9 @@ struct AssociationTable {
   /// Whether there is an association with another node of the same key.
   private func hasOther(than node: NodeID) -> Bool { values.contains { $0.node.peer == node.peer && $0.node != node } }
 
-  /// A resource is offered.
-  func receivedOffer(_ number: UInt64, _ offer: ResourceOffer, from sender: Association, _ turn: Turn) {
-    // Releases the store of what a former run of the sender was sending, so that this offer can go on with it.
-    for former in formerTransfers(of: sender.node, offer) {
-      former.association.releaseStore(of: former.transfer, turn)
-    }
-    sender.receivedOffer(number, offer, turn)
-  }
-
   /// Incoming resources from former runs of the sender, which stay suspended for a while, that are the very resource it
   /// offers now.
-  private func formerTransfers(of sender: NodeID, _ offer: ResourceOffer) -> [(
+  func formerTransfers(of sender: NodeID, _ offer: ResourceOffer) -> [(
     association: Association, transfer: TransferReceiver
   )] {
     guard !offer.identity.isEmpty else { return [] }

@@ -109,7 +109,7 @@ struct LinkSearch: Sendable {
   }
 
   /// Ends the search: cancels its dials.
-  func end(_ turn: Turn) { turn.cancelDials(for: .search(node)) }
+  mutating func end(_ turn: Turn) { stopDialling(turn) }
 
   // MARK: Answers
 

@@ -16,7 +16,11 @@ extension SessionEngine {
       let hasRoom = admission.hasRoom(forMember: association.node, associations, turn)
       negotiate(.received(frame, hasRoom: hasRoom), association, turn)
     case .offer(let number, let offer, let association):
-      associations.receivedOffer(number, offer, from: association, turn)
+      // What a former run of the sender was sending is released, so that this offer can go on with it.
+      for former in associations.formerTransfers(of: association.node, offer) {
+        former.association.releaseStore(of: former.transfer, turn)
+      }
+      association.receivedOffer(number, offer, turn)
     case .removal(let subject, let member):
       follow(removals.remove(subject, for: member, associations, turn), turn)
     case .introduction(let request, let member):

@@ -205,7 +205,9 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .setCode(let code):
       turn.budgets.set(code)
       turn.reply(id, .done)
-    case .cancelPing(let ping): links.cancelPing(id, ping, turn)
+    case .cancelPing(let ping):
+      for link in links.inOrder { link.cancelPing(ping, turn) }
+      turn.reply(id, .done)
     case .leave(let node, let reason): leave(id, node, reason, turn)
     case .remove(let node): follow(removals.remove(id, node, associations, turn), turn)
     case .setDisconnectTimeout(let timeout):

@@ -35,12 +35,6 @@ struct LinkTable {
     return inOrder.filter { $0.node == link.node && $0.probe?.token == token }
   }
 
-  /// Gives a ping of the application up.
-  func cancelPing(_ id: CommandID, _ ping: CommandID, _ turn: Turn) {
-    for link in inOrder { link.cancelPing(ping, turn) }
-    turn.reply(id, .done)
-  }
-
   /// Links that have something due, or a ping soon, in the order of their numbers.
   func due(at now: Instant, soon: Instant) -> [Link] {
     values.filter { $0.due(at: now, soon: soon) != nil }.sorted { $0.id < $1.id }
