@@ -55,10 +55,12 @@ struct Admission {
 
   mutating func setOpen(_ isOpen: Bool) { self.isOpen = isOpen }
 
-  func expectations(_ associations: AssociationTable, _ introduced: IntroducedNodes) -> Expectations {
-    Expectations(
-      peers: !expected.isEmpty || introduced.entries.expectsNodes,
-      members: !isShuttingDown && associations.contains(where: \.mayComeBack))
+  /// Whether a peer may dial us that is no member.
+  func expectsPeers(_ introduced: IntroducedNodes) -> Bool { !expected.isEmpty || introduced.entries.expectsNodes }
+
+  /// Whether a node may come to resume an association.
+  func expectsMembers(_ associations: AssociationTable) -> Bool {
+    !isShuttingDown && associations.contains(where: \.mayComeBack)
   }
 
   mutating func expect(_ id: CommandID, _ peer: PeerID, for duration: Duration, _ turn: Turn) {
@@ -247,15 +249,4 @@ struct Admission {
     places.tellMembers(associations, turn)
     return places.takeParting(associations, at: turn.now)
   }
-}
-
-/// Which peers may dial us although we are hidden.
-public struct Expectations: Sendable {
-  /// Whether one is expected: by its key, or because a member has introduced it.
-  public let peers: Bool
-  /// Whether one may come to resume an association: as long as one may, a hidden node goes on listening.
-  public let members: Bool
-
-  /// The driver listens as long as anybody may dial us.
-  public var anybody: Bool { peers || members }
 }

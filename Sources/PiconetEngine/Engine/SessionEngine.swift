@@ -49,8 +49,15 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     discovery = DiscoveryTable(identity.node, configuration)
   }
 
-  /// Which peers may dial us although we are hidden.
-  public var expectations: Expectations { admission.expectations(associations, turn.introduced) }
+  /// Whether a peer may dial us although we are hidden: one that is expected by its key, or that a member has
+  /// introduced.
+  public var expectsPeers: Bool { admission.expectsPeers(turn.introduced) }
+
+  /// Whether one may come to resume an association: as long as one may, a hidden node goes on listening.
+  public var expectsMembers: Bool { admission.expectsMembers(associations) }
+
+  /// The driver listens as long as anybody may dial us.
+  public var expectsAnybody: Bool { expectsPeers || expectsMembers }
 
   /// Whether links in tunnels may begin here, or lead to us.
   var takesTunnels: Bool { configuration.transports.contains(.relay) && shutdown == nil }

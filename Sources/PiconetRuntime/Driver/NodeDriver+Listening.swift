@@ -28,7 +28,7 @@ extension NodeDriver {
   }
 
   private func stopListeningUnlessExpecting() {
-    if listening == .expected, !engine.expectations.anybody { stopListening() }
+    if listening == .expected, !engine.expectsAnybody { stopListening() }
   }
 
   /// Once a round: listens as long as an expected peer may dial. The look at members is skipped if this node has never
@@ -37,7 +37,7 @@ extension NodeDriver {
     stopListeningUnlessExpecting()
     let begun = engine.membershipsBegun
     // Members that have begun while none could come back may do so once the disconnect timeout is longer.
-    guard listening == .nobody, begun != seenMemberships, engine.expectations.members else { return }
+    guard listening == .nobody, begun != seenMemberships, engine.expectsMembers else { return }
     seenMemberships = begun
     beginToExpect()
     // A node that can't listen dialled its members, and will again.
@@ -47,7 +47,7 @@ extension NodeDriver {
   /// Listens if a peer is expected and this node does not listen yet, so that it can come.
   /// - Returns: why some transports can't.
   public func listenForExpected() -> [TransportKind: LinkFailure] {
-    if listening == .nobody, engine.expectations.peers { beginToExpect() }
+    if listening == .nobody, engine.expectsPeers { beginToExpect() }
     return listening == .nobody ? [:] : listenOnAll()
   }
 
@@ -100,6 +100,6 @@ extension NodeDriver {
 
   /// Where all peers may dial, or those that are expected by their keys.
   public var listeningAddresses: [TransportAddress] {
-    listening == .everybody || engine.expectations.peers ? transports.flatMap { $0.listeningAddresses } : []
+    listening == .everybody || engine.expectsPeers ? transports.flatMap { $0.listeningAddresses } : []
   }
 }

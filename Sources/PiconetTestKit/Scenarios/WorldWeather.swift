@@ -49,7 +49,7 @@ extension World {
 
   /// A hidden node listens only while it expects links, as a driver does.
   func followListening(_ node: SimulatedNode) {
-    node.listens = !node.isHidden || node.engine.expectations.anybody
+    node.listens = !node.isHidden || node.engine.expectsAnybody
     guard node.saysListening != node.listens, node.isAlive, !node.isFinished else { return }
     node.saysListening = node.listens
     let ports = node.listens ? transports(of: node.index).map { ($0, Self.port) } : []

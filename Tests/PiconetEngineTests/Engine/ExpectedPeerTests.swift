@@ -20,8 +20,8 @@ struct ExpectedPeerTests {
     return one
   }
 
-  private func expectsPeers(_ one: OneSided) -> Bool { one.side.engine.expectations.peers }
-  private func expectsLinks(_ one: OneSided) -> Bool { one.side.engine.expectations.anybody }
+  private func expectsPeers(_ one: OneSided) -> Bool { one.side.engine.expectsPeers }
+  private func expectsLinks(_ one: OneSided) -> Bool { one.side.engine.expectsAnybody }
 
   private func failure(_ replies: [Reply]) -> Ending? {
     if case .failed(let ending)? = replies.first { ending } else { nil }

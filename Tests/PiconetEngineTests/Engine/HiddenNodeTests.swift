@@ -154,7 +154,7 @@ struct HiddenNodeTests {
     #expect(two.sides[1].log.events.contains { if case .invitationReceived = $0 { true } else { false } })
   }
 
-  private func expectsMembers(_ one: OneSided) -> Bool { one.side.engine.expectations.members }
+  private func expectsMembers(_ one: OneSided) -> Bool { one.side.engine.expectsMembers }
 
   @Test("expects members as long as it has any that may come back")
   func expectation() {

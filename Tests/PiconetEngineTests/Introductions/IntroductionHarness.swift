@@ -162,7 +162,7 @@ final class IntroducedEngine {
   // What the engine holds, taken out of it, since no expectation can look into a value that can't be copied.
   var introductions: Introductions { side.engine.turn.introduced.entries }
   var introducing: OutgoingIntroductions { side.engine.introducer.introducing }
-  var expectsPeers: Bool { side.engine.expectations.peers }
+  var expectsPeers: Bool { side.engine.expectsPeers }
 
   func played(_ node: NodeID) -> PlayedNode {
     nextLink += 100
