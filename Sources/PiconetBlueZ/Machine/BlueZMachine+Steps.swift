@@ -133,10 +133,8 @@ extension BlueZMachine {
   /// changes if another program has the UUID.
   static func profileUUID(_ content: ProfileContent, attempt: UInt64) -> BluetoothUUID {
     func mix(_ value: UInt64) -> UInt64 {
-      var mixed = value &+ 0x9E37_79B9_7F4A_7C15
-      mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ mixed >> 31
+      var random = SeededRandom(seed: value)
+      return random.next()
     }
     let incarnation = content.record.incarnation.rawValue
     let high = mix(mix(content.service.high ^ incarnation) ^ attempt)

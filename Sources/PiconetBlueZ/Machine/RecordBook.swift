@@ -37,11 +37,11 @@ struct RecordBook: Sendable {
   /// The peer id whose records are our own.
   var ownPeer: PeerID?
 
-  private var dice: UInt64
+  private var random: SeededRandom
 
   init(settings: BlueZSettings) {
     self.settings = settings
-    dice = settings.seed
+    random = SeededRandom(seed: settings.seed)
   }
 
   var readCount: Int { entries.values.count { $0.reading != nil } }
@@ -167,14 +167,8 @@ struct RecordBook: Sendable {
     entry.due = now + pause * (0.75 + fraction() / 2)
   }
 
-  /// From 0 to 1, by SplitMix64.
-  private mutating func fraction() -> Double {
-    dice &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = dice
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return Double((mixed ^ mixed >> 31) >> 11) / Double(1 << 53)
-  }
+  /// From 0 to 1.
+  private mutating func fraction() -> Double { Double(random.next() >> 11) / Double(1 << 53) }
 
   /// As soon as politeness permits.
   private func soon(_ entry: Entry, _ now: Instant) -> Instant {
