@@ -5,9 +5,9 @@ import PiconetWire
 /// Something that the loop is asked for, with the kind of answer that it gives. The functions below are the only way to
 /// make one, and each chooses a command together with what reads the reply: no caller can pair them wrongly.
 ///
-/// What no type says is that the engine replies with the case of `Reply` that the command has, or with `failed`: all
-/// replies are of one type, and find their request by the command's number. The simulator compares each reply with its
-/// command in every seed, and `result(of:)` checks it once more.
+/// In the engine, too, a reply has the type of its command's result (`Caller`). What no type says is that the two,
+/// which meet by the command's number alone, mean the same kind by one command: the simulator compares each reply with
+/// its command in every seed, and `result(of:)` checks it once more.
 struct Request<Answer: Sendable>: Sendable {
   /// What becomes of it when the task that waits is cancelled.
   enum Cancellation: Sendable {

@@ -17,22 +17,22 @@ extension Association {
     switch command {
     case .answerInvitation(let accept, let reason):
       return negotiate(accept ? .accepted(id) : .declined(id, reason), view, turn)
-    case .showCode: return negotiate(.showing(id), view, turn)
+    case .showCode: return negotiate(.showing(Caller(id)), view, turn)
     case .confirm(let isSame, let reason): return negotiate(.compared(id, isSame: isSame, reason), view, turn)
-    case .ping(let timeout): ping(by: id, timeout, turn)
-    case .offer(let transfer, let resource): offer(id, transfer, resource, turn)
+    case .ping(let timeout): ping(by: Caller(id), timeout, turn)
+    case .offer(let transfer, let resource): offer(Caller(id), transfer, resource, turn)
     case .openStream(let stream, let name): openStream(id, stream, name: name, turn)
     }
     return nil
   }
 
   /// Pings over the link that leads to the member now.
-  private func ping(by command: CommandID, _ timeout: Duration, _ turn: Turn) {
-    guard isMember else { return turn.reply(command, .failed(Self.notConnected)) }
+  private func ping(by caller: Caller<ResultKind.RoundTrip>, _ timeout: Duration, _ turn: Turn) {
+    guard isMember else { return turn.reply(caller, .failed(Self.notConnected)) }
     guard let activeLink else {
-      return turn.reply(command, .failed(Ending(.linkFailed, .link, "no link leads to this peer now")))
+      return turn.reply(caller, .failed(Ending(.linkFailed, .link, "no link leads to this peer now")))
     }
-    activeLink.ping(by: command, timeout, turn)
+    activeLink.ping(by: caller, timeout, turn)
   }
 
   /// Answers a command about a peer with which there is no association.

@@ -207,7 +207,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .cancelStream(let stream, let reason, let detail):
       turn.cancelStream(id, stream, Ending(reason, .us, detail))
     case .invite(let target, let context, let timeout, let code):
-      invite(id, target, context, timeout, code, turn)
+      invite(Caller(id), target, context, timeout, code, turn)
     case .cancelInvitation(let attempt): cancelInvitation(id, attempt, turn)
     case .setCode(let code):
       turn.budgets.set(code)

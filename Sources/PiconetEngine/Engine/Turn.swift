@@ -162,8 +162,18 @@ final class Turn {
     for change in changes { effects.append(.deliver(change)) }
   }
 
-  /// The one answer to a command.
-  func reply(_ command: CommandID, _ reply: Reply) {
+  /// The one answer to a command with a result.
+  func reply<Kind>(_ caller: Caller<Kind>, _ answer: Answer<Kind>) { reply(caller.command, with: answer.reply) }
+
+  /// The one answer to a command without a result. Any command may fail before it is taken.
+  func reply(_ command: CommandID, _ completion: Completion) {
+    switch completion {
+    case .done: reply(command, with: .done)
+    case .failed(let ending): reply(command, with: .failed(ending))
+    }
+  }
+
+  private func reply(_ command: CommandID, with reply: Reply) {
     if command.isOwn { return ownReplies.append((command, reply)) }
     deliverArrived()
     effects.append(.reply(command, reply))

@@ -5,7 +5,7 @@ extension SessionEngine {
   mutating func follow(_ step: IntroductionStep?, _ turn: Turn) {
     switch step {
     case .invite(let command, let destination, let time):
-      goOn(attempts.begin(command, destination, [], time, nil, surroundings, turn), turn)
+      goOn(attempts.begin(Caller(command), destination, [], time, nil, surroundings, turn), turn)
     case .ended(let entry, let ending):
       if case .inviting(let command) = entry.phase { withdraw(command, ending, turn) }
       // The node's own invitation may have waited for this.

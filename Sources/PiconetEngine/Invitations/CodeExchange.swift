@@ -60,7 +60,7 @@ struct CodeExchange: Sendable {
   /// Our nonce; empty until it is given to the peer.
   var nonce: [UInt8] = []
   /// Invited side: the commands that wait for the code.
-  var showing: [CommandID] = []
+  var showing: [Caller<ResultKind.Code>] = []
   /// Whether a person on our side has to compare it, because of our own policy.
   var isCompared = false
   /// Whether the code counts as the same on both screens.

@@ -10,7 +10,7 @@ struct InvitationAttempt: Sendable {
     case linking(LinkID?)
   }
 
-  let command: CommandID
+  let caller: Caller<ResultKind.Connected>
   /// The node to invite: known from the start, or as soon as a hello has told.
   var node: NodeID?
   /// The key that must answer.
@@ -28,6 +28,8 @@ struct InvitationAttempt: Sendable {
   var phase = Phase.dialling
   /// Another key has answered at one of the addresses: how the attempt ends if no other address leads to the peer.
   var wrongKey: Ending?
+
+  var command: CommandID { caller.command }
 
   /// How many invitations of ours may be under way at once.
   static let limit = 256

@@ -87,19 +87,19 @@ struct InvitationAttempts: Sendable {
 
   /// Begins an attempt: with a race of transports, unless there is an association with the node already.
   mutating func begin(
-    _ command: CommandID, _ destination: InvitationDestination, _ context: [UInt8], _ timeout: Duration,
-    _ code: TypedCodeID?, _ surroundings: Surroundings, _ turn: Turn
+    _ caller: Caller<ResultKind.Connected>, _ destination: InvitationDestination, _ context: [UInt8],
+    _ timeout: Duration, _ code: TypedCodeID?, _ surroundings: Surroundings, _ turn: Turn
   ) -> Arrival? {
     attempts.append(
       InvitationAttempt(
-        command: command, node: destination.node, expectedPeer: destination.expectedPeer, context: context, code: code,
+        caller: caller, node: destination.node, expectedPeer: destination.expectedPeer, context: context, code: code,
         formerMemberships: turn.membershipCount, deadline: turn.now + timeout, transports: destination.transports,
         race: ConnectRace(addresses: destination.addresses, preference: transports, headStart: headStart)))
     if let node = destination.node {
       turn.tell(turn.conditions.attemptBegan(node, name: nil))
-      if let association = surroundings.associations[node] { return handOver(command, to: association, turn) }
+      if let association = surroundings.associations[node] { return handOver(caller.command, to: association, turn) }
     }
-    dial(command, surroundings, turn)
+    dial(caller.command, surroundings, turn)
     return nil
   }
 
@@ -289,6 +289,6 @@ struct InvitationAttempts: Sendable {
     guard let index = index(of: command) else { return }
     let attempt = attempts.remove(at: index)
     turn.cancelDials(for: .invitation(command))
-    turn.invitationFailed(command, to: attempt.node, ending, attempt.race.failures)
+    turn.invitationFailed(attempt.caller, to: attempt.node, ending, attempt.race.failures)
   }
 }

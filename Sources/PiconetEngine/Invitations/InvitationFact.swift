@@ -20,7 +20,7 @@ enum InvitationFact: Sendable {
   /// The application takes back its acceptance before there is a membership.
   case acceptanceCancelled
   /// The question is on the screen, and the code should be shown.
-  case showing(CommandID)
+  case showing(Caller<ResultKind.Code>)
   /// A person has compared the codes.
   case compared(CommandID, isSame: Bool, Reason)
 

@@ -209,8 +209,8 @@ struct InvitationState: Sendable {
   mutating func begin(_ exchange: CodeExchange) { self.exchange = exchange }
 
   /// A command waits for the code.
-  mutating func show(_ exchange: CodeExchange, to command: CommandID) {
-    self.exchange = changed(exchange) { $0.showing.append(command) }
+  mutating func show(_ exchange: CodeExchange, to caller: Caller<ResultKind.Code>) {
+    self.exchange = changed(exchange) { $0.showing.append(caller) }
   }
 
   /// Our nonce is given; the inviter owes its own until then.
@@ -235,7 +235,7 @@ struct InvitationState: Sendable {
 
   /// The code is on our screen.
   /// - Returns: the commands that waited for it.
-  mutating func derived(_ code: String, of exchange: CodeExchange) -> [CommandID] {
+  mutating func derived(_ code: String, of exchange: CodeExchange) -> [Caller<ResultKind.Code>] {
     self.exchange = changed(exchange) {
       $0.phase = .shown(code)
       $0.showing = []

@@ -36,23 +36,23 @@ extension Invitations {
   }
 
   /// The question is on the screen.
-  mutating func showCode(_ command: CommandID, _ remote: Remote, _ turn: Turn) {
-    guard openInvitation != nil else { return turn.reply(command, .failed(Self.noInvitation)) }
+  mutating func showCode(_ caller: Caller<ResultKind.Code>, _ remote: Remote, _ turn: Turn) {
+    guard openInvitation != nil else { return turn.reply(caller, .failed(Self.noInvitation)) }
     if let exchange = state.exchange {
-      if let code = exchange.code { turn.reply(command, .code(code)) } else { state.show(exchange, to: command) }
+      if let code = exchange.code { turn.reply(caller, .code(code)) } else { state.show(exchange, to: caller) }
       return
     }
-    guard remote.link != nil else { return turn.reply(command, .failed(Self.noLink)) }
+    guard remote.link != nil else { return turn.reply(caller, .failed(Self.noLink)) }
     if remote.judgement != .known, let words = turn.budgets.refusalOfCode(remote.peer, turn.now) {
       // Other exchanges have begun since the application was told of it.
       let ending = Ending(.limitExceeded, .us, words)
-      turn.reply(command, .failed(ending))
+      turn.reply(caller, .failed(ending))
       return breakOff(ending, remote, turn)
     }
-    beginExchange(showing: [command], remote, turn)
+    beginExchange(showing: [caller], remote, turn)
   }
 
-  mutating func beginExchange(showing: [CommandID], _ remote: Remote, _ turn: Turn) {
+  mutating func beginExchange(showing: [Caller<ResultKind.Code>], _ remote: Remote, _ turn: Turn) {
     begin(CodeExchange(id: turn.drawNonce(), isInviter: false, phase: .drawing, showing: showing), remote, turn)
   }
 
@@ -97,7 +97,7 @@ extension Invitations {
   {
     guard let exchange = state.exchange, exchange.id == id, exchange.phase == .deriving else { return nil }
     guard let code else { throw Breach("the revealed nonce is not the one that was committed to", .identity) }
-    for command in state.derived(code, of: exchange) { turn.reply(command, .code(code)) }
+    for caller in state.derived(code, of: exchange) { turn.reply(caller, .code(code)) }
     guard exchange.isInviter else {
       return state.isAnswering ? state.exchange.flatMap { showToInviting($0, remote, turn) } : nil
     }
@@ -157,7 +157,7 @@ extension Invitations {
   mutating func endExchange(_ ending: Ending, _ remote: Remote, _ turn: Turn) -> Bool {
     guard let exchange = state.takeExchange() else { return false }
     turn.budgets.ended(exchange.id)
-    for command in exchange.showing { turn.reply(command, .failed(ending)) }
+    for caller in exchange.showing { turn.reply(caller, .failed(ending)) }
     guard exchange.isTry else { return false }
     if remote.judgement != .known, let words = turn.budgets.wrongCode(remote.peer, turn.now) {
       turn.deliver(

@@ -97,7 +97,7 @@ struct Invitations {
     case .accepted(let command): return accept(command, remote, turn)
     case .declined(let command, let reason): decline(command, reason, remote, turn)
     case .acceptanceCancelled: cancelAcceptance(remote, turn)
-    case .showing(let command): showCode(command, remote, turn)
+    case .showing(let caller): showCode(caller, remote, turn)
     case .compared(let command, let isSame, let reason):
       return confirm(command, isSame: isSame, reason, remote, turn)
     case .nonceDrawn(let id, let nonce, let isFull): return nonceDrawn(id, nonce, isFull: isFull, remote, turn)
@@ -246,7 +246,7 @@ struct Invitations {
   /// The exchange is over, and was not a try.
   private func endShowing(of exchange: CodeExchange, _ turn: Turn) {
     turn.budgets.ended(exchange.id)
-    for command in exchange.showing { turn.reply(command, .failed(Ending(.cancelled, .us, "answered already"))) }
+    for caller in exchange.showing { turn.reply(caller, .failed(Ending(.cancelled, .us, "answered already"))) }
   }
 
   /// The peer that accepted our invitation is a member here, and we are one there.

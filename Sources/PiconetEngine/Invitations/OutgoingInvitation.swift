@@ -20,7 +20,7 @@ struct OutgoingInvitation: Sendable {
     case answering
   }
 
-  let command: CommandID
+  let caller: Caller<ResultKind.Connected>
   let context: [UInt8]
   /// How many memberships had begun before its attempt.
   let formerMemberships: UInt64
@@ -39,7 +39,7 @@ struct OutgoingInvitation: Sendable {
 
   /// An attempt has led to an association. Nothing was sent yet; `InvitationState.begin` sets the phase.
   init(_ attempt: InvitationAttempt) {
-    command = attempt.command
+    caller = attempt.caller
     context = attempt.context
     formerMemberships = attempt.formerMemberships
     code = attempt.code
@@ -47,6 +47,8 @@ struct OutgoingInvitation: Sendable {
     failures = attempt.race.failures
     phase = .answering
   }
+
+  var command: CommandID { caller.command }
 
   /// The number under which the driver draws its nonce; nil if it does not.
   var drawing: CodeID? {
@@ -75,23 +77,25 @@ struct OutgoingInvitation: Sendable {
 
   func fail(_ ending: Ending, to node: NodeID, _ turn: Turn) {
     if let proof { turn.add(.proveCode(proof, .end)) }
-    turn.invitationFailed(command, to: node, ending, failures)
+    turn.invitationFailed(caller, to: node, ending, failures)
   }
 
   /// Answers the invitation with success: the node is a member.
   func succeed(_ node: NodeID, _ turn: Turn) {
     if let proof { turn.add(.proveCode(proof, .end)) }
-    turn.reply(command, .connected(node))
+    turn.reply(caller, .connected(node))
     turn.tell(turn.conditions.attemptEnded(node, nil))
   }
 }
 
 extension Turn {
   /// Answers an invitation of ours that has led to no membership.
-  func invitationFailed(_ command: CommandID, to node: NodeID?, _ ending: Ending, _ failures: [TransportFailure]) {
+  func invitationFailed(
+    _ caller: Caller<ResultKind.Connected>, to node: NodeID?, _ ending: Ending, _ failures: [TransportFailure]
+  ) {
     var ending = ending
     if ending.failures.isEmpty { ending.failures = failures }
-    reply(command, .failed(ending))
+    reply(caller, .failed(ending))
     if let node { tell(conditions.attemptEnded(node, ending)) }
   }
 }

@@ -6,16 +6,16 @@ extension SessionEngine {
   // MARK: Commands
 
   mutating func invite(
-    _ id: CommandID, _ target: InvitationTarget, _ context: [UInt8], _ timeout: Duration, _ code: TypedCodeID?,
-    _ turn: Turn
+    _ caller: Caller<ResultKind.Connected>, _ target: InvitationTarget, _ context: [UInt8], _ timeout: Duration,
+    _ code: TypedCodeID?, _ turn: Turn
   ) {
     let destination = InvitationDestination(target, surroundings, turn)
     // An invitation by the application does not wait for one that an introduction has led to.
     if let node = destination.node, let own = attempts.own(for: node) { withdraw(own, Ending(.inProgress, .us), turn) }
     if let refusal = attempts.refusal(of: destination, context, surroundings, turn) {
-      return turn.reply(id, .failed(refusal))
+      return turn.reply(caller, .failed(refusal))
     }
-    goOn(attempts.begin(id, destination, context, timeout, code, surroundings, turn), turn)
+    goOn(attempts.begin(caller, destination, context, timeout, code, surroundings, turn), turn)
   }
 
   /// Ends an invitation of ours before its answer.

@@ -2,38 +2,37 @@ import PiconetWire
 
 /// Pings that the application asks for: each ends with a round trip, or with the reason why there is none.
 extension Link {
-  func ping(by command: CommandID, _ timeout: Duration, _ turn: Turn) {
+  func ping(by caller: Caller<ResultKind.RoundTrip>, _ timeout: Duration, _ turn: Turn) {
     guard !pings.isFull else {
       let detail = "\(PingTable.limit) pings to this peer are under way"
-      return turn.reply(command, .failed(Ending(.limitExceeded, .us, detail)))
+      return turn.reply(caller, .failed(Ending(.limitExceeded, .us, detail)))
     }
     guard control.count <= Self.pingLimit else {
       let detail = "the peer takes nothing, and too much waits for it"
-      return turn.reply(command, .failed(Ending(.limitExceeded, .us, detail)))
+      return turn.reply(caller, .failed(Ending(.limitExceeded, .us, detail)))
     }
-    queue(.ping(pings.begin(command, deadline: turn.now + timeout, at: turn.now)))
+    queue(.ping(pings.begin(caller, deadline: turn.now + timeout, at: turn.now)))
     turn.flush(self)
   }
 
   func cancelPing(_ ping: CommandID, _ turn: Turn) {
-    guard pings.commands.contains(ping) else { return }
-    pings.cancel(ping)
-    turn.reply(ping, .failed(Ending(.cancelled, .us)))
+    guard let caller = pings.cancel(ping) else { return }
+    turn.reply(caller, .failed(Ending(.cancelled, .us)))
   }
 
   func received(pong token: UInt64, _ turn: Turn) {
-    guard let (command, roundTrip) = pings.answered(token, at: turn.now) else { return }
-    turn.reply(command, .roundTrip(roundTrip))
+    guard let (caller, roundTrip) = pings.answered(token, at: turn.now) else { return }
+    turn.reply(caller, .roundTrip(roundTrip))
   }
 
   func pingDeadlineReached(_ turn: Turn) {
-    for command in pings.expired(at: turn.now) {
-      turn.reply(command, .failed(Ending(.timedOut, .peer, "no answer to the ping")))
+    for caller in pings.expired(at: turn.now) {
+      turn.reply(caller, .failed(Ending(.timedOut, .peer, "no answer to the ping")))
     }
   }
 
   /// Fails all pings, because the link is gone.
   func endPings(_ ending: Ending, _ turn: Turn) {
-    for command in pings.commands { turn.reply(command, .failed(ending)) }
+    for caller in pings.callers { turn.reply(caller, .failed(ending)) }
   }
 }

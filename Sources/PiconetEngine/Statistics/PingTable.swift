@@ -6,7 +6,7 @@ struct PingTable: Sendable {
     let token: UInt64
     let sentAt: Instant
     /// Nil for a heartbeat.
-    let command: CommandID?
+    let caller: Caller<ResultKind.RoundTrip>?
     let deadline: Instant?
   }
 
@@ -19,41 +19,49 @@ struct PingTable: Sendable {
   /// How many heartbeats may wait for their answers; beyond that the oldest is forgotten.
   private static let heartbeatLimit = 4
 
-  var isFull: Bool { waiting.count { $0.command != nil } >= Self.limit }
+  var isFull: Bool { waiting.count { $0.caller != nil } >= Self.limit }
   /// When the first of the application's pings runs out of time.
   var nextDeadline: Instant? { waiting.compactMap(\.deadline).min() }
   /// The application's pings, oldest first.
-  var commands: [CommandID] { waiting.compactMap(\.command) }
+  var callers: [Caller<ResultKind.RoundTrip>] { waiting.compactMap(\.caller) }
 
   /// - Returns: the token to send.
-  mutating func begin(_ command: CommandID?, deadline: Instant? = nil, at now: Instant) -> UInt64 {
-    if command == nil, waiting.count(where: { $0.command == nil }) >= Self.heartbeatLimit,
-      let oldest = waiting.firstIndex(where: { $0.command == nil })
+  mutating func begin(
+    _ caller: Caller<ResultKind.RoundTrip>?, deadline: Instant? = nil, at now: Instant
+  ) -> UInt64 {
+    if caller == nil, waiting.count(where: { $0.caller == nil }) >= Self.heartbeatLimit,
+      let oldest = waiting.firstIndex(where: { $0.caller == nil })
     {
       waiting.remove(at: oldest)
     }
     defer { nextToken = (nextToken + 1) & VariableInteger.max }
-    waiting.append(Waiting(token: nextToken, sentAt: now, command: command, deadline: deadline))
+    waiting.append(Waiting(token: nextToken, sentAt: now, caller: caller, deadline: deadline))
     return nextToken
   }
 
   /// Takes out a ping of the application. Its token is not used again, so an answer on its way can't be taken for
   /// another ping's.
-  mutating func cancel(_ command: CommandID) { waiting.removeAll { $0.command == command } }
+  /// - Returns: nil if it does not wait here.
+  mutating func cancel(_ command: CommandID) -> Caller<ResultKind.RoundTrip>? {
+    guard let index = waiting.firstIndex(where: { $0.caller?.command == command }) else { return nil }
+    return waiting.remove(at: index).caller
+  }
 
   /// A pong came. One that nothing waits for is ignored: the remote side may invent them.
-  mutating func answered(_ token: UInt64, at now: Instant) -> (command: CommandID, roundTrip: Duration)? {
+  mutating func answered(
+    _ token: UInt64, at now: Instant
+  ) -> (caller: Caller<ResultKind.RoundTrip>, roundTrip: Duration)? {
     guard let index = waiting.firstIndex(where: { $0.token == token }) else { return nil }
     let ping = waiting.remove(at: index)
     let sample = now - ping.sentAt
     if roundTrip == nil { roundTrip = RoundTripEstimate(first: sample) } else { roundTrip?.add(sample) }
-    return ping.command.map { ($0, sample) }
+    return ping.caller.map { ($0, sample) }
   }
 
   /// Takes out the application's pings that have waited for too long.
-  mutating func expired(at now: Instant) -> [CommandID] {
+  mutating func expired(at now: Instant) -> [Caller<ResultKind.RoundTrip>] {
     let over = waiting.filter { ping in ping.deadline.map { $0 <= now } ?? false }
     if !over.isEmpty { waiting.removeAll { ping in ping.deadline.map { $0 <= now } ?? false } }
-    return over.compactMap(\.command)
+    return over.compactMap(\.caller)
   }
 }

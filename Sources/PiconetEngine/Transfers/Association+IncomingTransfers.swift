@@ -195,7 +195,7 @@ extension Association {
       turn.handles.remove(transfer.id)
       guard transfer.phase != .abandoned else { continue }
       turn.add(.closeSource(transfer.id))
-      turn.reply(transfer.command, .failed(ending))
+      turn.reply(transfer.caller, .failed(ending))
     }
     for transfer in transfers.incomingInOrder {
       forget(transfer, turn)

@@ -2,12 +2,14 @@ import PiconetWire
 
 /// Transfers of ours: offered, sent as credit allows, ended by one reply.
 extension Association {
-  func offer(_ command: CommandID, _ id: TransferID, _ offer: ResourceOffer, _ turn: Turn) {
+  func offer(
+    _ caller: Caller<ResultKind.Stored>, _ id: TransferID, _ offer: ResourceOffer, _ turn: Turn
+  ) {
     if let refusal = refusal(of: offer, id, turn.handles) {
       turn.add(.closeSource(id))
-      return turn.reply(command, .failed(refusal))
+      return turn.reply(caller, .failed(refusal))
     }
-    transfers.append(TransferSender(id: id, command: command, offer: offer))
+    transfers.append(TransferSender(id: id, caller: caller, offer: offer))
     turn.handles.append(id, in: self)
     sendOffers(turn)
   }
@@ -64,7 +66,7 @@ extension Association {
   func abandon(_ transfer: TransferSender, _ ending: Ending, _ turn: Turn) {
     guard transfer.phase != .abandoned else { return }
     turn.add(.closeSource(transfer.id))
-    turn.reply(transfer.command, .failed(ending))
+    turn.reply(transfer.caller, .failed(ending))
     guard let number = transfers.abandon(transfer) else { return turn.handles.remove(transfer.id) }
     // The remote side need not hear its own words again.
     let detail = ending.blame == .peer ? "" : ending.detail
@@ -92,7 +94,7 @@ extension Association {
     guard let transfer = transfers.offered[number] else { throw Breach("declines an unknown offer") }
     if try transfer.declined() {
       turn.add(.closeSource(transfer.id))
-      turn.reply(transfer.command, .failed(Ending(reason, .peer, detail)))
+      turn.reply(transfer.caller, .failed(Ending(reason, .peer, detail)))
     }
     free(transfer, turn)
   }
@@ -112,7 +114,7 @@ extension Association {
     }
     if try transfer.completed() {
       turn.add(.closeSource(transfer.id))
-      turn.reply(transfer.command, .stored(name: name, wasAlreadyPresent: wasAlreadyPresent))
+      turn.reply(transfer.caller, .stored(name: name, wasAlreadyPresent: wasAlreadyPresent))
     }
     free(transfer, turn)
   }

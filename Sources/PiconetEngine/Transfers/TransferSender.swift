@@ -26,7 +26,7 @@ final class TransferSender {
   }
 
   let id: TransferID
-  let command: CommandID
+  let caller: Caller<ResultKind.Stored>
   let offer: ResourceOffer
   private(set) var phase: Phase = .waiting
   /// The number on the wire, from the offer on.
@@ -62,9 +62,9 @@ final class TransferSender {
   /// How many reads may be under way or wait for the link at once: one is sent while the next is read.
   static let readAhead = 2
 
-  init(id: TransferID, command: CommandID, offer: ResourceOffer) {
+  init(id: TransferID, caller: Caller<ResultKind.Stored>, offer: ResourceOffer) {
     self.id = id
-    self.command = command
+    self.caller = caller
     self.offer = offer
   }
 

@@ -17,7 +17,7 @@ struct InvitationAttemptsTests {
       let destination = InvitationDestination(
         node: node, expectedPeer: expected, addresses: addresses, transports: TransportKind.allCases, unreachable: nil)
       let arrival = attempts.begin(
-        CommandID(rawValue: command), destination, [], .seconds(30), nil, surroundings(), turn)
+        Caller(CommandID(rawValue: command)), destination, [], .seconds(30), nil, surroundings(), turn)
       #expect(arrival == nil)
     }
     return attempts

@@ -8,7 +8,7 @@ struct InvitationStateTests {
   private func outgoing(_ command: UInt64) -> OutgoingInvitation {
     OutgoingInvitation(
       InvitationAttempt(
-        command: CommandID(rawValue: command), node: node(2), expectedPeer: nil, context: [], code: nil,
+        caller: Caller(CommandID(rawValue: command)), node: node(2), expectedPeer: nil, context: [], code: nil,
         formerMemberships: 0, deadline: seconds(30), transports: nil,
         race: ConnectRace(addresses: [], preference: [], headStart: .zero))
     )

@@ -102,7 +102,7 @@ struct InvitationsTests {
   private func ours() -> OutgoingInvitation {
     OutgoingInvitation(
       InvitationAttempt(
-        command: command, node: node(1), expectedPeer: nil, context: [], code: nil, formerMemberships: 0,
+        caller: Caller(command), node: node(1), expectedPeer: nil, context: [], code: nil, formerMemberships: 0,
         deadline: seconds(30), transports: nil,
         race: ConnectRace(addresses: [], preference: [], headStart: .zero)))
   }

@@ -43,7 +43,7 @@ struct TransferNumbersTests {
 struct NextReadTests {
   private func waiting(size: UInt64) -> TransferSender {
     TransferSender(
-      id: TransferID(rawValue: 1), command: CommandID(rawValue: 1), offer: ResourceOffer(name: [], size: size))
+      id: TransferID(rawValue: 1), caller: Caller(CommandID(rawValue: 1)), offer: ResourceOffer(name: [], size: size))
   }
 
   /// One that the other side has accepted.

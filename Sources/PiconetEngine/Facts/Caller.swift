@@ -1,0 +1,51 @@
+import PiconetWire
+
+/// Whoever waits for the result of a command: its one reply is of this kind, or says why there is none, and the
+/// compiler lets nobody reply with another kind. Made where a command is taken. Commands without a result go by their
+/// number alone.
+struct Caller<Kind>: Hashable, Sendable {
+  let command: CommandID
+
+  init(_ command: CommandID) { self.command = command }
+}
+
+/// The kinds of results.
+enum ResultKind {
+  enum Connected {}
+  enum Stored {}
+  enum Code {}
+  enum RoundTrip {}
+}
+
+/// A result of one kind, or why there is none.
+struct Answer<Kind> {
+  let reply: Reply
+
+  private init(_ reply: Reply) { self.reply = reply }
+
+  static func failed(_ ending: Ending) -> Self { Self(.failed(ending)) }
+}
+
+extension Answer where Kind == ResultKind.Connected {
+  static func connected(_ node: NodeID) -> Self { Self(.connected(node)) }
+}
+
+extension Answer where Kind == ResultKind.Stored {
+  static func stored(name: [UInt8], wasAlreadyPresent: Bool) -> Self {
+    Self(.stored(name: name, wasAlreadyPresent: wasAlreadyPresent))
+  }
+}
+
+extension Answer where Kind == ResultKind.Code {
+  static func code(_ code: String) -> Self { Self(.code(code)) }
+}
+
+extension Answer where Kind == ResultKind.RoundTrip {
+  static func roundTrip(_ duration: Duration) -> Self { Self(.roundTrip(duration)) }
+}
+
+/// How a command without a result has ended.
+enum Completion {
+  case done
+  case failed(Ending)
+}
