@@ -7,12 +7,32 @@ final class ManifestExchange: Sendable {
   /// Manifests that are under way at once: while one is answered the files of the next are read.
   static let atOnce = 2
 
-  private struct State {
+  /// What is known of a manifest that somebody waits for.
+  private enum Question {
+    case open
+    /// Nil: there will be no answer.
+    case answered(ManifestAnswer?)
+  }
+
+  private struct State: AwaitedState {
+    static let servesInTurns = false
+
     var isProbed = false
     var isAnswered = false
     var isOver = false
     var next: UInt64 = 1
-    var waiting: [UInt64: CheckedContinuation<ManifestAnswer?, Never>] = [:]
+    var asked: [UInt64: Question] = [:]
+    var waiters = Waiters<UInt64, ManifestAnswer?>()
+
+    func answer(to number: UInt64) -> ManifestAnswer?? {
+      if case .answered(let answer) = asked[number] { return .some(answer) }
+      return isOver ? .some(nil) : nil
+    }
+
+    /// An answer to what nobody waits for any more is dropped.
+    mutating func settle(_ number: UInt64, _ answer: ManifestAnswer?) {
+      if asked[number] != nil { asked[number] = .answered(answer) }
+    }
   }
 
   private let member: Member
@@ -43,31 +63,25 @@ final class ManifestExchange: Sendable {
   /// - Returns: a line for each file; nil: there will be no answer, or the task was cancelled.
   func ask(_ manifest: FileManifest) async -> ManifestAnswer? {
     let number = manifest.number
-    let answer = await withTaskCancellationHandler {
-      await withCheckedContinuation { (continuation: CheckedContinuation<ManifestAnswer?, Never>) in
-        let isOver = state.withLock { state in
-          guard !state.isOver, !Task.isCancelled else { return true }
-          state.waiting[number] = continuation
-          return false
-        }
-        if isOver { return continuation.resume(returning: nil) }
-        Task {
-          do throws(PiconetError) {
-            try await member.send(manifest.encoded)
-          } catch {
-            settle(number, nil)
-          }
-        }
-      }
-    } onCancel: {
-      settle(number, nil)
+    let isAsked = state.withLock { state in
+      if state.isOver || Task.isCancelled { return false }
+      state.asked[number] = .open
+      return true
     }
+    guard isAsked else { return nil }
+    defer { state.withLock { $0.asked[number] = nil } }
+    Task {
+      do throws(PiconetError) {
+        try await member.send(manifest.encoded)
+      } catch {
+        settle(number, nil)
+      }
+    }
+    let answer = await state.wait(for: number, ifCancelled: .some(nil))
     return answer?.outcomes.count == manifest.files.count ? answer : nil
   }
 
-  private func settle(_ number: UInt64, _ answer: ManifestAnswer?) {
-    state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: answer)
-  }
+  private func settle(_ number: UInt64, _ answer: ManifestAnswer?) { state.change { $0.settle(number, answer) } }
 
   /// Reads the answers, until the receiver has left or the task is cancelled.
   func follow(_ session: Session) async {
@@ -94,12 +108,5 @@ final class ManifestExchange: Sendable {
     end()
   }
 
-  private func end() {
-    let waiting = state.withLock { state in
-      defer { state.waiting = [:] }
-      state.isOver = true
-      return state.waiting
-    }
-    for continuation in waiting.values { continuation.resume(returning: nil) }
-  }
+  private func end() { state.change { $0.isOver = true } }
 }
