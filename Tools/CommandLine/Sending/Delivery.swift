@@ -205,110 +205,151 @@ struct Delivery: Sendable {
     }
   }
 
+  // MARK: One file
+
   private func send(_ file: GatheredFile, _ shared: Shared) async {
-    let name = file.path.readable
-    let end = shared.state.withLock { $0.end } ?? (Task.isCancelled ? Self.interrupted : nil)
-    if let end {
-      if goesOn(after: end, shared) { return await files.giveBack(file) }
-      let isTold = shared.state.withLock { state in
-        state.unfinished += 1
-        state.untried += 1
-        return state.untried <= CommandLineLimits.untriedTold
-      }
-      // The files that were under way have said why.
-      return failed(name, end, isTold: isTold && (console.listsFailures || board.areFew))
+    if let end = shared.state.withLock({ $0.end }) ?? (Task.isCancelled ? Self.interrupted : nil) {
+      return await leaveUntried(file, end, shared)
     }
     gathering.tell(renamed: file)
-    let mediaType = file.kind?.mediaType
-    let key = board.begin(name, peer: TransferPeer(member.proven), total: file.size)
+    let key = board.begin(file.path.readable, peer: TransferPeer(member.proven), total: file.size)
     defer { board.end(key) }
-    let clean: CleanFile?
-    let opened: OpenablePath?
+    let content: Content
     do throws(TransferFailure) {
-      clean = try await prepare(file, shared)
-      opened = file.isURL || clean != nil ? nil : try OpenablePath(file.content ?? file.path)
+      content = try await open(file, shared)
     } catch {
-      guard error == Self.interrupted else { return failed(name, error) }
-      let end = shared.state.withLock { $0.end } ?? error
-      if goesOn(after: end, shared) { return await files.giveBack(file) }
-      shared.state.withLock { $0.unfinished += 1 }
-      return failed(name, end)
+      return await failedToOpen(file, error, shared)
     }
-    defer { withExtendedLifetime((clean, opened)) {} }
-    if !file.isURL {
-      console.tell(
-        .offered(
-          ProgramEvent.Offered(peer: peer, file: name, bytes: clean?.size ?? file.size, mediaType: mediaType)))
-    }
-    let isFinishing = Mutex(false)
-    defer { if isFinishing.withLock({ $0 }) { shared.state.withLock { $0.patience.finished() } } }
-    shared.state.withLock { $0.patience.moved(at: .now) }
+    defer { withExtendedLifetime(content) {} }
     do throws(PiconetError) {
-      let transfer: OutgoingTransfer
-      if let path = clean?.path ?? opened?.text {
-        var resource = Resource.file(path, named: file.name.text, below: file.folder, mediaType: mediaType)
-        resource.contentIdentity = clean?.identity
-        transfer = try await member.startSending(resource)
-      } else {
-        transfer = try await startSending(url: name, as: file.name, key)
-      }
-      let following = transfer.changes.follow { [board] compared in
-        board.compared(key, done: compared)
-        shared.state.withLock { $0.patience.moved(at: .now) }
-      } stored: { [board, notes, member] stored, total in
-        board.progressed(key, done: stored)
-        let isWhole =
-          stored >= total
-          && isFinishing.withLock { flag in
-            defer { flag = true }
-            return !flag
-          }
-        shared.state.withLock { state in
-          state.patience.moved(at: .now)
-          if isWhole { state.patience.beganFinishing() }
-        }
-        // Now, since a receiver that has enough leaves when everything is stored.
-        if isWhole { notes.lookSoon(at: member.proven) }
-      }
-      let sent = try await transfer.interruptibleResult(behind: following)
-      let isNear = shared.state.withLock { state in
-        state.patience.moved(at: .now)
-        state.pace.ended(wasPresent: sent.wasAlreadyPresent)
-        return state.pace.isNear
-      }
-      if isNear { await manifests.probe() }
+      let sent = try await transfer(file, content, key, shared)
       board.end(key, isStored: !sent.wasAlreadyPresent)
-      stored(file, sent, without: clean?.takenOut ?? [])
+      stored(file, sent, without: content.clean?.takenOut ?? [])
     } catch {
       shared.state.withLock { $0.patience.moved(at: .now) }
       board.end(key)
-      if error.code == .exists, error.blame == .peer { return skipped(name) }
-      if error.code == .nameRefused, error.blame == .peer, let place = file.onCards {
-        return await send(file.offered(at: place), shared)
-      }
-      var failure = TransferFailure(error, on: .sender)
+      await ended(file, error, shared)
+    }
+  }
+
+  /// Nothing more can be sent.
+  private func leaveUntried(_ file: GatheredFile, _ end: TransferFailure, _ shared: Shared) async {
+    if goesOn(after: end, shared) { return await files.giveBack(file) }
+    let isTold = shared.state.withLock { state in
+      state.unfinished += 1
+      state.untried += 1
+      return state.untried <= CommandLineLimits.untriedTold
+    }
+    // The files that were under way have said why.
+    failed(file.path.readable, end, isTold: isTold && (console.listsFailures || board.areFew))
+  }
+
+  /// What is sent of a file: a copy without what it was not to tell, or itself; neither is of a URL.
+  private struct Content {
+    let clean: CleanFile?
+    let opened: OpenablePath?
+  }
+
+  private func open(_ file: GatheredFile, _ shared: Shared) async throws(TransferFailure) -> Content {
+    let clean = try await prepare(file, shared)
+    return Content(
+      clean: clean, opened: file.isURL || clean != nil ? nil : try OpenablePath(file.content ?? file.path))
+  }
+
+  private func failedToOpen(_ file: GatheredFile, _ failure: TransferFailure, _ shared: Shared) async {
+    guard failure == Self.interrupted else { return failed(file.path.readable, failure) }
+    let end = shared.state.withLock { $0.end } ?? failure
+    if goesOn(after: end, shared) { return await files.giveBack(file) }
+    shared.state.withLock { $0.unfinished += 1 }
+    failed(file.path.readable, end)
+  }
+
+  /// Sends what was opened, and waits until the receiver has it.
+  private func transfer(
+    _ file: GatheredFile, _ content: Content, _ key: TransferBoard.Key, _ shared: Shared
+  ) async throws(PiconetError) -> SentResource {
+    let isFinishing = Mutex(false)
+    defer { if isFinishing.withLock({ $0 }) { shared.state.withLock { $0.patience.finished() } } }
+    let transfer = try await startSending(file, content, key, shared)
+    let following = transfer.changes.follow { [board] compared in
+      board.compared(key, done: compared)
+      shared.state.withLock { $0.patience.moved(at: .now) }
+    } stored: { [board, notes, member] stored, total in
+      board.progressed(key, done: stored)
+      let isWhole =
+        stored >= total
+        && isFinishing.withLock { flag in
+          defer { flag = true }
+          return !flag
+        }
       shared.state.withLock { state in
-        // Given up by `watch`, or ended with the link or a program.
-        if error.mayGoOn || state.end?.word == "timed-out" { state.unfinished += 1 }
-        if error.mayGoOn, !file.isURL, UInt64(clamping: file.size) > ReceivingDirectory.largestUnkeptSize {
-          state.keepsPart = true
-        }
+        state.patience.moved(at: .now)
+        if isWhole { state.patience.beganFinishing() }
       }
-      // Only what the end of all has taken along goes back: a file that failed on its own has its outcome.
-      var endedWithAll = false
+      // Now, since a receiver that has enough leaves when everything is stored.
+      if isWhole { notes.lookSoon(at: member.proven) }
+    }
+    let sent = try await transfer.interruptibleResult(behind: following)
+    let isNear = shared.state.withLock { state in
+      state.patience.moved(at: .now)
+      state.pace.ended(wasPresent: sent.wasAlreadyPresent)
+      return state.pace.isNear
+    }
+    if isNear { await manifests.probe() }
+    return sent
+  }
+
+  private func startSending(
+    _ file: GatheredFile, _ content: Content, _ key: TransferBoard.Key, _ shared: Shared
+  ) async throws(PiconetError) -> OutgoingTransfer {
+    let (name, mediaType) = (file.path.readable, file.kind?.mediaType)
+    if !file.isURL {
+      console.tell(
+        .offered(
+          ProgramEvent.Offered(
+            peer: peer, file: name, bytes: content.clean?.size ?? file.size, mediaType: mediaType)))
+    }
+    shared.state.withLock { $0.patience.moved(at: .now) }
+    guard let path = content.clean?.path ?? content.opened?.text else {
+      return try await startSending(url: name, as: file.name, key)
+    }
+    var resource = Resource.file(path, named: file.name.text, below: file.folder, mediaType: mediaType)
+    resource.contentIdentity = content.clean?.identity
+    return try await member.startSending(resource)
+  }
+
+  /// A file did not arrive.
+  private func ended(_ file: GatheredFile, _ error: PiconetError, _ shared: Shared) async {
+    let name = file.path.readable
+    if error.code == .exists, error.blame == .peer { return skipped(name) }
+    if error.code == .nameRefused, error.blame == .peer, let place = file.onCards {
+      return await send(file.offered(at: place), shared)
+    }
+    shared.state.withLock { state in
+      // Given up by `watch`, or ended with the link or a program.
+      if error.mayGoOn || state.end?.word == "timed-out" { state.unfinished += 1 }
+      if error.mayGoOn, !file.isURL, UInt64(clamping: file.size) > ReceivingDirectory.largestUnkeptSize {
+        state.keepsPart = true
+      }
+    }
+    // Only what the end of all has taken along goes back: a file that failed on its own has its outcome.
+    if let end = endOfAll(with: error, shared) {
+      if goesOn(after: end, shared) { await files.giveBack(file) } else { failed(name, end) }
+    } else {
+      failed(name, TransferFailure(error, on: .sender))
+    }
+  }
+
+  /// Why nothing more can be sent, if the file has ended with that. The first failure knows why; the others only know
+  /// that it is over.
+  private func endOfAll(with error: PiconetError, _ shared: Shared) -> TransferFailure? {
+    let failure = TransferFailure(error, on: .sender)
+    return shared.state.withLock { state in
       if failure.endsConnection {
-        endedWithAll = true
-        // The first failure knows why; the others only know that it is over.
-        failure = shared.state.withLock { state in
-          if state.end == nil { state.end = failure }
-          return state.end ?? failure
-        }
-      } else if error.code == .cancelled, error.blame == .us, let end = shared.state.withLock({ $0.end }) {
-        endedWithAll = true
-        failure = end
+        if state.end == nil { state.end = failure }
+        return state.end
       }
-      if endedWithAll, goesOn(after: failure, shared) { return await files.giveBack(file) }
-      failed(name, failure)
+      return error.code == .cancelled && error.blame == .us ? state.end : nil
     }
   }
 
