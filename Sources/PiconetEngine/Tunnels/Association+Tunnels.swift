@@ -135,6 +135,9 @@ extension Association {
     return true
   }
 
+  /// Each side of a tunnel that we relay may have no more ahead than this.
+  func bound(tunnel number: UInt64, window: Int) { tunnels[number]?.bound(window: window) }
+
   func write(_ bytes: Bytes, toTunnel number: UInt64, _ turn: Turn) {
     guard let tunnel = tunnels[number], tunnel.takesBytes else { return }
     tunnel.write(bytes)

@@ -6,22 +6,24 @@ import PiconetWire
 /// is one like any other, with TLS from end to end; a relay sees ciphertext. Tunnels may lie in one another: the link
 /// between us and a relay may itself be in one.
 struct RelayedTunnels {
-  /// One half of a relayed tunnel; `owed` counts bytes that came by it and have been passed on, but for which the
-  /// sender has no credit yet.
+  /// One half of a relayed tunnel.
   private struct Half: Sendable {
     let other: TunnelPlace
     /// The key that has asked for the tunnel, whose quota counts.
     let opener: PeerID
     let relays: Int
+    /// Bytes that came by it and count against no quota yet.
+    var uncharged = 0
+    /// Bytes that came by it and have been passed on, but for which the sender has no credit yet.
     var owed = 0
-
-    /// This half with nothing owed any more.
-    var settled: Half { Half(other: other, opener: opener, relays: relays) }
+    /// Its place among those that wait for credit.
+    var turn: UInt64 = 0
   }
 
   private var halves: [TunnelPlace: Half] = [:]
   private var budgets: [PeerID: RateBudget] = [:]
   private var budget: RateBudget?
+  private var lastTurn: UInt64 = 0
   /// Nil if this node does not relay.
   private let quotas: RelayQuotas?
   /// Told of changes to what `nextDeadline` depends on.
@@ -46,38 +48,74 @@ struct RelayedTunnels {
     halves[other] = Half(other: one, opener: opener, relays: relays)
   }
 
-  private mutating func remove(_ place: TunnelPlace) {
+  /// - Parameter quotas: against which what has come by its halves counts now.
+  private mutating func remove(_ place: TunnelPlace, _ quotas: RelayQuotas, at now: Instant) {
     guard let half = halves.removeValue(forKey: place) else { return }
-    halves[half.other] = nil
+    let other = halves.removeValue(forKey: half.other)
+    charge(half.uncharged + (other?.uncharged ?? 0), to: half.opener, quotas, at: now)
     if count(of: half.opener) == 0 { forgetBudget(of: half.opener) }
   }
+
+  /// Bytes have come by this half.
+  private mutating func arrived(_ count: Int, by place: TunnelPlace) { halves[place]?.uncharged += count }
 
   /// Bytes that came by this half have been passed on. For a tunnel that is over there is no credit.
   private mutating func passed(_ count: Int, of place: TunnelPlace) {
     guard var half = halves[place] else { return }
     half.owed += count
+    enqueue(&half)
     halves[place] = half
   }
 
-  /// Whether more has been passed on for this key than its quota allows. It opens no tunnel until that is made up for:
-  /// each would let more through.
-  private func isInDebt(_ key: PeerID, at now: Instant) -> Bool { budgets[key]?.isOpen(at: now) == false }
+  /// The half waits behind all others.
+  private mutating func enqueue(_ half: inout Half) {
+    if half.turn == 0 {
+      lastTurn += 1
+      half.turn = lastTurn
+    }
+  }
 
-  /// Bytes have come by this half: they count against the quotas now, whatever becomes of the tunnel.
-  private mutating func charge(_ count: Int, of place: TunnelPlace, _ quotas: RelayQuotas, at now: Instant) {
-    guard let half = halves[place] else { return }
-    budgets[half.opener, default: RateBudget(rate: quotas.memberRate, at: now)].take(count, at: now)
+  /// Whether so much has been passed on for this key, or for all, that it has to be made up for before the key opens
+  /// another tunnel: each would let more through.
+  private func isInDebt(_ key: PeerID, at now: Instant) -> Bool {
+    budget?.isInDebt(at: now) == true || budgets[key]?.isInDebt(at: now) == true
+  }
+
+  private mutating func charge(_ count: Int, to key: PeerID, _ quotas: RelayQuotas, at now: Instant) {
+    guard count > 0 else { return }
+    budgets[key, default: RateBudget(rate: quotas.memberRate, at: now)].take(count, at: now)
     var all = budget ?? RateBudget(rate: quotas.rate, at: now)
     all.take(count, at: now)
     budget = all
   }
 
-  /// Takes out halves whose senders may send more now, in order, and how much of each has been passed on.
-  private mutating func takeDue(at now: Instant) -> [(place: TunnelPlace, count: Int)] {
-    guard budget?.isOpen(at: now) != false else { return [] }
-    let due = halves.filter { $0.value.owed > 0 && budgets[$0.value.opener]?.isOpen(at: now) != false }
-    for (place, half) in due { halves[place] = half.settled }
-    return due.map { (place: $0.key, count: $0.value.owed) }.sorted { $0.place < $1.place }
+  /// Those whose senders may send more now get credit for a window at most, those first that have waited longest, until
+  /// the quotas are used up.
+  /// - Returns: the halves, and how much of each has been passed on.
+  private mutating func takeDue(_ quotas: RelayQuotas, at now: Instant) -> [(place: TunnelPlace, count: Int)] {
+    var due: [(place: TunnelPlace, count: Int)] = []
+    var waiting = halves.filter { $0.value.owed > 0 }.map { (turn: $0.value.turn, place: $0.key) }
+    waiting.sort { $0.turn < $1.turn }
+    // Whoever has more than that waits for its next turn.
+    while budget?.isOpen(at: now) != false, !waiting.isEmpty {
+      let places = waiting.map(\.place)
+      waiting = []
+      for place in places where budget?.isOpen(at: now) != false {
+        guard var half = halves[place], budgets[half.opener]?.isOpen(at: now) != false else { continue }
+        let count = min(half.owed, quotas.window)
+        charge(count, to: half.opener, quotas, at: now)
+        half.owed -= count
+        half.uncharged -= count
+        half.turn = 0
+        if half.owed > 0 {
+          enqueue(&half)
+          waiting.append((half.turn, place))
+        }
+        halves[place] = half
+        due.append((place, count))
+      }
+    }
+    return due
   }
 
   /// When the next sender that waits for a quota may send more.
@@ -137,6 +175,8 @@ extension RelayedTunnels {
         return other.close(tunnel: offer, Ending(.left, .us), isAborted: true, turn)
       }
       append(place, otherPlace, openedBy: key, relays: count)
+      opener.bound(tunnel: number, window: quotas.window)
+      other.bound(tunnel: offer, window: quotas.window)
     } catch {
       opener.close(tunnel: number, error, isAborted: true, turn)
     }
@@ -144,13 +184,14 @@ extension RelayedTunnels {
 
   /// Hands what came by one half to the other, and lets senders send more once their bytes have been passed on.
   mutating func settle(_ members: AssociationTable, _ turn: Turn) {
+    guard let quotas else { return }
     while let step = turn.takeRelayStep() {
       let (place, source) = (step.place, step.source)
       guard belong(place, source) else { continue }
-      if case .data(let bytes) = step.kind, let quotas { charge(bytes.count, of: source, quotas, at: turn.now) }
+      if case .data(let bytes) = step.kind { arrived(bytes.count, by: source) }
       // A member that is over has closed its half, which waits behind this step.
       guard let member = members[place.node] else {
-        if case .closed = step.kind { remove(place) }
+        if case .closed = step.kind { remove(place, quotas, at: turn.now) }
         continue
       }
       switch step.kind {
@@ -163,7 +204,7 @@ extension RelayedTunnels {
       case .closed(let ending):
         // What had come before goes on.
         member.close(tunnel: place.number, ending, isAborted: false, turn)
-        remove(place)
+        remove(place, quotas, at: turn.now)
       }
     }
     giveCredit(members, turn)
@@ -171,8 +212,8 @@ extension RelayedTunnels {
 
   /// Lets senders send more once their bytes have been passed on, as far as the quotas allow.
   mutating func giveCredit(_ members: AssociationTable, _ turn: Turn) {
-    guard !isEmpty else { return }
-    for (place, count) in takeDue(at: turn.now) {
+    guard let quotas, !isEmpty else { return }
+    for (place, count) in takeDue(quotas, at: turn.now) {
       // One that is over needs no credit.
       if let member = members[place.node] { member.tunnelConsumed(place.number, count, turn) }
     }

@@ -42,9 +42,12 @@ final class Tunnel {
   /// Whether it is in the queue of tunnels with something to send.
   private(set) var isQueued = false
 
+  /// How many bytes the other side may send ahead.
+  private var window = Tunnel.largestWindow
+
   /// Bytes that one side may send ahead: so many that ends and relay, each on its own processor, seldom wait for one
   /// another, and that a flush carries as much as one without a relay.
-  static let window: UInt64 = 512 << 10
+  static let largestWindow: UInt64 = 512 << 10
   private static let pieceCount = 16 << 10
   /// Bytes that a link of ours may have waiting here.
   static let writeLimit = 256 << 10
@@ -62,6 +65,9 @@ final class Tunnel {
 
   /// Connects this side of the tunnel.
   func lead(to end: End) { self.end = end }
+
+  /// From now on the other side may send no more ahead than this, but for what it was allowed before.
+  func bound(window: Int) { self.window = UInt64(window) }
 
   func open() { if phase == .asked { phase = .open } }
 
@@ -157,7 +163,7 @@ final class Tunnel {
   /// What the other side is told now.
   func grant() -> (consumed: UInt64, limit: UInt64) {
     consumedTold = consumed
-    granted = max(granted, consumed + Self.window)
+    granted = max(granted, consumed + window)
     return (consumed, granted)
   }
 

@@ -132,13 +132,94 @@ struct RelayedTunnelTests {
     try #require(engine.relay(0, from: 1, to: 2) != nil)
     func credits(_ member: PlayedNode, _ outcome: Outcome) -> Int { member.sent(outcome).credits.count }
     // A quarter of a second at once, and the last piece whole.
-    #expect(credits(one, one.receive(.tunnelData(tunnel: 0, bytes(8_000)))) == 1)
-    #expect(credits(one, one.receive(.tunnelData(tunnel: 0, bytes(8_000)))) == 0)
+    for goesOn in [true, true, false] {
+      #expect(credits(one, one.receive(.tunnelData(tunnel: 0, bytes(8_000)))) == (goesOn ? 1 : 0))
+    }
     #expect(credits(two, two.receive(.tunnelData(tunnel: 0, bytes(8_000)))) == 1)
     let soon = engine.side.wait(.milliseconds(100))
     #expect(credits(one, soon) == 0)
     let later = engine.side.wait(.milliseconds(100))
-    #expect(one.sent(later).credits.map(\.consumed) == [16_000])
+    #expect(one.sent(later).credits.map(\.consumed) == [24_000])
+  }
+
+  /// Bytes that the second member gets in this time from the first one, which sends all that it may in these tunnels.
+  private func passed(_ engine: TunnelEngine, _ tunnels: [UInt64], in time: Duration) -> Int {
+    let (one, other) = (engine.members[0], engine.members[1])
+    let window = Int(WireLimits.tunnelWindow)
+    var limits: [UInt64: Int] = [:]
+    var sent: [UInt64: Int] = [:]
+    var passed = 0
+    func note(_ outcome: Outcome) {
+      passed += other.sent(outcome).tunnelled.count
+      for case .tunnelCredit(let tunnel, _, let limit) in one.sent(outcome) {
+        limits[tunnel] = max(limits[tunnel] ?? 0, Int(limit))
+      }
+    }
+    func acknowledge() {
+      for member in [one, other] {
+        note(member.receive(.acknowledge(received: engine.side.engine.associations[member.far]?.sequenced.sent ?? 0)))
+      }
+    }
+    for _ in 0..<Int(time / .milliseconds(50)) {
+      note(engine.side.wait(.milliseconds(50)))
+      for tunnel in tunnels {
+        while case let count = min(16_000, limits[tunnel, default: window] - sent[tunnel, default: 0]), count > 0 {
+          sent[tunnel, default: 0] += count
+          note(one.receive(.tunnelData(tunnel: tunnel, bytes(count))))
+        }
+      }
+      acknowledge()
+      engine.side.forgetLog()
+    }
+    return passed
+  }
+
+  @Test(
+    "a key that sends all it may has its rate over a minute, however small, and once what its tunnels may have ahead",
+    arguments: [16 << 10, 50_000, 300_000])
+  func rate(_ rate: Int) throws {
+    let engine = TunnelEngine(members: [1, 2]) { $0.relaying?.memberRate = rate }
+    let tunnels: [UInt64] = [0, 2, 4, 6]
+    for tunnel in tunnels { try #require(engine.relay(tunnel) != nil) }
+    let passed = passed(engine, tunnels, in: .seconds(60))
+    let ahead = tunnels.count * max(Int(WireLimits.tunnelWindow), rate / 4)
+    #expect(passed <= rate * 60 + rate / 2 + ahead, "\(passed)")
+    #expect(passed >= rate * 57, "\(passed)")
+  }
+
+  @Test("all keys together have the rate of the relay, and each tunnel its turn")
+  func turns() throws {
+    let rate = 100_000
+    let engine = TunnelEngine(members: [1, 2, 3]) { $0.relaying?.rate = rate }
+    let (one, two, other) = (engine.members[0], engine.members[1], engine.members[2])
+    for number in [0, 2, 4] as [UInt64] { try #require(engine.relay(number, from: 0, to: 2) != nil) }
+    try #require(engine.relay(0, from: 1, to: 2) != nil)
+    var limits: [[UInt64: Int]] = [[0: 65_536, 2: 65_536, 4: 65_536], [0: 65_536]]
+    var sent: [[UInt64: Int]] = [[:], [:]]
+    for _ in 0..<1_200 {
+      var outcome = engine.side.wait(.milliseconds(50))
+      for (index, member) in [one, two].enumerated() {
+        for (tunnel, limit) in limits[index].sorted(by: { $0.key < $1.key }) {
+          let count = min(8_000, limit - sent[index][tunnel, default: 0])
+          guard count > 0 else { continue }
+          sent[index][tunnel, default: 0] += count
+          outcome += member.receive(.tunnelData(tunnel: tunnel, bytes(count)))
+        }
+      }
+      for member in [one, two, other] {
+        outcome += member.receive(
+          .acknowledge(received: engine.side.engine.associations[member.far]?.sequenced.sent ?? 0))
+      }
+      for (index, member) in [one, two].enumerated() {
+        for case .tunnelCredit(let tunnel, _, let limit) in member.sent(outcome) { limits[index][tunnel] = Int(limit) }
+      }
+      engine.side.forgetLog()
+    }
+    let shares = sent.flatMap { $0.sorted { $0.key < $1.key }.map(\.value) }
+    let ahead = 4 * Int(WireLimits.tunnelWindow)
+    #expect(shares.reduce(0, +) <= rate * 60 + rate / 2 + ahead && shares.reduce(0, +) >= rate * 57, "\(shares)")
+    let mean = rate * 60 / 4
+    #expect(shares.allSatisfy { $0 >= mean * 8 / 10 && $0 <= mean * 13 / 10 }, "\(shares)")
   }
 
   @Test("a key that closes its tunnels and opens new ones has no new budget")
@@ -155,9 +236,9 @@ struct RelayedTunnelTests {
     #expect(engine.relay(4) != nil)
   }
 
-  @Test("bytes that come with the end of their tunnel count as well, and a debt is a second's at most")
+  @Test("bytes that come with the end of their tunnel count as well, and all of them are made up for")
   func charged() throws {
-    let engine = TunnelEngine(members: [1, 2]) { $0.relaying?.memberRate = 4_000 }
+    let engine = TunnelEngine(members: [1, 2]) { $0.relaying?.memberRate = 20_000 }
     let (one, other) = (engine.members[0], engine.members[1])
     try #require(engine.relay() != nil)
     let pieces = (0..<5).map { _ in Frame.tunnelData(tunnel: 0, bytes(13_000)) }
@@ -165,10 +246,46 @@ struct RelayedTunnelTests {
     engine.side.take(.received(one.link, frames.flatMap { FrameEncoder.encode($0) }[...]))
     let open = Frame.openTunnel(tunnel: 2, to: other.far.memberName)
     #expect(one.sent(one.receive(open)).closes == [.limitExceeded])
-    engine.side.wait(.milliseconds(900))
+    // 65,000 bytes less the quarter of a second's that it had, and the one that it may owe.
+    engine.side.wait(.milliseconds(2_700))
     #expect(one.sent(one.receive(.closeTunnel(tunnel: 2, .left, detail: ""), open)).closes == [.limitExceeded])
-    engine.side.wait(.milliseconds(200))
+    engine.side.wait(.milliseconds(100))
     #expect(engine.relay(4) != nil)
+  }
+
+  @Test("a key that opens tunnels, fills them and closes them has its rate over a minute, and no more")
+  func churned() throws {
+    let rate = 50_000
+    let engine = TunnelEngine(members: [1, 2]) { $0.relaying?.memberRate = rate }
+    let (one, other) = (engine.members[0], engine.members[1])
+    var (passed, opened) = (0, 0)
+    for _ in 0..<600 {
+      engine.side.wait(.milliseconds(100))
+      if let number = engine.relay(0) {
+        opened += 1
+        for _ in 0..<5 { passed += other.sent(one.receive(.tunnelData(tunnel: 0, bytes(13_000)))).tunnelled.count }
+        one.receive(.closeTunnel(tunnel: 0, .left, detail: ""))
+        other.receive(.closeTunnel(tunnel: number, .left, detail: ""))
+      } else {
+        one.receive(.closeTunnel(tunnel: 0, .left, detail: ""))
+      }
+      for member in [one, other] {
+        member.receive(.acknowledge(received: engine.side.engine.associations[member.far]?.sequenced.sent ?? 0))
+      }
+      engine.side.forgetLog()
+    }
+    #expect(passed <= rate * 60 + rate / 2 + 65_000 && passed >= rate * 50, "\(passed) in \(opened) tunnels")
+  }
+
+  @Test("a rate at which no link lives is refused with the limits")
+  func leastRate() {
+    for rate in [0, 1_024, (16 << 10) - 1, (1 << 30) + 1] {
+      #expect(throws: InvalidConfiguration(rule: "a relay passes on 16 KiB to 1 GiB a second")) {
+        var quotas = RelayQuotas()
+        quotas.memberRate = rate
+        try quotas.validate()
+      }
+    }
   }
 
   @Test("tunnels that are closed count against the key until the other end has answered")

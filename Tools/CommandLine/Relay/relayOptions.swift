@@ -9,7 +9,7 @@ struct RelayArguments: Hashable, LinkCommandArguments {
   var rate: Int?
 
   static let mostMembers: Int64 = 255
-  static let rates: ClosedRange<Int64> = 1024...(1 << 30)
+  static let rates: ClosedRange<Int64> = (16 << 10)...(1 << 30)
 }
 
 /// The command line of `piconet relay`.
@@ -43,7 +43,7 @@ let relayOptions = OptionTable<RelayArguments>(
       .value(name: "BYTES") { (arguments, value) throws(UnacceptableValue) in
         let rate = try OptionNumbers.byteCount(value)
         guard RelayArguments.rates.contains(rate) else {
-          throw .because("a relay passes on 1024 bytes to 1 GiB a second")
+          throw .because("a relay passes on 16 KiB to 1 GiB a second")
         }
         arguments.rate = Int(rate)
       }),
