@@ -1,5 +1,8 @@
 import Foundation
 import Piconet
+import PiconetTLS
+import PiconetWire
+import TestSupport
 import Testing
 
 @Suite("Members that are introduced to one another", .timeLimit(.minutes(15)))
@@ -81,6 +84,8 @@ struct IntroductionTests {
       try await ada.session.introduce(two[0], to: two[1])
       #expect(ben.session[cleo.id]?.proven.introducedBy == ada.id)
       #expect(cleo.session[ben.id]?.proven.introducedBy == ada.id)
+      #expect(cleo.session[ben.id]?.confirmation == .introduced(by: ada.id))
+      #expect(two.allSatisfy { $0.confirmation == .none })
       asked.cancel()
       #expect(await asked.value)
     }
@@ -116,6 +121,69 @@ struct IntroductionTests {
       #expect(await failure { try await toCleo.accept() }?.code == .declined)
       #expect(await failure { try await toBen.accept() }?.code == .declined)
       #expect(ben.session[cleo.id] == nil && cleo.session[ben.id] == nil)
+    }
+  }
+
+  @Test("a no is remembered: whoever else introduces the node gets it too, and nobody is asked again")
+  func declinedOnce() async throws {
+    try await run { ada, ben, cleo in
+      let asked = Task { () -> Int in
+        var count = 0
+        for await introduction in ben.session.introductions {
+          count += 1
+          await introduction.decline()
+        }
+        return count
+      }
+      let two = try members(of: ada, ben, cleo)
+      for _ in 0..<2 {
+        let error = await refusal(by: ada, of: two[0], two[1])
+        #expect(error?.code == .declined && error?.peer == ben.id, "\(String(describing: error))")
+      }
+      await ben.stop()
+      #expect(await asked.value == 1)
+    }
+  }
+
+  @Test(
+    "one whose name looks like that of a known device of another key is refused, whatever becomes of introductions",
+    arguments: [IntroductionPolicy.ask, .show, .takeWord], ["Cleo", "cleo", "CIeo", "Cleo (000000000000)"])
+  func lookalike(_ policy: IntroductionPolicy, _ name: String) async throws {
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    let storage = IdentityStorage.directory(folder.path + "/state")
+    let other = try #require(PeerID(bytes: Array(repeating: 7, count: 32)))
+    try storage.changeTrust { known throws(StateFailure) in
+      try known.take(other, name: "Cleo", at: 1, confirmed: .code, rights: [])
+    }
+    try await run(
+      ben: {
+        $0.identity = storage
+        $0.introductions = policy
+      },
+      cleo: {
+        $0.name = name
+        $0.introductions = .takeWord
+      }
+    ) { ada, ben, cleo in
+      let asked = Task { await ben.session.introductions.first() }
+      let two = try members(of: ada, ben, cleo)
+      let error = await refusal(by: ada, of: two[0], two[1])
+      #expect(error?.code == .declined && error?.peer == ben.id, "\(String(describing: error))")
+      asked.cancel()
+      #expect(await asked.value == nil)
+    }
+  }
+
+  @Test("two of whom one refuses the other are told so by the member between them, and by each that wanted the other")
+  func told() async throws {
+    func takesWord(_ configuration: inout NodeConfiguration) { configuration.introductions = .takeWord }
+    try await run(ben: takesWord, cleo: { $0.introductions = .refuse }) { ada, ben, cleo in
+      let two = try members(of: ada, ben, cleo)
+      #expect(await refusal(by: ada, of: two[0], two[1])?.code == .declined)
+      let apart = await ben.session.separations.first()
+      #expect(apart?.members == [ben.id, cleo.id] && apart?.standing == .refused, "\(String(describing: apart))")
+      #expect(apart?.error.code == .declined, "\(String(describing: apart))")
     }
   }
 
@@ -204,7 +272,7 @@ struct IntroductionTests {
       }
     ) { ada, ben, cleo in
       let apart = await ada.session.separations.first()
-      #expect(apart?.members == [ben.id, cleo.id])
+      #expect(apart?.members == [ben.id, cleo.id] && apart?.standing == .refused)
       #expect(apart?.error.code == .declined && apart?.error.peer == cleo.id, "\(String(describing: apart))")
       #expect(ben.session[cleo.id] == nil)
     }

@@ -28,6 +28,7 @@ extension NodeCore {
     case .introductionReceived(let node): introduced(node)
     case .introductionEnded(let node, let ending): introductionEnded(node, ending)
     case .membersApart(let one, let other, let ending): membersApart(one, other, ending)
+    case .membersTogether(let one, let other, let ending): membersTogether(one, other, ending)
     case .peerRefused(let node, let name, let traits, let ending, let suppressed):
       refusals.push(RefusedPeer(node, name: name, traits, ending, suppressed: suppressed))
     case .codeFailed(let peer, _, let left, let ending): failedCodes.push(FailedCode(peer, left: left, ending))

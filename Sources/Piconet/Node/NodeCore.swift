@@ -40,6 +40,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     var invitations = OpenInvitations()
     /// By who is introduced; what each ends with.
     var introductions: [NodeID: Watched<InvitationOutcome?>] = [:]
+    var introductionHistory = IntroductionHistory()
     var transfers = TransferTable()
     var streams = OpenStreams()
   }

@@ -11,7 +11,7 @@ public enum IntroductionPolicy: Sendable, Hashable {
   /// `Session.introductions` lists each, for information only: a program that wants the node invites it
   /// (`Introduction.asPeer`), and an invitation by it is a question like any other's. They may be accepted and declined
   /// as well. The trust policy judges a node when it is connected; here only those are left out that are blocked, or
-  /// have the name of another known key.
+  /// have the name of another known key, or one that looks like it.
   case show
   /// Every member's word is taken: a node that is introduced becomes a member, if it wants that as well.
   case takeWord
@@ -25,7 +25,8 @@ public struct Introduction: Sendable, Identifiable {
   public let id: UInt64
   /// The node that is introduced. Its key is proven before it becomes a member.
   public let peer: NodeID
-  /// What the introducer calls it: a label, and no proof of anything. Escape it before showing it on a terminal.
+  /// A known key's name here (`KnownPeer`), or else what the introducer calls it: a label, and no proof of anything.
+  /// Escape it before showing it on a terminal.
   public let name: String
   /// The member that introduces it; the first one, if several do.
   public let introducer: Member
@@ -57,8 +58,12 @@ public struct Introduction: Sendable, Identifiable {
     throw PiconetError(Task.isCancelled ? .cancelled : .shuttingDown, peer: peer, blame: .us)
   }
 
-  /// Declines: the introducer is told `declined`. The node may still invite this one, as any other may.
-  public func decline() async { _ = await answer(false, .declined) }
+  /// Declines: the introducer is told `declined`, and so is every other member that introduces the node from now on,
+  /// without a question here, until the node restarts or becomes a member in another way. It may still invite this one,
+  /// as any other may, and be invited.
+  public func decline() async {
+    if case .success = await answer(false, .declined) { core.withState { $0.introductionHistory.declined(peer) } }
+  }
 
   private func answer(_ accept: Bool, _ reason: Reason) async -> Result<Void, Ending> {
     await core.answer(
@@ -123,28 +128,34 @@ extension NodeCore {
 
   func introduced(_ introduced: IntroducedNode) {
     guard let introducer = member(introduced.by) else { return }
-    if configuration.introductions == .refuse || isRefused(introduced) {
+    let isDeclined = withState { $0.introductionHistory.isDeclined(introduced.node) }
+    if configuration.introductions == .refuse || isDeclined || isRefused(introduced) {
       return tell(.answerIntroduction(introduced.node, accept: false, .declined))
     }
     if configuration.introductions == .takeWord {
       return tell(.answerIntroduction(introduced.node, accept: true, .left))
     }
     let introduction = Introduction(
-      id: makeNumber(), peer: introduced.node, name: introduced.name, introducer: introducer, core: self,
+      id: makeNumber(), peer: introduced.node,
+      name: judge.standing(of: introduced.node.peer).known?.name ?? introduced.name, introducer: introducer, core: self,
       state: Watched(nil))
     withState { $0.introductions[introduced.node] = introduction.state }
     introductions.push(introduction)
   }
 
-  /// The policy does not let it in, or its name belongs to another key here. Its link is judged again, by the name that
-  /// it gives itself.
+  /// The policy does not let it in, or its name belongs to another key here or looks like that: its only proof is the
+  /// word of the member that says the name. Its link is judged again, by the name that it gives itself.
   private func isRefused(_ introduced: IntroducedNode) -> Bool {
-    if configuration.introductions == .show { return !judge.mayBeShown(introduced.node, name: introduced.name) }
+    if !judge.mayBeShown(introduced.node, name: introduced.name) { return true }
+    if configuration.introductions == .show { return false }
     if case .refused = judge.judge(introduced.node, name: introduced.name, isDialled: true) { return true }
     return false
   }
 
   func introductionEnded(_ node: NodeID, _ ending: Ending) {
+    if configuration.introductions == .takeWord {
+      tell(withState { $0.introductionHistory.failed(node, ending) }, of: node)
+    }
     end(introductionOf: node, with: .failed(PiconetError(ending, peer: node)))
   }
 

@@ -47,6 +47,7 @@ extension NodeCore {
       invitations.remove { $0.state === invitation }
     }
     end(introductionOf: peer.node, with: .joined(membership))
+    tell(withState { $0.introductionHistory.joined(peer.node) }, of: peer.node)
     log.push(membership, .joined)
   }
 

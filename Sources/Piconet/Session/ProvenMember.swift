@@ -9,6 +9,8 @@ public struct ProvenMember: Sendable, Hashable, Identifiable, CustomStringConver
   public let name: String
   /// What the link went over when the member joined; `Member.transport` has the present one.
   public let transport: TransportKind
+  /// How that link went, and over whom; `Member.route` has the present way.
+  public let route: MemberRoute
   /// The remote end of that link, as the transport writes it.
   public let remoteAddress: String
   /// That address without its port or channel, which differs from link to link.
@@ -42,6 +44,8 @@ public struct ProvenMember: Sendable, Hashable, Identifiable, CustomStringConver
   /// What the peer's program says to everybody it connects to (`NodeConfiguration.greeting`): it comes with its
   /// invitation, or with its acceptance of ours. Not to be trusted before the peer is.
   public let greeting: [UInt8]
+  /// What says whose key this is.
+  public let confirmation: MemberConfirmation
   /// The longest message in bytes that both sides take.
   public let messageLimit: Int
   /// The longest unreliable message in bytes that both sides take: it goes in one frame. 16,373 by default.
@@ -54,6 +58,7 @@ public struct ProvenMember: Sendable, Hashable, Identifiable, CustomStringConver
     id = peer.node
     name = peer.name
     transport = peer.traits.kind
+    route = MemberRoute(peer.traits)
     remoteAddress = peer.traits.remoteAddress
     remoteHost = peer.traits.remoteHost
     shortCode = peer.code
@@ -62,6 +67,7 @@ public struct ProvenMember: Sendable, Hashable, Identifiable, CustomStringConver
     rights = standing.rights
     hasProvenCode = peer.isProven
     introducedBy = peer.introducedBy
+    confirmation = MemberConfirmation(peer, standing)
     invitationContext = peer.invitationContext
     greeting = peer.greeting
     messageLimit = peer.messageLimit

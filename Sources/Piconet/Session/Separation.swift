@@ -1,32 +1,66 @@
 import PiconetEngine
 import PiconetWire
 
-/// Two members of a group that are not members of one another, because one of them does not want that.
-/// One for which the group has no place is not reported here: it is told by the end of its invitation or membership.
+/// Two members of a group that are not members of one another: because one of them does not want that, or because they
+/// find no way to each other. One for which the group has no place is not reported here: it is told by the end of its
+/// invitation or membership.
 public struct Separation: Sendable, Hashable {
-  /// The two.
+  /// How the two stand.
+  @nonexhaustive
+  public enum Standing: Sendable, Hashable {
+    /// One of the two does not want the other, or may not have it. Nobody tries to bring them together again.
+    case refused
+    /// Two introductions in a row have found no way from one to the other. They are introduced again and again.
+    case unreached
+    /// They are members of one another after all.
+    case over
+  }
+
+  /// The two; one of them may be this node.
   public let members: Set<NodeID>
-  /// Why; its `peer` is the one that said so.
+  /// Whether they may come together yet, or have.
+  public let standing: Standing
+  /// Why they are apart, or were; its `peer` is the one that said so.
   public let error: PiconetError
 
+  init(_ one: NodeID, _ other: NodeID, _ ending: Ending, isOver: Bool = false) {
+    members = [one, other]
+    standing = isOver ? .over : ending.reason.mayPass ? .unreached : .refused
+    var error = PiconetError(ending, peer: ending.by)
+    error.removedBy = nil
+    self.error = error
+  }
+
   public static func == (left: Separation, right: Separation) -> Bool {
-    left.members == right.members && left.error.code == right.error.code && left.error.peer == right.error.peer
+    left.members == right.members && left.standing == right.standing && left.error.code == right.error.code
+      && left.error.peer == right.error.peer
   }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(members) }
 }
 
 extension Session {
-  /// In a group (`NodeConfiguration.membership`): members of ours that stay apart. Those that just have not found a way
-  /// to each other yet are introduced again and again, and not reported here. At most 256 wait for a reader; beyond
-  /// that the oldest go.
+  /// In a group (`NodeConfiguration.membership`): members of ours that stay apart, and nodes that this one took on a
+  /// member's word (`IntroductionPolicy.takeWord`) and that do not become its members; and when that is over. Each is
+  /// told once as long as it stands. At most 256 wait for a reader; beyond that the oldest go.
   public var separations: EventSequence<Separation> { EventSequence(source: core.separations) }
 }
 
 extension NodeCore {
   func membersApart(_ one: NodeID, _ other: NodeID, _ ending: Ending) {
-    var error = PiconetError(ending, peer: ending.by)
-    error.removedBy = nil
-    separations.push(Separation(members: [one, other], error: error))
+    separations.push(Separation(one, other, ending))
+  }
+
+  func membersTogether(_ one: NodeID, _ other: NodeID, _ ending: Ending) {
+    separations.push(Separation(one, other, ending, isOver: true))
+  }
+
+  /// A node that was introduced to this one is apart from it, or not any more.
+  func tell(_ news: IntroductionHistory.News?, of node: NodeID) {
+    switch news {
+    case .apart(let ending): membersApart(id, node, ending)
+    case .together(let ending): membersTogether(id, node, ending)
+    case nil: break
+    }
   }
 }

@@ -44,11 +44,12 @@ final class KnownPeersJudge: TrustJudge {
   }
 
   /// Whether a node of this name may be shown to a person, who may want to trust it, whatever the policy says of it
-  /// now: it is not blocked, and its name belongs to no other key. It is judged when it is connected.
+  /// now: it is not blocked, and its name belongs to no other key and looks like that of none. It is judged when it is
+  /// connected.
   func mayBeShown(_ node: NodeID, name: String) -> Bool {
     if node.peer == ownPeer { return true }
     guard let known = try? table.current(), !known.isBlocked(node.peer) else { return false }
-    return known[node.peer] != nil || known.entries(named: name).isEmpty
+    return known[node.peer] != nil || known.lookalikes(of: name, but: node.peer).isEmpty
   }
 
   /// The keys that a veiled device in sight may have, with their names here: other programs of this device, and known

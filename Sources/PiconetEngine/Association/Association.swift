@@ -455,6 +455,12 @@ extension Association {
   /// The remote side was told on which ports we listen.
   func toldPorts(_ ports: [ListeningPort]) { hasToldPorts = !ports.isEmpty }
 
+  /// Members that have introduced the peer say that it is there: a better link may lead to it.
+  func told(hints: [TransportAddress], _ surroundings: Surroundings, _ turn: Turn) {
+    addresses.told(hints: hints)
+    lookForBetter(surroundings, turn)
+  }
+
   /// Only a member's ports are noted: a stranger must not make us dial.
   func receivedListening(_ ports: [ListeningPort]) {
     if isMember { addresses.told(ports) }

@@ -96,6 +96,8 @@ extension Association {
   }
 
   private func isNowhere(_ surroundings: Surroundings) -> Bool {
+    // It may never have been where else it was dialled.
+    if addresses.lastKind == .relay { return false }
     let kinds = Set(addresses.seen(surroundings.addresses(of: node)).map(\.kind))
     return !kinds.isEmpty && kinds.isSubset(of: search?.goneKinds ?? [])
   }
@@ -144,7 +146,7 @@ extension Association {
     else { return [] }
     let current = rank(link.opening.traits.kind)
     if current == 0 { return [] }
-    let better = knownAddresses(surroundings).filter { rank($0.kind) < current }
+    let better = addresses.supposed(surroundings.addresses(of: node)).filter { rank($0.kind) < current }
     return search?.worthTrying(better) ?? better
   }
 

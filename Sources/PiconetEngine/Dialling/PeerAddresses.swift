@@ -10,20 +10,27 @@ struct PeerAddresses: Sendable {
   /// Where it says that it listens. A port is used only with the host of its links, so that it can't make us dial
   /// another one.
   private var ports: [TransportKind: UInt16] = [:]
+  /// Where members that have introduced it say that it is.
+  private var hints: [TransportAddress] = []
+  /// What its last link went over.
+  private(set) var lastKind: TransportKind
   /// Members that know of the peer and us already, since they have introduced it to us or relayed a link to it. Only
   /// they are asked for a way to it: others would learn from that whose member we are.
   private(set) var mediators: [NodeID] = []
   /// More are not remembered.
   private static let mediatorLimit = 16
+  private static let hintLimit = WireLimits.introducedAddresses
 
   /// - Parameter transports: those that we use.
   init(linkedOver traits: LinkTraits, transports: [TransportKind]) {
     self.transports = transports
+    lastKind = traits.kind
     linked(over: traits)
   }
 
   mutating func linked(over traits: LinkTraits) {
     hosts[traits.kind] = traits.remoteHost
+    lastKind = traits.kind
     if let relay = traits.relays.first { broughtTogether(by: relay) }
   }
 
@@ -32,6 +39,12 @@ struct PeerAddresses: Sendable {
     mediators.removeAll { $0 == member }
     mediators.append(member)
     if mediators.count > Self.mediatorLimit { mediators.removeFirst() }
+  }
+
+  /// Notes where a member that has introduced the peer says that it is. The first ones are kept: whoever introduces it
+  /// later puts none of them out.
+  mutating func told(hints new: [TransportAddress]) {
+    for address in new where hints.count < Self.hintLimit && !hints.contains(address) { hints.append(address) }
   }
 
   /// Notes where the peer was dialled. Relays are left out: which members relay is looked up each time.
@@ -63,6 +76,13 @@ struct PeerAddresses: Sendable {
         else { return nil }
         return TransportAddress(kind, host: host, port: port)
       }
+  }
+
+  /// The same, and where members say that it is. That is hearsay: it is dialled now and then for a better link, and not
+  /// passed on to others.
+  func supposed(_ discovered: [TransportAddress]) -> [TransportAddress] {
+    let known = known(discovered)
+    return known + hints.filter { transports.contains($0.kind) && !known.contains($0) }
   }
 }
 

@@ -68,8 +68,11 @@ public enum Event: Sendable, Hashable {
   /// A member introduces a node to us; to be answered before it expires.
   indirect case introductionReceived(IntroducedNode)
   /// Two members of our group do not become members of one another, for the reason that one of them gave. Never
-  /// `full`: who has no place leaves the group, and is told so by its own ending.
+  /// `full`: who has no place leaves the group, and is told so by its own ending. Where they have not found a way to
+  /// one another (`Reason.mayPass`), they are introduced again all the same.
   indirect case membersApart(NodeID, NodeID, Ending)
+  /// Two members of which we have told that they are apart, for this reason, are members of one another now.
+  indirect case membersTogether(NodeID, NodeID, Ending)
   /// An introduced node does not become a member by its introduction.
   indirect case introductionEnded(NodeID, Ending)
   /// A peer was refused, for this reason: the trust policy has refused one that dialled us, or too many codes of a

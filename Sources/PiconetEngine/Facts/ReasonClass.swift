@@ -47,7 +47,7 @@ public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
 extension Reason {
   /// Whether another try may succeed after a failure for this reason: the other side may still be asking its
   /// application about us.
-  var mayPass: Bool {
+  public var mayPass: Bool {
     switch ReasonClass(self) {
     case .lost: self != .restarted
     // A code was on the screen there because our invitation had come before the introduction, and the link was lost.

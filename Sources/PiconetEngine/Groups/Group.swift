@@ -27,6 +27,10 @@ struct Group: Sendable {
   private struct Work: Sendable {
     var phase: Phase
     var tries = 0
+    /// How many introductions in a row have found no way between the two.
+    var misses = 0
+    /// Why the two are apart, as the application was told.
+    var told: Ending?
     /// Whether one of the two has told of a change since the introduction began.
     var hasNews = false
 
@@ -38,6 +42,15 @@ struct Group: Sendable {
   static let limit = 4_096
   /// How long each introduction stands: a person may have to answer it.
   static let time = Duration.seconds(30)
+  /// After so many introductions in a row that have found no way the application is told. One may fail by chance.
+  private static let missesTold = 2
+
+  /// What the application is to be told of a pair.
+  enum News: Equatable {
+    case apart(Ending)
+    /// They are not apart any more, as they were for this reason.
+    case together(Ending)
+  }
 
   private var pairs: [Pair: Work] = [:]
 
@@ -73,8 +86,11 @@ struct Group: Sendable {
   }
 
   mutating func began(_ pair: Pair, _ command: CommandID) {
-    let former = pairs[pair]?.tries ?? 0
-    pairs[pair] = Work(phase: .introducing(command), tries: former + 1)
+    var work = pairs[pair] ?? Work(phase: .introducing(command))
+    work.phase = .introducing(command)
+    work.tries += 1
+    work.hasNews = false
+    pairs[pair] = work
   }
 
   /// The pair that this command introduces.
@@ -83,11 +99,12 @@ struct Group: Sendable {
   }
 
   /// The introduction of the pair has ended. Another is planned if that may help.
-  /// - Returns: why the two stay apart, if the application is to be told.
-  mutating func ended(_ pair: Pair, _ reply: Reply, at now: Instant) -> Ending? {
+  /// - Returns: what the application is to be told of it; nil if nothing is.
+  mutating func ended(_ pair: Pair, _ reply: Reply, at now: Instant) -> News? {
     guard case .failed(let ending) = reply else {
+      let told = pairs[pair]?.told
       remove(pair)
-      return nil
+      return told.map(News.together)
     }
     if ending.reason == .full {
       waitForPlace(pair, at: now)
@@ -98,10 +115,20 @@ struct Group: Sendable {
     let isTooMany = ending.blame == .us && ending.reason == .limitExceeded
     if ending.reason.mayPass || isOfFormer || isTooMany {
       tryAgain(pair, at: now)
-      return nil
+      return ReasonClass(ending.reason) == .lost && !isOfFormer ? missed(pair, ending) : nil
     }
     remove(pair)
-    return ending.reason == .noSuchAssociation || ending.reason == .shuttingDown ? nil : ending
+    return ending.reason == .noSuchAssociation || ending.reason == .shuttingDown ? nil : .apart(ending)
+  }
+
+  /// An introduction has found no way between the two.
+  private mutating func missed(_ pair: Pair, _ ending: Ending) -> News? {
+    guard var work = pairs[pair] else { return nil }
+    work.misses += 1
+    let isNews = work.misses == Self.missesTold && work.told == nil
+    if isNews { work.told = ending }
+    pairs[pair] = work
+    return isNews ? .apart(ending) : nil
   }
 
   /// Plans another try, after a pause that grows up to 16 s.

@@ -25,8 +25,10 @@ final class IntroducedNodes {
     _ introduction: Introduce, by introducer: Association, _ surroundings: Surroundings, _ turn: Turn
   ) -> IntroductionStep? {
     let subject = NodeID(introduction.member)
+    let hints = introduction.addresses.compactMap { $0.address(near: introducer.reachedHosts) }
     if let member = surroundings.associations[subject], member.isMember {
       member.introduced(by: introducer.node)
+      member.told(hints: hints, surroundings, turn)
       let ending = member.isStaying ? nil : Ending(.inProgress, .us, "we are leaving it")
       introducer.answerIntroduction(of: subject, ending, turn)
       return nil
@@ -35,7 +37,6 @@ final class IntroducedNodes {
       introducer.answerIntroduction(of: subject, refusal, turn)
       return nil
     }
-    let hints = introduction.addresses.compactMap { $0.address(near: introducer.reachedHosts) }
     switch entries.add(introduction, by: introducer.node, hints: hints, at: turn.now) {
     case .new(let node): turn.deliver(.introductionReceived(node))
     case .known: return tried(subject, surroundings, turn)
@@ -141,10 +142,12 @@ final class IntroducedNodes {
   }
 
   /// A command of the engine's own has its answer: if it was a try, that is over.
-  func ended(_ command: CommandID, _ reply: Reply, _ members: AssociationTable, _ turn: Turn) -> IntroductionStep? {
+  func ended(
+    _ command: CommandID, _ reply: Reply, _ surroundings: Surroundings, _ turn: Turn
+  ) -> IntroductionStep? {
     guard let subject = entries.inviting(by: command)?.node else { return nil }
-    if case .failed(let ending) = reply { return failed(subject, ending, members, turn) }
-    becameMember(subject, members, turn)
+    if case .failed(let ending) = reply { return failed(subject, ending, surroundings.associations, turn) }
+    becameMember(subject, surroundings, turn)
     return nil
   }
 
@@ -171,14 +174,17 @@ final class IntroducedNodes {
   }
 
   /// A node has become a member, perhaps by an introduction.
-  func joined(_ node: NodeID, _ members: AssociationTable, _ turn: Turn) {
+  func joined(_ node: NodeID, _ surroundings: Surroundings, _ turn: Turn) {
     tombstones.remove(node)
-    becameMember(node, members, turn)
+    becameMember(node, surroundings, turn)
   }
 
-  private func becameMember(_ node: NodeID, _ members: AssociationTable, _ turn: Turn) {
-    guard let entry = end(node, telling: nil, members, turn) else { return }
-    for introducer in entry.introducers { members[node]?.introduced(by: introducer.node) }
+  private func becameMember(_ node: NodeID, _ surroundings: Surroundings, _ turn: Turn) {
+    guard let entry = end(node, telling: nil, surroundings.associations, turn),
+      let member = surroundings.associations[node]
+    else { return }
+    for introducer in entry.introducers { member.introduced(by: introducer.node) }
+    member.told(hints: entry.toldAddresses, surroundings, turn)
   }
 
   /// Ends the introduction of a node, which does not become a member by it.

@@ -108,9 +108,12 @@ struct Introducer {
 
   /// An introduction that the group itself has begun has ended.
   mutating func ended(_ command: CommandID, _ reply: Reply, _ turn: Turn) {
-    guard let pair = group.pair(introducedBy: command), let ending = group.ended(pair, reply, at: turn.now)
-    else { return }
-    turn.deliver(.membersApart(pair.first, pair.second, ending))
+    guard let pair = group.pair(introducedBy: command) else { return }
+    switch group.ended(pair, reply, at: turn.now) {
+    case .apart(let ending): turn.deliver(.membersApart(pair.first, pair.second, ending))
+    case .together(let ending): turn.deliver(.membersTogether(pair.first, pair.second, ending))
+    case nil: break
+    }
   }
 
   /// A member has told of a change of its group: a place may be free there.

@@ -39,6 +39,8 @@ struct Introductions: Sendable {
     fileprivate(set) var failure: Ending?
 
     var isAccepted: Bool { phase != .asked }
+    /// Where its introducers say that it is.
+    var toldAddresses: [TransportAddress] { hints.map(\.address) }
 
     /// When something is due. Recomputed after each change, so it allocates nothing.
     fileprivate var nextDeadline: Instant {

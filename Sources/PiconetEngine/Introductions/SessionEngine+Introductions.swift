@@ -20,10 +20,10 @@ extension SessionEngine {
   mutating func settleIntroductions(_ turn: Turn) {
     while let (command, reply) = turn.takeOwnReply() {
       introducer.ended(command, reply, turn)
-      follow(turn.introduced.ended(command, reply, associations, turn), turn)
+      follow(turn.introduced.ended(command, reply, surroundings, turn), turn)
     }
     while let node = turn.takeJoined() {
-      turn.introduced.joined(node, associations, turn)
+      turn.introduced.joined(node, surroundings, turn)
       admission.joined(node, associations, turn)
       introducer.joined(node, surroundings, turn)
     }

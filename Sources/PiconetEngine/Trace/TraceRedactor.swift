@@ -57,9 +57,10 @@ struct TraceRedactor: Sendable {
     case .streamReceived(let stream, let bytes): .streamReceived(stream, zeros(bytes))
     // Cases that carry contents belong above.
     case .peerFound, .peerChanged, .peerLost, .invitationReceived, .invitationEnded, .confirmationNeeded, .codeShown,
-      .codeFailed, .invitationSent, .introductionReceived, .introductionEnded, .membersApart, .peerRefused, .connected,
-      .disconnected, .suspended, .resumed, .stateChanged, .streamOpened, .streamEnded, .streamStopped, .offerReceived,
-      .transferProgressed, .transferAccepted, .transferCompared, .transferPaused, .transferEnded:
+      .codeFailed, .invitationSent, .introductionReceived, .introductionEnded, .membersApart, .membersTogether,
+      .peerRefused, .connected, .disconnected, .suspended, .resumed, .stateChanged, .streamOpened, .streamEnded,
+      .streamStopped, .offerReceived, .transferProgressed, .transferAccepted, .transferCompared, .transferPaused,
+      .transferEnded:
       event
     }
   }

@@ -10,7 +10,7 @@ extension World {
     case .peerLost(let peer): node.application.inSight.removeAll { $0 == peer }
     case .invitationReceived(let peer, _, _, let compares):
       answerInvitation(of: peer.node, comparesCodes: compares, node)
-    case .invitationEnded, .invitationSent, .codeShown, .introductionEnded, .membersApart: break
+    case .invitationEnded, .invitationSent, .codeShown, .introductionEnded, .membersApart, .membersTogether: break
     case .introductionReceived(let introduced): answerIntroduction(of: introduced.node, node)
     case .codeFailed(_, let code, let left, _): codeFailed(code, left: left, node)
     case .confirmationNeeded(let peer, _):

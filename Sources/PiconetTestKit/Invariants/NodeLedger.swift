@@ -23,6 +23,8 @@ struct NodeLedger {
   var declinedIntroductions: Set<NodeID> = []
   /// Pairs that it has introduced to one another.
   var introductions: Set<Set<NodeID>> = []
+  /// Pairs of members of which it has told that they find no way to one another.
+  var apart: Set<Set<NodeID>> = []
   /// All that have been members.
   var formerMembers: Set<NodeID> = []
   /// Whom it expects, and until when.

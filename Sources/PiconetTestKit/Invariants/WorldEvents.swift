@@ -23,6 +23,7 @@ extension World {
         finding("n\(node.index) has more members than the session takes")
       }
     case .disconnected(let peer, let ending):
+      node.record.apart = node.record.apart.filter { !$0.contains(peer) }
       guard let association = node.record.members.removeValue(forKey: peer) else {
         return finding("n\(node.index) is disconnected from \(name(peer)), but was not connected")
       }
@@ -73,6 +74,7 @@ extension World {
     case .confirmationNeeded(let peer, _): node.record.compared.insert(peer.node)
     case .introductionReceived(let introduced): observe(introduced, node)
     case .membersApart(let one, let other, let ending): observeApart(one, other, ending, node)
+    case .membersTogether(let one, let other, let ending): observeTogether(one, other, ending, node)
     case .introductionEnded(let peer, let ending): observeEnd(ofIntroduced: peer, ending, node)
     case .codeShown, .peerFound, .peerChanged, .peerLost, .peerRefused: break
     }

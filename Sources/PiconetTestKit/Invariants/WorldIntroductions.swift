@@ -69,6 +69,13 @@ extension World {
 extension World {
   func observeApart(_ one: NodeID, _ other: NodeID, _ ending: Ending, _ node: SimulatedNode) {
     statistics.membersApart += 1
+    guard !ending.reason.mayPass else {
+      if !node.record.apart.insert([one, other]).inserted {
+        finding("n\(node.index) tells twice that \(name(one)) and \(name(other)) find no way: \(ending)")
+      }
+      return
+    }
+    node.record.apart.remove([one, other])
     // A hostile node may keep an introduction unanswered, or say that it failed.
     guard scenario.isGroup, !isOfHostile(one), !isOfHostile(other) else { return }
     // Everybody takes members' word, and who is left out is not given up so. Only one that leaves everybody wants
@@ -76,6 +83,13 @@ extension World {
     let hasLeft = [one, other].contains { indices[$0.peer].map(causes.departed.contains) ?? false }
     if [.declined, .left].contains(ending.reason), hasLeft { return }
     if ending.reason != .removed { finding("n\(node.index) gives \(name(one)) and \(name(other)) up: \(ending)") }
+  }
+
+  func observeTogether(_ one: NodeID, _ other: NodeID, _ ending: Ending, _ node: SimulatedNode) {
+    statistics.membersTogether += 1
+    if node.record.apart.remove([one, other]) == nil {
+      finding("n\(node.index) tells that \(name(one)) and \(name(other)) are apart no more: \(ending)")
+    }
   }
 
   func isOfHostile(_ node: NodeID) -> Bool { indices[node.peer].map { isHostile($0) } ?? true }

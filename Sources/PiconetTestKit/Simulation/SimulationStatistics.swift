@@ -36,6 +36,7 @@ public struct SimulationStatistics: Sendable, Hashable {
   public var introduced = 0
   /// Pairs of a group that were given up.
   public var membersApart = 0
+  public var membersTogether = 0
   /// Tunnels that were asked for, links in them, each counted on its own side, and the most relays of one.
   public var tunnels = 0
   public var relayedLinks = 0
@@ -82,6 +83,7 @@ public struct SimulationStatistics: Sendable, Hashable {
     left.introductions += right.introductions
     left.introduced += right.introduced
     left.membersApart += right.membersApart
+    left.membersTogether += right.membersTogether
     left.tunnels += right.tunnels
     left.relayedLinks += right.relayedLinks
     left.longestRelay = max(left.longestRelay, right.longestRelay)

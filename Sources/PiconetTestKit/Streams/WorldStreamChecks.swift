@@ -29,9 +29,9 @@ extension World {
       }
       checkHonest(ending, streams.truths[number].to, node)
     case .peerFound, .peerChanged, .peerLost, .invitationReceived, .invitationEnded, .confirmationNeeded, .codeShown,
-      .codeFailed, .invitationSent, .introductionReceived, .membersApart, .introductionEnded, .peerRefused, .connected,
-      .disconnected, .suspended, .resumed, .messagesReceived, .stateChanged, .offerReceived, .transferProgressed,
-      .transferAccepted, .transferCompared, .transferPaused, .transferEnded:
+      .codeFailed, .invitationSent, .introductionReceived, .membersApart, .membersTogether, .introductionEnded,
+      .peerRefused, .connected, .disconnected, .suspended, .resumed, .messagesReceived, .stateChanged, .offerReceived,
+      .transferProgressed, .transferAccepted, .transferCompared, .transferPaused, .transferEnded:
       break
     }
   }

@@ -184,6 +184,8 @@ struct TranscriptWording {
       "introductionReceived \(name(introduced.node)) by \(name(introduced.by))"
     case .membersApart(let one, let other, let ending):
       "membersApart \(name(one)) and \(name(other)): \(ending.blame) \(ending)"
+    case .membersTogether(let one, let other, let ending):
+      "membersTogether \(name(one)) and \(name(other)), apart for \(ending)"
     case .introductionEnded(let node, let ending): "introductionEnded \(name(node)): \(ending.blame) \(ending)"
     case .confirmationNeeded(let peer, let code): "confirmationNeeded \(name(peer.node)) code \(code)"
     case .codeShown(let command, let peer, let code): "codeShown \(command.rawValue) \(name(peer.node)) code \(code)"

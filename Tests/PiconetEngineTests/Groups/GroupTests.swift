@@ -84,7 +84,11 @@ struct GroupTests {
     #expect(subjects(second.sent(group.side.wait(.milliseconds(1_100)))) == [subject])
   }
 
-  @Test("what may pass is tried again with growing pauses; a no is told, and not asked again")
+  private func together(_ outcome: Outcome) -> [Ending] {
+    outcome.events.compactMap { if case .membersTogether(_, _, let ending) = $0 { ending } else { nil } }
+  }
+
+  @Test("what may pass is tried again with growing pauses, and told once, the second time; a no is not asked again")
   func again() {
     let group = engine()
     let (first, _) = join(group, 1)
@@ -92,7 +96,7 @@ struct GroupTests {
     for pause in [2, 4, 8, 16, 16] {
       let failed = first.receive(.introductionFailed(second.far.memberName, .unreachable, detail: ""))
       second.receive(.introductionFailed(first.far.memberName, .unreachable, detail: ""))
-      #expect(apart(failed).isEmpty)
+      #expect(apart(failed) == (pause == 4 ? [Ending(.unreachable, .peer, by: first.far)] : []))
       #expect(subjects(first.sent(group.side.wait(.milliseconds(pause * 1_000 - 1)))).isEmpty, "\(pause)")
       #expect(subjects(first.sent(group.side.wait(.milliseconds(1)))) == [second.far], "\(pause)")
     }
@@ -100,6 +104,24 @@ struct GroupTests {
     let outcome = second.receive(.introduced(first.far.memberName))
     #expect(apart(outcome) == [Ending(.declined, .peer, "no", by: first.far)])
     #expect(subjects(first.sent(group.side.wait(.seconds(100)))).isEmpty)
+  }
+
+  @Test("two that were told of as apart are told of when they come together, others are not")
+  func comesTogether() {
+    for misses in 1...2 {
+      let group = engine()
+      let (first, _) = join(group, 1)
+      let (second, _) = join(group, 2)
+      for miss in 1...misses {
+        first.receive(.introductionFailed(second.far.memberName, .unreachable, detail: ""))
+        second.receive(.introductionFailed(first.far.memberName, .unreachable, detail: ""))
+        group.side.wait(.seconds(Int64(1) << miss))
+      }
+      first.receive(.introduced(second.far.memberName))
+      let outcome = second.receive(.introduced(first.far.memberName))
+      #expect(together(outcome) == (misses == 2 ? [Ending(.unreachable, .peer, by: first.far)] : []))
+      #expect(apart(outcome).isEmpty)
+    }
   }
 
   @Test("who loses a member asks four others for it; who is left by one asks nobody")

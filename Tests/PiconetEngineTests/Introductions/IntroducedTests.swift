@@ -32,6 +32,39 @@ struct IntroducedTests {
     #expect(group.side.nextDeadline.map { $0 <= seconds(21) } == true)
   }
 
+  /// A node that is wanted has become a member over a relay, by its own invitation.
+  private func relayed(_ subject: NodeID, at addresses: [HostAddress]) -> (group: IntroducedEngine, outcome: Outcome) {
+    let group = IntroducedEngine { $0.transports = [.tcp, .relay] }
+    group.introducer.introduces(subject, at: addresses)
+    group.answer(subject)
+    group.one.traits = TunnelRoute(remote: subject, relays: [group.introducer.far], relayCount: 1).traits
+    let played = group.played(subject)
+    var outcome = played.associate(nil, [.removal, .introductions, .resume])
+    outcome += played.crosses()
+    return (group, outcome)
+  }
+
+  @Test("and that comes over a relay is looked for where its introducer says that it is, which is hearsay, by both")
+  func hearsay() throws {
+    for subject in [small, large] {
+      let (group, joined) = relayed(subject, at: (0..<9).map(place))
+      #expect(
+        group.side.members.contains(subject)
+          && joined.events.contains { if case .connected = $0 { true } else { false } })
+      let outcome = group.side.wait(.milliseconds(600))
+      let dial = try #require(outcome.dials.first, "\(subject)")
+      #expect(dial.addresses.contains("203.0.0.0:4711") && dial.addresses.count <= 8, "\(dial.addresses)")
+      #expect(group.waitWithFailures(.seconds(5), first: outcome).dials.count == 1)
+      // It is passed on to nobody: who is introduced to it learns where it was dialled or seen.
+      let other = group.played(node(30)).connect()
+      let introduced = group.side.command(.introduce(subject, to: other.far, timeout: .seconds(10)))
+      let told = other.sent(introduced).compactMap {
+        if case .introduce(let frame) = $0 { frame.addresses } else { nil }
+      }
+      #expect(told == [[]] || subject == large, "\(told)")
+    }
+  }
+
   @Test("waits for 300 s at most")
   func longest() {
     for timeout in [300_001, 86_400_001, UInt64(1) << 61] {

@@ -182,6 +182,7 @@ struct TraceSamples {
       .streamStopped(stream(), ending()),
       .introductionReceived(IntroducedNode(node: node(), name: text(), by: node(), expires: instant())),
       .introductionEnded(node(), ending()), .membersApart(node(), node(), ending()),
+      .membersTogether(node(), node(), ending()),
     ]
   }
   mutating func effects() -> [Effect] {

@@ -58,6 +58,7 @@ enum EventLine {
       object.add("peer", connected.peer)
       object.add("name", connected.name)
       object.add("transport", connected.transport)
+      if !connected.relays.isEmpty { object.add("relays", connected.relays) }
       object.add("fingerprint", connected.fingerprint)
       object.add("code", ifKnown: connected.code)
       object.add("suppressed", ifKnown: connected.suppressed)
@@ -73,6 +74,7 @@ enum EventLine {
       object.add("peer", resumed.peer)
       object.add("name", resumed.name)
       object.add("transport", resumed.transport)
+      if !resumed.relays.isEmpty { object.add("relays", resumed.relays) }
       object.add("suppressed", ifKnown: resumed.suppressed)
     case .declined(let declined):
       object.add("event", "declined")

@@ -60,6 +60,8 @@ enum ProgramEvent: Hashable, Sendable {
     var peer: String
     var name: String
     var transport: String
+    /// The fingerprints of the devices that pass everything on, the nearest first; empty for a direct way.
+    var relays: [String] = []
     /// What TLS proved: SHA-256 of the peer's SubjectPublicKeyInfo, in 64 hexadecimal digits.
     var fingerprint: String
     /// The short code that both sides have shown, if anyone was asked.
@@ -110,6 +112,8 @@ enum ProgramEvent: Hashable, Sendable {
     var peer: String
     var name: String
     var transport: String
+    /// As in `Connected`.
+    var relays: [String] = []
     /// As in `Suspended`.
     var suppressed: Int64?
   }

@@ -1,5 +1,10 @@
 import Piconet
 
+extension MemberRoute {
+  /// The relays' keys, as programs are told of them.
+  var relayFingerprints: [String] { relays.map { $0.peer.description } }
+}
+
 /// Reports when a member can't be reached for the moment, and when it is reached again or over another link.
 final class ReachNotes: Sendable {
   private let console: Console
@@ -30,7 +35,7 @@ final class ReachNotes: Sendable {
     case .resumed(let member, let transport):
       let since = suspended.change { $0.removeValue(forKey: member.id) }
       if untold.change({ $0.remove(member.id) }) != nil { return }
-      tell(reached: member.proven, over: transport)
+      tell(reached: member, over: transport)
       let tenths = since.map { max(0, Int64((now - $0) / .milliseconds(100))) } ?? 0
       // If it took no time, no one had to wait.
       let time = tenths > 0 ? ", after \(tenths / 10).\(tenths % 10) s" : ""
@@ -38,7 +43,7 @@ final class ReachNotes: Sendable {
       if let route = relays.route(to: member) { console.note(route) }
     case .moved(let member, let transport):
       guard let suppressed = changes.change({ $0.take(member.proven, now) }) else { return }
-      tell(reached: member.proven, over: transport, suppressed)
+      tell(reached: member, over: transport, suppressed)
       console.note(
         "\(console.name(member.proven)) is now reached over \(transport)"
           + NoticeBudget.othersNotTold(suppressed), detail: 1)
@@ -60,11 +65,12 @@ final class ReachNotes: Sendable {
         + NoticeBudget.othersNotTold(suppressed))
   }
 
-  private func tell(reached peer: ProvenMember, over transport: TransportKind, _ suppressed: Int = 0) {
+  private func tell(reached member: Member, over transport: TransportKind, _ suppressed: Int = 0) {
+    let peer = member.proven
     console.tell(
       .resumed(
         ProgramEvent.Resumed(
           peer: peer.fingerprint.description, name: peer.petname, transport: "\(transport)",
-          suppressed: NoticeBudget.figure(suppressed))))
+          relays: member.route?.relayFingerprints ?? [], suppressed: NoticeBudget.figure(suppressed))))
   }
 }

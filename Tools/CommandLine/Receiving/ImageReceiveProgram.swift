@@ -266,8 +266,8 @@ public struct ImageReceiveProgram: Sendable {
     console.tell(
       .connected(
         ProgramEvent.Connected(
-          peer: fingerprint, name: peer.petname, transport: transport, fingerprint: fingerprint, code: peer.shortCode,
-          suppressed: NoticeBudget.figure(suppressed))))
+          peer: fingerprint, name: peer.petname, transport: transport, relays: peer.route.relayFingerprints,
+          fingerprint: fingerprint, code: peer.shortCode, suppressed: NoticeBudget.figure(suppressed))))
     console.noteConnected(peer, environment.naming, suppressed: suppressed)
   }
 

@@ -42,6 +42,20 @@ struct Introducing: Sendable {
 
   func contains(_ pair: Pair) -> Bool { senders.contains(pair.sender) && receivers.contains(pair.receiver) }
 
+  /// Whether a person at the relay may want to know why the two are not brought together. An introduction stands
+  /// without an answer until somebody sends; and one whose member goes, or that is under way already, is made again.
+  static func isWorthTelling(_ failure: PiconetError) -> Bool {
+    switch failure.code.known {
+    case .timedOut, .notConnected, .shuttingDown, .cancelled, .inProgress: false
+    case .declined, .removed, .notSupported, .full, .version, .identity, .codeMismatch, .codeNeeded, .wrongCode,
+      .wrongSession, .unreachable, .notAvailable, .linkFailed, .protocolBroken, .limitExceeded, .left,
+      .alreadyConnected, .messageTooLarge, .sourceUnreadable, .sourceChanged, .nameRefused, .tooLarge, .diskFull,
+      .noPermission, .exists, .digestMismatch, .sizeMismatch, .directoryVanished, .notWanted, .storageFailed,
+      .tooManyTransfers, .invalidArgument, .state, .internalError, nil:
+      true
+    }
+  }
+
   /// How long one introduction stands: as long as one may.
   static let time = Duration.seconds(300)
 

@@ -61,8 +61,16 @@ struct RelayProgram: Sendable {
     if Task.isCancelled { console.interrupted() }
   }
 
+  private func tell(_ error: PiconetError, _ sender: ProvenMember, _ receiver: ProvenMember) {
+    let who = [sender, receiver].first { $0.id == error.peer }.map { "\(console.name($0)): " } ?? ""
+    console.note(
+      "\(console.name(sender)) can't send to \(console.name(receiver)) over this device: "
+        + who + console.safe(error.description))
+  }
+
   /// Introduces the two to one another while both are members.
   private func introduce(_ pair: Introducing.Pair, _ introducing: Guarded<Introducing>, _ node: Node) async {
+    var told: PiconetError.Code?
     while !Task.isCancelled, introducing.change({ $0.goesOn(pair) }) {
       let start = ContinuousClock.now
       var failure: PiconetError?
@@ -71,6 +79,11 @@ struct RelayProgram: Sendable {
           try await node.session.introduce(sender, to: receiver, timeout: Introducing.time)
         } catch {
           failure = error
+          // Said once, however often it is tried.
+          if Introducing.isWorthTelling(error), told != error.code {
+            told = error.code
+            tell(error, sender.proven, receiver.proven)
+          }
         }
       }
       try? await ContinuousClock().sleep(for: Introducing.pause(after: failure, standing: .now - start))

@@ -283,7 +283,8 @@ struct PeerConnection: Sendable {
     console.tell(
       .connected(
         ProgramEvent.Connected(
-          peer: fingerprint, name: peer.petname, transport: transport, fingerprint: fingerprint, code: nil)))
+          peer: fingerprint, name: peer.petname, transport: transport, relays: peer.route.relayFingerprints,
+          fingerprint: fingerprint, code: nil)))
     console.noteConnected(peer, naming)
   }
 

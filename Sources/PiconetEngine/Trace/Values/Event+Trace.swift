@@ -7,7 +7,7 @@ extension Event: TraceCoded {
     case connected, disconnected, messagesReceived, offerReceived, transferProgressed, transferAccepted, transferEnded
     case stateChanged, transferPaused, streamOpened, streamReceived, streamEnded, streamStopped, suspended, resumed
     case peerRefused, transferCompared, codeShown, codeFailed
-    case introductionReceived, introductionEnded, membersApart
+    case introductionReceived, introductionEnded, membersApart, membersTogether
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -44,6 +44,7 @@ extension Event: TraceCoded {
     case .introductionReceived(let introduced):
       bytes(Tag.introductionReceived, introduced.node, introduced.name, introduced.by, introduced.expires)
     case .membersApart(let one, let other, let ending): bytes(Tag.membersApart, one, other, ending)
+    case .membersTogether(let one, let other, let ending): bytes(Tag.membersTogether, one, other, ending)
     case .introductionEnded(let node, let ending): bytes(Tag.introductionEnded, node, ending)
     }
   }
@@ -83,6 +84,7 @@ extension Event: TraceCoded {
       .introductionReceived(
         IntroducedNode(node: try reader(), name: try reader(), by: try reader(), expires: try reader()))
     case .membersApart: .membersApart(try reader(), try reader(), try reader())
+    case .membersTogether: .membersTogether(try reader(), try reader(), try reader())
     case .introductionEnded: .introductionEnded(try reader(), try reader())
     }
   }
