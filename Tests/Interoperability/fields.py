@@ -200,6 +200,9 @@ class Address(NamedTuple):
         return len(self.host) in {1: (4, 16), 2: (6,), 3: (6,), 4: (6,)}.get(self.transport, ())
 
 
+OVER_INTRODUCER = Address(5, b"", 1)  # in place of an address: the sender passes tunnels on
+
+
 class Addresses(Field):
     """All that is left: addresses, those that a receiver skips among them."""
 

@@ -10,6 +10,7 @@ import hello
 import mdns
 import namespace
 from association import Association
+from fields import OVER_INTRODUCER
 from frames import (
     Accept, Admit, CloseTunnel, Frame, Introduce, Introduced, IntroductionFailed, Invite, Leave, OfferTunnel, OpenTunnel, Pong, TunnelCredit,
     TunnelData, TunnelOpened, Withdraw)
@@ -271,11 +272,11 @@ class Relay:
     def introduce(self, to: Member, whom: Member) -> None:
         """Tells one member of the other, without an address: there is no way but over us."""
         if to.end is None and whom.end is None:
-            self.send(to, Introduce(30_000, *whom.id, whom.name))
+            self.send(to, Introduce(30_000, *whom.id, whom.name, [OVER_INTRODUCER]))
 
     def lie(self, to: Member, node: Node) -> None:
         """Introduces a node of our own."""
-        self.send(to, Introduce(30_000, node.identity.id, node.incarnation, node.name))
+        self.send(to, Introduce(30_000, node.identity.id, node.incarnation, node.name, [OVER_INTRODUCER]))
 
     # Tunnels
 

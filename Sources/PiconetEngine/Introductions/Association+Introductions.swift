@@ -8,7 +8,9 @@ extension Association {
 
   /// Introduces another member to this one.
   func introduce(_ other: Association, timeout: Duration, _ surroundings: Surroundings, _ turn: Turn) {
-    let known = other.knownAddresses(surroundings).compactMap { HostAddress($0) }
+    var known = other.knownAddresses(surroundings).compactMap { HostAddress($0) }
+    // A link that is gone for the moment says nothing of that.
+    if configuration.relaying != nil, other.capabilities.contains(.tunnels) { known.insert(.overIntroducer, at: 0) }
     let introduction = Introduce(
       other.node.memberName, timeout: UInt64(max(0, timeout.wholeNanoseconds / 1_000_000)), name: other.peer.name,
       addresses: Array(known.prefix(WireLimits.introducedAddresses)))

@@ -1,6 +1,9 @@
 import PiconetWire
 
 extension HostAddress {
+  /// In place of an address: the introducer itself passes tunnels on to the node.
+  static let overIntroducer = HostAddress(transport: 5, host: [], port: 1)
+
   /// An address as an introduction states it. Nil for one that means nothing elsewhere: one of this very device, one
   /// that is not numeric, and one over LE, where addresses change.
   init?(_ address: TransportAddress) {

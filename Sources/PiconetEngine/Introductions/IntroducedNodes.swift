@@ -253,10 +253,10 @@ final class IntroducedNodes {
   ) -> [TransportAddress] {
     let addresses = entries.takeAddresses(of: entry.node, seen: seen, over: transports, at: turn.now)
     guard transports.contains(.relay) else { return addresses }
-    let introducers = entry.introducers.map(\.node)
+    let relays = entry.introducers.filter(\.relays).map(\.node)
     return addresses
       + members.relayAddresses(of: entry.node).filter { address in
-        address.relayed.map { introducers.contains($0.relay) } ?? false
+        address.relayed.map { relays.contains($0.relay) } ?? false
       }
   }
 }

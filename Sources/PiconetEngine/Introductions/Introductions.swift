@@ -5,6 +5,8 @@ struct Introductions: Sendable {
   /// A member that has introduced a node, and waits for an answer.
   struct Voucher: Sendable {
     let node: NodeID
+    /// Whether it says that it passes tunnels on to the introduced node.
+    let relays: Bool
     /// When it must have its answer.
     let deadline: Instant
   }
@@ -150,7 +152,9 @@ struct Introductions: Sendable {
     let node = NodeID(introduction.member)
     let milliseconds = Duration.milliseconds(Int64(clamping: min(introduction.timeout, 86_400_000)))
     let deadline = now + min(milliseconds, Self.longestTime)
-    switch add(node, by: introducer, at: hints, until: deadline) {
+    let introducing = Voucher(
+      node: introducer, relays: introduction.addresses.contains(.overIntroducer), deadline: deadline)
+    switch add(node, by: introducing, at: hints) {
     case nil: return .refused(Ending(.limitExceeded, .us, "\(Self.limit) introduced nodes wait already"))
     case true?:
       return .new(IntroducedNode(node: node, name: introduction.name, by: introducer, expires: deadline))
@@ -159,19 +163,18 @@ struct Introductions: Sendable {
   }
 
   /// - Returns: whether the application has to be asked; nil if there is no room for another node.
-  private mutating func add(
-    _ node: NodeID, by introducer: NodeID, at addresses: [TransportAddress], until deadline: Instant
-  ) -> Bool? {
-    let introducing = Voucher(node: introducer, deadline: deadline)
+  private mutating func add(_ node: NodeID, by introducing: Voucher, at addresses: [TransportAddress]) -> Bool? {
+    let introducer = introducing.node
     guard var entry = entries[node] else {
       guard count < Self.limit else { return nil }
       let hints = addresses.map { Hint(address: $0, by: introducer.peer) }
       entries[node] = Entry(
-        node: node, introducers: [introducing], firstIntroducer: introducer, hints: hints, deadline: deadline)
+        node: node, introducers: [introducing], firstIntroducer: introducer, hints: hints,
+        deadline: introducing.deadline)
       return true
     }
     entry.introducers.append(introducing)
-    entry.deadline = max(entry.deadline, deadline)
+    entry.deadline = max(entry.deadline, introducing.deadline)
     let new = addresses.filter { address in !entry.hints.contains { $0.address == address } }
     entry.hints += new.prefix(Self.addressLimit - entry.hints.count).map { Hint(address: $0, by: introducer.peer) }
     entries[node] = entry

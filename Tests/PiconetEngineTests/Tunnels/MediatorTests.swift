@@ -30,7 +30,9 @@ struct MediatorTests {
     #expect(looksFor(engine.members[3], engine) == [way(over: 2)])
 
     let other = TunnelEngine(members: [1, 2, 3], relays: false)
-    let dial = other.engine.accept(node(20), by: other.members[2], at: []).dials.first
+    let silent = TunnelEngine(members: [3], relays: false)
+    #expect(silent.engine.accept(node(20), by: silent.members[0], at: []).dials.isEmpty)
+    let dial = other.engine.accept(node(20), by: other.members[2], at: [.overIntroducer]).dials.first
     #expect(dial?.addresses == [way(over: 3)])
     let played = other.engine.played(node(20))
     played.associate(dial?.id, TunnelEngine.capabilities)

@@ -16,6 +16,19 @@ struct RelayedTunnelTests {
     }
   }
 
+  @Test("says of each member that it introduces whether it passes tunnels on to it")
+  func introduces() {
+    for relays in [true, false] {
+      let engine = TunnelEngine(members: [1], relays: relays)
+      engine.join(2, [.removal, .introductions])
+      let outcome = engine.side.command(.introduce(node(1), to: node(2), timeout: .seconds(10)))
+      let told = engine.members.map { member in
+        member.sent(outcome).compactMap { if case .introduce(let frame) = $0 { frame.addresses } else { nil } }
+      }
+      #expect(told == [[[]], [relays ? [.overIntroducer] : []]])
+    }
+  }
+
   @Test("asks the other end, opens both halves, and passes bytes on both ways, in order and as they are")
   func passes() throws {
     let engine = TunnelEngine(members: [1, 2])
