@@ -30,7 +30,7 @@ extension EngineConfiguration {
     let frame = max(frameLimit, WireLimits.controlFrame) + 9
     // What is relayed to a member waits for it; it comes from others.
     let ofTunnels =
-      relaying == nil && !transports.contains(.relay) ? 0 : 2 * WireLimits.tunnels * (Int(Tunnel.window) + 128)
+      relaying == nil && !transports.contains(.relay) ? 0 : 2 * WireLimits.tunnels * (Int(Tunnel.largestWindow) + 128)
     return ofTunnels + keptLimit + channelLimit * messageLimit + 2 * Link.controlLimit + 2 * transmitWindow + 4 * frame
       + transferLimit * (WireLimits.controlFrame + 256) + streamLimit * 128 + 8 * WireLimits.groupMembers
   }

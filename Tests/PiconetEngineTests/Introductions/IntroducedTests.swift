@@ -47,7 +47,7 @@ struct IntroducedTests {
   @Test("and that comes over a relay is looked for where its introducer says that it is, which is hearsay, by both")
   func hearsay() throws {
     for subject in [small, large] {
-      let (group, joined) = relayed(subject, at: (0..<9).map(place))
+      let (group, joined) = relayed(subject, at: (0..<8).map(place))
       #expect(
         group.side.members.contains(subject)
           && joined.events.contains { if case .connected = $0 { true } else { false } })

@@ -20,12 +20,12 @@ struct RelayedTunnelTests {
   func introduces() {
     for relays in [true, false] {
       let engine = TunnelEngine(members: [1], relays: relays)
-      engine.join(2, [.removal, .introductions])
+      let members = [engine.members[0], engine.join(2, [.removal, .introductions])]
       let outcome = engine.side.command(.introduce(node(1), to: node(2), timeout: .seconds(10)))
-      let told = engine.members.map { member in
+      let told = members.map { member in
         member.sent(outcome).compactMap { if case .introduce(let frame) = $0 { frame.addresses } else { nil } }
       }
-      #expect(told == [[[]], [relays ? [.overIntroducer] : []]])
+      #expect(told == [[[]], [relays ? [.overIntroducer] : []]], "\(told)")
     }
   }
 
@@ -137,6 +137,27 @@ struct RelayedTunnelTests {
     #expect(credits.map(\.consumed) == [1_100] && credits.first?.limit ?? 0 >= 65_536)
   }
 
+  @Test("its own bulk goes first: beside it tunnels get a quarter of what the link takes")
+  func ownFirst() throws {
+    let engine = TunnelEngine(members: [1, 2], TunnelEngine.capabilities.union(.streams))
+    let (one, other) = (engine.members[0], engine.members[1])
+    try #require(engine.relay() != nil)
+    engine.side.takesAll = false
+    let stream = StreamID(rawValue: 1)
+    engine.side.command(.openStream(stream, to: other.far, name: ""), id: 5)
+    other.receive(.streamCredit(stream: 0, limit: 4 << 20))
+    engine.side.take(.streamWritten(stream, bytes(1 << 20)))
+    for _ in 0..<4 { one.receive(.tunnelData(tunnel: 0, bytes(16_000))) }
+    var (streamed, tunnelled) = (0, 0)
+    for _ in 0..<4 {
+      let sent = other.sent(engine.side.take(.transmitted(other.link, byteCount: 40_000)))
+      streamed += sent.reduce(0) { if case .streamData(_, let bytes) = $1 { $0 + bytes.count } else { $0 } }
+      tunnelled += sent.tunnelled.count
+    }
+    // Frames of streams have up to 16 KiB, and go whole.
+    #expect((28_000...52_000).contains(tunnelled) && streamed > 100_000, "\(tunnelled) of a tunnel, \(streamed)")
+  }
+
   @Test("a key beyond its bytes a second waits, the others don't")
   func quotas() throws {
     let engine = TunnelEngine(members: [1, 2, 3]) { $0.relaying?.memberRate = 40_000 }
@@ -161,9 +182,10 @@ struct RelayedTunnelTests {
     let window = Int(WireLimits.tunnelWindow)
     var limits: [UInt64: Int] = [:]
     var sent: [UInt64: Int] = [:]
+    var taken: [UInt64: UInt64] = [:]
     var passed = 0
     func note(_ outcome: Outcome) {
-      passed += other.sent(outcome).tunnelled.count
+      passed += other.takeTunnelled(outcome, &taken)
       for case .tunnelCredit(let tunnel, _, let limit) in one.sent(outcome) {
         limits[tunnel] = max(limits[tunnel] ?? 0, Int(limit))
       }
@@ -209,6 +231,7 @@ struct RelayedTunnelTests {
     try #require(engine.relay(0, from: 1, to: 2) != nil)
     var limits: [[UInt64: Int]] = [[0: 65_536, 2: 65_536, 4: 65_536], [0: 65_536]]
     var sent: [[UInt64: Int]] = [[:], [:]]
+    var taken: [UInt64: UInt64] = [:]
     for _ in 0..<1_200 {
       var outcome = engine.side.wait(.milliseconds(50))
       for (index, member) in [one, two].enumerated() {
@@ -223,6 +246,7 @@ struct RelayedTunnelTests {
         outcome += member.receive(
           .acknowledge(received: engine.side.engine.associations[member.far]?.sequenced.sent ?? 0))
       }
+      _ = other.takeTunnelled(outcome, &taken)
       for (index, member) in [one, two].enumerated() {
         for case .tunnelCredit(let tunnel, _, let limit) in member.sent(outcome) { limits[index][tunnel] = Int(limit) }
       }

@@ -43,6 +43,25 @@ final class TunnelEngine {
   }
 }
 
+extension PlayedNode {
+  /// Takes what has come through tunnels, and gives credit for it.
+  /// - Parameter taken: bytes of each tunnel until now.
+  /// - Returns: how many bytes.
+  func takeTunnelled(_ outcome: Outcome, _ taken: inout [UInt64: UInt64]) -> Int {
+    var count = 0
+    for case .tunnelData(let number, let bytes) in sent(outcome) {
+      count += bytes.count
+      taken[number, default: 0] += UInt64(bytes.count)
+    }
+    if count == 0 { return 0 }
+    let credits = taken.sorted { $0.key < $1.key }.map { number, consumed in
+      FrameEncoder.encode(.tunnelCredit(tunnel: number, consumed: consumed, limit: consumed + 524_288))
+    }
+    let more = one.side.take(.received(link, credits.flatMap { $0 }[...]))
+    return count + takeTunnelled(more, &taken)
+  }
+}
+
 extension [Frame] {
   /// Of each tunnel that is closed the reason, in order.
   var closes: [Reason] {
