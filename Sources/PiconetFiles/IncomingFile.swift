@@ -306,12 +306,16 @@ public final class IncomingFile {
     if let base = name.withoutNumber, let there = try presentUnderNumber(of: base, in: folder, digest) {
       return .over(.present(there))
     }
+    // A name with a number gets another number, and no second one: next time the sender may give it a third, and what
+    // is there under a number is looked for by the name without.
+    let base = name.withoutNumber ?? name
     var numbers = NameNumbers(last: directory.settings.maximumNumber)
     func isTaken(_ number: Int) throws(FileFailure) -> Bool {
-      try folder.kind(of: directory.numbered(name, number)) != nil
+      try folder.kind(of: directory.numbered(base, number)) != nil
     }
     while let number = try numbers.next(isTaken: isTaken) {
-      let candidate = number == 1 ? name : directory.numbered(name, number)
+      let candidate = number == 1 ? name : directory.numbered(base, number)
+      if number > 1, candidate == name { continue }
       if try take(candidate, in: folder) { return .given(candidate, folder) }
       if number <= PresentContent.limit, let present = try present(in: folder, as: candidate, digest) {
         return .over(.present(present))

@@ -238,15 +238,21 @@ import Testing
     try folder.file("b (2).jpg", [7])
     #expect(try overwrite("a.jpg", [1]) == "a.jpg")
     #expect(try overwrite("a.jpg", [2]) == "a (2).jpg")
-    #expect(try overwrite("a (2).jpg", [3]) == "a (2) (2).jpg")
+    #expect(try overwrite("a (2).jpg", [3]) == "a (3).jpg")
     try folder.file("b.jpg", [6])
     #expect(try overwrite("b (3).jpg", [7]) == nil)
-    #expect(try overwrite("b (2).jpg", [8]) == "b (2) (2).jpg")
+    #expect(try overwrite("b (2).jpg", [8]) == "b (3).jpg")
     let contents: [String: [UInt8]] = [
-      "a.jpg": [1], "a (2).jpg": [2], "a (2) (2).jpg": [3], "b.jpg": [6], "b (2).jpg": [7], "b (2) (2).jpg": [8],
+      "a.jpg": [1], "a (2).jpg": [2], "a (3).jpg": [3], "b.jpg": [6], "b (2).jpg": [7], "b (3).jpg": [8],
     ]
     #expect(try Set(entries(folder.path)) == Set(contents.keys))
     for (text, bytes) in contents { #expect(try content(folder.path(text)) == bytes) }
+    // A sender that numbers its names in another way finds it again.
+    for offered in ["a.jpg", "a (4).jpg"] {
+      let present = try #require(try PresentContent(in: directory, folder: .none, name: name(offered), size: 1))
+      while !present.step(.max) {}
+      #expect(present.match(digest([3]))?.text == "a (3).jpg")
+    }
   }
 
   @Test("a name that is only spelled otherwise is replaced where it is another entry", arguments: [true, false])
