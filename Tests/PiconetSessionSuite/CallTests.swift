@@ -47,12 +47,15 @@ extension SessionSuite {
         try await world.pair { pair in
           let (onClient, onServer) = try await pair.connect(breakable: true)
           try await ErrandPair.run(onClient, of: pair.client, onServer, of: pair.server) { errands in
-            let call = await errands.waitingCall()
+            var changes = [pair.client, pair.server].map { $0.session.membership.makeAsyncIterator() }
+            let call = await errands.heldCall()
             try await world.cut()
             #expect(try await errands.errand.join("a", "b") == "ab")
-            call.cancel()
-            #expect(await call.value == .cancelled)
-            await errands.untilServiceIsCancelled()
+            for side in changes.indices {
+              while let change = await changes[side].next() { if case .resumed = change { break } }
+            }
+            errands.giveLeave(with: 7)
+            #expect(try await call.value == 7)
           }
         }
       }

@@ -53,25 +53,71 @@ extension SessionSuite {
       }
     }
 
-    @Test("calls go on over another transport when TCP is gone, and over TCP once it is back")
+    @Test("a call under way is answered over another transport when TCP is gone, and one over TCP when that is back")
     func calls() async throws {
       try await SuiteWorld.run(.simulated) { world in
         try await world.pair(server: both, client: both) { pair in
           let (relay, onClient, onServer) = try await overTCP(pair)
           defer { relay.close() }
           try await ErrandPair.run(onClient, of: pair.client, onServer, of: pair.server) { errands in
-            let call = await errands.waitingCall()
+            let first = await errands.heldCall()
             relay.close()
             #expect(try await errands.errand.join("over ", "whatever") == "over whatever")
-            try await world.until("it has gone over") { onClient.transport == .simulated }
-            #expect(try await errands.errand.join("a", "b") == "ab")
+            try await world.until("both have gone over") {
+              onClient.transport == .simulated && onServer.transport == .simulated
+            }
+            errands.giveLeave(with: 1)
+            #expect(try await first.value == 1)
+            let second = await errands.heldCall()
             // TCP is seen again, where no relay is in between.
             try await pair.client.setAvailable(true)
             try await world.until("it is back") { onClient.transport == .tcp && onServer.transport == .tcp }
-            #expect(try await errands.errand.join("c", "d") == "cd")
-            call.cancel()
-            #expect(await call.value == .cancelled)
-            await errands.untilServiceIsCancelled()
+            errands.giveLeave(with: 2)
+            #expect(try await second.value == 2)
+            #expect(try await errands.errand.join("a", "b") == "ab")
+          }
+        }
+      }
+    }
+
+    @Test("who searches for objects over chosen transports sees those that can be reached by them, and no others")
+    func masked() async throws {
+      try await SuiteWorld.run(.simulated) { world in
+        func offering(_ transports: Set<TransportKind>?) -> (inout NodeConfiguration) -> Void {
+          { configuration in
+            both(&configuration)
+            configuration.apply(SessionOptions(.messages, transports: transports))
+            // Beside the transports that a program chooses among.
+            if transports == [.tcp] { configuration.additional = nil }
+          }
+        }
+        try await world.node(0, "TCP", offering([.tcp])) { overTCP in
+          try await world.node(1, "Simulated", offering([.simulated])) { simulated in
+            try await world.node(2, "Client", offering(nil)) { client in
+              for node in [overTCP, simulated] {
+                try await node.advertise(Advertisement(names: ["suite.\(node.name)"], interfaces: ["suite.errand"]))
+                try await node.setAvailable(true)
+              }
+              var masked = client.advertisers(ofNamesBeginning: "suite.", over: [.simulated]).makeAsyncIterator()
+              let all = client.advertisers(ofNamesBeginning: "suite.")
+              try await client.setAvailable(true)
+              var names: Set<String> = []
+              for await case .found(let peer, let name) in all {
+                names.insert(name)
+                #expect(peer.addresses.allSatisfy { $0.kind == (name == "suite.TCP" ? .tcp : .simulated) })
+                if names.count == 2 { break }
+              }
+              // Both are seen by now; a change of each, that of the one over TCP first.
+              for node in [overTCP, simulated] {
+                try await node.advertise(Advertisement(names: ["suite.\(node.name).2"]))
+              }
+              var changes: [String] = []
+              while changes.count < 3, let change = await masked.next() {
+                if case .found(_, let name) = change { changes.append("found \(name)") }
+                if case .lost(_, let name) = change { changes.append("lost \(name)") }
+              }
+              #expect(changes == ["found suite.Simulated", "lost suite.Simulated", "found suite.Simulated.2"])
+            }
           }
         }
       }

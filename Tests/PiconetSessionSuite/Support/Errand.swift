@@ -11,6 +11,7 @@ protocol Errand: RemoteObject where ActorSystem == PiconetActorSystem {
   distributed func reversed(_ bytes: [UInt8]) async throws -> [UInt8]
   distributed func fail() async throws
   distributed func waitForEver() async throws -> Int
+  distributed func waitForLeave() async throws -> Int
 }
 
 extension Errand { static var interface: RemoteInterface { errand } }
@@ -22,12 +23,15 @@ private let errand = RemoteInterface(
     .method("reversed", "bytes", since: 2) { try await $0.reversed($1) },
     .method("fail") { try await $0.fail() },
     .method("waitForEver") { try await $0.waitForEver() },
+    .method("waitForLeave") { try await $0.waitForLeave() },
   ])
 
-/// What errands tell the test: a call that waits for ever has begun, or was cancelled.
+/// What errands tell the test: a call that waits has begun, or one that waits for ever was cancelled.
 final class ErrandLog: Sendable {
   let waits = AsyncStream.makeStream(of: Void.self)
   let cancellations = AsyncStream.makeStream(of: Void.self)
+  /// Lets a call of `waitForLeave` end with this.
+  let leave = AsyncStream.makeStream(of: Int.self)
 }
 
 distributed actor Errands: Errand {
@@ -53,5 +57,11 @@ distributed actor Errands: Errand {
       log.cancellations.continuation.yield()
     }
     return 1
+  }
+
+  distributed func waitForLeave() async throws -> Int {
+    log.waits.continuation.yield()
+    for await number in log.leave.stream { return number }
+    throw CancellationError()
   }
 }

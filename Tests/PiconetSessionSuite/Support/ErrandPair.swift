@@ -43,7 +43,17 @@ struct ErrandPair: Sendable {
     }
   }
 
-  /// A call that the service has begun to serve.
+  /// A call that the service has begun to serve, and that it answers when it has leave.
+  func heldCall() async -> Task<Int, any Error> {
+    let call = Task { try await errand.waitForLeave() }
+    for await _ in log.waits.stream { break }
+    return call
+  }
+
+  /// Lets the service answer the call that is held.
+  func giveLeave(with number: Int) { log.leave.continuation.yield(number) }
+
+  /// A call that the service has begun to serve, and that ends only when it is cancelled.
   func waitingCall() async -> Task<RemoteCallError.Code?, Never> {
     let call = Task { await code { try await errand.waitForEver() } }
     for await _ in log.waits.stream { break }
@@ -103,7 +113,8 @@ struct ErrandPair: Sendable {
 
     let objects = try await client.objects(of: toService, under: "/errand")
     #expect(objects.map(\.path) == ["/errand"] && objects.first?.interface.version == 2)
-    #expect(objects.first?.interface.methods.map(\.name) == ["join", "reversed", "fail", "waitForEver"])
+    let methods = objects.first?.interface.methods.map(\.name)
+    #expect(methods == ["join", "reversed", "fail", "waitForEver", "waitForLeave"])
     #expect(objects.first?.interface.methods[1].since == 2)
 
     let errand = PingTarget.object(RemoteObjectID(toService.id, "/errand"))
