@@ -110,13 +110,14 @@ public struct PresencePings<Target: Hashable & Sendable, Reason: Sendable>: Send
 
   /// Something other than a ping shows that the target is not there.
   public mutating func isGone(_ target: Target, _ reason: Reason) -> [Effect] {
-    watched[target] == nil ? [] : set(target, .absent(reason))
+    set(target, .absent(reason))
   }
 
   /// Something has happened that may change the presence: it is pinged as soon as no ping is under way.
   public mutating func ask(_ target: Target, at now: Duration) -> [Effect] {
-    guard let one = watched[target] else { return [] }
-    watched[target]?.due = min(one.due, now)
+    guard var one = watched[target] else { return [] }
+    one.due = min(one.due, now)
+    watched[target] = one
     return one.ping == nil ? begin(target, at: now) : []
   }
 
@@ -131,29 +132,36 @@ public struct PresencePings<Target: Hashable & Sendable, Reason: Sendable>: Send
   public mutating func expired(at now: Duration) -> [Effect] {
     var effects: [Effect] = []
     for target in order {
-      guard let one = watched[target] else { continue }
+      // In the order are those that are watched, and no others.
+      guard var one = watched[target] else { continue }
       if one.ping == nil {
         if one.due <= now { effects += begin(target, at: now) }
       } else if let limit = one.limit, limit <= now {
-        watched[target]?.limit = nil
+        one.limit = nil
+        watched[target] = one
         effects += set(target, .absent(nil))
       }
     }
     return effects
   }
 
+  /// Nothing begins for a target that is not watched.
   private mutating func begin(_ target: Target, at now: Duration) -> [Effect] {
+    guard var one = watched[target] else { return [] }
     last += 1
     pings[last] = target
-    watched[target]?.ping = last
-    watched[target]?.limit = now + limit
-    watched[target]?.due = now + interval
+    one.ping = last
+    one.limit = now + limit
+    one.due = now + interval
+    watched[target] = one
     return [.ping(target, last)]
   }
 
   private mutating func set(_ target: Target, _ presence: Presence) -> [Effect] {
-    let former = watched[target]?.presence
-    watched[target]?.presence = presence
-    return former?.isPresent == presence.isPresent ? [] : [.changed(target, presence)]
+    guard var one = watched[target] else { return [] }
+    let former = one.presence
+    one.presence = presence
+    watched[target] = one
+    return former.isPresent == presence.isPresent ? [] : [.changed(target, presence)]
   }
 }
