@@ -50,7 +50,7 @@ let package = Package(
     .target(name: "PiconetSDP", dependencies: ["PiconetWire"], swiftSettings: strict),
     .target(name: "PiconetBlueZ", dependencies: ["PiconetSDP", "PiconetEngine", "PiconetWire"], swiftSettings: strict),
     .target(
-      name: "PiconetTestKit", dependencies: ["PiconetEngine", "PiconetWire"],
+      name: "PiconetTestKit", dependencies: ["PiconetEngine", "PiconetWire", "PiconetCalls"],
       swiftSettings: strict),
 
     // The edge: sockets, files, keys, time.
@@ -90,7 +90,9 @@ let package = Package(
       swiftSettings: strictOnCaller),
 
     // Remote objects, over the public interface alone.
-    .target(name: "PiconetActors", dependencies: ["Piconet", "PiconetCalls"], swiftSettings: strictOnCaller),
+    .target(name: "CPiconetActors"),
+    .target(
+      name: "PiconetActors", dependencies: ["Piconet", "PiconetCalls", "CPiconetActors"], swiftSettings: strictOnCaller),
 
     // The public module for programs that use Foundation.
     .target(name: "PiconetFoundation", dependencies: ["Piconet"], swiftSettings: strictOnCaller),
@@ -178,7 +180,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "PiconetSimulationTests",
-      dependencies: ["PiconetTestKit", "PiconetFiles", "PiconetEngine", "PiconetWire"], swiftSettings: strict),
+      dependencies: ["PiconetTestKit", "PiconetFiles", "PiconetEngine", "PiconetWire", "PiconetCalls"],
+      swiftSettings: strict),
     .testTarget(name: "PiconetDNSSDTests", dependencies: ["PiconetDNSSD"], swiftSettings: strict),
     .testTarget(name: "PiconetCallsTests", dependencies: ["PiconetCalls"], swiftSettings: strict),
     .testTarget(

@@ -1,3 +1,4 @@
+import Foundation
 import Piconet
 import PiconetActors
 import PiconetCalls
@@ -141,6 +142,8 @@ struct HostileCallerTests {
         let events = service.events
         let member = try #require(clientNode.session[serviceNode.id])
         let asking = Task {
+          let hello = CallFrame.hello(.init(instance: 1, limits: .usual, asks: false))
+          try await member.send(hello.encoded, in: PiconetActorSystem.channel)
           var time: UInt64 = 0
           while !Task.isCancelled {
             time += 1
@@ -199,6 +202,134 @@ struct HostileCallerTests {
         }
       }
       Issue.record("it is not ended")
+    }
+  }
+
+  /// A service, a member that writes its frames itself, and an honest one with an actor system.
+  private func withHonest(
+    _ body: (_ service: PiconetActorSystem, DeskLog, inout Attacker, _ honest: PiconetActorSystem, Member) async throws
+      -> Void
+  ) async throws {
+    let session = UUID().uuidString
+    try await Pair.nodes(session: session) { serviceNode, hostileNode, _ in
+      let address = try #require(await serviceNode.listeningAddresses.first).text
+      var configuration = Pair.configuration("Honest", session)
+      configuration.mode = .client
+      try await Node.run(configuration) { honestNode in
+        try await Pair.join(honestNode, serviceNode, at: address)
+        try await PiconetActorSystem.run(on: serviceNode) { service in
+          let log = DeskLog()
+          try service.publish(WorkingDesk(log: log, actorSystem: service), at: "/desk")
+          try await PiconetActorSystem.run(on: honestNode) { honest in
+            var attacker = Attacker(
+              member: try #require(hostileNode.session[serviceNode.id]),
+              frames: hostileNode.session.messages(in: PiconetActorSystem.channel).makeAsyncIterator())
+            let toService = try #require(honestNode.session[serviceNode.id])
+            try await honest.ping(toService)
+            try await body(service, log, &attacker, honest, toService)
+          }
+        }
+      }
+    }
+  }
+
+  @Test("a member that floods arguments of 4 MiB has those refused that are above 32 MiB; others call as before")
+  func argumentFlood() async throws {
+    try await withHonest { service, log, attacker, honest, toService in
+      let events = service.events
+      let size = 4 * 1_048_576 - 200
+      let item = CBORValue.array([.bytes([UInt8](repeating: 0, count: size))]).encoded
+      for number in 1...20 as ClosedRange<UInt64> {
+        let call = CallFrame.call(
+          .init(
+            number: number, path: "/desk", interface: "test.desk", version: 1, method: "keep", milliseconds: 600_000,
+            arguments: item[...]))
+        for part in CallFrame.parts(of: call.encoded, id: number, 60_000) {
+          try await attacker.member.send(part.encoded, in: PiconetActorSystem.longChannel)
+        }
+      }
+      for number in 9...20 as ClosedRange<UInt64> {
+        guard case .failure(number, let failure) = try await attacker.answer() else {
+          Issue.record("call \(number) is not refused")
+          return
+        }
+        #expect(failure.code == .tooManyCalls && failure.text.contains("33554432"), "\(failure)")
+      }
+      var waits = log.waits.stream.makeAsyncIterator()
+      for _ in 1...8 { await waits.next() }
+      let desk = try honest.object($Desk.self, at: "/desk", of: toService)
+      #expect(try await desk.length(of: [UInt8](repeating: 1, count: 1_000_000)) == 1_000_000)
+      var refused = 0
+      for await case .refused(let call, let error) in events {
+        #expect(call.method == "keep" && error.code == .tooManyCalls)
+        refused += 1
+        if refused == 12 { break }
+      }
+      // Those that are served end as any other, and make room.
+      for number in 1...8 as ClosedRange<UInt64> { try await attacker.send(.cancel(number: number)) }
+      for _ in 1...8 { for await _ in log.endings.stream { break } }
+      try await attacker.call(21, "length", arguments: CBORValue.array([.bytes([1, 2])]).encoded)
+      guard case .result(21, _) = try await attacker.answer() else {
+        Issue.record("there is no room")
+        return
+      }
+    }
+  }
+
+  @Test("a member that greets on and on as another system ends its calls, and no event of another member is lost")
+  func helloFlood() async throws {
+    try await withHonest { service, _, attacker, honest, toService in
+      let events = service.events
+      #expect(try await honest.claim("honest") == .owner)
+      for instance in 1...2_000 as ClosedRange<UInt64> {
+        try await attacker.send(.hello(.init(instance: instance, limits: .usual, asks: true)))
+        try await attacker.send(.claim(NameClaim("hostile", time: 1, [])))
+      }
+      while true {
+        guard case .goodbye(let code, _) = try await attacker.answer() else { continue }
+        #expect(code == .protocolBroken)
+        break
+      }
+      honest.release("honest")
+      #expect(try await honest.claim("honest") == .owner)
+      var owners: [NodeID?] = []
+      for await event in events {
+        if case .ownerChanged("honest", _, let owner) = event { owners.append(owner) }
+        if owners.count == 3 { break }
+      }
+      #expect(owners == [honest.node.id, nil, honest.node.id])
+    }
+  }
+
+  @Test("a member that floods signals pushes out its own at a slow reader, and none of another member")
+  func signalFlood() async throws {
+    try await withHonest { service, _, attacker, honest, toService in
+      let told = RemoteSignal<Int>("test.flood", "told")
+      let signals = service.signals(told)
+      try await attacker.send(.hello(.init(instance: 1, limits: .usual, asks: false)))
+      func flood(_ numbers: Range<Int>) async throws {
+        for number in numbers {
+          let value = CBORValue.unsigned(UInt64(number)).encoded
+          try await attacker.send(
+            .signal(.init(path: "/", interface: "test.flood", name: "told", value: value[...], isKept: false)))
+        }
+      }
+      for number in 0..<100 {
+        try await flood(number * 30..<(number + 1) * 30)
+        try await honest.emit(told, 1_000_000 + number)
+      }
+      // An answer shows that all before it has been read.
+      try await attacker.call(1, "reset")
+      _ = try await attacker.answer()
+      try await honest.ping(toService)
+      var ofHonest: [Int] = []
+      var ofAttacker: [Int] = []
+      for await signal in signals {
+        if signal.value >= 1_000_000 { ofHonest.append(signal.value) } else { ofAttacker.append(signal.value) }
+        if ofHonest.count == 100, ofAttacker.last == 2_999 { break }
+      }
+      #expect(ofHonest == Array(1_000_000..<1_000_100))
+      #expect(ofAttacker == Array(2_744..<3_000))
     }
   }
 }

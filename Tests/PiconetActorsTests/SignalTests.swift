@@ -2,6 +2,7 @@ import Foundation
 import Piconet
 import PiconetActors
 import PiconetCalls
+import Synchronization
 import TestSupport
 import Testing
 
@@ -80,6 +81,36 @@ struct SignalTests {
               try await service.emit(long, [number] + [UInt8](repeating: 0, count: 60_000))
             }
             #expect(await reading.value == Array(0..<100))
+            // Once it reads again and takes one at once, it is told each.
+            let (came, tellCame) = AsyncStream.makeStream(of: UInt8.self)
+            let messages = deafNode.session.messages(in: PiconetActorSystem.longChannel)
+            let waking = Task {
+              for await message in messages {
+                guard case .signal(let signal) = try CallFrame(decoding: message.bytes) else { continue }
+                // The first of its bytes, behind the head of so many.
+                if let number = signal.value.dropFirst(3).first, number >= 100 { tellCame.yield(number) }
+              }
+            }
+            defer { waking.cancel() }
+            let first = Task { await came.first { _ in true } }
+            let isAwake = Mutex(false)
+            let telling = Task {
+              while !isAwake.withLock({ $0 }) {
+                try await service.emit(long, [100] + [UInt8](repeating: 0, count: 60_000))
+              }
+            }
+            #expect(await first.value == 100)
+            isAwake.withLock { $0 = true }
+            try await telling.value
+            for number in 101..<121 as Range<UInt8> {
+              try await service.emit(long, [number] + [UInt8](repeating: 0, count: 60_000))
+            }
+            var last: [UInt8] = []
+            for await number in came {
+              if number > 100 { last.append(number) }
+              if last.count == 20 { break }
+            }
+            #expect(last == Array(101..<121))
           }
         }
       }

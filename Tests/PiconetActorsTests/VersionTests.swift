@@ -1,3 +1,4 @@
+import Piconet
 import PiconetActors
 import TestSupport
 import Testing
@@ -35,21 +36,38 @@ struct VersionTests {
     }
   }
 
-  @Test("a method that no table declares is refused before anything is sent")
+  @Test("a method that the table does not declare is refused when the object is published, and to who asks for one")
   func notDeclared() async throws {
     try await Pair.run { pair in
-      let desk = try pair.desk()
-      #expect(await code { try await desk.secret() } == .notDeclared)
+      for attempt in [
+        { try pair.service.publish(Halved(actorSystem: pair.service), at: "/half") },
+        { _ = try pair.client.object($Half.self, at: "/half", of: pair.toService) },
+      ] as [() throws -> Void] {
+        #expect {
+          try attempt()
+        } throws: { error in
+          let error = error as? RemoteCallError
+          return error?.code == .notDeclared && error?.detail == "test.half does not declare add(_:to:)"
+        }
+      }
+      // Whoever goes past that is refused before anything is sent.
+      let half = try $Half.resolve(id: RemoteObjectID(pair.toService.id, "/half"), using: pair.client)
+      #expect(await code { try await half.add(1, to: 2) } == .notDeclared)
+      #expect(await code { try await half.told() } == .noSuchObject)
     }
   }
 
   @Test("methods of one name that one entry without labels stands for are refused, and never one for another")
   func ambiguous() async throws {
     try await Pair.run { pair in
-      try pair.service.publish(OneSwitch(actorSystem: pair.service), at: "/switch")
-      let object = try pair.client.object($Switch.self, at: "/switch", of: pair.toService)
+      #expect {
+        try pair.service.publish(OneSwitch(actorSystem: pair.service), at: "/switch")
+      } throws: {
+        ($0 as? RemoteCallError)?.code == .notDeclared
+      }
+      let object = try $Switch.resolve(id: RemoteObjectID(pair.toService.id, "/switch"), using: pair.client)
       #expect(await code { try await object.turn(1, by: 2) } == .notDeclared, "it has more parameters")
-      #expect(try await object.turn(on: 1) == "on")
+      #expect(await code { try await object.turn(on: 1) } == .noSuchObject)
       for _ in 0..<2 {
         await #expect {
           try await object.turn(off: 1)

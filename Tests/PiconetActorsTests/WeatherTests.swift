@@ -198,4 +198,147 @@ struct WeatherTests {
       }
     }
   }
+
+  @Test("calls under way when the callee is started anew end, and its former objects are told from the new ones")
+  func restartUnderCalls() async throws {
+    let folder = try TemporaryFolder()
+    let session = UUID().uuidString
+    var configuration = Pair.configuration("Service", session)
+    configuration.identity = .directory(try folder.folder("state"))
+    try await Node.run(Pair.configuration("Client", session)) { client in
+      let system = try PiconetActorSystem(client)
+      defer { system.stop() }
+      var former: $Desk?
+      for round in 0..<2 {
+        try await Node.run(configuration) { service in
+          try await service.setAvailable(true)
+          try await Pair.join(client, service, at: try #require(await service.listeningAddresses.first).text)
+          let services = try PiconetActorSystem(service)
+          let log = DeskLog()
+          try services.publish(WorkingDesk(log: log, actorSystem: services), at: "/desk")
+          let desk = try system.object($Desk.self, at: "/desk", of: try #require(client.session[service.id]))
+          if let former {
+            #expect(await code { try await former.waitForEver() } == .restarted)
+            #expect(try await desk.concatenate("a", "b") == "ab")
+            return services.stop()
+          }
+          let calls = (0..<10).map { _ in Task { await code { try await desk.waitForEver() } } }
+          var waits = log.waits.stream.makeAsyncIterator()
+          for _ in 0..<10 { await waits.next() }
+          await service.stop()
+          for call in calls {
+            let ended = await call.value
+            #expect(ended == .left || ended == .shuttingDown, "round \(round): \(String(describing: ended))")
+          }
+          #expect(await code { try await desk.reset() } == .notConnected)
+          former = desk
+        }
+      }
+    }
+  }
+
+  @Test("a method whose caller waits no more knows why: taken back, late, gone, or its program has stopped")
+  func reasons() async throws {
+    try await Pair.run { pair in
+      let log = DeskLog()
+      let desk = try pair.desk(log)
+      var endings = log.endings.stream.makeAsyncIterator()
+      var waits = log.waits.stream.makeAsyncIterator()
+      func wait() async -> Task<RemoteCallError.Code?, Never> {
+        let call = Task { await code { try await desk.waitForEver() } }
+        await waits.next()
+        return call
+      }
+      let taken = await wait()
+      taken.cancel()
+      #expect(await endings.next()??.code == .cancelled)
+      _ = await code { try await CallDeadline.within(.milliseconds(50)) { try await desk.waitForEver() } }
+      await waits.next()
+      // The caller's word for it may come before the callee's own clock has it.
+      let late = try #require(await endings.next() ?? nil)
+      #expect(late.code == .timedOut || late.code == .cancelled)
+      let stopped = await wait()
+      pair.client.stop()
+      #expect(await stopped.value == .shuttingDown)
+      #expect(await endings.next()??.code == .shuttingDown)
+      let another = try PiconetActorSystem(pair.client.node)
+      defer { another.stop() }
+      let again = try another.object($Desk.self, at: "/desk", of: pair.toService)
+      let gone = Task { await code { try await again.waitForEver() } }
+      await waits.next()
+      await pair.toService.disconnect()
+      #expect(await gone.value == .left)
+      let error = await endings.next()
+      #expect(error??.code == .left && error??.underlying != nil)
+    }
+  }
+
+  @Test("long calls whose time is over while there is no way to the member are not sent when there is one again")
+  func withdrawn() async throws {
+    try await Pair.run(throughRelay: true) { pair in
+      let desk = try pair.desk()
+      let relay = try #require(pair.relay)
+      try await desk.reset()
+      relay.setSilent(true)
+      let bytes = [UInt8](repeating: 1, count: 1_000_000)
+      await withTaskGroup(of: RemoteCallError.Code?.self) { group in
+        for _ in 0..<40 {
+          group.addTask {
+            await code { try await CallDeadline.within(.milliseconds(300)) { try await desk.length(of: bytes) } }
+          }
+        }
+        for await code in group { #expect(code == .timedOut) }
+      }
+      relay.setSilent(false)
+      #expect(try await desk.length(of: bytes) == 1_000_000)
+      // Some had left the program before.
+      #expect(try await desk.lengthCount() < 25)
+    }
+  }
+
+  @Test("callers that are cancelled while answers come in end once each, with their own results or as cancelled")
+  func cancelledInABatch() async throws {
+    try await Pair.run { pair in
+      let desk = try pair.desk()
+      // Until it has greeted, 16 calls are all that a member is known to take.
+      try await pair.client.ping(pair.toService)
+      for _ in 0..<40 {
+        let calls = (0..<100).map { number in Task { try await desk.concatenate("a", "\(number)") } }
+        let cancelled = Set((0..<100).shuffled().prefix(50))
+        for number in cancelled { calls[number].cancel() }
+        for (number, call) in calls.enumerated() {
+          switch await call.result {
+          case .success(let text): #expect(text == "a\(number)")
+          case .failure(let error):
+            #expect((error as? RemoteCallError)?.code == .cancelled && cancelled.contains(number), "\(error)")
+          }
+        }
+      }
+      // Every place is free again.
+      try await withThrowingTaskGroup(of: String.self) { group in
+        for _ in 0..<100 { group.addTask { try await desk.concatenate("b", "c") } }
+        for try await text in group { #expect(text == "bc") }
+      }
+    }
+  }
+
+  @Test("a member that takes only tiny messages is not called, and calls nobody")
+  func tinyMessages() async throws {
+    let session = UUID().uuidString
+    try await Node.run(Pair.configuration("Service", session)) { service in
+      try await service.setAvailable(true)
+      var configuration = Pair.configuration("Client", session)
+      configuration.messageLimit = 100
+      try await Node.run(configuration) { client in
+        try await Pair.join(client, service, at: try #require(await service.listeningAddresses.first).text)
+        try await PiconetActorSystem.run(on: service) { services in
+          try await PiconetActorSystem.run(on: client) { clients in
+            let (toService, toClient) = (try #require(client.session[service.id]), service.session[client.id])
+            #expect(await code { try await clients.ping(toService) } == .notConnected)
+            #expect(await code { try await services.ping(try #require(toClient)) } == .notConnected)
+          }
+        }
+      }
+    }
+  }
 }

@@ -1,17 +1,20 @@
 import Piconet
 import PiconetCalls
 
-/// A call that has come, before it is served.
+/// A call that has come.
 public struct IncomingCall: Sendable, Hashable {
-  /// The caller.
-  public let caller: Member
   private let address: CallAddress
+  private let number: UInt64
+  private let conversation: Conversation
 
-  init(of caller: Member, _ address: CallAddress) {
-    self.caller = caller
-    self.address = address
+  init(_ call: CallFrame.Call, in conversation: Conversation) {
+    address = call.address
+    number = call.number
+    self.conversation = conversation
   }
 
+  /// The caller.
+  public var caller: Member { conversation.member }
   /// The object's path.
   public var path: String { address.path }
   /// The interface's name.
@@ -19,30 +22,78 @@ public struct IncomingCall: Sendable, Hashable {
   /// The method's name.
   public var method: String { address.method }
 
+  /// Why nobody waits for its result any more, and the task that serves it was cancelled: `cancelled`, the caller has
+  /// taken it back; `timedOut`; `left`, `restarted`, `shuttingDown` or `protocolBroken`, there are no more calls of
+  /// that member. Nil: its caller waits, or it has ended.
+  public var ending: RemoteCallError? { conversation.ending(of: number) }
+
   /// The call that the present task serves, for a method that wants to know its caller; nil in any other task.
   @TaskLocal public static var current: IncomingCall?
+
+  /// Calls of the same caller to the same method are equal.
+  public static func == (left: IncomingCall, right: IncomingCall) -> Bool {
+    left.caller == right.caller && left.address == right.address
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(caller)
+    hasher.combine(address)
+  }
 }
 
-/// Which members may call what. It is asked before each call, before its arguments are read.
+/// Something beside calls that a member wants of this node.
+public struct MemberAccess: Sendable, Hashable {
+  /// What it wants.
+  @nonexhaustive
+  public enum Purpose: Sendable, Hashable {
+    /// To be told a signal of this node: when it is emitted, or its value, if it is kept, now and whenever it changes.
+    case observing(path: String, interface: String, name: String)
+    /// To tell this node a signal, or the value of one that is kept.
+    case telling(path: String, interface: String, name: String)
+    /// To have a name.
+    case claiming(name: String)
+  }
+
+  /// The one that wants it.
+  public let member: Member
+  /// What it wants.
+  public let purpose: Purpose
+}
+
+/// Which members may do what: call, observe signals, tell them, have names.
+///
+/// Before each call it is asked, before its arguments are read; and before each signal that a member is to be told or
+/// has told, and each claim to a name.
 public struct CallPolicy: Sendable {
   private enum Rule {
     case letInHere, everyMember
-    case asking(@Sendable (IncomingCall) async -> Bool)
+    case asking(@Sendable (IncomingCall) async -> Bool, access: (@Sendable (MemberAccess) -> Bool)?)
   }
 
   private let rule: Rule
 
-  /// The default: members that a person or the program has let in may call everything. Those that another member has
-  /// introduced (`ProvenMember.introducedBy`) may call nothing, until `PiconetActorSystem.allow` names them.
+  /// The default: members that a person or the program has let in may do everything. Those that another member has
+  /// introduced (`ProvenMember.introducedBy`) may do nothing, until `PiconetActorSystem.allow` names them: their calls
+  /// are refused, their signals passed over, their claims to names have no effect here, and they are told no signals.
   public static let letInHere = CallPolicy(rule: .letInHere)
 
-  /// Every member may call everything.
+  /// Every member may do everything.
   public static let everyMember = CallPolicy(rule: .everyMember)
 
-  /// The program decides. The call waits meanwhile, and counts as one without an answer.
+  /// The program decides about calls. A call waits meanwhile, and counts as one without an answer. For everything else
+  /// the default holds.
   public static func asking(_ allows: @escaping @Sendable (IncomingCall) async -> Bool) -> CallPolicy {
-    CallPolicy(rule: .asking(allows))
+    CallPolicy(rule: .asking(allows, access: nil))
   }
+
+  /// The program decides about everything.
+  /// - Parameters:
+  ///   - access: whether a member may have a name, be told a signal, or tell one. It is called for each, on any thread,
+  ///     the node's own among them: it must not block.
+  ///   - allows: whether a call is served, as above.
+  public static func asking(
+    access: @escaping @Sendable (MemberAccess) -> Bool, calls allows: @escaping @Sendable (IncomingCall) async -> Bool
+  ) -> CallPolicy { CallPolicy(rule: .asking(allows, access: access)) }
 
   /// What it says of a call at once.
   enum Answer {
@@ -54,11 +105,20 @@ public struct CallPolicy: Sendable {
   /// - Parameters:
   ///   - isIntroduced: whether the caller is a member on another one's word.
   ///   - isAllowedByName: whether the program has named the caller's device.
-  func answer(to call: IncomingCall, isIntroduced: Bool, isAllowedByName: () -> Bool) -> Answer {
+  func answer(isIntroduced: Bool, isAllowedByName: () -> Bool) -> Answer {
     switch rule {
     case .letInHere: !isIntroduced || isAllowedByName() ? .allowed : .refused
     case .everyMember: .allowed
-    case .asking(let allows): .asking(allows)
+    case .asking(let allows, _): .asking(allows)
+    }
+  }
+
+  /// The same of what is no call.
+  func allows(_ access: MemberAccess, isIntroduced: Bool, isAllowedByName: () -> Bool) -> Bool {
+    switch rule {
+    case .everyMember: true
+    case .asking(_, access: .some(let allows)): allows(access)
+    case .letInHere, .asking(_, access: nil): !isIntroduced || isAllowedByName()
     }
   }
 }

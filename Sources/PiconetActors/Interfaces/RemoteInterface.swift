@@ -18,13 +18,13 @@ public struct RemoteInterface: Sendable {
   public let methods: [MethodDescription]
   let errors: [String: any (Error & Codable).Type]
   let bind: @Sendable (any DistributedActor) -> BoundMethods?
-  /// What is wrong with the declaration; nil if nothing is.
-  let fault: String?
+  /// What is wrong with the declaration, or what is missing in it; nil if nothing is.
+  let fault: RemoteCallError?
 
   typealias BoundMethods = [String: BoundMethod]
 
-  /// An interface with these methods. What is wrong with it, such as a name twice, is reported when an object is
-  /// published.
+  /// An interface with these methods. What is wrong with it, such as a name twice or a distributed method of the
+  /// protocol that is not declared, is reported when an object is published and when a client asks for one.
   /// - Parameters:
   ///   - name: its name on the wire.
   ///   - version: the present version. Default 1.
@@ -47,7 +47,24 @@ public struct RemoteInterface: Sendable {
       guard let object = actor as? Object else { return nil }
       return byName.mapValues { $0.bind(object) }
     }
-    fault = Self.fault(name, version, oldest, self.methods, errors.keys.sorted())
+    if let text = Self.fault(name, version, oldest, self.methods, errors.keys.sorted()) {
+      fault = RemoteCallError(.invalidArgument, detail: text)
+    } else {
+      let missing = Self.missing(in: self.methods, DistributedMethods.names(of: object))
+      fault = missing.map { RemoteCallError(.notDeclared, detail: "\(name) \($0)") }
+    }
+  }
+
+  /// - Parameter names: those of the protocol's distributed methods, with their labels.
+  private static func missing(in methods: [MethodDescription], _ names: [String]) -> String? {
+    var found: [String: String] = [:]
+    for name in names {
+      guard let method = Self.method(of: name, in: methods) else { return "does not declare \(name)" }
+      if let other = found.updateValue(name, forKey: method.name) {
+        return "has '\(method.name)' for \(other) and \(name): methods of one name are declared with their labels"
+      }
+    }
+    return nil
   }
 
   private static func fault(
@@ -71,7 +88,9 @@ public struct RemoteInterface: Sendable {
   /// The method that a target of the `Distributed` module is, such as `Service.concatenate(_:_:)`: declared by its name
   /// with labels; or without, if it has as many parameters.
   /// - Parameter name: the target, without its type.
-  func method(of name: String) -> MethodDescription? {
+  func method(of name: String) -> MethodDescription? { Self.method(of: name, in: methods) }
+
+  private static func method(of name: String, in methods: [MethodDescription]) -> MethodDescription? {
     if let method = methods.first(where: { $0.name == name }) { return method }
     let base = name.prefix { $0 != "(" }
     let labels = name.count(where: { $0 == ":" })

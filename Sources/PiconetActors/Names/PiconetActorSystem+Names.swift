@@ -19,8 +19,9 @@ public struct NameOptions: OptionSet, Sendable, Hashable {
 /// How a claim to a name has gone.
 @nonexhaustive
 public enum NameStanding: Sendable, Hashable {
-  /// This node has the name. It may lose it: to one that may replace it, or when a part of the group comes back in
-  /// which the name was claimed earlier. `ActorSystemEvent.ownerChanged` says so.
+  /// This node has the name. It may lose it: to one that may replace it, to one that has claimed it in the same moment
+  /// and could not be asked, or when a part of the group comes back in which the name was claimed earlier.
+  /// `ActorSystemEvent.ownerChanged` says so.
   case owner
   /// This many nodes get the name before this one.
   case queued(Int)

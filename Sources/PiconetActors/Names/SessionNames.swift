@@ -2,47 +2,50 @@ import Piconet
 import PiconetCalls
 import Synchronization
 
-/// The names that nodes of the session have claimed, and claims of this node that wait until members have heard of
-/// them.
+/// The names that nodes of the session have claimed, and tasks that wait until members have heard of a claim of this
+/// node.
 final class SessionNames: Sendable {
-  private struct Waiting {
-    let name: String
-    let time: UInt64
-    var members: Set<NodeID>
-    let continuation: UnsafeContinuation<Bool, Never>
-  }
-
   private struct State {
-    var claims = NameClaims<NodeID>()
-    var waiting: [UInt64: Waiting] = [:]
-    var lastWait: UInt64 = 0
+    var desk: NameDesk<NodeID>
+    /// With members that run an actor system.
+    var conversations: [NodeID: Conversation] = [:]
+    var waiting: [UInt64: UnsafeContinuation<Bool, Never>] = [:]
+    /// Runs while there is a name of which not all members are known to have heard.
+    var patience: Task<Void, Never>?
+    var lastNumber: UInt64 = 0
     weak var system: PiconetActorSystem?
     var isOver = false
   }
 
-  private let own: NodeID
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
-  init(of own: NodeID) { self.own = own }
+  /// How long a claim waits for members at most.
+  private static let patience = Duration.seconds(5)
+  /// After this time or twice as long a member that does not say whether it has heard of a claim, and has a link, is
+  /// taken to have: more than a lost link goes unnoticed by default.
+  private static let deafTime = Duration.seconds(30)
+
+  init(of own: NodeID) { state = Mutex(State(desk: NameDesk(of: own))) }
 
   func start(_ system: PiconetActorSystem) { state.withLock { $0.system = system } }
 
   func stop() {
-    let waiting = state.withLock { state in
+    let (waiting, patience) = state.withLock { state in
       state.isOver = true
-      defer { state.waiting = [:] }
-      return Array(state.waiting.values)
+      defer {
+        state.waiting = [:]
+        state.patience = nil
+        state.conversations = [:]
+      }
+      return (Array(state.waiting.values), state.patience)
     }
-    for wait in waiting { wait.continuation.resume(returning: true) }
+    patience?.cancel()
+    for wait in waiting { wait.resume(returning: true) }
   }
 
-  func owner(of name: String) -> NodeID? { state.withLock { $0.claims.owner(of: name) } }
+  func owner(of name: String) -> NodeID? { state.withLock { $0.desk.owner(of: name) } }
 
-  func standing(for name: String) -> NameClaims<NodeID>.Standing {
-    state.withLock { $0.claims.standing(of: own, for: name) }
-  }
-
-  var all: [String: NodeID] { state.withLock { $0.claims.all } }
+  func standing(for name: String) -> NameClaims<NodeID>.Standing { state.withLock { $0.desk.standing(for: name) } }
 
   // MARK: This node's claims
 
@@ -51,114 +54,128 @@ final class SessionNames: Sendable {
   /// - Returns: false if this node has as many names as it may.
   func claim(_ name: String, _ options: NameClaim.Options) async -> Bool {
     let number = state.withLock { state in
-      state.lastWait += 1
-      return state.lastWait
+      state.lastNumber += 1
+      return state.lastNumber
     }
     let timeout = Task { [weak self] in
-      try? await ContinuousClock().sleep(for: .seconds(5))
-      self?.endWait(number)
+      try? await ContinuousClock().sleep(for: Self.patience)
+      self?.endWait(number, true)
     }
     defer { timeout.cancel() }
     return await waitForAnswer {
       begin(number, name, options, $0)
     } cancel: {
-      endWait(number)
+      endWait(number, true)
     }
   }
 
   private func begin(
     _ number: UInt64, _ name: String, _ options: NameClaim.Options, _ continuation: UnsafeContinuation<Bool, Never>
   ) {
-    var isWaiting = false
-    let isTaken = change { state, conversations in
-      let isNew = !state.claims.claims(of: own).contains { $0.name == name }
-      guard !isNew || state.claims.count(of: own) < NameClaims<NodeID>.limit else { return nil }
-      let claim = NameClaim(name, time: state.claims.nextTime(), options)
-      for conversation in conversations { conversation.tell(.claim(claim)) }
-      if !conversations.isEmpty, !state.isOver {
-        isWaiting = true
-        state.waiting[number] = Waiting(
-          name: name, time: claim.time, members: Set(conversations.map(\.member.id)), continuation: continuation)
+    let isOver = state.withLock { state in
+      if !state.isOver { state.waiting[number] = continuation }
+      return state.isOver
+    }
+    if isOver { return continuation.resume(returning: true) }
+    var isTaken = true
+    change { state in
+      guard let effects = state.desk.claim(name, options, number) else {
+        isTaken = false
+        return []
       }
-      return state.claims.claim(claim, by: own)
+      return effects
     }
-    if !isWaiting { continuation.resume(returning: isTaken) }
+    if !isTaken { endWait(number, false) }
   }
 
-  private func endWait(_ number: UInt64) {
-    state.withLock { $0.waiting.removeValue(forKey: number) }?.continuation.resume(returning: true)
-  }
-
-  func release(_ name: String) {
-    _ = change { state, conversations in
-      guard state.claims.claims(of: own).contains(where: { $0.name == name }) else { return nil }
-      for conversation in conversations { conversation.tell(.release(name: name)) }
-      return state.claims.release(name, by: own)
+  /// Loses patience again and again, until there is no more need.
+  private func bePatient() -> Task<Void, Never> {
+    Task { [weak self] in
+      while (try? await ContinuousClock().sleep(for: Self.deafTime)) != nil, let self {
+        self.change { $0.desk.losePatience() }
+        let isNeeded = self.state.withLock { state in
+          if !state.desk.isUnsettled { state.patience = nil }
+          return state.desk.isUnsettled && !state.isOver
+        }
+        if !isNeeded { return }
+      }
     }
   }
+
+  private func endWait(_ number: UInt64, _ isTaken: Bool) {
+    state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: isTaken)
+  }
+
+  func release(_ name: String) { change { $0.desk.release(name) } }
 
   // MARK: Members
 
   func received(_ frame: CallFrame, from conversation: Conversation) {
-    let node = conversation.member.id
-    switch frame {
-    case .claim(let claim):
-      _ = change { state, _ in
-        // Behind our own claims that it did not know.
-        conversation.tell(.heard(name: claim.name, time: claim.time))
-        return state.claims.claim(claim, by: node)
-      }
-    case .release(let name): _ = change { state, _ in state.claims.release(name, by: node) }
-    case .heard(let name, let time): heard(by: node) { $0.name == name && $0.time == time }
-    case .hello, .goodbye, .call, .result, .failure, .cancel, .begin, .next, .signal, .unknown: break
-    }
+    // Not under the lock: the program is asked.
+    let isAllowed = if case .claim(let claim) = frame { conversation.allows(.claiming(name: claim.name)) } else { true }
+    change(of: conversation.member) { $0.desk.received(frame, from: conversation.member.id, isAllowed: isAllowed) }
   }
+
+  func joined(_ member: Member) { state.withLock { $0.desk.joined(member.id) } }
 
   /// A member has an actor system, another one than before.
-  func greeted(_ conversation: Conversation) {
-    _ = change { state, _ in
-      for claim in state.claims.claims(of: own) { conversation.tell(.claim(claim)) }
-      return state.claims.left(conversation.member.id)
+  func greeted(_ conversation: Conversation, instance: UInt64) {
+    let node = conversation.member.id
+    change(of: conversation.member) { state in
+      let former = state.conversations.updateValue(conversation, forKey: node)
+      // It has left and come back, and its end is not read yet.
+      let ended = former.map { $0 === conversation } ?? true ? [] : state.desk.ended(node, isGone: true)
+      return ended + state.desk.greeted(node, instance: instance)
     }
   }
 
-  func left(_ member: Member) {
-    _ = change { state, _ in state.claims.left(member.id) }
-    heard(by: member.id) { _ in true }
-  }
-
-  private func heard(by node: NodeID, of isMeant: (Waiting) -> Bool) {
-    let done = state.withLock { state in
-      var done: [UnsafeContinuation<Bool, Never>] = []
-      for (number, var wait) in state.waiting where isMeant(wait) {
-        wait.members.remove(node)
-        state.waiting[number] = wait.members.isEmpty ? nil : wait
-        if wait.members.isEmpty { done.append(wait.continuation) }
-      }
-      return done
+  /// - Parameter isGone: it is no member any more.
+  func ended(_ conversation: Conversation, isGone: Bool) {
+    let node = conversation.member.id
+    change(of: conversation.member) { state in
+      // It may have come back as another member.
+      if let present = state.conversations[node], present !== conversation { return [] }
+      state.conversations[node] = nil
+      return state.desk.ended(node, isGone: isGone)
     }
-    for continuation in done { continuation.resume(returning: true) }
   }
 
-  /// Changes the claims, and tells what has changed. A claim of this node that has no effect any more goes.
+  func setSuspended(_ member: Member, _ isSuspended: Bool) {
+    state.withLock { $0.desk.setSuspended(member.id, isSuspended) }
+  }
+
+  /// What the policy says of a member may have changed.
+  func reconsider(_ conversation: Conversation) {
+    let node = conversation.member.id
+    let names = state.withLock { $0.desk.names(claimedBy: node) }
+    let answers = Dictionary(names.map { ($0, conversation.allows(.claiming(name: $0))) }) { first, _ in first }
+    change(of: conversation.member) { $0.desk.reconsider(node, answers) }
+  }
+
+  /// Changes the names, and does what comes of it.
   ///
-  /// Members are told under the lock: a member that hears that we have heard of its claim has heard of ours before.
-  /// - Parameter body: gets those to tell; gives nil if it may not be.
-  private func change(_ body: (inout State, [Conversation]) -> [NameClaims<NodeID>.Change]?) -> Bool {
-    let (changes, system) = state.withLock { state -> ([NameClaims<NodeID>.Change]?, PiconetActorSystem?) in
-      let system = state.system
-      let conversations = (system?.allConversations ?? []).filter { $0.hasGreeted && $0.departure == nil }
-      guard var changes = body(&state, conversations) else { return (nil, system) }
-      for claim in state.claims.claims(of: own) where state.claims.standing(of: own, for: claim.name) == .none {
-        changes += state.claims.release(claim.name, by: own)
-        for conversation in conversations { conversation.tell(.release(name: claim.name)) }
+  /// Members are told under the lock: one that hears that we have heard of its claim has heard of ours before.
+  /// - Parameter source: the member because of which; nil: this node.
+  private func change(of source: Member? = nil, _ body: (inout State) -> [NameDesk<NodeID>.Effect]) {
+    var events: [(event: ActorSystemEvent, source: Member?)] = []
+    var done: [UnsafeContinuation<Bool, Never>] = []
+    let system = state.withLock { state -> PiconetActorSystem? in
+      if state.isOver { return nil }
+      for effect in body(&state) {
+        switch effect {
+        case .tell(let frame, let node): state.conversations[node]?.tell(frame)
+        case .changed(.owner(let name, let former, let owner)):
+          events.append((.ownerChanged(name: name, from: former, to: owner), source))
+        case .heard(let number):
+          if let wait = state.waiting.removeValue(forKey: number) { done.append(wait) }
+        case .refused(let name, let node):
+          if let member = state.conversations[node]?.member { events.append((.nameRefused(name, by: member), member)) }
+        }
       }
-      return (changes, system)
+      if state.patience == nil, state.desk.isUnsettled { state.patience = bePatient() }
+      return state.system
     }
-    guard let changes else { return false }
-    for case .owner(let name, let former, let owner) in changes {
-      system?.tell(.ownerChanged(name: name, from: former, to: owner))
-    }
-    return true
+    for wait in done { wait.resume(returning: true) }
+    for (event, source) in events { system?.tell(event, of: source) }
   }
 }

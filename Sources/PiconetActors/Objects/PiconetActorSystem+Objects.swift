@@ -8,10 +8,12 @@ extension PiconetActorSystem {
   ///   - object: an actor of this system.
   ///   - path: `/`, then names of ASCII letters and digits, `_`, `-` and `.`, with a `/` between them; at most 255
   ///     bytes.
-  /// - Throws: `invalidArgument` naming the broken rule, such as a fault of the interface's declaration.
+  /// - Throws: `invalidArgument` naming the broken rule, such as a fault of the interface's declaration; `notDeclared`:
+  ///   a distributed method of the protocol is not in it. For a protocol that is private to a file, or in another
+  ///   library than this module, that shows when the method is called.
   public func publish<Object: RemoteObject>(_ object: Object, at path: String) throws(RemoteCallError) {
     let interface = Object.interface
-    if let fault = interface.fault { throw RemoteCallError(.invalidArgument, detail: fault) }
+    if let fault = interface.fault { throw fault }
     guard interface.name != objectInterface.name else {
       throw RemoteCallError(.invalidArgument, detail: "every object has \(interface.name): give it another name")
     }
@@ -38,10 +40,12 @@ extension PiconetActorSystem {
   ///   - type: the stub that `@Resolvable` has made, such as `$Concatenating.self`.
   ///   - path: where the member has published it.
   ///   - member: the one that serves it.
+  /// - Throws: what is wrong with the interface's declaration, as `publish`.
   public func object<Object: RemoteObject>(
     _ type: Object.Type, at path: String, of member: Member
   ) throws -> Object {
-    try Object.resolve(id: RemoteObjectID(member.id, path), using: self)
+    if let fault = Object.interface.fault { throw fault }
+    return try Object.resolve(id: RemoteObjectID(member.id, path), using: self)
   }
 
   // MARK: What `Distributed` asks for

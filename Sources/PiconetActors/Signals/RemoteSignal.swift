@@ -1,5 +1,6 @@
 import Piconet
 import PiconetCalls
+import Synchronization
 
 /// Something that objects report without being asked: declared once, beside the interface that it belongs to.
 ///
@@ -43,6 +44,12 @@ public struct ReceivedSignal<Value: Codable & Sendable>: Sendable {
   public let sender: Member
 }
 
+private struct EncodedSignal: Sendable {
+  let path: String
+  let value: [UInt8]
+  let sender: Member
+}
+
 /// The members that a signal is for.
 @nonexhaustive
 public enum SignalReach: Sendable {
@@ -61,7 +68,8 @@ extension PiconetActorSystem {
   ///   - value: what it tells.
   ///   - path: the object that tells it; it need not be published.
   ///   - reach: to whom. Default: all members.
-  /// - Throws: `invalidArgument`; `wrongArguments` if the value can't be encoded; `tooLarge`; `cancelled`.
+  /// - Throws: `invalidArgument`; `wrongArguments` if the value can't be encoded; `tooLarge`; `cancelled`;
+  ///   `notAllowed`: the policy does not let the one member observe it. Of all members those are passed over.
   public func emit<Value>(
     _ signal: RemoteSignal<Value>, _ value: Value, from path: String = "/", to reach: SignalReach = .session
   ) async throws(RemoteCallError) {
@@ -69,11 +77,16 @@ extension PiconetActorSystem {
     let frame = try Self.frame(key, try Self.encoded(value), isKept: false)
     let present = allConversations.filter(\.hasGreeted)
     if case .member(let member) = reach {
-      for conversation in present where conversation.member == member { try await conversation.deliver(frame) }
+      for conversation in present where conversation.member == member {
+        guard conversation.mayObserve(key) else {
+          throw RemoteCallError(.notAllowed, node: member.id, detail: "the policy does not let the member observe it")
+        }
+        try await conversation.deliver(frame)
+      }
       return
     }
     // All at once, so that one that is slow holds up none.
-    let receivers = present.filter { !$0.offerIfDeaf(frame) }
+    let receivers = present.filter { $0.mayObserve(key) && !$0.offerIfDeaf(frame) }
     let patience = configuration.signalDeadline
     let late = await withTaskGroup(of: Int?.self, returning: Set<Int>.self) { group in
       for (index, receiver) in receivers.enumerated() {
@@ -123,18 +136,26 @@ extension PiconetActorSystem {
     for conversation in allConversations { conversation.hasToTell([key]) }
   }
 
-  /// The signals that come from now on, of all members. At most 256 wait for the reader; beyond that the oldest go.
-  /// What is not of its type is passed over. Ends with the system.
+  /// The signals that come from now on, of all members. At most 256 of each wait for the reader, and 4 MiB; beyond that
+  /// its oldest go. What is not of its type is passed over. Ends with the system.
   public func signals<Value>(_ signal: RemoteSignal<Value>) -> AsyncStream<ReceivedSignal<Value>> {
-    AsyncStream(bufferingPolicy: .bufferingNewest(256)) { continuation in
-      signals.listen(interface: signal.interface, name: signal.name, path: nil, member: nil) { key, value, sender in
-        guard let value = Self.decoded(Value.self, value, for: sender) else { return }
-        continuation.yield(ReceivedSignal(value: value, path: key.path, sender: sender))
-      } until: {
-        continuation.finish()
-      } with: { end in
-        continuation.onTermination = { _ in end() }
+    // Decoded when it is read: a member that floods takes the time of its reader, and not that of the node's thread.
+    let mailbox = FairMailbox<Member, EncodedSignal>(countLimit: 256, costLimit: 4 * 1_048_576)
+    let ending = Mutex<(@Sendable () -> Void)?>(nil)
+    signals.listen(interface: signal.interface, name: signal.name, path: nil, member: nil) { key, value, sender in
+      mailbox.add(EncodedSignal(path: key.path, value: Array(value), sender: sender), cost: value.count, of: sender)
+    } until: {
+      mailbox.finish()
+    } with: { end in
+      ending.withLock { $0 = end }
+    }
+    let end = ending.withLock { $0 }
+    return mailbox.stream { signal in
+      Self.decoded(Value.self, signal.value[...], for: signal.sender).map {
+        ReceivedSignal(value: $0, path: signal.path, sender: signal.sender)
       }
+    } end: {
+      end?()
     }
   }
 

@@ -3,16 +3,21 @@ import PiconetCalls
 
 /// The settings of an actor system.
 public struct ActorSystemConfiguration: Sendable {
-  /// Which members may call what. Default: members that a person or the program has let in.
+  /// Which members may do what: call, observe signals and tell them, have names. Default: those that a person or the
+  /// program has let in may do everything.
   public var policy = CallPolicy.letInHere
   /// How long a call may take, from when it is made until its answer is there, unless `CallDeadline` says otherwise.
   /// More than 0 and at most a day. Default 25 s.
   public var deadline: Duration = .seconds(25)
   /// Calls of one member that may have no answer yet; more are refused with `tooManyCalls`. 16 to 65,536; default 256.
   public var callLimit = CallLimits.usual.calls
-  /// The longest call or result in bytes. 65,536 to 1 GiB; default 4 MiB. Each member may make this node keep as much
-  /// in arguments for each of `callLimit` calls, and 64 times as much in results that it does not read.
+  /// The longest call or result in bytes. 65,536 to 1 GiB; default 4 MiB. Each member may make this node keep 64 times
+  /// as much in results that it does not read.
   public var sizeLimit = CallLimits.usual.frame
+  /// The most bytes of arguments of one member's calls that are being served at once; a call beyond that is refused
+  /// with `tooManyCalls`, and others of its calls and of other members are not touched. At least `sizeLimit`; default
+  /// 32 MiB.
+  public var argumentLimit = CallLimits.arguments
   /// How long a signal for all waits for a member that does not take it, such as one whose program reads nothing. More
   /// than 0 and at most a day. Default 30 s, which is more than a member is `suspended` by default.
   public var signalDeadline: Duration = .seconds(30)
@@ -37,6 +42,8 @@ public struct ActorSystemConfiguration: Sendable {
       rule = "callLimit is \(CallLimits.least.calls) to 65536"
     } else if !(CallLimits.least.frame...1 << 30).contains(sizeLimit) {
       rule = "sizeLimit is \(CallLimits.least.frame) to \(1 << 30)"
+    } else if argumentLimit < sizeLimit {
+      rule = "argumentLimit is at least sizeLimit, \(sizeLimit)"
     } else if about.count > CallFrame.Hello.aboutLimit
       || about.contains(where: { $0.key.utf8.count > CallLimits.name || $0.value.utf8.count > CallLimits.text })
     {

@@ -9,6 +9,10 @@ public enum ActorSystemEvent: Sendable {
   case found(Member, about: [String: String])
   /// There are no more calls to the member, or from it, for this reason.
   case lost(Member, RemoteCallError)
+  /// A call of a member was not served, for this reason, which its caller is told as well.
+  case refused(IncomingCall, RemoteCallError)
+  /// The member does not let this node have the name: its policy is against it. Members that do name this node.
+  case nameRefused(String, by: Member)
   /// A name has another owner; nil: none.
   case ownerChanged(name: String, from: NodeID?, to: NodeID?)
   /// The node has stopped, and with it the session. `stopping` follows.

@@ -30,7 +30,7 @@ final class Conversation: Sendable {
   private let timer: DeadlineTimer
   // Of what is proven of the member; a call that asked for it would copy all of that.
   private let takesCalls: Bool
-  private let isIntroduced: Bool
+  let isIntroduced: Bool
   /// Whether what serves a call runs in the common pool of threads, not on the node's own.
   let servesInPool: Bool
 
@@ -38,16 +38,19 @@ final class Conversation: Sendable {
     self.member = member
     self.system = system
     timer = system.timer
-    takesCalls = member.proven.channelLimit > PiconetActorSystem.longChannel.number
+    takesCalls =
+      member.proven.channelLimit > PiconetActorSystem.longChannel.number
+      && member.proven.messageLimit >= FrameSender.leastMessage
     isIntroduced = member.proven.introducedBy != nil
     servesInPool = !system.configuration.servesOnNodeThread
-    urgent = FrameSender(to: member, in: PiconetActorSystem.channel, limit: FrameSender.shortLimit)
+    urgent = FrameSender(
+      to: member, in: PiconetActorSystem.channel, limit: FrameSender.shortLimit, byteLimit: FrameSender.shortBytes)
     long = FrameSender(
       to: member, in: PiconetActorSystem.longChannel, byteLimit: FrameSender.longFrames * system.limits.frame)
     let calls = PeerCalls(
-      instance: system.instance, own: system.limits,
+      instance: system.instance, own: system.limits, argumentLimit: system.configuration.argumentLimit,
       about: system.configuration.about.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) })
-    urgent.send(calls.hello)
+    if takesCalls { urgent.send(calls.hello) }
     // Numbers of an earlier system of this node may still be in use over there.
     state = Mutex(State(calls: calls, lastNumber: UInt64.random(in: 0..<1 << 48)))
   }
@@ -59,14 +62,14 @@ final class Conversation: Sendable {
 
   /// Changes the machine, and does what comes of it.
   private func follow(_ change: (inout PeerCalls) -> [PeerCalls.Effect]) {
-    var woken = WokenTasks()
+    var woken = WokenCalls()
     follow(waking: &woken, change)
     woken.start()
   }
 
   /// Changes the machine, and does what comes of it, but for the tasks that it wakes. Frames leave under the lock, so
   /// that they leave in their order; only answers do not, which have none.
-  private func follow(waking woken: inout WokenTasks, _ change: (inout PeerCalls) -> [PeerCalls.Effect]) {
+  private func follow(waking woken: inout WokenCalls, _ change: (inout PeerCalls) -> [PeerCalls.Effect]) {
     var stopped: [Task<Void, Never>] = []
     let effects = state.withLock { state in
       let effects = change(&state.calls)
@@ -86,7 +89,7 @@ final class Conversation: Sendable {
           long.close()
           // A goodbye is before this. Another system of the member may follow one that has stopped.
           if failure.code != .shuttingDown, failure.code != .restarted { urgent.finish() }
-        case .passed: break
+        case .refused, .passed: break
         }
       }
       return effects
@@ -97,13 +100,17 @@ final class Conversation: Sendable {
 
   private func perform(_ effect: PeerCalls.Effect) {
     switch effect {
-    case .greeted: system?.greeted(member, self, about: about ?? [:])
-    case .passed(.signal(let signal)): system?.signals.received(signal, from: member)
+    case .greeted(let hello): system?.greeted(self, hello)
+    case .refused(let call, let failure): system?.refused(IncomingCall(call, in: self), failure)
+    case .passed(.signal(let signal)):
+      if allows(.telling(path: signal.path, interface: signal.interface, name: signal.name)) {
+        system?.signals.received(signal, from: member)
+      }
     case .passed(let frame): system?.names.received(frame, from: self)
     case .closed(let failure):
-      system?.names.left(member)
+      system?.names.ended(self, isGone: failure.code == .left)
       system?.signals.left(member)
-      system?.tell(.lost(member, RemoteCallError(failure, node: member.id, underlying: departure)))
+      system?.tell(.lost(member, error(failure)), of: member)
     case .send, .settle, .stop, .serve: break
     }
   }
@@ -120,7 +127,8 @@ final class Conversation: Sendable {
     count: Int
   ) async throws(RemoteCallError) -> ArraySlice<UInt8> {
     guard takesCalls else {
-      throw RemoteCallError(.notConnected, node: member.id, detail: "the device takes too few channels for calls")
+      throw RemoteCallError(
+        .notConnected, node: member.id, detail: "the device takes too few channels, or too short messages, for calls")
     }
     let number = state.withLock { state in
       state.lastNumber += 1
@@ -197,7 +205,7 @@ final class Conversation: Sendable {
 
   @inline(__always)
   private func run(_ call: CallFrame.Call, in system: PiconetActorSystem) async {
-    finished(call.number, await system.answer(to: call, of: member, isIntroduced: isIntroduced))
+    finished(call.number, await system.answer(to: call, in: self))
   }
 
   private func finished(_ number: UInt64, _ answer: PeerCalls.Answer) {
@@ -213,6 +221,23 @@ final class Conversation: Sendable {
     } else {
       urgent.send(frame)
     }
+  }
+
+  /// Why the answer of a call that is being served is wanted no more; nil: it is, or it has been given.
+  func ending(of number: UInt64) -> RemoteCallError? {
+    state.withLock { $0.calls.ending(of: number) }.map { error($0) }
+  }
+
+  /// Whether the policy lets the member do this. The program may be asked: not under a lock.
+  func allows(_ purpose: MemberAccess.Purpose) -> Bool {
+    guard let system else { return false }
+    return system.configuration.policy.allows(
+      MemberAccess(member: member, purpose: purpose), isIntroduced: isIntroduced,
+      isAllowedByName: { system.isAllowed(member.id.peer) })
+  }
+
+  func mayObserve(_ key: KeptSignals.Key) -> Bool {
+    allows(.observing(path: key.path, interface: key.interface, name: key.name))
   }
 
   /// Whether the member runs an actor system.
@@ -268,7 +293,9 @@ final class Conversation: Sendable {
       return key
     }
     guard let key, let system else { return false }
-    if let value = system.signals.own(key), let frame = try? PiconetActorSystem.frame(key, value, isKept: true) {
+    if mayObserve(key), let value = system.signals.own(key),
+      let frame = try? PiconetActorSystem.frame(key, value, isKept: true)
+    {
       try? await deliver(frame)
     }
     return true
@@ -276,17 +303,22 @@ final class Conversation: Sendable {
 
   // MARK: What happens
 
-  /// - Parameter woken: is given the tasks that the frame wakes, for the caller to start.
-  func received(_ bytes: ArraySlice<UInt8>, waking woken: inout WokenTasks) {
+  /// - Parameters:
+  ///   - isLong: in the channel for long frames.
+  ///   - woken: is given the tasks that the frame wakes, for the caller to start.
+  func received(_ bytes: ArraySlice<UInt8>, isLong: Bool, waking woken: inout WokenCalls) {
+    // Its answers could not be sent, or in countless parts.
+    guard takesCalls else { return }
     let now = timer.now
-    follow(waking: &woken) { $0.received(bytes, at: now) }
+    follow(waking: &woken) { $0.received(bytes, at: now, isLong: isLong) }
     endIfUnread()
   }
 
   /// Ends the conversation if the member lets more wait than may.
   private func endIfUnread() {
     if urgent.hasOverflowed {
-      end(CallFailure(.protocolBroken, "\(FrameSender.shortLimit) answers wait, and the member does not read them"))
+      let most = "\(FrameSender.shortLimit) answers wait, or \(FrameSender.shortBytes) bytes of them"
+      end(CallFailure(.protocolBroken, "\(most), and the member does not read them"))
     }
     if long.hasOverflowed {
       let text = "\(long.byteLimit) bytes of long answers wait, and the member does not read them"

@@ -45,8 +45,14 @@ final class FrameSender: Sendable {
   /// What the head of a part takes at most.
   private static let partHead = 32
 
+  /// A member that takes no message of this length takes no calls: nearly all of each part would be its head, and one
+  /// long answer millions of them.
+  static let leastMessage = 128
+
   /// More than ever waits for a member that reads and keeps to the limits of calls.
   static let shortLimit = 4_096
+  /// The most bytes of those.
+  static let shortBytes = 16 * 1_048_576
 
   /// How many of the longest frames that this node takes may wait for a member as answers that it does not read.
   static let longFrames = 64

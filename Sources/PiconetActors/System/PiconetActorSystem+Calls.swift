@@ -53,12 +53,13 @@ extension PiconetActorSystem {
   // Inlined: each asynchronous function on the way to the method changes executors when it is back, if only to the one
   // that it is on.
   @inline(__always)
-  func answer(to call: CallFrame.Call, of member: Member, isIntroduced: Bool) async -> PeerCalls.Answer {
+  func answer(to call: CallFrame.Call, in conversation: Conversation) async -> PeerCalls.Answer {
+    let incoming = IncomingCall(call, in: conversation)
     do {
-      let incoming = IncomingCall(of: member, call.address)
       let isAllowed: Bool
       switch configuration.policy.answer(
-        to: incoming, isIntroduced: isIntroduced, isAllowedByName: { self.isAllowed(member.id.peer) })
+        isIntroduced: conversation.isIntroduced,
+        isAllowedByName: { self.isAllowed(conversation.member.id.peer) })
       {
       case .allowed: isAllowed = true
       case .refused: isAllowed = false
@@ -71,16 +72,27 @@ extension PiconetActorSystem {
         do {
           return .value(try await served.method.call(&arguments)[...])
         } catch {
-          return .failed(served.interface.failure(error))
+          let failure = served.interface.failure(error)
+          // Anything else was the method's own doing.
+          if failure.code == .wrongArguments || failure.code == .unusableResult { refused(incoming, failure) }
+          return .failed(failure)
         }
       }
-    } catch let failure as CallFailure {
-      return .failed(failure)
-    } catch let error as WrongArguments {
-      return .failed(CallFailure(.wrongArguments, error.detail))
     } catch {
-      return .failed(CallFailure(.refused, "the call can't be served"))
+      let failure =
+        switch error {
+        case let failure as CallFailure: failure
+        case let error as WrongArguments: CallFailure(.wrongArguments, error.detail)
+        default: CallFailure(.refused, "the call can't be served")
+        }
+      refused(incoming, failure)
+      return .failed(failure)
     }
+  }
+
+  /// Tells the program that a call was not served.
+  func refused(_ call: IncomingCall, _ failure: CallFailure) {
+    tell(.refused(call, RemoteCallError(failure, node: call.caller.id)), of: call.caller)
   }
 }
 

@@ -47,7 +47,7 @@ public final class PiconetActorSystem: DistributedActorSystem {
 
   private struct Listeners {
     var last = 0
-    var all: [Int: AsyncStream<ActorSystemEvent>.Continuation] = [:]
+    var all: [Int: FairMailbox<Member?, ActorSystemEvent>] = [:]
     var isOver = false
   }
 
@@ -81,12 +81,15 @@ public final class PiconetActorSystem: DistributedActorSystem {
 
   private func begin() {
     let session = node.session
-    for member in session.members { _ = conversation(with: member) }
+    for member in session.members {
+      names.joined(member)
+      _ = conversation(with: member)
+    }
     let urgent = session.messages(in: Self.channel)
     let long = session.messages(in: Self.longChannel)
     let membership = session.membership
     tasks.withLock { tasks in
-      for messages in [urgent, long] {
+      for (messages, isLong) in [(urgent, false), (long, true)] {
         tasks.append(
           // On the node's own thread, where messages are: it decides and passes on, and never waits.
           Task(executorPreference: node.executor) { [weak self] in
@@ -94,14 +97,14 @@ public final class PiconetActorSystem: DistributedActorSystem {
             var messages = messages.makeAsyncIterator()
             while let first = await messages.next() {
               var next: Message? = first
-              var woken = WokenTasks()
+              var woken = WokenCalls()
               var frames = 0
               while let message = next {
                 if last?.member != message.member { last = self?.conversation(with: message.member) }
-                last?.received(message.bytes, waking: &woken)
+                last?.received(message.bytes, isLong: isLong, waking: &woken)
                 frames += 1
                 // Frames that wake nobody must not hold back those that are woken.
-                next = max(frames, woken.count) < WokenTasks.limit ? messages.nextAtOnce() : nil
+                next = max(frames, woken.count) < WokenCalls.limit ? messages.nextAtOnce() : nil
               }
               woken.start()
             }
@@ -118,12 +121,19 @@ public final class PiconetActorSystem: DistributedActorSystem {
 
   private func follow(_ change: MembershipChange) {
     switch change {
-    case .joined(let member): _ = conversation(with: member)
+    case .joined(let member):
+      names.joined(member)
+      _ = conversation(with: member)
     case .left(let member, let error):
       let ended = conversations.withLock { $0.ofMembers.removeValue(forKey: member) }
-      ended?.end(CallFailure(.left, "the member has left"), departure: error)
+      guard let ended else { return }
+      ended.end(CallFailure(.left, "the member has left"), departure: error)
+      // Its system may have ended before.
+      names.ended(ended, isGone: true)
     // Calls outlive the change of links.
-    case .suspended, .moved, .resumed: break
+    case .suspended(let member, _): names.setSuspended(member, true)
+    case .resumed(let member, _): names.setSuspended(member, false)
+    case .moved: break
     @unknown default: break
     }
   }
@@ -195,10 +205,10 @@ public final class PiconetActorSystem: DistributedActorSystem {
 
   var allConversations: [Conversation] { conversations.withLock { Array($0.ofMembers.values) } }
 
-  func greeted(_ member: Member, _ conversation: Conversation, about: [String: String]) {
-    names.greeted(conversation)
+  func greeted(_ conversation: Conversation, _ hello: CallFrame.Hello) {
+    names.greeted(conversation, instance: hello.instance)
     conversation.hasToTell(signals.keys)
-    tell(.found(member, about: about))
+    tell(.found(conversation.member, about: conversation.about ?? [:]), of: conversation.member)
   }
 
   private func expire(at now: Duration) -> Duration? {
@@ -210,33 +220,53 @@ public final class PiconetActorSystem: DistributedActorSystem {
     conversations.withLock { $0.ofMembers.compactMapValues(\.about) }
   }
 
-  /// What happens from now on. At most 1,024 events wait for the reader; beyond that the oldest go. Ends with the
-  /// system.
+  /// What happens from now on. At most 1,024 events because of one member wait for the reader, and as many because of
+  /// this node; beyond that the oldest of these go. Ends with the system.
   public var events: AsyncStream<ActorSystemEvent> {
-    AsyncStream(bufferingPolicy: .bufferingNewest(1_024)) { continuation in
-      let number = listeners.withLock { listeners -> Int? in
-        if listeners.isOver { return nil }
-        listeners.last += 1
-        listeners.all[listeners.last] = continuation
-        return listeners.last
-      }
-      guard let number else { return continuation.finish() }
-      continuation.onTermination = { [weak self] _ in self?.listeners.withLock { $0.all[number] = nil } }
+    let mailbox = FairMailbox<Member?, ActorSystemEvent>(countLimit: 1_024)
+    let number = listeners.withLock { listeners -> Int? in
+      if listeners.isOver { return nil }
+      listeners.last += 1
+      listeners.all[listeners.last] = mailbox
+      return listeners.last
+    }
+    guard let number else {
+      mailbox.finish()
+      return mailbox.stream({ $0 }, end: {})
+    }
+    return mailbox.stream({ $0 }) { [weak self] in
+      // What waits in it goes when the lock is free again.
+      _ = self?.listeners.withLock { $0.all.removeValue(forKey: number) }
     }
   }
 
-  func tell(_ event: ActorSystemEvent) {
-    for listener in listeners.withLock({ Array($0.all.values) }) { listener.yield(event) }
+  /// - Parameter source: the member because of which; nil: this node.
+  func tell(_ event: ActorSystemEvent, of source: Member? = nil) {
+    for listener in listeners.withLock({ Array($0.all.values) }) { listener.add(event, of: source) }
   }
 
   // MARK: The policy
 
-  /// Lets a peer that was introduced call what the policy allows to those that were let in here. It holds for all
-  /// memberships of this key, until the system ends.
-  public func allow(_ peer: PeerID) { _ = allowed.withLock { $0.insert(peer) } }
+  /// Lets a peer that was introduced do what the policy allows to those that were let in here. It holds for all
+  /// memberships of this key, until the system ends. It is told the values of kept signals now, and the names that it
+  /// has claimed are its own now, if nobody else is before it.
+  public func allow(_ peer: PeerID) {
+    _ = allowed.withLock { $0.insert(peer) }
+    for conversation in conversations(with: peer) {
+      conversation.hasToTell(signals.keys)
+      names.reconsider(conversation)
+    }
+  }
 
-  /// Takes `allow` back. Calls that are being served go on.
-  public func disallow(_ peer: PeerID) { _ = allowed.withLock { $0.remove(peer) } }
+  /// Takes `allow` back. Calls that are being served go on, what it has told stays known; names that it has are free.
+  public func disallow(_ peer: PeerID) {
+    _ = allowed.withLock { $0.remove(peer) }
+    for conversation in conversations(with: peer) { names.reconsider(conversation) }
+  }
+
+  private func conversations(with peer: PeerID) -> [Conversation] {
+    allConversations.filter { $0.member.id.peer == peer }
+  }
 
   func isAllowed(_ peer: PeerID) -> Bool { allowed.withLock { $0.contains(peer) } }
 }

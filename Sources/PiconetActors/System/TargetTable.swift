@@ -41,8 +41,7 @@ final class TargetTable: Sendable {
       throw RemoteCallError(.notDeclared, detail: "\(type) is no RemoteObject")
     }
     let interface = object.interface
-    let description = target.description
-    let name = description.split(separator: ".").last.map(String.init) ?? description
+    let name = DistributedMethods.name(of: target)
     guard let method = interface.method(of: name) else {
       throw RemoteCallError(.notDeclared, detail: "\(interface.name) does not declare \(target)")
     }

@@ -14,6 +14,8 @@ public struct PeerCalls: Sendable {
     case serve(CallFrame.Call)
     /// The caller does not wait for this one any more: the task that serves it is to be cancelled.
     case stop(UInt64)
+    /// A call of the member that is not served, and why; its caller is told.
+    case refused(CallFrame.Call, CallFailure)
     /// The member has greeted: for the first time, or with another system.
     case greeted(CallFrame.Hello)
     /// A frame about something else than calls.
@@ -37,11 +39,17 @@ public struct PeerCalls: Sendable {
 
   private struct Served: Sendable {
     let deadline: Duration
-    /// Whether its caller has its answer already, or wants none: what the task says comes too late.
-    var isOver = false
+    /// Of its arguments, which are kept until its task ends.
+    let bytes: Int
+    /// Why its caller has its answer already, or wants none: what the task says comes too late. Nil: it is wanted.
+    var ending: CallFailure?
+
+    var isOver: Bool { ending != nil }
   }
 
   public let own: CallLimits
+  /// The most bytes of arguments of calls that are being served.
+  public let argumentLimit: Int
   /// What the member takes.
   public private(set) var limits = CallLimits.least
   /// Which system of the member we talk to; nil until it has greeted.
@@ -49,7 +57,11 @@ public struct PeerCalls: Sendable {
   private let greeting: CallFrame.Hello
   private var made: [UInt64: Made] = [:]
   private var served: [UInt64: Served] = [:]
-  private var assembly = PartAssembly()
+  /// The bytes of the arguments of all that are served.
+  public private(set) var servedBytes = 0
+  private var greetings = GreetingAllowance()
+  /// Of each channel, that of long frames second.
+  private var assemblies = [PartAssembly(), PartAssembly()]
   private var addresses = CallAddresses()
   /// Why there are no more calls.
   private var ending: CallFailure?
@@ -57,9 +69,13 @@ public struct PeerCalls: Sendable {
   /// - Parameters:
   ///   - instance: that of this node's system.
   ///   - own: what it takes.
+  ///   - argumentLimit: the most bytes of arguments of calls that are being served.
   ///   - about: what it says of itself.
-  public init(instance: UInt64, own: CallLimits, about: [CallFrame.Hello.About] = []) {
+  public init(
+    instance: UInt64, own: CallLimits, argumentLimit: Int = CallLimits.arguments, about: [CallFrame.Hello.About] = []
+  ) {
     self.own = own
+    self.argumentLimit = argumentLimit
     greeting = CallFrame.Hello(instance: instance, limits: own, asks: true, about: about)
   }
 
@@ -107,10 +123,15 @@ public struct PeerCalls: Sendable {
   /// Whether the answer of a call that is being served is wanted; nil if its task has ended.
   public func isWanted(_ number: UInt64) -> Bool? { served[number].map { !$0.isOver } }
 
+  /// Why the answer of a call that is being served is wanted no more; nil: it is wanted, or its task has ended.
+  public func ending(of number: UInt64) -> CallFailure? { served[number]?.ending }
+
   /// The task that has served a call has ended.
   /// - Returns: its answer, to be sent; nil if it is no longer wanted.
   public mutating func finished(_ number: UInt64, with answer: Answer) -> [UInt8]? {
-    guard let served = served.removeValue(forKey: number), !served.isOver, ending == nil else { return nil }
+    guard let served = served.removeValue(forKey: number) else { return nil }
+    servedBytes -= served.bytes
+    guard !served.isOver, ending == nil else { return nil }
     let frame = Self.frame(number, answer)
     guard frame.count > limits.frame else { return frame }
     let failure = CallFailure(.tooLarge, "\(frame.count) bytes of result; the caller takes \(limits.frame)")
@@ -127,21 +148,22 @@ public struct PeerCalls: Sendable {
   // MARK: Frames
 
   /// A message of the member has come.
-  public mutating func received(_ bytes: ArraySlice<UInt8>, at now: Duration) -> [Effect] {
+  /// - Parameter isLong: in the channel for long frames.
+  public mutating func received(_ bytes: ArraySlice<UInt8>, at now: Duration, isLong: Bool = false) -> [Effect] {
     if let ending, ending.code != .shuttingDown { return [] }
     guard bytes.count <= own.frame else {
       return broken(CBORError(.limit, "a frame of \(bytes.count) bytes; the limit is \(own.frame)"))
     }
     do throws(CBORError) {
-      return try take(try CallFrame(decoding: bytes, &addresses), at: now)
+      return try take(try CallFrame(decoding: bytes, &addresses), at: now, isLong: isLong)
     } catch {
       return broken(error)
     }
   }
 
-  private mutating func take(_ frame: CallFrame, at now: Duration) throws(CBORError) -> [Effect] {
+  private mutating func take(_ frame: CallFrame, at now: Duration, isLong: Bool) throws(CBORError) -> [Effect] {
     switch frame {
-    case .hello(let hello): return greeted(hello)
+    case .hello(let hello): return try greeted(hello, at: now)
     // What comes behind a goodbye was sent before the system that follows it has greeted.
     case _ where ending != nil: return []
     case .goodbye(let code, let text): return end(CallFailure(code, text))
@@ -150,12 +172,14 @@ public struct PeerCalls: Sendable {
     case .failure(let number, let failure): return settle(number, .failed(failure))
     case .cancel(let number): return stop(number)
     case .begin(let id, let total, let part):
-      guard let whole = try assembly.begin(id, total: total, part, limit: own.frame) else { return [] }
+      guard let whole = try assemblies[isLong ? 1 : 0].begin(id, total: total, part, limit: own.frame) else {
+        return []
+      }
       return try takeWhole(whole, at: now)
     case .next(let id, let part):
-      guard let whole = try assembly.next(id, part) else { return [] }
+      guard let whole = try assemblies[isLong ? 1 : 0].next(id, part) else { return [] }
       return try takeWhole(whole, at: now)
-    case .signal, .claim, .release, .heard: return [.passed(frame)]
+    case .signal, .claim, .release, .heard, .refused: return [.passed(frame)]
     case .unknown: return []
     }
   }
@@ -164,12 +188,16 @@ public struct PeerCalls: Sendable {
     let frame = try CallFrame(decoding: bytes[...], &addresses)
     switch frame {
     case .begin, .next: throw CBORError(.malformed, "parts within parts")
-    case .hello, .goodbye, .call, .result, .failure, .cancel, .signal, .claim, .release, .heard, .unknown:
-      return try take(frame, at: now)
+    case .hello, .goodbye, .call, .result, .failure, .cancel, .signal, .claim, .release, .heard, .refused, .unknown:
+      return try take(frame, at: now, isLong: false)
     }
   }
 
-  private mutating func greeted(_ hello: CallFrame.Hello) -> [Effect] {
+  private mutating func greeted(_ hello: CallFrame.Hello, at now: Duration) throws(CBORError) -> [Effect] {
+    // Each may be another system, of which the program is told, and which is told of all names and values.
+    guard greetings.take(at: now) else {
+      throw CBORError(.limit, "more than \(GreetingAllowance.most) greetings, and more than one a second")
+    }
     var effects: [Effect] = []
     // A later version greets in its own, and speaks the lower of both.
     guard hello.version >= 1 else {
@@ -179,7 +207,7 @@ public struct PeerCalls: Sendable {
       effects += end(CallFailure(.restarted, "the device serves other objects now"))
     }
     let isKnown = ending == nil && instance == hello.instance
-    if !isKnown { assembly = PartAssembly() }
+    if !isKnown { assemblies = [PartAssembly(), PartAssembly()] }
     ending = nil
     instance = hello.instance
     limits = hello.limits
@@ -192,16 +220,42 @@ public struct PeerCalls: Sendable {
   }
 
   private mutating func admit(_ call: CallFrame.Call, at now: Duration) throws(CBORError) -> [Effect] {
-    guard served.count < own.calls else {
+    if let failure = refusal(of: call) {
       if served[call.number] != nil { throw CBORError(.malformed, "a number that another call has") }
-      let failure = CallFailure(.tooManyCalls, "\(own.calls) calls have no answer; no more are taken at once")
-      return [.send(Self.frame(call.number, .failed(failure)))]
+      return [.send(Self.frame(call.number, .failed(failure))), .refused(call, failure)]
     }
+    let bytes = call.arguments.count
     // What is broken ends all calls, so the former one need not be put back.
     let former = served.updateValue(
-      Served(deadline: now + .milliseconds(Int64(call.milliseconds))), forKey: call.number)
-    if former != nil { throw CBORError(.malformed, "a number that another call has") }
-    return [.serve(call)]
+      Served(deadline: now + .milliseconds(Int64(call.milliseconds)), bytes: bytes), forKey: call.number)
+    if let former {
+      servedBytes -= former.bytes
+      servedBytes += bytes
+      throw CBORError(.malformed, "a number that another call has")
+    }
+    servedBytes += bytes
+    // A few arguments are a slice of what was read with them. Of many calls that would be far more than is counted.
+    guard served.count > Self.slicedCalls, bytes <= CallLimits.whole else { return [.serve(call)] }
+    var copied = call
+    copied.arguments = Array(call.arguments)[...]
+    return [.serve(copied)]
+  }
+
+  /// Calls whose arguments may keep what they were read with.
+  private static let slicedCalls = 16
+
+  /// Why a call is beyond what this node takes; nil: it is not.
+  private func refusal(of call: CallFrame.Call) -> CallFailure? {
+    guard served.count < own.calls else {
+      return CallFailure(.tooManyCalls, "\(own.calls) calls have no answer; no more are taken at once")
+    }
+    let bytes = servedBytes + call.arguments.count
+    guard bytes <= argumentLimit else {
+      return CallFailure(
+        .tooManyCalls,
+        "with this one, calls of \(bytes) bytes of arguments have no answer; \(argumentLimit) are taken at once")
+    }
+    return nil
   }
 
   /// An answer to a call that is over is none: the two have crossed.
@@ -211,7 +265,7 @@ public struct PeerCalls: Sendable {
 
   private mutating func stop(_ number: UInt64) -> [Effect] {
     guard var call = served[number], !call.isOver else { return [] }
-    call.isOver = true
+    call.ending = CallFailure(.cancelled, "the caller has taken it back")
     served[number] = call
     return [.stop(number)]
   }
@@ -239,9 +293,9 @@ public struct PeerCalls: Sendable {
       effects.append(.settle(number, .failed(CallFailure(.timedOut, "no answer in time"))))
     }
     for (number, var call) in served.sorted(by: { $0.key < $1.key }) where call.deadline <= now && !call.isOver {
-      call.isOver = true
-      served[number] = call
       let failure = CallFailure(.timedOut, "the call has taken longer than its caller waits")
+      call.ending = failure
+      served[number] = call
       effects.append(.send(Self.frame(number, .failed(failure))))
       effects.append(.stop(number))
     }
@@ -252,14 +306,33 @@ public struct PeerCalls: Sendable {
   public mutating func end(_ failure: CallFailure) -> [Effect] {
     if ending != nil { return [] }
     ending = failure
-    assembly = PartAssembly()
+    assemblies = [PartAssembly(), PartAssembly()]
     var effects = made.keys.sorted().map { Effect.settle($0, .failed(failure)) }
     made = [:]
     for (number, var call) in served.sorted(by: { $0.key < $1.key }) where !call.isOver {
-      call.isOver = true
+      call.ending = failure
       served[number] = call
       effects.append(.stop(number))
     }
     return effects + [.closed(failure)]
+  }
+}
+
+/// How many greetings a member may still send: one when it comes, one when it answers ours, and one for each system
+/// that it makes anew.
+struct GreetingAllowance: Sendable {
+  /// At once; one more each second.
+  static let most = 32
+
+  private var left = Self.most
+  private var filled = Duration.zero
+
+  mutating func take(at now: Duration) -> Bool {
+    let seconds = max(0, (now - filled).components.seconds)
+    left = Int(min(Int64(Self.most), Int64(left) + min(seconds, Int64(Self.most))))
+    filled += .seconds(seconds)
+    guard left > 0 else { return false }
+    left -= 1
+    return true
   }
 }

@@ -54,6 +54,9 @@ extension CallFrame {
     case Kind.heard:
       known = try Self.enough(fields, 2)
       self = .heard(name: try reader.name(), time: try reader.unsigned())
+    case Kind.refused:
+      known = try Self.enough(fields, 2)
+      self = .refused(name: try reader.name(), time: try reader.unsigned())
     default:
       known = 0
       self = .unknown(kind)

@@ -54,6 +54,11 @@ extension CallFrame {
         writer.text(name)
         writer.unsigned(time)
       }
+    case .refused(let name, let time):
+      return Self.frame(Kind.refused, 2, 64) { writer in
+        writer.text(name)
+        writer.unsigned(time)
+      }
     case .unknown(let kind): return Self.frame(kind, 0, 0) { _ in }
     }
   }

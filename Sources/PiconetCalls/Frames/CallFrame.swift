@@ -18,6 +18,8 @@ public enum CallFrame: Hashable, Sendable {
   case release(name: String)
   /// A claim has come, and so has everything that was sent before.
   case heard(name: String, time: UInt64)
+  /// A claim has come, and does not count here: its node may not have the name.
+  case refused(name: String, time: UInt64)
   /// A kind that this version does not know, which is passed over.
   case unknown(UInt64)
 
@@ -116,5 +118,6 @@ public enum CallFrame: Hashable, Sendable {
     static let claim: UInt64 = 9
     static let release: UInt64 = 10
     static let heard: UInt64 = 11
+    static let refused: UInt64 = 12
   }
 }

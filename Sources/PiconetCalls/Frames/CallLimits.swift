@@ -15,6 +15,9 @@ public struct CallLimits: Hashable, Sendable {
   /// What a node takes unless its program says otherwise.
   public static let usual = CallLimits(frame: 4 * 1_048_576, calls: 256)
 
+  /// The most bytes of arguments of one member's calls that are being served, unless the program says otherwise.
+  public static let arguments = 32 * 1_048_576
+
   /// The longest path in bytes.
   public static let path = 255
   /// The longest name of an interface, a method, a signal, a value or an error in bytes.

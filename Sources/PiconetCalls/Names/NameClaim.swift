@@ -11,6 +11,8 @@ public struct NameClaim: Hashable, Sendable {
     public static let replaces = Options(rawValue: 2)
     /// Waits for the name where it can't have it now.
     public static let queues = Options(rawValue: 4)
+    /// It has the name, and all members of its node had heard of the claim before.
+    public static let holds = Options(rawValue: 8)
   }
 
   public var name: String

@@ -1,10 +1,13 @@
-/// Which node of a session has which name. Every node keeps the claims of itself and of its members, and works out the
-/// owner from them by one rule, so that nodes that know the same claims name the same owner, whatever order they have
-/// come in: with two claims at once, and when parts of a group find one another again.
+/// Which node of a session has which name, as one node sees it, who works out the owner from the claims of itself and
+/// of its members by one rule: nodes that know the same claims name the same owner, whatever order they have come in.
 ///
-/// The rule: claims count in the order of their times, and of nodes where times are equal. The first has the name. One
-/// that replaces takes it from an owner that allows that, who then waits behind it if it queues; any other waits if it
-/// queues, or has no effect: its node then releases it.
+/// The rule: a node that holds the name has it. Where none does, claims count in the order of their times, and of nodes
+/// where times are equal: the first has the name. One that replaces takes it from an earlier owner that allows that,
+/// who then waits behind it if it queues; any other waits if it queues, or has no effect: its node then releases it.
+///
+/// A node holds a name once all members have heard of its claim (`NameDesk`): whatever time another one states from
+/// then on, it comes too late. Of two that hold it, as where parts of a group meet, one gives way: until then each node
+/// keeps to the one of which it has heard first.
 public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
   /// What has changed.
   public enum Change: Hashable, Sendable {
@@ -21,8 +24,18 @@ public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
     case none
   }
 
-  private var claims: [String: [Node: NameClaim]] = [:]
+  private struct Entry: Sendable {
+    var claim: NameClaim
+    /// The node had heard of ours, and states an earlier time all the same.
+    var isLate: Bool
+
+    var holds: Bool { claim.options.contains(.holds) && !isLate }
+  }
+
+  private var claims: [String: [Node: Entry]] = [:]
   private var owners: [String: Node] = [:]
+  /// Of those that hold a name the first that was known to.
+  private var holders: [String: Node] = [:]
   private var time: UInt64 = 0
 
   /// Names that one node may claim at once.
@@ -45,8 +58,10 @@ public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
   public func count(of node: Node) -> Int { claims.values.count { $0[node] != nil } }
 
   public func claims(of node: Node) -> [NameClaim] {
-    claims.values.compactMap { $0[node] }.sorted { $0.name < $1.name }
+    claims.values.compactMap { $0[node]?.claim }.sorted { $0.name < $1.name }
   }
+
+  public func claim(of node: Node, to name: String) -> NameClaim? { claims[name]?[node]?.claim }
 
   public func standing(of node: Node, for name: String) -> Standing {
     let queue = queue(of: name)
@@ -54,20 +69,38 @@ public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
     return place == 0 ? .owner : .queued(place)
   }
 
+  /// Whether of two that hold the name this one gives way.
+  public func givesWay(_ node: Node, for name: String) -> Bool {
+    guard let all = claims[name], let own = all[node], own.holds else { return false }
+    return all.contains { other, entry in
+      other != node && entry.holds && Self.isBefore((other, entry), (node, own)) && !Self.replaces(own, entry)
+    }
+  }
+
   /// A node claims a name, or claims it again with other options. Beyond the limit it has no effect.
-  public mutating func claim(_ claim: NameClaim, by node: Node) -> [Change] {
+  /// - Parameter isLate: the time that it states is not its own to choose any more.
+  public mutating func claim(_ claim: NameClaim, by node: Node, isLate: Bool = false) -> [Change] {
     // A time of the far future would be everybody's last.
     let latest = time.addingReportingOverflow(1 << 32)
     time = max(time, min(claim.time, latest.overflow ? .max : latest.partialValue))
     guard claims[claim.name]?[node] != nil || count(of: node) < Self.limit else { return [] }
-    claims[claim.name, default: [:]][node] = claim
+    claims[claim.name, default: [:]][node] = Entry(claim: claim, isLate: isLate)
     return update(claim.name)
   }
 
   /// A node does not claim the name any more.
   public mutating func release(_ name: String, by node: Node) -> [Change] {
-    claims[name]?[node] = nil
-    if claims[name]?.isEmpty == true { claims[name] = nil }
+    // Nobody has claimed a name without claims.
+    guard var left = claims[name], left.removeValue(forKey: node) != nil else { return [] }
+    claims[name] = left.isEmpty ? nil : left
+    return update(name)
+  }
+
+  /// Claims that have come too late count by their times again: the node to which that was known holds the name no
+  /// more.
+  public mutating func forgive(_ name: String) -> [Change] {
+    guard let all = claims[name], all.values.contains(where: \.isLate) else { return [] }
+    claims[name] = all.mapValues { Entry(claim: $0.claim, isLate: false) }
     return update(name)
   }
 
@@ -77,6 +110,11 @@ public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
   }
 
   private mutating func update(_ name: String) -> [Change] {
+    let all = claims[name, default: [:]]
+    let isHeld = holders[name].flatMap { all[$0] }?.holds ?? false
+    if !isHeld {
+      holders[name] = all.filter(\.value.holds).min { Self.isBefore(($0.key, $0.value), ($1.key, $1.value)) }?.key
+    }
     let former = owners[name]
     let owner = queue(of: name).first
     guard owner != former else { return [] }
@@ -84,16 +122,29 @@ public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
     return [.owner(of: name, from: former, to: owner)]
   }
 
+  private static func isBefore(_ one: (node: Node, entry: Entry), _ other: (node: Node, entry: Entry)) -> Bool {
+    if one.entry.isLate != other.entry.isLate { return other.entry.isLate }
+    return (one.entry.claim.time, one.node) < (other.entry.claim.time, other.node)
+  }
+
+  private static func replaces(_ new: Entry, _ owner: Entry) -> Bool {
+    owner.claim.options.contains(.allowsReplacement) && new.claim.options.contains(.replaces)
+  }
+
   /// The owner, and those who wait, in their order.
   private func queue(of name: String) -> [Node] {
-    let inOrder = claims[name, default: [:]].sorted { ($0.value.time, $0.key) < ($1.value.time, $1.key) }
-    var queue: [(node: Node, options: NameClaim.Options)] = []
-    for (node, claim) in inOrder {
-      if let owner = queue.first, owner.options.contains(.allowsReplacement), claim.options.contains(.replaces) {
-        if !owner.options.contains(.queues) { queue.removeFirst() }
-        queue.insert((node, claim.options), at: 0)
-      } else if queue.isEmpty || claim.options.contains(.queues) {
-        queue.append((node, claim.options))
+    let holder = holders[name]
+    let inOrder = claims[name, default: [:]].sorted { one, other in
+      if one.key == holder || other.key == holder { return one.key == holder && other.key != holder }
+      return Self.isBefore((one.key, one.value), (other.key, other.value))
+    }
+    var queue: [(node: Node, entry: Entry)] = []
+    for (node, entry) in inOrder {
+      if let owner = queue.first, Self.replaces(entry, owner.entry), Self.isBefore(owner, (node, entry)) {
+        if !owner.entry.claim.options.contains(.queues) { queue.removeFirst() }
+        queue.insert((node, entry), at: 0)
+      } else if queue.isEmpty || entry.claim.options.contains(.queues) {
+        queue.append((node, entry))
       }
     }
     return queue.map(\.node)

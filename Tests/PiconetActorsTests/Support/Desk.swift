@@ -31,7 +31,8 @@ protocol Desk: RemoteObject where ActorSystem == PiconetActorSystem {
   distributed func callBack(_ guest: RemoteObjectID, times: Int) async throws -> Int
   distributed func length(of bytes: [UInt8]) async throws -> Int
   distributed func bytes(_ count: Int) async throws -> [UInt8]
-  distributed func secret() async throws
+  distributed func lengthCount() async throws -> Int
+  distributed func keep(_ bytes: [UInt8]) async throws
 }
 
 extension Desk { static var interface: RemoteInterface { desk } }
@@ -51,12 +52,16 @@ private let desk = RemoteInterface(
     .method("callBack", "guest", "times") { try await $0.callBack($1, times: $2) },
     .method("length", "bytes") { try await $0.length(of: $1) },
     .method("bytes", "count") { try await $0.bytes($1) },
+    .method("lengthCount") { try await $0.lengthCount() },
+    .method("keep", "bytes") { try await $0.keep($1) },
   ])
 
 /// What a desk tells the test that has made it.
 final class DeskLog: Sendable {
   let waits = AsyncStream.makeStream(of: Void.self)
   let cancellations = AsyncStream.makeStream(of: Void.self)
+  /// Why a call that waits for ever has ended, as its method sees it.
+  let endings = AsyncStream.makeStream(of: RemoteCallError?.self)
   /// Lets a call of `waitForGate` end.
   let gate = AsyncStream.makeStream(of: Void.self)
 }
@@ -65,6 +70,7 @@ distributed actor WorkingDesk: Desk {
   typealias ActorSystem = PiconetActorSystem
   private let log: DeskLog
   private var resets = 0
+  private var lengths = 0
 
   init(log: DeskLog = DeskLog(), actorSystem: PiconetActorSystem) {
     self.log = log
@@ -89,6 +95,7 @@ distributed actor WorkingDesk: Desk {
     } onCancel: {
       log.cancellations.continuation.yield()
     }
+    log.endings.continuation.yield(IncomingCall.current?.ending)
     return 1
   }
 
@@ -115,10 +122,18 @@ distributed actor WorkingDesk: Desk {
     try await visit($Guest.resolve(id: guest, using: actorSystem), times: times)
   }
 
-  distributed func length(of bytes: [UInt8]) -> Int { bytes.count }
+  distributed func length(of bytes: [UInt8]) -> Int {
+    lengths += 1
+    return bytes.count
+  }
+
+  distributed func lengthCount() -> Int { lengths }
+
+  distributed func keep(_ bytes: [UInt8]) async { _ = await waitForEver() }
 
   distributed func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: 7, count: count) }
 
+  /// In no protocol.
   distributed func secret() {}
 }
 

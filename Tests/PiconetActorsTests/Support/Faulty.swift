@@ -17,6 +17,23 @@ distributed actor Faulty: Fault {
   distributed func twice() {}
 }
 
+/// Its table is not complete.
+@Resolvable
+protocol Half: RemoteObject where ActorSystem == PiconetActorSystem {
+  distributed func told() async throws
+  distributed func add(_ number: Int, to other: Int) async throws -> Int
+}
+
+extension Half { static var interface: RemoteInterface { half } }
+
+private let half = RemoteInterface("test.half", of: (any Half).self, methods: [.method("told") { try await $0.told() }])
+
+distributed actor Halved: Half {
+  typealias ActorSystem = PiconetActorSystem
+  distributed func told() {}
+  distributed func add(_ number: Int, to other: Int) -> Int { number + other }
+}
+
 /// Its interface has the name of the one that every object has.
 @Resolvable
 protocol Same: RemoteObject where ActorSystem == PiconetActorSystem {

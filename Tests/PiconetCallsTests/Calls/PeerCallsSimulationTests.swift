@@ -73,7 +73,7 @@ struct CallWorld {
         if !sides[index].stopped.insert(number).inserted { faults.append("\(number) is stopped twice") }
         // Most tasks heed it, some do not.
         if Bool.random(using: &dice) { sides[index].running[number] = .some(now) }
-      case .greeted, .passed, .closed: break
+      case .refused, .greeted, .passed, .closed: break
       }
     }
   }

@@ -1,5 +1,6 @@
-import PiconetCalls
 import Testing
+
+@testable import PiconetCalls
 
 @Suite("The calls between two members")
 struct PeerCallsTests {
@@ -217,5 +218,95 @@ struct PeerCallsTests {
     }
     #expect(call.arguments.elementsEqual(large))
     #expect(calls.received(CallFrame.next(id: 2, [1]).encoded[...], at: .zero) == [], "of a frame that nobody began")
+  }
+
+  @Test("arguments of calls that are served have a limit in bytes, which a refused caller is told, and give room back")
+  func argumentBytes() throws {
+    var calls = PeerCalls(instance: 1, own: .usual, argumentLimit: 100_000)
+    func call(_ number: UInt64, _ count: Int) -> ArraySlice<UInt8> {
+      let arguments = CBORValue.array([.bytes([UInt8](repeating: 0, count: count))]).encoded
+      return Self.call(number, arguments: arguments)[...]
+    }
+    #expect(calls.received(call(1, 40_000), at: .zero).count == 1)
+    #expect(calls.received(call(2, 40_000), at: .zero).count == 1)
+    let bytes = calls.servedBytes
+    #expect(bytes > 80_000 && bytes < 80_100)
+    let effects = calls.received(call(3, 40_000), at: .zero)
+    guard case .send(let frame, _)? = effects.first, case .refused(let refused, let why)? = effects.last,
+      case .failure(3, let failure) = try CallFrame(decoding: frame[...])
+    else {
+      Issue.record("it is not refused: \(effects)")
+      return
+    }
+    #expect(failure == why && refused.number == 3)
+    #expect(failure.code == .tooManyCalls && failure.text.contains("100000"))
+    #expect(calls.servedBytes == bytes && calls.servedCount == 2)
+    #expect(calls.received(call(4, 100), at: .zero).count == 1, "there is room for a short one")
+    // Taken back is not ended: its arguments are still kept.
+    _ = calls.received(CallFrame.cancel(number: 1).encoded[...], at: .zero)
+    #expect(calls.received(call(5, 40_000), at: .zero).count == 2)
+    _ = calls.finished(1, with: .value(Self.value))
+    #expect(calls.received(call(5, 40_000), at: .zero).count == 1)
+    for number in [2, 4, 5] as [UInt64] { _ = calls.finished(number, with: .value(Self.value)) }
+    #expect(calls.servedBytes == 0)
+  }
+
+  @Test("of many calls that are served the arguments are kept, and not what they were read with")
+  func copiedArguments() throws {
+    var calls = Self.calls()
+    var kept = 0
+    for number in 1...256 as ClosedRange<UInt64> {
+      let frame = Self.call(number)
+      let read = [UInt8](repeating: 0, count: 100_000) + frame
+      guard case .serve(let call)? = calls.received(read.suffix(frame.count), at: .zero).first else {
+        Issue.record("call \(number) is not served")
+        return
+      }
+      if call.arguments.startIndex > 0 { kept += 1 }
+    }
+    #expect(kept == 16)
+  }
+
+  @Test("a member that greets again and again has broken a rule; one that makes a system anew now and then has not")
+  func greetings() {
+    var calls = Self.calls()
+    var instance: UInt64 = 1
+    func hello() -> ArraySlice<UInt8> {
+      instance += 1
+      return CallFrame.hello(.init(instance: instance, limits: .usual, asks: true)).encoded[...]
+    }
+    for second in 1...1_000 {
+      guard case .greeted? = calls.received(hello(), at: .seconds(second)).last else {
+        Issue.record("it is not taken")
+        return
+      }
+    }
+    var taken = 0
+    while taken < 100 {
+      let effects = calls.received(hello(), at: .seconds(1_000))
+      guard case .greeted? = effects.last else {
+        guard case .closed(let failure)? = effects.last else { break }
+        #expect(failure.code == .protocolBroken)
+        break
+      }
+      taken += 1
+    }
+    #expect(taken == GreetingAllowance.most - 1)
+    #expect(calls.received(hello(), at: .seconds(2_000)) == [])
+  }
+
+  @Test("why nobody waits for what is being served is known until its task ends")
+  func endingOfServed() throws {
+    var calls = Self.calls()
+    for number in 1...3 as ClosedRange<UInt64> {
+      _ = calls.received(Self.call(number, milliseconds: number == 2 ? 10 : 1_000)[...], at: .zero)
+    }
+    #expect(calls.ending(of: 1) == nil)
+    _ = calls.received(CallFrame.cancel(number: 1).encoded[...], at: .zero)
+    _ = calls.expired(at: .milliseconds(10))
+    _ = calls.end(CallFailure(.left, "gone"))
+    #expect((1...3).map { calls.ending(of: $0)?.code } == [.cancelled, .timedOut, .left])
+    for number in 1...3 as ClosedRange<UInt64> { _ = calls.finished(number, with: .value(Self.value)) }
+    #expect(calls.ending(of: 1) == nil)
   }
 }

@@ -16,7 +16,7 @@ struct CallFrameTests {
     .cancel(number: 9), .begin(id: 7, total: 100_000, [1, 2, 3]), .next(id: 7, [4]),
     .signal(.init(path: "/", interface: "i", name: "s", value: value, isKept: false)),
     .claim(NameClaim("org.example.lamp", time: 9, [.replaces, .queues])), .release(name: "a"),
-    .heard(name: "a", time: .max),
+    .heard(name: "a", time: .max), .refused(name: "a", time: .max),
   ]
 
   @Test("each comes back as it was, and no beginning of one is one", arguments: frames)

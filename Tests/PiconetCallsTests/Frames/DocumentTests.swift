@@ -39,6 +39,7 @@ struct DocumentTests {
     ),
     ("claim", .claim(NameClaim("org.example.lamp", time: 9, .queues))), ("release", .release(name: "org.example.lamp")),
     ("heard", .heard(name: "org.example.lamp", time: 9)),
+    ("refused", .refused(name: "org.example.lamp", time: 9)),
   ]
 
   private static func vectors() throws -> [String: [UInt8]] {

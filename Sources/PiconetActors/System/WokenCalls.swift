@@ -14,12 +14,13 @@ struct WaitingCaller: Sendable {
   }
 }
 
-/// What frames that have come together wake: callers that have their answers, and tasks that serve calls.
+/// What frames that have come together wake: callers that have their answers, and tasks that serve calls. It is made
+/// for one batch of frames, and started once the batch is read.
 ///
 /// Those in the common pool of threads start together, from there. A thread of the pool that is woken for the first one
 /// alone may take the processor from the node's thread, finds nothing more to do, and sleeps again, for each of them:
 /// so eight callers had two thirds of the calls a second.
-struct WokenTasks: Sendable {
+struct WokenCalls: Sendable {
   /// How many wait for others to come at most, and how many frames that wake nobody hold them back.
   static let limit = 64
 
@@ -35,7 +36,7 @@ struct WokenTasks: Sendable {
   /// Starts them. Not under a lock: a thread that is woken may take this one's processor, and would then wait for the
   /// lock.
   consuming func start() {
-    var pooled = WokenTasks()
+    var pooled = WokenCalls()
     for (caller, answer) in callers {
       if caller.isInPool { pooled.add(caller, answer) } else { caller.continuation.resume(returning: answer) }
     }
