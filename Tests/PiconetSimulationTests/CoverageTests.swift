@@ -1,3 +1,4 @@
+import PiconetCalls
 import Testing
 
 @testable import PiconetTestKit
@@ -90,9 +91,22 @@ struct CoverageTests {
     #expect(reports.reduce(0) { $0 + $1.hostileMembers } >= 10)
   }
 
+  @Test("calls are made, served and answered, and end in every way there is")
+  func callsEndInEveryWay() {
+    let total = total(.calls, 100)
+    #expect(total.calls >= 2_000)
+    #expect(total.callsAnswered >= 1_000)
+    #expect(total.callsRefused >= 20)
+    let codes: [CallFailure.Code] = [.cancelled, .timedOut, .left, .tooLarge, .tooManyCalls, .shuttingDown]
+    for code in codes { #expect(total.callEndings[code.rawValue, default: 0] >= 10, "\(code)") }
+    #expect(total.crashes >= 10)
+    #expect(total.suspended >= 50)
+  }
+
   @Test("each attack is made, those of members by members of groups and relays, too")
   func eachAttackIsMade() {
     let made = total(.hostile, 200).kindsOfAttacks.union(total(.codes, 60).kindsOfAttacks)
+      .union(total(.calls, 40).kindsOfAttacks)
     #expect(Set(HostileNode.Attack.allCases.map { "\($0)" }).subtracting(made) == [])
     let ofMembers = Set(HostileNode.Attack.ofMembers.map { "\($0)" })
     for family in [ScenarioFamily.groups, .relays] {

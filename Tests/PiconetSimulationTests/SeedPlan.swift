@@ -9,7 +9,7 @@ enum SeedPlan {
     (.pair, 300), (.glare, 500), (.fickle, 300), (.transfers, 300), (.streams, 300), (.weather, 300), (.lossy, 300),
     (.restart, 200), (.mixed, 150),
     (.hostile, 300), (.codes, 300), (.hidden, 300), (.introductions, 300), (.groups, 300),
-    (.relays, 300),
+    (.relays, 300), (.calls, 300),
   ]
 
   static let factor = ProcessInfo.processInfo.environment["PICONET_SEEDS"].flatMap { Double($0) } ?? 1

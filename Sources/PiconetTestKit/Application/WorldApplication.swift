@@ -20,6 +20,12 @@ extension World {
 
   /// Sightings and invitations of a node that has just started.
   func beginApplication(of node: SimulatedNode) {
+    if scenario.makesCalls {
+      node.application.callInstance = callDice.word()
+      if node.life == 0, let remake = scenario.callPersonas[node.index]?.remake {
+        plan(.remakeCalls, of: node, in: remake)
+      }
+    }
     if persona(node).setsCode { plan(.setCode, of: node, in: 0) }
     if persona(node).hides, !isCalm { setHidden(true, node) }
     for expectation in persona(node).expectations {
@@ -75,6 +81,11 @@ extension World {
       causes.removals.insert(Causes.Removal(by: node.node, subject: peer))
       statistics.removals += 1
       command(.remove(peer), of: node)
+    case .call(let peer): makeCall(to: peer, node)
+    case .cancelCall(let peer, let conversation, let number): cancelCall(number, to: peer, conversation, node)
+    case .finishCall(let peer, let conversation, let number): finishCall(number, of: peer, conversation, node)
+    case .callTimer(let peer, let conversation): callTimerFired(peer, conversation, node)
+    case .remakeCalls: if !isCalm { remakeCalls(node) }
     case .depart: depart(node)
     case .comeBack: comeBack(node)
     case .shutDown:
@@ -219,7 +230,7 @@ extension World {
   /// An application that was slow catches up, so that everything can come to an end.
   func wakeApplication(of node: SimulatedNode) {
     for peer in node.application.members {
-      for channel in scenario.channels { plan(.consume(peer, channel), of: node, in: 0) }
+      for channel in scenario.allChannels { plan(.consume(peer, channel), of: node, in: 0) }
     }
   }
 }

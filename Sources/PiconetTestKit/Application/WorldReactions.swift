@@ -64,6 +64,7 @@ extension World {
     node.application.messageLimits[peer.node] = peer.messageLimit
     node.application.channelLimits[peer.node] = peer.channelLimit
     node.application.forgetMessages(of: peer.node)
+    beginCalls(with: peer, node)
     if node.application.isAway { return plan(.leave(peer.node), of: node, in: 0) }
     if isCalm || isHostile(indices[peer.node.peer] ?? 0) { return sendToHostile(peer, node) }
     let persona = persona(node)
@@ -100,6 +101,7 @@ extension World {
   }
 
   private func memberWent(_ peer: NodeID, _ node: SimulatedNode) {
+    endCalls(with: peer, node)
     node.application.members.removeAll { $0 == peer }
     node.application.messageLimits[peer] = nil
     node.application.channelLimits[peer] = nil
@@ -120,6 +122,7 @@ extension World {
     node.application.unconsumed[ChannelKey(peer: peer, channel: channel), default: 0] += messages.reduce(0) {
       $0 + $1.count + WireLimits.messageCost
     }
+    callsReceived(messages, from: peer, in: channel, node)
     let persona = persona(node)
     if persona.unreadChannel == channel, !isCalm { return }
     let consume = ApplicationStep.consume(peer, channel)

@@ -19,6 +19,7 @@ final class HostileNode {
     case invitationChurn, offerChurn, removalFlood, deafResume
     case introductionChurn, tunnelChurn, askFlood, groupLies, groupViewFlood, codeInvitationChurn, pauseFlood, deafPings
     case oversizedOffers, halfFiles
+    case callFrames
 
     /// Attacks on typed codes.
     static let onTypedCodes: [Attack] = [
@@ -33,8 +34,9 @@ final class HostileNode {
     /// Attacks on what others have begun to send.
     static let ofOffers: [Attack] = [.oversizedOffers, .halfFiles]
 
-    /// All that are drawn from the node's dice: those on offers have dice of their own.
-    static let drawn: [Attack] = allCases.filter { !ofOffers.contains($0) }
+    /// All that are drawn from the node's dice: those on offers have dice of their own, and that on calls needs nodes
+    /// that make some.
+    static let drawn: [Attack] = allCases.filter { !ofOffers.contains($0) && $0 != .callFrames }
   }
 
   /// One of its connections.

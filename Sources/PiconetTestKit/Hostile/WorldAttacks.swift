@@ -138,6 +138,7 @@ extension World {
       hostileSend(churn(session, node), node, number)
       if session.rounds == 5 { comeBack(node, number) }
       if session.isResuming { hearNothing(node, number) }
+    case .callFrames: if session.isMember { callAttack(node, number) } else { say(.ping(1)) }
     case .oversizedOffers: oversizedOffer(node, number)
     case .halfFiles: halfFile(node, number)
     case .unknownRequired: hostileSend([node.dice.pick([0x0F, 0x1F, 0x5F]), 1, 0], node, number)

@@ -63,6 +63,7 @@ extension World {
   private func drawAttack(_ node: HostileNode) -> HostileNode.Attack {
     if scenario.faults.contains(.endlessMessage) { return .messageAboveLimit }
     if seed.family == .hostile, node.offerDice.chance(15) { return node.offerDice.pick(HostileNode.Attack.ofOffers) }
+    if scenario.makesCalls, node.dice.chance(80) { return .callFrames }
     if node.dice.chance(scenario.typedCodeAttackChance) { return node.dice.pick(HostileNode.Attack.onTypedCodes) }
     if scenario.memberAttackChance > 0, node.dice.chance(scenario.memberAttackChance) {
       return node.dice.pick(HostileNode.Attack.ofMembers)

@@ -80,6 +80,7 @@ extension World {
 
   /// Trouble has long been over: all that was begun has ended, and both sides agree.
   func checkQuiet() {
+    checkCallsQuiet()
     let honest = nodes.prefix(scenario.engineCount)
     for node in honest {
       for peer in node.record.members.keys.sorted() {
@@ -159,6 +160,9 @@ extension World {
       {
         finding("n\(node.index) has something left: \(census)")
       }
+      if let peer = node.application.calls.keys.min() {
+        finding("n\(node.index) never ends its calls with \(name(peer))")
+      }
       if let id = node.record.pending.keys.min() { finding("n\(node.index): command \(id.rawValue) has no reply") }
       if let peer = node.record.members.keys.min() { finding("n\(node.index) never loses \(name(peer))") }
       if let peer = node.record.invitations.min() { finding("the invitation of \(name(peer)) never ends") }
@@ -173,6 +177,7 @@ extension World {
       }
       if let deadline = node.engine.nextDeadline { finding("n\(node.index) waits for \(deadline.nanoseconds)") }
     }
+    checkCallsEnded()
     if let wrong = flows.compare(isQuiet: false) { finding(wrong) }
   }
 }

@@ -113,6 +113,7 @@ extension World {
       finding("a message of \(message.count) bytes, above the limit")
     }
     guard let from = indices[peer.peer], !isHostile(from) else { return }
+    if scenario.makesCalls, SimulatedCalls.channels.contains(channel) { return }
     let key = Flows.Key(from: peer, to: node.node, channel: channel)
     var messages = messages
     if scenario.faults.contains(.unreliableSwapped), !isReliable {

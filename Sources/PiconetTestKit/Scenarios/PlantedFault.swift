@@ -32,6 +32,10 @@ public enum PlantedFault: String, Sendable, CaseIterable {
   case streamBytesRepeated
   /// The end of a stream gets lost between the engine and the application.
   case streamEndLost
+  /// An actor system is given a frame about calls twice now and then.
+  case callRepeated
+  /// A frame about calls gets lost on its way to the actor system.
+  case callLost
   /// One side is given a different reason for the end of a member.
   case reasonChanged
   /// The driver never closes a source.

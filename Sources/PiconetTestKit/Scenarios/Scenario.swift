@@ -40,6 +40,13 @@ struct Scenario {
   /// The channels in which applications send; always including channel 0.
   var channels: [MessageChannel] = [0]
 
+  /// Nodes call one another, each in its way.
+  var makesCalls = false
+  var callPersonas: [Int: CallPersona] = [:]
+
+  /// Those of calls as well.
+  var allChannels: [MessageChannel] { makesCalls ? channels + SimulatedCalls.channels : channels }
+
   /// The transports over which every node can be reached, best first.
   var transports: [TransportKind] = [.tcp]
 

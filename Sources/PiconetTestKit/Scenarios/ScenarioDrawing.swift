@@ -23,10 +23,12 @@ extension Scenario {
     case .introductions: scenario.drawIntroductions(&dice)
     case .groups: scenario.drawGroups(&dice)
     case .relays: scenario.drawRelays(&dice)
+    case .calls: scenario.drawCalls(&dice)
     }
     scenario.drawPlaces(&dice)
     scenario.drawChannels(&dice)
     scenario.drawHostileMember(&dice)
+    if scenario.makesCalls { scenario.drawCallChannels(&dice) }
     return scenario
   }
 

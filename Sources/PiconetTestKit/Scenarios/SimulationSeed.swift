@@ -63,4 +63,7 @@ public enum ScenarioFamily: String, Sendable, CaseIterable {
   /// Groups of nodes that don't all have a transport in common: some reach others only over members that relay;
   /// in some seeds with a member that breaks every rule.
   case relays
+  /// Members call one another: links are lost, parts of the session part, callees are started anew or never answer;
+  /// in some seeds with a member that breaks every rule of calls.
+  case calls
 }

@@ -113,6 +113,7 @@ extension World {
     causes.trouble(of: node.index, until: now)
     node.isAlive = false
     flows.crashed(node.node)
+    calls.crashed(node.node)
     for connection in connections {
       for side in 0...1 where connection.ends[side].node == node.index && connection.ends[side].state != .closed {
         abandon(connection, side)

@@ -48,6 +48,12 @@ enum ApplicationStep {
   case cancelStream(StreamID)
   case leave(NodeID)
   case remove(NodeID)
+  case call(NodeID)
+  case cancelCall(NodeID, _ conversation: Int, _ number: UInt64)
+  case finishCall(NodeID, _ conversation: Int, _ number: UInt64)
+  case callTimer(NodeID, _ conversation: Int)
+  /// Its actor system stops, and another one is made.
+  case remakeCalls
   /// It leaves everybody, and comes back.
   case depart, comeBack
   case shutDown

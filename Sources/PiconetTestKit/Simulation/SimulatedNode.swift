@@ -6,6 +6,8 @@ enum Mail {
   case fact(Fact)
   /// A message whose content is made when the engine takes it: only then is its association known.
   case message(NodeID, size: Int, DeliveryMode, in: MessageChannel)
+  /// A message about calls, for this membership alone.
+  case callMessage(NodeID, AssociationID, [UInt8], in: MessageChannel)
 }
 
 /// One node with everything around its engine: the driver's tables, the disk, the application.
@@ -114,6 +116,9 @@ struct ApplicationState {
   /// Streams that the application writes and reads.
   var written: [StreamID: WrittenStream] = [:]
   var read: [StreamID: ReadStream] = [:]
+  /// Calls with each member, and the number of the present actor system.
+  var calls: [NodeID: SimulatedCalls] = [:]
+  var callInstance: UInt64 = 0
   var isShuttingDown = false
   /// It has left everybody, and wants nobody for a while.
   var isAway = false

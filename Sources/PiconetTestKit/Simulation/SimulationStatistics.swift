@@ -53,6 +53,12 @@ public struct SimulationStatistics: Sendable, Hashable {
   public var offersWithoutRoom = 0
   public var partialsKept = 0
   public var partialsFreed = 0
+  /// Calls that were made, answered with their results, and refused by callees; and how others have ended, by the codes
+  /// of their failures.
+  public var calls = 0
+  public var callsAnswered = 0
+  public var callsRefused = 0
+  public var callEndings: [UInt64: Int] = [:]
   /// The most bytes beyond the transmit window that waited for one link.
   public var largestOutstanding = 0
 
@@ -94,6 +100,10 @@ public struct SimulationStatistics: Sendable, Hashable {
     left.offersWithoutRoom += right.offersWithoutRoom
     left.partialsKept += right.partialsKept
     left.partialsFreed += right.partialsFreed
+    left.calls += right.calls
+    left.callsAnswered += right.callsAnswered
+    left.callsRefused += right.callsRefused
+    left.callEndings.merge(right.callEndings, uniquingKeysWith: +)
     left.largestOutstanding = max(left.largestOutstanding, right.largestOutstanding)
   }
 }

@@ -31,6 +31,8 @@ final class World {
   var faultDice: Dice
   /// Apart from all others: runs without a choice of partial files draw the same.
   var partialDice: Dice
+  /// Likewise: no other draw depends on calls.
+  var callDice: Dice
   let partialChoice: (any PartialFileChoice)?
 
   var nodes: [SimulatedNode] = []
@@ -58,6 +60,7 @@ final class World {
   var storedContents: Set<Int> = []
   var flows = Flows()
   var streams = StreamTruths()
+  var calls = CallTruths()
   var causes = Causes()
 
   /// Frames that spoke of members, since somebody began to count.
@@ -75,6 +78,7 @@ final class World {
     self.recordsTraces = recordsTraces
     self.partialChoice = partialChoice
     partialDice = Dice(seed: seed.word ^ 0x7061_7274)
+    callDice = Dice(seed: seed.word ^ 0x6361_6C6C)
     var dice = Dice(seed: seed.word)
     var scenarioDice = dice.fork()
     var scenario = Scenario.drawn(seed.family, &scenarioDice)

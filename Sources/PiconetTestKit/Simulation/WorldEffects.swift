@@ -50,6 +50,7 @@ extension World {
     case .messagesTaken(let peer, let count, let channel):
       let key = ChannelKey(peer: peer, channel: channel)
       node.application.queuedCost[key] = max(0, (node.application.queuedCost[key] ?? 0) - count)
+      sendWaitingCalls(to: peer, in: channel, node)
     case .streamTaken(let stream, let count): streamTaken(stream, count, node)
     case .tunnelOpened(let id, let route): tunnelOpened(id, route, node)
     case .tunnelOffered(let id, let route): tunnelOffered(id, route, node)

@@ -74,6 +74,10 @@ extension World {
     case .message(let peer, let size, let mode, let channel):
       return .messageQueued(
         peer, makeMessage(from: node, to: peer, size: size, mode, in: channel), mode, in: channel)
+    case .callMessage(let peer, let association, let bytes, let channel):
+      // A program's member is that of one membership.
+      guard node.record.members[peer] == association else { return nil }
+      return .messageQueued(peer, bytes[...], .reliable, in: channel)
     case .fact(let fact):
       switch fact {
       case .received(let link, _), .transmitted(let link, _), .trustJudged(let link, _):

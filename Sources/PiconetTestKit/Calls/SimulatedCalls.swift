@@ -1,0 +1,93 @@
+import PiconetCalls
+import PiconetEngine
+import PiconetWire
+
+/// The calls between a node and one of its members: the machine that decides, and what an actor system has around it.
+struct SimulatedCalls {
+  /// A call that is being served.
+  struct Running {
+    /// Which; nil: of a hostile caller.
+    let truth: Int?
+    var wasStopped = false
+  }
+
+  var machine: PeerCalls
+  /// The membership that it belongs to.
+  let association: AssociationID
+  /// Tells it from all others of the world.
+  let serial: Int
+  var lastNumber: UInt64
+  /// Calls of this node without an answer.
+  var made: [UInt64: Int] = [:]
+  var running: [UInt64: Running] = [:]
+  /// Messages that wait for room, in each channel.
+  var waiting: [MessageChannel: ArraySlice<[UInt8]>] = [:]
+  /// When its timer is to fire.
+  var timerAt: Duration?
+
+  static let channel: MessageChannel = 62
+  static let longChannel: MessageChannel = 63
+  static let channels: [MessageChannel] = [channel, longChannel]
+
+  static let limits = CallLimits(frame: 80_000, calls: 16)
+  static let argumentLimit = 150_000
+}
+
+/// What is true of every call of a run.
+struct CallTruths {
+  struct Truth {
+    let from: NodeID
+    let to: NodeID
+    let association: AssociationID
+    let made: Duration
+    let deadline: Duration
+    let size: Int
+    var served = 0
+    /// When its answer was sent.
+    var answered: Duration?
+    var outcome: PeerCalls.Answer?
+    var isTakenBack = false
+    /// Its caller is gone with a crash: nobody waits for it.
+    var isVoid = false
+  }
+
+  private(set) var all: [Truth] = []
+  /// Nodes whose actor systems have stopped and come again.
+  var remade: Set<NodeID> = []
+  var lastSerial = 0
+
+  var count: Int { all.count }
+
+  subscript(number: Int) -> Truth {
+    get { all[number] }
+    set { all[number] = newValue }
+  }
+
+  mutating func add(_ truth: Truth) -> Int {
+    all.append(truth)
+    return all.count - 1
+  }
+
+  mutating func crashed(_ node: NodeID) {
+    for number in all.indices where all[number].from == node && all[number].outcome == nil { all[number].isVoid = true }
+  }
+
+  /// The arguments of a call: its number and so many bytes.
+  static func arguments(_ number: Int, size: Int) -> [UInt8] {
+    CBORValue.array([.unsigned(UInt64(number)), .bytes([UInt8](repeating: UInt8(number & 0xFF), count: size))]).encoded
+  }
+
+  /// The result of a call, which is long now and then, and sometimes above what the caller takes.
+  static func result(_ number: Int) -> [UInt8] {
+    let size = number % 7 == 0 ? 20_000 : number % 31 == 0 ? 90_000 : number % 5
+    return CBORValue.array([.unsigned(UInt64(number * 3 + 1)), .bytes([UInt8](repeating: 7, count: size))]).encoded
+  }
+
+  /// The number of the call whose arguments these are; nil: of none.
+  func number(of arguments: some Collection<UInt8>) -> Int? {
+    guard case .array(let items)? = try? CBORValue(decoding: Array(arguments)), case .unsigned(let word)? = items.first,
+      word < UInt64(all.count), arguments.elementsEqual(Self.arguments(Int(word), size: all[Int(word)].size))
+    else { return nil }
+    return Int(word)
+  }
+}
