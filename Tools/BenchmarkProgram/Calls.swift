@@ -47,9 +47,14 @@ struct Calls {
 
   private func serve(_ node: Node, _ member: Member, _ system: PiconetActorSystem) async throws {
     try system.publish(JoiningActor(actorSystem: system), at: "/joiner")
+    try DrillRound.serve(system)
+    let telling = Task { try await DrillRound.tell(system) }
     // Before this the other end would be told that there is no such object.
     try await member.send([1])
     let measurement = Measurement()
+    // The other end has begun to measure: nothing else happens from here on.
+    for await _ in node.session.messages(in: 1) { break }
+    telling.cancel()
     if !options.isOnNodeThread { try await echo(node, member) }
     try await withTaskExecutorPreference(node.executor) { try await echo(node, member) }
     for await case .left in node.session.membership { break }
@@ -80,6 +85,8 @@ struct Calls {
 
   private func ask(_ node: Node, _ member: Member, _ system: PiconetActorSystem) async throws {
     for await message in node.session.messages(in: 0) where message.bytes.count == 1 { break }
+    if !options.isUntimed { try await DrillRound.ask(system, member) }
+    try await member.send([1], in: 1)
     let alike = options.isOnNodeThread ? nil : try await messages(node, member)
     let fastest = try await withTaskExecutorPreference(node.executor) { try await messages(node, member) }
     let object = try system.object($Joiner.self, at: "/joiner", of: member)
