@@ -83,6 +83,18 @@ struct CoverageTests {
     #expect(total.longestRelay >= 2)
   }
 
+  @Test("members that relay tamper in every way, and are found out")
+  func membersTamper() {
+    let total = total(.relays, 100)
+    #expect(Set(total.tampered.keys) == Set(RelayTampering.Act.allCases.map(\.rawValue)))
+    #expect(total.tamperingSeen >= 20)
+  }
+
+  @Test("members refuse one another, and others are told", arguments: [ScenarioFamily.groups, .relays])
+  func membersRefuse(family: ScenarioFamily) {
+    #expect(total(family, 60).membersApart >= 3)
+  }
+
   @Test("hostile nodes are members of groups, and of groups that relay", arguments: [ScenarioFamily.groups, .relays])
   func hostileNodesJoinGroups(family: ScenarioFamily) {
     let reports = (0..<60).map { Simulation.run(SimulationSeed(family, $0)).statistics }

@@ -1,5 +1,6 @@
-import PiconetTestKit
 import Testing
+
+@testable import PiconetTestKit
 
 @Suite("The simulator finds faults that were planted")
 struct PlantedFaultTests {
@@ -11,15 +12,18 @@ struct PlantedFaultTests {
   func plantedFaultIsFound(fault: PlantedFault) {
     var found: [String] = []
     // A wrong position shows only if the link is lost in the middle of a file, a lost frame only if it is an answer and
-    // nothing else delays it.
-    let seeds: UInt64 = [.wrongPosition, .callLost].contains(fault) ? 200 : 60
+    // nothing else delays it, and tampering only where somebody tampers.
+    let seeds: UInt64 = [.wrongPosition, .callLost, .tamperingUnseen].contains(fault) ? 200 : 60
     for number in 0..<seeds where found.count < 5 {
       let needsFiles = [PlantedFault.storeLies, .sourceLeaks, .transmittedForgotten, .pauseIgnored].contains(fault)
       let needsLosses = [PlantedFault.resendLost, .resendRepeated, .wrongPosition].contains(fault)
       let needsStreams = [PlantedFault.streamBytesRepeated, .streamEndLost].contains(fault)
       let needsCalls = [PlantedFault.callRepeated, .callLost].contains(fault)
       let family: ScenarioFamily =
-        needsCalls ? .calls : needsLosses ? .lossy : needsFiles ? .transfers : needsStreams ? .streams : .pair
+        needsCalls
+        ? .calls
+        : fault == .tamperingUnseen
+          ? .relays : needsLosses ? .lossy : needsFiles ? .transfers : needsStreams ? .streams : .pair
       let seed = SimulationSeed(family, number)
       if let finding = Simulation.run(seed, faults: [fault]).finding { found.append(finding) }
     }
@@ -31,11 +35,12 @@ struct PlantedFaultTests {
     arguments: [ScenarioFamily.hostile, .groups, .relays])
   func memoryThatGrowsIsFound(family: ScenarioFamily) {
     var found: [String] = []
-    for number: UInt64 in 0..<400 where found.count < 3 {
-      let report = Simulation.run(SimulationSeed(family, number), faults: [.memoryGrows])
-      if let finding = report.finding { found.append(finding) }
+    for number: UInt64 in 0..<2_000 where found.count < 3 {
+      let seed = SimulationSeed(family, number)
+      guard World(seed: seed, faults: [], transcriptLimit: 0).scenario.hostileCount > 0 else { continue }
+      if let finding = Simulation.run(seed, faults: [.memoryGrows]).finding { found.append(finding) }
     }
-    #expect(found.count == 3, "found in \(found.count) of 400 seeds")
+    #expect(found.count == 3, "found in \(found.count) of the seeds with a hostile node")
     #expect(found.allSatisfy { $0.contains("bytes waiting for a link, the limit is") }, "\(found)")
   }
 

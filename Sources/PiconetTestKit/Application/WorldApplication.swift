@@ -31,6 +31,9 @@ extension World {
     for expectation in persona(node).expectations {
       plan(.expect(target: expectation.target, length: expectation.length), of: node, in: expectation.at)
     }
+    if let removal = persona(node).removal, node.life == 0 {
+      plan(.removeNode(target: removal.target), of: node, in: removal.at)
+    }
     if let departure = persona(node).departure, node.life == 0 { plan(.depart, of: node, in: departure) }
     for introduction in persona(node).introductions {
       plan(
@@ -76,8 +79,12 @@ extension World {
     case .readStream(let stream): readStream(stream, node)
     case .cancelStream(let stream): cancelStream(stream, node)
     case .leave(let peer): command(.leave(peer, .left), of: node)
+    case .removeNode(let target):
+      if let peer = node.application.members.last(where: { indices[$0.peer] == target }) {
+        perform(.remove(peer), of: node)
+      }
     case .remove(let peer):
-      guard node.application.members.contains(peer) else { return }
+      guard node.application.members.contains(peer), !isCalm else { return }
       causes.removals.insert(Causes.Removal(by: node.node, subject: peer))
       statistics.removals += 1
       command(.remove(peer), of: node)
@@ -95,7 +102,7 @@ extension World {
   }
 
   private func invite(_ target: Int, _ byAddress: Bool, _ timeout: UInt64, _ node: SimulatedNode) {
-    if isCalm || node.application.isAway { return }
+    if isCalm || node.application.isAway || scenario.refusals[node.index]?[target] != nil { return }
     let seen = node.application.inSight.last { indices[$0.peer] == target }
     let goal: InvitationTarget
     // Nobody types an address of a transport that the node itself has not: such nodes meet over a member between them.

@@ -36,7 +36,7 @@ extension World {
   private func answerInvitation(of peer: NodeID, comparesCodes: Bool, _ node: SimulatedNode) {
     let persona = persona(node)
     let delay = applicationDice.word() % max(1, persona.answerDelay)
-    if node.application.isAway {
+    if node.application.isAway || refusal(of: peer, by: node) == .declines {
       plan(.answer(peer, accept: false), of: node, in: delay)
     } else if applicationDice.chance(persona.acceptChance) {
       // Now and then an application forgets to show the code where it has to.
@@ -50,13 +50,17 @@ extension World {
   private func answerIntroduction(of peer: NodeID, _ node: SimulatedNode) {
     let persona = persona(node)
     let delay = applicationDice.word() % max(1, persona.answerDelay)
-    if node.application.isAway {
+    if node.application.isAway || refusal(of: peer, by: node) == .declines {
       plan(.answerIntroduction(peer, accept: false), of: node, in: delay)
     } else if applicationDice.chance(persona.acceptIntroductionChance) {
       plan(.answerIntroduction(peer, accept: true), of: node, in: delay)
     } else if applicationDice.chance(persona.declineIntroductionChance) {
       plan(.answerIntroduction(peer, accept: false), of: node, in: delay)
     }
+  }
+
+  private func refusal(of peer: NodeID, by node: SimulatedNode) -> Refusal? {
+    indices[peer.peer].flatMap { scenario.refusals[node.index]?[$0] }
   }
 
   private func becameMember(_ peer: ProvenPeer, _ node: SimulatedNode) {

@@ -24,7 +24,9 @@ struct NodeLedger {
   /// Pairs that it has introduced to one another.
   var introductions: Set<Set<NodeID>> = []
   /// Pairs of members of which it has told that they find no way to one another.
-  var apart: Set<Set<NodeID>> = []
+  var unreached: Set<Set<NodeID>> = []
+  /// Pairs of which it was told that they stay apart, and when last.
+  var apart: [Set<NodeID>: UInt64] = [:]
   /// All that have been members.
   var formerMembers: Set<NodeID> = []
   /// Whom it expects, and until when.

@@ -127,7 +127,8 @@ extension World {
     // A hostile node may leave its own introduction unanswered, or introduce somebody who is not there, for as long as
     // an introduction stands.
     let introduced = node.record.introduced.union(node.record.wanted).filter {
-      !isOfHostile($0) && !node.record.introducedByHostile.contains($0)
+      // Nor does that of one to which no way leads.
+      !isOfHostile($0) && !node.record.introducedByHostile.contains($0) && !isOutOfReach($0, of: node)
     }
     if let peer = introduced.min() {
       finding("the introduction of \(name(peer)) to n\(node.index) does not end")

@@ -59,6 +59,11 @@ struct Causes {
     return relays.isUnknown || relays.known.contains(node)
   }
 
+  /// When members that relay have last tampered with what they pass on.
+  private(set) var tamperedAt: [Int: UInt64] = [:]
+
+  mutating func tampered(by relay: Int, at time: UInt64) { tamperedAt[relay] = time }
+
   /// Pairs of honest nodes of which one has left the other at the wish of a hostile member, as its policy says.
   private(set) var partedByHostile: Set<Set<NodeID>> = []
 
@@ -105,7 +110,9 @@ extension World {
     // Who leaves its relays at the same moment takes its goodbye's way away.
     let pair: Set = [index, node.index]
     let isCutOff = causes.isRelayed(pair) && !causes.departed.isDisjoint(with: pair)
-    let isSilenced = isCutOff || causes.isSilenced(index, node.index, since: min(since, other.since))
+    let both = min(since, other.since)
+    let isSilenced =
+      isCutOff || causes.isSilenced(index, node.index, since: both) || isTampered(index, node.index, since: both)
     if !ReasonClass(ending.reason).agrees(with: ReasonClass(other.ending.reason), isSilenced: isSilenced) {
       finding(
         "n\(node.index) loses \(name(peer)): \(ending), blame \(ending.blame); the other side: \(other.ending), blame \(other.ending.blame)"

@@ -23,7 +23,7 @@ extension World {
         finding("n\(node.index) has more members than the session takes")
       }
     case .disconnected(let peer, let ending):
-      node.record.apart = node.record.apart.filter { !$0.contains(peer) }
+      node.record.unreached = node.record.unreached.filter { !$0.contains(peer) }
       guard let association = node.record.members.removeValue(forKey: peer) else {
         return finding("n\(node.index) is disconnected from \(name(peer)), but was not connected")
       }

@@ -183,12 +183,13 @@ extension World {
     let mayLeave = [index, node.index].contains { place in
       let persona = scenario.personas[place]
       return persona.leaveChance > 0 || persona.removeChance > 0 || nodes[place].application.isShuttingDown
-        || causes.departed.contains(place)
+        || causes.departed.contains(place) || wasRemoved(place)
     }
     // A relay that leaves takes its members' links with it.
     let mayTakeAway = nodes.contains {
       causes.mayRelay($0.index, [index, node.index])
-        && ($0.application.isShuttingDown || causes.departed.contains($0.index) || isPartedByHostile($0))
+        && ($0.application.isShuttingDown || causes.departed.contains($0.index) || isPartedByHostile($0)
+          || wasRemoved($0.index))
     }
     // The wish of a hostile member makes one leave the other, and the link may break before the other's answer is read.
     let isParted = causes.partedByHostile.contains([node.node, peer])
@@ -215,12 +216,23 @@ extension World {
   /// No honest node breaks the protocol's rules or crosses a limit.
   func checkHonest(_ ending: Ending, _ peer: NodeID?, _ node: SimulatedNode) {
     if let peer, let index = indices[peer.peer], isHostile(index) { return }
-    if peer == nil && scenario.hostileCount > 0 { return }
+    if peer == nil && (scenario.hostileCount > 0 || !scenario.tampering.isEmpty) { return }
+    if let peer, let index = indices[peer.peer], isFoundOut(index, node.index, ending) {
+      return causes.partedByHostile(node.node, peer)
+    }
     if [.protocolBroken, .internalError, .digestMismatch, .sizeMismatch].contains(ending.reason)
       || (ending.reason == .limitExceeded && ending.blame == .peer && !Self.isOfManyQuestions(ending))
     {
       finding("n\(node.index) takes an honest peer for a broken one: \(ending)")
     }
+  }
+
+  /// A relay that tampers may send more than it has credit for, more than it knows of, or in a tunnel that is over.
+  /// Who has introduced it to others takes that back with the same reason.
+  private func isFoundOut(_ index: Int, _ other: Int, _ ending: Ending) -> Bool {
+    [.protocolBroken, .limitExceeded].contains(ending.reason)
+      && (isTampering(index) || isTampering(other)
+        || !scenario.tampering.isEmpty && ending.detail == "the introducer took it back")
   }
 
   /// A node that asks again and again is ignored for a while, however honest it is.

@@ -3,28 +3,7 @@ import PiconetWire
 
 /// What is checked of groups with fewer places than there are nodes that want one.
 extension World {
-  /// Honest nodes by groups: those that members lead to from one another. A node alone is a group.
-  private var groups: [[Int]] {
-    var groups: [[Int]] = []
-    var seen: Set<Int> = []
-    for start in 0..<scenario.engineCount where seen.insert(start).inserted {
-      var group = [start]
-      var next = 0
-      while next < group.count {
-        for member in nodes[group[next]].record.members.keys.sorted() {
-          guard let index = indices[member.peer], !isHostile(index), seen.insert(index).inserted else { continue }
-          group.append(index)
-        }
-        next += 1
-      }
-      groups.append(group.sorted())
-    }
-    return groups
-  }
-
   private func capacity(of group: [Int]) -> Int { group.map { scenario.configurations[$0].capacity }.min() ?? 0 }
-
-  private func describe(_ group: [Int]) -> String { group.map { "n\($0)" }.joined(separator: " ") }
 
   /// No group has more members than any of them has room for.
   func checkPlaces() {
@@ -131,8 +110,8 @@ extension World {
 
   private func remote(on link: LinkID, _ node: SimulatedNode) -> NodeID? {
     if let (number, side) = node.links[link] { return nodes[connections[number].ends[1 - side].node].node }
-    guard let tunnel = node.tunnelLinks[link], let remote = node.tunnels[tunnel]?.greeting.first else { return nil }
-    return nodes[Int(remote)].node
+    guard let tunnel = node.tunnelLinks[link], let remote = node.tunnels[tunnel]?.remote else { return nil }
+    return nodes[remote].node
   }
 
   /// Whether one of two has left the other because there was no place, or two of those over which they were linked have

@@ -35,7 +35,7 @@ extension World {
       case .connecting:
         // As long as the introduction stands, where a hostile node keeps it unanswered or is its only word.
         let isHostileWord = isOfHostile(peer) || node.record.introducedByHostile.contains(peer)
-        if !isHostileWord || !node.record.wanted.contains(peer) {
+        if !(isHostileWord || isOutOfReach(peer, of: node)) || !node.record.wanted.contains(peer) {
           finding("n\(node.index) is connecting to \(name(peer)) for ever")
         }
       case .connected, .suspended: break

@@ -19,6 +19,8 @@ final class Connection {
     var state = State.opening
     /// The key that a hostile node shows here in place of its own.
     var key: PeerID?
+    /// Bytes sent here that the engine does not know of.
+    var surplus = 0
   }
 
   let number: Int

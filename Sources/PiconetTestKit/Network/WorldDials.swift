@@ -18,10 +18,15 @@ extension World {
   /// The number of a node as a host, and a port as the transport writes it.
   private static func address(_ kind: TransportKind, of index: Int, port: UInt16) -> String {
     switch kind {
-    case .l2cap, .le: "00:00:00:00:00:0\(index + 1)/0x000\(port)"
-    case .rfcomm: "00:00:00:00:00:0\(index + 1)/\(port)"
+    case .l2cap, .le: "00:00:00:00:00:\(twoDigits(index + 1))/0x000\(port)"
+    case .rfcomm: "00:00:00:00:00:\(twoDigits(index + 1))/\(port)"
     case .tcp, .relay, .simulated: "10.0.0.\(index + 1):\(port)"
     }
+  }
+
+  private static func twoDigits(_ number: Int) -> String {
+    let digits = String(number, radix: 16, uppercase: true)
+    return digits.count < 2 ? "0" + digits : digits
   }
 
   /// Any other address leads nowhere.

@@ -11,12 +11,26 @@ extension World {
 
   func pump(_ connection: Connection, _ side: Int) {
     let moved = connection.pipes[side].pump(at: now, dice: &networkDice)
-    if moved > 0, connection.ends[side].state == .open, let link = connection.ends[side].link,
+    let surplus = min(moved, connection.ends[side].surplus)
+    connection.ends[side].surplus -= surplus
+    if moved > surplus, connection.ends[side].state == .open, let link = connection.ends[side].link,
       !scenario.faults.contains(.transmittedForgotten)
     {
-      reportTransmitted(moved, link, connection.ends[side])
+      reportTransmitted(moved - surplus, link, connection.ends[side])
     }
     enterArrival(connection, side)
+  }
+
+  /// What a relay that tampers sends over one of its links.
+  func relayTampered(_ bytes: Bytes, over number: Int, _ side: Int, _ link: LinkID, of node: SimulatedNode) -> Bytes {
+    guard !scenario.tampering.isEmpty else { return bytes }
+    let sent = relayTampered(bytes, link, of: node)
+    if sent.count < bytes.count {
+      post(.fact(.transmitted(link, byteCount: bytes.count - sent.count)), to: node)
+    } else {
+      connections[number].ends[side].surplus += sent.count - bytes.count
+    }
+    return sent
   }
 
   private func reportTransmitted(_ count: Int, _ link: LinkID, _ end: Connection.End) {

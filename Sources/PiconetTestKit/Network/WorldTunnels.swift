@@ -2,26 +2,23 @@ import PiconetEngine
 import PiconetWire
 
 /// A tunnel as the driver at one of its ends sees it, and the link in it.
-///
-/// In the place of TLS each side writes a greeting: who it is, and a number. So a relay that cheated about who is at
-/// the other end would be found out, as by a certificate; what it could do to bytes is TLS's own affair.
 struct SimulatedTunnel {
   let dial: DialID?
   var route: TunnelRoute?
   var link: LinkID?
-  /// What has arrived of the greeting.
-  var greeting: [UInt8] = []
-  let nonce: UInt8
-  /// Bytes of our own greeting that are not taken yet.
-  var greetingLeft = 2
+  /// Nil until it is open.
+  var channel: SealedChannel?
+  /// Who is at the other end, once that is proven.
+  var remote: Int?
   /// Bytes that were sent and have not gone on.
   var inFlight = 0
-  /// Drawn by both sides, in the place of what TLS exports.
-  var channel = 0
 }
 
 extension World {
   // MARK: Dials
+
+  /// How long a relay may take to answer.
+  static let patienceWithRelays: UInt64 = 5_000_000_000
 
   /// Tries one relay after the other, as the transport does.
   func dialOverRelay(_ dial: DialID, _ addresses: [TransportAddress], by node: SimulatedNode, _ failure: LinkFailure?) {
@@ -32,9 +29,10 @@ extension World {
     let tunnel = TunnelID(rawValue: node.nextTunnel)
     node.nextTunnel += 1
     node.relayDials[dial] = (tunnel, Array(addresses.dropFirst()))
-    node.tunnels[tunnel] = SimulatedTunnel(dial: dial, nonce: UInt8(networkDice.number(0...255)))
+    node.tunnels[tunnel] = SimulatedTunnel(dial: dial)
     statistics.tunnels += 1
     post(.fact(.tunnelWanted(tunnel, over: relay, to: remote)), to: node)
+    enter(.tunnelLate(node: node.index, life: node.life, tunnel), in: Self.patienceWithRelays)
   }
 
   func cancelRelayDial(_ dial: DialID, by node: SimulatedNode) {
@@ -44,49 +42,104 @@ extension World {
     answer(node, .dialFailed(dial, LinkFailure(.cancelled)), within: 1_000)
   }
 
+  /// A relay has had the time to open a tunnel, or the other end that to prove who it is.
+  func tunnelLate(_ id: TunnelID, _ node: SimulatedNode) {
+    guard let tunnel = node.tunnels[id], tunnel.link == nil else { return }
+    // Its handshake has a time of its own.
+    if tunnel.channel != nil, let opened = node.tunnelHandshakes[id], now < opened { return }
+    let failure = LinkFailure(.timedOut)
+    if tunnel.channel == nil, let dial = tunnel.dial, let (_, others) = node.relayDials[dial] {
+      node.tunnels[id] = nil
+      post(.fact(.tunnelClosed(id, isAborted: true)), to: node)
+      return dialOverRelay(dial, others, by: node, failure)
+    }
+    giveUp(id, failure, node)
+  }
+
+  /// The handshake in a tunnel has failed. Its dial tries no other relay.
+  private func giveUp(_ id: TunnelID, _ failure: LinkFailure, isOver: Bool = false, _ node: SimulatedNode) {
+    guard let tunnel = node.tunnels.removeValue(forKey: id) else { return }
+    node.tunnelHandshakes[id] = nil
+    if !isOver { post(.fact(.tunnelClosed(id, isAborted: true)), to: node) }
+    guard let dial = tunnel.dial, node.relayDials.removeValue(forKey: dial) != nil else { return }
+    post(.fact(.dialFailed(dial, failure, at: tunnel.route?.traits.remoteAddress)), to: node)
+  }
+
   // MARK: Effects
 
   func tunnelOpened(_ id: TunnelID, _ route: TunnelRoute, _ node: SimulatedNode) {
     // Its dial may have been cancelled meanwhile.
-    guard var tunnel = node.tunnels[id] else { return }
-    tunnel.route = route
-    node.tunnels[id] = tunnel
-    greet(id, node)
+    guard let tunnel = node.tunnels[id] else { return }
+    secure(id, tunnel, route, node)
   }
 
   func tunnelOffered(_ id: TunnelID, _ route: TunnelRoute, _ node: SimulatedNode) {
-    node.tunnels[id] = SimulatedTunnel(dial: nil, route: route, nonce: UInt8(networkDice.number(0...255)))
-    greet(id, node)
+    secure(id, SimulatedTunnel(dial: nil), route, node)
   }
 
-  private func greet(_ id: TunnelID, _ node: SimulatedNode) {
-    guard let nonce = node.tunnels[id]?.nonce else { return }
-    post(.fact(.tunnelWritten(id, [UInt8(node.index), nonce])), to: node)
+  private func secure(_ id: TunnelID, _ tunnel: SimulatedTunnel, _ route: TunnelRoute, _ node: SimulatedNode) {
+    var tunnel = tunnel
+    tunnel.route = route
+    tunnel.channel = SealedChannel(
+      of: node.index, isDialler: tunnel.dial != nil, secret: seed.word, nonce: SealedChannel.nonce(&networkDice),
+      isBlind: scenario.faults.contains(.tamperingUnseen))
+    node.tunnels[id] = tunnel
+    writeOut(id, node)
+    let patience = UInt64(scenario.configurations[node.index].handshakeTimeout.wholeNanoseconds)
+    node.tunnelHandshakes[id] = now + patience
+    enter(.tunnelLate(node: node.index, life: node.life, id), in: patience)
+  }
+
+  /// Hands what the channel has sealed to the engine.
+  private func writeOut(_ id: TunnelID, _ node: SimulatedNode) {
+    guard let bytes = node.tunnels[id]?.channel?.takeOutput(), !bytes.isEmpty else { return }
+    post(.fact(.tunnelWritten(id, bytes[...])), to: node)
   }
 
   func tunnelReceived(_ id: TunnelID, _ bytes: Bytes, _ node: SimulatedNode) {
     post(.fact(.tunnelConsumed(id, byteCount: bytes.count)), to: node)
-    guard var tunnel = node.tunnels[id] else { return }
-    let missing = 2 - tunnel.greeting.count
-    tunnel.greeting += bytes.prefix(missing)
-    node.tunnels[id] = tunnel
-    if tunnel.link == nil, tunnel.greeting.count == 2 { openLink(in: id, node) }
-    guard let link = node.tunnels[id]?.link, bytes.count > missing else { return }
-    post(.fact(.received(link, bytes.dropFirst(max(0, missing)))), to: node)
+    guard let opened = node.tunnels[id]?.channel?.open(bytes) else { return }
+    writeOut(id, node)
+    let state = node.tunnels[id]?.channel?.state
+    if case .secured(let remote)? = state, node.tunnels[id]?.link == nil { openLink(in: id, to: remote, node) }
+    if let link = node.tunnels[id]?.link, !opened.isEmpty { post(.fact(.received(link, opened[...])), to: node) }
+    switch state {
+    case .broken: isBroken(id, node)
+    case .ended: closedBehind(id, .ended, node)
+    case .handshaking, .secured, nil: break
+    }
   }
 
-  private func openLink(in id: TunnelID, _ node: SimulatedNode) {
+  /// Somebody between has tampered with what came.
+  private func isBroken(_ id: TunnelID, _ node: SimulatedNode) {
+    statistics.tamperingSeen += 1
+    let failure = SecureChannelFailure(.protocolViolation, "simulated")
+    guard node.tunnels[id]?.link != nil else {
+      return giveUp(id, LinkFailure(.authentication, "TLS: \(failure)"), node)
+    }
+    closedBehind(id, .insecure(failure), node)
+  }
+
+  /// The link in a tunnel is over while the tunnel is not.
+  private func closedBehind(_ id: TunnelID, _ end: LinkEnd, _ node: SimulatedNode) {
+    guard let tunnel = node.tunnels.removeValue(forKey: id) else { return }
+    post(.fact(.tunnelClosed(id, isAborted: true)), to: node)
+    if let remote = tunnel.remote, end != .ended { causes.trouble(between: node.index, remote, until: now) }
+    if let link = tunnel.link { post(.fact(.linkClosed(link, end)), to: node) }
+  }
+
+  private func openLink(in id: TunnelID, to remote: Int, _ node: SimulatedNode) {
     guard var tunnel = node.tunnels[id], let route = tunnel.route else { return }
-    let remote = Int(tunnel.greeting[0])
     if let dial = tunnel.dial {
       guard node.relayDials.removeValue(forKey: dial) != nil else { return }
     }
     let link = LinkID(rawValue: node.nextLink)
     node.nextLink += 1
     tunnel.link = link
-    tunnel.channel = Int(tunnel.greeting[1] ^ tunnel.nonce) + (remote ^ node.index) << 8
+    tunnel.remote = remote
     node.tunnels[id] = tunnel
     node.tunnelLinks[link] = id
+    node.tunnelHandshakes[id] = nil
     causes.relayed(
       [node.index, remote], by: Set(route.relays.compactMap { indices[$0.peer] }), count: route.relayCount)
     statistics.relayedLinks += 1
@@ -96,13 +149,9 @@ extension World {
   }
 
   func tunnelTaken(_ id: TunnelID, _ count: Int, _ node: SimulatedNode) {
-    guard var tunnel = node.tunnels[id] else { return }
-    tunnel.inFlight += count
-    let ofGreeting = min(count, tunnel.greetingLeft)
-    tunnel.greetingLeft -= ofGreeting
-    node.tunnels[id] = tunnel
-    guard count > ofGreeting, let link = tunnel.link else { return }
-    post(.fact(.transmitted(link, byteCount: count - ofGreeting)), to: node)
+    node.tunnels[id]?.inFlight += count
+    guard let gone = node.tunnels[id]?.channel?.sent(count), gone > 0, let link = node.tunnels[id]?.link else { return }
+    post(.fact(.transmitted(link, byteCount: gone)), to: node)
   }
 
   /// Never more than was sent.
@@ -117,25 +166,34 @@ extension World {
   }
 
   func tunnelEnded(_ id: TunnelID, _ failure: LinkFailure?, _ node: SimulatedNode) {
-    guard let tunnel = node.tunnels.removeValue(forKey: id) else { return }
+    guard let tunnel = node.tunnels[id] else { return }
     if let link = tunnel.link {
+      node.tunnels[id] = nil
       // What was said in it is lost.
-      if failure != nil { causes.trouble(between: node.index, Int(tunnel.greeting[0]), until: now) }
+      if failure != nil, let remote = tunnel.remote { causes.trouble(between: node.index, remote, until: now) }
       return post(.fact(.linkClosed(link, failure.map { .failed($0) } ?? .ended)), to: node)
     }
+    if tunnel.channel != nil { return giveUp(id, failure ?? LinkFailure(.reset), isOver: true, node) }
+    node.tunnels[id] = nil
     guard let dial = tunnel.dial, let (_, others) = node.relayDials[dial] else { return }
     dialOverRelay(dial, others, by: node, failure ?? LinkFailure(.reset))
   }
 
   // MARK: Links
 
-  func transmit(_ bytes: Bytes, in tunnel: TunnelID, _ node: SimulatedNode) {
-    post(.fact(.tunnelWritten(tunnel, bytes)), to: node)
+  func transmit(_ bytes: Bytes, in tunnel: TunnelID, _ link: LinkID, _ node: SimulatedNode) {
+    node.tunnels[tunnel]?.channel?.seal(relayTampered(bytes, link, of: node), standingFor: bytes.count)
+    writeOut(tunnel, node)
   }
 
   func closeLink(_ link: LinkID, in tunnel: TunnelID, flush: Bool, _ node: SimulatedNode) {
     node.tunnelLinks[link] = nil
-    guard node.tunnels.removeValue(forKey: tunnel) != nil else { return }
+    guard node.tunnels[tunnel] != nil else { return }
+    if flush {
+      node.tunnels[tunnel]?.channel?.close()
+      writeOut(tunnel, node)
+    }
+    node.tunnels[tunnel] = nil
     post(.fact(.tunnelClosed(tunnel, isAborted: !flush)), to: node)
   }
 }

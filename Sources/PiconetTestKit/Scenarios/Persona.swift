@@ -60,6 +60,8 @@ struct Persona: Sendable {
   /// A member is removed for all.
   var removeChance = 0
   var inviteAgainChance = 0
+  /// When it has which node removed from the group.
+  var removal: (at: UInt64, target: Int)?
   /// When it leaves everybody, to come back a little later.
   var departure: UInt64?
 

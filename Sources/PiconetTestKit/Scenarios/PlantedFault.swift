@@ -48,4 +48,6 @@ public enum PlantedFault: String, Sendable, CaseIterable {
   case acknowledgementsLost
   /// Engines take messages of any length, and a hostile node sends the beginning of one that has no end.
   case endlessMessage
+  /// Channels in tunnels check no record, so that a relay that tampers is not found out.
+  case tamperingUnseen
 }

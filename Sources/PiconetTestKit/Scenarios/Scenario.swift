@@ -37,6 +37,10 @@ struct Scenario {
   var isGroup = false
   /// Such a group has, or may have, fewer places than there are nodes that want one.
   var isCrowded = false
+  /// Whom nodes of a group keep away, by their indices.
+  var refusals: [Int: [Int: Refusal]] = [:]
+  /// Members that relay and tamper with what they pass on, by their indices.
+  var tampering: [Int: RelayTampering] = [:]
   /// The channels in which applications send; always including channel 0.
   var channels: [MessageChannel] = [0]
 
@@ -79,7 +83,7 @@ struct Scenario {
   }
 
   /// Nothing hinders honest nodes.
-  var isFair: Bool { weather.isEmpty && dialFailChance == 0 && dialHangChance == 0 }
+  var isFair: Bool { weather.isEmpty && dialFailChance == 0 && dialHangChance == 0 && tampering.isEmpty }
 
   /// The longest time after which nothing started before may still be undecided.
   var settleTime: UInt64 {

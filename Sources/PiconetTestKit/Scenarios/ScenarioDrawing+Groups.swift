@@ -3,7 +3,7 @@ import PiconetEngine
 extension Scenario {
   /// Everybody is invited by somebody, so all belong to one group; more invitations make it one in other ways.
   mutating func drawGroups(_ dice: inout Dice) {
-    let count = dice.number(2...7)
+    let count = dice.pick([2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 7, dice.number(8...12)])
     drawTransports(40, &dice)
     populate(count, &dice) { index, dice in
       var persona = Persona()
@@ -21,6 +21,7 @@ extension Scenario {
       return persona
     }
     useTransports(&dice)
+    if dice.chance(40) { drawSubsets(&dice) }
     for index in configurations.indices {
       configurations[index].membership = .group
       configurations[index].capacity = 16
@@ -34,6 +35,25 @@ extension Scenario {
     if dice.chance(30) {
       weather.append(
         (dice.milliseconds(5...2_500), .crash(node: dice.number(0...(count - 1)), restartAfter: 300_000_000)))
+    }
+  }
+
+  /// Each node has some of four transports: all that invite have one in common with whom they invite.
+  private mutating func drawSubsets(_ dice: inout Dice) {
+    transports = [.tcp, .rfcomm, .l2cap, .le]
+    for index in configurations.indices {
+      configurations[index].transports = transports.filter { _ in dice.chance(50) }
+    }
+    for index in configurations.indices {
+      // Who has none in common with somebody gets one: nobody relays here.
+      for other in 0..<index where !haveCommonTransport(index, other) {
+        let added = configurations[other].transports.first ?? .tcp
+        if configurations[other].transports.isEmpty { configurations[other].transports = [added] }
+        configurations[index].transports = transports.filter {
+          $0 == added || configurations[index].transports.contains($0)
+        }
+      }
+      if configurations[index].transports.isEmpty { configurations[index].transports = [.tcp] }
     }
   }
 }

@@ -9,7 +9,7 @@ extension Scenario {
     isCrowded = true
     let capacity = dice.number(3...5)
     let window = dice.pick([20, 200, 1_500])
-    let count = dice.number(max(nodeCount, capacity + 1)...max(nodeCount, 8))
+    let count = dice.number(max(nodeCount, capacity + 1)...max(nodeCount, dice.pick([8, 8, 8, 8, 12])))
     while nodeCount < count { drawNewcomer(within: window, &dice) }
     let areEqual = dice.chance(70)
     for index in configurations.indices {

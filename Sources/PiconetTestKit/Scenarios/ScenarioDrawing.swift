@@ -28,6 +28,8 @@ extension Scenario {
     scenario.drawPlaces(&dice)
     scenario.drawChannels(&dice)
     scenario.drawHostileMember(&dice)
+    scenario.drawTampering(family, &dice)
+    scenario.drawRefusals(&dice)
     if scenario.makesCalls { scenario.drawCallChannels(&dice) }
     return scenario
   }

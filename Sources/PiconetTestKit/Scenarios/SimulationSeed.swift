@@ -57,11 +57,11 @@ public enum ScenarioFamily: String, Sendable, CaseIterable {
   /// Members that introduce members to one another: hidden ones, full ones, ones that want nobody, that leave, are
   /// removed, crash and lose their links; often a hostile one that introduces any nodes it likes.
   case introductions
-  /// Nodes that form groups, by few invitations, and lose one another: cuts, partitions, crashes, some that hide; in
-  /// some seeds a member that breaks every rule.
+  /// Two to twelve nodes that form groups, by few invitations, and lose one another: cuts, partitions, crashes, some
+  /// that hide; in some seeds a member that breaks every rule, or some that refuse one another.
   case groups
-  /// Groups of nodes that don't all have a transport in common: some reach others only over members that relay;
-  /// in some seeds with a member that breaks every rule.
+  /// Such groups of nodes that don't all have a transport in common: some reach others only over members that relay; in
+  /// some seeds with a member that breaks every rule, or one that tampers with what it passes on.
   case relays
   /// Members call one another: links are lost, parts of the session part, callees are started anew or never answer;
   /// in some seeds with a member that breaks every rule of calls.

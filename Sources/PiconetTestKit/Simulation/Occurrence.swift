@@ -15,6 +15,8 @@ enum Occurrence {
   case linkLost(connection: Int, side: Int, LinkFailure)
   case application(node: Int, life: Int, ApplicationStep)
   case hostile(node: Int)
+  /// The time is up that a relay or the other end of a tunnel has to answer.
+  case tunnelLate(node: Int, life: Int, TunnelID)
   case sighting(observer: Int, observed: Int, source: Int, isSeen: Bool)
   case weather(Weather)
 }
@@ -48,6 +50,7 @@ enum ApplicationStep {
   case cancelStream(StreamID)
   case leave(NodeID)
   case remove(NodeID)
+  case removeNode(target: Int)
   case call(NodeID)
   case cancelCall(NodeID, _ conversation: Int, _ number: UInt64)
   case finishCall(NodeID, _ conversation: Int, _ number: UInt64)

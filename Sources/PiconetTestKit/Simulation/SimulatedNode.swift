@@ -37,6 +37,10 @@ final class SimulatedNode {
   var dials: [DialID: Int] = [:]
   var tunnels: [TunnelID: SimulatedTunnel] = [:]
   var tunnelLinks: [LinkID: TunnelID] = [:]
+  /// Until when the handshakes in tunnels may take.
+  var tunnelHandshakes: [TunnelID: UInt64] = [:]
+  /// What it remembers if it tampers with the tunnels of others.
+  var tampered: [LinkID: TamperedLink] = [:]
   /// Dials over relays: the tunnel that is asked for, and the addresses that come after it.
   var relayDials: [DialID: (tunnel: TunnelID, others: [TransportAddress])] = [:]
   var nextTunnel: UInt64 = 1
@@ -85,6 +89,8 @@ final class SimulatedNode {
     dials = [:]
     tunnels = [:]
     tunnelLinks = [:]
+    tunnelHandshakes = [:]
+    tampered = [:]
     relayDials = [:]
     sources = [:]
     stores = [:]

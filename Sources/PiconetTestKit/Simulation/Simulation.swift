@@ -81,11 +81,15 @@ extension World {
     }
     advance(to: scenario.activeTime)
     calmDown()
-    settle()
+    settle(measures: scenario.isGroup)
+    checkAgreement()
     fillPlaces()
-    if findings.first == nil { checkQuiet() }
-    checkNobodyIsLeftOut()
-    checkCalm()
+    // Nothing comes to rest while somebody tampers.
+    if !scenario.tampering.values.contains(where: \.goesOn) {
+      if findings.first == nil { checkQuiet() }
+      checkNobodyIsLeftOut()
+      checkCalm()
+    }
     for node in nodes.prefix(scenario.engineCount) {
       plan(.shutDown, of: node, in: applicationDice.chance(50) ? 0 : applicationDice.milliseconds(0...300))
     }
@@ -95,19 +99,24 @@ extension World {
 
   /// Whatever was begun ends. Quiet members keep asking one another whether they are alive, which would take up most of
   /// a run: only every fourth seed watches that to its end, the others until all has been quiet for a while.
-  func settle() {
+  /// - Parameter measures: whether it is measured how long lists differ.
+  func settle(measures: Bool = false) {
+    var calm = now
     let end = now + scenario.settleTime
-    if seed.number % 4 == 0 {
-      advance(to: end)
-      // A member looks for a better link every few seconds: it may just have begun to dial.
-      for _ in 0..<8 where findings.first == nil && !isQuiet { advance(to: now + 250_000_000) }
-      return
-    }
+    let isWatched = seed.number % 4 == 0
     var quiet = 0
-    while findings.first == nil, now < end, quiet < 4 {
+    while findings.first == nil, now < end, isWatched || quiet < 4 {
       advance(to: min(end, now + 250_000_000))
-      quiet = isQuiet ? quiet + 1 : 0
+      if measures {
+        // Somebody who is paused or gone is still in trouble.
+        if let last = nodes.map(\.pausedUntil).max(), last > calm { calm = min(now, last) }
+        if nodes.prefix(scenario.engineCount).contains(where: { !$0.isAlive }) { calm = now }
+        if !isAgreed { statistics.agreedAfter = now - calm }
+      }
+      if !isWatched || now == end { quiet = isQuiet ? quiet + 1 : 0 }
     }
+    // A member looks for a better link every few seconds: it may just have begun to dial.
+    for _ in 0..<8 where isWatched && findings.first == nil && !isQuiet { advance(to: now + 250_000_000) }
   }
 
   /// Trouble ends; whatever was begun has time to end.
@@ -120,7 +129,8 @@ extension World {
       for side in 0...1 { connection.pipes[side].stalledUntil = min(connection.pipes[side].stalledUntil, now) }
     }
     for node in nodes.prefix(scenario.engineCount) {
-      setHidden(false, node)
+      // In a group those that hide are reached all the same.
+      if !scenario.isGroup || scenario.isCrowded || !persona(node).hides { setHidden(false, node) }
       wakeApplication(of: node)
       wakeReaders(of: node)
     }

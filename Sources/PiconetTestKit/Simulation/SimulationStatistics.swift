@@ -41,6 +41,12 @@ public struct SimulationStatistics: Sendable, Hashable {
   public var tunnels = 0
   public var relayedLinks = 0
   public var longestRelay = 0
+  /// Frames of tunnels with which members that relay have tampered, by what they did, and channels that this has
+  /// broken.
+  public var tampered: [String: Int] = [:]
+  public var tamperingSeen = 0
+  /// How long after the end of all trouble members of a group had different lists, in nanoseconds: the longest.
+  public var agreedAfter: UInt64 = 0
   /// Attacks of the hostile node, and the kinds of them.
   public var attacks = 0
   public var kindsOfAttacks: Set<String> = []
@@ -93,6 +99,9 @@ public struct SimulationStatistics: Sendable, Hashable {
     left.tunnels += right.tunnels
     left.relayedLinks += right.relayedLinks
     left.longestRelay = max(left.longestRelay, right.longestRelay)
+    left.tampered.merge(right.tampered, uniquingKeysWith: +)
+    left.tamperingSeen += right.tamperingSeen
+    left.agreedAfter = max(left.agreedAfter, right.agreedAfter)
     left.attacks += right.attacks
     left.kindsOfAttacks.formUnion(right.kindsOfAttacks)
     left.hostileMembers += right.hostileMembers

@@ -1,11 +1,11 @@
 import PiconetEngine
 import PiconetWire
 
-/// The simulated world: a virtual clock, a network, disks, applications, trouble, and two to eight engines.
+/// The simulated world: a virtual clock, a network, disks, applications, trouble, and two to twelve engines.
 ///
 /// What it does NOT simulate:
 /// - cryptography: a handshake is a delay after which both sides know who the other is; the commitment to a nonce is a
-///   digest without strength; nobody in the middle reads or changes bytes of a secured link
+///   digest without strength; nobody in the middle reads or changes bytes of a secured link, but who relays one may try
 /// - loss, repetition or reordering of bytes on a link (a reliable stream has none), except as a planted fault
 /// - packet links: every link is a byte stream with no largest write
 /// - the DNS-SD messages behind a sighting, addresses and interfaces, the racing of addresses within one dial
@@ -149,6 +149,7 @@ final class World {
     case .linkLost(let connection, let side, let failure): lose(connections[connection], side, .failed(failure))
     case .application(let index, let life, let step): ifAlive(index, life) { perform(step, of: $0) }
     case .hostile(let index): hostileActs(index)
+    case .tunnelLate(let index, let life, let tunnel): ifAlive(index, life) { tunnelLate(tunnel, $0) }
     case .sighting(let observer, let observed, let source, let isSeen):
       reportSighting(of: observed, to: observer, source: source, isSeen: isSeen)
     case .weather(let weather): strike(weather)

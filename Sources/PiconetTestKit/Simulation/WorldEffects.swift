@@ -13,7 +13,7 @@ extension World {
     case .cancelDial(let dial):
       if node.relayDials[dial] == nil { cancelDial(dial, by: node) } else { cancelRelayDial(dial, by: node) }
     case .transmit(let link, let bytes):
-      if let tunnel = node.tunnelLinks[link] { return transmit(bytes, in: tunnel, node) }
+      if let tunnel = node.tunnelLinks[link] { return transmit(bytes, in: tunnel, link, node) }
       guard let (number, side) = node.links[link] else { return }
       if hoards(link, of: node) { post(.fact(.transmitted(link, byteCount: bytes.count)), to: node) }
       let sent = tampered(bytes, link, of: node)
@@ -22,7 +22,7 @@ extension World {
         post(.fact(.transmitted(link, byteCount: bytes.count - sent.count)), to: node)
         if sent.isEmpty { return }
       }
-      transmit(sent, over: connections[number], side)
+      transmit(relayTampered(sent, over: number, side, link, of: node), over: connections[number], side)
     case .closeLink(let link, let flush):
       if let tunnel = node.tunnelLinks[link] { return closeLink(link, in: tunnel, flush: flush, node) }
       guard let (number, side) = node.links.removeValue(forKey: link) else { return }
@@ -34,8 +34,8 @@ extension World {
       answer(node, .nonceDrawn(id, CodeNonce(bytes: nonce, commitment: CheapDigest.of(nonce))), within: 1_000)
     case .deriveCode(let id, let link, let inputs):
       let isRevealed = CheapDigest.of(inputs.inviterNonce) == inputs.commitment
-      let connection =
-        node.links[link]?.0 ?? node.tunnelLinks[link].flatMap { node.tunnels[$0] }.map { $0.channel | 1 << 15 }
+      let channel = node.tunnelLinks[link].flatMap { node.tunnels[$0]?.channel }
+      let connection = node.links[link]?.0 ?? channel.map { Int($0.key[0]) << 8 | Int($0.key[1]) | 1 << 15 }
       let derived = isRevealed ? connection.map { code(inputs, over: $0) } : nil
       answer(node, .codeDerived(id, derived), within: 1_000)
     case .proveCode(let id, let step): prove(id, step, of: node)
@@ -80,6 +80,9 @@ extension World {
 
   /// Fixed for each pair of nodes, except for what has been remembered since.
   private func judgement(of peer: PeerID, by node: SimulatedNode) -> TrustJudgement {
+    if let index = indices[peer], scenario.refusals[node.index]?[index] == .distrusts {
+      return .refused(.identity, detail: "the policy refuses the peer")
+    }
     if node.rememberedPeers.contains(peer) { return .known }
     let persona = scenario.personas[node.index]
     var dice = Dice(seed: seed.word ^ UInt64(node.index * 64 + (indices[peer] ?? 63)))

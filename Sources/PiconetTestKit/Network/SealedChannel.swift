@@ -1,0 +1,166 @@
+/// Stands for TLS inside a tunnel. Who passes its bytes on sees their number and when they come; whatever it changes,
+/// leaves out, repeats, swaps or adds is found out with the next record, and the channel is broken.
+///
+/// Both sides greet with who they are and a nonce. The key follows from both greetings and from a secret that only the
+/// two ends of a channel know, here and with certificates and an exchange of keys; each then proves with a record that
+/// it has the same key. There is no strength in the digest: those who tamper in this world don't compute.
+struct SealedChannel {
+  enum State: Equatable {
+    case handshaking
+    /// The node at the other end is proven.
+    case secured(Int)
+    /// The other side has closed in good order.
+    case ended
+    case broken
+  }
+
+  private enum RecordType: UInt8 { case greeting, finished, data, close }
+
+  /// Type and length before the content of a record, and a tag behind it.
+  private static let headerCount = 3
+  private static let tagCount = 8
+  private static let nonceCount = 8
+  private static let longestContent = 16_384
+
+  private(set) var state = State.handshaking
+  private let isDialler: Bool
+  private let secret: UInt64
+  private let greeting: [UInt8]
+  /// A planted fault: no record is checked.
+  private let isBlind: Bool
+  private var remote: Int?
+  private(set) var key: [UInt8] = []
+  private var input: [UInt8] = []
+  private var output: [UInt8] = []
+  private var sealedCount: UInt64 = 0
+  private var openedCount: UInt64 = 0
+  /// Records that have not gone: their bytes, and how many bytes of the link they stand for.
+  private var waiting: [(count: Int, content: Int)] = []
+
+  init(of node: Int, isDialler: Bool, secret: UInt64, nonce: [UInt8], isBlind: Bool) {
+    self.isDialler = isDialler
+    self.secret = secret
+    self.isBlind = isBlind
+    greeting = [UInt8(node)] + nonce
+    append(.greeting, greeting[...], standingFor: 0)
+  }
+
+  static func nonce(_ dice: inout Dice) -> [UInt8] { dice.bytes(nonceCount) }
+
+  // MARK: Out
+
+  /// What is to be written.
+  mutating func takeOutput() -> [UInt8] {
+    defer { output = [] }
+    return output
+  }
+
+  /// - Parameter count: how many bytes of the link count as gone with these, if somebody has changed them before.
+  mutating func seal(_ bytes: ArraySlice<UInt8>, standingFor count: Int) {
+    var rest = bytes
+    while rest.count > Self.longestContent {
+      append(.data, rest.prefix(Self.longestContent), standingFor: 0)
+      rest = rest.dropFirst(Self.longestContent)
+    }
+    append(.data, rest, standingFor: count)
+  }
+
+  mutating func close() { append(.close, [], standingFor: 0) }
+
+  /// This many bytes of the output have gone.
+  /// - Returns: how many bytes of the link that was.
+  mutating func sent(_ count: Int) -> Int {
+    var left = count
+    var content = 0
+    while left > 0, !waiting.isEmpty {
+      let part = min(left, waiting[0].count)
+      left -= part
+      waiting[0].count -= part
+      guard waiting[0].count == 0 else { break }
+      content += waiting.removeFirst().content
+    }
+    return content
+  }
+
+  private mutating func append(_ type: RecordType, _ content: ArraySlice<UInt8>, standingFor count: Int) {
+    let start = output.count
+    output += [type.rawValue, UInt8(content.count >> 8), UInt8(content.count & 0xFF)]
+    if type == .greeting {
+      output += content
+      output += [UInt8](repeating: 0, count: Self.tagCount)
+    } else {
+      output += hidden(content, sealedCount)
+      output += tag(type, content, number: sealedCount, byDialler: isDialler)
+      sealedCount += 1
+    }
+    waiting.append((output.count - start, count))
+  }
+
+  // MARK: In
+
+  /// Takes what has come.
+  /// - Returns: the bytes of the link.
+  mutating func open(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    input += bytes
+    var opened: [UInt8] = []
+    var start = 0
+    while state != .ended, state != .broken, input.count - start >= Self.headerCount {
+      let count = Int(input[start + 1]) << 8 | Int(input[start + 2])
+      guard let type = RecordType(rawValue: input[start]), count <= Self.longestContent else {
+        state = .broken
+        break
+      }
+      let end = start + Self.headerCount + count
+      guard input.count >= end + Self.tagCount else { break }
+      take(type, input[(start + Self.headerCount)..<end], input[end..<(end + Self.tagCount)], &opened)
+      start = end + Self.tagCount
+    }
+    input.removeFirst(start)
+    return opened
+  }
+
+  private mutating func take(
+    _ type: RecordType, _ content: ArraySlice<UInt8>, _ tag: ArraySlice<UInt8>, _ opened: inout [UInt8]
+  ) {
+    if type == .greeting { return greeted(Array(content)) }
+    let plain = hidden(content, openedCount)
+    let isGenuine =
+      !key.isEmpty && tag.elementsEqual(self.tag(type, plain[...], number: openedCount, byDialler: !isDialler))
+    guard isGenuine || isBlind else { return state = .broken }
+    openedCount += 1
+    switch (type, state) {
+    case (.finished, .handshaking): state = remote.map { .secured($0) } ?? .broken
+    case (.data, .secured): opened += plain
+    case (.close, .secured): state = .ended
+    default: state = .broken
+    }
+  }
+
+  private mutating func greeted(_ other: [UInt8]) {
+    guard remote == nil, let node = other.first, other.count == greeting.count else { return state = .broken }
+    remote = Int(node)
+    let (first, second) = isDialler ? (greeting, other) : (other, greeting)
+    key = Array(CheapDigest.of(first + second + Self.bytes(secret)).prefix(Self.tagCount))
+    append(.finished, [], standingFor: 0)
+  }
+
+  // MARK: Records
+
+  /// No byte of a record is seen as it is. The same again gives what was before.
+  private func hidden(_ content: ArraySlice<UInt8>, _ number: UInt64) -> [UInt8] {
+    guard !key.isEmpty else { return Array(content) }
+    let turn = UInt8(truncatingIfNeeded: number)
+    var hidden = Array(content)
+    for place in hidden.indices { hidden[place] ^= key[place % Self.tagCount] ^ turn }
+    return hidden
+  }
+
+  private func tag(_ type: RecordType, _ content: ArraySlice<UInt8>, number: UInt64, byDialler: Bool) -> [UInt8] {
+    let place = Self.bytes(number) + [byDialler ? 1 : 0, type.rawValue]
+    return Array(CheapDigest.of(key + place + content).prefix(Self.tagCount))
+  }
+
+  private static func bytes(_ word: UInt64) -> [UInt8] {
+    [0, 8, 16, 24, 32, 40, 48, 56].map { (shift: UInt64) in UInt8(truncatingIfNeeded: word >> shift) }
+  }
+}
