@@ -43,18 +43,66 @@ struct RelayFloodTests {
 
   @Test("bytes for a member that takes none are held up to the tunnel's credit, and cost nobody else anything")
   func deafEnd() {
+    openTunnel()
+    let most = Int(Tunnel.largestWindow) + overhead
+    #expect(heldAtMost() <= most, "more than \(most) bytes")
+    #expect(flood.isOverForSender, "bytes beyond the credit end nothing")
+    #expect(isStillMember)
+  }
+
+  /// What is held beside a tunnel's bytes: what went to the other member and is not acknowledged, with its headers.
+  private let overhead = 32 << 10
+
+  /// - Returns: the other member's number.
+  @discardableResult
+  private func openTunnel() -> UInt64? {
     let outcome = flood.receive(.openTunnel(tunnel: number(0), to: other.far.memberName))
     for case .offerTunnel(let offered, _, _) in told(outcome) {
       other.receive(.tunnelOpened(tunnel: offered, relays: 1))
+      return offered
     }
+    return nil
+  }
+
+  /// Bytes without end, of which the other member acknowledges all that comes to it, and gives no more credit.
+  /// - Parameter count: of the other member's frames so far.
+  /// - Returns: the most that was held because of them.
+  private func heldAtMost(_ count: inout UInt64) -> Int {
+    let before = flood.one.side.census.retainedBytes
     var most = 0
     for _ in 0..<2_000 where !flood.isOverForSender {
-      flood.receive(.tunnelData(tunnel: number(0), bytes(900)))
-      most = max(most, flood.one.side.census.retainedBytes)
+      let outcome = flood.receive(.tunnelData(tunnel: number(0), bytes(900)))
+      most = max(most, flood.one.side.census.retainedBytes - before)
+      count += UInt64(told(outcome).count { FrameType.isSequenced($0.type) })
+      other.receive(.acknowledge(received: count))
     }
-    #expect(most <= 2 * flood.bound, "\(most) bytes")
-    #expect(flood.isOverForSender, "bytes beyond the credit end nothing")
-    #expect(isStillMember)
+    return most
+  }
+
+  private func heldAtMost() -> Int {
+    var count: UInt64 = 0
+    for frame in told(flood.one.side.log) where FrameType.isSequenced(frame.type) { count += 1 }
+    return heldAtMost(&count)
+  }
+
+  @Test("a member that has taken bytes and then takes no more has 512 KiB held for it, all that its credit allows")
+  func stoppedEnd() throws {
+    let offered = try #require(openTunnel())
+    var count: UInt64 = 0
+    for frame in told(flood.one.side.log) where FrameType.isSequenced(frame.type) { count += 1 }
+    // It takes the first bytes, and gives credit for no more than it had: they have gone on at the relay all the same.
+    var granted: UInt64 = 0
+    let piece = Frame.tunnelData(tunnel: number(0), bytes(1_000))
+    let first = flood.receive(piece, piece)
+    count += UInt64(told(first).count { FrameType.isSequenced($0.type) })
+    other.receive(.acknowledge(received: count), .tunnelCredit(tunnel: offered, consumed: 2_000, limit: 65_536))
+    var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
+    for case .transmit(flood.one.link, let bytes) in first.effects { decoder.push(bytes) }
+    while let frame = try? decoder.next() { if case .tunnelCredit(_, _, let limit) = frame { granted = limit } }
+    #expect(granted == 2_000 + 512 << 10)
+    let held = heldAtMost(&count)
+    #expect((Int(Tunnel.largestWindow) - 2_000...Int(Tunnel.largestWindow) + overhead).contains(held), "\(held) bytes")
+    #expect(flood.isOverForSender && isStillMember)
   }
 
   @Test("a member that is asked for by another without end is introduced 1,024 times at most, and stays")
