@@ -56,6 +56,62 @@ struct IntroductionRulesTests {
     #expect(outcome.introduced.isEmpty)
   }
 
+  private static func stranger(_ number: UInt16) -> NodeID {
+    let bytes = [UInt8](repeating: 200, count: 30) + [UInt8(number >> 8), UInt8(truncatingIfNeeded: number)]
+    return NodeID(peer: PeerID(bytes: bytes)!, incarnation: Incarnation(rawValue: 1))
+  }
+
+  @Test(
+    "is, of ten thousand nodes, few that are dialled, where the program takes each word: nobody else loses by it",
+    arguments: [false, true])
+  func tenThousandTaken(isTakenBack: Bool) {
+    let group = IntroducedEngine(members: 2)
+    var (addresses, dials, introductions, attempts) = (0, 0, 0, 0)
+    for number in 0..<10_000 as Range<UInt16> where group.side.members.contains(group.introducer.far) {
+      let subject = Self.stranger(number)
+      var outcome = group.introducer.introduces(subject, at: [place(number)])
+      for introduced in outcome.introduced { outcome += group.answer(introduced.node) }
+      if isTakenBack { outcome += group.introducer.receive(.withdrawIntroduction(subject.memberName, .cancelled)) }
+      addresses += outcome.dials.reduce(0) { $0 + $1.addresses.count }
+      let census = group.side.census
+      dials = max(dials, census.dials)
+      introductions = max(introductions, census.introductions)
+      attempts = max(attempts, census.attempts)
+    }
+    #expect((1...IntroducerBudget.limit).contains(addresses), "\(addresses) addresses")
+    #expect(dials <= Introductions.underWayLimit && attempts <= Introductions.underWayLimit, "\(dials), \(attempts)")
+    #expect(introductions <= WireLimits.unansweredIntroductions, "\(introductions)")
+    // Who takes each back at once owes nothing, and may go on.
+    #expect(group.side.members.contains(group.members[1].far))
+    #expect(group.side.members.contains(group.introducer.far) == isTakenBack)
+  }
+
+  @Test("is one node under one name: that of who comes first, whatever others call it")
+  func names() {
+    let group = IntroducedEngine(members: 2)
+    let first = group.introducer.introduces(subject, name: "Ann")
+    #expect(first.introduced.map(\.name) == ["Ann"])
+    let second = group.members[1].introduces(subject, name: "Bob")
+    #expect(second.introduced.isEmpty && second.closeReason == nil)
+  }
+
+  @Test("is no member under another name: a run of it that is not there harms nothing of the one that is")
+  func memberUnderAnotherName() throws {
+    let group = IntroducedEngine(members: 2)
+    let member = group.members[1]
+    let invented = NodeID(peer: member.far.peer, incarnation: Incarnation(rawValue: 4_711))
+    var outcome = group.accept(invented)
+    outcome += group.side.wait(.milliseconds(600))
+    // Where it is said to be, the member itself answers.
+    let dial = try #require(outcome.dials.first)
+    let again = group.played(member.far)
+    again.open(dial.id)
+    #expect(group.side.members == [group.introducer.far, member.far])
+    // The very same run is a member already, whatever it is called.
+    let known = group.introducer.introduces(member.far, name: "somebody else")
+    #expect(group.introducer.sent(known).answers == [nil] && known.introduced.isEmpty)
+  }
+
   @Test("is nobody any more once we leave them or remove them", arguments: [false, true])
   func lastWord(isRemoved: Bool) {
     let group = IntroducedEngine()
