@@ -83,6 +83,9 @@ extension SessionSuite {
                 }
                 #expect(numbers == (0..<count).map { [UInt8](repeating: $0, count: length) })
               }
+              let seen = try #require(await one.session.statistics(for: far))
+              #expect(seen.transport == .relay && seen.sent.messages.frames == UInt64(count))
+              #expect(seen.received.messages.frames == UInt64(count) && seen.sent.messages.bytes > UInt64(count))
               let whole = (0..<transport.amount(1_000_000)).map { UInt8(truncatingIfNeeded: $0 &* 7919 >> 3) }
               async let offer = one.session.offers.first()
               async let sent: Void = { _ = try await near.send(.bytes(whole, named: "photo")) }()

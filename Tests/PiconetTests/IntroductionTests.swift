@@ -91,7 +91,7 @@ struct IntroductionTests {
     }
   }
 
-  @Test("one that hides lets the introduced one in, and nobody else")
+  @Test("one that hides and goes on searching becomes a member of the introduced one all the same")
   func hidden() async throws {
     try await run(
       ben: { $0.introductions = .takeWord }, cleo: { $0.introductions = .takeWord }
