@@ -28,7 +28,9 @@ enum CBORHalf {
       let exponent = UInt16((pattern >> 23) - 112)
       return sign | exponent << 10 | UInt16((pattern >> 13) & 0x3FF)
     }
+    // Less than 1,024 units.
     let units = magnitude * 0x1p24
-    return units == units.rounded() ? sign | UInt16(units) : nil
+    let whole = UInt16(units)
+    return Float(whole) == units ? sign | whole : nil
   }
 }
