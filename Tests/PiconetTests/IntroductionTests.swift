@@ -124,14 +124,18 @@ struct IntroductionTests {
     }
   }
 
-  @Test("a no is remembered: whoever else introduces the node gets it too, and nobody is asked again")
+  @Test("a no that is remembered is whoever else's answer who introduces the node; any other is asked for again")
   func declinedOnce() async throws {
+    for isRemembered in [true, false] { try await declinedTwice(isRemembered) }
+  }
+
+  private func declinedTwice(_ isRemembered: Bool) async throws {
     try await run { ada, ben, cleo in
       let asked = Task { () -> Int in
         var count = 0
         for await introduction in ben.session.introductions {
           count += 1
-          await introduction.decline()
+          await introduction.decline(remembering: isRemembered)
         }
         return count
       }
@@ -141,7 +145,7 @@ struct IntroductionTests {
         #expect(error?.code == .declined && error?.peer == ben.id, "\(String(describing: error))")
       }
       await ben.stop()
-      #expect(await asked.value == 1)
+      #expect(await asked.value == (isRemembered ? 1 : 2))
     }
   }
 

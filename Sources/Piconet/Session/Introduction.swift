@@ -58,11 +58,13 @@ public struct Introduction: Sendable, Identifiable {
     throw PiconetError(Task.isCancelled ? .cancelled : .shuttingDown, peer: peer, blame: .us)
   }
 
-  /// Declines: the introducer is told `declined`, and so is every other member that introduces the node from now on,
-  /// without a question here, until the node restarts or becomes a member in another way. It may still invite this one,
-  /// as any other may, and be invited.
-  public func decline() async {
-    if case .success = await answer(false, .declined) { core.withState { $0.introductionHistory.declined(peer) } }
+  /// Declines: the introducer is told `declined`. The node may still invite this one, as any other may.
+  /// - Parameter isRemembered: whether whoever introduces the node from now on gets the same answer, without a question
+  ///   here, until the node restarts or becomes a member in another way. For a person's no: in a group every member
+  ///   introduces a newcomer. The last 1,024 are remembered.
+  public func decline(remembering isRemembered: Bool = false) async {
+    guard case .success = await answer(false, .declined), isRemembered else { return }
+    core.withState { $0.introductionHistory.declined(peer) }
   }
 
   private func answer(_ accept: Bool, _ reason: Reason) async -> Result<Void, Ending> {

@@ -60,7 +60,8 @@ struct RelayTests {
       echo "receiver $?"
       cmp $FOLDER/photo.dat $FOLDER/in/photo.dat && echo same
       grep -o "reached over the relay Hall ([0-9a-f]*), which sees" $FOLDER/phone.err $FOLDER/kitchen.err | sed 's/.*err://; s/([^)]*)/(key)/'
-      grep -qF "\"transport\":\"relay\",\"relays\":[\"$($hall imagerecv --fingerprint)\"]" $FOLDER/kitchen.out && echo "names the relay"
+      relay_key=$($hall imagerecv --fingerprint)
+      grep -qF '"transport":"relay","relays":["'$relay_key'"]' $FOLDER/kitchen.out && echo "names the relay"
       kill -TERM $relay
       wait $relay
       echo "relay $?"
