@@ -94,26 +94,22 @@ struct RelayedTunnels {
   /// - Returns: the halves, and how much of each has been passed on.
   private mutating func takeDue(_ quotas: RelayQuotas, at now: Instant) -> [(place: TunnelPlace, count: Int)] {
     var due: [(place: TunnelPlace, count: Int)] = []
-    var waiting = halves.filter { $0.value.owed > 0 }.map { (turn: $0.value.turn, place: $0.key) }
-    waiting.sort { $0.turn < $1.turn }
-    // Whoever has more than that waits for its next turn.
-    while budget?.isOpen(at: now) != false, !waiting.isEmpty {
-      let places = waiting.map(\.place)
-      waiting = []
-      for place in places where budget?.isOpen(at: now) != false {
-        guard var half = halves[place], budgets[half.opener]?.isOpen(at: now) != false else { continue }
-        let count = min(half.owed, quotas.window)
-        charge(count, to: half.opener, quotas, at: now)
-        half.owed -= count
-        half.uncharged -= count
-        half.turn = 0
-        if half.owed > 0 {
-          enqueue(&half)
-          waiting.append((half.turn, place))
-        }
-        halves[place] = half
-        due.append((place, count))
+    let owed = halves.compactMap { $0.value.owed > 0 ? (turn: $0.value.turn, place: $0.key) : nil }
+    var waiting = owed.sorted { $0.turn < $1.turn }.map(\.place)[...]
+    while budget?.isOpen(at: now) != false, let place = waiting.popFirst() {
+      guard var half = halves[place], budgets[half.opener]?.isOpen(at: now) != false else { continue }
+      let count = min(half.owed, quotas.window)
+      charge(count, to: half.opener, quotas, at: now)
+      half.owed -= count
+      half.uncharged -= count
+      half.turn = 0
+      // Whoever has more than that waits for its next turn.
+      if half.owed > 0 {
+        enqueue(&half)
+        waiting.append(place)
       }
+      halves[place] = half
+      due.append((place, count))
     }
     return due
   }
