@@ -80,6 +80,9 @@ final class ShellSession: @unchecked Sendable {
     terminal?.type(keys)
   }
 
+  /// Types without forgetting what was shown: a program may have ended meanwhile.
+  func press(_ keys: String) { terminal?.type(keys) }
+
   /// Runs a command to its end, and gives what it has shown.
   func run(_ command: String) async -> String {
     type("\(command); echo end''ed\n")
