@@ -206,7 +206,9 @@ struct DocumentationTests {
     return String(words.filter { $0.isLetter || $0.isNumber || " -_".contains($0) }.map { $0 == " " ? "-" : $0 })
   }
 
-  static let articles = ["InvitationsAndTrust", "MessagesAndStreams", "Files", "WhenLinksBreak", "SeveralSessions"]
+  static let articles = [
+    "InvitationsAndTrust", "GroupsAndRelays", "MessagesAndStreams", "Files", "WhenLinksBreak", "SeveralSessions",
+  ]
   static let articlesOfActors = [
     "FirstObject", "NamesAndFinding", "SignalsAndProperties", "Permissions", "WhenCallsFail",
   ]

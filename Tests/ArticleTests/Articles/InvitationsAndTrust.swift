@@ -60,41 +60,6 @@ func meetEverybody(on node: Node) async {
   }
 }
 
-/// Brings a new member together with all others, and says with whom it did not work out.
-func introduce(_ newcomer: Member, in session: Session) async -> [PiconetError] {
-  var failures: [PiconetError] = []
-  for member in session.members where member != newcomer {
-    do throws(PiconetError) {
-      try await session.introduce(newcomer, to: member)
-    } catch {
-      failures.append(error)
-    }
-  }
-  return failures
-}
-
-/// Takes the host's word for others, and nobody else's.
-func followIntroductions(of host: Member, in session: Session) async {
-  await withDiscardingTaskGroup { group in
-    for await introduction in session.introductions {
-      guard introduction.introducer == host else {
-        await introduction.decline()
-        continue
-      }
-      // Until it is a member, or its time is over: others are not to wait for that.
-      group.addTask { _ = try? await introduction.accept() }
-    }
-  }
-}
-
-/// The settings of a session in which everybody has everybody: who joins one member joins all.
-func groupConfiguration(name: String) -> NodeConfiguration {
-  var configuration = NodeConfiguration(sessionID: "letters", name: name)
-  configuration.membership = .group
-  configuration.introductions = .takeWord
-  return configuration
-}
-
 /// Notes what a person has just confirmed: this key may send to us from now on, and we to it, without a question.
 func remember(_ member: Member, of node: Node) async throws(PiconetError) {
   try await node.remember(member.proven, confirmed: .code, rights: [.push, .send])

@@ -1,0 +1,136 @@
+import Foundation
+import Piconet
+import TestSupport
+import Testing
+
+@Suite("The article about groups and relays", .timeLimit(.minutes(15)))
+struct GroupsAndRelaysTests {
+  @Test("two members of a third become each other's by its word, where that is taken; another one's is declined")
+  func broughtTogether() async throws {
+    let session = UUID().uuidString
+    func run(_ name: String, _ body: (Node) async throws -> Void) async throws {
+      try await Node.run(Players.keep(NodeConfiguration(sessionID: "", name: name), session: session, .peer)) { node in
+        try await body(node)
+      }
+    }
+    try await run("Anna") { anna in
+      try await run("Ben") { ben in
+        try await run("Cleo") { cleo in
+          for other in [ben, cleo] {
+            try await other.setAvailable(true)
+            let address = try #require(await other.listeningAddresses.first).text
+            async let invited = anna.invite(at: address)
+            for await invitation in other.invitations.prefix(1) { _ = try await invitation.accept() }
+            _ = try await invited
+          }
+          let host = try #require(cleo.session[anna.id])
+          let newcomer = try #require(anna.session[cleo.id])
+          let cleos = Task { await followIntroductions(of: host, in: cleo.session) }
+          // Ben takes nobody's word but his own.
+          let bens = Task { await followIntroductions(of: host, in: ben.session) }
+          let refusals = await introduce(newcomer, in: anna.session)
+          #expect(refusals.map(\.code) == [.declined] && refusals.first?.peer == ben.id)
+          bens.cancel()
+          await bens.value
+          let others = Task {
+            try await followIntroductions(of: #require(ben.session[anna.id]), in: ben.session)
+          }
+          #expect(await introduce(newcomer, in: anna.session).isEmpty)
+          #expect(ben.session[cleo.id]?.proven.introducedBy == anna.id)
+          #expect(cleo.session[ben.id]?.proven.introducedBy == anna.id)
+          for task in [cleos] { task.cancel() }
+          others.cancel()
+        }
+      }
+    }
+  }
+
+  @Test("in a group the third member, who has invited only one, has both")
+  func groups() async throws {
+    let session = UUID().uuidString
+    func run(_ name: String, _ body: (Node) async throws -> Void) async throws {
+      try await Node.run(Players.keep(groupConfiguration(name: name), session: session, .peer)) { node in
+        try await node.setAvailable(true)
+        try await body(node)
+      }
+    }
+    try await run("Anna") { anna in
+      let address = try #require(await anna.listeningAddresses.first).text
+      let accepting = Task { for await invitation in anna.invitations { _ = try? await invitation.accept() } }
+      defer { accepting.cancel() }
+      try await run("Ben") { ben in
+        _ = try await ben.invite(at: address)
+        try await run("Cleo") { cleo in
+          _ = try await cleo.invite(at: address)
+          for (node, other) in [(ben, cleo), (cleo, ben)] where node.session[other.id] == nil {
+            for await case .joined(let member) in node.session.membership where member.id == other.id { break }
+          }
+          #expect(cleo.session.members.map(\.name) == ["Anna", "Ben"])
+        }
+      }
+    }
+  }
+
+  @Test("everybody is told whom a member declines, with both names")
+  func apart() async throws {
+    let session = UUID().uuidString
+    func run(
+      _ name: String, _ policy: IntroductionPolicy = .takeWord, _ body: (Node) async throws -> Void
+    ) async throws {
+      var configuration = Players.keep(groupConfiguration(name: name), session: session, .peer)
+      configuration.introductions = policy
+      try await Node.run(configuration) { node in
+        try await node.setAvailable(true)
+        try await body(node)
+      }
+    }
+    try await run("Anna") { anna in
+      let address = try #require(await anna.listeningAddresses.first).text
+      let told = Told()
+      let following = Task { await followSeparations(of: anna) { told.add($0) } }
+      let accepting = Task { await acceptEverybody(on: anna) }
+      try await run("Ben", .refuse) { ben in
+        _ = try await ben.invite(at: address)
+        try await run("Cleo") { cleo in
+          _ = try await cleo.invite(at: address)
+          await told.until("Ben and Cleo do not want each other (declined)")
+        }
+      }
+      for task in [following, accepting] {
+        task.cancel()
+        await task.value
+      }
+    }
+  }
+
+  @Test("two whom no transport brings together reach each other over the third, and each is told so by name")
+  func relayed() async throws {
+    let session = UUID().uuidString
+    func run(_ configuration: NodeConfiguration, _ body: (Node) async throws -> Void) async throws {
+      var configuration = Players.keep(configuration, session: session, .peer)
+      // Nobody finds an address of this very device, and members tell nobody of one.
+      configuration.discovers = false
+      try await Node.run(configuration) { node in try await body(node) }
+    }
+    try await run(relayConfiguration(name: "Anna")) { anna in
+      try await anna.setAvailable(true)
+      let address = try #require(await anna.listeningAddresses.first).text
+      let accepting = Task { await acceptEverybody(on: anna) }
+      try await run(relayedConfiguration(name: "Ben")) { ben in
+        _ = try await ben.invite(at: address)
+        try await run(relayedConfiguration(name: "Cleo")) { cleo in
+          let direct = try await cleo.invite(at: address)
+          #expect(way(to: direct, of: cleo) == "directly")
+          for (node, other) in [(ben, cleo), (cleo, ben)] {
+            if node.session[other.id] == nil {
+              for await case .joined(let member) in node.session.membership where member.id == other.id { break }
+            }
+            #expect(way(to: try #require(node.session[other.id]), of: node) == "over Anna")
+          }
+        }
+      }
+      accepting.cancel()
+      await accepting.value
+    }
+  }
+}
