@@ -30,7 +30,7 @@ extension SessionEngine {
       if association.isMember { introducer.viewChanged(of: association.node, turn) }
     case .tunnelAsked(let number, let target, let association):
       relayed.open(number, to: target, by: association, isShuttingDown: shutdown != nil, associations, turn)
-    case .tunnel(let request, let relay): associations.take(request, over: relay, isWanted: takesTunnels, turn)
+    case .tunnel(let request, let relay): relay.take(request, associations, isWanted: takesTunnels, turn)
     case .leave(let reason, let detail, let association):
       turn.add(.closeLink(link.id, flush: true))
       forget(link, association.endingByLeave(reason, detail), turn)

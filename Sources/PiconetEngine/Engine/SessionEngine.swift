@@ -93,7 +93,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .streamConsumed(let id, let count): turn.streamConsumed(id, count)
     case .commanded(let id, let command): handle(command, id, turn)
     case .tunnelWanted(let id, let relay, let remote):
-      associations.openTunnel(id, over: relay, to: remote, isWanted: takesTunnels, turn)
+      Association.openTunnel(
+        id, over: associations[relay], to: remote, associations, isWanted: takesTunnels, turn)
     case .tunnelWritten(let id, let bytes): turn.tunnelWritten(id, bytes)
     case .tunnelConsumed(let id, let count): turn.tunnelConsumed(id, count)
     case .tunnelClosed(let id, let isAborted): turn.tunnelClosed(id, isAborted: isAborted)

@@ -30,7 +30,7 @@ struct Removals {
 
   /// A member asks for the removal of another one, which is left if such a request counts here. One that was only
   /// introduced does not become a member.
-  func remove(
+  mutating func remove(
     _ node: NodeID, for member: Association, _ members: AssociationTable, _ turn: Turn
   ) -> IntroductionStep? {
     guard let subject = members[node], subject.isStaying else {
@@ -48,7 +48,7 @@ struct Removals {
   }
 
   /// The request counts, and no introduction may bring the node back.
-  private func count(_ node: NodeID, for member: Association, _ turn: Turn) {
+  private mutating func count(_ node: NodeID, for member: Association, _ turn: Turn) {
     member.giveBackMemberWord()
     turn.introduced.removed(node)
   }

@@ -174,12 +174,12 @@ extension OutgoingIntroductions {
   }
 
   /// Ends an introduction that has failed. A member that has not answered yet is told, and answers that.
-  private func end(_ pair: Pair, _ ending: Ending, _ members: AssociationTable, _ turn: Turn) {
+  private mutating func end(_ pair: Pair, _ ending: Ending, _ members: AssociationTable, _ turn: Turn) {
     if pair.ending == nil { withdraw(pair, ending.reason, members, turn) }
     turn.reply(pair.command, .failed(pair.ending ?? ending))
   }
 
-  private func withdraw(_ pair: Pair, _ reason: Reason, _ members: AssociationTable, _ turn: Turn) {
+  private mutating func withdraw(_ pair: Pair, _ reason: Reason, _ members: AssociationTable, _ turn: Turn) {
     for member in [pair.first, pair.second] where owes(member, about: pair.other(than: member)) {
       let other = pair.other(than: member)
       members[member]?.send(.withdrawIntroduction(other.memberName, reason), turn)
