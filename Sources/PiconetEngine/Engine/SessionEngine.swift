@@ -29,6 +29,9 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may be too early:
   /// traffic puts deadlines off, and owners are not asked again after each message.
   public private(set) var nextDeadline: Instant?
+  /// Whether anybody may dial us: as long as one may, the driver listens. A driver asks each round, so it is found out
+  /// when `nextDeadline` is.
+  public private(set) var expectsAnybody = false
   let turn: Turn
   let watch = DeadlineWatch()
 
@@ -55,9 +58,6 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
 
   /// Whether one may come to resume an association: as long as one may, a hidden node goes on listening.
   public var expectsMembers: Bool { admission.expectsMembers(associations) }
-
-  /// The driver listens as long as anybody may dial us.
-  public var expectsAnybody: Bool { expectsPeers || expectsMembers }
 
   /// Whether links in tunnels may begin here, or lead to us.
   var takesTunnels: Bool { configuration.transports.contains(.relay) && shutdown == nil }
@@ -144,7 +144,13 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     }
     if turn.budgets.hasQuestions { tellQuestions(turn) }
     shutdown?.finish(links, associations, turn)
-    if watch.take() { nextDeadline = earliestDeadline }
+    if watch.take() { lookAhead() }
+  }
+
+  /// Some of what is watched has changed: all owners are asked again.
+  private mutating func lookAhead() {
+    nextDeadline = earliestDeadline
+    expectsAnybody = expectsPeers || expectsMembers
   }
 
   private mutating func received(_ bytes: Bytes, on link: Link, _ turn: Turn) {
@@ -184,7 +190,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       for link in turn.takeLinks() { links[link]?.transmit(turn) }
     }
     shutdown?.finish(links, associations, turn)
-    if watch.take() { nextDeadline = earliestDeadline }
+    if watch.take() { lookAhead() }
     turn.end(&effects)
     if recorder != nil { recorder?.recordFlush(at: now, effects[start...]) }
   }

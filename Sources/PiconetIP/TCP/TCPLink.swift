@@ -66,8 +66,7 @@ public final class TCPLink: LinkEndpoint {
       let error = errno
       return error == EAGAIN ? .wouldBlock : .failed(LinkFailure(call: "send", number: error))
     }
-    flight.wrote(count, at: loop.now)
-    if flight.isWorthALook { _ = lookAtFlight() }
+    if flight.wrote(count, at: loop.now) { _ = lookAtFlight() }
     return .bytes(count)
   }
 

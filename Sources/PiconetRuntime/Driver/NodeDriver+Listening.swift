@@ -35,10 +35,9 @@ extension NodeDriver {
   /// had any.
   func followExpectations() {
     stopListeningUnlessExpecting()
-    let begun = engine.membershipsBegun
     // Members that have begun while none could come back may do so once the disconnect timeout is longer.
-    guard listening == .nobody, begun != seenMemberships, engine.expectsMembers else { return }
-    seenMemberships = begun
+    guard listening == .nobody, engine.membershipsBegun != seenMemberships, engine.expectsMembers else { return }
+    seenMemberships = engine.membershipsBegun
     beginToExpect()
     // A node that can't listen dialled its members, and will again.
     _ = listenOnAll()

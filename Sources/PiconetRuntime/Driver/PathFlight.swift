@@ -108,12 +108,17 @@ public struct PathFlight: Sendable {
 
   private var acknowledgedCount: UInt64 { written - min(written, UInt64(inFlight)) }
 
-  public mutating func wrote(_ count: Int, at now: @autoclosure () -> Instant) {
+  /// - Returns: `isWorthALook`, which costs a copy of the whole value where it is asked for from another module.
+  @discardableResult
+  public mutating func wrote(_ count: Int, at now: @autoclosure () -> Instant) -> Bool {
     let before = written
     written += UInt64(count)
     inFlight += count
-    guard source == .relay || probe != nil else { return }
-    let now = now()
+    if source == .relay || probe != nil { wrote(before, count, now()) }
+    return isWorthALook
+  }
+
+  private mutating func wrote(_ before: UInt64, _ count: Int, _ now: Instant) {
     endLateProbe(at: now)
     // What is not acknowledged at once would have the round trip of what comes after it.
     switch probe {

@@ -35,6 +35,9 @@ extension World {
     if let next = census.nextDeadline, node.engine.nextDeadline.map({ $0 > next }) ?? true {
       finding("n\(node.index) waits until \(node.engine.nextDeadline as Any), and something in it until \(next)")
     }
+    if node.engine.expectsAnybody != (node.engine.expectsPeers || node.engine.expectsMembers) {
+      finding("n\(node.index) says \(node.engine.expectsAnybody) of whether anybody may dial it, which is not so")
+    }
     if census.links > configuration.handshakeLimit + configuration.associationLimit {
       finding("n\(node.index) has \(census.links) links")
     }
