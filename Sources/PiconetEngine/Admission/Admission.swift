@@ -88,7 +88,8 @@ struct Admission {
   /// dialled, are inviting or expect, one whose introduction the application has accepted, and one whose association
   /// with us is in use.
   func verdict(
-    on remote: NodeID, _ hello: Hello, over link: Link, _ surroundings: Surroundings, _ turn: Turn
+    on remote: NodeID, _ hello: Hello, over link: Link, _ attempts: InvitationAttempts,
+    _ surroundings: Surroundings, _ turn: Turn
   ) -> Verdict {
     let (associations, held) = (surroundings.associations, hello.held?.id)
     // Our own hello, which no longer holds anything, would say that we have lost the association.
@@ -96,12 +97,12 @@ struct Admission {
       return .turnedAway(reason, unused: nil)
     }
     let association = associations[remote]
-    if association?.isUnused == false || admitsStranger(remote, over: link, surroundings, turn) {
+    if association?.isUnused == false || admitsStranger(remote, over: link, attempts, surroundings, turn) {
       return link.searchedFor.flatMap { $0 == remote ? nil : .elsewhere(than: $0) } ?? .admitted
     }
     // If two hidden nodes dial each other by address, the peer's link may come before ours has shown whose address it
     // is.
-    if surroundings.attempts.isDiallingAnybody, !link.isDialler { return .undecided }
+    if attempts.isDiallingAnybody, !link.isDialler { return .undecided }
     // A peer that holds an association wants to resume it, and must learn that it is over.
     guard association == nil, held != nil else { return .turnedAway(.notAvailable, unused: association) }
     return .turnedAway(associations.reasonGone(remote, holding: held, at: turn.now), unused: nil)
@@ -110,19 +111,21 @@ struct Admission {
   /// Whether this frame is allowed. An invitation over an unused association is, only while its node may connect: that
   /// we were open or expected the node when the association began is not enough. All other frames are allowed.
   func admitsInvitation(
-    _ frame: InvitationFrame, by association: Association, over link: Link, _ surroundings: Surroundings,
-    _ turn: Turn
+    _ frame: InvitationFrame, by association: Association, over link: Link, _ attempts: InvitationAttempts,
+    _ surroundings: Surroundings, _ turn: Turn
   ) -> Bool {
-    !frame.isInvitation || !association.isUnused || admitsStranger(association.node, over: link, surroundings, turn)
+    !frame.isInvitation || !association.isUnused
+      || admitsStranger(association.node, over: link, attempts, surroundings, turn)
   }
 
   /// Whether a node that has no association with us may come in over this link.
   func admitsStranger(
-    _ remote: NodeID, over link: Link, _ surroundings: Surroundings, _ turn: Turn
+    _ remote: NodeID, over link: Link, _ attempts: InvitationAttempts,
+    _ surroundings: Surroundings, _ turn: Turn
   ) -> Bool {
-    isOpen || link.isDialler || surroundings.attempts.contains(node: remote)
+    isOpen || link.isDialler || attempts.contains(node: remote)
       || surroundings.associations[remote]?.invitations.own != nil
-      || surroundings.attempts.leads(to: remote.peer, surroundings.links)
+      || attempts.leads(to: remote.peer, surroundings.links)
       || expected.contains(remote.peer, at: turn.now)
       || turn.introduced.entries.isAccepted(remote)
   }

@@ -34,7 +34,7 @@ extension SessionEngine {
 
   private mutating func begin(_ id: AssociationID?, on link: Link, _ turn: Turn) {
     guard let remote = link.node else { return }
-    guard admission.admitsStranger(remote, over: link, surroundings, turn) else {
+    guard admission.admitsStranger(remote, over: link, attempts, surroundings, turn) else {
       return refuse(link, .notAvailable, "", turn)
     }
     guard make(admission.roomForAssociation(ofKey: remote.peer, associations, attempts), turn) else {

@@ -10,7 +10,7 @@ extension SessionEngine {
     case .associated(let received, let begun):
       use(link, associations.use(of: link, associated: received, begun: begun), turn)
     case .invitation(let frame, let association):
-      guard admission.admitsInvitation(frame, by: association, over: link, surroundings, turn) else {
+      guard admission.admitsInvitation(frame, by: association, over: link, attempts, surroundings, turn) else {
         return end(association, Ending(.notAvailable, .us), told: "", turn)
       }
       let hasRoom = admission.hasRoom(forMember: association.node, associations, turn)

@@ -64,8 +64,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
 
   var surroundings: Surroundings {
     Surroundings(
-      links: links, associations: associations, attempts: attempts, discovery: discovery, admission: admission,
-      budgets: turn.budgets)
+      links: links, associations: associations, discovery: discovery, admission: admission, budgets: turn.budgets)
   }
 
   /// Takes one fact; effects are appended in order.
@@ -103,7 +102,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       if let node = discovery.report(report, source: source, turn) {
         search(.sighted, for: node, turn)
         attempts.learned(of: node, surroundings, turn)
-        follow(turn.introduced.learned(of: node, surroundings, turn), turn)
+        follow(turn.introduced.learned(of: node), turn)
       }
     case .discoveryEnded(let source): for change in discovery.sourceEnded(source) { turn.deliver(change.event) }
     case .dialFailed(let dial, let failure, let address): dialFailed(dial, failure, at: address, turn)
@@ -237,7 +236,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       introducer.introduce(id, first, to: second, within: timeout, surroundings, turn)
     case .cancelIntroduction(let introduction): introducer.cancel(id, introduction, associations, turn)
     case .answerIntroduction(let node, let accept, let reason):
-      follow(turn.introduced.answer(id, node, accept: accept, reason, surroundings, turn), turn)
+      follow(turn.introduced.answer(id, node, accept: accept, reason, associations, turn), turn)
     case .shutDown: shutDown(id, turn)
     }
   }

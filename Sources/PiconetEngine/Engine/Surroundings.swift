@@ -1,8 +1,10 @@
 /// What a machine of the engine may look at of the others. Only for use during the call that it is passed to.
+///
+/// Attempts to invite are not in it: they change while they look around, and would be copied for that. Who looks at
+/// them gets them besides.
 struct Surroundings {
   let links: LinkTable
   let associations: AssociationTable
-  let attempts: InvitationAttempts
   let discovery: DiscoveryTable
   let admission: Admission
   let budgets: InvitationBudgets

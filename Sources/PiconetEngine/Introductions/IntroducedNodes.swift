@@ -39,7 +39,7 @@ final class IntroducedNodes {
     }
     switch entries.add(introduction, by: introducer.node, hints: hints, at: turn.now) {
     case .new(let node): turn.deliver(.introductionReceived(node))
-    case .known: return tried(subject, surroundings, turn)
+    case .known: return .tryNow(subject)
     case .refused(let ending): introducer.answerIntroduction(of: subject, ending, turn)
     }
     return nil
@@ -76,7 +76,7 @@ final class IntroducedNodes {
 
   /// The application has answered.
   func answer(
-    _ id: CommandID, _ subject: NodeID, accept: Bool, _ reason: Reason, _ surroundings: Surroundings, _ turn: Turn
+    _ id: CommandID, _ subject: NodeID, accept: Bool, _ reason: Reason, _ members: AssociationTable, _ turn: Turn
   ) -> IntroductionStep? {
     guard entries.isAsked(subject) else {
       let words = "no introduction of this node waits for an answer"
@@ -85,22 +85,24 @@ final class IntroducedNodes {
     }
     turn.reply(id, .done)
     guard accept else {
-      return end(subject, Ending(reason, .us), told: Ending(reason, .us), surroundings.associations, turn)
+      return end(subject, Ending(reason, .us), told: Ending(reason, .us), members, turn)
     }
     // Nearly always one side dials, and not both.
-    let delay = turn.node < subject || surroundings.associations[subject] != nil ? Duration.zero : .milliseconds(500)
+    let delay = turn.node < subject || members[subject] != nil ? Duration.zero : .milliseconds(500)
     entries.wait(subject, until: turn.now + delay)
-    return tried(subject, surroundings, turn)
+    return .tryNow(subject)
   }
 
   /// What was learned of a node may lead to it, if it was introduced.
-  func learned(of node: NodeID, _ surroundings: Surroundings, _ turn: Turn) -> IntroductionStep? {
+  func learned(of node: NodeID) -> IntroductionStep? {
     guard case .waiting(nil)? = entries[node]?.phase else { return nil }
-    return tried(node, surroundings, turn)
+    return .tryNow(node)
   }
 
   /// A try begins, if there is a way to the node and its turn has come.
-  func tried(_ subject: NodeID, _ surroundings: Surroundings, _ turn: Turn) -> IntroductionStep? {
+  func tried(
+    _ subject: NodeID, _ attempts: InvitationAttempts, _ surroundings: Surroundings, _ turn: Turn
+  ) -> IntroductionStep? {
     guard let entry = entries[subject], case .waiting(let next) = entry.phase else { return nil }
     let association = surroundings.associations[subject]
     let hasLink = association != nil || surroundings.links.contains(node: subject)
@@ -113,17 +115,16 @@ final class IntroducedNodes {
     // What is learned of it until then counts at the next try.
     var destination = InvitationDestination(
       node: subject, expectedPeer: subject.peer, addresses: [], transports: nil, unreachable: nil)
-    if let refusal = surroundings.attempts.refusal(of: destination, [], surroundings, turn) {
+    if let refusal = attempts.refusal(of: destination, [], surroundings, turn) {
       return failed(subject, refusal, surroundings.associations, turn)
     }
     if association == nil {
       destination.addresses = takeAddresses(
-        of: entry, seen: surroundings.addresses(of: subject), surroundings.attempts.transports,
-        surroundings.associations, turn)
+        of: entry, seen: surroundings.addresses(of: subject), attempts.transports, surroundings.associations, turn)
       // It may come by itself, or be seen.
       if !hasLink, destination.addresses.isEmpty {
         // Members that may relay to it may have no link at this moment.
-        entries.wait(subject, until: surroundings.attempts.transports.contains(.relay) ? turn.now + .seconds(1) : nil)
+        entries.wait(subject, until: attempts.transports.contains(.relay) ? turn.now + .seconds(1) : nil)
         return nil
       }
     }
@@ -237,9 +238,8 @@ final class IntroducedNodes {
   /// Where an invitation may lead to a node besides the places where discovery sees it: where members have said that it
   /// is, which counts as theirs, and last over members that relay.
   func takeAddresses(
-    beyondSightOf remote: NodeID, _ surroundings: Surroundings, _ turn: Turn
+    beyondSightOf remote: NodeID, over transports: [TransportKind], _ members: AssociationTable, _ turn: Turn
   ) -> [TransportAddress] {
-    let (members, transports) = (surroundings.associations, surroundings.attempts.transports)
     guard members[remote] == nil else { return [] }
     let told = entries.takeAddresses(of: remote, seen: [], over: transports, at: turn.now)
     return transports.contains(.relay) && remote != turn.node ? told + members.relayAddresses(of: remote) : told

@@ -4,6 +4,7 @@ import PiconetWire
 extension SessionEngine {
   mutating func follow(_ step: IntroductionStep?, _ turn: Turn) {
     switch step {
+    case .tryNow(let node): follow(turn.introduced.tried(node, attempts, surroundings, turn), turn)
     case .invite(let command, let destination, let time):
       goOn(attempts.begin(Caller(command), destination, [], time, nil, surroundings, turn), turn)
     case .ended(let entry, let ending):
@@ -35,7 +36,7 @@ extension SessionEngine {
       follow(turn.introduced.expired(entry, associations, turn), turn)
     }
     for node in turn.introduced.entries.due(at: turn.now) {
-      follow(turn.introduced.tried(node, surroundings, turn), turn)
+      follow(.tryNow(node), turn)
     }
     introducer.bringTogether(surroundings, turn)
   }

@@ -14,10 +14,12 @@ struct InvitationDestination {
 }
 
 extension InvitationDestination {
-  init(_ target: InvitationTarget, _ surroundings: Surroundings, _ turn: Turn) {
+  /// - Parameter kinds: the transports of this node.
+  init(_ target: InvitationTarget, over kinds: [TransportKind], _ surroundings: Surroundings, _ turn: Turn) {
     switch target {
     case .node(let node, let transports):
-      let others = turn.introduced.takeAddresses(beyondSightOf: node, surroundings, turn)
+      let others = turn.introduced.takeAddresses(
+        beyondSightOf: node, over: kinds, surroundings.associations, turn)
       let seen = surroundings.discovery.summary(of: node)?.addresses
       let known = (seen ?? []) + others.filter { other in seen?.contains(other) != true }
       addresses = known.filter { transports?.contains($0.kind) ?? true }

@@ -9,7 +9,7 @@ extension SessionEngine {
     _ caller: Caller<ResultKind.Connected>, _ target: InvitationTarget, _ context: [UInt8], _ timeout: Duration,
     _ code: TypedCodeID?, _ turn: Turn
   ) {
-    let destination = InvitationDestination(target, surroundings, turn)
+    let destination = InvitationDestination(target, over: attempts.transports, surroundings, turn)
     // An invitation by the application does not wait for one that an introduction has led to.
     if let node = destination.node, let own = attempts.own(for: node) { withdraw(own, Ending(.inProgress, .us), turn) }
     if let refusal = attempts.refusal(of: destination, context, surroundings, turn) {
@@ -48,7 +48,7 @@ extension SessionEngine {
   /// An association has begun: an attempt that waits for its node goes on with it.
   mutating func associationBegan(_ association: Association, _ turn: Turn) {
     guard let arrival = attempts.associationBegan(association, turn) else {
-      return follow(turn.introduced.tried(association.node, surroundings, turn), turn)
+      return follow(.tryNow(association.node), turn)
     }
     goOn(arrival, turn)
     attempts.failOthers(to: association.node, turn)
@@ -83,7 +83,7 @@ extension SessionEngine {
       // An invitation that waits in the queue has to make room.
       if let other, let displaced = associations[other] { negotiate(.displaced, displaced, turn) }
       // A node whose introduction was accepted is no question.
-      follow(turn.introduced.tried(association.node, surroundings, turn), turn)
+      follow(.tryNow(association.node), turn)
       tellQuestions(turn)
     case .breach(let error): if let link = association.link { breach(link, error, turn) }
     case nil: break

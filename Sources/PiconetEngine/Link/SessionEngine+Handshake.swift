@@ -26,7 +26,7 @@ extension SessionEngine {
   /// is asked next.
   private mutating func judge(_ link: Link, _ turn: Turn) {
     guard let remote = link.node, let hello = link.hello else { return }
-    switch admission.verdict(on: remote, hello, over: link, surroundings, turn) {
+    switch admission.verdict(on: remote, hello, over: link, attempts, surroundings, turn) {
     case .undecided: admission.wait(link)
     case .admitted:
       if !link.isDialler { link.sendHello(as: node, associations, configuration, turn) }

@@ -34,8 +34,8 @@ struct InvitationAttemptsTests {
       peer: peer(2), incarnation: node(2).incarnation, name: "", info: [:], addresses: seen)
     if !seen.isEmpty { _ = discovery.report(.seen(sighting), source: "test") }
     return Surroundings(
-      links: linkTable, associations: associationTable, attempts: InvitationAttempts(configuration()),
-      discovery: discovery, admission: Admission(turn.node, configuration(), DeadlineWatch()), budgets: turn.budgets)
+      links: linkTable, associations: associationTable, discovery: discovery,
+      admission: Admission(turn.node, configuration(), DeadlineWatch()), budgets: turn.budgets)
   }
 
   private func link(_ id: UInt64 = 1, to peer: PeerID) -> Link {
