@@ -22,14 +22,6 @@ extension Association {
     return leaving == nil ? nil : Ending(.inProgress, .us, "we are leaving this peer")
   }
 
-  // MARK: Words about other members
-
-  /// Counts a word about another member as one that comes to nothing.
-  func countMemberWord(_ turn: Turn) throws(Breach) { try allowances.countMemberWord(at: turn.now) }
-
-  /// The last word about another member came to something after all, and does not count.
-  func giveBackMemberWord() { allowances.giveBackMemberWord() }
-
   /// Whether a frame that only a member may send counts.
   func speaksAsMember() throws(Breach) -> Bool {
     if isMember { return true }

@@ -40,24 +40,8 @@ struct WordAllowances {
   }
 }
 
-extension Association {
-  /// Counts a frame from the remote side, before it is handled.
-  func countUncredited(_ frame: Frame, _ turn: Turn) throws(Breach) {
-    switch frame.creditBound {
-    case .begins:
-      allowances.countBeginning()
-      if case .offer = frame { transfers.countOffer() }
-    case .none: try allowances.countUncredited(at: turn.now)
-    case .other: break
-    }
-  }
-
-  /// Counts an offer of our own: the remote side may pause it, too.
-  func countOffer() { allowances.countBeginning() }
-}
-
 /// What holds back the sender of a frame.
-private enum CreditBound {
+enum CreditBound {
   /// Our answer to it. Its end, and the hints about it, are covered by what it adds to the allowance.
   case begins
   case none
@@ -66,7 +50,8 @@ private enum CreditBound {
 }
 
 extension Frame {
-  fileprivate var creditBound: CreditBound {
+  /// What holds back its sender.
+  var creditBound: CreditBound {
     switch self {
     case .invite, .inviteByCode, .offer, .openStream, .introduce: .begins
     case .withdraw, .abandon, .resetStream, .withdrawIntroduction, .groupView, .senderPaused, .receiverPaused: .none

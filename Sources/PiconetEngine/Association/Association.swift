@@ -37,7 +37,7 @@ final class Association {
   /// The search for another link: because there is none, or for a better one. Only `Association+Search` changes it.
   var search: LinkSearch? { didSet { watch.changed() } }
   private(set) var addresses: PeerAddresses { didSet { watch.changed() } }
-  var group = GroupStanding()
+  private(set) var group = GroupStanding()
   /// Whether the remote side was told of ports on which we listen.
   private(set) var hasToldPorts = false
   /// Whether the association has resumed over another link: from then on chunks may begin anywhere that a `position`
@@ -60,7 +60,7 @@ final class Association {
   /// The member that asked for our removal, according to the remote side.
   private(set) var removedBy: NodeID?
   /// What is left to either side of frames that neither credit nor an answer bounds.
-  var allowances = WordAllowances()
+  private var allowances = WordAllowances()
   /// What the remote side can do beyond its version.
   let capabilities: Capabilities
 
@@ -259,6 +259,51 @@ extension Association {
     agreement.own?.succeed(node, turn)
     if let command = agreement.accepting { turn.reply(command, .done) }
   }
+}
+
+// MARK: - The group
+
+extension Association {
+  /// Tells the remote side of our group, unless it knows.
+  func tell(_ view: GroupView, _ turn: Turn) {
+    // One that is no member and acknowledges nothing is told no more.
+    guard isOfGroup, group.toldView != view,
+      isMember || sequenced.unacknowledged.byteCount < KeepingLimits.strangerControl
+    else { return }
+    group.told(view)
+    send(.groupView(view), turn)
+  }
+
+  /// The remote side tells of its group.
+  /// - Returns: whether that is news.
+  func received(_ view: GroupView) -> Bool { isOfGroup && group.received(view) }
+
+  /// It has become a member, with this rank unless it says another one.
+  func admitted(rank: UInt64) { group.admitted(rank: rank) }
+}
+
+// MARK: - What no credit bounds
+
+extension Association {
+  /// Counts a word about another member as one that comes to nothing.
+  func countMemberWord(_ turn: Turn) throws(Breach) { try allowances.countMemberWord(at: turn.now) }
+
+  /// The last word about another member came to something after all, and does not count.
+  func giveBackMemberWord() { allowances.giveBackMemberWord() }
+
+  /// Counts a frame from the remote side, before it is handled.
+  func countUncredited(_ frame: Frame, _ turn: Turn) throws(Breach) {
+    switch frame.creditBound {
+    case .begins:
+      allowances.countBeginning()
+      if case .offer = frame { transfers.countOffer() }
+    case .none: try allowances.countUncredited(at: turn.now)
+    case .other: break
+    }
+  }
+
+  /// Counts an offer of our own: the remote side may pause it, too.
+  func countOffer() { allowances.countBeginning() }
 }
 
 // MARK: - The end

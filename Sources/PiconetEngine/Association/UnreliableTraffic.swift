@@ -14,7 +14,7 @@ public struct UnreliableCounts: Sendable, Hashable {
   public init() {}
 }
 
-/// The numbers of unreliable messages, both ways.
+/// The numbers of unreliable messages, both ways. Only its association changes them, below.
 struct UnreliableTraffic: Sendable {
   /// Bytes of the number in front of an unreliable message.
   static let numberCount = 8
@@ -24,25 +24,25 @@ struct UnreliableTraffic: Sendable {
   private(set) var counts = UnreliableCounts()
 
   /// Every message has a number, whether the link takes it or not.
-  mutating func nextNumber() -> UInt64 {
+  fileprivate mutating func nextNumber() -> UInt64 {
     lastSent += 1
     return lastSent
   }
 
   /// The link could not take a message.
-  mutating func dropped() { counts.dropped += 1 }
+  fileprivate mutating func dropped() { counts.dropped += 1 }
 
   /// The link takes a message with the next flush.
-  mutating func queued() { counts.sent += 1 }
+  fileprivate mutating func queued() { counts.sent += 1 }
 
   /// Messages that the link was to take with this flush were dropped after all.
-  mutating func droppedQueued(_ count: UInt64) {
+  fileprivate mutating func droppedQueued(_ count: UInt64) {
     counts.sent -= count
     counts.dropped += count
   }
 
   /// Whether a message that came is to be delivered.
-  mutating func takes(_ number: UInt64, deliversLate: Bool) -> Bool {
+  fileprivate mutating func takes(_ number: UInt64, deliversLate: Bool) -> Bool {
     guard number > newest else {
       counts.late += 1
       if deliversLate { counts.received += 1 }

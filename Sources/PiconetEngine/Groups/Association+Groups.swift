@@ -19,25 +19,12 @@ extension Association {
   /// What the remote side has told of its group.
   var groupView: GroupView? { group.remoteView }
 
-  /// Tells the remote side of our group, unless it knows.
-  func tell(_ view: GroupView, _ turn: Turn) {
-    // One that is no member and acknowledges nothing is told no more.
-    guard isOfGroup, group.toldView != view,
-      isMember || sequenced.unacknowledged.byteCount < KeepingLimits.strangerControl
-    else { return }
-    group.told(view)
-    send(.groupView(view), turn)
-  }
-
   /// Whether our group yields to that of the remote side if there is no place for all of both; nil if one of the two
   /// has told of none.
   func yields(at node: NodeID) -> Bool? {
     guard isOfGroup, let toldView = group.toldView, let groupView else { return nil }
     return toldView.yields(at: node.incarnation, to: groupView, of: self.node.incarnation)
   }
-
-  /// - Returns: whether that is news.
-  func received(_ view: GroupView) -> Bool { isOfGroup && group.received(view) }
 }
 
 extension GroupView {

@@ -149,12 +149,12 @@ struct GroupPlaces {
     if rank > 0 {
       // What the node itself reckons, by the same words.
       let told = association.group.toldView
-      association.group.admitted(
+      association.admitted(
         rank: told?.rank == 0 ? (node < association.node ? 2 : 1) : Self.next(told?.highest ?? rank))
     } else if isFounder {
       let isSmaller = node < association.node
       rank = isSmaller ? 1 : 2
-      association.group.admitted(rank: isSmaller ? 2 : 1)
+      association.admitted(rank: isSmaller ? 2 : 1)
       rankedAt = now
     } else {
       rank = Self.next(view?.highest ?? 0)
