@@ -182,7 +182,8 @@ let package = Package(
       name: "PiconetSimulationTests",
       dependencies: ["PiconetTestKit", "PiconetFiles", "PiconetEngine", "PiconetWire", "PiconetCalls"],
       swiftSettings: strict),
-    .testTarget(name: "PiconetDNSSDTests", dependencies: ["PiconetDNSSD"], swiftSettings: strict),
+    .testTarget(
+      name: "PiconetDNSSDTests", dependencies: ["PiconetDNSSD", "PiconetEngine"], swiftSettings: strict),
     .testTarget(name: "PiconetCallsTests", dependencies: ["PiconetCalls"], swiftSettings: strict),
     .testTarget(
       name: "PiconetActorsTests", dependencies: ["TestSupport", "PiconetActors", "Piconet", "PiconetCalls"],

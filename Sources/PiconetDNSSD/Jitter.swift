@@ -1,16 +1,11 @@
-/// The machines' random numbers: SplitMix64, so the same seed gives the same run.
+/// The machines' random numbers, drawn by a generator that whoever makes a machine gives it: one of a seed gives the
+/// same run again.
 struct Jitter: Sendable, RandomNumberGenerator {
-  private var state: UInt64
+  private var numbers: any RandomNumberGenerator & Sendable
 
-  init(seed: UInt64) { state = seed }
+  init(_ numbers: any RandomNumberGenerator & Sendable) { self.numbers = numbers }
 
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
+  mutating func next() -> UInt64 { numbers.next() }
 
   mutating func milliseconds(_ range: ClosedRange<UInt64>) -> Duration {
     .milliseconds(Int64(clamping: UInt64.random(in: range, using: &self)))

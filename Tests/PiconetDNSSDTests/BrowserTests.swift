@@ -1,3 +1,4 @@
+import PiconetEngine
 import Testing
 
 @testable import PiconetDNSSD
@@ -29,7 +30,7 @@ import Testing
   }
 
   static func browser(_ interfaces: InterfaceID...) -> Browser {
-    var browser = Browser(seed: 1)
+    var browser = Browser(random: SeededRandom(seed: 1))
     for id in interfaces { _ = browser.interfaceAppeared(id, traits, at: .zero) }
     return browser
   }
@@ -39,7 +40,7 @@ import Testing
   }
 
   @Test func theFirstQuestionGoesOutAtOnceAndThePausesDouble() throws {
-    var browser = Browser(seed: 1)
+    var browser = Browser(random: SeededRandom(seed: 1))
     var traits = Self.traits
     traits.receivesUnicast = true
     let output = browser.interfaceAppeared(Self.first, traits, at: .seconds(5))

@@ -1,3 +1,4 @@
+import PiconetEngine
 import Testing
 
 @testable import PiconetDNSSD
@@ -23,7 +24,7 @@ import Testing
   }
 
   @Test func oneLoudSourceCannotPushAnHonestPeerOutOfTheCache() {
-    var browser = Browser(seed: 1)
+    var browser = Browser(random: SeededRandom(seed: 1))
     _ = browser.interfaceAppeared(Self.id, Self.traits, at: .zero)
     let honest = MessageSource(address: .v4(0x0A00_0002), port: 5353)
     _ = browser.received(Self.advertisement(0), from: honest, on: Self.id, at: .zero)
@@ -43,7 +44,7 @@ import Testing
   }
 
   @Test func whatNobodyAskedForIsNotCached() {
-    var browser = Browser(seed: 1)
+    var browser = Browser(random: SeededRandom(seed: 1))
     _ = browser.interfaceAppeared(Self.id, Self.traits, at: .zero)
     let source = MessageSource(address: .v4(0x0A00_0002), port: 5353)
     let other = DomainName("_ipp._tcp.local") ?? DomainName()
@@ -58,8 +59,8 @@ import Testing
   }
 
   @Test func mutatedPacketsNeverTrapTheMachinesNorMakeThemChatter() {
-    var jitter = Jitter(seed: 5)
-    var browser = Browser(seed: 2)
+    var random = SeededRandom(seed: 5)
+    var browser = Browser(random: SeededRandom(seed: 2))
     guard
       var responder = Responder(
         ServiceRegistration(label: [0x41], host: [0x68], port: 4000, text: [Array("v=1".utf8)]), seed: 3)
@@ -74,8 +75,8 @@ import Testing
     for round in 0..<5000 {
       now += .milliseconds(5)
       var bytes = round.isMultiple(of: 2) ? MessageTests.answer : MessageTests.query
-      for _ in 0..<Int.random(in: 0...3, using: &jitter) {
-        bytes[Int.random(in: 0..<bytes.count, using: &jitter)] = UInt8.random(in: 0...255, using: &jitter)
+      for _ in 0..<Int.random(in: 0...3, using: &random) {
+        bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
       }
       let port: UInt16 = round.isMultiple(of: 50) ? 40000 : 5353
       let source = MessageSource(address: .v4(0x0A00_0000 + UInt32(round % 200)), port: port)

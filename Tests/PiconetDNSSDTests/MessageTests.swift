@@ -1,3 +1,4 @@
+import PiconetEngine
 import Testing
 
 @testable import PiconetDNSSD
@@ -108,15 +109,15 @@ import Testing
   }
 
   @Test func twentyThousandMutationsNeverTrapAndWhatIsReadCanBeWritten() {
-    var jitter = Jitter(seed: 11)
+    var random = SeededRandom(seed: 11)
     var readable = 0
     for round in 0..<20_000 {
       var bytes = round.isMultiple(of: 2) ? Self.answer : Self.query
-      for _ in 0..<Int.random(in: 1...6, using: &jitter) {
-        let index = Int.random(in: 0..<bytes.count, using: &jitter)
-        switch Int.random(in: 0..<4, using: &jitter) {
-        case 0: bytes[index] = UInt8.random(in: 0...255, using: &jitter)
-        case 1: bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &jitter)
+      for _ in 0..<Int.random(in: 1...6, using: &random) {
+        let index = Int.random(in: 0..<bytes.count, using: &random)
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: bytes[index] = UInt8.random(in: 0...255, using: &random)
+        case 1: bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
         case 2: bytes.insert(contentsOf: bytes[index...].prefix(8), at: index)
         default: bytes.removeSubrange(index..<min(bytes.count, index + 3))
         }

@@ -1,3 +1,4 @@
+import PiconetEngine
 import Testing
 
 @testable import PiconetDNSSD
@@ -93,10 +94,10 @@ import Testing
   }
 
   @Test func randomStringsNeverTrap() {
-    var jitter = Jitter(seed: 1)
+    var random = SeededRandom(seed: 1)
     for _ in 0..<3000 {
-      let strings = (0..<Int.random(in: 0...5, using: &jitter)).map { _ in
-        (0..<Int.random(in: 0...40, using: &jitter)).map { _ in UInt8.random(in: 0...255, using: &jitter) }
+      let strings = (0..<Int.random(in: 0...5, using: &random)).map { _ in
+        (0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
       }
       let text = PeerText(strings: Self.required + strings)
       #expect(text?.peer == Self.peer)

@@ -1,3 +1,4 @@
+import PiconetEngine
 import Testing
 
 @testable import PiconetDNSSD
@@ -9,7 +10,8 @@ import Testing
   /// A responder that announced itself ten seconds ago.
   static func established(loopback: Bool = false) throws -> (Responder, Duration) {
     var responder = try #require(
-      Responder(ServiceRegistration(label: [0x41], host: [0x68], port: 4000, text: [[0x78]]), seed: 1))
+      Responder(
+        ServiceRegistration(label: [0x41], host: [0x68], port: 4000, text: [[0x78]]), random: SeededRandom(seed: 1)))
     let traits = InterfaceTraits(isLoopback: loopback, receivesUnicast: true, addresses: [.v4(0x0A00_0001)])
     _ = responder.interfaceAppeared(id, traits, at: .zero)
     var now = Duration.zero
@@ -131,7 +133,8 @@ import Testing
 
   @Test func ourOwnPacketsOfAnotherInterfaceAreNoConflict() throws {
     var responder = try #require(
-      Responder(ServiceRegistration(label: [0x41], host: [0x68], port: 4000, text: [[0x78]]), seed: 1))
+      Responder(
+        ServiceRegistration(label: [0x41], host: [0x68], port: 4000, text: [[0x78]]), random: SeededRandom(seed: 1)))
     let other = InterfaceID(index: 3, isIPv6: false)
     let traits = { InterfaceTraits(isLoopback: false, receivesUnicast: true, addresses: [.v4($0)]) }
     var output = responder.interfaceAppeared(Self.id, traits(0x0A00_0001), at: .zero)

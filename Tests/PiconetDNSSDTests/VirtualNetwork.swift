@@ -1,3 +1,5 @@
+import PiconetEngine
+
 @testable import PiconetDNSSD
 
 /// Hosts with a responder, a browser or both on one wire, in virtual time.
@@ -32,13 +34,13 @@ struct VirtualNetwork {
   var packets: [Packet] = []
   var now: Duration = .zero
   var weather: Weather
-  var jitter: Jitter
+  var random: SeededRandom
   /// Sent messages: time, sender, bytes.
   var sent: [(time: Duration, from: Int, bytes: [UInt8], destination: Transmission.Destination)] = []
   private var order = 0
 
   init(seed: UInt64, weather: Weather = Weather()) {
-    jitter = Jitter(seed: seed)
+    random = SeededRandom(seed: seed)
     self.weather = weather
   }
 
@@ -55,9 +57,9 @@ struct VirtualNetwork {
         ServiceRegistration(
           label: InstanceLabel.make(name: name, identifier: id), host: Array((host ?? "host-\(index)").utf8),
           port: port,
-          text: text), seed: jitter.next())
+          text: text), random: SeededRandom(seed: random.next()))
     }
-    if browses { entry.browser = Browser(seed: jitter.next()) }
+    if browses { entry.browser = Browser(random: SeededRandom(seed: random.next())) }
     hosts.append(entry)
     attach(index)
     return index
@@ -82,12 +84,12 @@ struct VirtualNetwork {
         if case .unicast(let target) = transmission.destination, target.address != hosts[receiver].address { continue }
         var copies = 1
         if receiver != index {
-          if Double.random(in: 0..<1, using: &jitter) < weather.loss { copies = 0 }
-          if Double.random(in: 0..<1, using: &jitter) < weather.duplication { copies += 1 }
+          if Double.random(in: 0..<1, using: &random) < weather.loss { copies = 0 }
+          if Double.random(in: 0..<1, using: &random) < weather.duplication { copies += 1 }
         }
         for _ in 0..<copies {
           order += 1
-          let delay = receiver == index ? 0 : Int64.random(in: weather.delay, using: &jitter)
+          let delay = receiver == index ? 0 : Int64.random(in: weather.delay, using: &random)
           packets.append(
             Packet(due: now + .milliseconds(delay), order: order, from: index, to: receiver, message: message))
         }

@@ -11,9 +11,9 @@ public struct Browser: Sendable {
   /// No record has to be refreshed or forgotten before this time, which may be too early; nil if the cache is empty.
   private var cacheDeadline: Duration?
 
-  public init(type: ServiceType = .piconet, seed: UInt64) {
+  public init(type: ServiceType = .piconet, random: any RandomNumberGenerator & Sendable) {
     self.type = type
-    jitter = Jitter(seed: seed)
+    jitter = Jitter(random)
   }
 
   /// All instances that are resolved at the moment, by name.

@@ -19,10 +19,10 @@ public struct Responder: Sendable {
   private var isStopped = false
 
   /// - Returns: nil if a label is empty or too long, or the port is 0.
-  public init?(_ registration: ServiceRegistration, seed: UInt64) {
+  public init?(_ registration: ServiceRegistration, random: any RandomNumberGenerator & Sendable) {
     guard registration.port != 0, registration.text.allSatisfy({ $0.count <= 255 }) else { return nil }
     self.registration = registration
-    jitter = Jitter(seed: seed)
+    jitter = Jitter(random)
     guard updateNames() else { return nil }
   }
 

@@ -76,7 +76,7 @@ public final class DNSServiceDiscovery: Discovery {
               identifier: advertisement.peer.description)),
           // The incarnation distinguishes two nodes of one device.
           host: Array("piconet-\(advertisement.peer.shortDescription)-\(incarnation.prefix(8))".utf8),
-          port: port, text: text), seed: endpoint.nextSeed())
+          port: port, text: text), random: endpoint.nextRandom())
       for (id, traits) in endpoint.sortedInterfaces { interfaceAppeared(id, traits) }
     }
     report(sightings.setOwn(peer: advertisement.peer, incarnation: advertisement.incarnation))

@@ -122,7 +122,7 @@ public final class MulticastDNSEndpoint {
   }
 
   private func browse() {
-    browser = Browser(seed: nextSeed())
+    browser = Browser(random: nextRandom())
     for (id, traits) in sortedInterfaces { perform(browser?.interfaceAppeared(id, traits, at: now)) }
   }
 
@@ -224,8 +224,9 @@ public final class MulticastDNSEndpoint {
   /// The machines' clock: the loop's time since its origin.
   var now: Duration { .nanoseconds(Int64(clamping: loop.now.nanoseconds)) }
 
-  func nextSeed() -> UInt64 {
+  /// The random numbers of the next machine.
+  func nextRandom() -> SeededRandom {
     seed &+= 0x9E37_79B9_7F4A_7C15
-    return seed
+    return SeededRandom(seed: seed)
   }
 }

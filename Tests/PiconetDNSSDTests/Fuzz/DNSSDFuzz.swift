@@ -1,4 +1,5 @@
 import PiconetDNSSD
+import PiconetEngine
 
 /// Gives packets from a network, as many as the bytes hold, to a browser and a responder.
 enum DNSSDFuzz {
@@ -6,11 +7,11 @@ enum DNSSDFuzz {
 
   /// - Returns: what was not as it should be, or nil.
   static func run(_ bytes: some Collection<UInt8>) -> String? {
-    var browser = Browser(seed: 2)
+    var browser = Browser(random: SeededRandom(seed: 2))
     let text = Array("v=1".utf8)
     guard
       var responder = Responder(
-        ServiceRegistration(label: [0x41], host: [0x68], port: 4000, text: [text]), seed: 3)
+        ServiceRegistration(label: [0x41], host: [0x68], port: 4000, text: [text]), random: SeededRandom(seed: 3))
     else { return "no responder" }
     let traits = InterfaceTraits(isLoopback: false, receivesUnicast: true, addresses: [.v4(0x0A00_0001)])
     var now = Duration.zero
