@@ -56,7 +56,7 @@ extension NodeCore {
   }
 
   /// A node that was introduced to this one is apart from it, or not any more.
-  func tell(_ news: IntroductionHistory.News?, of node: NodeID) {
+  func tell(_ news: IntroductionOutcomes.News?, of node: NodeID) {
     switch news {
     case .apart(let ending): membersApart(id, node, ending)
     case .together(let ending): membersTogether(id, node, ending)

@@ -27,10 +27,8 @@ struct Group: Sendable {
   private struct Work: Sendable {
     var phase: Phase
     var tries = 0
-    /// How many introductions in a row have found no way between the two.
-    var misses = 0
-    /// Why the two are apart, as the application was told.
-    var told: Ending?
+    /// What introductions have come to, those aside that say nothing of whether there is a way between the two.
+    var outcomes = IntroductionOutcomes()
     /// Whether one of the two has told of a change since the introduction began.
     var hasNews = false
 
@@ -42,15 +40,6 @@ struct Group: Sendable {
   static let limit = 4_096
   /// How long each introduction stands: a person may have to answer it.
   static let time = Duration.seconds(30)
-  /// After so many introductions in a row that have found no way the application is told. One may fail by chance.
-  private static let missesTold = 2
-
-  /// What the application is to be told of a pair.
-  enum News: Equatable {
-    case apart(Ending)
-    /// They are not apart any more, as they were for this reason.
-    case together(Ending)
-  }
 
   private var pairs: [Pair: Work] = [:]
 
@@ -100,11 +89,10 @@ struct Group: Sendable {
 
   /// The introduction of the pair has ended. Another is planned if that may help.
   /// - Returns: what the application is to be told of it; nil if nothing is.
-  mutating func ended(_ pair: Pair, _ reply: Reply, at now: Instant) -> News? {
+  mutating func ended(_ pair: Pair, _ reply: Reply, at now: Instant) -> IntroductionOutcomes.News? {
     guard case .failed(let ending) = reply else {
-      let told = pairs[pair]?.told
-      remove(pair)
-      return told.map(News.together)
+      defer { remove(pair) }
+      return pairs[pair]?.outcomes.end
     }
     if ending.reason == .full {
       waitForPlace(pair, at: now)
@@ -115,20 +103,10 @@ struct Group: Sendable {
     let isTooMany = ending.blame == .us && ending.reason == .limitExceeded
     if ending.reason.mayPass || isOfFormer || isTooMany {
       tryAgain(pair, at: now)
-      return ReasonClass(ending.reason) == .lost && !isOfFormer ? missed(pair, ending) : nil
+      return ReasonClass(ending.reason) == .lost && !isOfFormer ? pairs[pair]?.outcomes.failed(ending) : nil
     }
     remove(pair)
     return ending.reason == .noSuchAssociation || ending.reason == .shuttingDown ? nil : .apart(ending)
-  }
-
-  /// An introduction has found no way between the two.
-  private mutating func missed(_ pair: Pair, _ ending: Ending) -> News? {
-    guard var work = pairs[pair] else { return nil }
-    work.misses += 1
-    let isNews = work.misses == Self.missesTold && work.told == nil
-    if isNews { work.told = ending }
-    pairs[pair] = work
-    return isNews ? .apart(ending) : nil
   }
 
   /// Plans another try, after a pause that grows up to 16 s.
