@@ -63,7 +63,8 @@ import Testing
     var browser = Browser(random: SeededRandom(seed: 2))
     guard
       var responder = Responder(
-        ServiceRegistration(label: [0x41], host: [0x68], port: 4000, text: [Array("v=1".utf8)]), seed: 3)
+        ServiceRegistration(label: [0x41], host: [0x68], port: 4000, text: [Array("v=1".utf8)]),
+        random: SeededRandom(seed: 3))
     else {
       Issue.record("no responder")
       return
