@@ -81,7 +81,7 @@ struct HostileFrameTests {
   ]
   /// No point of the group, which nobody looks at where no code is set.
   private static let share = [UInt8](repeating: 4, count: InviteByCode.shareCount)
-  private static let somebody = MemberName(
+  private static let somebody = NodeID(
     peer: PeerID(bytes: [UInt8](repeating: 7, count: PeerID.byteCount))!, incarnation: Incarnation(rawValue: 7))
 
   @Test("frames of every type at the wrong time end the link with protocolBroken", arguments: Stage.allCases)

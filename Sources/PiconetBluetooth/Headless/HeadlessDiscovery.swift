@@ -2,6 +2,7 @@ import CPiconetBluetooth
 import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
+import PiconetWire
 
 /// Finds peers over Bluetooth with the kernel alone, if no bluetoothd runs; confined to the loop that it was made on.
 ///

@@ -2,6 +2,7 @@ import PiconetBlueZ
 import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
+import PiconetWire
 
 /// Finds others over Bluetooth and is found: through bluetoothd where it runs, otherwise by the kernel alone if we may.
 /// Confined to the loop.

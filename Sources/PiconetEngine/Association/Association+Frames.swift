@@ -57,13 +57,13 @@ extension Association {
     case .introduce(let introduction): return try received(introduction, turn)
     case .askToIntroduce(let member):
       if isMember { try countMemberWord(turn) }
-      return try speaksOfIntroduction(.ask(NodeID(member)))
+      return try speaksOfIntroduction(.ask(member))
     case .groupView(let view): return received(view) ? .groupView(self) : nil
     case .withdrawIntroduction(let member, let reason):
-      return try speaksOfIntroduction(.withdraw(NodeID(member), reason))
-    case .introduced(let member): return try speaksOfIntroduction(.answer(NodeID(member), nil))
+      return try speaksOfIntroduction(.withdraw(member, reason))
+    case .introduced(let member): return try speaksOfIntroduction(.answer(member, nil))
     case .introductionFailed(let member, let reason, let detail):
-      return try speaksOfIntroduction(.answer(NodeID(member), Ending(reason, .peer, detail)))
+      return try speaksOfIntroduction(.answer(member, Ending(reason, .peer, detail)))
     case .openTunnel(let number, let member): return try receivedOpen(tunnel: number, to: member, turn)
     case .offerTunnel(let number, let member, let relays):
       return try receivedOffer(tunnel: number, from: member, relays: relays, turn)

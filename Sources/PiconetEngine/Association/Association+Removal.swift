@@ -5,19 +5,18 @@ extension Association {
   /// Asks the member to disconnect another one.
   func askToRemove(_ subject: NodeID, _ turn: Turn) {
     guard isStaying, capabilities.contains(.removal) else { return }
-    send(.removeMember(subject: subject.memberName, .removed), turn)
+    send(.removeMember(subject: subject, .removed), turn)
   }
 
   /// Tells the member, before our goodbye, that another member has asked for its removal.
   func tellRemoved(by member: NodeID, _ turn: Turn) {
-    if capabilities.contains(.removal) { send(.removed(by: member.memberName), turn) }
+    if capabilities.contains(.removal) { send(.removed(by: member), turn) }
   }
 
   /// The member asks us to disconnect another one.
   /// - Returns: the member to remove; nil if the request does not count.
-  func receivedRemoval(of subject: MemberName, _ turn: Turn) throws(Breach) -> NodeID? {
+  func receivedRemoval(of subject: NodeID, _ turn: Turn) throws(Breach) -> NodeID? {
     guard try speaksAsMember() else { return nil }
-    let subject = NodeID(subject)
     guard subject != turn.node, subject != node else { throw Breach("removes itself, or whom it asks to") }
     try countMemberWord(turn)
     // A member that we are leaving is ignored: if two members remove each other, the first removal counts.

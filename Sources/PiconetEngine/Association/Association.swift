@@ -337,10 +337,10 @@ extension Association {
   }
 
   /// The remote side is about to leave because another member has asked for our removal.
-  func receivedRemoved(_ member: MemberName, _ turn: Turn) throws(Breach) {
+  func receivedRemoved(_ member: NodeID, _ turn: Turn) throws(Breach) {
     guard try speaksAsMember() else { return }
     try countMemberWord(turn)
-    removedBy = NodeID(member)
+    removedBy = member
   }
 
   /// Ends what the application has under way with the remote side.

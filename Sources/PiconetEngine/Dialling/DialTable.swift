@@ -1,3 +1,5 @@
+import PiconetWire
+
 /// Dials under way, by their numbers: what each is for, and over which transport.
 struct DialTable: Sendable {
   enum Purpose: Hashable, Sendable {

@@ -1,3 +1,5 @@
+import PiconetWire
+
 /// What a machine of the engine may look at of the others. Only for use during the call that it is passed to.
 ///
 /// Attempts to invite are not in it: they change while they look around, and would be copied for that. Who looks at

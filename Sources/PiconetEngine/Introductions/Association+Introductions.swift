@@ -12,7 +12,7 @@ extension Association {
     // A link that is gone for the moment says nothing of that.
     if configuration.relaying != nil, other.capabilities.contains(.tunnels) { known.insert(.overIntroducer, at: 0) }
     let introduction = Introduce(
-      other.node.memberName, timeout: UInt64(max(0, timeout.wholeNanoseconds / 1_000_000)), name: other.peer.name,
+      other.node, timeout: UInt64(max(0, timeout.wholeNanoseconds / 1_000_000)), name: other.peer.name,
       addresses: Array(known.prefix(WireLimits.introducedAddresses)))
     send(.introduce(introduction), turn)
   }
@@ -21,7 +21,7 @@ extension Association {
   /// - Returns: what the engine is to do; nil if the introduction does not count.
   func received(_ introduction: Introduce, _ turn: Turn) throws(Breach) -> FrameRequest? {
     guard try speaksAsMember() else { return nil }
-    let subject = NodeID(introduction.member)
+    let subject = introduction.member
     guard subject != turn.node, subject != node else { throw Breach("introduces itself, or us to ourselves") }
     guard !turn.introduced.entries.contains(subject, by: node) else {
       throw Breach("introduces one node twice at once")
@@ -36,8 +36,8 @@ extension Association {
   /// - Parameter ending: why the node does not become a member; nil if it is one.
   func answerIntroduction(of subject: NodeID, _ ending: Ending?, _ turn: Turn) {
     guard isMember else { return }
-    guard let ending else { return send(.introduced(subject.memberName), turn) }
-    send(.introductionFailed(subject.memberName, ending.reason, detail: ending.detail), turn)
+    guard let ending else { return send(.introduced(subject), turn) }
+    send(.introductionFailed(subject, ending.reason, detail: ending.detail), turn)
   }
 
   /// Passes on a frame about introductions, which concerns other nodes as well, if the remote side may send one.

@@ -24,7 +24,7 @@ final class IntroducedNodes {
   func received(
     _ introduction: Introduce, by introducer: Association, _ surroundings: Surroundings, _ turn: Turn
   ) -> IntroductionStep? {
-    let subject = NodeID(introduction.member)
+    let subject = introduction.member
     let hints = introduction.addresses.compactMap { $0.address(near: introducer.reachedHosts) }
     if let member = surroundings.associations[subject], member.isMember {
       member.introduced(by: introducer.node)

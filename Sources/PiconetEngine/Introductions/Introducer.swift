@@ -154,7 +154,7 @@ struct Introducer {
     // Without this limit, a member that comes and goes would make us send more than the others accept.
     guard asks.take(at: turn.now) else { return }
     for other in members.inOrder.filter(\.isInGroup).prefix(Self.askedLimit) {
-      other.send(.askToIntroduce(node.memberName), turn)
+      other.send(.askToIntroduce(node), turn)
     }
   }
 

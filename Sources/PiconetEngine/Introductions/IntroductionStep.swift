@@ -1,3 +1,5 @@
+import PiconetWire
+
 /// What the engine does for nodes that members introduce to us, or want to have removed.
 enum IntroductionStep {
   /// The node is invited now, if there is a way to it and its turn has come.

@@ -149,7 +149,7 @@ struct Introductions: Sendable {
   mutating func add(
     _ introduction: Introduce, by introducer: NodeID, hints: [TransportAddress], at now: Instant
   ) -> Addition {
-    let node = NodeID(introduction.member)
+    let node = introduction.member
     let milliseconds = Duration.milliseconds(Int64(clamping: min(introduction.timeout, 86_400_000)))
     let deadline = now + min(milliseconds, Self.longestTime)
     let introducing = Voucher(

@@ -182,7 +182,7 @@ extension OutgoingIntroductions {
   private mutating func withdraw(_ pair: Pair, _ reason: Reason, _ members: AssociationTable, _ turn: Turn) {
     for member in [pair.first, pair.second] where owes(member, about: pair.other(than: member)) {
       let other = pair.other(than: member)
-      members[member]?.send(.withdrawIntroduction(other.memberName, reason), turn)
+      members[member]?.send(.withdrawIntroduction(other, reason), turn)
     }
   }
 

@@ -1,3 +1,5 @@
+import PiconetWire
+
 /// What an association asks of the engine on the way to membership, because it concerns more than two nodes.
 enum MembershipRequest: Sendable {
   /// Asks for a place in the session; answered by `placeFound` or `noPlaceFound`.

@@ -28,7 +28,7 @@ extension Association {
     guard !members.relays(to: node).contains(remote), relaysBelow < Int(WireLimits.relays) else {
       throw Ending(.unreachable, .link, "the way to the relay is too long, or leads over the same node")
     }
-    let number = openTunnel(.own(id, to: remote), turn) { .openTunnel(tunnel: $0, to: remote.memberName) }
+    let number = openTunnel(.own(id, to: remote), turn) { .openTunnel(tunnel: $0, to: remote) }
     guard number != nil else {
       throw Ending(.limitExceeded, .us, "\(WireLimits.tunnels) tunnels over this relay are open")
     }

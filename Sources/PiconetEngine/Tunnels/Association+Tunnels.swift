@@ -18,18 +18,16 @@ extension Association {
   // MARK: Frames
 
   /// The member asks to be connected to another member of ours.
-  func receivedOpen(tunnel number: UInt64, to member: MemberName, _ turn: Turn) throws(Breach) -> FrameRequest? {
-    let target = NodeID(member)
+  func receivedOpen(tunnel number: UInt64, to target: NodeID, _ turn: Turn) throws(Breach) -> FrameRequest? {
     guard try append(tunnel: number) else { return nil }
     guard target != node else { throw Breach("a tunnel to itself") }
     return .tunnelAsked(number, to: target, self)
   }
 
   /// The member connects us to a member of its own.
-  func receivedOffer(tunnel number: UInt64, from member: MemberName, relays: UInt64, _ turn: Turn) throws(Breach)
+  func receivedOffer(tunnel number: UInt64, from remote: NodeID, relays: UInt64, _ turn: Turn) throws(Breach)
     -> FrameRequest?
   {
-    let remote = NodeID(member)
     guard try append(tunnel: number) else { return nil }
     guard remote != node, remote != turn.node else { throw Breach("a tunnel from itself, or from us to ourselves") }
     return .tunnel(.offered(number, from: remote, relays: Int(relays)), over: self)

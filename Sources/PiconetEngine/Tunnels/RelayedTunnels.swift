@@ -163,7 +163,7 @@ extension RelayedTunnels {
       }
       let place = TunnelPlace(node: opener.node, number: number)
       let offer = other.openTunnel(.relayed(place), turn) {
-        .offerTunnel(tunnel: $0, from: opener.node.memberName, relays: UInt64(count))
+        .offerTunnel(tunnel: $0, from: opener.node, relays: UInt64(count))
       }
       guard let offer else { throw Ending(.limitExceeded, .us, "\(WireLimits.tunnels) tunnels lead there") }
       let otherPlace = TunnelPlace(node: target, number: offer)

@@ -68,9 +68,9 @@ extension EngineFuzz {
 
   /// The engine, one of the others, or nobody; never the honest peer, since any member has the right to have it
   /// removed.
-  private func pickMember() -> MemberName {
+  private func pickMember() -> NodeID {
     let named = input.pick([node, Self.hostileNode(0), Self.hostileNode(3), Self.node(77)])
-    return MemberName(peer: named.peer, incarnation: named.incarnation)
+    return named
   }
 
   private func introduction() -> Introduce {
@@ -80,7 +80,7 @@ extension EngineFuzz {
     let address = HostAddress(transport: input.byte() & 3, host: host, port: 1 + UInt16(input.byte()))
     let named =
       input.isTrue()
-      ? pickMember() : MemberName(peer: Self.node(input.byte()).peer, incarnation: Self.node(0).incarnation)
+      ? pickMember() : NodeID(peer: Self.node(input.byte()).peer, incarnation: Self.node(0).incarnation)
     return Introduce(
       named, timeout: input.hostileNumber(), name: "somebody",
       addresses: [HostAddress](repeating: address, count: input.number(below: 9)))

@@ -86,7 +86,7 @@ extension World {
     case .offerTunnel(let number, let from, let relays):
       node.tampered[link, default: TamperedLink()].tunnels[number] = .init()
       guard tampering.acts.contains(.rename), hostileDice.chance(tampering.chance) else { return nil }
-      let others = node.record.members.keys.sorted().map { MemberName(peer: $0.peer, incarnation: $0.incarnation) }
+      let others = node.record.members.keys.sorted()
         .filter { $0 != from }
       guard !others.isEmpty else { return nil }
       statistics.tampered[RelayTampering.Act.rename.rawValue, default: 0] += 1

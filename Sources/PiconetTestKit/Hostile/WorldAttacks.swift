@@ -159,18 +159,18 @@ extension World {
   }
 
   /// A node of this world, or one that does not exist.
-  func memberName(_ node: HostileNode) -> MemberName {
+  func someMember(_ node: HostileNode) -> NodeID {
     let somebody = node.dice.pick(nodes).node
-    return MemberName(
+    return NodeID(
       peer: somebody.peer,
       incarnation: node.dice.chance(80) ? somebody.incarnation : Incarnation(rawValue: node.dice.word()))
   }
 
   /// The given member or an invented incarnation of node 0, at the addresses of any node.
-  func introduction(_ member: MemberName, _ node: HostileNode) -> Introduce {
+  func introduction(_ member: NodeID, _ node: HostileNode) -> Introduce {
     var member = member
     if node.dice.chance(40) {
-      member = MemberName(peer: nodes[0].peer, incarnation: Incarnation(rawValue: node.dice.word()))
+      member = NodeID(peer: nodes[0].peer, incarnation: Incarnation(rawValue: node.dice.word()))
     }
     let addresses = (0..<node.dice.number(0...WireLimits.introducedAddresses)).map { _ in
       HostAddress(transport: 1, host: [10, 0, 0, UInt8(node.dice.number(1...9))], port: 7)
@@ -233,8 +233,8 @@ extension World {
     case 22: return .acceptOffer(transfer: small, offset: 0, limit: large)
     case 23: return .stored(transfer: small, name: [])
     case 24: return .abandon(transfer: small, reason, detail: "")
-    case 25, 26: return .removeMember(subject: memberName(node), reason)
-    case 27: return .removed(by: memberName(node))
+    case 25, 26: return .removeMember(subject: someMember(node), reason)
+    case 27: return .removed(by: someMember(node))
     case 28: return .senderPaused(transfer: small, node.dice.chance(50))
     case 29: return .receiverPaused(transfer: small, node.dice.chance(50))
     case 30: return .openStream(stream: small, name: "monkey")
@@ -252,13 +252,13 @@ extension World {
       return .listening([
         ListeningPort(transport: 1, port: 7), ListeningPort(transport: 3, port: UInt16(1 + small % 30)),
       ])
-    case 50, 51: return .introduce(introduction(memberName(node), node))
-    case 55: return .askToIntroduce(memberName(node))
-    case 52: return .introduced(memberName(node))
-    case 53: return .introductionFailed(memberName(node), reason, detail: "")
-    case 54: return .withdrawIntroduction(memberName(node), reason)
-    case 56: return .openTunnel(tunnel: small, to: memberName(node))
-    case 57: return .offerTunnel(tunnel: small, from: memberName(node), relays: 1 + small % 3)
+    case 50, 51: return .introduce(introduction(someMember(node), node))
+    case 55: return .askToIntroduce(someMember(node))
+    case 52: return .introduced(someMember(node))
+    case 53: return .introductionFailed(someMember(node), reason, detail: "")
+    case 54: return .withdrawIntroduction(someMember(node), reason)
+    case 56: return .openTunnel(tunnel: small, to: someMember(node))
+    case 57: return .offerTunnel(tunnel: small, from: someMember(node), relays: 1 + small % 3)
     case 58: return .tunnelOpened(tunnel: small, relays: 1 + small % 3)
     // What stands for TLS begins with the speaker's number: no node can prove to be another.
     case 59, 60: return .tunnelData(tunnel: small, [UInt8(node.index)] + bytes)

@@ -30,21 +30,21 @@ extension World {
       return [.offer(transfer: 0, offer), .abandon(transfer: 0, .cancelled, detail: "again")]
     case .removalFlood:
       guard let remote = session.remote else { return [] }
-      let name = MemberName(peer: remote.peer, incarnation: Incarnation(rawValue: node.dice.word()))
+      let name = NodeID(peer: remote.peer, incarnation: Incarnation(rawValue: node.dice.word()))
       return [
-        .removed(by: name), .removeMember(subject: name, .removed), .removeMember(subject: memberName(node), .removed),
+        .removed(by: name), .removeMember(subject: name, .removed), .removeMember(subject: someMember(node), .removed),
       ]
     case .introductionChurn:
-      let introduction = introduction(memberName(node), node)
+      let introduction = introduction(someMember(node), node)
       return [.introduce(introduction), .withdrawIntroduction(introduction.member, .cancelled)]
     case .tunnelChurn:
       guard let remote = session.remote else { return [] }
       let number = UInt64(2 * node.dice.number(0...50)) + (node.name(in: session) < remote ? 0 : 1)
       let end = Frame.closeTunnel(tunnel: number, .left, detail: "again")
       return node.dice.chance(70)
-        ? [.openTunnel(tunnel: number, to: memberName(node)), end]
-        : [.offerTunnel(tunnel: number, from: memberName(node), relays: 1), end]
-    case .askFlood: return [.askToIntroduce(memberName(node))]
+        ? [.openTunnel(tunnel: number, to: someMember(node)), end]
+        : [.offerTunnel(tunnel: number, from: someMember(node), relays: 1), end]
+    case .askFlood: return [.askToIntroduce(someMember(node))]
     case .groupViewFlood:
       let members = node.dice.chance(50) ? [Incarnation(rawValue: node.dice.word())] : []
       return [.groupView(GroupView(capacity: 8, smallest: 8, rank: 1, highest: 1, members: members))]

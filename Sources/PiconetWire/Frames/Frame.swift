@@ -69,26 +69,26 @@ public enum Frame: Equatable, Sendable {
   /// The association ends.
   case leave(Reason, detail: String)
   /// A member asks us to disconnect another one from the group.
-  case removeMember(subject: MemberName, Reason)
+  case removeMember(subject: NodeID, Reason)
   /// The `leave` that follows is another member's wish: this one has removed the receiver from the group.
-  case removed(by: MemberName)
+  case removed(by: NodeID)
   /// A member introduces another one of its members to us.
   indirect case introduce(Introduce)
   /// The answer: this node is a member here.
-  case introduced(MemberName)
+  case introduced(NodeID)
   /// The answer: it is none, for this reason.
-  case introductionFailed(MemberName, Reason, detail: String)
+  case introductionFailed(NodeID, Reason, detail: String)
   /// The introducer takes its introduction back.
-  case withdrawIntroduction(MemberName, Reason)
+  case withdrawIntroduction(NodeID, Reason)
   /// A member has lost another one of ours, and asks us to introduce it again.
-  case askToIntroduce(MemberName)
+  case askToIntroduce(NodeID)
   /// What the sender knows of its group, so that places are counted for the whole group.
   indirect case groupView(GroupView)
   /// The sender asks the receiver to connect it to another member of its own.
-  case openTunnel(tunnel: UInt64, to: MemberName)
+  case openTunnel(tunnel: UInt64, to: NodeID)
   /// The sender connects the receiver to a member of its own, which has asked for that; this many relays will lie
   /// between the two.
-  case offerTunnel(tunnel: UInt64, from: MemberName, relays: UInt64)
+  case offerTunnel(tunnel: UInt64, from: NodeID, relays: UInt64)
   /// The tunnel leads to its other end; this many relays lie between the two.
   case tunnelOpened(tunnel: UInt64, relays: UInt64)
   /// The next bytes of a tunnel, to whichever of its ends did not send them.

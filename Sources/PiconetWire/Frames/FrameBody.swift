@@ -233,11 +233,11 @@ enum FrameBody {
     return frame
   }
 
-  private static func member(_ reader: inout ByteReader) throws(WireError) -> MemberName {
+  private static func member(_ reader: inout ByteReader) throws(WireError) -> NodeID {
     guard let peer = PeerID(bytes: Array(try reader.bytes(PeerID.byteCount, "peer"))) else {
       throw reader.malformed("peer is cut off")
     }
-    return MemberName(peer: peer, incarnation: Incarnation(rawValue: try HelloCodec.word(&reader, "incarnation")))
+    return NodeID(peer: peer, incarnation: Incarnation(rawValue: try HelloCodec.word(&reader, "incarnation")))
   }
 
   private static func introduction(_ reader: inout ByteReader) throws(WireError) -> Introduce {

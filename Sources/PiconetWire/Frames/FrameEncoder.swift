@@ -237,7 +237,7 @@ public enum FrameEncoder {
     }
   }
 
-  private static func append(_ member: MemberName, to bytes: inout [UInt8]) {
+  private static func append(_ member: NodeID, to bytes: inout [UInt8]) {
     bytes.append(contentsOf: member.peer.bytes)
     appendWord(member.incarnation.rawValue, to: &bytes)
   }

@@ -1,7 +1,7 @@
 /// One member tells another of a third one, which the receiver may take as a member of its own.
 public struct Introduce: Hashable, Sendable {
   /// Who is introduced.
-  public var member: MemberName
+  public var member: NodeID
   /// How long the introduction stands, in milliseconds.
   public var timeout: UInt64
   /// What the introducer calls it: a label, and no proof of anything.
@@ -9,7 +9,7 @@ public struct Introduce: Hashable, Sendable {
   /// Where the introducer has reached it, or sees it.
   public var addresses: [HostAddress]
 
-  public init(_ member: MemberName, timeout: UInt64, name: String, addresses: [HostAddress] = []) {
+  public init(_ member: NodeID, timeout: UInt64, name: String, addresses: [HostAddress] = []) {
     self.member = member
     self.timeout = timeout
     self.name = name

@@ -94,7 +94,7 @@ struct ReasonClassTests {
   func removedForAnother() {
     let one = OneSided().connected { $0.capabilities = [.resume, .removal] }
     let third = node(4)
-    one.receive(.removed(by: MemberName(peer: third.peer, incarnation: third.incarnation)))
+    one.receive(.removed(by: third))
     one.receive(.close(.removed, detail: ""))
     #expect(endings(one.side).map(\.reason) == [.removed])
     #expect(endings(one.side).first?.by == third)

@@ -5,8 +5,6 @@ import Testing
 
 @Suite("Removing a member from the group")
 struct RemovalTests {
-  private func name(_ node: NodeID) -> MemberName { MemberName(peer: node.peer, incarnation: node.incarnation) }
-
   /// An engine with three members: the remote side, and two more.
   private func group(_ configuration: EngineConfiguration = configuration { $0.removals = .members }) -> (
     OneSided, OneSidedLink, OneSidedLink
@@ -30,7 +28,7 @@ struct RemovalTests {
     let outcome = one.side.command(.remove(one.far), id: 1)
     #expect(sent(outcome, one.link) == [.leave(.removed, detail: "")])
     for other in [second, third] {
-      #expect(sent(outcome, other.link) == [.removeMember(subject: name(one.far), .removed)])
+      #expect(sent(outcome, other.link) == [.removeMember(subject: one.far, .removed)])
     }
     #expect(outcome.replies(to: 1).isEmpty)
     let closed = one.side.take(.linkClosed(one.link, .ended))
@@ -42,20 +40,20 @@ struct RemovalTests {
   @Test("who is asked tells the removed one by whom, leaves it, and passes nothing on")
   func asked() {
     let (one, second, third) = group()
-    let outcome = second.receive(.removeMember(subject: name(one.far), .removed))
-    #expect(sent(outcome, one.link) == [.removed(by: name(second.far)), .leave(.removed, detail: "")])
+    let outcome = second.receive(.removeMember(subject: one.far, .removed))
+    #expect(sent(outcome, one.link) == [.removed(by: second.far), .leave(.removed, detail: "")])
     #expect(sent(outcome, second.link) == [] && sent(outcome, third.link) == [])
     let closed = one.side.take(.linkClosed(one.link, .ended))
     #expect(closed.events == [.disconnected(one.far, Ending(.removed, .nobody, by: second.far))])
     // A second request finds no member, and does nothing.
-    #expect(third.receive(.removeMember(subject: name(one.far), .removed)).effects == [])
+    #expect(third.receive(.removeMember(subject: one.far, .removed)).effects == [])
   }
 
   @Test("the removed one learns by whom: the leaving side itself, or whom that names")
   func removed() {
     for by in [nil, node(5)] {
       let one = OneSided().connected()
-      if let by { one.receive(.removed(by: name(by))) }
+      if let by { one.receive(.removed(by: by)) }
       let outcome = one.receive(.leave(.removed, detail: ""))
       #expect(outcome.events == [.disconnected(one.far, Ending(.removed, .peer, by: by ?? one.far))])
     }
@@ -64,22 +62,22 @@ struct RemovalTests {
   @Test("where removal is not allowed nothing happens")
   func notAllowed() {
     let (one, second, _) = group(configuration { $0.removals = .nobody })
-    #expect(second.receive(.removeMember(subject: name(one.far), .removed)).effects == [])
+    #expect(second.receive(.removeMember(subject: one.far, .removed)).effects == [])
     #expect(one.side.members.count == 3)
   }
 
   @Test("by default no member's wish counts about whom it has not introduced")
   func notByAnybody() {
     let (one, second, _) = group(configuration())
-    #expect(second.receive(.removeMember(subject: name(one.far), .removed)).effects == [])
+    #expect(second.receive(.removeMember(subject: one.far, .removed)).effects == [])
     #expect(one.side.members.count == 3)
   }
 
   @Test("an unknown node, and another incarnation of a member, are not removed")
   func unknown() {
     let (one, second, _) = group()
-    let other = MemberName(peer: one.far.peer, incarnation: Incarnation(rawValue: 77))
-    #expect(second.receive(.removeMember(subject: name(node(7)), .removed)).effects == [])
+    let other = NodeID(peer: one.far.peer, incarnation: Incarnation(rawValue: 77))
+    #expect(second.receive(.removeMember(subject: node(7), .removed)).effects == [])
     #expect(second.receive(.removeMember(subject: other, .removed)).effects == [])
     #expect(one.side.members.count == 3)
   }
@@ -87,8 +85,8 @@ struct RemovalTests {
   @Test(
     "1,024 words about members that come to nothing are ignored, and with the next one the association ends",
     arguments: [
-      Frame.removeMember(subject: node(7).memberName, .removed), .removed(by: node(7).memberName),
-      .askToIntroduce(node(7).memberName),
+      Frame.removeMember(subject: node(7), .removed), .removed(by: node(7)),
+      .askToIntroduce(node(7)),
     ])
   func endless(frame: Frame) {
     let (one, second, _) = group()
@@ -101,7 +99,7 @@ struct RemovalTests {
   @Test("a second after the 1,024th there is room for one more")
   func later() {
     let (one, second, _) = group()
-    let frame = Frame.removeMember(subject: name(node(7)), .removed)
+    let frame = Frame.removeMember(subject: node(7), .removed)
     for _ in 1...1_024 { second.receive(frame) }
     one.side.wait(.seconds(1))
     second.receive(frame)
@@ -112,11 +110,11 @@ struct RemovalTests {
   @Test("a removal that is followed is not among the 1,024 that come to nothing")
   func followedDoesNotCount() {
     let (one, second, _) = group()
-    for _ in 1...1_023 { second.receive(.removeMember(subject: name(node(7)), .removed)) }
-    second.receive(.removeMember(subject: name(one.far), .removed))
-    second.receive(.removeMember(subject: name(node(7)), .removed))
+    for _ in 1...1_023 { second.receive(.removeMember(subject: node(7), .removed)) }
+    second.receive(.removeMember(subject: one.far, .removed))
+    second.receive(.removeMember(subject: node(7), .removed))
     #expect(one.side.members.contains(second.far))
-    #expect(second.receive(.removeMember(subject: name(node(7)), .removed)).closeReason == .limitExceeded)
+    #expect(second.receive(.removeMember(subject: node(7), .removed)).closeReason == .limitExceeded)
   }
 
   @Test("who removes more members than others take leaves the next one all the same, and is told that nobody was asked")
@@ -131,7 +129,7 @@ struct RemovalTests {
     }
     for number in 1...512 as ClosedRange<UInt64> {
       let (outcome, other) = removed(number)
-      #expect(sent(outcome, one.link) == [.removeMember(subject: name(other.far), .removed)])
+      #expect(sent(outcome, one.link) == [.removeMember(subject: other.far, .removed)])
     }
     let (refused, _) = removed(513)
     guard case .failed(let ending)? = refused.replies(to: 513).first else {
@@ -142,7 +140,7 @@ struct RemovalTests {
     #expect(sent(refused, one.link) == [])
     one.side.wait(.seconds(2))
     let (later, other) = removed(514)
-    #expect(sent(later, one.link) == [.removeMember(subject: name(other.far), .removed)])
+    #expect(sent(later, one.link) == [.removeMember(subject: other.far, .removed)])
   }
 
   @Test("a member that does not understand removals is asked nothing, and told nothing but the leave")
@@ -150,7 +148,7 @@ struct RemovalTests {
     let one = OneSided(configuration { $0.removals = .members }).connected()
     let second = OneSidedLink(one, peer: 2).connect([])
     let third = OneSidedLink(one, peer: 3).connect()
-    let outcome = third.receive(.removeMember(subject: name(second.far), .removed))
+    let outcome = third.receive(.removeMember(subject: second.far, .removed))
     #expect(sent(outcome, second.link) == [.leave(.removed, detail: "")])
     #expect(sent(one.side.command(.remove(third.far)), one.link) == [])
   }
@@ -159,9 +157,9 @@ struct RemovalTests {
   func breaches() {
     for subject in [node(1), node(9)] {
       let one = OneSided().connected()
-      #expect(one.receive(.removeMember(subject: name(subject), .removed)).closeReason == .protocolBroken)
+      #expect(one.receive(.removeMember(subject: subject, .removed)).closeReason == .protocolBroken)
     }
-    for frame in [Frame.removeMember(subject: name(node(5)), .removed), .removed(by: name(node(5)))] {
+    for frame in [Frame.removeMember(subject: node(5), .removed), .removed(by: node(5))] {
       let one = OneSided().associated()
       #expect(one.receive(frame).closeReason == .protocolBroken)
     }
@@ -170,8 +168,8 @@ struct RemovalTests {
   @Test("of two members that remove each other the first is heard")
   func mutual() {
     let (one, second, third) = group()
-    second.receive(.removeMember(subject: name(third.far), .removed))
-    #expect(third.receive(.removeMember(subject: name(second.far), .removed)).effects == [])
+    second.receive(.removeMember(subject: third.far, .removed))
+    #expect(third.receive(.removeMember(subject: second.far, .removed)).effects == [])
     one.side.take(.linkClosed(third.link, .ended))
     #expect(one.side.members == [one.far, second.far])
   }

@@ -158,7 +158,7 @@ final class Flood {
   /// Any of those that have frames of their own.
   private var channel: MessageChannel { MessageChannel(1 + Int(round % UInt64(MessageChannel.count - 1)))! }
 
-  private var other: MemberName { MemberName(peer: peer(77), incarnation: Incarnation(rawValue: round)) }
+  private var other: NodeID { NodeID(peer: peer(77), incarnation: Incarnation(rawValue: round)) }
 
   /// What the remote side says in one turn: frames of the type, and as little else as makes them legal.
   private func frames(_ type: UInt8) -> [Frame] {
@@ -235,7 +235,7 @@ final class Flood {
     case FrameType.removeMember: return [.removeMember(subject: other, .removed)]
     case FrameType.removed: return [.removed(by: other)]
     case FrameType.introduce:
-      let subject = MemberName(peer: peer(UInt8(truncatingIfNeeded: 10 + round % 200)), incarnation: other.incarnation)
+      let subject = NodeID(peer: peer(UInt8(truncatingIfNeeded: 10 + round % 200)), incarnation: other.incarnation)
       let address = HostAddress(transport: 1, host: [10, 0, 0, 7], port: 7)
       return [
         .introduce(Introduce(subject, timeout: 60_000, name: text, addresses: [address])),

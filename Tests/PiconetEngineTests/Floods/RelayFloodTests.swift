@@ -32,7 +32,7 @@ struct RelayFloodTests {
     var offers = 0
     for round in 0..<2_000 as Range<UInt64> where !flood.isOverForSender {
       let outcome = flood.receive(
-        .openTunnel(tunnel: number(round), to: other.far.memberName),
+        .openTunnel(tunnel: number(round), to: other.far),
         .closeTunnel(tunnel: number(round), .left, detail: ""))
       offers += told(outcome).count { if case .offerTunnel = $0 { true } else { false } }
     }
@@ -56,7 +56,7 @@ struct RelayFloodTests {
   /// - Returns: the other member's number.
   @discardableResult
   private func openTunnel() -> UInt64? {
-    let outcome = flood.receive(.openTunnel(tunnel: number(0), to: other.far.memberName))
+    let outcome = flood.receive(.openTunnel(tunnel: number(0), to: other.far))
     for case .offerTunnel(let offered, _, _) in told(outcome) {
       other.receive(.tunnelOpened(tunnel: offered, relays: 1))
       return offered
@@ -108,16 +108,16 @@ struct RelayFloodTests {
   @Test("a member that is asked for by another without end is introduced 1,024 times at most, and stays")
   func askedFor() {
     // They were brought together when the second one came.
-    other.receive(.introduced(flood.one.far.memberName))
-    flood.receive(.introduced(other.far.memberName))
+    other.receive(.introduced(flood.one.far))
+    flood.receive(.introduced(other.far))
     var introductions = 0
     for _ in 0..<3_000 where !flood.isOverForSender {
-      let outcome = flood.receive(.askToIntroduce(other.far.memberName))
+      let outcome = flood.receive(.askToIntroduce(other.far))
       for case .introduce(let introduction) in told(outcome) {
         introductions += 1
         // Both say at once that they know each other.
         other.receive(.introduced(introduction.member))
-        flood.receive(.introduced(other.far.memberName))
+        flood.receive(.introduced(other.far))
       }
     }
     #expect((2...1_025).contains(introductions), "\(introductions) introductions")

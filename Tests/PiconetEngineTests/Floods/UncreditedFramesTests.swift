@@ -7,7 +7,7 @@ import Testing
 struct UncreditedFramesTests {
   private static let kinds: [Frame] = [
     .withdraw(.cancelled), .abandon(transfer: 7, .cancelled, detail: ""),
-    .resetStream(stream: 7, .cancelled, detail: ""), .withdrawIntroduction(node(7).memberName, .cancelled),
+    .resetStream(stream: 7, .cancelled, detail: ""), .withdrawIntroduction(node(7), .cancelled),
     .senderPaused(transfer: 7, true), .receiverPaused(transfer: 7, true), .unknownOptional(type: 0xFF),
   ]
 
@@ -48,7 +48,7 @@ struct UncreditedFramesTests {
       #expect(one.side.members == [one.far])
       #expect(one.receive(pause).closeReason == .limitExceeded)
     }
-    let introduction = Introduce(node(7).memberName, timeout: 60_000, name: "", addresses: [])
+    let introduction = Introduce(node(7), timeout: 60_000, name: "", addresses: [])
     for frame in [.openStream(stream: 0, name: ""), Frame.introduce(introduction)] {
       let one = member()
       one.receive(frame)
@@ -72,7 +72,7 @@ struct UncreditedFramesTests {
   func ends() {
     let offer = Frame.offer(transfer: 0, ResourceOffer(name: [1], size: 10))
     let invite = Frame.invite(Invite(timeout: 60_000, commitment: someNonce, context: []))
-    let introduction = Introduce(node(7).memberName, timeout: 60_000, name: "", addresses: [])
+    let introduction = Introduce(node(7), timeout: 60_000, name: "", addresses: [])
     for (begin, end) in [
       (offer, Frame.abandon(transfer: 0, .cancelled, detail: "")), (invite, .withdraw(.cancelled)),
       (.openStream(stream: 0, name: ""), .resetStream(stream: 0, .cancelled, detail: "")),

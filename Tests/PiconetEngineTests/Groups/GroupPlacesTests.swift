@@ -158,7 +158,7 @@ struct GroupPlacesTests {
     let (first, _) = join(group, 1, view())
     first.introduces(node(30))
     #expect(declines(join(group, 2, view()).outcome.frames) == [.full])
-    first.receive(.withdrawIntroduction(node(30).memberName, .cancelled))
+    first.receive(.withdrawIntroduction(node(30), .cancelled))
     let promised = group.played(node(3))
     promised.associate(nil, Self.inGroup)
     promised.invites()
@@ -264,16 +264,16 @@ struct GroupPlacesTests {
     }
     let (first, _) = join(group, 1, view(capacity: 16))
     let (second, _) = join(group, 2, view(capacity: 16))
-    let full = first.receive(.introductionFailed(second.far.memberName, .full, detail: ""))
-    second.receive(.introductionFailed(first.far.memberName, .full, detail: ""))
+    let full = first.receive(.introductionFailed(second.far, .full, detail: ""))
+    second.receive(.introductionFailed(first.far, .full, detail: ""))
     #expect(full.events.isEmpty)
     #expect(subjects(first.sent(group.side.wait(.seconds(300)))) == 0)
     first.receive(view(capacity: 16, rank: 1, [node(9)]))
     #expect(subjects(first.sent(group.side.wait(.seconds(1)))) == 1)
     // What has changed meanwhile may be what was missing.
     second.receive(view(capacity: 16, rank: 3))
-    second.receive(.introductionFailed(first.far.memberName, .full, detail: ""))
-    first.receive(.introductionFailed(second.far.memberName, .full, detail: ""))
+    second.receive(.introductionFailed(first.far, .full, detail: ""))
+    first.receive(.introductionFailed(second.far, .full, detail: ""))
     #expect(subjects(first.sent(group.side.wait(.seconds(2)))) == 1)
   }
 
@@ -283,6 +283,6 @@ struct GroupPlacesTests {
     let (first, _) = join(group, 1, view(capacity: 16))
     let (second, _) = join(group, 2, view(capacity: 16))
     let outcome = second.receive(.leave(.full, detail: ""))
-    #expect(first.sent(outcome).contains(.askToIntroduce(second.far.memberName)))
+    #expect(first.sent(outcome).contains(.askToIntroduce(second.far)))
   }
 }

@@ -17,11 +17,11 @@ struct GroupTests {
   }
 
   private func subjects(_ frames: [Frame]) -> [NodeID] {
-    frames.compactMap { if case .introduce(let introduction) = $0 { NodeID(introduction.member) } else { nil } }
+    frames.compactMap { if case .introduce(let introduction) = $0 { introduction.member } else { nil } }
   }
 
   private func asked(_ frames: [Frame]) -> [NodeID] {
-    frames.compactMap { if case .askToIntroduce(let member) = $0 { NodeID(member) } else { nil } }
+    frames.compactMap { if case .askToIntroduce(let member) = $0 { member } else { nil } }
   }
 
   private func apart(_ outcome: Outcome) -> [Ending] {
@@ -71,8 +71,8 @@ struct GroupTests {
     let group = engine()
     let (first, _) = join(group, 1)
     let (second, _) = join(group, 2)
-    second.receive(.introduced(first.far.memberName))
-    first.receive(.introduced(second.far.memberName))
+    second.receive(.introduced(first.far))
+    first.receive(.introduced(second.far))
     let subject = node(5)
     first.introduces(subject)
     group.answer(subject)
@@ -94,14 +94,14 @@ struct GroupTests {
     let (first, _) = join(group, 1)
     let (second, _) = join(group, 2)
     for pause in [2, 4, 8, 16, 16] {
-      var failed = first.receive(.introductionFailed(second.far.memberName, .unreachable, detail: ""))
-      failed += second.receive(.introductionFailed(first.far.memberName, .unreachable, detail: ""))
+      var failed = first.receive(.introductionFailed(second.far, .unreachable, detail: ""))
+      failed += second.receive(.introductionFailed(first.far, .unreachable, detail: ""))
       #expect(apart(failed) == (pause == 4 ? [Ending(.unreachable, .peer, by: first.far)] : []), "\(pause)")
       #expect(subjects(first.sent(group.side.wait(.milliseconds(pause * 1_000 - 1)))).isEmpty, "\(pause)")
       #expect(subjects(first.sent(group.side.wait(.milliseconds(1)))) == [second.far], "\(pause)")
     }
-    first.receive(.introductionFailed(second.far.memberName, .declined, detail: "no"))
-    let outcome = second.receive(.introduced(first.far.memberName))
+    first.receive(.introductionFailed(second.far, .declined, detail: "no"))
+    let outcome = second.receive(.introduced(first.far))
     #expect(apart(outcome) == [Ending(.declined, .peer, "no", by: first.far)])
     #expect(subjects(first.sent(group.side.wait(.seconds(100)))).isEmpty)
   }
@@ -113,12 +113,12 @@ struct GroupTests {
       let (first, _) = join(group, 1)
       let (second, _) = join(group, 2)
       for miss in 1...misses {
-        first.receive(.introductionFailed(second.far.memberName, .unreachable, detail: ""))
-        second.receive(.introductionFailed(first.far.memberName, .unreachable, detail: ""))
+        first.receive(.introductionFailed(second.far, .unreachable, detail: ""))
+        second.receive(.introductionFailed(first.far, .unreachable, detail: ""))
         group.side.wait(.seconds(Int64(1) << miss))
       }
-      first.receive(.introduced(second.far.memberName))
-      let outcome = second.receive(.introduced(first.far.memberName))
+      first.receive(.introduced(second.far))
+      let outcome = second.receive(.introduced(first.far))
       #expect(together(outcome) == (misses == 2 ? [Ending(.unreachable, .peer, by: first.far)] : []))
       #expect(apart(outcome).isEmpty)
     }
@@ -160,17 +160,17 @@ struct GroupTests {
     let group = engine()
     let (first, _) = join(group, 1)
     let (second, _) = join(group, 2)
-    second.receive(.introduced(first.far.memberName))
-    first.receive(.introduced(second.far.memberName))
-    let outcome = first.receive(.askToIntroduce(second.far.memberName))
+    second.receive(.introduced(first.far))
+    first.receive(.introduced(second.far))
+    let outcome = first.receive(.askToIntroduce(second.far))
     #expect(subjects(first.sent(outcome)) == [second.far] && subjects(second.sent(outcome)) == [first.far])
     // One has answered before it lost the other: the two begin anew, and not at the asker's speed.
     var frames: [Frame] = []
-    for _ in 0..<1_000 { frames += second.sent(first.receive(.askToIntroduce(second.far.memberName))) }
+    for _ in 0..<1_000 { frames += second.sent(first.receive(.askToIntroduce(second.far))) }
     #expect(subjects(frames).isEmpty && frames.count <= 1)
     // Nobody, ourselves, itself.
     for unknown in [node(7), group.side.node, first.far] {
-      #expect(first.receive(.askToIntroduce(unknown.memberName)).frames == [])
+      #expect(first.receive(.askToIntroduce(unknown)).frames == [])
     }
   }
 
@@ -179,10 +179,10 @@ struct GroupTests {
     let group = engine { $0.membership = .pairs }
     let (first, _) = join(group, 1)
     let (second, _) = join(group, 2)
-    #expect(first.receive(.askToIntroduce(second.far.memberName)).frames == [])
+    #expect(first.receive(.askToIntroduce(second.far)).frames == [])
     let stranger = group.played(node(3))
     stranger.associate()
-    #expect(stranger.receive(.askToIntroduce(second.far.memberName)).closeReason == .protocolBroken)
+    #expect(stranger.receive(.askToIntroduce(second.far)).closeReason == .protocolBroken)
   }
 
   @Test("whom a member has removed is introduced to nobody")
@@ -190,12 +190,12 @@ struct GroupTests {
     let group = engine { $0.removals = .members }
     let (first, _) = join(group, 1)
     let (second, _) = join(group, 2)
-    first.receive(.introduced(second.far.memberName))
-    second.receive(.introduced(first.far.memberName))
-    let outcome = first.receive(.removeMember(subject: second.far.memberName, .removed))
+    first.receive(.introduced(second.far))
+    second.receive(.introduced(first.far))
+    let outcome = first.receive(.removeMember(subject: second.far, .removed))
     #expect(second.sent(outcome).contains(.leave(.removed, detail: "")))
     group.side.take(.linkClosed(second.link, .ended))
-    #expect(subjects(first.sent(first.receive(.askToIntroduce(second.far.memberName)))).isEmpty)
+    #expect(subjects(first.sent(first.receive(.askToIntroduce(second.far)))).isEmpty)
     #expect(group.introductions.isEmpty)
     // Invited anew it belongs to the group again.
     let (back, joined) = join(group, 2)

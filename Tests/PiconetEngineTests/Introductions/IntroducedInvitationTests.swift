@@ -77,7 +77,7 @@ struct IntroducedInvitationTests {
     let outcome =
       switch how {
       case 0: group.answer(subject, accept: false)
-      case 1: group.introducer.receive(.withdrawIntroduction(subject.memberName, .left))
+      case 1: group.introducer.receive(.withdrawIntroduction(subject, .left))
       default: group.side.wait(.seconds(60))
       }
     #expect(outcome.asksAboutInvitation == (how < 2) && group.side.members == [group.introducer.far])
@@ -152,7 +152,7 @@ struct IntroducedInvitationTests {
       group.introducer.introduces(subject, timeout: 1_000)
       let outcome =
         switch how {
-        case 0: group.introducer.receive(.withdrawIntroduction(subject.memberName, .left))
+        case 0: group.introducer.receive(.withdrawIntroduction(subject, .left))
         case 1: group.side.wait(.seconds(1))
         default: group.answer(subject, accept: false)
         }
@@ -176,7 +176,7 @@ struct IntroducedInvitationTests {
     played.associate()
     #expect(!played.invites().asksAboutInvitation)
     group.introducer.introduces(subject)
-    let outcome = group.introducer.receive(.withdrawIntroduction(subject.memberName, .left))
+    let outcome = group.introducer.receive(.withdrawIntroduction(subject, .left))
     #expect(played.sent(outcome) == [])
     let next = group.side.command(.answerInvitation(node(6), accept: false, .declined))
     #expect(next.asksAboutInvitation)

@@ -90,7 +90,7 @@ struct IntroducedTests {
     #expect(played.sent(played.invites()) == [.accept])
     let outcome = played.receive(.accept)
     #expect(group.side.members == [group.introducer.far, large])
-    #expect(group.introducer.sent(outcome) == [.introduced(large.memberName)])
+    #expect(group.introducer.sent(outcome) == [.introduced(large)])
     for case .connected(let peer) in outcome.events { #expect(peer.introducedBy == group.introducer.far) }
     #expect(group.introductions.isEmpty)
     #expect(!group.side.log.asksAboutInvitation && group.side.log.introductionEnds.isEmpty)
@@ -210,12 +210,12 @@ struct IntroducedTests {
     let group = IntroducedEngine()
     group.introducer.introduces(large)
     if isWanted { group.answer(large) }
-    let outcome = group.introducer.receive(.withdrawIntroduction(large.memberName, .declined))
+    let outcome = group.introducer.receive(.withdrawIntroduction(large, .declined))
     #expect(group.introducer.sent(outcome).answers == [.declined])
     #expect(outcome.introductionEnds.map(\.reason) == [.declined])
     #expect(group.side.census.attempts == 0 && group.side.census.dials == 0)
     // One that has crossed our answer is ignored, and the node can be introduced again.
-    #expect(group.introducer.receive(.withdrawIntroduction(large.memberName, .declined)).effects == [])
+    #expect(group.introducer.receive(.withdrawIntroduction(large, .declined)).effects == [])
     #expect(group.introducer.introduces(large).introduced.count == 1)
   }
 
@@ -244,7 +244,7 @@ struct IntroducedTests {
     group.members[2].introduces(large, timeout: 20_000)
     let over = group.side.wait(.seconds(5))
     #expect(group.introducer.sent(over).answers == [.timedOut] && over.introductionEnds.isEmpty)
-    let withdrawn = group.members[1].receive(.withdrawIntroduction(large.memberName, .left))
+    let withdrawn = group.members[1].receive(.withdrawIntroduction(large, .left))
     #expect(group.members[1].sent(withdrawn).answers == [.left] && withdrawn.introductionEnds.isEmpty)
     // What was taken back keeps nothing open beyond the word of those that stand by it.
     let end = group.side.wait(.seconds(15))
@@ -257,7 +257,7 @@ struct IntroducedTests {
     group.introducer.introduces(large)
     group.members[1].introduces(large, at: [])
     let dial = group.answer(large).dials.first
-    group.introducer.receive(.withdrawIntroduction(large.memberName, .left))
+    group.introducer.receive(.withdrawIntroduction(large, .left))
     let played = group.played(large)
     played.associate(dial?.id)
     let outcome = played.crosses()

@@ -23,7 +23,7 @@ struct IntroducerTests {
   }
 
   private func failed(_ subject: PlayedNode, _ reason: Reason, _ detail: String = "") -> Frame {
-    .introductionFailed(subject.far.memberName, reason, detail: detail)
+    .introductionFailed(subject.far, reason, detail: detail)
   }
 
   @Test("tells each the other's id, name, time and addresses, and nobody else anything")
@@ -34,18 +34,18 @@ struct IntroducerTests {
     let known = HostAddress(transport: 1, host: [192, 0, 2, 1], port: 4_711)
     #expect(
       introductions(second.sent(outcome)) == [
-        Introduce(first.far.memberName, timeout: 12_000, name: "played", addresses: [known])
+        Introduce(first.far, timeout: 12_000, name: "played", addresses: [known])
       ])
     #expect(
-      introductions(first.sent(outcome)) == [Introduce(second.far.memberName, timeout: 12_000, name: "played")])
+      introductions(first.sent(outcome)) == [Introduce(second.far, timeout: 12_000, name: "played")])
     #expect(group.members[2].sent(outcome) == [])
   }
 
   @Test("is done when each has said that the other is a member, and not before")
   func done() {
     _ = introduce()
-    #expect(second.receive(.introduced(first.far.memberName)).replies(to: 1) == [])
-    #expect(first.receive(.introduced(second.far.memberName)).replies(to: 1) == [.done])
+    #expect(second.receive(.introduced(first.far)).replies(to: 1) == [])
+    #expect(first.receive(.introduced(second.far)).replies(to: 1) == [.done])
     #expect(group.introducing.isEmpty && group.introducing.nextDeadline == nil)
   }
 
@@ -57,7 +57,7 @@ struct IntroducerTests {
     #expect(withdrawals(first.sent(outcome)) == [.declined])
     #expect(withdrawals(second.sent(outcome)) == [])
     // That one answers all the same, which it may have done before. Then they may be introduced again.
-    let late = first.receive(.introduced(second.far.memberName))
+    let late = first.receive(.introduced(second.far))
     #expect(late.closeReason == nil)
     #expect(late.replies(to: 1) == [.failed(Ending(.declined, .peer, "not now", by: second.far))])
     #expect(group.introducing.isEmpty)
@@ -70,13 +70,13 @@ struct IntroducerTests {
     #expect(group.introducing.nextDeadline == seconds(1) + side.engine.configuration.leaveTimeout)
     let outcome = side.wait(side.engine.configuration.leaveTimeout)
     #expect(outcome.replies(to: 1) == [.failed(Ending(.declined, .peer, "not now", by: second.far))])
-    #expect(first.receive(.introduced(second.far.memberName)).closeReason == nil)
+    #expect(first.receive(.introduced(second.far)).closeReason == nil)
   }
 
   @Test("withdraws nothing from one that has answered already")
   func failsSecond() {
     _ = introduce()
-    first.receive(.introduced(second.far.memberName))
+    first.receive(.introduced(second.far))
     let outcome = second.receive(failed(first, .full))
     #expect(outcome.failure(of: 1)?.by == second.far)
     #expect(withdrawals(first.sent(outcome)) == [])
@@ -144,7 +144,7 @@ struct IntroducerTests {
   @Test("times out a little after its time, and tells those that have not answered")
   func timesOut() {
     _ = introduce(.seconds(10))
-    first.receive(.introduced(second.far.memberName))
+    first.receive(.introduced(second.far))
     #expect(group.introducing.nextDeadline == seconds(1) + .seconds(15))
     side.now = seconds(1) + .seconds(15)
     let outcome = side.take(.deadlineReached)
@@ -186,21 +186,21 @@ struct IntroducerTests {
 
   @Test("an answer that nobody has asked for, and a second one, break the protocol")
   func unasked() {
-    for frame in [Frame.introduced(node(2).memberName), .introductionFailed(node(2).memberName, .full, detail: "")] {
+    for frame in [Frame.introduced(node(2)), .introductionFailed(node(2), .full, detail: "")] {
       let group = IntroducedEngine(members: 2)
       #expect(group.members[0].receive(frame).closeReason == .protocolBroken)
       #expect(group.side.members == [node(2)])
     }
     _ = introduce()
-    second.receive(.introduced(first.far.memberName))
-    #expect(second.receive(.introduced(first.far.memberName)).closeReason == .protocolBroken)
+    second.receive(.introduced(first.far))
+    #expect(second.receive(.introduced(first.far)).closeReason == .protocolBroken)
     // The breach of one tells nobody that it is a member of the other.
     #expect(side.log.failure(of: 1)?.by == second.far)
   }
 
   @Test("words about introductions by one that is no member break the protocol")
   func stranger() {
-    let name = node(2).memberName
+    let name = node(2)
     let frames: [Frame] = [
       .introduce(Introduce(name, timeout: 1_000, name: "")), .introduced(name), .withdrawIntroduction(name, .left),
       .introductionFailed(name, .full, detail: ""),

@@ -70,7 +70,7 @@ final class PlayedNode {
   func introduces(
     _ subject: NodeID, timeout: UInt64 = 30_000, name: String = "introduced", at addresses: [HostAddress] = [somewhere]
   ) -> Outcome {
-    receive(.introduce(Introduce(subject.memberName, timeout: timeout, name: name, addresses: addresses)))
+    receive(.introduce(Introduce(subject, timeout: timeout, name: name, addresses: addresses)))
   }
 
   /// The frames that went to it.

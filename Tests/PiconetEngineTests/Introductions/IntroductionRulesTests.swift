@@ -71,7 +71,7 @@ struct IntroductionRulesTests {
       let subject = Self.stranger(number)
       var outcome = group.introducer.introduces(subject, at: [place(number)])
       for introduced in outcome.introduced { outcome += group.answer(introduced.node) }
-      if isTakenBack { outcome += group.introducer.receive(.withdrawIntroduction(subject.memberName, .cancelled)) }
+      if isTakenBack { outcome += group.introducer.receive(.withdrawIntroduction(subject, .cancelled)) }
       addresses += outcome.dials.reduce(0) { $0 + $1.addresses.count }
       let census = group.side.census
       dials = max(dials, census.dials)
@@ -128,7 +128,7 @@ struct IntroductionRulesTests {
     let group = IntroducedEngine(members: 3) { $0.removals = .members }
     let gone = group.members[2]
     if byOther {
-      group.members[1].receive(.removeMember(subject: gone.far.memberName, .removed))
+      group.members[1].receive(.removeMember(subject: gone.far, .removed))
     } else {
       group.side.command(.remove(gone.far))
     }
@@ -149,7 +149,7 @@ struct IntroductionRulesTests {
   func notRemoved() {
     let group = IntroducedEngine(members: 3) { $0.removals = .nobody }
     let gone = group.members[2]
-    group.members[1].receive(.removeMember(subject: gone.far.memberName, .removed))
+    group.members[1].receive(.removeMember(subject: gone.far, .removed))
     gone.receive(.leave(.left, detail: ""))
     group.side.take(.linkClosed(gone.link, .ended))
     #expect(group.introducer.introduces(gone.far).introduced.count == 1)
@@ -160,7 +160,7 @@ struct IntroductionRulesTests {
     let group = IntroducedEngine(members: 3) { $0.removals = .members }
     group.introducer.introduces(subject)
     if isWanted { group.answer(subject) }
-    let outcome = group.members[1].receive(.removeMember(subject: subject.memberName, .removed))
+    let outcome = group.members[1].receive(.removeMember(subject: subject, .removed))
     #expect(group.introducer.sent(outcome).answers == [.removed])
     #expect(outcome.introductionEnds.map(\.reason) == [.removed])
     #expect(group.members[2].sent(group.members[2].introduces(subject)).answers == [.removed])
@@ -178,19 +178,19 @@ struct IntroductionRulesTests {
         introduced.crosses()
         #expect(group.side.members.contains(subject))
       }
-      let wish = Frame.removeMember(subject: subject.memberName, .removed)
+      let wish = Frame.removeMember(subject: subject, .removed)
       let other = group.members[1].receive(wish)
       #expect(introduced.sent(other).isEmpty && other.introductionEnds.isEmpty)
       let outcome = group.introducer.receive(wish)
       if isMember {
         #expect(
-          introduced.sent(outcome) == [.removed(by: group.introducer.far.memberName), .leave(.removed, detail: "")])
+          introduced.sent(outcome) == [.removed(by: group.introducer.far), .leave(.removed, detail: "")])
       } else {
         #expect(outcome.introductionEnds.map(\.reason) == [.removed])
       }
       // Whom it has not introduced it can't remove.
       let stays = group.members[2]
-      let rest = group.introducer.receive(.removeMember(subject: stays.far.memberName, .removed))
+      let rest = group.introducer.receive(.removeMember(subject: stays.far, .removed))
       #expect(stays.sent(rest).isEmpty)
     }
   }
@@ -198,7 +198,7 @@ struct IntroductionRulesTests {
   @Test("a node that nobody knows is not noted as removed")
   func forged() {
     let group = IntroducedEngine(members: 2) { $0.removals = .members }
-    group.members[1].receive(.removeMember(subject: subject.memberName, .removed))
+    group.members[1].receive(.removeMember(subject: subject, .removed))
     #expect(group.introducer.introduces(subject).introduced.count == 1)
   }
 

@@ -174,7 +174,7 @@ struct IntroductionTriesTests {
         count += dial.addresses.count
         group.side.take(.dialFailed(dial.id, LinkFailure(.refused)))
       }
-      group.introducer.receive(.withdrawIntroduction(subject.memberName, .left))
+      group.introducer.receive(.withdrawIntroduction(subject, .left))
     }
     #expect(count == 256)
     let honest = group.accept(node(21), by: group.members[1])
@@ -191,7 +191,7 @@ struct IntroductionTriesTests {
     for round in 0..<400 {
       for dial in outcome.dials { group.side.take(.dialFailed(dial.id, LinkFailure(.refused))) }
       outcome = hostile.introduces(subject, at: (0..<8).map { place(UInt16(1_000 + 8 * round + $0)) })
-      outcome += hostile.receive(.withdrawIntroduction(subject.memberName, .left))
+      outcome += hostile.receive(.withdrawIntroduction(subject, .left))
       #expect(outcome.dials.count == 0, "\(round)")
     }
     #expect(group.side.wait(.seconds(2)).dials.count == 1)

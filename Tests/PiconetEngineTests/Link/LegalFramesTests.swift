@@ -34,8 +34,8 @@ struct LegalFramesTests {
     (.inviteByCode(InviteByCode(timeout: 1, share: [UInt8](repeating: 4, count: InviteByCode.shareCount))), "a"),
     (.codeAnswer(CodeAnswer(share: [], confirmation: [], left: 0)), "a"),
     (.codeConfirm([]), "a"),
-    (.removeMember(subject: MemberName(peer: peer(3), incarnation: Incarnation(rawValue: 3)), .removed), "a"),
-    (.removed(by: MemberName(peer: peer(3), incarnation: Incarnation(rawValue: 3))), "a"),
+    (.removeMember(subject: NodeID(peer: peer(3), incarnation: Incarnation(rawValue: 3)), .removed), "a"),
+    (.removed(by: NodeID(peer: peer(3), incarnation: Incarnation(rawValue: 3))), "a"),
     (.introduce(Introduce(someMember, timeout: 1, name: "")), "a"), (.introduced(someMember), "a"),
     (.introductionFailed(someMember, .declined, detail: ""), "a"),
     (.withdrawIntroduction(someMember, .cancelled), "a"), (.askToIntroduce(someMember), "a"),
@@ -64,7 +64,7 @@ struct LegalFramesTests {
     (.unknownOptional(type: 0xFF), "tRa"),
   ]
 
-  private static let someMember = MemberName(peer: peer(3), incarnation: Incarnation(rawValue: 3))
+  private static let someMember = NodeID(peer: peer(3), incarnation: Incarnation(rawValue: 3))
 
   static let phases: [(Link.Phase, Character)] = [
     (.awaitingHello, "h"), (.awaitingTrust, "t"), (.ready, "R"), (.active, "a"),

@@ -26,7 +26,7 @@ struct OwnTunnelTests {
     let engine = TunnelEngine(members: [1], relays: false)
     let relay = engine.members[0]
     let wanted = engine.side.take(.tunnelWanted(id, over: relay.far, to: node(3)))
-    #expect(relay.sent(wanted) == [.openTunnel(tunnel: 1, to: node(3).memberName)])
+    #expect(relay.sent(wanted) == [.openTunnel(tunnel: 1, to: node(3))])
     let opened = relay.receive(.tunnelOpened(tunnel: 1, relays: 2))
     let route = TunnelRoute(remote: node(3), relays: [relay.far], relayCount: 2)
     #expect(tunnelEvents(opened) == [.tunnelOpened(id, route)])
@@ -88,7 +88,7 @@ struct OwnTunnelTests {
   func offered() {
     let engine = TunnelEngine(members: [1], relays: false)
     let relay = engine.members[0]
-    let outcome = relay.receive(.offerTunnel(tunnel: 6, from: node(3).memberName, relays: 3))
+    let outcome = relay.receive(.offerTunnel(tunnel: 6, from: node(3), relays: 3))
     #expect(relay.sent(outcome) == [.tunnelOpened(tunnel: 6, relays: 3)])
     let route = TunnelRoute(remote: node(3), relays: [relay.far], relayCount: 3)
     #expect(tunnelEvents(outcome) == [.tunnelOffered(TunnelID(rawValue: TunnelID.firstIncoming), route)])
@@ -99,7 +99,7 @@ struct OwnTunnelTests {
   @Test("is refused by a node that is reached by its own transports alone")
   func direct() {
     let engine = TunnelEngine(members: [1], relays: false) { $0.transports = [.tcp] }
-    let outcome = engine.members[0].receive(.offerTunnel(tunnel: 6, from: node(3).memberName, relays: 1))
+    let outcome = engine.members[0].receive(.offerTunnel(tunnel: 6, from: node(3), relays: 1))
     #expect(engine.members[0].sent(outcome).closes == [.notAvailable] && tunnelEvents(outcome).isEmpty)
   }
 

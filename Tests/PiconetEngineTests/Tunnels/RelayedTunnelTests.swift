@@ -33,13 +33,13 @@ struct RelayedTunnelTests {
   func passes() throws {
     let engine = TunnelEngine(members: [1, 2])
     let (one, other) = (engine.members[0], engine.members[1])
-    let asked = one.receive(.openTunnel(tunnel: 4, to: other.far.memberName))
+    let asked = one.receive(.openTunnel(tunnel: 4, to: other.far))
     #expect(one.sent(asked).isEmpty)
     guard case .offerTunnel(let number, let from, 1)? = other.sent(asked).first else {
       Issue.record("the other end is not asked")
       return
     }
-    #expect(number & 1 == 1 && NodeID(from) == one.far)
+    #expect(number & 1 == 1 && from == one.far)
     let opened = other.receive(.tunnelOpened(tunnel: number, relays: 1))
     #expect(one.sent(opened) == [.tunnelOpened(tunnel: 4, relays: 1)])
 
@@ -68,15 +68,15 @@ struct RelayedTunnelTests {
   @Test("refuses with the reason: not configured, nobody there, one that takes none, too many relays or tunnels")
   func refuses() {
     let without = TunnelEngine(members: [1, 2], relays: false)
-    let open = Frame.openTunnel(tunnel: 0, to: node(2).memberName)
+    let open = Frame.openTunnel(tunnel: 0, to: node(2))
     #expect(without.members[0].sent(without.members[0].receive(open)).closes == [.notAvailable])
 
     let nobody = TunnelEngine(members: [1])
     #expect(nobody.members[0].sent(nobody.members[0].receive(open)).closes == [.noSuchAssociation])
-    let toUs = Frame.openTunnel(tunnel: 4, to: nobody.side.node.memberName)
+    let toUs = Frame.openTunnel(tunnel: 4, to: nobody.side.node)
     #expect(nobody.members[0].sent(nobody.members[0].receive(toUs)).closes == [.noSuchAssociation])
     nobody.join(2, [.removal, .introductions])
-    let again = Frame.openTunnel(tunnel: 2, to: node(2).memberName)
+    let again = Frame.openTunnel(tunnel: 2, to: node(2))
     #expect(nobody.members[0].sent(nobody.members[0].receive(again)).closes == [.noSuchAssociation])
 
     let engine = TunnelEngine(members: [1, 2, 3]) {
@@ -85,10 +85,10 @@ struct RelayedTunnelTests {
     }
     let one = engine.members[0]
     for number in [0, 2] as [UInt64] { #expect(engine.relay(number) != nil) }
-    #expect(one.sent(one.receive(.openTunnel(tunnel: 4, to: node(2).memberName))).closes == [.limitExceeded])
+    #expect(one.sent(one.receive(.openTunnel(tunnel: 4, to: node(2)))).closes == [.limitExceeded])
     #expect(engine.relay(0, from: 1, to: 2) != nil)
     let last = engine.members[2]
-    #expect(last.sent(last.receive(.openTunnel(tunnel: 0, to: node(2).memberName))).closes == [.limitExceeded])
+    #expect(last.sent(last.receive(.openTunnel(tunnel: 0, to: node(2)))).closes == [.limitExceeded])
   }
 
   @Test("never dials for a tunnel, and has none for a node that is a member no more")
@@ -99,7 +99,7 @@ struct RelayedTunnelTests {
     #expect(outcome.dials.isEmpty)
     #expect(engine.members[0].sent(outcome).closes == [.left] && number > 0)
     let again = engine.members[0].receive(
-      .closeTunnel(tunnel: 0, .left, detail: ""), .openTunnel(tunnel: 0, to: node(2).memberName))
+      .closeTunnel(tunnel: 0, .left, detail: ""), .openTunnel(tunnel: 0, to: node(2)))
     #expect(again.dials.isEmpty && engine.members[0].sent(again).closes == [.noSuchAssociation])
     #expect(engine.side.engine.relayed.isEmpty)
   }
@@ -267,7 +267,7 @@ struct RelayedTunnelTests {
     for _ in 0..<3 { one.receive(.tunnelData(tunnel: 0, bytes(13_000))) }
     one.receive(.closeTunnel(tunnel: 0, .left, detail: ""))
     other.receive(.closeTunnel(tunnel: number, .left, detail: ""))
-    let open = Frame.openTunnel(tunnel: 2, to: other.far.memberName)
+    let open = Frame.openTunnel(tunnel: 2, to: other.far)
     #expect(one.sent(one.receive(open)).closes == [.limitExceeded])
     engine.side.wait(.seconds(1))
     #expect(engine.relay(4) != nil)
@@ -281,7 +281,7 @@ struct RelayedTunnelTests {
     let pieces = (0..<5).map { _ in Frame.tunnelData(tunnel: 0, bytes(13_000)) }
     let frames = pieces + [.closeTunnel(tunnel: 0, .left, detail: "")]
     engine.side.take(.received(one.link, frames.flatMap { FrameEncoder.encode($0) }[...]))
-    let open = Frame.openTunnel(tunnel: 2, to: other.far.memberName)
+    let open = Frame.openTunnel(tunnel: 2, to: other.far)
     #expect(one.sent(one.receive(open)).closes == [.limitExceeded])
     // 65,000 bytes less the quarter of a second's that it had, and the one that it may owe.
     engine.side.wait(.milliseconds(2_700))
@@ -333,7 +333,7 @@ struct RelayedTunnelTests {
       try #require(engine.relay(number) != nil)
       one.receive(.closeTunnel(tunnel: number, .left, detail: ""))
     }
-    let open = Frame.openTunnel(tunnel: 4, to: engine.members[1].far.memberName)
+    let open = Frame.openTunnel(tunnel: 4, to: engine.members[1].far)
     #expect(one.sent(one.receive(open)).closes == [.limitExceeded])
   }
 
@@ -343,7 +343,7 @@ struct RelayedTunnelTests {
     let (one, other) = (engine.members[0], engine.members[1])
     try #require(engine.relay() != nil)
     let outcome = one.receive(
-      .closeTunnel(tunnel: 0, .left, detail: ""), .openTunnel(tunnel: 0, to: other.far.memberName))
+      .closeTunnel(tunnel: 0, .left, detail: ""), .openTunnel(tunnel: 0, to: other.far))
     let offers = other.sent(outcome).compactMap { if case .offerTunnel(let number, _, _) = $0 { number } else { nil } }
     let number = try #require(offers.first)
     #expect(one.sent(other.receive(.tunnelOpened(tunnel: number, relays: 1))) == [.tunnelOpened(tunnel: 0, relays: 1)])
@@ -359,16 +359,16 @@ struct RelayedTunnelTests {
   func breaches(_ offence: Offence) throws {
     let engine = TunnelEngine(members: [1, 2, 3]) { $0.relaying?.tunnelsPerMember = 64 }
     let (one, other) = (engine.members[0], engine.members[1])
-    let own = engine.side.node.memberName
+    let own = engine.side.node
     let number = try #require(engine.relay())
     let outcome: Outcome
     var reason = Reason.protocolBroken
     switch offence {
-    case .otherSidesNumber: outcome = one.receive(.openTunnel(tunnel: 1, to: other.far.memberName))
-    case .openAlready: outcome = one.receive(.openTunnel(tunnel: 0, to: other.far.memberName))
-    case .toItself: outcome = one.receive(.openTunnel(tunnel: 2, to: one.far.memberName))
+    case .otherSidesNumber: outcome = one.receive(.openTunnel(tunnel: 1, to: other.far))
+    case .openAlready: outcome = one.receive(.openTunnel(tunnel: 0, to: other.far))
+    case .toItself: outcome = one.receive(.openTunnel(tunnel: 2, to: one.far))
     case .dataBeforeOpened:
-      one.receive(.openTunnel(tunnel: 2, to: other.far.memberName))
+      one.receive(.openTunnel(tunnel: 2, to: other.far))
       outcome = one.receive(.tunnelData(tunnel: 2, [1]))
     case .openedOfNobody: outcome = one.receive(.tunnelOpened(tunnel: 0, relays: 1))
     case .openedTwice: outcome = other.receive(.tunnelOpened(tunnel: number, relays: 1))
@@ -381,11 +381,11 @@ struct RelayedTunnelTests {
       reason = .limitExceeded
     case .moreConsumed: outcome = one.receive(.tunnelCredit(tunnel: 0, consumed: 1, limit: 65_536))
     case .seventeenth:
-      for index in 1..<16 { one.receive(.openTunnel(tunnel: UInt64(index) * 2, to: other.far.memberName)) }
-      outcome = one.receive(.openTunnel(tunnel: 32, to: other.far.memberName))
+      for index in 1..<16 { one.receive(.openTunnel(tunnel: UInt64(index) * 2, to: other.far)) }
+      outcome = one.receive(.openTunnel(tunnel: 32, to: other.far))
       reason = .limitExceeded
     case .offerFromUs: outcome = one.receive(.offerTunnel(tunnel: 2, from: own, relays: 1))
-    case .offerFromItself: outcome = one.receive(.offerTunnel(tunnel: 2, from: one.far.memberName, relays: 1))
+    case .offerFromItself: outcome = one.receive(.offerTunnel(tunnel: 2, from: one.far, relays: 1))
     }
     #expect(outcome.closeReason == reason)
     let offender = offence == .openedTwice ? other.far : one.far
@@ -397,6 +397,6 @@ struct RelayedTunnelTests {
     let engine = TunnelEngine(members: [2])
     let stranger = engine.engine.played(node(1))
     stranger.associate(nil, TunnelEngine.capabilities)
-    #expect(stranger.receive(.openTunnel(tunnel: 0, to: node(2).memberName)).closeReason == .protocolBroken)
+    #expect(stranger.receive(.openTunnel(tunnel: 0, to: node(2))).closeReason == .protocolBroken)
   }
 }

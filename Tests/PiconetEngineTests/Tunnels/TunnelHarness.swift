@@ -34,7 +34,7 @@ final class TunnelEngine {
   /// - Returns: the number of the half that leads to the second one.
   @discardableResult
   func relay(_ number: UInt64 = 0, from: Int = 0, to: Int = 1) -> UInt64? {
-    let outcome = members[from].receive(.openTunnel(tunnel: number, to: members[to].far.memberName))
+    let outcome = members[from].receive(.openTunnel(tunnel: number, to: members[to].far))
     for case .offerTunnel(let other, _, let relays) in members[to].sent(outcome) {
       members[to].receive(.tunnelOpened(tunnel: other, relays: relays))
       return other

@@ -31,7 +31,7 @@ struct TunnelWaysTests {
       let one = engine.join(1)
       engine.engine.one.traits = .relayed(by: 8, count: second)
       let other = engine.join(2)
-      let outcome = one.receive(.openTunnel(tunnel: 0, to: other.far.memberName))
+      let outcome = one.receive(.openTunnel(tunnel: 0, to: other.far))
       #expect(isOpen(0, to: other, outcome) == !isRefused, "\(first) and \(second)")
       #expect(one.sent(outcome).closes == (isRefused ? [.unreachable] : []))
     }
@@ -43,8 +43,8 @@ struct TunnelWaysTests {
     engine.engine.one.traits = .relayed(by: 1, count: 1)
     let behind = engine.join(2)
     let one = engine.members[0]
-    #expect(one.sent(one.receive(.openTunnel(tunnel: 0, to: behind.far.memberName))).closes == [.unreachable])
-    #expect(behind.sent(behind.receive(.openTunnel(tunnel: 0, to: one.far.memberName))).closes == [.unreachable])
+    #expect(one.sent(one.receive(.openTunnel(tunnel: 0, to: behind.far))).closes == [.unreachable])
+    #expect(behind.sent(behind.receive(.openTunnel(tunnel: 0, to: one.far))).closes == [.unreachable])
   }
 
   @Test("an end asks for none over a relay that it reaches over three others, or over the wanted node itself")
@@ -69,7 +69,7 @@ struct TunnelWaysTests {
     let engine = TunnelEngine(members: [3], relays: false)
     engine.engine.one.traits = .relayed(by: 3, count: 1)
     let relay = engine.join(1)
-    let outcome = relay.receive(.offerTunnel(tunnel: 6, from: node(3).memberName, relays: 2))
+    let outcome = relay.receive(.offerTunnel(tunnel: 6, from: node(3), relays: 2))
     #expect(relay.sent(outcome).closes == [.notAvailable])
   }
 

@@ -51,8 +51,8 @@ struct RandomFrames {
 
   mutating func association() -> AssociationID { AssociationID(high: dice.next(), low: dice.next()) }
 
-  mutating func member() -> MemberName {
-    MemberName(peer: PeerID(bytes: bytes(32...32))!, incarnation: Incarnation(rawValue: dice.next()))
+  mutating func member() -> NodeID {
+    NodeID(peer: PeerID(bytes: bytes(32...32))!, incarnation: Incarnation(rawValue: dice.next()))
   }
 
   mutating func hello() -> Hello {

@@ -9,7 +9,7 @@ enum GoldenFrames {
   static let commitment = [UInt8](
     hexadecimal: "7aabc28fc496914b0420898caff0c2cdb1a97dbb0c791ebf153b7115be23a77c")!
   static let association = AssociationID(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF)
-  static let member = MemberName(peer: PeerID(bytes: bytes(0x20...0x3F))!, incarnation: incarnation)
+  static let member = NodeID(peer: PeerID(bytes: bytes(0x20...0x3F))!, incarnation: incarnation)
   static let incarnation = Incarnation(rawValue: 0x0123_4567_89AB_CDEF)
 
   /// A value in the document's example of a typed code.

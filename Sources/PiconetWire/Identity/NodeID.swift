@@ -1,5 +1,3 @@
-import PiconetWire
-
 /// One presence of a peer: its proven key and the incarnation that its start drew.
 ///
 /// Two programs on one device share the key and differ in the incarnation, so both can be peers of a third at once, and
@@ -10,6 +8,7 @@ public struct NodeID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// Drawn at random at each start of the peer's program.
   public let incarnation: Incarnation
 
+  /// The node of this key that has drawn this incarnation.
   public init(peer: PeerID, incarnation: Incarnation) {
     self.peer = peer
     self.incarnation = incarnation
@@ -20,11 +19,4 @@ public struct NodeID: Hashable, Comparable, Sendable, CustomStringConvertible {
   }
 
   public var description: String { "\(peer.shortDescription)/\(incarnation)" }
-}
-
-extension NodeID {
-  /// The node as frames name it.
-  var memberName: MemberName { MemberName(peer: peer, incarnation: incarnation) }
-
-  init(_ name: MemberName) { self.init(peer: name.peer, incarnation: name.incarnation) }
 }

@@ -1,5 +1,3 @@
-import PiconetWire
-
 extension NodeID {
   /// The complete id as text, for files and other programs: the fingerprint's 64 hexadecimal digits, a slash, and the
   /// 16 of the incarnation. `description` has only the first twelve of the fingerprint.
