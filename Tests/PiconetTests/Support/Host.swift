@@ -42,9 +42,11 @@ struct Host: Sendable {
       }
     }
     let directory = try folder.folder("in")
+    // Before the task: on a busy machine the node may have stopped by the time that it runs.
+    let receiving =
+      takesOffers ? try await node.receivingDirectory(at: directory, maximumFileSize: maximumFileSize) : nil
     let storing = Task {
-      guard takesOffers else { return }
-      let receiving = try await node.receivingDirectory(at: directory, maximumFileSize: maximumFileSize)
+      guard let receiving else { return }
       await withTaskGroup(of: Void.self) { group in
         for await offer in node.session.offers {
           group.addTask {
@@ -65,7 +67,7 @@ struct Host: Sendable {
       await node.stop()
       await accepting.value
       await leaving.value
-      _ = try await storing.value
+      await storing.value
       return value
     } catch {
       await node.stop()
