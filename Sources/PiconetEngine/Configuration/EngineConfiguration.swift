@@ -213,6 +213,7 @@ public struct InvalidConfiguration: Error, Sendable, Hashable, CustomStringConve
   /// The rule that was broken, as a sentence.
   public let rule: String
 
+  /// This rule was broken.
   public init(rule: String) { self.rule = rule }
 
   public var description: String { rule }
@@ -223,5 +224,6 @@ public struct LocalIdentity: Sendable, Hashable {
   /// Our key and our incarnation.
   public var node: NodeID
 
+  /// The identity of this node.
   public init(node: NodeID) { self.node = node }
 }

@@ -52,6 +52,7 @@ public enum Command: Sendable, Hashable {
   case offer(TransferID, to: NodeID, ResourceOffer)
   /// Takes an incoming offer whose store is open and has `offset` bytes of it already.
   case acceptOffer(TransferID, offset: UInt64)
+  /// Declines an incoming offer, for a reason that its sender is told.
   case declineOffer(TransferID, Reason, detail: String)
   /// Tells the sender, before its offer is answered, how many bytes of a file that may be the same have been compared,
   /// so that it knows that the offer is not forgotten.
@@ -93,12 +94,14 @@ public enum Command: Sendable, Hashable {
 
 /// The answer to a command.
 public enum Reply: Sendable, Hashable {
+  /// It is done; the command has no other result.
   case done
   /// The invitation was accepted.
   case connected(NodeID)
   /// The remote side stored the resource under this name.
   /// - Parameter wasAlreadyPresent: whether it had this very content before.
   case stored(name: [UInt8], wasAlreadyPresent: Bool = false)
+  /// It has come to nothing, for this reason.
   case failed(Ending)
   /// The short code that both screens show.
   case code(String)

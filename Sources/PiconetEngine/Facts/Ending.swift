@@ -28,6 +28,7 @@ public struct Ending: Error, Sendable, Hashable, CustomStringConvertible {
   /// the time.
   public var by: NodeID?
 
+  /// An end for this reason.
   public init(
     _ reason: Reason, _ blame: Blame, _ detail: String = "", failures: [TransportFailure] = [], by: NodeID? = nil
   ) {

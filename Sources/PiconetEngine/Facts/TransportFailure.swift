@@ -5,6 +5,7 @@ public struct TransportFailure: Error, Sendable, Hashable, CustomStringConvertib
   /// What it failed with; if there were several addresses, the detail has each.
   public var failure: LinkFailure
 
+  /// The way over this transport has failed.
   public init(_ transport: TransportKind, _ failure: LinkFailure) {
     self.transport = transport
     self.failure = failure

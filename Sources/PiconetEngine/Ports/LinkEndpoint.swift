@@ -24,6 +24,7 @@ public struct LinkTraits: Sendable, Hashable {
   /// How many relays there are between the two ends.
   public var relayCount = 0
 
+  /// The traits of a link that no member relays.
   public init(
     kind: TransportKind, remoteAddress: String, localAddress: String = "", isPacket: Bool = false,
     largestWrite: Int = .max, transmitWindow: Int? = nil, unreadLimit: Int? = nil
@@ -125,6 +126,7 @@ public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The system's own message, for logs and human readers; never parsed.
   public var detail: String
 
+  /// A failure of this kind; without a detail its words are the description.
   public init(_ code: Code, _ detail: String = "") {
     self.code = code
     self.detail = detail
@@ -138,6 +140,7 @@ public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
 ///
 /// After `close` nothing else may be called, and it calls no handler any more.
 public protocol LinkEndpoint: AnyObject {
+  /// What the engine has to know of it; it stays the same.
   var traits: LinkTraits { get }
   /// Reads what is there, at most as much as the buffer holds.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> LinkRead
@@ -146,6 +149,7 @@ public protocol LinkEndpoint: AnyObject {
   /// Says which readiness the handler is told of, on the loop: that the link can be read, or written. Only what is
   /// wanted wakes the loop; a failed link counts as readable.
   func setReadiness(read: Bool, write: Bool)
+  /// Sets who is told of readiness; nobody is before that.
   func setHandler(_ handler: any LinkEndpointHandler)
   /// How much bulk may be written now without delaying a message that comes next; nil: as much as the link takes. When
   /// the room grows again, the handler is told that the link can be written.
@@ -166,6 +170,7 @@ public struct BulkPace: Sendable, Hashable {
   /// Bytes that it takes when nothing is in flight: what the path carries without a noticeable delay.
   public var bound: Int
 
+  /// A link that takes this much.
   public init(room: Int, bound: Int) {
     self.room = room
     self.bound = bound
@@ -174,5 +179,6 @@ public struct BulkPace: Sendable, Hashable {
 
 /// Told when a link endpoint is ready; called on the loop. The endpoint holds it until it is closed, or weakly.
 public protocol LinkEndpointHandler: AnyObject {
+  /// The link can be read, or written, or both. It need not be true any more by the time of this call.
   func linkIsReady(read: Bool, write: Bool)
 }

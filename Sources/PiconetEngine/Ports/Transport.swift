@@ -7,6 +7,7 @@ public struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
   /// What the transport of that kind understands, such as `192.168.1.7:49152` or `[fe80::1%eth0]:49152`.
   public var text: String
 
+  /// The address of this text, of which only its transport can say whether it is one.
   public init(kind: TransportKind, text: String) {
     self.kind = kind
     self.text = text
@@ -31,6 +32,7 @@ public struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
 
 /// The port of one way to reach peers; confined to the loop that made it.
 public protocol Transport: AnyObject {
+  /// The kind of all its links and addresses.
   var kind: TransportKind { get }
   /// Dials all addresses (of this kind; 16 at most), raced as the transport knows best, and calls `completion` exactly
   /// once, on the loop, never from within this call. The failure of every address is in the error's detail.
@@ -45,6 +47,7 @@ public protocol Transport: AnyObject {
   var listeningPort: UInt16? { get }
   /// The addresses under which we can be dialled while listening.
   var listeningAddresses: [TransportAddress] { get }
+  /// Hands no more links over; those that were handed over stay open.
   func stopListening()
   /// Sets a handler, which is called on the loop when `listeningPort` has changed without a call of ours, or when
   /// listening may work now after it failed: an adapter came or went. A transport without such changes ignores it.

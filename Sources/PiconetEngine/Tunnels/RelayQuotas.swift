@@ -14,6 +14,7 @@ public struct RelayQuotas: Sendable, Hashable {
   /// Bytes a second for all keys together. Default 32 MiB; 16 KiB to 1 GiB.
   public var rate = 32 << 20
 
+  /// The defaults.
   public init() {}
 
   func validate() throws(InvalidConfiguration) {
