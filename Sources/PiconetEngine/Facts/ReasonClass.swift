@@ -35,11 +35,18 @@ public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
       }
   }
 
+  /// Whether a goodbye of this class counts on both sides where it crosses one of another class: what somebody wished
+  /// comes before what did not work out.
+  func countsBefore(_ other: ReasonClass) -> Bool {
+    let order: [ReasonClass] = [.removed, .left, .refused, .broken, .lost]
+    return order.firstIndex(of: self) ?? 0 < order.firstIndex(of: other) ?? 0
+  }
+
   /// Whether the two sides of one association may end it with these two classes.
   /// - Parameter isSilenced: what one of them said may have been lost, with a link or a process.
   public func agrees(with other: ReasonClass, isSilenced: Bool) -> Bool {
     if self == other { return true }
-    let isWish = [self, other].allSatisfy { $0 == .left || $0 == .removed }
+    let isWish = [self, other].allSatisfy { [.left, .removed, .refused].contains($0) }
     return isSilenced && (self == .lost || other == .lost || isWish)
   }
 }

@@ -31,6 +31,27 @@ struct ReasonClassTests {
   }
 
   @Test(
+    "of two goodbyes that cross the same one counts on both sides, in every order",
+    arguments: [(Reason.left, Reason.full), (.shuttingDown, .full), (.removed, .full), (.full, .timedOut)], [0, 1])
+  func crossingGoodbyes(reasons: (counts: Reason, yields: Reason), first: Int) {
+    let orders = TwoSided.inEveryOrder(
+      of: {
+        let two = TwoSided().connected()
+        let nodes = two.sides.map(\.node)
+        two.scripts[first] = [{ $0.command(.leave(nodes[1 - first], reasons.counts)) }]
+        two.scripts[1 - first] = [{ $0.command(.leave(nodes[first], reasons.yields)) }]
+        return two
+      },
+      fault: { two in
+        let endings = two.sides.map(endings)
+        guard endings.map(\.count) == [1, 1] else { return "\(endings)" }
+        let classes = endings.map { ReasonClass($0[0].reason) }
+        return classes[0] == classes[1] ? nil : "\(endings)"
+      })
+    #expect(orders >= 3)
+  }
+
+  @Test(
     "who comes back to a member that has left it meanwhile is told so, and not that the connection broke",
     arguments: [Reason.left, .removed], [0, 1])
   func farewell(reason: Reason, leaver: Int) {
@@ -117,13 +138,13 @@ struct ReasonClassTests {
     #expect(farewells.reason(for: node(2), holding: name, at: seconds(12)) == nil)
   }
 
-  @Test("a lost side agrees with any other, and a leave with a removal, only where something may have been lost")
+  @Test("a lost side agrees with any other, and goodbyes of each side's own, only where something may have been lost")
   func agreement() {
     for one in ReasonClass.allCases {
       for other in ReasonClass.allCases {
         #expect(one.agrees(with: other, isSilenced: false) == (one == other))
         let isLoss = one == .lost || other == .lost
-        let isWish = Set([one, other]) == [.left, .removed]
+        let isWish = [one, other].allSatisfy { [.left, .removed, .refused].contains($0) }
         #expect(one.agrees(with: other, isSilenced: true) == (one == other || isLoss || isWish))
       }
     }
