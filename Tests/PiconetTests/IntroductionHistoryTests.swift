@@ -37,6 +37,39 @@ struct IntroductionHistoryTests {
     #expect(history.joined(one) == nil)
   }
 
+  @Test("a member that introduces node after node pushes out what has come of its own ones, and of nobody else's")
+  func limitOfIntroducer() throws {
+    var history = IntroductionHistory()
+    let (honest, hostile) = try (node(0).peer, #require(PeerID(bytes: Array(repeating: 2, count: 32))))
+    let unreachable = Ending(.unreachable, .link)
+    for number in 1...100 as ClosedRange<UInt64> { try history.declined(node(number), by: honest) }
+    for number in 1_000...4_000 as ClosedRange<UInt64> {
+      let nobody = try node(number)
+      history.wanted(nobody, by: hostile)
+      _ = history.failed(nobody, unreachable)
+    }
+    #expect(try (1...100 as ClosedRange<UInt64>).allSatisfy { try history.isDeclined(node($0)) })
+    // The last ones of the hostile member are remembered, its first ones not.
+    #expect(try history.introducer(of: node(4_000)) == hostile && history.introducer(of: node(1_000)) == nil)
+    #expect(try history.failed(node(4_000), unreachable) == .apart(unreachable))
+    #expect(try history.failed(node(1_000), unreachable) == nil)
+  }
+
+  @Test("what waits for a reader of separations is bounded for each introducer: the oldest of the same one goes")
+  func waiting() {
+    let queue = EventQueue<(by: Int, number: Int)>(limit: 256)
+    queue.push((by: 1, number: 0))
+    for number in 0..<1_000 { queue.push((by: 2, number: number), atMost: 32) { $0.by == 2 } }
+    #expect(queue.count == 33)
+    var left: [(by: Int, number: Int)] = []
+    queue.remove {
+      left.append($0)
+      return true
+    }
+    #expect(left.filter { $0.by == 1 }.count == 1)
+    #expect(left.filter { $0.by == 2 }.map(\.number).sorted() == Array(968..<1_000))
+  }
+
   @Test("of 1,024 nodes something is remembered, and then the first one is forgotten")
   func limit() throws {
     var history = IntroductionHistory()

@@ -46,6 +46,15 @@ final class EventQueue<Element: Sendable>: EventSource {
     }
   }
 
+  /// Pushes an element of which only so many of a kind may wait: beyond that the oldest of its kind goes.
+  func push(_ element: Element, atMost most: Int, of isOfKind: (Element) -> Bool) {
+    state.withLock { state in
+      guard state.queue.elements.count(where: isOfKind) >= most else { return }
+      state.queue.removeFirst(where: isOfKind)
+    }
+    push(element)
+  }
+
   /// Takes back what not every reader has read yet.
   func remove(where isMeant: (Element) -> Bool) { state.withLock { $0.queue.removeAll(where: isMeant) } }
 

@@ -79,6 +79,11 @@ struct SharedQueue<Element: Sendable>: Sendable {
     if !kept.isEmpty { remove(at: 0) }
   }
 
+  /// The oldest of these goes, even if readers have not read it yet.
+  mutating func removeFirst(where isMeant: (Element) -> Bool) {
+    if let index = kept.firstIndex(where: { isMeant($0.element) }) { remove(at: index) }
+  }
+
   private mutating func remove(at index: Int) {
     kept.remove(at: index)
     for reader in readers.indices where readers[reader].passed > index { readers[reader].passed -= 1 }

@@ -64,7 +64,7 @@ public struct Introduction: Sendable, Identifiable {
   ///   introduces a newcomer. The last 1,024 are remembered.
   public func decline(remembering isRemembered: Bool = false) async {
     guard case .success = await answer(false, .declined), isRemembered else { return }
-    core.withState { $0.introductionHistory.declined(peer) }
+    core.withState { $0.introductionHistory.declined(peer, by: introducer.id.peer) }
   }
 
   private func answer(_ accept: Bool, _ reason: Reason) async -> Result<Void, Ending> {
@@ -135,6 +135,7 @@ extension NodeCore {
       return tell(.answerIntroduction(introduced.node, accept: false, .declined))
     }
     if configuration.introductions == .takeWord {
+      withState { $0.introductionHistory.wanted(introduced.node, by: introduced.by.peer) }
       return tell(.answerIntroduction(introduced.node, accept: true, .left))
     }
     let introduction = Introduction(

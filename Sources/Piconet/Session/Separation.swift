@@ -22,6 +22,8 @@ public struct Separation: Sendable, Hashable {
   public let standing: Standing
   /// Why they are apart, or were; its `peer` is the one that said so.
   public let error: PiconetError
+  /// Whose introduction has led to it, if this node is one of the two.
+  var introducer: PeerID?
 
   init(_ one: NodeID, _ other: NodeID, _ ending: Ending, isOver: Bool = false) {
     members = [one, other]
@@ -42,11 +44,15 @@ public struct Separation: Sendable, Hashable {
 extension Session {
   /// In a group (`NodeConfiguration.membership`): members of ours that stay apart, and nodes that this one took on a
   /// member's word (`IntroductionPolicy.takeWord`) and that do not become its members; and when that is over. Each is
-  /// told once as long as it stands. At most 256 wait for a reader; beyond that the oldest go.
+  /// told once as long as it stands. At most 256 wait for a reader, and 32 of those that one member has introduced to
+  /// this node; beyond that the oldest go.
   public var separations: EventSequence<Separation> { EventSequence(source: core.separations) }
 }
 
 extension NodeCore {
+  /// A member that introduces nodes which are nowhere pushes out no other one's.
+  private static let separationsOfIntroducer = 32
+
   func membersApart(_ one: NodeID, _ other: NodeID, _ ending: Ending) {
     separations.push(Separation(one, other, ending))
   }
@@ -58,7 +64,11 @@ extension NodeCore {
   /// A node that was introduced to this one is apart from it, or not any more.
   func tell(_ news: IntroductionOutcomes.News?, of node: NodeID) {
     switch news {
-    case .apart(let ending): membersApart(id, node, ending)
+    case .apart(let ending):
+      var separation = Separation(id, node, ending)
+      separation.introducer = withState { $0.introductionHistory.introducer(of: node) }
+      let introducer = separation.introducer
+      separations.push(separation, atMost: Self.separationsOfIntroducer) { $0.introducer == introducer }
     case .together(let ending): membersTogether(id, node, ending)
     case nil: break
     }
