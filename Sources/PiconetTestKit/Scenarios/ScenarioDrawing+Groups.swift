@@ -38,22 +38,40 @@ extension Scenario {
     }
   }
 
-  /// Each node has some of four transports: all that invite have one in common with whom they invite.
+  /// Each node has some of four transports, at least one of them in common with whom it invites. In half of the seeds
+  /// some pairs have none: nobody relays here, so these never meet, and everybody else does.
   private mutating func drawSubsets(_ dice: inout Dice) {
     transports = [.tcp, .rfcomm, .l2cap, .le]
     for index in configurations.indices {
       configurations[index].transports = transports.filter { _ in dice.chance(50) }
-    }
-    for index in configurations.indices {
-      // Who has none in common with somebody gets one: nobody relays here.
-      for other in 0..<index where !haveCommonTransport(index, other) {
-        let added = configurations[other].transports.first ?? .tcp
-        if configurations[other].transports.isEmpty { configurations[other].transports = [added] }
-        configurations[index].transports = transports.filter {
-          $0 == added || configurations[index].transports.contains($0)
-        }
-      }
       if configurations[index].transports.isEmpty { configurations[index].transports = [.tcp] }
+    }
+    let areAllNear = dice.chance(50)
+    for index in configurations.indices {
+      let targets = areAllNear ? Array(0..<index) : personas[index].invitations.prefix(1).map(\.target)
+      for target in targets { share(with: target, index) }
+    }
+    for index in personas.indices {
+      let near = personas[index].invitations.filter { haveCommonTransport(index, $0.target) }
+      personas[index].invitations = near
+    }
+  }
+
+  /// Gives a node a transport that another one has, if they have none in common.
+  private mutating func share(with target: Int, _ index: Int) {
+    guard !haveCommonTransport(index, target) else { return }
+    let added = configurations[target].transports.first ?? .tcp
+    configurations[index].transports = transports.filter {
+      $0 == added || configurations[index].transports.contains($0)
+    }
+  }
+
+  /// Where nobody relays, and a group may have fewer places than nodes, all can reach one another: otherwise a race for
+  /// the last place may be seen by nobody.
+  mutating func bringNear() {
+    guard !configurations.contains(where: { $0.transports.contains(.relay) }) else { return }
+    for index in configurations.indices {
+      for target in 0..<index { share(with: target, index) }
     }
   }
 }

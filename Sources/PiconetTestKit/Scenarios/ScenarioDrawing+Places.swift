@@ -7,6 +7,7 @@ extension Scenario {
   mutating func drawPlaces(_ dice: inout Dice) {
     guard isGroup, dice.chance(50) else { return }
     isCrowded = true
+    bringNear()
     let capacity = dice.number(3...5)
     let window = dice.pick([20, 200, 1_500])
     let count = dice.number(max(nodeCount, capacity + 1)...max(nodeCount, dice.pick([8, 8, 8, 8, 12])))
