@@ -89,7 +89,7 @@ extension World {
     for _ in 0..<WireLimits.relays {
       // Over one that was removed and has come back lead only the ways of those that have let it in again.
       let relays = edge.filter {
-        scenario.configurations[$0].relaying != nil && scenario.tampering[$0]?.goesOn != true && !wasRemoved($0)
+        scenario.configurations[$0].relaying != nil && scenario.tampering[$0]?.goesOn != true
       }
       edge = Set(
         group.filter { other in
