@@ -133,4 +133,44 @@ struct GroupsAndRelaysTests {
       await accepting.value
     }
   }
+  @Test("members that came by one's word compare the same code, at the wish of either, and are confirmed on both sides")
+  func compares() async throws {
+    let session = UUID().uuidString
+    let questions = Told()
+    func run(_ name: String, _ body: (Node) async throws -> Void) async throws {
+      let configuration = comparingConfiguration(name: name) { question in
+        questions.add(question)
+        return true
+      }
+      try await Node.run(Players.keep(configuration, session: session, .peer)) { node in
+        try await node.setAvailable(true)
+        try await body(node)
+      }
+    }
+    try await run("Anna") { anna in
+      let address = try #require(await anna.listeningAddresses.first).text
+      let accepting = Task { await acceptEverybody(on: anna) }
+      try await run("Ben") { ben in
+        _ = try await ben.invite(at: address)
+        try await run("Cleo") { cleo in
+          _ = try await cleo.invite(at: address)
+          for (node, other) in [(ben, cleo), (cleo, ben)] where node.session[other.id] == nil {
+            for await case .joined(let member) in node.session.membership where member.id == other.id { break }
+          }
+          let (bens, cleos) = (try #require(cleo.session[ben.id]), try #require(ben.session[cleo.id]))
+          #expect(bens.confirmation == .introduced(by: anna.id) && cleos.confirmation == .introduced(by: anna.id))
+          try await confirm(bens)
+          for await comparison in ben.session.comparisons.prefix(1) { #expect(comparison.failure == nil) }
+          #expect(bens.confirmation == .comparedCode && cleos.confirmation == .comparedCode)
+          // There is nothing left to ask.
+          try await confirm(cleos)
+          let codes = questions.all.compactMap { $0.firstMatch(of: /[0-9]{3} [0-9]{3}/)?.output }
+          #expect(codes.count == 2 && Set(codes).count == 1, "\(questions.all)")
+          #expect(questions.all.contains { $0.contains("Ben") } && questions.all.contains { $0.contains("Cleo") })
+        }
+      }
+      accepting.cancel()
+      await accepting.value
+    }
+  }
 }

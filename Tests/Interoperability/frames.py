@@ -293,6 +293,33 @@ class CodeReveal(Frame):
     nonce: Nonce
 
 
+@frame(0x4D)
+class AskToCompare(Frame):
+    timeout: Count
+    commitment: Nonce
+
+
+@frame(0x0E)
+class CompareNonce(Frame):
+    nonce: Nonce
+
+
+@frame(0x0F)
+class CompareReveal(Frame):
+    nonce: Nonce
+
+
+@frame(0x4E)
+class SameCode(Frame):
+    pass
+
+
+@frame(0x4F)
+class EndComparison(Frame):
+    reason: Reason
+    detail: Detail
+
+
 @frame(0x70)
 class RemoveMember(Frame):
     peer: PeerId

@@ -76,6 +76,11 @@ struct CoverageTests {
     #expect(total.introduced >= 15)
   }
 
+  @Test("members compare codes", arguments: [ScenarioFamily.groups, .relays])
+  func membersCompare(family: ScenarioFamily) {
+    #expect(total(family, 60).comparisons >= 20)
+  }
+
   @Test("nodes without a common transport reach one another over others, and over two of them")
   func membersRelay() {
     let total = total(.relays, 30)

@@ -58,6 +58,11 @@ struct HostileFrameTests {
     ("inviteByCode", .inviteByCode(InviteByCode(timeout: 1, share: share)), [.secured, .member]),
     ("codeAnswer", .codeAnswer(CodeAnswer(share: [], confirmation: [], left: 0)), Set(Stage.allCases)),
     ("codeConfirm", .codeConfirm([]), Set(Stage.allCases)),
+    ("askToCompare", .comparison(.ask(timeout: 1, commitment: nonce)), Set(Stage.allCases)),
+    ("compareNonce", .comparison(.nonce(nonce)), Set(Stage.allCases)),
+    ("compareReveal", .comparison(.reveal(nonce)), Set(Stage.allCases)),
+    ("sameCode", .comparison(.same), Set(Stage.allCases)),
+    ("endComparison", .comparison(.end(.cancelled, detail: "")), Set(Stage.allCases)),
     ("removeMember", .removeMember(subject: somebody, .removed), [.secured, .greeted, .associated]),
     ("removed", .removed(by: somebody), [.secured, .greeted, .associated]),
     ("introduce", .introduce(Introduce(somebody, timeout: 1, name: "")), [.secured, .greeted, .associated]),
@@ -81,6 +86,7 @@ struct HostileFrameTests {
   ]
   /// No point of the group, which nobody looks at where no code is set.
   private static let share = [UInt8](repeating: 4, count: InviteByCode.shareCount)
+  private static let nonce = [UInt8](repeating: 5, count: Invite.nonceCount)
   private static let somebody = NodeID(
     peer: PeerID(bytes: [UInt8](repeating: 7, count: PeerID.byteCount))!, incarnation: Incarnation(rawValue: 7))
 

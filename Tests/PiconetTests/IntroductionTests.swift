@@ -2,6 +2,7 @@ import Foundation
 import Piconet
 import PiconetTLS
 import PiconetWire
+import Synchronization
 import TestSupport
 import Testing
 
@@ -88,6 +89,88 @@ struct IntroductionTests {
       #expect(two.allSatisfy { $0.confirmation == .none })
       asked.cancel()
       #expect(await asked.value)
+    }
+  }
+
+  /// What each of two nodes whose members are known by word alone says when it is to compare a code.
+  private func compare(
+    ben: @escaping @Sendable (String) async -> Bool, cleo: @escaping @Sendable (String) async -> Bool,
+    _ body: (_ ben: Node, _ cleo: Node) async throws -> Void
+  ) async throws {
+    try await run(
+      ben: {
+        $0.introductions = .takeWord
+        $0.compare = { _, code in await ben(code) }
+      },
+      cleo: {
+        $0.introductions = .takeWord
+        $0.compare = { _, code in await cleo(code) }
+      }
+    ) { ada, ben, cleo in
+      let two = try members(of: ada, ben, cleo)
+      try await ada.session.introduce(two[0], to: two[1])
+      #expect(await failure { try await two[0].compareCodes() }?.code == .notSupported)
+      try await body(ben, cleo)
+    }
+  }
+
+  @Test("members by word alone compare a code: both screens show the same, and both are confirmed")
+  func comparedLater() async throws {
+    let codes = Mutex<[String]>([])
+    try await compare(
+      ben: { code in
+        codes.withLock { $0.append(code) }; return true
+      },
+      cleo: { code in
+        codes.withLock { $0.append(code) }; return true
+      }
+    ) { ben, cleo in
+      let (there, here) = try (#require(ben.session[cleo.id]), #require(cleo.session[ben.id]))
+      async let told = ben.session.comparisons.first()
+      // Both at once is one comparison.
+      async let asked: Void = there.compareCodes()
+      try await here.compareCodes()
+      try await asked
+      let end = try #require(await told)
+      #expect(end.member == there && end.failure == nil)
+      #expect(there.confirmation == .comparedCode && here.confirmation == .comparedCode)
+      let shown = codes.withLock { $0 }
+      #expect(shown.count == 2 && Set(shown).count == 1 && shown.allSatisfy { $0.count == 7 })
+      #expect(there.proven.introducedBy != nil && there.proven.confirmation != .comparedCode)
+    }
+  }
+
+  @Test("a no of either, and a question that is taken back, confirm nobody, and both learn why", arguments: [0, 1, 2])
+  func comparedInVain(refuser: Int) async throws {
+    let (shown, showing) = AsyncStream<Void>.makeStream()
+    let (bensAnswer, cleosAnswer) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+    try await compare(
+      ben: { _ in
+        showing.yield()
+        if refuser == 2 { for await _ in bensAnswer.stream {} }
+        return refuser != 0
+      },
+      cleo: { _ in
+        if refuser == 2 { for await _ in cleosAnswer.stream {} }
+        return refuser != 1
+      }
+    ) { ben, cleo in
+      let (there, here) = try (#require(ben.session[cleo.id]), #require(cleo.session[ben.id]))
+      if refuser == 2 {
+        let asking = Task { await failure { try await here.compareCodes() } }
+        let limited = await failure { try await there.compareCodes(timeout: .seconds(301)) }
+        #expect(limited?.code == .limitExceeded)
+        for await _ in shown { break }
+        asking.cancel()
+        #expect(await asking.value?.code == .cancelled)
+      } else {
+        #expect(await failure { try await here.compareCodes() }?.code == .codeMismatch)
+      }
+      // Who says no has the code on the screen; the other one may learn of it before.
+      let (node, member) = refuser == 1 ? (cleo, here) : (ben, there)
+      let end = try #require(await node.session.comparisons.first())
+      #expect(end.member == member && end.failure?.code == (refuser == 2 ? .cancelled : .codeMismatch))
+      #expect(there.confirmation != .comparedCode && here.confirmation != .comparedCode)
     }
   }
 

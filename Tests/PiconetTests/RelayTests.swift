@@ -1,5 +1,6 @@
 import Foundation
 import Piconet
+import Synchronization
 import Testing
 
 /// The addresses of this very device are told to nobody, so on loopback two members of one that relays find no other
@@ -10,6 +11,7 @@ struct RelayTests {
   private func run(
     _ count: Int, relaying: RelayQuotas? = RelayQuotas(), in session: String = UUID().uuidString,
     membership: SessionMembership = .group, introductions: IntroductionPolicy = .takeWord,
+    compare: (@Sendable (Member, String) async -> Bool)? = nil,
     behind nodes: [Node] = [], _ body: @escaping @Sendable ([Node]) async throws -> Void
   ) async throws {
     if nodes.count == count { return try await body(nodes) }
@@ -20,6 +22,7 @@ struct RelayTests {
     configuration.membership = membership
     configuration.introductions = introductions
     configuration.relaying = relaying
+    configuration.compare = compare
     try await Node.run(configuration) { node in
       try await node.setAvailable(true)
       if let former = nodes.last {
@@ -29,7 +32,7 @@ struct RelayTests {
       }
       try await run(
         count, relaying: relaying, in: session, membership: membership, introductions: introductions,
-        behind: nodes + [node], body)
+        compare: compare, behind: nodes + [node], body)
     }
   }
 
@@ -78,6 +81,30 @@ struct RelayTests {
       while let bytes = try await reading.read(upTo: 1 << 16) { count += bytes.count }
       #expect(count == whole.count)
       try await writing.value
+    }
+  }
+
+  @Test("two who have only a third one in common compare a code over it, each with the other and not with the relay")
+  func compared() async throws {
+    let codes = Mutex<[String]>([])
+    try await run(
+      3,
+      compare: { _, code in
+        codes.withLock { $0.append(code) }; return true
+      }
+    ) { nodes in
+      let (one, relay, other) = (nodes[0], nodes[1], nodes[2])
+      let far = try await member(other, of: one)
+      let near = try await member(one, of: other)
+      #expect(far.route?.relays == [relay.id] && far.confirmation == .introduced(by: relay.id))
+      try await far.compareCodes()
+      #expect(far.confirmation == .comparedCode)
+      // The other side is confirmed as soon as this one's word is there.
+      #expect(await other.session.comparisons.first()?.failure == nil)
+      #expect(near.confirmation == .comparedCode)
+      let shown = codes.withLock { $0 }
+      #expect(shown.count == 2 && Set(shown).count == 1)
+      #expect(one.session[relay.id]?.confirmation == MemberConfirmation.none)
     }
   }
 

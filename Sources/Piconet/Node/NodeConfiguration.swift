@@ -94,6 +94,11 @@ public struct NodeConfiguration: Sendable {
   /// screens show this code. Without it such a peer is refused. If the invitation ends meanwhile, the answer is
   /// ignored.
   public var confirm: (@Sendable (ProvenMember, _ code: String) async -> Bool)?
+  /// Asked when short codes are compared with a member of the session, at its wish or this program's
+  /// (`Member.compareCodes`): true if the member's screen shows this code, too. Its task is cancelled if the comparison
+  /// ends meanwhile; then the answer is ignored. Where a person is at several members' questions, those wait for one
+  /// another as invitations do (`openInvitations`). Default: nil, this node compares no codes with members.
+  public var compare: (@Sendable (Member, _ code: String) async -> Bool)?
   /// How many invitations from unknown peers `Node.invitations` delivers at a time; others wait until one of these is
   /// answered. While others wait, each stands for at most 60 s. 1 to 1,024; default 8.
   public var openInvitations = 8
@@ -215,6 +220,7 @@ public struct NodeConfiguration: Sendable {
     configuration.holdsIntroducedInvitations = introductions != .show
     configuration.relaying = relaying
     configuration.openInvitations = openInvitations
+    configuration.comparesCodes = compare != nil
     configuration.deliversLateMessages = deliversLateMessages
     configuration.transports = transports
     configuration.messageLimit = messageLimit

@@ -29,6 +29,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   // Bounded by the engine as well.
   let introductions = EventQueue<Introduction>(limit: .max)
   let separations = EventQueue<Separation>(limit: 256)
+  let comparisons = EventQueue<CodeComparison>(limit: 256)
   let stateChanges = EventQueue<PeerStateChange>(limit: 4096)
   let refusals = EventQueue<RefusedPeer>(limit: 64)
   let failedCodes = EventQueue<FailedCode>(limit: 64)
@@ -41,6 +42,8 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     /// By who is introduced; what each ends with.
     var introductions: [NodeID: Watched<InvitationOutcome?>] = [:]
     var introductionHistory = IntroductionHistory()
+    /// Questions to a person who compares codes with a member.
+    var comparisons: [NodeID: Task<Void, Never>] = [:]
     var transfers = TransferTable()
     var streams = OpenStreams()
   }
@@ -146,7 +149,11 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     for request in requests { request.failed(ending) }
     for fetch in transfers.fetches { fetch.close() }
     for transfer in transfers.receiving { transfer.end(ending) }
-    for confirmation in open.confirmations { confirmation.cancel() }
+    let questions = withState { state in
+      defer { state.comparisons = [:] }
+      return Array(state.comparisons.values)
+    }
+    for question in open.confirmations + questions { question.cancel() }
     for member in members { member.end(error) }
     for invitation in open.invitations { invitation.finish() }
     for introduction in introduced { introduction.finish() }
@@ -155,6 +162,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     // Invitations that have not been read are over, too, and would keep the node alive.
     invitations.remove { _ in true }
     introductions.remove { _ in true }
+    comparisons.remove { _ in true }
     log.removeOffers { _ in true }
     log.removeStreams { _ in true }
     finishQueues()
@@ -165,6 +173,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     invitations.finish()
     introductions.finish()
     separations.finish()
+    comparisons.finish()
     refusals.finish()
     failedCodes.finish()
     stateChanges.finish()

@@ -79,6 +79,13 @@ extension Request where Answer == Void {
     return request
   }
 
+  static func compareCodes(_ node: NodeID, timeout: Duration) -> Self {
+    var request = Self(.compareCodes(node, timeout: timeout))
+    request.cancellation = .by { .cancelComparison($0) }
+    request.isSkippedIfCancelled = true
+    return request
+  }
+
   static func answer(introductionOf node: NodeID, accept: Bool, _ reason: Reason) -> Self {
     Self(.answerIntroduction(node, accept: accept, reason))
   }

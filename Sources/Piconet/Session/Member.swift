@@ -20,8 +20,9 @@ public struct Member: Sendable, Identifiable {
   public var transport: TransportKind? { membership.transport }
   /// How the member is reached now, and over which relay; nil while it is suspended, and after it has left.
   public var route: MemberRoute? { membership.route }
-  /// What said whose key it is when it joined.
-  public var confirmation: MemberConfirmation { membership.proven.confirmation }
+  /// What says whose key it is: what did when it joined (`proven.confirmation`), or a code that was compared since
+  /// (`compareCodes`).
+  public var confirmation: MemberConfirmation { membership.confirmation }
   /// What its user has called it; not to be trusted.
   public var name: String { membership.proven.name }
 

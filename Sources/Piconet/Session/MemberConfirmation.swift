@@ -10,15 +10,16 @@ public enum MemberConfirmation: Sendable, Hashable {
   case known(PeerConfirmation)
   /// It has proven that it has the typed code (`Node.setCode`).
   case typedCode
-  /// Both screens showed the same six digits (`ProvenMember.shortCode`), and a person on one side at least was asked to
-  /// compare them.
+  /// Both screens showed the same six digits: those of the invitation (`ProvenMember.shortCode`), and a person on one
+  /// side at least was asked to compare them, or those of a later comparison, and both have (`Member.compareCodes`).
   case comparedCode
   /// The trust policy vouches for it: the key is pinned, or is this device's own.
   case policy
   /// The key is known here, and nobody has confirmed it: it was the one that answered first, and is the same since.
   case firstUse
-  /// It has the word of the member that introduced it, and nothing else. Whoever wants more invites it with a code to
-  /// compare (`Introduction.asPeer`, `Node.invite`), in place of accepting it, which also works over a relay.
+  /// It has the word of the member that introduced it, and nothing else. Whoever wants more compares a code with it
+  /// (`Member.compareCodes`), or invites it with one (`Introduction.asPeer`, `Node.invite`) in place of accepting it;
+  /// both also work over a relay.
   case introduced(by: NodeID)
   /// Nothing does: it is a key that has answered, and was accepted.
   case none
@@ -41,5 +42,13 @@ public enum MemberConfirmation: Sendable, Hashable {
       } else {
         .none
       }
+  }
+
+  /// The same after a code was compared, unless more was known before.
+  var afterComparison: MemberConfirmation {
+    switch self {
+    case .known, .typedCode, .comparedCode, .policy: self
+    case .firstUse, .introduced, .none: .comparedCode
+    }
   }
 }

@@ -10,6 +10,8 @@ final class Membership: Sendable {
   private let hasEnded = Atomic<Bool>(false)
   /// Guards what the member is reached over now; nothing while it is suspended.
   private let carrier: Mutex<MemberRoute?>
+  /// Whether both users have compared a code since the peer joined.
+  private let hasCompared = Atomic<Bool>(false)
 
   init(_ proven: ProvenMember, over route: MemberRoute, budgets: MessageBudgets) {
     self.proven = proven
@@ -19,6 +21,13 @@ final class Membership: Sendable {
 
   /// Set on the loop.
   var isOver: Bool { hasEnded.load(ordering: .acquiring) }
+
+  func codeWasCompared() { hasCompared.store(true, ordering: .releasing) }
+
+  /// What says whose key it is now: what did when the peer joined, unless a comparison since says more.
+  var confirmation: MemberConfirmation {
+    hasCompared.load(ordering: .acquiring) ? proven.confirmation.afterComparison : proven.confirmation
+  }
 
   /// Nil while it is suspended, and when it is over.
   var route: MemberRoute? { isOver ? nil : carrier.withLock { $0 } }

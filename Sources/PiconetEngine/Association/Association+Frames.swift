@@ -52,6 +52,7 @@ extension Association {
     case .inviteByCode(let invite): return .invitation(.inviteByCode(invite), self)
     case .codeAnswer(let answer): return .invitation(.codeAnswer(answer), self)
     case .codeConfirm(let confirmation): return .invitation(.codeConfirm(confirmation), self)
+    case .comparison(let word): return try received(word)
     case .removeMember(let subject, _): return try receivedRemoval(of: subject, turn).map { .removal($0, for: self) }
     case .removed(let member): try receivedRemoved(member, turn)
     case .introduce(let introduction): return try received(introduction, turn)
@@ -105,7 +106,7 @@ extension Association {
     case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
       .acknowledge, .listening, .openStream, .streamData, .endStream, .resetStream, .streamCredit, .stopStream,
       .streamDone, .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer,
-      .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
+      .codeConfirm, .comparison, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
       .withdrawIntroduction, .askToIntroduce, .groupView, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel,
       .tunnelData,
       .tunnelCredit, .hello, .associate, .associated, .close, .ping, .pong, .offer, .unknownOptional:

@@ -59,6 +59,7 @@ extension Frame {
     case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .channelCredit,
       .listening, .unreliableMessage, .message, .fragment, .channelMessage, .channelFragment, .codeNonce, .codeReveal,
       .chunk, .position, .transferCredit, .end, .streamCredit, .accept, .decline, .admit, .codeAnswer, .codeConfirm,
+      .comparison,
       .leave, .removeMember, .removed, .introduced, .introductionFailed, .askToIntroduce, .openTunnel, .offerTunnel,
       .tunnelOpened, .closeTunnel, .tunnelData, .tunnelCredit, .acceptOffer, .declineOffer, .stored, .present, .restart,
       .comparing, .refuse, .streamData, .endStream, .stopStream, .streamDone:

@@ -52,6 +52,8 @@ final class Association {
   private(set) var memberSince: Instant?
   /// The invitations that may lead to membership. Only `negotiate` changes them.
   private(set) var invitations: Invitations
+  /// The short code that the two users compare. Only `compare` changes it.
+  private(set) var comparisons: Comparisons
   /// What the trust policy said of the peer on the last link.
   private(set) var judgement: TrustJudgement?
   /// When anything but a heartbeat was last sent or received.
@@ -135,6 +137,7 @@ final class Association {
     transfers = AssociationTransfers(watch)
     addresses = PeerAddresses(linkedOver: traits, transports: configuration.transports)
     invitations = Invitations(configuration, watch, provesCodes: capabilities.contains(.typedCodes), at: now)
+    comparisons = Comparisons(configuration, watch)
     keeping = KeepingLimits(configuration)
   }
 
@@ -173,6 +176,7 @@ final class Association {
       if let instant { next = next.map { min($0, instant) } ?? instant }
     }
     consider(invitations.nextDeadline(node, surroundings.budgets))
+    consider(comparisons.nextDeadline(node, surroundings.budgets))
     consider(leaving?.deadline)
     consider(transfers.pausesHeldUntil)
     if isUnused { consider(invitations.idleSince + configuration.idleTimeout) }
@@ -185,6 +189,7 @@ extension Association {
   /// - Returns: why the association ends; nil where it does not.
   func deadlineReached(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
     if let held = transfers.pausesHeldUntil, held <= turn.now { sendPauses(turn) }
+    if !comparisons.isIdle { _ = compare(.timePassed, turn) }
     return endInTime(turn) ?? search(.timePassed, surroundings, turn)
   }
 
@@ -215,6 +220,25 @@ extension Association {
   /// to do, and no end speaks of a place.
   private func negotiate(_ end: InvitationEnd, _ turn: Turn) {
     carryOut(invitations.handle(end, remote(turn), turn), nil, turn)
+  }
+
+  /// Passes a fact to the comparison of codes with the member, and carries out its steps.
+  /// - Returns: what is left for the engine to do; nil if nothing is.
+  func compare(_ fact: ComparisonFact, _ turn: Turn) -> ComparisonRequest? {
+    let remote = Comparisons.Remote(peer: peer, link: activeLink?.id, isLeaving: leaving != nil)
+    let (steps, request) = comparisons.handle(fact, remote, turn)
+    for step in steps {
+      switch step {
+      case .send(let word): send(.comparison(word), turn)
+      case .succeeded(let code): peer.code = code
+      }
+    }
+    return request
+  }
+
+  /// The link of a comparison is gone, or it is over: that leaves nothing to the engine.
+  private func endComparison(_ fact: ComparisonFact, _ turn: Turn) {
+    if !comparisons.isIdle { _ = compare(fact, turn) }
   }
 
   /// What invitations need to know about the remote side.
@@ -316,6 +340,7 @@ extension Association {
       command: command, reason: ending.reason, by: ending.by, deadline: turn.now + configuration.leaveTimeout)
     turn.placesChanged()
     turn.flush(link)
+    endComparison(.ended(ending), turn)
     endTraffic(Ending(ending.reason, ending.blame), turn)
   }
 
@@ -362,6 +387,7 @@ extension Association {
     dropStreams(ending, turn)
     dropTunnels(ending, turn)
     negotiate(.associationEnded(ending), turn)
+    endComparison(.ended(ending), turn)
     if isMember { turn.deliver(.disconnected(node, ending)) }
     if let command = leaving?.command { turn.reply(command, .done) }
   }
@@ -426,6 +452,7 @@ extension Association {
   /// Drops what is under way on the link: it is sent again on the next one, or stated again.
   func detach(_ turn: Turn) {
     negotiate(.linkLost, turn)
+    endComparison(.linkLost, turn)
     sequenced.detach()
     inbox.restateCredit(isLinked: false)
     incomingChannels.restateCredits(isLinked: false)

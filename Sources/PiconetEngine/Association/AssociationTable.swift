@@ -119,6 +119,14 @@ struct AssociationTable {
   /// The association that has asked the driver for something under this number.
   func awaiting(_ id: CodeID) -> Association? { values.first { $0.invitations.awaits(id) } }
 
+  // MARK: Comparisons
+
+  /// The association whose comparison this command waits for.
+  func comparing(by command: CommandID) -> Association? { values.first { $0.comparisons.isWanted(by: command) } }
+
+  /// The association whose comparison has asked the driver for something under this number.
+  func comparing(awaiting id: CodeID) -> Association? { values.first { $0.comparisons.awaits(id) } }
+
   /// The association whose link we dialled at one of these addresses.
   func dialled(_ kind: TransportKind, at addresses: [TransportAddress]) -> Association? {
     inOrder.first { association in

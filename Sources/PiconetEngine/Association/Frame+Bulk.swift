@@ -10,7 +10,8 @@ extension Frame {
       bytes.count
     case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .channelCredit,
       .listening, .unreliableMessage, .codeNonce, .codeReveal, .chunk, .position, .transferCredit, .end, .streamCredit,
-      .invite, .accept, .decline, .withdraw, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
+      .invite, .accept, .decline, .withdraw, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .comparison, .leave,
+      .removeMember,
       .removed, .introduce, .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .groupView,
       .openTunnel,
       .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelCredit, .offer, .acceptOffer, .declineOffer, .stored, .present,

@@ -85,6 +85,8 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// Whether an invitation by a node that a member has introduced waits for the application's word on the introduction;
   /// if not, it is a question like any other's, unless the introduction was accepted before. Default: it waits.
   public var holdsIntroducedInvitations = true
+  /// Whether codes may be compared with members, at their wish or ours. Default: no, our hello does not say so.
+  public var comparesCodes = false
   /// Whether we pass bytes on between members of ours that can't reach each other, and how many. They are ciphertext to
   /// us. Default: nil, no.
   public var relaying: RelayQuotas?

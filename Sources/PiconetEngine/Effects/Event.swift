@@ -60,6 +60,14 @@ public enum Event: Sendable, Hashable {
   /// The peer that an invitation of ours has reached shows this short code, and our screen should, too; the command is
   /// that of the invitation.
   indirect case codeShown(CommandID, ProvenPeer, code: String)
+  /// A member, or a command of ours, wants codes to be compared: a person is to compare this one with that on the
+  /// member's screen.
+  indirect case comparisonNeeded(NodeID, code: String)
+  /// That comparison has ended without success, whether or not it was answered here.
+  indirect case comparisonEnded(NodeID, Ending)
+  /// Both users have seen the same code, so the member's key is theirs. It may follow `comparisonEnded` where the
+  /// member's word came late.
+  indirect case codesCompared(NodeID, code: String)
   /// A peer has tried the code that is or was set: it was wrong, broke off, or was too late. The one that is set now
   /// has `left` tries; at 0 it is spent, and strangers can't invite this node until `setCode` sets another, or none.
   indirect case codeFailed(ProvenPeer, TypedCodeID, left: Int, Ending)

@@ -15,6 +15,7 @@ extension SessionEngine {
       }
       let hasRoom = admission.hasRoom(forMember: association.node, associations, turn)
       negotiate(.received(frame, hasRoom: hasRoom), association, turn)
+    case .comparison(let word, let association): compare(.received(word), association, turn)
     case .offer(let number, let offer, let association):
       // What a former run of the sender was sending is released, so that this offer can go on with it.
       for former in associations.formerTransfers(of: association.node, offer) {

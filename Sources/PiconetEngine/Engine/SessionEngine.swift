@@ -111,8 +111,11 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .linkClosed(let id, let end): if let link = links[id] { forget(link, end.ending, isOnlyLink: true, turn) }
     case .trustJudged(let id, let judgement): if let link = links[id] { judged(link, judgement, turn) }
     case .nonceDrawn(let id, let nonce):
+      if compare(.nonceDrawn(id, nonce), awaiting: id, turn) { break }
       negotiate(.nonceDrawn(id, nonce, isFull: admission.isFull(awaiting: id, associations, turn)), awaiting: id, turn)
-    case .codeDerived(let id, let code): negotiate(.codeDerived(id, code), awaiting: id, turn)
+    case .codeDerived(let id, let code):
+      if compare(.codeDerived(id, code), awaiting: id, turn) { break }
+      negotiate(.codeDerived(id, code), awaiting: id, turn)
     case .codeProven(let id, let finding):
       negotiate(
         .codeProven(id, finding, isFull: admission.isFull(awaiting: id, associations, turn)), awaiting: id, turn)
@@ -201,6 +204,10 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       ask(node, .answerInvitation(accept: accept, reason), id, turn)
     case .showCode(let node): ask(node, .showCode, id, turn)
     case .confirm(let node, let isSame, let reason): ask(node, .confirm(isSame: isSame, reason), id, turn)
+    case .compareCodes(let node, let timeout): compare(node, .compare(timeout: timeout), id, turn)
+    case .answerComparison(let node, let isSame, let reason):
+      compare(node, .answer(isSame: isSame, reason), id, turn)
+    case .cancelComparison(let comparison): cancelComparison(id, comparison, turn)
     case .ping(let node, let timeout): ask(node, .ping(timeout: timeout), id, turn)
     case .offer(let transfer, let node, let resource): ask(node, .offer(transfer, resource), id, turn)
     case .openStream(let stream, let node, let name): ask(node, .openStream(stream, name: name), id, turn)

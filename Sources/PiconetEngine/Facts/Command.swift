@@ -38,6 +38,14 @@ public enum Command: Sendable, Hashable {
   case answerInvitation(NodeID, accept: Bool, Reason)
   /// Says whether the person confirmed the peer in `confirmationNeeded`.
   case confirm(NodeID, Bool, Reason)
+  /// Compares short codes with a member, for more than 0 s and at most 300 s: `done` once both users have said that
+  /// they see the same. There is one comparison with a member at a time; if the member has asked for it as well, both
+  /// have the same one.
+  case compareCodes(NodeID, timeout: Duration)
+  /// Ends a comparison that a command of ours began. It is named by its command, which is then answered.
+  case cancelComparison(CommandID)
+  /// Says whether the person sees the code of `comparisonNeeded` on both screens.
+  case answerComparison(NodeID, Bool, Reason)
   /// Measures the round trip to a member; answered by `roundTrip`, or by the reason why there is none within `timeout`.
   /// At most `PingTable.limit` to a peer may be under way.
   case ping(NodeID, timeout: Duration)

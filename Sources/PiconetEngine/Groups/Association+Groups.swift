@@ -47,7 +47,7 @@ extension Frame {
     case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .unreliableMessage,
       .codeNonce, .codeReveal, .listening, .channelCredit, .chunk, .position, .transferCredit, .end, .streamCredit,
       .tunnelCredit, .message, .fragment, .channelMessage, .channelFragment, .withdraw, .admit, .codeAnswer,
-      .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
+      .codeConfirm, .comparison, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
       .withdrawIntroduction, .askToIntroduce, .groupView, .openTunnel, .offerTunnel, .tunnelOpened, .tunnelData,
       .closeTunnel, .offer, .acceptOffer, .declineOffer, .stored, .present, .restart, .comparing, .abandon, .refuse,
       .senderPaused, .receiverPaused, .openStream, .streamData, .endStream, .resetStream, .stopStream, .streamDone,

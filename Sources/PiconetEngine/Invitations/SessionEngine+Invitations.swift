@@ -81,7 +81,7 @@ extension SessionEngine {
       }
     case .question(let other):
       // An invitation that waits in the queue has to make room.
-      if let other, let displaced = associations[other] { negotiate(.displaced, displaced, turn) }
+      if let other { displace(questionOf: other, turn) }
       // A node whose introduction was accepted is no question.
       follow(.tryNow(association.node), turn)
       tellQuestions(turn)
@@ -90,10 +90,12 @@ extension SessionEngine {
     }
   }
 
-  /// Tells the application of the invitations whose turn it is.
+  /// Tells the application of the questions whose turn it is: a member has asked to compare codes, anybody else to
+  /// become one.
   mutating func tellQuestions(_ turn: Turn) {
     for remote in turn.takeQuestions() {
-      if let association = associations[remote] { negotiate(.asked, association, turn) }
+      guard let association = associations[remote] else { continue }
+      if association.isMember { compare(.asked, association, turn) } else { negotiate(.asked, association, turn) }
     }
   }
 }

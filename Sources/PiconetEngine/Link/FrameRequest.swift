@@ -15,6 +15,8 @@ enum FrameRequest {
 
   /// A frame about invitations. It concerns the engine, since the session limits how many nodes become members.
   case invitation(InvitationFrame, Association)
+  /// A word about comparing codes: another question may have to make room for it.
+  case comparison(Comparison, Association)
   /// An offer that is allowed. A former run of its sender may have been sending the same resource.
   case offer(UInt64, ResourceOffer, Association)
   /// A member wants another one removed.

@@ -126,7 +126,8 @@ final class Link {
     case .unknownOptional: phase != .awaitingHello
     case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
       .acknowledge, .listening, .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode,
-      .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
+      .codeAnswer, .codeConfirm, .comparison, .leave, .removeMember, .removed, .introduce, .introduced,
+      .introductionFailed,
       .withdrawIntroduction, .askToIntroduce, .groupView, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel,
       .tunnelData,
       .tunnelCredit, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
@@ -146,6 +147,7 @@ final class Link {
     var capabilities: Capabilities = [.resume, .removal, .streams, .typedCodes, .introductions]
     if configuration.membership == .group { capabilities.insert(.group) }
     if configuration.relaying != nil { capabilities.insert(.relay) }
+    if configuration.comparesCodes { capabilities.insert(.comparisons) }
     if configuration.transports.contains(.relay) { capabilities.insert(.tunnels) }
     let hello = Hello(
       incarnation: node.incarnation, name: configuration.name, sessionID: configuration.sessionID,
@@ -490,7 +492,8 @@ extension Link {
 
     case .message, .fragment, .channelMessage, .channelFragment, .unreliableMessage, .messageCredit, .channelCredit,
       .acknowledge, .listening, .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode,
-      .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced, .introductionFailed,
+      .codeAnswer, .codeConfirm, .comparison, .leave, .removeMember, .removed, .introduce, .introduced,
+      .introductionFailed,
       .withdrawIntroduction, .askToIntroduce, .groupView, .openTunnel, .offerTunnel, .tunnelOpened, .closeTunnel,
       .tunnelData,
       .tunnelCredit, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,

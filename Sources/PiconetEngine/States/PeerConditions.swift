@@ -47,7 +47,8 @@ struct PeerConditions: Sendable {
       }
     case .suspended(let node, _): return change(node) { $0.isSuspended = true }
     case .resumed(let node, _): return change(node) { $0.isSuspended = false }
-    case .peerChanged, .confirmationNeeded, .codeShown, .invitationSent, .introductionReceived, .introductionEnded,
+    case .peerChanged, .confirmationNeeded, .codeShown, .comparisonNeeded, .comparisonEnded, .codesCompared,
+      .invitationSent, .introductionReceived, .introductionEnded,
       .membersApart, .membersTogether, .peerRefused, .messagesReceived, .stateChanged, .streamOpened, .streamReceived,
       .streamEnded,
       .streamStopped, .offerReceived, .transferProgressed, .transferAccepted, .transferCompared, .transferPaused,

@@ -65,7 +65,8 @@ public struct TrafficCount: Sendable, Hashable {
       tunnels.add(bytes: Self.frameCount(body.count + VariableInteger.byteCount(of: tunnel)))
     case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .channelCredit,
       .listening, .codeNonce, .codeReveal, .position, .transferCredit, .end, .streamCredit, .invite, .accept, .decline,
-      .withdraw, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce,
+      .withdraw, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .comparison, .leave, .removeMember, .removed,
+      .introduce,
       .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .groupView, .openTunnel, .offerTunnel,
       .tunnelOpened, .closeTunnel, .tunnelCredit, .offer, .acceptOffer, .declineOffer, .stored, .present, .restart,
       .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .endStream, .resetStream, .stopStream,

@@ -57,6 +57,7 @@ struct TraceRedactor: Sendable {
     case .streamReceived(let stream, let bytes): .streamReceived(stream, zeros(bytes))
     // Cases that carry contents belong above.
     case .peerFound, .peerChanged, .peerLost, .invitationReceived, .invitationEnded, .confirmationNeeded, .codeShown,
+      .comparisonNeeded, .comparisonEnded, .codesCompared,
       .codeFailed, .invitationSent, .introductionReceived, .introductionEnded, .membersApart, .membersTogether,
       .peerRefused, .connected, .disconnected, .suspended, .resumed, .stateChanged, .streamOpened, .streamEnded,
       .streamStopped, .offerReceived, .transferProgressed, .transferAccepted, .transferCompared, .transferPaused,

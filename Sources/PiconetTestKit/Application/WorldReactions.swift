@@ -18,6 +18,8 @@ extension World {
         let isConfirmed = applicationDice.chance(persona(node).confirmChance)
         plan(.confirm(peer.node, isConfirmed), of: node, in: applicationDice.milliseconds(0...300))
       }
+    case .comparisonNeeded(let peer, let code): answerComparison(with: peer, code, node)
+    case .comparisonEnded, .codesCompared: break
     case .connected(let peer): becameMember(peer, node)
     case .disconnected(let peer, _): memberWent(peer, node)
     case .suspended, .resumed, .peerRefused: break
@@ -86,6 +88,7 @@ extension World {
     if applicationDice.chance(persona.leaveChance) {
       plan(.leave(peer.node), of: node, in: applicationDice.milliseconds(0...900))
     }
+    planComparisons(with: peer.node, node)
     if persona.removeChance > 0, applicationDice.chance(persona.removeChance) {
       plan(.remove(peer.node), of: node, in: applicationDice.milliseconds(0...900))
     }

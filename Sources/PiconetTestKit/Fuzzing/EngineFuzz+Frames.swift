@@ -192,8 +192,19 @@ extension EngineFuzz {
           GroupView(
             capacity: max(2, input.hostileNumber()), smallest: max(2, input.hostileNumber()), rank: min(one, other),
             highest: max(one, other), members: [Incarnation(rawValue: one), Incarnation(rawValue: one + 1)]))
-      default: return .unknownOptional(type: byte | FrameType.optionalBit)
+      default: return byte & 8 == 0 ? .unknownOptional(type: byte | FrameType.optionalBit) : comparison(byte >> 4)
       }
+    }
+  }
+
+  private func comparison(_ kind: UInt8) -> Frame {
+    let bytes = [UInt8](repeating: input.byte(), count: Invite.nonceCount)
+    switch kind {
+    case 0, 1: return .comparison(.ask(timeout: input.hostileNumber(), commitment: Self.someNonce.commitment))
+    case 2: return .comparison(.nonce(bytes))
+    case 3: return .comparison(.reveal(bytes))
+    case 4: return .comparison(.same)
+    default: return .comparison(.end(reason(), detail: ""))
     }
   }
 

@@ -102,7 +102,10 @@ extension EngineFuzz {
           timeout: .milliseconds(Int64(input.byte()) * 100)))
     case 3: command(.invite(.node(pickNode()), context: [], timeout: .seconds(3)))
     case 4: command(.cancelInvitation(CommandID(rawValue: UInt64(input.byte()))))
-    case 5: command(.confirm(pickNode(), input.isTrue(), .codeMismatch))
+    case 5:
+      let node = pickNode()
+      let isSame = input.isTrue()
+      command(input.isTrue() ? .answerComparison(node, isSame, .codeMismatch) : .confirm(node, isSame, .codeMismatch))
     case 6: command(.leave(pickNode(), .left))
     case 7:
       let id = TransferID(rawValue: nextTransfer)
@@ -116,7 +119,9 @@ extension EngineFuzz {
     case 9: command(.declineOffer(pickTransfer(), .notWanted, detail: ""))
     case 10: command(.cancelTransfer(pickTransfer(), .cancelled))
     case 11: command(.ping(pickNode(), timeout: .milliseconds(Int64(input.byte()) * 20)))
-    case 17: command(.showCode(pickNode()))
+    case 17:
+      let node = pickNode()
+      command(input.isTrue() ? .compareCodes(node, timeout: .seconds(3)) : .showCode(node))
     case 18: command(.setCode(input.isTrue() ? TypedCodeID(rawValue: UInt64(input.byte())) : nil))
     case 19:
       let code = TypedCodeID(rawValue: UInt64(input.byte()))
@@ -128,7 +133,9 @@ extension EngineFuzz {
     case 21: command(.introduce(pickNode(), to: pickNode(), timeout: .milliseconds(Int64(input.byte()) * 20)))
     case 22, 23:
       command(.answerIntroduction(Self.node(input.byte()), accept: input.isTrue(), .declined))
-    case 24: command(.cancelIntroduction(CommandID(rawValue: UInt64(input.byte()))))
+    case 24:
+      let id = CommandID(rawValue: UInt64(input.byte()))
+      command(input.isTrue() ? .cancelComparison(id) : .cancelIntroduction(id))
     case 12: take(.messagesConsumed(pickNode(), byteCount: input.number(below: 256) * 64, in: input.pick([0, 1, 63])))
     default:
       let mode: DeliveryMode = input.isTrue() ? .reliable : .unreliable

@@ -50,6 +50,7 @@ final class EngineFuzz {
   static let configuration: EngineConfiguration = {
     var configuration = EngineConfiguration(sessionID: "fuzz", name: "engine")
     configuration.capacity = 5
+    configuration.comparesCodes = true
     configuration.removals = .members
     configuration.messageLimit = 4_096
     configuration.messageWindow = 16_384

@@ -267,7 +267,19 @@ extension World {
     case 62: return .closeTunnel(tunnel: small, reason, detail: "")
     case 48: return .channelCredit(Self.channel(node.dice.number(1...63)), limit: large)
     case 39: return .comparing(transfer: small, compared: large)
+    case 45: return node.dice.chance(30) ? .refuse(transfer: small, reason, detail: "") : comparison(node, reason)
     default: return .refuse(transfer: small, reason, detail: "")
+    }
+  }
+
+  private func comparison(_ node: HostileNode, _ reason: Reason) -> Frame {
+    switch node.dice.number(0...5) {
+    case 0, 1:
+      .comparison(.ask(timeout: node.dice.pick([0, 500, VariableInteger.max]), commitment: node.dice.bytes(32)))
+    case 2: .comparison(.nonce(node.dice.bytes(32)))
+    case 3: .comparison(.reveal(node.dice.bytes(32)))
+    case 4: .comparison(.same)
+    default: .comparison(.end(reason, detail: ""))
     }
   }
 }

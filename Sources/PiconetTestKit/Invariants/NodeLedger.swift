@@ -47,6 +47,12 @@ struct NodeLedger {
   var invitations: Set<NodeID> = []
   /// Peers whose code a person on our side was asked to compare.
   var compared: Set<NodeID> = []
+  /// Codes that a person is to compare with members now.
+  var comparing: [NodeID: String] = [:]
+  /// Codes that a person here has seen on both screens, by who has the other.
+  var seenSame: [NodeID: Set<String>] = [:]
+  /// Codes that were confirmed by both since a peer became a member.
+  var confirmed: [NodeID: Set<String>] = [:]
   /// How invitations of ours have failed.
   var attemptEnds: [CommandID: Ending] = [:]
   /// Invitations of ours that have reached their peers.

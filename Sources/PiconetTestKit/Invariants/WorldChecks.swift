@@ -101,6 +101,7 @@ extension World {
     if let wrong = flows.compare(isQuiet: true) ?? lostAltogether() { finding(wrong) }
     if seed.family == .glare { checkGlare() }
     if scenario.isGroup { checkGroups() }
+    checkConfirmed()
     checkPlaces()
   }
 

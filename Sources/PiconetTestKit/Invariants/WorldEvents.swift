@@ -29,6 +29,7 @@ extension World {
       }
       checkClass(ending, of: peer, association, since: node.record.memberSince[peer] ?? 0, at: node)
       node.record.suspended.remove(peer)
+      forgetComparisons(with: peer, node)
       flows.disconnected(node.node, from: peer)
       checkHonest(ending, peer, node)
       if ending.reason == .full { causes.partedForPlace(node.node, peer) }
@@ -72,6 +73,9 @@ extension World {
       // A try of a former code leaves the present one its tries.
       if !(0...(code == node.codes.own ? 2 : 3)).contains(left) { finding("a wrong try leaves \(left)") }
     case .confirmationNeeded(let peer, _): node.record.compared.insert(peer.node)
+    case .comparisonNeeded(let peer, let code): observeComparison(with: peer, code, node)
+    case .comparisonEnded(let peer, let ending): observeEnd(ofComparisonWith: peer, ending, node)
+    case .codesCompared(let peer, let code): observeCompared(peer, code, node)
     case .introductionReceived(let introduced): observe(introduced, node)
     case .membersApart(let one, let other, let ending): observeApart(one, other, ending, node)
     case .membersTogether(let one, let other, let ending): observeTogether(one, other, ending, node)

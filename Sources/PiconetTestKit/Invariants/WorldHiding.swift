@@ -35,7 +35,9 @@ extension World {
       case .invite(.node(remote, _), _, _, _): true
       case .invite(.addresses(let addresses, _), _, _, _):
         indices[remote.peer].map { addresses.contains(where: self.addresses(of: $0).contains) } ?? false
-      case .invite, .setCode, .cancelInvitation, .showCode, .answerInvitation, .confirm, .ping, .cancelPing, .leave,
+      case .invite, .setCode, .cancelInvitation, .showCode, .answerInvitation, .confirm, .ping, .cancelPing,
+        .compareCodes,
+        .cancelComparison, .answerComparison, .leave,
         .remove, .offer, .acceptOffer, .declineOffer, .tellCompared, .cancelTransfer, .setDisconnectTimeout, .setName,
         .expect, .stopExpecting, .introduce, .cancelIntroduction, .answerIntroduction, .pauseTransfer, .openStream,
         .finishStream, .cancelStream, .shutDown:

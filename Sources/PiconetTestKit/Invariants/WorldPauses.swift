@@ -37,7 +37,7 @@ extension World {
       case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .unreliableMessage,
         .codeNonce, .codeReveal, .listening, .channelCredit, .position, .transferCredit, .streamCredit, .tunnelCredit,
         .message, .fragment, .channelMessage, .channelFragment, .invite, .accept, .decline, .withdraw, .admit,
-        .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .introduce, .introduced,
+        .inviteByCode, .codeAnswer, .codeConfirm, .comparison, .leave, .removeMember, .removed, .introduce, .introduced,
         .introductionFailed, .withdrawIntroduction, .askToIntroduce, .groupView, .openTunnel, .offerTunnel,
         .tunnelOpened,
         .tunnelData, .closeTunnel, .offer, .acceptOffer, .declineOffer, .stored, .present, .restart, .comparing,

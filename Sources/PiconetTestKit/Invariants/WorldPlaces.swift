@@ -53,12 +53,14 @@ extension World {
     finding("n\(node.index) is alone and gets no place beside n\(target), but not because it is full: \(ending)")
   }
 
-  /// Whether a hostile member has the last place beside one of two nodes: it may be a member of whom it likes.
+  /// Whether a hostile member has the last place beside one of two nodes: it may be a member of whom it likes. The two
+  /// have places for as many as the smaller of their sessions.
   func isTakenByHostile(_ one: Int, _ other: Int?) -> Bool {
     guard scenario.isCrowded else { return false }
+    let capacity = min(scenario.configurations[one].capacity, scenario.configurations[other ?? one].capacity)
     return [one, other ?? one].contains { index in
       let members = nodes[index].record.members
-      return members.count + 1 >= scenario.configurations[index].capacity && members.keys.contains(where: isOfHostile)
+      return members.count + 1 >= capacity && members.keys.contains(where: isOfHostile)
     }
   }
 
@@ -99,7 +101,8 @@ extension World {
       case .hello, .associate, .associated, .ping, .pong, .acknowledge, .messageCredit, .unreliableMessage,
         .codeNonce, .codeReveal, .listening, .channelCredit, .chunk, .position, .transferCredit, .end, .streamCredit,
         .tunnelCredit, .message, .fragment, .channelMessage, .channelFragment, .invite, .accept, .decline, .withdraw,
-        .admit, .inviteByCode, .codeAnswer, .codeConfirm, .removeMember, .removed, .openTunnel, .offerTunnel,
+        .admit, .inviteByCode, .codeAnswer, .codeConfirm, .comparison, .removeMember, .removed, .openTunnel,
+        .offerTunnel,
         .tunnelOpened, .tunnelData, .closeTunnel, .offer, .acceptOffer, .declineOffer, .stored, .present, .restart,
         .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
         .resetStream, .stopStream, .streamDone, .unknownOptional:

@@ -9,6 +9,12 @@ enum Refusal: Sendable {
 }
 
 extension Scenario {
+  /// In every third seed of some families people compare codes with members.
+  mutating func drawComparisons(_ seed: SimulationSeed) {
+    guard [.groups, .relays, .mixed, .introductions].contains(seed.family), seed.number % 3 == 0 else { return }
+    for index in configurations.indices { configurations[index].comparesCodes = true }
+  }
+
   /// In a quarter of the seeds of groups and relays some don't want one another; in some of those, somebody is removed.
   mutating func drawRefusals(_ dice: inout Dice) {
     guard isGroup, !isCrowded, hostileCount == 0, tampering.isEmpty, nodeCount > 2, dice.chance(70) else { return }

@@ -37,6 +37,8 @@ public struct SimulationStatistics: Sendable, Hashable {
   /// Pairs of a group that were given up.
   public var membersApart = 0
   public var membersTogether = 0
+  /// Codes that members have compared, counted on each side.
+  public var comparisons = 0
   /// Tunnels that were asked for, links in them, each counted on its own side, and the most relays of one.
   public var tunnels = 0
   public var relayedLinks = 0
@@ -96,6 +98,7 @@ public struct SimulationStatistics: Sendable, Hashable {
     left.introduced += right.introduced
     left.membersApart += right.membersApart
     left.membersTogether += right.membersTogether
+    left.comparisons += right.comparisons
     left.tunnels += right.tunnels
     left.relayedLinks += right.relayedLinks
     left.longestRelay = max(left.longestRelay, right.longestRelay)

@@ -33,6 +33,8 @@ final class World {
   var partialDice: Dice
   /// Likewise: no other draw depends on calls.
   var callDice: Dice
+  /// For people who compare codes with members: other draws stay what they are without them.
+  var comparisonDice: Dice
   let partialChoice: (any PartialFileChoice)?
 
   var nodes: [SimulatedNode] = []
@@ -79,9 +81,11 @@ final class World {
     self.partialChoice = partialChoice
     partialDice = Dice(seed: seed.word ^ 0x7061_7274)
     callDice = Dice(seed: seed.word ^ 0x6361_6C6C)
+    comparisonDice = Dice(seed: seed.word ^ 0x636F_6D70)
     var dice = Dice(seed: seed.word)
     var scenarioDice = dice.fork()
     var scenario = Scenario.drawn(seed.family, &scenarioDice)
+    scenario.drawComparisons(seed)
     scenario.plant(faults)
     self.scenario = scenario
     networkDice = dice.fork()

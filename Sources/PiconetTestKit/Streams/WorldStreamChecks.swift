@@ -29,6 +29,7 @@ extension World {
       }
       checkHonest(ending, streams.truths[number].to, node)
     case .peerFound, .peerChanged, .peerLost, .invitationReceived, .invitationEnded, .confirmationNeeded, .codeShown,
+      .comparisonNeeded, .comparisonEnded, .codesCompared,
       .codeFailed, .invitationSent, .introductionReceived, .membersApart, .membersTogether, .introductionEnded,
       .peerRefused, .connected, .disconnected, .suspended, .resumed, .messagesReceived, .stateChanged, .offerReceived,
       .transferProgressed, .transferAccepted, .transferCompared, .transferPaused, .transferEnded:

@@ -1,3 +1,4 @@
+import PiconetEngine
 import PiconetWire
 
 extension TranscriptWording {
@@ -13,6 +14,16 @@ extension TranscriptWording {
     }
     if decoder.bufferedCount > 0 { words.append("+\(decoder.bufferedCount) bytes") }
     return "\(bytes.count) bytes [" + words.joined(separator: ", ") + "]"
+  }
+
+  private func describe(_ word: Comparison) -> String {
+    switch word {
+    case .ask(let timeout, _): "askToCompare(\(timeout) ms)"
+    case .nonce: "compareNonce"
+    case .reveal: "compareReveal"
+    case .same: "sameCode"
+    case .end(let reason, let detail): "endComparison(\(Ending(reason, .peer, detail)))"
+    }
   }
 
   private func describe(_ frame: Frame) -> String {
@@ -33,6 +44,7 @@ extension TranscriptWording {
     case .inviteByCode(let invite): "inviteByCode(\(invite.timeout) ms, \(invite.context.count))"
     case .codeAnswer(let answer): "codeAnswer(left \(answer.left))"
     case .codeConfirm: "codeConfirm"
+    case .comparison(let word): describe(word)
     case .offer(let transfer, let offer): "offer(\(transfer), \(offer.size))"
     case .end(let transfer, let size, _): "end(\(transfer), \(size))"
     case .stored(let transfer, _): "stored(\(transfer))"

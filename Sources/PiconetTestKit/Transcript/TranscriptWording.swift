@@ -161,6 +161,10 @@ struct TranscriptWording {
       "answerIntroduction \(name(node)) \(accept ? "accept" : "decline: \(reason)")"
     case .ping(let node, let timeout): "ping \(name(node)) within \(timeout)"
     case .cancelPing(let id): "cancelPing \(id.rawValue)"
+    case .compareCodes(let node, let timeout): "compareCodes \(name(node)) within \(timeout)"
+    case .cancelComparison(let id): "cancelComparison \(id.rawValue)"
+    case .answerComparison(let node, let isSame, let reason):
+      "answerComparison \(name(node)) \(isSame ? "same" : "\(reason)")"
     case .tellCompared(let transfer, let count): "tellCompared \(describe(transfer)) \(count)"
     case .pauseTransfer(let transfer, let isPaused): "pauseTransfer \(describe(transfer)) \(isPaused)"
     case .openStream(let stream, let node, let name):
@@ -189,6 +193,9 @@ struct TranscriptWording {
     case .introductionEnded(let node, let ending): "introductionEnded \(name(node)): \(ending.blame) \(ending)"
     case .confirmationNeeded(let peer, let code): "confirmationNeeded \(name(peer.node)) code \(code)"
     case .codeShown(let command, let peer, let code): "codeShown \(command.rawValue) \(name(peer.node)) code \(code)"
+    case .comparisonNeeded(let node, let code): "comparisonNeeded \(name(node)) code \(code)"
+    case .comparisonEnded(let node, let ending): "comparisonEnded \(name(node)): \(ending.blame) \(ending)"
+    case .codesCompared(let node, let code): "codesCompared \(name(node)) code \(code)"
     case .codeFailed(let peer, let code, let left, let ending):
       "codeFailed \(name(peer.node)) code \(code.rawValue), \(left) left: \(ending)"
     case .connected(let peer): "connected \(name(peer.node))\(peer.code.map { " code \($0)" } ?? "")"

@@ -66,6 +66,8 @@ public enum Frame: Equatable, Sendable {
   indirect case codeAnswer(CodeAnswer)
   /// cA of SPAKE2: it tells the invited side that the inviter has the same code.
   case codeConfirm([UInt8])
+  /// A word of two members that compare a short code. Nonces are not sequenced, and hold for their link.
+  indirect case comparison(Comparison)
   /// The association ends.
   case leave(Reason, detail: String)
   /// A member asks us to disconnect another one from the group.
@@ -168,6 +170,7 @@ public enum Frame: Equatable, Sendable {
     case .inviteByCode: FrameType.inviteByCode
     case .codeAnswer: FrameType.codeAnswer
     case .codeConfirm: FrameType.codeConfirm
+    case .comparison(let word): word.type
     case .admit: FrameType.admit
     case .removeMember: FrameType.removeMember
     case .removed: FrameType.removed

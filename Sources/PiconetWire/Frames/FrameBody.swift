@@ -87,6 +87,9 @@ enum FrameBody {
         CodeAnswer(share: share, confirmation: confirmation, left: try reader.integer("tries left")))
     case FrameType.codeConfirm:
       frame = .codeConfirm(Array(try reader.bytes(InviteByCode.confirmationCount, "confirmation")))
+    case FrameType.askToCompare, FrameType.compareNonce, FrameType.compareReveal, FrameType.sameCode,
+      FrameType.endComparison:
+      frame = .comparison(try comparison(type: type, &reader))
     case FrameType.removeMember: frame = .removeMember(subject: try member(&reader), try reason(&reader))
     case FrameType.removed: frame = .removed(by: try member(&reader))
     case FrameType.introduce: return .introduce(try introduction(&reader))
@@ -101,6 +104,19 @@ enum FrameBody {
     }
     try reader.end()
     return frame
+  }
+
+  private static func comparison(type: UInt8, _ reader: inout ByteReader) throws(WireError) -> Comparison {
+    switch type {
+    case FrameType.askToCompare:
+      let timeout = try reader.integer("timeout")
+      return .ask(timeout: timeout, commitment: Array(try reader.bytes(Invite.nonceCount, "commitment")))
+    case FrameType.compareNonce: return .nonce(Array(try reader.bytes(Invite.nonceCount, "nonce")))
+    case FrameType.compareReveal: return .reveal(Array(try reader.bytes(Invite.nonceCount, "nonce")))
+    case FrameType.sameCode: return .same
+    default:
+      return .end(try reason(&reader), detail: try reader.remainingText("detail", atMost: WireLimits.detail))
+    }
   }
 
   private static func decodeTransfer(type: UInt8, _ body: Bytes) throws(WireError) -> Frame {

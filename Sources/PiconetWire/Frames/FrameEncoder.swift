@@ -28,7 +28,8 @@ public enum FrameEncoder {
     case .messageCredit, .channelCredit, .acknowledge, .listening, .offer, .acceptOffer, .declineOffer, .position,
       .transferCredit, .end, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused,
       .openStream, .endStream, .resetStream, .streamCredit, .stopStream, .streamDone, .invite, .accept, .decline,
-      .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
+      .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .comparison, .leave,
+      .removeMember,
       .removed, .introduce, .introduced, .introductionFailed, .withdrawIntroduction, .askToIntroduce, .groupView,
       .openTunnel,
       .offerTunnel, .tunnelOpened, .closeTunnel, .tunnelCredit, .hello, .associate, .associated, .close, .ping, .pong,
@@ -180,6 +181,7 @@ public enum FrameEncoder {
       body.append(contentsOf: answer.confirmation)
       VariableInteger.append(answer.left, to: &body)
     case .codeConfirm(let confirmation): body.append(contentsOf: confirmation)
+    case .comparison(let word): append(word, to: &body)
     case .removeMember(let subject, let reason):
       append(subject, to: &body)
       VariableInteger.append(UInt64(reason.rawValue), to: &body)
@@ -240,6 +242,17 @@ public enum FrameEncoder {
   private static func append(_ member: NodeID, to bytes: inout [UInt8]) {
     bytes.append(contentsOf: member.peer.bytes)
     appendWord(member.incarnation.rawValue, to: &bytes)
+  }
+
+  private static func append(_ word: Comparison, to body: inout [UInt8]) {
+    switch word {
+    case .ask(let timeout, let commitment):
+      VariableInteger.append(timeout, to: &body)
+      body.append(contentsOf: commitment)
+    case .nonce(let nonce), .reveal(let nonce): body.append(contentsOf: nonce)
+    case .same: break
+    case .end(let reason, let detail): appendReason(reason, detail, to: &body)
+    }
   }
 
   private static func append(_ introduction: Introduce, to bytes: inout [UInt8]) {

@@ -24,6 +24,8 @@ public enum FrameType {
   public static let codeNonce: UInt8 = 0x0B
   public static let codeReveal: UInt8 = 0x0C
   public static let channelCredit: UInt8 = 0x0D
+  public static let compareNonce: UInt8 = 0x0E
+  public static let compareReveal: UInt8 = 0x0F
   public static let chunk: UInt8 = 0x10
   public static let position: UInt8 = 0x11
   public static let transferCredit: UInt8 = 0x12
@@ -49,6 +51,9 @@ public enum FrameType {
   public static let inviteByCode: UInt8 = 0x4A
   public static let codeAnswer: UInt8 = 0x4B
   public static let codeConfirm: UInt8 = 0x4C
+  public static let askToCompare: UInt8 = 0x4D
+  public static let sameCode: UInt8 = 0x4E
+  public static let endComparison: UInt8 = 0x4F
   public static let offer: UInt8 = 0x50
   public static let acceptOffer: UInt8 = 0x51
   public static let declineOffer: UInt8 = 0x52
@@ -92,7 +97,8 @@ public enum FrameType {
     ("associated", associated), ("close", close), ("ping", ping),
     ("pong", pong), ("acknowledge", acknowledge), ("messageCredit", messageCredit),
     ("unreliableMessage", unreliableMessage), ("codeNonce", codeNonce), ("codeReveal", codeReveal),
-    ("channelCredit", channelCredit), ("chunk", chunk),
+    ("channelCredit", channelCredit), ("compareNonce", compareNonce), ("compareReveal", compareReveal),
+    ("chunk", chunk),
     ("position", position),
     ("transferCredit", transferCredit), ("end", end), ("streamCredit", streamCredit),
     ("tunnelCredit", tunnelCredit),
@@ -100,7 +106,8 @@ public enum FrameType {
     ("accept", accept), ("decline", decline), ("withdraw", withdraw),
     ("leave", leave), ("admit", admit), ("channelMessage", channelMessage), ("channelFragment", channelFragment),
     ("inviteByCode", inviteByCode),
-    ("codeAnswer", codeAnswer), ("codeConfirm", codeConfirm), ("offer", offer), ("acceptOffer", acceptOffer),
+    ("codeAnswer", codeAnswer), ("codeConfirm", codeConfirm), ("askToCompare", askToCompare), ("sameCode", sameCode),
+    ("endComparison", endComparison), ("offer", offer), ("acceptOffer", acceptOffer),
     ("declineOffer", declineOffer), ("stored", stored), ("abandon", abandon),
     ("refuse", refuse), ("present", present), ("restart", restart), ("openStream", openStream),
     ("streamData", streamData),

@@ -57,6 +57,8 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
   public static let group = Capabilities(rawValue: 1 << 6)
   /// Understands `tunnelOpened`, `offerTunnel` and the frames that belong to them: it is reached through relays.
   public static let tunnels = Capabilities(rawValue: 1 << 7)
+  /// Compares short codes with members: `askToCompare` and the frames that belong to it.
+  public static let comparisons = Capabilities(rawValue: 1 << 8)
 }
 
 /// The limits that the sender of a hello states for what it receives. The smaller of the two sides' limits counts. The

@@ -51,6 +51,25 @@ func followSeparations(of node: Node, show: (_ text: String) -> Void) async {
   }
 }
 
+/// The settings of a member whose user compares codes, whichever side asks for it.
+func comparingConfiguration(
+  name: String, ask: @escaping @Sendable (_ question: String) async -> Bool
+) -> NodeConfiguration {
+  var configuration = groupConfiguration(name: name)
+  configuration.compare = { member, code in
+    await ask("Does the screen of \(printable(member.name)) show \(code)?")
+  }
+  return configuration
+}
+
+/// Has both users compare a code, unless this member's key is confirmed already.
+func confirm(_ member: Member) async throws(PiconetError) {
+  switch member.confirmation {
+  case .introduced, .firstUse, .none: try await member.compareCodes()
+  default: break
+  }
+}
+
 /// The settings of a member that passes on what others have to say to each other: a megabyte a second for each at most.
 func relayConfiguration(name: String) -> NodeConfiguration {
   var configuration = groupConfiguration(name: name)

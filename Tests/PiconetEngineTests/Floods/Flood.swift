@@ -26,13 +26,14 @@ final class Flood {
     configuration.frameLimit = 1_024
     configuration.transmitWindow = 8_192
     configuration.relaying = RelayQuotas()
+    configuration.comparesCodes = true
     configuration.transports = [.tcp, .relay]
     change(&configuration)
     self.configuration = configuration
     self.isMember = isMember
     one = OneSided(configuration)
     let capabilities: Capabilities = [
-      .resume, .streams, .removal, .typedCodes, .introductions, .relay, .tunnels, .group,
+      .resume, .streams, .removal, .typedCodes, .introductions, .relay, .tunnels, .group, .comparisons,
     ]
     _ =
       isMember
@@ -182,6 +183,13 @@ final class Flood {
             confirmation: [UInt8](repeating: 1, count: InviteByCode.confirmationCount), left: round))
       ]
     case FrameType.codeConfirm: return [.codeConfirm([UInt8](repeating: 1, count: InviteByCode.confirmationCount))]
+    case FrameType.askToCompare:
+      return [.comparison(.ask(timeout: 60_000, commitment: someNonce)), .comparison(.end(.cancelled, detail: text))]
+    case FrameType.compareNonce: return [.comparison(.nonce(someNonce))]
+    case FrameType.compareReveal:
+      return [.comparison(.ask(timeout: 60_000, commitment: someNonce)), .comparison(.reveal(someNonce))]
+    case FrameType.sameCode: return [.comparison(.same)]
+    case FrameType.endComparison: return [.comparison(.end(.cancelled, detail: text))]
     case FrameType.associate: return [.associate(AssociationID(high: 9, low: round), received: 0)]
     case FrameType.associated: return [.associated(received: 0, begun: round)]
     case FrameType.close: return [.close(.left, detail: text)]

@@ -95,6 +95,11 @@ struct RandomFrames {
     case .codeAnswer:
       return .codeAnswer(CodeAnswer(share: bytes(65...65), confirmation: bytes(32...32), left: integer()))
     case .codeConfirm: return .codeConfirm(bytes(32...32))
+    case .askToCompare: return .comparison(.ask(timeout: integer(), commitment: bytes(32...32)))
+    case .compareNonce: return .comparison(.nonce(bytes(32...32)))
+    case .compareReveal: return .comparison(.reveal(bytes(32...32)))
+    case .sameCode: return .comparison(.same)
+    case .endComparison: return .comparison(.end(reason(), detail: text(WireLimits.detail)))
     case .associate: return .associate(association(), received: integer())
     case .associated: return .associated(received: integer(), begun: integer())
     case .close: return .close(reason(), detail: text(WireLimits.detail))

@@ -9,6 +9,7 @@ enum FrameCase: CaseIterable {
   case message, fragment, invite, accept, decline, withdraw, leave, admit, removeMember, removed
   case introduce, introduced, introductionFailed, withdrawIntroduction, askToIntroduce, groupView
   case inviteByCode, codeAnswer, codeConfirm
+  case askToCompare, compareNonce, compareReveal, sameCode, endComparison
   case offer, acceptOffer, declineOffer, stored, present, restart, comparing, listening, abandon, refuse, senderPaused,
     receiverPaused
   case streamCredit, openStream, streamData, endStream, resetStream, stopStream, streamDone, unknownOptional
@@ -24,6 +25,11 @@ enum FrameCase: CaseIterable {
       case .inviteByCode: .inviteByCode
       case .codeAnswer: .codeAnswer
       case .codeConfirm: .codeConfirm
+      case .comparison(.ask): .askToCompare
+      case .comparison(.nonce): .compareNonce
+      case .comparison(.reveal): .compareReveal
+      case .comparison(.same): .sameCode
+      case .comparison(.end): .endComparison
       case .associate: .associate
       case .associated: .associated
       case .close: .close

@@ -147,7 +147,7 @@ struct HostileBytesTests {
       #expect(throws: WireError.unknownRequiredFrame(type: type)) { try decodeAll([type, 0]) }
       refused += 1
     }
-    #expect(refused == 128 - 58)
+    #expect(refused == 128 - 63)
     for range in FrameType.reservedForStreams + FrameType.reservedForRelay {
       #expect(known.isDisjoint(with: range))
     }

@@ -6,7 +6,7 @@ extension Command: TraceCoded {
     case invite, cancelInvitation, answerInvitation, confirm, leave, offer, acceptOffer, declineOffer, cancelTransfer
     case shutDown, ping, remove, pauseTransfer, openStream, finishStream, cancelStream, setDisconnectTimeout
     case cancelPing, tellCompared, showCode, setCode, setName, expect, stopExpecting
-    case introduce, cancelIntroduction, answerIntroduction
+    case introduce, cancelIntroduction, answerIntroduction, compareCodes, cancelComparison, answerComparison
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -35,6 +35,9 @@ extension Command: TraceCoded {
     case .setName(let name): bytes(Tag.setName, name)
     case .expect(let peer, let duration): bytes(Tag.expect, peer, duration)
     case .stopExpecting(let peer): bytes(Tag.stopExpecting, peer)
+    case .compareCodes(let node, let timeout): bytes(Tag.compareCodes, node, timeout)
+    case .cancelComparison(let id): bytes(Tag.cancelComparison, id)
+    case .answerComparison(let node, let isSame, let reason): bytes(Tag.answerComparison, node, isSame, reason)
     case .introduce(let one, let other, let timeout): bytes(Tag.introduce, one, other, timeout)
     case .cancelIntroduction(let id): bytes(Tag.cancelIntroduction, id)
     case .answerIntroduction(let node, let accept, let reason): bytes(Tag.answerIntroduction, node, accept, reason)
@@ -61,6 +64,9 @@ extension Command: TraceCoded {
     case .setName: .setName(try reader())
     case .expect: .expect(try reader(), for: try reader())
     case .stopExpecting: .stopExpecting(try reader())
+    case .compareCodes: .compareCodes(try reader(), timeout: try reader())
+    case .cancelComparison: .cancelComparison(try reader())
+    case .answerComparison: .answerComparison(try reader(), try reader(), try reader())
     case .introduce: .introduce(try reader(), to: try reader(), timeout: try reader())
     case .cancelIntroduction: .cancelIntroduction(try reader())
     case .answerIntroduction: .answerIntroduction(try reader(), accept: try reader(), try reader())

@@ -10,6 +10,7 @@ extension EngineConfiguration: TraceCoded {
     bytes(removals, deliversLateMessages, streamLimit, streamWindow, firstStreamWindow, streamMemory)
     bytes(movesBetweenTransports, idleMemberTimeout, openInvitations, greeting)
     bytes(channelLimit, channelWindow, channelPriorities, membership, relaying, holdsIntroducedInvitations)
+    bytes(comparesCodes)
   }
 
   static func read(from reader: inout TraceReader) throws(TraceError) -> EngineConfiguration {
@@ -49,6 +50,7 @@ extension EngineConfiguration: TraceCoded {
     settings.membership = try reader()
     settings.relaying = try reader()
     settings.holdsIntroducedInvitations = try reader()
+    settings.comparesCodes = try reader()
     return settings
   }
 }

@@ -8,6 +8,7 @@ extension Event: TraceCoded {
     case stateChanged, transferPaused, streamOpened, streamReceived, streamEnded, streamStopped, suspended, resumed
     case peerRefused, transferCompared, codeShown, codeFailed
     case introductionReceived, introductionEnded, membersApart, membersTogether
+    case comparisonNeeded, comparisonEnded, codesCompared
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -20,6 +21,9 @@ extension Event: TraceCoded {
     case .invitationEnded(let node, let ending): bytes(Tag.invitationEnded, node, ending)
     case .confirmationNeeded(let peer, let code): bytes(Tag.confirmationNeeded, peer, code)
     case .codeShown(let command, let peer, let code): bytes(Tag.codeShown, command, peer, code)
+    case .comparisonNeeded(let node, let code): bytes(Tag.comparisonNeeded, node, code)
+    case .comparisonEnded(let node, let ending): bytes(Tag.comparisonEnded, node, ending)
+    case .codesCompared(let node, let code): bytes(Tag.codesCompared, node, code)
     case .codeFailed(let peer, let code, let left, let ending): bytes(Tag.codeFailed, peer, code, left, ending)
     case .invitationSent(let command, let peer): bytes(Tag.invitationSent, command, peer)
     case .connected(let peer): bytes(Tag.connected, peer)
@@ -60,6 +64,9 @@ extension Event: TraceCoded {
     case .invitationEnded: .invitationEnded(try reader(), try reader())
     case .confirmationNeeded: .confirmationNeeded(try reader(), code: try reader())
     case .codeShown: .codeShown(try reader(), try reader(), code: try reader())
+    case .comparisonNeeded: .comparisonNeeded(try reader(), code: try reader())
+    case .comparisonEnded: .comparisonEnded(try reader(), try reader())
+    case .codesCompared: .codesCompared(try reader(), code: try reader())
     case .codeFailed: .codeFailed(try reader(), try reader(), left: try reader(), try reader())
     case .invitationSent: .invitationSent(try reader(), try reader())
     case .connected: .connected(try reader())
