@@ -70,6 +70,18 @@ struct ToolOptionsTests {
     #expect(error?.message.contains("at most 4 relays") == true, "\(error?.message ?? "")")
   }
 
+  @Test(
+    "a relay's address with a number that is no port is no name", arguments: ["10.0.0.7:99999", "[::1]:0", "hall:0"])
+  func relayWithoutPort(text: String) throws {
+    for error in [
+      #expect(throws: UsageError.self) { try receive("--relay=\(text)") },
+      #expect(throws: UsageError.self) { try send("--relay=\(text)", "a") },
+    ] {
+      #expect(error?.message.contains("a port from 1 to 65535") == true, "\(error?.message ?? "")")
+    }
+    #expect(try receive("--relay=Hall:").relays == [.peer(.named("Hall:"))])
+  }
+
   @Test("without options the defaults hold")
   func defaults() throws {
     #expect(try send("a") == ImageSendArguments(operands: ["a"]))

@@ -165,6 +165,14 @@ extension RelayedArguments {
   }
 }
 
+/// Whether somebody seems to have meant an address, with a number that is no port: as a name it would be looked for in
+/// vain, without a word.
+private func isHostWithoutPort(_ name: String) -> Bool {
+  guard let colon = name.lastIndex(of: ":"), colon > name.startIndex else { return false }
+  let digits = name[name.index(after: colon)...]
+  return !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isNumber }
+}
+
 /// `--relay`.
 func relayOption<Arguments: RelayedArguments>(_ help: String) -> Option<Arguments> {
   Option(
@@ -175,6 +183,9 @@ func relayOption<Arguments: RelayedArguments>(_ help: String) -> Option<Argument
         relay = try DialTarget(value)
       } catch {
         throw .because("a relay is given by its name, its fingerprint or its address")
+      }
+      if case .peer(.named(let name)) = relay, isHostWithoutPort(name) {
+        throw .because("behind a host stands a port from 1 to 65535; a relay of that name is given by its fingerprint")
       }
       if arguments.relays.contains(relay) { return }
       guard arguments.relays.count < CommandLineLimits.relays else {
