@@ -54,14 +54,16 @@ extension World {
   }
 
   /// Whether a hostile member has the last place beside one of two nodes: it may be a member of whom it likes. The two
-  /// have places for as many as the smaller of their sessions.
-  func isTakenByHostile(_ one: Int, _ other: Int?) -> Bool {
+  /// have places for as many as the smaller of their sessions, and one that tells only one of them that it is of the
+  /// group counts for both.
+  func isTakenByHostile(_ one: Int, _ other: Int) -> Bool {
     guard scenario.isCrowded else { return false }
-    let capacity = min(scenario.configurations[one].capacity, scenario.configurations[other ?? one].capacity)
-    return [one, other ?? one].contains { index in
-      let members = nodes[index].record.members
-      return members.count + 1 >= capacity && members.keys.contains(where: isOfHostile)
-    }
+    let capacity = min(scenario.configurations[one].capacity, scenario.configurations[other].capacity)
+    let hostile = [one, other].map { nodes[$0].record.members.keys.count(where: isOfHostile) }
+    let counted = [
+      nodes[one].record.members.count + 1 + hostile[1], nodes[other].record.members.count + 1 + hostile[0],
+    ]
+    return hostile != [0, 0] && counted.contains { $0 >= capacity }
   }
 
   func checkNobodyIsLeftOut() {
