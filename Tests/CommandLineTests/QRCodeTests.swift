@@ -8,7 +8,7 @@ import Testing
 struct QRCodeTests {
   private static let fingerprint = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
-  /// Debian's libqrencode4, which only this test needs.
+  /// Debian's libqrencode4, which Tools/set-up --test installs.
   static let needsLibrary: ConditionTrait = .enabled(
     if: dlopen("libqrencode.so.4", RTLD_NOW | RTLD_LOCAL) != nil, "libqrencode4 is not installed")
 
