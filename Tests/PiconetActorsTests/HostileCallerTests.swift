@@ -10,7 +10,18 @@ import Testing
 struct HostileCallerTests {
   private struct Attacker {
     let member: Member
+    let session: Session
     var frames: Messages.AsyncIterator
+
+    init(_ member: Member, in session: Session) {
+      self.member = member
+      self.session = session
+      frames = session.messages(in: PiconetActorSystem.channel).makeAsyncIterator()
+    }
+
+    func longFrames() -> LongFrames {
+      LongFrames(messages: session.messages(in: PiconetActorSystem.longChannel).makeAsyncIterator())
+    }
 
     func send(_ frame: CallFrame) async throws { try await member.send(frame.encoded, in: PiconetActorSystem.channel) }
 
@@ -46,9 +57,7 @@ struct HostileCallerTests {
       try await PiconetActorSystem.run(on: serviceNode, configuration) { service in
         let log = DeskLog()
         try service.publish(WorkingDesk(log: log, actorSystem: service), at: "/desk")
-        var attacker = Attacker(
-          member: try #require(clientNode.session[serviceNode.id]),
-          frames: clientNode.session.messages(in: PiconetActorSystem.channel).makeAsyncIterator())
+        var attacker = Attacker(try #require(clientNode.session[serviceNode.id]), in: clientNode.session)
         try await body(&attacker, log)
         // Whatever it was, the program serves on.
         let desk = try WorkingDesk.resolve(id: RemoteObjectID(serviceNode.id, "/desk"), using: service)
@@ -177,31 +186,58 @@ struct HostileCallerTests {
     }
   }
 
-  @Test("a member that calls for long results and reads none ends its calls, and makes nothing pile up without end")
+  @Test("a member that calls for long results and reads none makes no more wait than may; it is told, and may go on")
   func unreadResults() async throws {
     var configuration = ActorSystemConfiguration()
     configuration.sizeLimit = 65_536
+    configuration.resultLimit = 2 * 1_048_576
     try await run(configuration) { attacker, _ in
-      // It takes results of 4 MiB, and never reads the channel in which they come.
+      // It takes results of 4 MiB, and does not read the channel in which they come.
       try await attacker.send(.hello(.init(instance: 1, limits: .usual, asks: false)))
-      // 4 MiB may wait: 13 results; the 100 are 30 MB.
-      for number in 1...100 as ClosedRange<UInt64> {
-        try await attacker.call(number, "bytes", arguments: [0x81, 0x1A, 0x00, 0x04, 0x93, 0xE0])
-      }
-      for number in 101...100_000 as ClosedRange<UInt64> {
-        try await attacker.call(number, "reset")
-        let answer = try await attacker.answer()
-        if case .goodbye(let code, let text) = answer {
-          #expect(code == .protocolBroken)
-          #expect(text.contains("4194304 bytes of long answers wait"))
+      let size = CBORValue.array([.unsigned(300_000)]).encoded
+      // 30 MB; beside what may wait, there is the window of the channel.
+      for number in 1...100 as ClosedRange<UInt64> { try await attacker.call(number, "bytes", arguments: size) }
+      var refused: Set<UInt64> = []
+      while refused.count < 80 {
+        guard case .failure(let number, let failure) = try await attacker.answer() else {
+          Issue.record("it is no refusal")
           return
         }
-        guard case .result(number, _) = answer else {
-          Issue.record("\(answer) is no answer to call \(number)")
-          return
-        }
+        #expect(failure.code == .tooManyCalls && failure.text.contains("2097152"), "\(failure)")
+        refused.insert(number)
       }
-      Issue.record("it is not ended")
+      // What waits is whole, and calls are served again as it is read.
+      var long = attacker.longFrames()
+      var kept: Set<UInt64> = []
+      var next: UInt64 = 101
+      while kept.max() ?? 0 <= 100 {
+        kept.insert(try await long.nextResult(of: 300_000))
+        try await attacker.call(next, "bytes", arguments: size)
+        next += 1
+      }
+      #expect(kept.isDisjoint(with: refused))
+      #expect(kept.count <= 20, "4 MiB wait, the window of the channel among them, and what is read meanwhile")
+    }
+  }
+
+  /// The long frames that come to an attacker.
+  private struct LongFrames {
+    var messages: Messages.AsyncIterator
+
+    /// The number of the next call that has a result.
+    mutating func nextResult(of count: Int) async throws -> UInt64 {
+      var bytes: [UInt8] = []
+      while let message = await messages.next() {
+        switch try CallFrame(decoding: message.bytes) {
+        case .begin(_, _, let part): bytes = Array(part)
+        case .next(_, let part): bytes += part
+        default: throw CancellationError()
+        }
+        guard bytes.count > count else { continue }
+        guard case .result(let number, _) = try CallFrame(decoding: bytes[...]) else { break }
+        return number
+      }
+      throw CancellationError()
     }
   }
 
@@ -221,9 +257,7 @@ struct HostileCallerTests {
           let log = DeskLog()
           try service.publish(WorkingDesk(log: log, actorSystem: service), at: "/desk")
           try await PiconetActorSystem.run(on: honestNode) { honest in
-            var attacker = Attacker(
-              member: try #require(hostileNode.session[serviceNode.id]),
-              frames: hostileNode.session.messages(in: PiconetActorSystem.channel).makeAsyncIterator())
+            var attacker = Attacker(try #require(hostileNode.session[serviceNode.id]), in: hostileNode.session)
             let toService = try #require(honestNode.session[serviceNode.id])
             try await honest.ping(toService)
             try await body(service, log, &attacker, honest, toService)

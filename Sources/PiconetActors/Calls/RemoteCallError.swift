@@ -46,7 +46,8 @@ public struct RemoteCallError: Error, Sendable, CustomStringConvertible {
     public static let wrongArguments = Code(known: .wrongArguments)
     /// The other side's policy does not allow the call.
     public static let notAllowed = Code(known: .notAllowed)
-    /// More calls without an answer than the other side takes.
+    /// More calls without an answer than the other side takes, more bytes of their arguments, or of results that wait
+    /// for this side; the description has the limit, and says so where the call was served and its result is lost.
     public static let tooManyCalls = Code(known: .tooManyCalls)
     /// The arguments or the result are too large; the description has both numbers.
     public static let tooLarge = Code(known: .tooLarge)

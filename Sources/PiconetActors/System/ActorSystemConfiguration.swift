@@ -11,13 +11,17 @@ public struct ActorSystemConfiguration: Sendable {
   public var deadline: Duration = .seconds(25)
   /// Calls of one member that may have no answer yet; more are refused with `tooManyCalls`. 16 to 65,536; default 256.
   public var callLimit = CallLimits.usual.calls
-  /// The longest call or result in bytes. 65,536 to 1 GiB; default 4 MiB. Each member may make this node keep 64 times
-  /// as much in results that it does not read.
+  /// The longest call or result in bytes. 65,536 to 1 GiB; default 4 MiB.
   public var sizeLimit = CallLimits.usual.frame
   /// The most bytes of arguments of one member's calls that are being served at once; a call beyond that is refused
   /// with `tooManyCalls`, and others of its calls and of other members are not touched. At least `sizeLimit`; default
   /// 32 MiB.
   public var argumentLimit = CallLimits.arguments
+  /// The most bytes of results that wait until one member takes them, of results above 16,384 bytes. While half of it
+  /// waits, calls of that member are refused with `tooManyCalls`. A call that was being served before, and whose result
+  /// would go beyond all of it, gets `tooManyCalls` in place of its result, which is lost; if nothing else waits, it
+  /// may be longer. At least `sizeLimit`; default 32 MiB.
+  public var resultLimit = CallLimits.results
   /// How long a signal for all waits for a member that does not take it, such as one whose program reads nothing. More
   /// than 0 and at most a day. Default 30 s, which is more than a member is `suspended` by default.
   public var signalDeadline: Duration = .seconds(30)
@@ -44,6 +48,8 @@ public struct ActorSystemConfiguration: Sendable {
       rule = "sizeLimit is \(CallLimits.least.frame) to \(1 << 30)"
     } else if argumentLimit < sizeLimit {
       rule = "argumentLimit is at least sizeLimit, \(sizeLimit)"
+    } else if resultLimit < sizeLimit {
+      rule = "resultLimit is at least sizeLimit, \(sizeLimit)"
     } else if about.count > CallFrame.Hello.aboutLimit
       || about.contains(where: { $0.key.utf8.count > CallLimits.name || $0.value.utf8.count > CallLimits.text })
     {

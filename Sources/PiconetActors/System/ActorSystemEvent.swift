@@ -9,7 +9,8 @@ public enum ActorSystemEvent: Sendable {
   case found(Member, about: [String: String])
   /// There are no more calls to the member, or from it, for this reason.
   case lost(Member, RemoteCallError)
-  /// A call of a member was not served, for this reason, which its caller is told as well.
+  /// A call of a member was not served, for this reason, which its caller is told as well; or it was, and its caller is
+  /// told this in place of the result, which is above a limit.
   case refused(IncomingCall, RemoteCallError)
   /// The member does not let this node have the name: its policy is against it. Members that do name this node.
   case nameRefused(String, by: Member)

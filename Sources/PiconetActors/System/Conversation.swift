@@ -45,10 +45,12 @@ final class Conversation: Sendable {
     servesInPool = !system.configuration.servesOnNodeThread
     urgent = FrameSender(
       to: member, in: PiconetActorSystem.channel, limit: FrameSender.shortLimit, byteLimit: FrameSender.shortBytes)
+    // Results are refused before. Who takes back long calls for ever, and reads nothing, makes notes of that wait.
     long = FrameSender(
-      to: member, in: PiconetActorSystem.longChannel, byteLimit: FrameSender.longFrames * system.limits.frame)
+      to: member, in: PiconetActorSystem.longChannel, byteLimit: 2 * system.configuration.resultLimit)
     let calls = PeerCalls(
       instance: system.instance, own: system.limits, argumentLimit: system.configuration.argumentLimit,
+      resultLimit: system.configuration.resultLimit,
       about: system.configuration.about.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) })
     if takesCalls { urgent.send(calls.hello) }
     // Numbers of an earlier system of this node may still be in use over there.
@@ -77,9 +79,10 @@ final class Conversation: Sendable {
         switch effect {
         case .send(let frame, let isLong): (isLong ? long : urgent).send(frame)
         case .settle(let number, let answer):
-          if state.longCalls.remove(number) != nil { long.withdraw(call: number) }
+          if state.longCalls.remove(number) != nil { long.withdraw(.call(number)) }
           if let caller = state.waiters.removeValue(forKey: number) { woken.add(caller, answer) }
         case .stop(let number): if let task = state.tasks[number] { stopped.append(task) }
+        case .withdraw(let number): long.withdraw(.answer(number))
         case .greeted(let hello):
           state.about = Dictionary(hello.about.map { ($0.key, $0.value) }) { first, _ in first }
           long.reopen()
@@ -111,7 +114,7 @@ final class Conversation: Sendable {
       system?.names.ended(self, isGone: failure.code == .left)
       system?.signals.left(member)
       system?.tell(.lost(member, error(failure)), of: member)
-    case .send, .settle, .stop, .serve: break
+    case .send, .settle, .stop, .withdraw, .serve: break
     }
   }
 
@@ -164,7 +167,7 @@ final class Conversation: Sendable {
       state.waiters[number] = WaitingCaller(continuation)
       if PeerCalls.isLong(frame) {
         state.longCalls.insert(number)
-        long.send(frame, call: number)
+        long.send(frame, .call(number))
       } else {
         urgent.send(frame)
       }
@@ -184,7 +187,10 @@ final class Conversation: Sendable {
 
   /// Begins to serve a call that the machine has taken.
   func serve(_ call: CallFrame.Call) {
-    guard let system else { return finished(call.number, .failed(CallFailure(.shuttingDown, ""))) }
+    guard let system else {
+      finished(call.number, .failed(CallFailure(.shuttingDown, "")))
+      return
+    }
     // Not under the lock: the thread that it wakes may take this one's processor, and would then wait for the lock.
     // A preference for no executor would be looked up at each step of the task all the same.
     let task =
@@ -205,22 +211,29 @@ final class Conversation: Sendable {
 
   @inline(__always)
   private func run(_ call: CallFrame.Call, in system: PiconetActorSystem) async {
-    finished(call.number, await system.answer(to: call, in: self))
+    let failure = finished(call.number, await system.answer(to: call, in: self))
+    if let failure { system.refused(IncomingCall(call, in: self), failure) }
   }
 
-  private func finished(_ number: UInt64, _ answer: PeerCalls.Answer) {
-    let frame = state.withLock { state in
+  /// - Returns: why the caller is not told the answer, but this.
+  @discardableResult
+  private func finished(_ number: UInt64, _ answer: PeerCalls.Answer) -> CallFailure? {
+    let reply = state.withLock { state -> PeerCalls.Reply? in
       state.tasks[number] = nil
-      return state.calls.finished(number, with: answer)
+      state.calls.resultsWait(long.waitingBytes)
+      guard let reply = state.calls.finished(number, with: answer) else { return nil }
+      // Under the lock, so that of two that end at once one knows that the other waits.
+      if PeerCalls.isLong(reply.frame) { long.send(reply.frame, .answer(number)) }
+      return reply
     }
-    // Not under the lock: no answer waits for another one, and none behind a goodbye is read.
-    guard let frame else { return }
-    if PeerCalls.isLong(frame) {
-      long.send(frame)
+    guard let reply else { return nil }
+    if PeerCalls.isLong(reply.frame) {
       endIfUnread()
     } else {
-      urgent.send(frame)
+      // Not under the lock: no answer waits for another one, and none behind a goodbye is read.
+      urgent.send(reply.frame)
     }
+    return reply.failure
   }
 
   /// Why the answer of a call that is being served is wanted no more; nil: it is, or it has been given.
@@ -310,7 +323,11 @@ final class Conversation: Sendable {
     // Its answers could not be sent, or in countless parts.
     guard takesCalls else { return }
     let now = timer.now
-    follow(waking: &woken) { $0.received(bytes, at: now, isLong: isLong) }
+    let waiting = long.waitingBytes
+    follow(waking: &woken) { calls in
+      calls.resultsWait(waiting)
+      return calls.received(bytes, at: now, isLong: isLong)
+    }
     endIfUnread()
   }
 
@@ -321,7 +338,7 @@ final class Conversation: Sendable {
       end(CallFailure(.protocolBroken, "\(most), and the member does not read them"))
     }
     if long.hasOverflowed {
-      let text = "\(long.byteLimit) bytes of long answers wait, and the member does not read them"
+      let text = "\(long.byteLimit) bytes wait among long frames, and the member does not read them"
       end(CallFailure(.protocolBroken, text), saysGoodbye: true)
     }
   }

@@ -3,42 +3,27 @@ import PiconetCalls
 import Synchronization
 
 /// Frames for one member in one channel, in the order in which they were handed over one after the other. What can't be
-/// taken at once waits for room; a frame above the size of a part goes in parts. What waits is bounded: by the number
-/// of messages, and by their bytes beyond those of calls that wait for an answer, which the limits of calls bound.
+/// taken at once waits for room, in a `FrameQueue`.
 final class FrameSender: Sendable {
   private struct State {
-    /// Messages that wait, the next one first.
-    var waiting: ArraySlice<Waiting> = []
-    /// What they take, but for those of calls.
-    var bytes = 0
+    var queue: FrameQueue
+    /// Whether a task hands over what waits.
     var isDraining = false
     var isClosed = false
     var hasOverflowed = false
 
     mutating func close() {
       isClosed = true
-      waiting = []
-      bytes = 0
+      queue.removeAll()
     }
-  }
-
-  private struct Waiting {
-    let message: [UInt8]
-    /// The call of ours that it is, or is a part of; nil for anything else.
-    let call: UInt64?
-
-    /// What counts against the limit of bytes.
-    var cost: Int { call == nil ? message.count + FrameSender.messageCost : 0 }
   }
 
   private let member: Member
   private let channel: MessageChannel
   private let partSize: Int
-  /// The most messages that wait; beyond that it is closed.
-  private let limit: Int
-  /// The most bytes that wait, but for those of calls; beyond that it is closed, unless one frame alone takes more.
+  /// The most bytes that wait; beyond that it is closed.
   let byteLimit: Int
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// The most bytes of a message that carries a part.
   static let partLimit = 65_536
@@ -54,17 +39,15 @@ final class FrameSender: Sendable {
   /// The most bytes of those.
   static let shortBytes = 16 * 1_048_576
 
-  /// How many of the longest frames that this node takes may wait for a member as answers that it does not read.
-  static let longFrames = 64
-  /// What a message takes that waits, beside its bytes.
-  private static let messageCost = 64
-
+  /// - Parameters:
+  ///   - limit: the most frames that wait; beyond that it is closed.
+  ///   - byteLimit: the same in bytes.
   init(to member: Member, in channel: MessageChannel, limit: Int = .max, byteLimit: Int = .max) {
     self.member = member
-    self.limit = limit
     self.byteLimit = byteLimit
     self.channel = channel
     partSize = max(1, min(member.proven.messageLimit, Self.partLimit) - Self.partHead)
+    state = Mutex(State(queue: FrameQueue(partSize: partSize, countLimit: limit, byteLimit: byteLimit)))
   }
 
   /// Whether a frame has to wait behind others, or goes nowhere.
@@ -73,22 +56,35 @@ final class FrameSender: Sendable {
   /// Whether more has waited than may.
   var hasOverflowed: Bool { state.withLock { $0.hasOverflowed } }
 
+  /// The bytes that wait, but for those of calls of ours.
+  var waitingBytes: Int { state.withLock { $0.queue.bytes } }
+
   /// Takes the frame. If the member leaves, it goes nowhere: the membership says so.
-  /// - Parameter call: the call of ours that it is.
-  func send(_ frame: [UInt8], call: UInt64? = nil) {
-    if frame.count <= partSize {
-      // Not under the lock, if nothing waits: sending wakes the node's thread, which may have a frame for it itself.
-      if !hasToWait, (try? member.trySend(frame, in: channel)) != false { return }
-      return send(messages: CollectionOfOne(frame), call)
+  func send(_ frame: [UInt8], _ subject: FrameQueue.Subject = .other) {
+    // Not under the lock, if nothing waits: sending wakes the node's thread, which may have a frame for it itself.
+    if frame.count <= partSize, !hasToWait, (try? member.trySend(frame, in: channel)) != false { return }
+    let id = frame.count > partSize ? UInt64.random(in: .min ... .max) : 0
+    state.withLock { state in
+      if state.isClosed { return }
+      guard state.queue.add(frame, subject, id: id) else {
+        state.hasOverflowed = true
+        return state.close()
+      }
+      if state.isDraining { return }
+      while let message = state.queue.next {
+        // Thrown: it has left, and the frame goes nowhere.
+        guard (try? member.trySend(message, in: channel)) != false else {
+          state.isDraining = true
+          Task { await drain() }
+          return
+        }
+        state.queue.leave()
+      }
     }
-    let id = UInt64.random(in: .min ... .max)
-    send(messages: CallFrame.parts(of: frame, id: id, partSize).map(\.encoded), call)
   }
 
-  /// Gives up what waits of a call. Parts of it that have left are ended by the `begin` of the next frame.
-  func withdraw(call: UInt64) {
-    state.withLock { state in state.waiting.removeAll { $0.call == call } }
-  }
+  /// Gives up what waits of a call or an answer.
+  func withdraw(_ subject: FrameQueue.Subject) { state.withLock { $0.queue.withdraw(subject) } }
 
   /// Gives up what waits, and takes nothing more.
   func close() { state.withLock { $0.close() } }
@@ -98,30 +94,6 @@ final class FrameSender: Sendable {
 
   /// Takes frames again: the member has another system.
   func reopen() { state.withLock { if !$0.hasOverflowed { $0.isClosed = false } } }
-
-  private func send(messages: some Sequence<[UInt8]>, _ call: UInt64?) {
-    state.withLock { state in
-      if state.isClosed { return }
-      let isAlone = state.bytes == 0
-      for message in messages {
-        let waiting = Waiting(message: message, call: call)
-        if state.isDraining {
-          guard state.waiting.count < limit, isAlone || state.bytes + waiting.cost <= byteLimit else {
-            state.hasOverflowed = true
-            return state.close()
-          }
-          state.waiting.append(waiting)
-          state.bytes += waiting.cost
-          continue
-        }
-        guard (try? member.trySend(message, in: channel)) == false else { continue }
-        state.waiting.append(waiting)
-        state.bytes += waiting.cost
-        state.isDraining = true
-        Task { await drain() }
-      }
-    }
-  }
 
   private func drain() async {
     while let message = next() {
@@ -139,14 +111,9 @@ final class FrameSender: Sendable {
 
   private func next() -> [UInt8]? {
     state.withLock { state in
-      let next = state.waiting.popFirst()
-      if let next {
-        state.bytes -= next.cost
-      } else {
-        state.isDraining = false
-        state.waiting = []
-      }
-      return next?.message
+      let message = state.queue.next
+      if message == nil { state.isDraining = false } else { state.queue.leave() }
+      return message
     }
   }
 }

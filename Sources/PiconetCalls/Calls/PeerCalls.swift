@@ -14,6 +14,8 @@ public struct PeerCalls: Sendable {
     case serve(CallFrame.Call)
     /// The caller does not wait for this one any more: the task that serves it is to be cancelled.
     case stop(UInt64)
+    /// The caller does not wait for this answer any more: what has not left of it need not.
+    case withdraw(UInt64)
     /// A call of the member that is not served, and why; its caller is told.
     case refused(CallFrame.Call, CallFailure)
     /// The member has greeted: for the first time, or with another system.
@@ -29,6 +31,13 @@ public struct PeerCalls: Sendable {
     /// One item.
     case value(ArraySlice<UInt8>)
     case failed(CallFailure)
+  }
+
+  /// What a member is told once its call was served.
+  public struct Reply: Hashable, Sendable {
+    public let frame: [UInt8]
+    /// Why the frame does not hold what the task has given; nil: it does.
+    public let failure: CallFailure?
   }
 
   private struct Made: Sendable {
@@ -50,6 +59,10 @@ public struct PeerCalls: Sendable {
   public let own: CallLimits
   /// The most bytes of arguments of calls that are being served.
   public let argumentLimit: Int
+  /// The most bytes of long results that wait for the member to take them.
+  public let resultLimit: Int
+  /// The bytes of long results that wait, as `resultsWait` has said.
+  private var waitingResults = 0
   /// What the member takes.
   public private(set) var limits = CallLimits.least
   /// Which system of the member we talk to; nil until it has greeted.
@@ -70,12 +83,15 @@ public struct PeerCalls: Sendable {
   ///   - instance: that of this node's system.
   ///   - own: what it takes.
   ///   - argumentLimit: the most bytes of arguments of calls that are being served.
+  ///   - resultLimit: the most bytes of long results that wait for the member to take them.
   ///   - about: what it says of itself.
   public init(
-    instance: UInt64, own: CallLimits, argumentLimit: Int = CallLimits.arguments, about: [CallFrame.Hello.About] = []
+    instance: UInt64, own: CallLimits, argumentLimit: Int = CallLimits.arguments,
+    resultLimit: Int = CallLimits.results, about: [CallFrame.Hello.About] = []
   ) {
     self.own = own
     self.argumentLimit = argumentLimit
+    self.resultLimit = resultLimit
     greeting = CallFrame.Hello(instance: instance, limits: own, asks: true, about: about)
   }
 
@@ -126,16 +142,34 @@ public struct PeerCalls: Sendable {
   /// Why the answer of a call that is being served is wanted no more; nil: it is wanted, or its task has ended.
   public func ending(of number: UInt64) -> CallFailure? { served[number]?.ending }
 
+  /// So many bytes of long results have not left yet, since the member does not take them. Above half of what may wait
+  /// calls are refused, and a result that would go beyond all of it is given up.
+  public mutating func resultsWait(_ bytes: Int) { waitingResults = bytes }
+
   /// The task that has served a call has ended.
   /// - Returns: its answer, to be sent; nil if it is no longer wanted.
-  public mutating func finished(_ number: UInt64, with answer: Answer) -> [UInt8]? {
+  public mutating func finished(_ number: UInt64, with answer: Answer) -> Reply? {
     guard let served = served.removeValue(forKey: number) else { return nil }
     servedBytes -= served.bytes
     guard !served.isOver, ending == nil else { return nil }
     let frame = Self.frame(number, answer)
-    guard frame.count > limits.frame else { return frame }
-    let failure = CallFailure(.tooLarge, "\(frame.count) bytes of result; the caller takes \(limits.frame)")
-    return Self.frame(number, .failed(failure))
+    guard let failure = refusal(ofAnswer: frame.count, isLong: Self.isLong(frame)) else {
+      return Reply(frame: frame, failure: nil)
+    }
+    return Reply(frame: Self.frame(number, .failed(failure)), failure: failure)
+  }
+
+  /// Why an answer is not sent; nil: it is.
+  private func refusal(ofAnswer count: Int, isLong: Bool) -> CallFailure? {
+    if count > limits.frame {
+      return CallFailure(.tooLarge, "\(count) bytes of result; the caller takes \(limits.frame)")
+    }
+    // One alone may be above it: the caller has said that it takes as much.
+    guard isLong, waitingResults > 0, waitingResults + count > resultLimit else { return nil }
+    return CallFailure(
+      .tooManyCalls,
+      "it was served, and its result of \(count) bytes is lost: \(waitingResults) bytes of results wait for the caller, "
+        + "and \(resultLimit) may")
   }
 
   private static func frame(_ number: UInt64, _ answer: Answer) -> [UInt8] {
@@ -255,6 +289,12 @@ public struct PeerCalls: Sendable {
         .tooManyCalls,
         "with this one, calls of \(bytes) bytes of arguments have no answer; \(argumentLimit) are taken at once")
     }
+    // The other half is for results of calls that are being served: what was served should not be in vain.
+    guard waitingResults <= resultLimit / 2 else {
+      return CallFailure(
+        .tooManyCalls,
+        "\(waitingResults) bytes of results wait for the caller; above half of \(resultLimit) no call is served")
+    }
     return nil
   }
 
@@ -264,7 +304,8 @@ public struct PeerCalls: Sendable {
   }
 
   private mutating func stop(_ number: UInt64) -> [Effect] {
-    guard var call = served[number], !call.isOver else { return [] }
+    guard var call = served[number] else { return [.withdraw(number)] }
+    if call.isOver { return [] }
     call.ending = CallFailure(.cancelled, "the caller has taken it back")
     served[number] = call
     return [.stop(number)]

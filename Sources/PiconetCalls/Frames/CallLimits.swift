@@ -17,6 +17,8 @@ public struct CallLimits: Hashable, Sendable {
 
   /// The most bytes of arguments of one member's calls that are being served, unless the program says otherwise.
   public static let arguments = 32 * 1_048_576
+  /// The most bytes of long results that wait for one member to take them, unless the program says otherwise.
+  public static let results = 32 * 1_048_576
 
   /// The longest path in bytes.
   public static let path = 255

@@ -20,10 +20,26 @@ struct SimulatedCalls {
   /// Calls of this node without an answer.
   var made: [UInt64: Int] = [:]
   var running: [UInt64: Running] = [:]
-  /// Messages that wait for room, in each channel.
-  var waiting: [MessageChannel: ArraySlice<[UInt8]>] = [:]
+  /// Frames that wait for room, in each channel.
+  var waiting: [MessageChannel: FrameQueue]
   /// When its timer is to fire.
   var timerAt: Duration?
+
+  /// - Parameter messageLimit: the longest message that the member takes.
+  init(
+    _ instance: UInt64, _ association: AssociationID, serial: Int, firstNumber: UInt64, messageLimit: Int
+  ) {
+    machine = PeerCalls(
+      instance: instance, own: Self.limits, argumentLimit: Self.argumentLimit, resultLimit: Self.resultLimit)
+    self.association = association
+    self.serial = serial
+    lastNumber = firstNumber
+    let queue = FrameQueue(partSize: min(messageLimit, 65_536) - 32)
+    waiting = [Self.channel: queue, Self.longChannel: queue]
+  }
+
+  /// The bytes of answers that wait for room.
+  var waitingResults: Int { waiting[Self.longChannel]?.bytes ?? 0 }
 
   static let channel: MessageChannel = 62
   static let longChannel: MessageChannel = 63
@@ -31,6 +47,7 @@ struct SimulatedCalls {
 
   static let limits = CallLimits(frame: 80_000, calls: 16)
   static let argumentLimit = 150_000
+  static let resultLimit = 100_000
 }
 
 /// What is true of every call of a run.

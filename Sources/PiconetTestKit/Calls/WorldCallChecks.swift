@@ -45,8 +45,8 @@ extension World {
   private func check(_ failure: CallFailure, of truth: CallTruths.Truth, _ number: Int, _ node: SimulatedNode) {
     let isRemade = calls.remade.contains(truth.to) || calls.remade.contains(truth.from)
     let mayEndSo: [CallFailure.Code: Bool] = [
-      .tooManyCalls: truth.served == 0,
       // Of the arguments, or of the result.
+      .tooManyCalls: (truth.served == 0) == (truth.answered == nil),
       .tooLarge: (truth.served == 0) == (truth.answered == nil),
       .cancelled: truth.isTakenBack, .timedOut: callTime >= truth.deadline,
       .left: node.record.members[truth.to] != truth.association, .shuttingDown: isRemade, .restarted: isRemade,
@@ -75,6 +75,10 @@ extension World {
     if machine.servedCount > SimulatedCalls.limits.calls { finding("n\(node.index) serves too many calls") }
     if machine.servedBytes > SimulatedCalls.argumentLimit {
       finding("n\(node.index) keeps \(machine.servedBytes) bytes of arguments of \(name(peer))")
+    }
+    // One alone may be longer.
+    if conversation.waitingResults > max(SimulatedCalls.resultLimit, SimulatedCalls.limits.frame) + 10_000 {
+      finding("n\(node.index) keeps \(conversation.waitingResults) bytes of answers for \(name(peer))")
     }
     if machine.servedCount != conversation.running.count || machine.outgoingCount != conversation.made.count {
       finding("n\(node.index) and its calls with \(name(peer)) disagree")

@@ -12,13 +12,12 @@ extension World {
       let association = node.record.members[peer.node]
     else { return }
     calls.lastSerial += 1
-    let machine = PeerCalls(
-      instance: node.application.callInstance, own: SimulatedCalls.limits, argumentLimit: SimulatedCalls.argumentLimit)
-    node.application.calls[peer.node] = SimulatedCalls(
-      machine: machine, association: association, serial: calls.lastSerial,
-      // Numbers of an earlier system of this node may still be in use over there.
-      lastNumber: callDice.word() >> 16)
-    send(machine.hello, in: SimulatedCalls.channel, to: peer.node, node)
+    // Numbers of an earlier system of this node may still be in use over there.
+    let fresh = SimulatedCalls(
+      node.application.callInstance, association, serial: calls.lastSerial, firstNumber: callDice.word() >> 16,
+      messageLimit: peer.messageLimit)
+    node.application.calls[peer.node] = fresh
+    send(fresh.machine.hello, in: SimulatedCalls.channel, to: peer.node, node)
     guard !isCalm, let persona = scenario.callPersonas[node.index] else { return }
     for _ in 0..<callDice.number(persona.calls) {
       plan(.call(peer.node), of: node, in: callDice.chance(30) ? 0 : callDice.milliseconds(0...persona.spread))
@@ -38,19 +37,18 @@ extension World {
     calls.remade.insert(node.node)
     node.application.callInstance = callDice.word()
     for peer in node.application.calls.keys.sorted() {
-      guard let former = node.application.calls[peer] else { continue }
+      guard let former = node.application.calls[peer], let limit = node.application.messageLimits[peer] else {
+        continue
+      }
       send(CallFrame.goodbye(.shuttingDown, "").encoded, in: SimulatedCalls.channel, to: peer, node)
       change(peer, node) { calls, _ in calls.machine.end(CallFailure(.shuttingDown, "")) }
       checkNothingLeft(of: peer, node)
-      // What waits was said before the system that follows.
-      let waiting = node.application.calls[peer]?.waiting[SimulatedCalls.channel]
       calls.lastSerial += 1
       var fresh = SimulatedCalls(
-        machine: PeerCalls(
-          instance: node.application.callInstance, own: SimulatedCalls.limits,
-          argumentLimit: SimulatedCalls.argumentLimit),
-        association: former.association, serial: calls.lastSerial, lastNumber: callDice.word() >> 16)
-      fresh.waiting[SimulatedCalls.channel] = waiting
+        node.application.callInstance, former.association, serial: calls.lastSerial,
+        firstNumber: callDice.word() >> 16, messageLimit: limit)
+      // What waits was said before the system that follows.
+      fresh.waiting[SimulatedCalls.channel] = node.application.calls[peer]?.waiting[SimulatedCalls.channel]
       node.application.calls[peer] = fresh
       send(fresh.machine.hello, in: SimulatedCalls.channel, to: peer, node)
     }
@@ -84,9 +82,10 @@ extension World {
       } catch {
         refusal = error
       }
-      return refusal == nil ? [.send(frame)] : []
+      return []
     }
     if let refusal { return settled(truth, .failed(refusal), node) }
+    sendCalls(frame, .call(number), to: peer, node)
     if callDice.chance(10) {
       plan(
         .cancelCall(peer, conversation.serial, number), of: node,
@@ -105,11 +104,12 @@ extension World {
       let running = conversation.running.removeValue(forKey: number)
     else { return }
     let result = running.truth.map(CallTruths.result) ?? CBORValue.null.encoded
-    let frame = conversation.machine.finished(number, with: .value(result[...]))
+    conversation.machine.resultsWait(conversation.waitingResults)
+    let reply = conversation.machine.finished(number, with: .value(result[...]))
     node.application.calls[peer] = conversation
-    if let frame {
+    if let reply {
       if let truth = running.truth { calls[truth].answered = callTime }
-      perform([.send(frame)], peer, node)
+      sendCalls(reply.frame, .answer(number), to: peer, node)
     }
     armCalls(peer, node)
   }
@@ -134,7 +134,8 @@ extension World {
       let count = scenario.faults.contains(.callRepeated) && faultDice.chance(20) ? 2 : 1
       for _ in 0..<count where node.application.calls[peer] != nil {
         change(peer, node) { calls, now in
-          calls.machine.received(message, at: now, isLong: channel == SimulatedCalls.longChannel)
+          calls.machine.resultsWait(calls.waitingResults)
+          return calls.machine.received(message, at: now, isLong: channel == SimulatedCalls.longChannel)
         }
       }
     }
@@ -156,10 +157,10 @@ extension World {
   private func perform(_ effects: [PeerCalls.Effect], _ peer: NodeID, _ node: SimulatedNode) {
     for effect in effects {
       switch effect {
-      case .send(let frame, let isLong):
-        let isLong = isLong || PeerCalls.isLong(frame)
-        send(frame, in: isLong ? SimulatedCalls.longChannel : SimulatedCalls.channel, to: peer, node)
+      case .send(let frame, let isLong): sendCalls(frame, isLong: isLong, .other, to: peer, node)
+      case .withdraw(let number): withdraw(.answer(number), of: peer, node)
       case .settle(let number, let answer):
+        withdraw(.call(number), of: peer, node)
         guard let truth = node.application.calls[peer]?.made.removeValue(forKey: number) else {
           finding("n\(node.index): call \(number) to \(name(peer)) is settled, and nobody waits for it")
           return
@@ -201,26 +202,40 @@ extension World {
 
   // MARK: Frames
 
+  private func sendCalls(
+    _ frame: [UInt8], isLong: Bool = false, _ subject: FrameQueue.Subject, to peer: NodeID, _ node: SimulatedNode
+  ) {
+    let isLong = isLong || PeerCalls.isLong(frame)
+    send(frame, in: isLong ? SimulatedCalls.longChannel : SimulatedCalls.channel, subject, to: peer, node)
+  }
+
   /// Takes a frame, in parts if one message can't hold it; what the queue has no room for waits.
-  private func send(_ frame: [UInt8], in channel: MessageChannel, to peer: NodeID, _ node: SimulatedNode) {
-    guard let limit = node.application.messageLimits[peer], node.application.calls[peer] != nil else { return }
-    let part = max(1, min(limit, 65_536) - 32)
-    let messages =
-      frame.count <= part ? [frame] : CallFrame.parts(of: frame, id: callDice.word(), part).map(\.encoded)
-    node.application.calls[peer]?.waiting[channel, default: []] += messages
+  private func send(
+    _ frame: [UInt8], in channel: MessageChannel, _ subject: FrameQueue.Subject = .other, to peer: NodeID,
+    _ node: SimulatedNode
+  ) {
+    guard node.application.calls[peer] != nil else { return }
+    // All messages take as much.
+    let id = frame.count > 2_900 ? callDice.word() : 0
+    _ = node.application.calls[peer]?.waiting[channel]?.add(frame, subject, id: id)
     sendWaitingCalls(to: peer, in: channel, node)
+  }
+
+  /// Nobody waits for it any more: what has not left of it goes nowhere.
+  private func withdraw(_ subject: FrameQueue.Subject, of peer: NodeID, _ node: SimulatedNode) {
+    node.application.calls[peer]?.waiting[SimulatedCalls.longChannel]?.withdraw(subject)
   }
 
   func sendWaitingCalls(to peer: NodeID, in channel: MessageChannel, _ node: SimulatedNode) {
     guard let conversation = node.application.calls[peer] else { return }
     let association = conversation.association
     let key = ChannelKey(peer: peer, channel: channel)
-    while let message = node.application.calls[peer]?.waiting[channel]?.first {
+    while let message = node.application.calls[peer]?.waiting[channel]?.next {
       let cost = message.count + WireLimits.messageCost
       let queued = node.application.queuedCost[key, default: 0] + cost
       guard queued <= scenario.configurations[node.index].messageWindow else { return }
       node.application.queuedCost[key] = queued
-      node.application.calls[peer]?.waiting[channel]?.removeFirst()
+      node.application.calls[peer]?.waiting[channel]?.leave()
       post(.callMessage(peer, association, message, in: channel), to: node)
     }
   }

@@ -73,7 +73,7 @@ struct CallWorld {
         if !sides[index].stopped.insert(number).inserted { faults.append("\(number) is stopped twice") }
         // Most tasks heed it, some do not.
         if Bool.random(using: &dice) { sides[index].running[number] = .some(now) }
-      case .refused, .greeted, .passed, .closed: break
+      case .withdraw, .refused, .greeted, .passed, .closed: break
       }
     }
   }
@@ -102,7 +102,9 @@ struct CallWorld {
   mutating func finish(_ number: UInt64, at index: Int) {
     sides[index].running[number] = nil
     let value = CBORValue.unsigned(number * 2).encoded
-    if let frame = sides[index].calls.finished(number, with: .value(value[...])) { send(frame, false, from: index) }
+    if let reply = sides[index].calls.finished(number, with: .value(value[...])) {
+      send(reply.frame, false, from: index)
+    }
   }
 
   /// Passes so much time, in which whatever is due happens, the earliest first.

@@ -139,12 +139,12 @@ struct PeerCallsTests {
     }
     _ = calls.received(Self.call(2)[...], at: .zero)
     let answer = calls.finished(2, with: .value(large[...]))
-    let frame = try #require(answer)
-    guard case .failure(2, let failure) = try CallFrame(decoding: frame[...]) else {
+    let reply = try #require(answer)
+    guard case .failure(2, let failure) = try CallFrame(decoding: reply.frame[...]) else {
       Issue.record("the result is sent")
       return
     }
-    #expect(failure.code == .tooLarge)
+    #expect(failure.code == .tooLarge && reply.failure == failure)
   }
 
   @Test("a greeting says what the member takes, is answered if it asks, and a new system's ends the calls to the old")
@@ -249,6 +249,52 @@ struct PeerCallsTests {
     #expect(calls.received(call(5, 40_000), at: .zero).count == 1)
     for number in [2, 4, 5] as [UInt64] { _ = calls.finished(number, with: .value(Self.value)) }
     #expect(calls.servedBytes == 0)
+  }
+
+  @Test("results that the member does not take have a limit in bytes: more are lost, and above half no call is served")
+  func resultBytes() throws {
+    var calls = PeerCalls(instance: 1, own: .usual, resultLimit: 100_000)
+    _ = calls.received(CallFrame.hello(.init(instance: 2, limits: .usual, asks: false)).encoded[...], at: .zero)
+    let long = CBORValue.array([.bytes([UInt8](repeating: 0, count: 60_000))]).encoded[...]
+    for number in 1...6 as ClosedRange<UInt64> { _ = calls.received(Self.call(number)[...], at: .zero) }
+    let first = calls.finished(1, with: .value(long))
+    #expect(try #require(first).failure == nil)
+    calls.resultsWait(40_100)
+    let second = calls.finished(2, with: .value(long))
+    let reply = try #require(second)
+    guard case .failure(2, let failure) = try CallFrame(decoding: reply.frame[...]) else {
+      Issue.record("more waits than may")
+      return
+    }
+    #expect(failure == reply.failure)
+    #expect(failure.code == .tooManyCalls && failure.text.contains("100000") && failure.text.contains("lost"))
+    let short = calls.finished(3, with: .value(Self.value))
+    #expect(try #require(short).failure == nil, "a short one waits elsewhere")
+    calls.resultsWait(50_001)
+    let effects = calls.received(Self.call(7)[...], at: .zero)
+    guard case .refused(let call, let why)? = effects.last, effects.count == 2 else {
+      Issue.record("it is served: \(effects)")
+      return
+    }
+    #expect(call.number == 7 && why.code == .tooManyCalls && why.text.contains("100000"))
+    calls.resultsWait(50_000)
+    #expect(calls.received(Self.call(8)[...], at: .zero).count == 1, "there is room again")
+    // One alone may be as long as the caller takes.
+    calls.resultsWait(0)
+    let longest = CBORValue.array([.bytes([UInt8](repeating: 0, count: 200_000))]).encoded[...]
+    let alone = calls.finished(4, with: .value(longest))
+    #expect(try #require(alone).failure == nil)
+  }
+
+  @Test("an answer that its caller does not wait for any more is withdrawn, if it waits itself")
+  func withdrawnAnswer() throws {
+    var calls = Self.calls()
+    _ = calls.received(Self.call(1)[...], at: .zero)
+    _ = calls.received(Self.call(2)[...], at: .zero)
+    _ = calls.finished(1, with: .value(Self.value))
+    #expect(calls.received(CallFrame.cancel(number: 1).encoded[...], at: .zero) == [.withdraw(1)])
+    #expect(calls.received(CallFrame.cancel(number: 2).encoded[...], at: .zero) == [.stop(2)])
+    #expect(calls.received(CallFrame.cancel(number: 2).encoded[...], at: .zero) == [], "it is stopped once")
   }
 
   @Test("of many calls that are served the arguments are kept, and not what they were read with")
