@@ -41,6 +41,13 @@ private let lampInterface = RemoteInterface(
 distributed actor WorkingLamp: Lamp {
   typealias ActorSystem = PiconetActorSystem
   private var brightness = 0
+  private let waits: AsyncStream<Void>.Continuation?
+
+  /// - Parameter waits: told of each call of `wait`.
+  init(actorSystem: PiconetActorSystem, waits: AsyncStream<Void>.Continuation? = nil) {
+    self.actorSystem = actorSystem
+    self.waits = waits
+  }
 
   distributed func describe(_ prefix: String, _ suffix: String?) -> String { prefix + (suffix ?? "\u{1B}[31m.") }
   distributed func brighten(_ steps: Int) -> Int {
@@ -51,7 +58,10 @@ distributed actor WorkingLamp: Lamp {
   distributed func length(_ bytes: [UInt8]) -> [UInt8] { Array("\(bytes.count) ".utf8) + bytes }
   distributed func reset() { brightness = 0 }
   /// Until it is cancelled.
-  distributed func wait() async { for await _ in AsyncStream<Void>.makeStream().stream {} }
+  distributed func wait() async {
+    waits?.yield()
+    for await _ in AsyncStream<Void>.makeStream().stream {}
+  }
   distributed func fail() throws { throw CocoaError(.fileNoSuchFile) }
 }
 
@@ -230,6 +240,52 @@ struct ObjectToolTests {
         outputOnTerminal: true)
       #expect(await shown.end() == 0, "\(shown.error)")
       #expect(shown.error.contains("b\"") && !shown.error.contains("\u{202E}"), "\(shown.error)")
+    }
+  }
+
+  @Test("a device that leaves in the middle of a call, or between pings, ends them at once, and is said to have left")
+  func leaving() async throws {
+    try await ToolScene.run { scene in
+      try await scene.withNode("Ceiling") { node in
+        try await PiconetActorSystem.run(on: node) { system in
+          let waits = AsyncStream.makeStream(of: Void.self)
+          try system.publish(WorkingLamp(actorSystem: system, waits: waits.continuation), at: "/lamp")
+          try await node.setAvailable(true)
+          let call = try scene.start(
+            "piconet", ["call", "--timeout", "300", "Ceiling", "/lamp", "wait"], state: "caller")
+          for await _ in waits.stream { break }
+          for member in node.session.members { await member.disconnect() }
+          #expect(await call.end() == 5, "\(call.error)")
+          #expect(call.error.contains("left") && call.output.isEmpty, "\(call.error)")
+          let ping = try scene.start(
+            "piconet", ["ping", "--timeout", "300", "--interval", "0.01", "Ceiling", "/lamp"], state: "caller")
+          #expect(await ping.shows("seq=3"), "\(ping.error)")
+          for member in node.session.members { await member.disconnect() }
+          #expect(await ping.end() == 5, "\(ping.error)")
+          #expect(ping.output.contains(" sent, "), "\(ping.output)")
+        }
+      }
+    }
+  }
+
+  @Test("a program whose policy does not let the caller do so is said not to allow it, whatever is asked")
+  func notAllowed() async throws {
+    try await ToolScene.run { scene in
+      try await scene.withNode("Ceiling") { node in
+        var configuration = ActorSystemConfiguration()
+        configuration.policy = .asking { _ in false }
+        try await PiconetActorSystem.run(on: node, configuration) { system in
+          try system.publish(WorkingLamp(actorSystem: system), at: "/lamp")
+          try await node.setAvailable(true)
+          for words in [
+            ["introspect", "Ceiling"], ["call", "Ceiling", "/lamp", "reset"], ["ping", "Ceiling", "/lamp"],
+          ] {
+            let tool = try scene.start("piconet", words, state: "caller")
+            #expect(await tool.end() == 4, "\(words): \(tool.error)")
+            #expect(tool.error.contains("the device does not allow this call"), "\(words): \(tool.error)")
+          }
+        }
+      }
     }
   }
 
