@@ -21,13 +21,15 @@ class Failed(Exception):
 class Process:
     """One program whose standard output and error go to files, ended at the latest by close()."""
 
-    def __init__(self, arguments, environment, folder):
+    def __init__(self, arguments, environment, folder, cpu=None):
+        """With `cpu` it has that processor alone from its beginning: Swift's pool of threads is as wide as what a program has then."""
         self.arguments = arguments
         self.output = tempfile.TemporaryFile("w+", dir=folder)
         self.errors = tempfile.TemporaryFile("w+", dir=folder)
         self.process = subprocess.Popen(
             arguments, stdin=subprocess.DEVNULL, stdout=self.output, stderr=self.errors,
-            env={**os.environ, **environment})
+            env={**os.environ, **environment},
+            preexec_fn=None if cpu is None else lambda: os.sched_setaffinity(0, {cpu}))
 
     def text(self, file):
         # pread: the child writes at the offset that both share.
@@ -90,7 +92,7 @@ def both_ends(program, mode, server, client, cpus, folder):
             state = os.path.join(folder, "state" + end)
             process = Process(
                 [program, mode, end, "--port", port, "--cpu", str(cpu)] + options,
-                {"XDG_STATE_HOME": state, "PICONET_INTERFACES": "lo"}, folder)
+                {"XDG_STATE_HOME": state, "PICONET_INTERFACES": "lo"}, folder, cpu)
             started.append(process)
             ends.append(process)
         for process in reversed(ends):
