@@ -1,5 +1,6 @@
 import Piconet
 import PiconetActors
+import PiconetCalls
 import TestSupport
 import Testing
 
@@ -32,6 +33,9 @@ struct CallPriorityTests {
         let urgent = try #require(channels.firstIndex(of: PiconetActorSystem.channel))
         #expect(channels[(urgent + 1)...].contains(0), "it has waited for all others")
         #expect(channels.count { $0 == PiconetActorSystem.channel } == 2)
+        // Long ones wait until the member is known to have an actor system.
+        let hello = CallFrame.hello(.init(instance: 1, limits: .usual, asks: false))
+        try await #require(serviceNode.session[clientNode.id]).send(hello.encoded, in: PiconetActorSystem.channel)
         let long = Task { try await desk.length(of: [UInt8](repeating: 1, count: 50_000)) }
         #expect(await messages.next()?.channel == PiconetActorSystem.longChannel)
         long.cancel()

@@ -46,8 +46,9 @@ final class Conversation: Sendable {
     urgent = FrameSender(
       to: member, in: PiconetActorSystem.channel, limit: FrameSender.shortLimit, byteLimit: FrameSender.shortBytes)
     // Results are refused before. Who takes back long calls for ever, and reads nothing, makes notes of that wait.
+    // Held until the member has greeted: it would take what overtakes our greeting for a former system's.
     long = FrameSender(
-      to: member, in: PiconetActorSystem.longChannel, byteLimit: 2 * system.configuration.resultLimit)
+      to: member, in: PiconetActorSystem.longChannel, byteLimit: 2 * system.configuration.resultLimit, isHeld: true)
     let calls = PeerCalls(
       instance: system.instance, own: system.limits, argumentLimit: system.configuration.argumentLimit,
       resultLimit: system.configuration.resultLimit,
@@ -85,7 +86,7 @@ final class Conversation: Sendable {
         case .withdraw(let number): long.withdraw(.answer(number))
         case .greeted(let hello):
           state.about = Dictionary(hello.about.map { ($0.key, $0.value) }) { first, _ in first }
-          long.reopen()
+          long.open()
         case .serve(let call): woken.add(call, for: self)
         case .closed(let failure):
           // Parts of two systems of one node must not mix.

@@ -10,6 +10,8 @@ final class FrameSender: Sendable {
     /// Whether a task hands over what waits.
     var isDraining = false
     var isClosed = false
+    /// Whether what there is waits until the member has greeted.
+    var isHeld: Bool
     var hasOverflowed = false
 
     mutating func close() {
@@ -42,16 +44,20 @@ final class FrameSender: Sendable {
   /// - Parameters:
   ///   - limit: the most frames that wait; beyond that it is closed.
   ///   - byteLimit: the same in bytes.
-  init(to member: Member, in channel: MessageChannel, limit: Int = .max, byteLimit: Int = .max) {
+  ///   - isHeld: whether it takes frames, and sends none before `open`.
+  init(
+    to member: Member, in channel: MessageChannel, limit: Int = .max, byteLimit: Int = .max, isHeld: Bool = false
+  ) {
     self.member = member
     self.byteLimit = byteLimit
     self.channel = channel
     partSize = max(1, min(member.proven.messageLimit, Self.partLimit) - Self.partHead)
-    state = Mutex(State(queue: FrameQueue(partSize: partSize, countLimit: limit, byteLimit: byteLimit)))
+    let queue = FrameQueue(partSize: partSize, countLimit: limit, byteLimit: byteLimit)
+    state = Mutex(State(queue: queue, isHeld: isHeld))
   }
 
   /// Whether a frame has to wait behind others, or goes nowhere.
-  private var hasToWait: Bool { state.withLock { $0.isDraining || $0.isClosed } }
+  private var hasToWait: Bool { state.withLock { $0.isDraining || $0.isClosed || $0.isHeld } }
 
   /// Whether more has waited than may.
   var hasOverflowed: Bool { state.withLock { $0.hasOverflowed } }
@@ -70,16 +76,19 @@ final class FrameSender: Sendable {
         state.hasOverflowed = true
         return state.close()
       }
-      if state.isDraining { return }
-      while let message = state.queue.next {
-        // Thrown: it has left, and the frame goes nowhere.
-        guard (try? member.trySend(message, in: channel)) != false else {
-          state.isDraining = true
-          Task { await drain() }
-          return
-        }
-        state.queue.leave()
+      if !state.isDraining, !state.isHeld { sendWaiting(&state) }
+    }
+  }
+
+  private func sendWaiting(_ state: inout State) {
+    while let message = state.queue.next {
+      // Thrown: it has left, and the frame goes nowhere.
+      guard (try? member.trySend(message, in: channel)) != false else {
+        state.isDraining = true
+        Task { await drain() }
+        return
       }
+      state.queue.leave()
     }
   }
 
@@ -92,8 +101,15 @@ final class FrameSender: Sendable {
   /// Takes nothing more; what waits still goes.
   func finish() { state.withLock { $0.isClosed = true } }
 
-  /// Takes frames again: the member has another system.
-  func reopen() { state.withLock { if !$0.hasOverflowed { $0.isClosed = false } } }
+  /// Sends what waits, and takes frames again: the member has greeted, maybe with another system.
+  func open() {
+    state.withLock { state in
+      if state.hasOverflowed { return }
+      state.isClosed = false
+      state.isHeld = false
+      if !state.isDraining { sendWaiting(&state) }
+    }
+  }
 
   private func drain() async {
     while let message = next() {

@@ -241,7 +241,8 @@ public struct PeerCalls: Sendable {
       effects += end(CallFailure(.restarted, "the device serves other objects now"))
     }
     let isKnown = ending == nil && instance == hello.instance
-    if !isKnown { assemblies = [PartAssembly(), PartAssembly()] }
+    // Of another system before, `end` has given up what had begun. Parts in the other channel may come before the first
+    // greeting.
     ending = nil
     instance = hello.instance
     limits = hello.limits

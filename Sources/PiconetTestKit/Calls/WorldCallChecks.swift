@@ -54,11 +54,21 @@ extension World {
     if mayEndSo[failure.code] != true {
       finding("call \(number) of n\(node.index) to \(name(truth.to)) ends with \(failure): \(truth)")
     }
-    // Over a slow link much is on the way before it.
+    // Over a slow link, or to one that reads slowly, much is on the way before it.
     if failure.code == .timedOut, scenario.isFair, scenario.fairLinks, let answered = truth.answered,
-      answered + .seconds(2) < truth.deadline
+      answered + .seconds(2) < truth.deadline, !areAnswersUnderWay(from: truth.to, to: truth.from)
     {
-      finding("the answer to call \(number) of n\(node.index) is lost")
+      finding("the answer to call \(number) of n\(node.index) is lost: \(truth)")
+    }
+  }
+
+  /// Whether frames of calls wait until they may leave, or until they are taken.
+  private func areAnswersUnderWay(from callee: NodeID, to caller: NodeID) -> Bool {
+    guard let index = indices[callee.peer] else { return false }
+    let application = nodes[index].application
+    return SimulatedCalls.channels.contains { channel in
+      application.queuedCost[ChannelKey(peer: caller, channel: channel), default: 0] > 0
+        || application.calls[caller]?.waiting[channel]?.isEmpty == false
     }
   }
 

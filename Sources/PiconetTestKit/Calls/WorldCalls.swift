@@ -170,7 +170,8 @@ extension World {
       case .stop(let number): stop(number, of: peer, node)
       case .refused: statistics.callsRefused += 1
       case .closed(let failure): closed(failure, by: peer, node)
-      case .greeted, .passed: break
+      case .greeted: sendWaitingCalls(to: peer, in: SimulatedCalls.longChannel, node)
+      case .passed: break
       }
     }
   }
@@ -228,6 +229,8 @@ extension World {
 
   func sendWaitingCalls(to peer: NodeID, in channel: MessageChannel, _ node: SimulatedNode) {
     guard let conversation = node.application.calls[peer] else { return }
+    // Before the member has greeted it would take them for a former system's, if they overtook our greeting.
+    if channel == SimulatedCalls.longChannel, conversation.machine.instance == nil { return }
     let association = conversation.association
     let key = ChannelKey(peer: peer, channel: channel)
     while let message = node.application.calls[peer]?.waiting[channel]?.next {

@@ -169,6 +169,41 @@ struct PeerCallsTests {
     try calls.begin(2, Self.call(2), until: .seconds(1))
   }
 
+  @Test("version 0 of the format breaks it, a later one than ours is answered in ours")
+  func versions() throws {
+    for version in [0, 1, 2, .max] as [UInt64] {
+      var calls = Self.calls()
+      let hello = CallFrame.hello(.init(instance: 2, limits: .usual, asks: true, version: version)).encoded
+      let effects = calls.received(hello[...], at: .zero)
+      guard case .send(let frame, _)? = effects.first else {
+        Issue.record("version \(version) has no answer")
+        return
+      }
+      switch try CallFrame(decoding: frame[...]) {
+      case .hello(let answer): #expect(version > 0 && answer.version == 1 && !answer.asks)
+      case .goodbye(let code, _): #expect(version == 0 && code == .protocolBroken)
+      default: Issue.record("version \(version) is answered otherwise")
+      }
+    }
+  }
+
+  @Test("answers and cancellations of calls that are another member's, over or never made, change nothing")
+  func foreignNumbers() throws {
+    var calls = Self.calls()
+    try calls.begin(5, Self.call(5), until: .seconds(1))
+    _ = calls.received(Self.call(7)[...], at: .zero)
+    let foreign: [CallFrame] = [
+      .result(number: 7, value: Self.value), .failure(number: 6, CallFailure(.thrown, "")), .cancel(number: 5),
+      .cancel(number: .max),
+    ]
+    for frame in foreign {
+      let effects = calls.received(frame.encoded[...], at: .zero)
+      let isIdle = effects.allSatisfy { if case .withdraw = $0 { true } else { false } }
+      #expect(isIdle, "\(frame)")
+    }
+    #expect(calls.outgoingCount == 1 && calls.servedCount == 1 && calls.isWanted(7) == true)
+  }
+
   @Test("after a goodbye calls fail at once, and a new greeting takes calls again")
   func goodbye() throws {
     var calls = Self.calls()
@@ -218,6 +253,18 @@ struct PeerCallsTests {
     }
     #expect(call.arguments.elementsEqual(large))
     #expect(calls.received(CallFrame.next(id: 2, [1]).encoded[...], at: .zero) == [], "of a frame that nobody began")
+  }
+
+  @Test("a greeting that comes between the parts of a long frame, which go in another channel, ends none of them")
+  func greetingBetweenParts() throws {
+    var calls = Self.calls()
+    try calls.begin(5, Self.call(5), until: .seconds(1))
+    let value = CBORValue.bytes([UInt8](repeating: 3, count: 60_000)).encoded[...]
+    let parts = CallFrame.parts(of: CallFrame.result(number: 5, value: value).encoded, id: 1, 40_000)
+    #expect(parts.count == 2)
+    #expect(calls.received(parts[0].encoded[...], at: .zero, isLong: true) == [])
+    _ = calls.received(CallFrame.hello(.init(instance: 2, limits: .usual, asks: true)).encoded[...], at: .zero)
+    #expect(calls.received(parts[1].encoded[...], at: .zero, isLong: true) == [.settle(5, .value(value))])
   }
 
   @Test("arguments of calls that are served have a limit in bytes, which a refused caller is told, and give room back")
