@@ -79,6 +79,7 @@ final class Conversation: Sendable {
       for effect in effects {
         switch effect {
         case .send(let frame, let isLong): (isLong ? long : urgent).send(frame)
+        case .call(let number, let frame): send(number, frame, &state)
         case .settle(let number, let answer):
           if state.longCalls.remove(number) != nil { long.withdraw(.call(number)) }
           if let caller = state.waiters.removeValue(forKey: number) { woken.add(caller, answer) }
@@ -115,7 +116,7 @@ final class Conversation: Sendable {
       system?.names.ended(self, isGone: failure.code == .left)
       system?.signals.left(member)
       system?.tell(.lost(member, error(failure)), of: member)
-    case .send, .settle, .stop, .withdraw, .serve: break
+    case .send, .call, .settle, .stop, .withdraw, .serve: break
     }
   }
 
@@ -161,21 +162,26 @@ final class Conversation: Sendable {
   ) {
     let failure = state.withLock { state -> CallFailure? in
       do throws(CallFailure) {
-        try state.calls.begin(number, frame, until: deadline)
+        let isSent = try state.calls.begin(number, frame, until: deadline)
+        state.waiters[number] = WaitingCaller(continuation)
+        if isSent { send(number, frame, &state) }
+        return nil
       } catch {
         return error
       }
-      state.waiters[number] = WaitingCaller(continuation)
-      if PeerCalls.isLong(frame) {
-        state.longCalls.insert(number)
-        long.send(frame, .call(number))
-      } else {
-        urgent.send(frame)
-      }
-      return nil
     }
     if let failure { return continuation.resume(returning: .failed(failure)) }
     timer.needs(deadline)
+  }
+
+  /// Sends a call of ours.
+  private func send(_ number: UInt64, _ frame: [UInt8], _ state: inout State) {
+    if PeerCalls.isLong(frame) {
+      state.longCalls.insert(number)
+      long.send(frame, .call(number))
+    } else {
+      urgent.send(frame)
+    }
   }
 
   private func cancel(_ number: UInt64) { follow { $0.cancel(number) } }

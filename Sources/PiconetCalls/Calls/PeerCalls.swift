@@ -10,6 +10,8 @@ public struct PeerCalls: Sendable {
     case send([UInt8], isLong: Bool = false)
     /// The answer to a call of ours.
     case settle(UInt64, Answer)
+    /// A call of ours that has waited for the greeting, to be sent now.
+    case call(UInt64, [UInt8])
     /// A call of the member, to be served; `finished` takes its answer.
     case serve(CallFrame.Call)
     /// The caller does not wait for this one any more: the task that serves it is to be cancelled.
@@ -44,6 +46,8 @@ public struct PeerCalls: Sendable {
     let deadline: Duration
     /// Whether it has gone in the channel for long frames.
     let isLong: Bool
+    /// It waits for the greeting, which says whether the member takes it; nil: it was sent.
+    var unsent: [UInt8]?
   }
 
   private struct Served: Sendable {
@@ -106,29 +110,68 @@ public struct PeerCalls: Sendable {
 
   // MARK: Calls of ours
 
-  /// Begins a call.
+  /// Begins a call. Before the member has greeted, one that not every member takes waits until it has.
   /// - Parameters:
   ///   - frame: the call, encoded.
   ///   - number: of the frame; not used before.
+  /// - Returns: whether it is to be sent now.
   /// - Throws: why it can't be made; nothing is to be sent then.
-  public mutating func begin(_ number: UInt64, _ frame: [UInt8], until deadline: Duration) throws(CallFailure) {
+  @discardableResult
+  public mutating func begin(
+    _ number: UInt64, _ frame: [UInt8], until deadline: Duration
+  ) throws(CallFailure) -> Bool {
     if let ending { throw ending }
-    guard made.count < limits.calls else {
-      throw CallFailure(.tooManyCalls, "\(limits.calls) calls to the device have no answer; it takes no more at once")
+    if instance == nil, made.count >= limits.calls || frame.count > limits.frame, made.count < own.calls,
+      frame.count <= own.frame
+    {
+      made[number] = Made(deadline: deadline, isLong: Self.isLong(frame), unsent: frame)
+      return false
     }
-    guard frame.count <= limits.frame else {
-      throw CallFailure(.tooLarge, "\(frame.count) bytes of call; the device takes \(limits.frame)")
-    }
+    guard made.count < limits.calls else { throw tooMany }
+    guard frame.count <= limits.frame else { throw tooLarge(frame) }
     made[number] = Made(deadline: deadline, isLong: Self.isLong(frame))
+    return true
+  }
+
+  /// The member has greeted: what has waited for that is sent, or ends if the member does not take it.
+  private mutating func sendUnsent() -> [Effect] {
+    var effects: [Effect] = []
+    var count = made.values.count { $0.unsent == nil }
+    for (number, call) in made.sorted(by: { $0.key < $1.key }) {
+      guard let frame = call.unsent else { continue }
+      let failure: CallFailure? =
+        if frame.count > limits.frame { tooLarge(frame) } else if count >= limits.calls { tooMany } else { nil }
+      if let failure {
+        made[number] = nil
+        effects.append(.settle(number, .failed(failure)))
+      } else {
+        made[number]?.unsent = nil
+        count += 1
+        effects.append(.call(number, frame))
+      }
+    }
+    return effects
+  }
+
+  private var tooMany: CallFailure {
+    CallFailure(.tooManyCalls, "\(limits.calls) calls to the device have no answer; it takes no more at once")
+  }
+
+  private func tooLarge(_ frame: [UInt8]) -> CallFailure {
+    CallFailure(.tooLarge, "\(frame.count) bytes of call; the device takes \(limits.frame)")
   }
 
   /// The caller does not wait any more: the member is told, if it has not answered already.
   public mutating func cancel(_ number: UInt64) -> [Effect] {
     guard let call = made.removeValue(forKey: number) else { return [] }
-    return [
-      .send(CallFrame.cancel(number: number).encoded, isLong: call.isLong),
-      .settle(number, .failed(CallFailure(.cancelled, "the calling task was cancelled"))),
+    return takeBack(number, call) + [
+      .settle(number, .failed(CallFailure(.cancelled, "the calling task was cancelled")))
     ]
+  }
+
+  /// Tells the member that a call is taken back, if it was sent.
+  private func takeBack(_ number: UInt64, _ call: Made) -> [Effect] {
+    call.unsent == nil ? [.send(CallFrame.cancel(number: number).encoded, isLong: call.isLong)] : []
   }
 
   /// Whether a frame goes in the channel for long ones.
@@ -251,7 +294,7 @@ public struct PeerCalls: Sendable {
       answer.asks = false
       effects.append(.send(CallFrame.hello(answer).encoded))
     }
-    return isKnown ? effects : effects + [.greeted(hello)]
+    return isKnown ? effects : effects + [.greeted(hello)] + sendUnsent()
   }
 
   private mutating func admit(_ call: CallFrame.Call, at now: Duration) throws(CBORError) -> [Effect] {
@@ -331,7 +374,7 @@ public struct PeerCalls: Sendable {
     var effects: [Effect] = []
     for (number, call) in made.sorted(by: { $0.key < $1.key }) where call.deadline <= now {
       made[number] = nil
-      effects.append(.send(CallFrame.cancel(number: number).encoded, isLong: call.isLong))
+      effects += takeBack(number, call)
       effects.append(.settle(number, .failed(CallFailure(.timedOut, "no answer in time"))))
     }
     for (number, var call) in served.sorted(by: { $0.key < $1.key }) where call.deadline <= now && !call.isOver {

@@ -74,10 +74,11 @@ extension World {
     ).encoded
     statistics.calls += 1
     var refusal: CallFailure?
+    var isSent = false
     change(peer, node) { calls, _ in
       calls.lastNumber = number
       do throws(CallFailure) {
-        try calls.machine.begin(number, frame, until: deadline)
+        isSent = try calls.machine.begin(number, frame, until: deadline)
         calls.made[number] = truth
       } catch {
         refusal = error
@@ -85,7 +86,7 @@ extension World {
       return []
     }
     if let refusal { return settled(truth, .failed(refusal), node) }
-    sendCalls(frame, .call(number), to: peer, node)
+    if isSent { sendCalls(frame, .call(number), to: peer, node) }
     if callDice.chance(10) {
       plan(
         .cancelCall(peer, conversation.serial, number), of: node,
@@ -158,6 +159,7 @@ extension World {
     for effect in effects {
       switch effect {
       case .send(let frame, let isLong): sendCalls(frame, isLong: isLong, .other, to: peer, node)
+      case .call(let number, let frame): sendCalls(frame, .call(number), to: peer, node)
       case .withdraw(let number): withdraw(.answer(number), of: peer, node)
       case .settle(let number, let answer):
         withdraw(.call(number), of: peer, node)

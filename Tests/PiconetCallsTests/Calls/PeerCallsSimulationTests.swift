@@ -62,6 +62,7 @@ struct CallWorld {
     for effect in effects {
       switch effect {
       case .send(let frame, let isLong): send(frame, isLong, from: index)
+      case .call(_, let frame): send(frame, false, from: index)
       case .settle(let number, let answer):
         if sides[index].waiting.remove(number) == nil { faults.append("\(number) is settled twice") }
         sides[index].answers[number] = answer
@@ -90,9 +91,9 @@ struct CallWorld {
         arguments: arguments[...])
     ).encoded
     do throws(CallFailure) {
-      try sides[index].calls.begin(number, frame, until: now + .milliseconds(Int64(milliseconds)))
+      let isSent = try sides[index].calls.begin(number, frame, until: now + .milliseconds(Int64(milliseconds)))
       sides[index].waiting.insert(number)
-      send(frame, false, from: index)
+      if isSent { send(frame, false, from: index) }
     } catch {
       let isRight = [.tooManyCalls, .tooLarge, .shuttingDown].contains(error.code)
       if !isRight { faults.append("a call is refused: \(error)") }
@@ -192,7 +193,7 @@ struct PeerCallsSimulationTests {
       world.pass(.seconds(1))
       for number in 1...16 as ClosedRange<UInt64> {
         let frame = PeerCallsTests.call(number, milliseconds: 60_000)
-        try? world.sides[0].calls.begin(number, frame, until: world.now + .seconds(60))
+        _ = try? world.sides[0].calls.begin(number, frame, until: world.now + .seconds(60))
         world.sides[0].waiting.insert(number)
         world.send(frame, false, from: 0)
       }

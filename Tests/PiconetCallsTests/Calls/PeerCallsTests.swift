@@ -133,6 +133,7 @@ struct PeerCallsTests {
   func tooLarge() throws {
     var calls = Self.calls()
     let large = CBORValue.array([.bytes([UInt8](repeating: 0, count: 70_000))]).encoded
+    _ = calls.received(CallFrame.hello(.init(instance: 2, limits: .least, asks: false)).encoded[...], at: .zero)
     #expect { try calls.begin(1, Self.call(1, arguments: large), until: .seconds(1)) } throws: {
       guard let failure = $0 as? CallFailure else { return false }
       return failure.code == .tooLarge && failure.text.contains("70") && failure.text.contains("65536")
@@ -253,6 +254,39 @@ struct PeerCallsTests {
     }
     #expect(call.arguments.elementsEqual(large))
     #expect(calls.received(CallFrame.next(id: 2, [1]).encoded[...], at: .zero) == [], "of a frame that nobody began")
+  }
+
+  @Test("calls that not every member takes wait for its greeting, and are sent, refused, taken back or late by then")
+  func callsBeforeTheGreeting() throws {
+    var calls = Self.calls()
+    let large = CBORValue.array([.bytes([UInt8](repeating: 0, count: 70_000))]).encoded
+    let larger = CBORValue.array([.bytes([UInt8](repeating: 0, count: 90_000))]).encoded
+    var isSent: [Bool] = []
+    for (number, arguments) in [(1, large), (2, larger), (3, large), (4, large)] as [(UInt64, [UInt8])] {
+      let deadline = Duration.milliseconds(number == 4 ? 10 : 1_000)
+      isSent.append(try calls.begin(number, Self.call(number, arguments: arguments), until: deadline))
+    }
+    for number in 5...20 as ClosedRange<UInt64> {
+      isSent.append(try calls.begin(number, Self.call(number), until: .seconds(1)))
+    }
+    #expect(isSent == (1...20).map { (5...16).contains($0) })
+    // Nobody has heard of it.
+    #expect(calls.cancel(3).count == 1)
+    #expect(calls.expired(at: .milliseconds(10)).count == 1)
+    let hello = CallFrame.hello(.init(instance: 2, limits: CallLimits(frame: 80_000, calls: 16), asks: false))
+    let effects = calls.received(hello.encoded[...], at: .zero).dropFirst()
+    var sent: [UInt64] = []
+    var codes: [UInt64: CallFailure.Code] = [:]
+    for effect in effects {
+      switch effect {
+      case .call(let number, _): sent.append(number)
+      case .settle(let number, .failed(let failure)): codes[number] = failure.code
+      default: Issue.record("\(effect)")
+      }
+    }
+    #expect(sent == [1, 17, 18, 19])
+    #expect(codes == [2: .tooLarge, 20: .tooManyCalls])
+    #expect(calls.outgoingCount == 16)
   }
 
   @Test("a greeting that comes between the parts of a long frame, which go in another channel, ends none of them")

@@ -85,7 +85,7 @@ enum CallsFuzz {
           if !running.contains(number) { return "call \(number) is stopped, and nobody serves it" }
         case .send(let frame, _):
           if (try? CallFrame(decoding: frame[...])) == nil { return "an own frame can't be read" }
-        case .withdraw, .refused, .greeted, .passed, .closed: break
+        case .call, .withdraw, .refused, .greeted, .passed, .closed: break
         }
       }
       if calls.servedCount != running.count || running.count > 16 { return "\(running.count) calls are served" }
