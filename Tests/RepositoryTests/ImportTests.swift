@@ -98,6 +98,29 @@ struct ImportTests {
     }
   }
 
+  /// Nothing else tells before somebody fuzzes: the package builds from its own list.
+  @Test("Tools/fuzz compiles each module behind all that it imports")
+  func fuzzedModulesComeInOrder() throws {
+    let script = try #require(Repository.text("Tools/fuzz")).text
+    let targets = script.matches(of: /modules=\(([A-Za-z ]+)\); sources=\((?:"\$root\/([^"]+)")?\)/)
+    #expect(targets.count == 4)
+    for target in targets {
+      let modules = target.1.split(separator: " ").map(String.init)
+      for (index, module) in modules.enumerated() {
+        let files = Repository.sources.filter { $0.module == module }
+        #expect(!files.isEmpty && Self.lacking(files, beside: modules[..<index]).isEmpty, "\(module) of \(target.1)")
+      }
+      guard let source = target.2 else { continue }
+      let file = try #require(Repository.text(String(source)))
+      #expect(Self.lacking([file], beside: modules[...]).isEmpty, "\(source)")
+    }
+  }
+
+  private static func lacking(_ files: [TextFile], beside modules: ArraySlice<String>) -> Set<String> {
+    let imports = Set(files.flatMap { $0.lines.compactMap(imported) })
+    return imports.filter { $0.hasPrefix("Piconet") }.subtracting(modules)
+  }
+
   /// Otherwise the number of processors decides to which of two modules a member of a structure of the C library
   /// belongs, and whether a file that imports only Glibc builds.
   @Test("each C module begins with the import of the C library's")
