@@ -93,6 +93,7 @@ struct CrossingTests {
     }
   }
 
+  /// `CrossingContextTests` of the engine has it in every order of what happens.
   @Test("by address, both calls succeed also where both accept at once whoever invites them", arguments: 0..<9)
   func acceptingAtOnce(pair: Int) async throws {
     try await Self.run(discovers: false) { first, second in
@@ -102,11 +103,12 @@ struct CrossingTests {
         Task { for await invitation in node.invitations { _ = try? await invitation.accept() } }
       }
       for _ in 0..<10 {
-        _ = try await Self.cross {
-          try await first.invite(at: there)
-        } _: {
-          try await second.invite(at: here)
-        }
+        async let one = failure { try await first.invite(at: there) }
+        async let other = failure { try await second.invite(at: here) }
+        // On a busy machine a call may begin when the other one has led to a membership.
+        let failures = await [one, other].compactMap(\.self)
+        #expect(failures.count < 2 && failures.allSatisfy { $0.code == .alreadyConnected }, "\(failures)")
+        for node in [first, second] { for member in node.session.members { await member.disconnect() } }
       }
       for task in accepting { task.cancel() }
     }
