@@ -5,19 +5,31 @@ import Testing
 
 @Suite("The article about groups and relays", .timeLimit(.minutes(15)))
 struct GroupsAndRelaysTests {
+  /// A node that others can invite, which meets those of this session alone.
+  private func run(
+    _ configuration: NodeConfiguration, _ session: String, _ body: (Node) async throws -> Void
+  ) async throws {
+    try await Node.run(Players.keep(configuration, session: session, .peer)) { node in
+      try await node.setAvailable(true)
+      try await body(node)
+    }
+  }
+
+  /// Waits until each of the two has the other as a member.
+  private func untilMembers(_ one: Node, _ other: Node) async {
+    for (node, other) in [(one, other), (other, one)] where node.session[other.id] == nil {
+      for await case .joined(let member) in node.session.membership where member.id == other.id { break }
+    }
+  }
+
   @Test("two members of a third become each other's by its word, where that is taken; another one's is declined")
   func broughtTogether() async throws {
     let session = UUID().uuidString
-    func run(_ name: String, _ body: (Node) async throws -> Void) async throws {
-      try await Node.run(Players.keep(NodeConfiguration(sessionID: "", name: name), session: session, .peer)) { node in
-        try await body(node)
-      }
-    }
-    try await run("Anna") { anna in
-      try await run("Ben") { ben in
-        try await run("Cleo") { cleo in
+    func pairs(_ name: String) -> NodeConfiguration { NodeConfiguration(sessionID: "", name: name) }
+    try await run(pairs("Anna"), session) { anna in
+      try await run(pairs("Ben"), session) { ben in
+        try await run(pairs("Cleo"), session) { cleo in
           for other in [ben, cleo] {
-            try await other.setAvailable(true)
             let address = try #require(await other.listeningAddresses.first).text
             async let invited = anna.invite(at: address)
             for await invitation in other.invitations.prefix(1) { _ = try await invitation.accept() }
@@ -48,23 +60,15 @@ struct GroupsAndRelaysTests {
   @Test("in a group the third member, who has invited only one, has both")
   func groups() async throws {
     let session = UUID().uuidString
-    func run(_ name: String, _ body: (Node) async throws -> Void) async throws {
-      try await Node.run(Players.keep(groupConfiguration(name: name), session: session, .peer)) { node in
-        try await node.setAvailable(true)
-        try await body(node)
-      }
-    }
-    try await run("Anna") { anna in
+    try await run(groupConfiguration(name: "Anna"), session) { anna in
       let address = try #require(await anna.listeningAddresses.first).text
-      let accepting = Task { for await invitation in anna.invitations { _ = try? await invitation.accept() } }
+      let accepting = Task { await acceptEverybody(on: anna) }
       defer { accepting.cancel() }
-      try await run("Ben") { ben in
+      try await run(groupConfiguration(name: "Ben"), session) { ben in
         _ = try await ben.invite(at: address)
-        try await run("Cleo") { cleo in
+        try await run(groupConfiguration(name: "Cleo"), session) { cleo in
           _ = try await cleo.invite(at: address)
-          for (node, other) in [(ben, cleo), (cleo, ben)] where node.session[other.id] == nil {
-            for await case .joined(let member) in node.session.membership where member.id == other.id { break }
-          }
+          await untilMembers(ben, cleo)
           #expect(cleo.session.members.map(\.name) == ["Anna", "Ben"])
         }
       }
@@ -74,24 +78,16 @@ struct GroupsAndRelaysTests {
   @Test("everybody is told whom a member declines, with both names")
   func apart() async throws {
     let session = UUID().uuidString
-    func run(
-      _ name: String, _ policy: IntroductionPolicy = .takeWord, _ body: (Node) async throws -> Void
-    ) async throws {
-      var configuration = Players.keep(groupConfiguration(name: name), session: session, .peer)
-      configuration.introductions = policy
-      try await Node.run(configuration) { node in
-        try await node.setAvailable(true)
-        try await body(node)
-      }
-    }
-    try await run("Anna") { anna in
+    var refusing = groupConfiguration(name: "Ben")
+    refusing.introductions = .refuse
+    try await run(groupConfiguration(name: "Anna"), session) { anna in
       let address = try #require(await anna.listeningAddresses.first).text
       let told = Told()
       let following = Task { await followSeparations(of: anna) { told.add($0) } }
       let accepting = Task { await acceptEverybody(on: anna) }
-      try await run("Ben", .refuse) { ben in
+      try await run(refusing, session) { ben in
         _ = try await ben.invite(at: address)
-        try await run("Cleo") { cleo in
+        try await run(groupConfiguration(name: "Cleo"), session) { cleo in
           _ = try await cleo.invite(at: address)
           await told.until("Ben and Cleo do not want each other (declined)")
         }
@@ -106,25 +102,22 @@ struct GroupsAndRelaysTests {
   @Test("two whom no transport brings together reach each other over the third, and each is told so by name")
   func relayed() async throws {
     let session = UUID().uuidString
-    func run(_ configuration: NodeConfiguration, _ body: (Node) async throws -> Void) async throws {
-      var configuration = Players.keep(configuration, session: session, .peer)
-      // Nobody finds an address of this very device, and members tell nobody of one.
+    // Nobody finds an address of this very device, and members tell nobody of one.
+    func undiscovered(_ configuration: NodeConfiguration) -> NodeConfiguration {
+      var configuration = configuration
       configuration.discovers = false
-      try await Node.run(configuration) { node in try await body(node) }
+      return configuration
     }
-    try await run(relayConfiguration(name: "Anna")) { anna in
-      try await anna.setAvailable(true)
+    try await run(undiscovered(relayConfiguration(name: "Anna")), session) { anna in
       let address = try #require(await anna.listeningAddresses.first).text
       let accepting = Task { await acceptEverybody(on: anna) }
-      try await run(relayedConfiguration(name: "Ben")) { ben in
+      try await run(undiscovered(relayedConfiguration(name: "Ben")), session) { ben in
         _ = try await ben.invite(at: address)
-        try await run(relayedConfiguration(name: "Cleo")) { cleo in
+        try await run(undiscovered(relayedConfiguration(name: "Cleo")), session) { cleo in
           let direct = try await cleo.invite(at: address)
           #expect(way(to: direct, of: cleo) == "directly")
+          await untilMembers(ben, cleo)
           for (node, other) in [(ben, cleo), (cleo, ben)] {
-            if node.session[other.id] == nil {
-              for await case .joined(let member) in node.session.membership where member.id == other.id { break }
-            }
             #expect(way(to: try #require(node.session[other.id]), of: node) == "over Anna")
           }
         }
@@ -133,30 +126,25 @@ struct GroupsAndRelaysTests {
       await accepting.value
     }
   }
+
   @Test("members that came by one's word compare the same code, at the wish of either, and are confirmed on both sides")
   func compares() async throws {
     let session = UUID().uuidString
     let questions = Told()
-    func run(_ name: String, _ body: (Node) async throws -> Void) async throws {
-      let configuration = comparingConfiguration(name: name) { question in
+    func asking(_ name: String) -> NodeConfiguration {
+      comparingConfiguration(name: name) { question in
         questions.add(question)
         return true
       }
-      try await Node.run(Players.keep(configuration, session: session, .peer)) { node in
-        try await node.setAvailable(true)
-        try await body(node)
-      }
     }
-    try await run("Anna") { anna in
+    try await run(asking("Anna"), session) { anna in
       let address = try #require(await anna.listeningAddresses.first).text
       let accepting = Task { await acceptEverybody(on: anna) }
-      try await run("Ben") { ben in
+      try await run(asking("Ben"), session) { ben in
         _ = try await ben.invite(at: address)
-        try await run("Cleo") { cleo in
+        try await run(asking("Cleo"), session) { cleo in
           _ = try await cleo.invite(at: address)
-          for (node, other) in [(ben, cleo), (cleo, ben)] where node.session[other.id] == nil {
-            for await case .joined(let member) in node.session.membership where member.id == other.id { break }
-          }
+          await untilMembers(ben, cleo)
           let (bens, cleos) = (try #require(cleo.session[ben.id]), try #require(ben.session[cleo.id]))
           #expect(bens.confirmation == .introduced(by: anna.id) && cleos.confirmation == .introduced(by: anna.id))
           try await confirm(bens)

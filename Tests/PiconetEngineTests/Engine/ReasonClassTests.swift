@@ -9,6 +9,14 @@ struct ReasonClassTests {
     side.log.events.compactMap { if case .disconnected(_, let ending) = $0 { ending } else { nil } }
   }
 
+  /// What the two sides say of their ends, unless each has one, and both of one class.
+  private func disagreement(_ two: TwoSided) -> String? {
+    let endings = two.sides.map(endings)
+    guard endings.map(\.count) == [1, 1] else { return "\(endings)" }
+    let classes = endings.map { ReasonClass($0[0].reason) }
+    return classes[0] == classes[1] ? nil : "\(endings)"
+  }
+
   @Test("of a leave and a removal that cross, the removal counts on both sides, in every order")
   func crossing() {
     for remover in 0...1 {
@@ -20,12 +28,7 @@ struct ReasonClassTests {
           two.scripts[1 - remover] = [{ $0.command(.leave(nodes[remover], .left)) }]
           return two
         },
-        fault: { two in
-          let endings = two.sides.map(endings)
-          guard endings.map(\.count) == [1, 1] else { return "\(endings)" }
-          let classes = endings.map { ReasonClass($0[0].reason) }
-          return classes[0] == classes[1] ? nil : "\(endings)"
-        })
+        fault: disagreement)
       #expect(orders >= 3)
     }
   }
@@ -42,12 +45,7 @@ struct ReasonClassTests {
         two.scripts[1 - first] = [{ $0.command(.leave(nodes[first], reasons.yields)) }]
         return two
       },
-      fault: { two in
-        let endings = two.sides.map(endings)
-        guard endings.map(\.count) == [1, 1] else { return "\(endings)" }
-        let classes = endings.map { ReasonClass($0[0].reason) }
-        return classes[0] == classes[1] ? nil : "\(endings)"
-      })
+      fault: disagreement)
     #expect(orders >= 3)
   }
 
