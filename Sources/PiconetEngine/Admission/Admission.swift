@@ -205,7 +205,7 @@ struct Admission {
   func full(forIntroduced subject: NodeID, _ associations: AssociationTable, _ turn: Turn) -> Ending? {
     let hasRoom =
       isGroup
-      ? places.hasPlace(forKin: subject, associations, at: turn.now)
+      ? places.hasPlace(forIntroduced: subject, associations, turn.introduced, at: turn.now)
       : hasOwnRoom(for: subject, associations, at: turn.now)
     return hasRoom ? nil : configuration.full
   }
@@ -235,6 +235,19 @@ struct Admission {
 
   mutating func joined(_ node: NodeID, _ associations: AssociationTable, _ turn: Turn) {
     if let association = associations[node] { places.joined(association, at: turn.now) }
+    turn.placesChanged()
+  }
+
+  /// An introduction of two members that the group has begun has ended.
+  /// - Parameter cause: what keeps them apart; nil: they are together.
+  mutating func introduced(_ pair: Group.Pair, apartBy cause: PairsApart.Cause?, _ turn: Turn) {
+    places.introduced(pair, apartBy: cause)
+    turn.placesChanged()
+  }
+
+  /// A member has told of a change of its group.
+  mutating func viewChanged(of node: NodeID, _ turn: Turn) {
+    places.viewChanged(of: node)
     turn.placesChanged()
   }
 

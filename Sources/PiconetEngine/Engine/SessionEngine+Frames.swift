@@ -27,7 +27,7 @@ extension SessionEngine {
     case .introduction(let request, let member):
       follow(try introducer.take(request, from: member, surroundings, turn), turn)
     case .groupView(let association):
-      turn.placesChanged()
+      admission.viewChanged(of: association.node, turn)
       if association.isMember { introducer.viewChanged(of: association.node, turn) }
     case .tunnelAsked(let number, let target, let association):
       relayed.open(number, to: target, by: association, isShuttingDown: shutdown != nil, associations, turn)

@@ -87,26 +87,38 @@ struct Group: Sendable {
     pairs.first { if case .introducing(command) = $0.value.phase { true } else { false } }?.key
   }
 
+  /// What the introduction of a pair has come to.
+  enum Outcome {
+    /// They are together, and what the application is to be told; nil: nothing.
+    case together(IntroductionOutcomes.News?)
+    /// One has no place for the other.
+    case full
+    /// They are apart, and what the application is to be told; nil: nothing.
+    case apart(IntroductionOutcomes.News?)
+    /// It says nothing of whether the two can come together.
+    case undecided
+  }
+
   /// The introduction of the pair has ended. Another is planned if that may help.
-  /// - Returns: what the application is to be told of it; nil if nothing is.
-  mutating func ended(_ pair: Pair, _ reply: Reply, at now: Instant) -> IntroductionOutcomes.News? {
+  mutating func ended(_ pair: Pair, _ reply: Reply, at now: Instant) -> Outcome {
     guard case .failed(let ending) = reply else {
       defer { remove(pair) }
-      return pairs[pair]?.outcomes.end
+      return .together(pairs[pair]?.outcomes.end)
     }
     if ending.reason == .full {
       waitForPlace(pair, at: now)
-      return nil
+      return .full
     }
     // For a moment a previous run of the node may still be a member there, or too many introductions may be unanswered.
     let isOfFormer = ending.reason == .restarted || ending.reason == .selfConnection
     let isTooMany = ending.blame == .us && ending.reason == .limitExceeded
     if ending.reason.mayPass || isOfFormer || isTooMany {
       tryAgain(pair, at: now)
-      return ReasonClass(ending.reason) == .lost && !isOfFormer ? pairs[pair]?.outcomes.failed(ending) : nil
+      guard ReasonClass(ending.reason) == .lost, !isOfFormer else { return .undecided }
+      return .apart(pairs[pair]?.outcomes.failed(ending))
     }
     remove(pair)
-    return ending.reason == .noSuchAssociation || ending.reason == .shuttingDown ? nil : .apart(ending)
+    return ending.reason == .noSuchAssociation || ending.reason == .shuttingDown ? .undecided : .apart(.apart(ending))
   }
 
   /// Plans another try, after a pause that grows up to 16 s.

@@ -20,6 +20,8 @@ struct GroupPlaces {
   private var viewDue: Instant? { didSet { watch.changed() } }
   /// When those beyond the places have to go.
   private var crowdedUntil: Instant? { didSet { watch.changed() } }
+  /// Members that introductions have not brought together.
+  private var apart = PairsApart()
   /// Told of changes to what `nextDeadline` depends on.
   private let watch: DeadlineWatch
 
@@ -74,6 +76,16 @@ struct GroupPlaces {
     }
   }
 
+  /// Whether the group has more members than places by what our members say.
+  private func isOverfull(_ associations: AssociationTable) -> Bool {
+    var all: Set<Incarnation> = [node.incarnation]
+    for association in associations.values where association.isOfGroup && association.isStaying {
+      all.insert(association.node.incarnation)
+      all.formUnion(association.groupView?.members ?? [])
+    }
+    return UInt64(all.count) > smallest(associations)
+  }
+
   /// Whether a node is of our group already, by the word of a member.
   private func isKin(_ newcomer: NodeID, _ associations: AssociationTable, _ introduced: IntroducedNodes) -> Bool {
     if introduced.entries[newcomer] != nil { return true }
@@ -116,21 +128,36 @@ struct GroupPlaces {
     if let association, !association.isOfGroup {
       return association.holdsPlace || UInt64(associations.takenPlaces) < capacity
     }
-    if let newcomer, isKin(newcomer, associations, introduced) {
+    if let newcomer, isKin(newcomer, associations, introduced), !apart.wasLeft(newcomer, at: now) {
       return hasPlace(forKin: newcomer, associations, at: now)
     }
-    // It comes with its whole group.
+    return hasPlace(forGroupOf: newcomer, associations, introduced)
+  }
+
+  /// Whether there is a place for a node that a member introduces.
+  func hasPlace(
+    forIntroduced subject: NodeID, _ associations: AssociationTable, _ introduced: IntroducedNodes, at now: Instant
+  ) -> Bool {
+    apart.wasLeft(subject, at: now)
+      ? hasPlace(forGroupOf: subject, associations, introduced)
+      : hasPlace(forKin: subject, associations, at: now)
+  }
+
+  /// Whether one that comes from elsewhere has a place with its whole group.
+  private func hasPlace(
+    forGroupOf newcomer: NodeID?, _ associations: AssociationTable, _ introduced: IntroducedNodes
+  ) -> Bool {
+    let view = newcomer.flatMap { associations[$0]?.groupView }
     var all = known(associations, introduced)
-    all.formUnion(association?.groupView?.members ?? [])
+    all.formUnion(view?.members ?? [])
     let already = newcomer.map { all.contains($0.incarnation) } ?? false
-    let limit = min(
-      smallest(associations), association?.groupView?.smallest ?? .max, association?.groupView?.capacity ?? .max)
+    let limit = min(smallest(associations), view?.smallest ?? .max, view?.capacity ?? .max)
     return UInt64(all.count + (already ? 0 : 1)) <= limit
   }
 
   /// Whether one that a member has as a member, too, has a place beside those whom we have ourselves. What others say
   /// does not count here, or a lie would part honest members.
-  func hasPlace(forKin newcomer: NodeID, _ associations: AssociationTable, at now: Instant) -> Bool {
+  private func hasPlace(forKin newcomer: NodeID, _ associations: AssociationTable, at now: Instant) -> Bool {
     let association = associations[newcomer]
     // Before it has told its rank it may be one that comes before everybody who is not settled.
     let rank = association?.groupView.map { $0.rank == 0 ? VariableInteger.max : $0.rank } ?? 0
@@ -164,11 +191,22 @@ struct GroupPlaces {
 
   private static func next(_ rank: UInt64) -> UInt64 { min(rank, VariableInteger.max - 1) + 1 }
 
+  /// An introduction of two members has brought them together, or not.
+  /// - Parameter cause: what keeps them apart; nil: they are together.
+  mutating func introduced(_ pair: Group.Pair, apartBy cause: PairsApart.Cause?) {
+    guard let cause else { return apart.remove(pair) }
+    apart.failed(pair, cause)
+  }
+
+  /// A member has told of a change of its group.
+  mutating func viewChanged(of node: NodeID) { apart.viewChanged(of: node) }
+
   /// Something about members has changed.
   mutating func changed(_ associations: AssociationTable, at now: Instant) {
     let hasOthers = associations.contains(where: \.hasGroupPlace)
     if !hasOthers, rank > 0 { rank = 0 }
-    let isCrowded = hasOthers && !order(associations, staying: true, at: now).beyond.isEmpty
+    apart.keep(associations)
+    let isCrowded = hasOthers && !excess(associations, at: now).isEmpty
     if isCrowded != (crowdedUntil != nil) { crowdedUntil = isCrowded ? now + Self.patience : nil }
     let view = view(associations, reserved: false)
     let isNews = associations.contains { Self.isTold($0) && $0.group.toldView != view }
@@ -194,15 +232,33 @@ struct GroupPlaces {
     for association in associations.inOrder where Self.isTold(association) { association.tell(view, turn) }
   }
 
-  /// The members to leave, in order, because there are more than places: those that are beyond the places, or, if we
-  /// are ourselves, those that are not.
+  /// Who has to go because there are more than places: those beyond the places that we know to be taken, and those that
+  /// can't be of one group with an earlier member.
+  private func excess(_ associations: AssociationTable, at now: Instant) -> Excess {
+    Excess(
+      beyond: order(associations, staying: true, at: now).beyond,
+      apart: apart.excess(associations, isOverfull: isOverfull, at: now))
+  }
+
+  private struct Excess {
+    let beyond: Set<NodeID>
+    let apart: Set<NodeID>
+
+    var isEmpty: Bool { beyond.isEmpty && apart.isEmpty }
+  }
+
+  /// The members to leave, in order, because there are more than places: those that are beyond the places or apart from
+  /// an earlier one, or, if we are beyond the places ourselves, those that are not.
   mutating func takeParting(_ associations: AssociationTable, at now: Instant) -> [NodeID] {
     guard let due = crowdedUntil, due <= now else { return [] }
     crowdedUntil = nil
-    let beyond = order(associations, staying: true, at: now).beyond
-    let amBeyond = beyond.contains(node)
+    let excess = excess(associations, at: now)
+    let amBeyond = excess.beyond.contains(node)
+    if !amBeyond { apart.leave(excess.apart, at: now) }
     return associations.inOrder.filter { association in
-      association.isOfGroup && association.isStaying && beyond.contains(association.node) != amBeyond
+      guard association.isOfGroup && association.isStaying else { return false }
+      return excess.beyond.contains(association.node) != amBeyond
+        || !amBeyond && excess.apart.contains(association.node)
     }.map(\.node)
   }
 }

@@ -107,9 +107,25 @@ struct Introducer {
   }
 
   /// An introduction that the group itself has begun has ended.
-  mutating func ended(_ command: CommandID, _ reply: Reply, _ turn: Turn) {
-    guard let pair = group.pair(introducedBy: command) else { return }
+  /// - Returns: the pair, and what keeps it apart; nil while that is not decided.
+  mutating func ended(
+    _ command: CommandID, _ reply: Reply, _ turn: Turn
+  ) -> (pair: Group.Pair, apartBy: PairsApart.Cause?)? {
+    guard let pair = group.pair(introducedBy: command) else { return nil }
     switch group.ended(pair, reply, at: turn.now) {
+    case .together(let news):
+      tell(news, of: pair, turn)
+      return (pair, nil)
+    case .apart(let news):
+      tell(news, of: pair, turn)
+      return (pair, .other)
+    case .full: return (pair, .full)
+    case .undecided: return nil
+    }
+  }
+
+  private func tell(_ news: IntroductionOutcomes.News?, of pair: Group.Pair, _ turn: Turn) {
+    switch news {
     case .apart(let ending): turn.deliver(.membersApart(pair.first, pair.second, ending))
     case .together(let ending): turn.deliver(.membersTogether(pair.first, pair.second, ending))
     case nil: break

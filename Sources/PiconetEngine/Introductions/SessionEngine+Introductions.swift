@@ -20,7 +20,9 @@ extension SessionEngine {
   /// Takes note of commands of the engine's own that are answered, and of nodes that have become members.
   mutating func settleIntroductions(_ turn: Turn) {
     while let (command, reply) = turn.takeOwnReply() {
-      introducer.ended(command, reply, turn)
+      if let (pair, cause) = introducer.ended(command, reply, turn) {
+        admission.introduced(pair, apartBy: cause, turn)
+      }
       follow(turn.introduced.ended(command, reply, surroundings, turn), turn)
     }
     while let node = turn.takeJoined() {

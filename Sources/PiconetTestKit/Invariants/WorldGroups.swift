@@ -33,12 +33,13 @@ extension World {
   /// Members of a member are members: of everybody who is still there, who can be reached, and who refuses nobody. A
   /// hostile one may refuse whom it likes, and have two others part where its wish counts: nobody brings these together
   /// again.
-  func checkGroups() {
+  /// - Parameter areTold: whether it is also checked that members are told of pairs that refuse one another.
+  func checkGroups(areTold: Bool = true) {
     for group in groups where group.count > 1 {
       for one in group {
         for other in group where other > one {
           if scenario.isRefused(one, other) {
-            checkApart(one, other, in: group)
+            checkApart(one, other, in: group, areTold: areTold)
           } else if !areMembers(one, other), !isKeptApart(one, other), !isTakenByHostile(one, other),
             haveCommonMember(one, other, in: group), reached(from: one, in: group).contains(other)
           {
@@ -59,7 +60,8 @@ extension World {
     let dropped = findings
     findings = Findings()
     findings.areDropped = true
-    checkGroups()
+    // Who is told that a pair stays apart has to introduce it first, which may take longer than lists do.
+    checkGroups(areTold: false)
     let isAny = findings.isAny
     findings = dropped
     return !isAny
@@ -110,8 +112,9 @@ extension World {
   func wasRemoved(_ index: Int) -> Bool { causes.removals.contains { $0.subject == nodes[index].node } }
 
   /// Two that refuse one another are no members, and whoever is a member of both is told so.
-  private func checkApart(_ one: Int, _ other: Int, in group: [Int]) {
+  private func checkApart(_ one: Int, _ other: Int, in group: [Int], areTold: Bool) {
     if areMembers(one, other) { finding("n\(one) and n\(other) are members, and one wants the other not") }
+    guard areTold else { return }
     // They may never have met, or a relay that has tried it has found no way.
     if wasRemoved(one) || wasRemoved(other) || !scenario.haveCommonTransport(one, other) { return }
     let (first, second) = (nodes[one].node, nodes[other].node)

@@ -34,6 +34,23 @@ struct GroupPlacesTests {
     frames.compactMap { if case .leave(let reason, _) = $0 { reason } else { nil } }
   }
 
+  private func subjects(_ frames: [Frame]) -> Int {
+    frames.count { if case .introduce = $0 { true } else { false } }
+  }
+
+  /// An introduction of the two fails: both answer so.
+  private func fail(_ one: PlayedNode, _ other: PlayedNode, _ reason: Reason) {
+    one.receive(.introductionFailed(other.far, reason, detail: ""))
+    other.receive(.introductionFailed(one.far, reason, detail: ""))
+  }
+
+  /// A minute passes in which introductions of the two find no way. Another one is under way then.
+  private func waitUntilSettled(_ group: IntroducedEngine, _ one: PlayedNode, _ other: PlayedNode) {
+    fail(one, other, .timedOut)
+    for _ in 0..<61 where subjects(one.sent(group.side.wait(.seconds(1)))) > 0 { fail(one, other, .timedOut) }
+    for _ in 0..<17 where subjects(one.sent(group.side.wait(.seconds(1)))) > 0 { return }
+  }
+
   /// It invites us, and is a member if there is a place.
   @discardableResult
   private func join(
@@ -259,22 +276,96 @@ struct GroupPlacesTests {
   @Test("a pair for which one has no place is introduced again when one of the two tells of a change, and not before")
   func held() {
     let group = engine(16)
-    func subjects(_ frames: [Frame]) -> Int {
-      frames.count { if case .introduce = $0 { true } else { false } }
-    }
     let (first, _) = join(group, 1, view(capacity: 16))
     let (second, _) = join(group, 2, view(capacity: 16))
+    // Members of a minute: neither of them goes.
+    waitUntilSettled(group, first, second)
     let full = first.receive(.introductionFailed(second.far, .full, detail: ""))
     second.receive(.introductionFailed(first.far, .full, detail: ""))
     #expect(full.events.isEmpty)
     #expect(subjects(first.sent(group.side.wait(.seconds(300)))) == 0)
     first.receive(view(capacity: 16, rank: 1, [node(9)]))
-    #expect(subjects(first.sent(group.side.wait(.seconds(1)))) == 1)
+    #expect(subjects(first.sent(group.side.wait(.seconds(16)))) == 1)
     // What has changed meanwhile may be what was missing.
     second.receive(view(capacity: 16, rank: 3))
     second.receive(.introductionFailed(first.far, .full, detail: ""))
     first.receive(.introductionFailed(second.far, .full, detail: ""))
-    #expect(subjects(first.sent(group.side.wait(.seconds(2)))) == 1)
+    #expect(subjects(first.sent(group.side.wait(.seconds(16)))) == 1)
+  }
+
+  /// Two members of ours, of which the first came a little earlier, in a group of three: us, the first and one that only
+  /// the first has.
+  private func overfull() -> (group: IntroducedEngine, first: PlayedNode, second: PlayedNode) {
+    let group = engine(16)
+    let (first, _) = join(group, 1, view(capacity: 3))
+    group.side.wait(.milliseconds(10))
+    let (second, _) = join(group, 2, view(capacity: 16))
+    first.receive(view(capacity: 3, rank: 9, [group.side.node, node(40)]))
+    return (group, first, second)
+  }
+
+  @Test(
+    "of two members that can't both be of the group the later one goes, half a second later, with full",
+    arguments: [Reason.full, .timedOut, .declined])
+  func apart(_ reason: Reason) {
+    let (group, first, second) = overfull()
+    fail(first, second, reason)
+    #expect(leaves(second.sent(group.side.wait(.milliseconds(499)))).isEmpty)
+    let later = group.side.wait(.milliseconds(1))
+    #expect(leaves(second.sent(later)) == [.full])
+    #expect(leaves(first.sent(later)).isEmpty)
+    second.receive(.leave(.left, detail: ""))
+    #expect(group.side.members == [first.far])
+    // Nobody brings it back as long as the group is full.
+    #expect(first.sent(first.introduces(second.far)).answers == [.full])
+    first.receive(view(capacity: 3, rank: 9, [group.side.node]))
+    #expect(first.sent(first.introduces(second.far)).answers.isEmpty)
+  }
+
+  @Test("two that can't reach one another stay in a group that has the places")
+  func unreached() {
+    let (group, first, second) = overfull()
+    first.receive(view(capacity: 4, rank: 9, [group.side.node, node(40)]))
+    fail(first, second, .timedOut)
+    group.side.wait(.seconds(2))
+    #expect(group.side.members == [first.far, second.far])
+    // One more, and it is too much.
+    first.receive(view(capacity: 4, rank: 9, [group.side.node, node(40), node(41)]))
+    #expect(leaves(second.sent(group.side.wait(.milliseconds(500)))) == [.full])
+  }
+
+  @Test("two that have come together, or of which one has told of a change, are not parted for what was before")
+  func together() {
+    let (group, first, second) = overfull()
+    fail(first, second, .full)
+    first.receive(view(capacity: 3, rank: 9, [group.side.node, node(41)]))
+    #expect(leaves(second.sent(group.side.wait(.milliseconds(999)))).isEmpty)
+    group.side.wait(.milliseconds(1))
+    for (one, other) in [(first, second), (second, first)] { one.receive(.introduced(other.far)) }
+    group.side.wait(.seconds(2))
+    #expect(group.side.members == [first.far, second.far])
+  }
+
+  @Test("what a member says of places parts nobody that came before it, and nobody that has been there for a minute")
+  func earlier() {
+    let (group, first, second) = overfull()
+    for rank in [UInt64(1), VariableInteger.max] {
+      second.receive(view(capacity: VariableInteger.max, rank: rank, (20...60).map { node($0) }))
+      group.side.wait(.milliseconds(300))
+    }
+    fail(second, first, .full)
+    let later = group.side.wait(.seconds(2))
+    #expect(leaves(first.sent(later)).isEmpty)
+    #expect(leaves(second.sent(later)) == [.full])
+
+    let settled = engine(16)
+    let (one, _) = join(settled, 1, view(capacity: 16))
+    let (other, _) = join(settled, 2, view(capacity: 16))
+    waitUntilSettled(settled, one, other)
+    one.receive(view(capacity: 3, rank: 9, [settled.side.node, node(40)]))
+    fail(one, other, .full)
+    settled.side.wait(.seconds(2))
+    #expect(settled.side.members == [one.far, other.far])
   }
 
   @Test("who had no place beside us is asked for, as one that is lost")
