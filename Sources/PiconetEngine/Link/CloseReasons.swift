@@ -78,11 +78,8 @@ extension Ending {
   /// How a link ends that the remote side closes, and the association with its node.
   init(byClose reason: Reason, _ detail: String, of association: Association?) {
     self = reason == .noSuchAssociation ? Association.lostByPeer : Ending(reason, reason.blameOfClose, detail)
-    if reason == .removed, let association {
-      // A peer that removes us at another member's request has said so before; a late goodbye does not name that
-      // member.
-      by = association.removedBy ?? (association.suspension == nil ? association.node : nil)
-    }
+    // A late goodbye does not say at whose wish: whoever said so before has named the member.
+    if reason == .removed { by = association?.removedBy }
   }
 }
 

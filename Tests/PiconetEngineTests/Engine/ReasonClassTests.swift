@@ -118,6 +118,10 @@ struct ReasonClassTests {
     #expect(endings(one.side).map(\.reason) == [.removed])
     #expect(endings(one.side).first?.by == third)
     #expect(endings(one.side).first?.blame == .peer)
+    // Where the word of it is lost with a link, nobody is named in the member's place.
+    let untold = OneSided().connected { $0.capabilities = [.resume, .removal] }
+    untold.receive(.close(.removed, detail: ""))
+    #expect(endings(untold.side).map(\.reason) == [.removed] && endings(untold.side).first?.by == nil)
   }
 
   @Test("a farewell is kept for those that may still come, and within its limit")
