@@ -18,7 +18,8 @@ from link import PATIENCE, Late, Link, LinkEnded, Node
 from reasons import Reason
 from tls import HandshakeError
 
-WINDOW = 65_536  # bytes of a tunnel before its first credit
+FIRST_WINDOW = 8_192  # bytes of a tunnel before its first credit
+WINDOW = 65_536  # bytes that one side may send ahead after that
 CREDIT_AFTER, CREDIT_AT_REST_AFTER = 4_096, 1_024
 
 
@@ -89,7 +90,7 @@ class Half:
         self.count = 0  # records
         # To the end.
         self.waiting = bytearray()
-        self.sent, self.credit = 0, WINDOW
+        self.sent, self.credit = 0, FIRST_WINDOW
         # Closing: with which reason we shall, and with which we have; and the end's word.
         self.closes: tuple[int, str] | None = None
         self.has_closed = False
@@ -303,7 +304,7 @@ class Relay:
             self.flush(half)
         elif isinstance(frame, TunnelData):
             half.taken += len(frame.data)
-            assert half.taken <= half.told + WINDOW or half.has_endless_credit, "more bytes than were credited"
+            assert half.taken <= (half.told + WINDOW if half.told else FIRST_WINDOW) or half.has_endless_credit, "more bytes than were credited"
             assert half.is_open and half.closed is None, "bytes of a tunnel that is not open"
             self.take_data(half, frame.data)
         else:

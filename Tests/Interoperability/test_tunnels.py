@@ -10,7 +10,8 @@ from link import PATIENCE, Late, Link, Node
 from place import Place
 from reasons import Reason
 
-WINDOW = 65_536  # bytes of a tunnel before its first credit
+FIRST_WINDOW = 8_192  # bytes of a tunnel before its first credit
+WINDOW = 65_536  # bytes that one side may send ahead after that
 PIECE = 8_192
 
 
@@ -22,7 +23,7 @@ class Tunnel:
         self.member, self.number = member, number
         self.patience = PATIENCE
         self.arrived = bytearray()
-        self.sent, self.credit = 0, WINDOW
+        self.sent, self.credit = 0, FIRST_WINDOW
         self.taken, self.told = 0, 0
         self.closed: CloseTunnel | None = None
 
@@ -69,7 +70,7 @@ class Tunnel:
         else:
             self.arrived += found.data
             self.taken += len(found.data)
-            assert self.taken <= self.told + WINDOW, "more than was credited"
+            assert self.taken <= (self.told + WINDOW if self.told else FIRST_WINDOW), "more than was credited"
             if self.taken - self.told >= 4_096:
                 self.told = self.taken
                 self.member.send(TunnelCredit(self.number, self.taken, self.taken + WINDOW))

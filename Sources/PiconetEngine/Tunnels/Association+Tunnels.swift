@@ -53,7 +53,7 @@ extension Association {
       throw Breach("opens a tunnel that nobody has asked it for")
     }
     if tunnel.isClosed { return nil }
-    tunnel.open()
+    open(tunnel, turn)
     switch tunnel.end {
     case .own(let id, let remote): return .tunnel(.opened(id, to: remote, relays: Int(relays)), over: self)
     case .relayed(let place): turn.relay(RelayStep(.opened, to: place, from: self.place(of: tunnel)))
@@ -121,8 +121,16 @@ extension Association {
     guard let tunnel = tunnels[number], tunnel.phase == .asked else { return }
     tunnel.lead(to: end)
     if case .own(let id, _) = end { turn.handles.append(id, number, in: self) }
-    tunnel.open()
     sendAboutTunnel(.tunnelOpened(tunnel: number, relays: UInt64(relays)), turn)
+    open(tunnel, turn)
+  }
+
+  /// The other side is told at once how much it may send ahead.
+  private func open(_ tunnel: Tunnel, _ turn: Turn) {
+    tunnel.open()
+    guard tunnel.hasUntoldWindow else { return }
+    tunnels.oweCredit(of: tunnel.number)
+    turn.flush(link)
   }
 
   /// Connects a tunnel to its other half: it opens once that does.

@@ -75,6 +75,10 @@ final class Tunnel {
   private var isClosing: Bool { if case .closing = phase { true } else { false } }
   /// Whether the other side is told how much has been passed on.
   var givesCredit: Bool { phase == .open || isClosing }
+  /// Whether the other side may send more ahead than at first, and has not been told.
+  var hasUntoldWindow: Bool { phase == .open && granted < consumed + window && consumed == 0 }
+  /// Whether a credit was given, and may have been lost with the link.
+  var hasGranted: Bool { consumed > 0 || granted > WireLimits.tunnelWindow }
   /// Whether more has been passed on than the other side was told.
   var hasUnreported: Bool { consumed > consumedTold }
   /// Whether it is half of a tunnel between two other nodes.

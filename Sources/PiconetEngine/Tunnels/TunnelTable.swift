@@ -101,7 +101,7 @@ struct TunnelTable {
 
   /// On a new link the credits are stated again.
   mutating func restateCredits() {
-    for tunnel in tunnels.values where tunnel.givesCredit && tunnel.consumed > 0 { creditsDue.insert(tunnel.number) }
+    for tunnel in tunnels.values where tunnel.givesCredit && tunnel.hasGranted { creditsDue.insert(tunnel.number) }
   }
 
   mutating func appendCredits(into bytes: inout [UInt8]) {

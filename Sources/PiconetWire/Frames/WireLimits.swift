@@ -53,7 +53,7 @@ public enum WireLimits {
   /// Tunnel numbers are below this, so that the number in front of data takes at most two bytes.
   public static let tunnelNumbers: UInt64 = 1 << 14
   /// Bytes of a tunnel, each way, before its first credit.
-  public static let tunnelWindow: UInt64 = 64 << 10
+  public static let tunnelWindow: UInt64 = 8 << 10
   /// Relays between the two ends of a tunnel.
   public static let relays: UInt64 = 3
   /// Tunnels of one side between two members at once.

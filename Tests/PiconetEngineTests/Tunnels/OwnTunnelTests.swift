@@ -89,7 +89,8 @@ struct OwnTunnelTests {
     let engine = TunnelEngine(members: [1], relays: false)
     let relay = engine.members[0]
     let outcome = relay.receive(.offerTunnel(tunnel: 6, from: node(3), relays: 3))
-    #expect(relay.sent(outcome) == [.tunnelOpened(tunnel: 6, relays: 3)])
+    let credit = Frame.tunnelCredit(tunnel: 6, consumed: 0, limit: Tunnel.largestWindow)
+    #expect(relay.sent(outcome) == [.tunnelOpened(tunnel: 6, relays: 3), credit])
     let route = TunnelRoute(remote: node(3), relays: [relay.far], relayCount: 3)
     #expect(tunnelEvents(outcome) == [.tunnelOffered(TunnelID(rawValue: TunnelID.firstIncoming), route)])
     let data = relay.receive(.tunnelData(tunnel: 6, [1, 2]), .closeTunnel(tunnel: 6, .left, detail: ""))
@@ -136,8 +137,8 @@ struct OwnTunnelTests {
     #expect(relay.sent(closed).closes == [] && relay.sent(closed).credits.map(\.consumed) == [600])
     let dropped = relay.receive(.tunnelData(tunnel: 1, bytes(10_000)))
     #expect(tunnelEvents(dropped) == [] && relay.sent(dropped).credits.map(\.consumed) == [10_600])
-    let credited = relay.receive(.tunnelCredit(tunnel: 1, consumed: 65_536, limit: 131_072))
-    #expect(relay.sent(credited).tunnelled.count == 70_000 - 65_536 && relay.sent(credited).closes == [.left])
+    let credited = relay.receive(.tunnelCredit(tunnel: 1, consumed: 8_192, limit: 131_072))
+    #expect(relay.sent(credited).tunnelled.count == 70_000 - 8_192 && relay.sent(credited).closes == [.left])
     relay.receive(.closeTunnel(tunnel: 1, .left, detail: ""))
     #expect(engine.side.census.tunnels == 0)
   }
@@ -214,10 +215,10 @@ struct TunnelQueueTests {
     tunnel.write(bytes(70_000))
     var framed: [UInt8] = []
     while tunnel.hasSomething { _ = tunnel.takeTurn(into: &framed, room: 1 << 20, frameLimit: 16_381) }
-    #expect(tunnel.sent == WireLimits.tunnelWindow && tunnel.queuedCount == 70_000 - 65_536)
-    #expect(try tunnel.credit(consumed: 65_536, limit: 70_000) == 65_536 && tunnel.hasSomething)
-    #expect(try tunnel.credit(consumed: 60_000, limit: 1) == 0 && tunnel.limit == 70_000)
-    #expect(throws: Breach.self) { try tunnel.credit(consumed: 65_537, limit: 70_000) }
+    #expect(tunnel.sent == WireLimits.tunnelWindow && tunnel.queuedCount == 70_000 - 8_192)
+    #expect(try tunnel.credit(consumed: 8_192, limit: 70_000) == 8_192 && tunnel.hasSomething)
+    #expect(try tunnel.credit(consumed: 8_000, limit: 1) == 0 && tunnel.limit == 70_000)
+    #expect(throws: Breach.self) { try tunnel.credit(consumed: 8_193, limit: 70_000) }
   }
 }
 

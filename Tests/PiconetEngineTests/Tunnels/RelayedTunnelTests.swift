@@ -41,7 +41,7 @@ struct RelayedTunnelTests {
     }
     #expect(number & 1 == 1 && from == one.far)
     let opened = other.receive(.tunnelOpened(tunnel: number, relays: 1))
-    #expect(one.sent(opened) == [.tunnelOpened(tunnel: 4, relays: 1)])
+    #expect(one.sent(opened).first == .tunnelOpened(tunnel: 4, relays: 1))
 
     let there = one.receive(.tunnelData(tunnel: 4, [1, 2]), .tunnelData(tunnel: 4, [3]))
     #expect(other.sent(there).tunnelled == [1, 2, 3])
@@ -120,10 +120,12 @@ struct RelayedTunnelTests {
     // The link takes a part ahead of the kernel; what is told has left the relay's own queue.
     #expect(passed <= 65_536 && credits.allSatisfy { $0 <= UInt64(passed) })
     #expect(engine.side.census.queuedBytes == 65_536 - passed)
-    let beyond = one.receive(.tunnelData(tunnel: 0, bytes(16_000)), .tunnelData(tunnel: 0, bytes(16_000)))
-    let more = one.receive(.tunnelData(tunnel: 0, bytes(16_000)), .tunnelData(tunnel: 0, bytes(16_000)))
-    let reasons = [beyond, more].compactMap(\.closeReason)
-    #expect(credits.isEmpty ? reasons == [.limitExceeded] : reasons.allSatisfy { $0 == .limitExceeded })
+    let window = Int(Tunnel.largestWindow)
+    let whole = (0..<(window - 65_536) / 16_000).map { _ in one.receive(.tunnelData(tunnel: 0, bytes(16_000))) }
+    #expect(whole.allSatisfy { $0.closeReason == nil })
+    #expect(engine.side.census.queuedBytes <= window)
+    let beyond = (0..<40).map { _ in one.receive(.tunnelData(tunnel: 0, bytes(16_000))) }
+    #expect(beyond.compactMap(\.closeReason).first == .limitExceeded)
   }
 
   @Test("tells at once what has gone on where nothing more has come, but not for each short message")
@@ -217,9 +219,66 @@ struct RelayedTunnelTests {
     let tunnels: [UInt64] = [0, 2, 4, 6]
     for tunnel in tunnels { try #require(engine.relay(tunnel) != nil) }
     let passed = passed(engine, tunnels, in: .seconds(60))
-    let ahead = tunnels.count * max(Int(WireLimits.tunnelWindow), rate / 4)
+    let ahead = tunnels.count * max(8 << 10, rate / 4)
     #expect(passed <= rate * 60 + rate / 2 + ahead, "\(passed)")
     #expect(passed >= rate * 57, "\(passed)")
+  }
+
+  @Test("tells each side when the tunnel opens how much it may have ahead, which goes by the rate")
+  func windows() throws {
+    for (rate, limit) in [(16 << 10, nil), (32 << 10, nil), (50_000, 12_500), (8 << 20, 524_288)] as [(Int, UInt64?)] {
+      let engine = TunnelEngine(members: [1, 2]) { $0.relaying?.memberRate = rate }
+      let (one, other) = (engine.members[0], engine.members[1])
+      var outcome = one.receive(.openTunnel(tunnel: 0, to: other.far))
+      var number: UInt64?
+      for case .offerTunnel(let offered, _, let relays) in other.sent(outcome) {
+        number = offered
+        outcome += other.receive(.tunnelOpened(tunnel: offered, relays: relays))
+      }
+      func told(_ member: PlayedNode) -> [UInt64] { member.sent(outcome).credits.map(\.limit) }
+      #expect(told(one) == (limit.map { [$0] } ?? []) && told(other) == told(one) && number != nil)
+    }
+  }
+
+  @Test("what each side may have ahead is told again on the next link, also before anything has passed")
+  func restated() throws {
+    let engine = TunnelEngine(members: [1, 2])
+    let one = engine.members[0]
+    try #require(engine.relay() != nil)
+    engine.side.take(.linkClosed(one.link, .failed(LinkFailure(.reset))))
+    let association = AssociationID(high: 5, low: one.link.rawValue)
+    one.open(nil, TunnelEngine.capabilities)
+    let resumed = one.receive(.associate(association, received: 2))
+    #expect(one.sent(resumed).credits.map(\.limit) == [524_288])
+  }
+
+  @Test("where both ends send all they may, neither is silent for long over a slow relay, from the beginning")
+  func seldomSilent() throws {
+    let engine = TunnelEngine(members: [1, 2]) { $0.relaying?.memberRate = 50_000 }
+    let ends = engine.members
+    let numbers: [UInt64] = [0, try #require(engine.relay())]
+    var limits = [Int(WireLimits.tunnelWindow), Int(WireLimits.tunnelWindow)]
+    var sent = [0, 0]
+    var taken: [[UInt64: UInt64]] = [[:], [:]]
+    var (silent, longest) = ([0, 0], [0, 0])
+    for _ in 0..<600 {
+      var outcome = engine.side.wait(.milliseconds(50))
+      for (index, end) in ends.enumerated() {
+        while case let count = min(8_000, limits[index] - sent[index]), count > 0 {
+          sent[index] += count
+          outcome += end.receive(.tunnelData(tunnel: numbers[index], bytes(count)))
+        }
+        outcome += end.receive(.acknowledge(received: engine.side.engine.associations[end.far]?.sequenced.sent ?? 0))
+      }
+      for (index, end) in ends.enumerated() {
+        for case .tunnelCredit(_, _, let limit) in end.sent(outcome) { limits[index] = max(limits[index], Int(limit)) }
+        silent[index] = end.takeTunnelled(outcome, &taken[index]) > 0 ? 0 : silent[index] + 50
+        longest[index] = max(longest[index], silent[index])
+      }
+      engine.side.forgetLog()
+    }
+    #expect(longest.allSatisfy { $0 <= 600 }, "\(longest) ms")
+    #expect(sent.reduce(0, +) >= 50_000 * 28, "\(sent)")
   }
 
   @Test("all keys together have the rate of the relay, and each tunnel its turn")
@@ -229,7 +288,8 @@ struct RelayedTunnelTests {
     let (one, two, other) = (engine.members[0], engine.members[1], engine.members[2])
     for number in [0, 2, 4] as [UInt64] { try #require(engine.relay(number, from: 0, to: 2) != nil) }
     try #require(engine.relay(0, from: 1, to: 2) != nil)
-    var limits: [[UInt64: Int]] = [[0: 65_536, 2: 65_536, 4: 65_536], [0: 65_536]]
+    let first = Int(WireLimits.tunnelWindow)
+    var limits: [[UInt64: Int]] = [[0: first, 2: first, 4: first], [0: first]]
     var sent: [[UInt64: Int]] = [[:], [:]]
     var taken: [UInt64: UInt64] = [:]
     for _ in 0..<1_200 {
@@ -253,7 +313,7 @@ struct RelayedTunnelTests {
       engine.side.forgetLog()
     }
     let shares = sent.flatMap { $0.sorted { $0.key < $1.key }.map(\.value) }
-    let ahead = 4 * Int(WireLimits.tunnelWindow)
+    let ahead = rate
     #expect(shares.reduce(0, +) <= rate * 60 + rate / 2 + ahead && shares.reduce(0, +) >= rate * 57, "\(shares)")
     let mean = rate * 60 / 4
     #expect(shares.allSatisfy { $0 >= mean * 8 / 10 && $0 <= mean * 13 / 10 }, "\(shares)")
@@ -264,7 +324,7 @@ struct RelayedTunnelTests {
     let engine = TunnelEngine(members: [1, 2]) { $0.relaying?.memberRate = 40_000 }
     let (one, other) = (engine.members[0], engine.members[1])
     let number = try #require(engine.relay())
-    for _ in 0..<3 { one.receive(.tunnelData(tunnel: 0, bytes(13_000))) }
+    for _ in 0..<3 { one.receive(.tunnelData(tunnel: 0, bytes(8_000))) }
     one.receive(.closeTunnel(tunnel: 0, .left, detail: ""))
     other.receive(.closeTunnel(tunnel: number, .left, detail: ""))
     let open = Frame.openTunnel(tunnel: 2, to: other.far)
@@ -278,13 +338,17 @@ struct RelayedTunnelTests {
     let engine = TunnelEngine(members: [1, 2]) { $0.relaying?.memberRate = 20_000 }
     let (one, other) = (engine.members[0], engine.members[1])
     try #require(engine.relay() != nil)
-    let pieces = (0..<5).map { _ in Frame.tunnelData(tunnel: 0, bytes(13_000)) }
-    let frames = pieces + [.closeTunnel(tunnel: 0, .left, detail: "")]
+    // All at once in four tunnels, each of which takes 8 KiB ahead.
+    let numbers: [UInt64] = [0, 6, 8, 10]
+    for number in numbers.dropFirst() { try #require(engine.relay(number) != nil) }
+    let frames = numbers.flatMap { number in
+      [Frame.tunnelData(tunnel: number, bytes(8_000)), .closeTunnel(tunnel: number, .left, detail: "")]
+    }
     engine.side.take(.received(one.link, frames.flatMap { FrameEncoder.encode($0) }[...]))
     let open = Frame.openTunnel(tunnel: 2, to: other.far)
     #expect(one.sent(one.receive(open)).closes == [.limitExceeded])
-    // 65,000 bytes less the quarter of a second's that it had, and the one that it may owe.
-    engine.side.wait(.milliseconds(2_700))
+    // 32,000 bytes less the quarter of a second's that it had, and the one that it may owe.
+    engine.side.wait(.milliseconds(1_050))
     #expect(one.sent(one.receive(.closeTunnel(tunnel: 2, .left, detail: ""), open)).closes == [.limitExceeded])
     engine.side.wait(.milliseconds(100))
     #expect(engine.relay(4) != nil)
@@ -300,7 +364,7 @@ struct RelayedTunnelTests {
       engine.side.wait(.milliseconds(100))
       if let number = engine.relay(0) {
         opened += 1
-        for _ in 0..<5 { passed += other.sent(one.receive(.tunnelData(tunnel: 0, bytes(13_000)))).tunnelled.count }
+        passed += other.sent(one.receive(.tunnelData(tunnel: 0, bytes(12_500)))).tunnelled.count
         one.receive(.closeTunnel(tunnel: 0, .left, detail: ""))
         other.receive(.closeTunnel(tunnel: number, .left, detail: ""))
       } else {
@@ -311,7 +375,7 @@ struct RelayedTunnelTests {
       }
       engine.side.forgetLog()
     }
-    #expect(passed <= rate * 60 + rate / 2 + 65_000 && passed >= rate * 50, "\(passed) in \(opened) tunnels")
+    #expect(passed <= rate * 60 + rate / 2 + 12_500 && passed >= rate * 50, "\(passed) in \(opened) tunnels")
   }
 
   @Test("a rate at which no link lives is refused with the limits")
@@ -346,7 +410,8 @@ struct RelayedTunnelTests {
       .closeTunnel(tunnel: 0, .left, detail: ""), .openTunnel(tunnel: 0, to: other.far))
     let offers = other.sent(outcome).compactMap { if case .offerTunnel(let number, _, _) = $0 { number } else { nil } }
     let number = try #require(offers.first)
-    #expect(one.sent(other.receive(.tunnelOpened(tunnel: number, relays: 1))) == [.tunnelOpened(tunnel: 0, relays: 1)])
+    let opened = other.receive(.tunnelOpened(tunnel: number, relays: 1))
+    #expect(one.sent(opened).first == .tunnelOpened(tunnel: 0, relays: 1))
     #expect(other.sent(one.receive(.tunnelData(tunnel: 0, [7]))).tunnelled == [7])
   }
 

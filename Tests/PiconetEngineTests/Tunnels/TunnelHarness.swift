@@ -30,13 +30,17 @@ final class TunnelEngine {
     engine.played(node(byte)).connect(capabilities)
   }
 
-  /// The first member has a tunnel to the second one, which numbers its own half as the engine has chosen.
+  /// The first member has a tunnel to the second one, which numbers its own half as the engine has chosen. Both take as
+  /// much ahead as there may be.
   /// - Returns: the number of the half that leads to the second one.
   @discardableResult
   func relay(_ number: UInt64 = 0, from: Int = 0, to: Int = 1) -> UInt64? {
     let outcome = members[from].receive(.openTunnel(tunnel: number, to: members[to].far))
     for case .offerTunnel(let other, _, let relays) in members[to].sent(outcome) {
-      members[to].receive(.tunnelOpened(tunnel: other, relays: relays))
+      let limit = Tunnel.largestWindow
+      members[to].receive(
+        .tunnelOpened(tunnel: other, relays: relays), .tunnelCredit(tunnel: other, consumed: 0, limit: limit))
+      members[from].receive(.tunnelCredit(tunnel: number, consumed: 0, limit: limit))
       return other
     }
     return nil
