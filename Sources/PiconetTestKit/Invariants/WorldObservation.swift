@@ -91,7 +91,7 @@ extension World {
     }
     if !node.record.resting.isEmpty { checkResting(bytes, on: link, node) }
     if bytes.isEmpty { finding("n\(node.index) transmits nothing") }
-    if scenario.isGroup { heed(wordsIn: bytes, on: link, node) }
+    if scenario.isGroup || scenario.lossyCloseChance > 0 { heed(wordsIn: bytes, on: link, node) }
     if !node.record.isOpen { checkRefusal(bytes, on: link, node) }
     if scenario.hostileCount > 0, bytes.count < 400 { overhear(bytes, on: link, node) }
     let outstanding = node.record.outstanding[link, default: 0] + bytes.count
