@@ -151,6 +151,39 @@ extension SessionSuite {
       }
     }
 
+    @Test(
+      "two over a relay compare codes with each other, and not with the relay: both are confirmed by more than its word",
+      arguments: SuiteTransport.all)
+    func compared(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        let screens = Screens()
+        func comparing(_ name: String, _ kind: TransportKind) -> (inout NodeConfiguration) -> Void {
+          { configuration in
+            isGroup([kind])(&configuration)
+            screens.agree(name)(&configuration)
+          }
+        }
+        try await relay(world, 0, "Relay", membership: .group) { relay in
+          try await world.node(1, "One", comparing("One", transport.kind)) { one in
+            try await join(relay, by: one, over: transport.kind, world)
+            try await world.node(2, "Other", comparing("Other", .tcp)) { other in
+              try await join(relay, by: other, over: .tcp, world)
+              let (far, near) = try (await member(other, of: one, world), await member(one, of: other, world))
+              for member in [far, near] {
+                #expect(member.route?.relays == [relay.id] && member.confirmation == .introduced(by: relay.id))
+              }
+              try await far.compareCodes(timeout: transport.patience)
+              let end = try #require(await other.session.comparisons.first())
+              #expect(end.member == near && end.failure == nil)
+              for member in [far, near] { #expect(member.confirmation == .comparedCode) }
+              try screens.expectSame(on: "One", "Other")
+              #expect(one.session[relay.id]?.confirmation == MemberConfirmation.none)
+            }
+          }
+        }
+      }
+    }
+
     /// Members that are introduced by hand alone.
     private func isPair(_ transports: [TransportKind]) -> (inout NodeConfiguration) -> Void {
       { configuration in
