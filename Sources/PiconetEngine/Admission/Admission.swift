@@ -181,9 +181,12 @@ struct Admission {
   func isFull(_ associations: AssociationTable) -> Bool { associations.takenPlaces >= configuration.capacity }
 
   /// Whether this node can become a member.
-  func hasRoom(forMember newcomer: NodeID, _ associations: AssociationTable, _ turn: Turn) -> Bool {
+  /// - Parameter isInviting: whether we are about to invite it.
+  func hasRoom(
+    forMember newcomer: NodeID, isInviting: Bool = false, _ associations: AssociationTable, _ turn: Turn
+  ) -> Bool {
     takesGroupPlace(newcomer, associations)
-      ? places.hasPlace(for: newcomer, associations, turn.introduced, at: turn.now)
+      ? places.hasPlace(for: newcomer, isInviting: isInviting, associations, turn.introduced, at: turn.now)
       : hasOwnRoom(for: newcomer, associations, at: turn.now)
   }
 
@@ -197,7 +200,8 @@ struct Admission {
   func full(for newcomer: NodeID?, _ associations: AssociationTable, _ turn: Turn) -> Ending? {
     let isFull =
       isGroup
-      ? !places.hasPlace(for: newcomer, associations, turn.introduced, at: turn.now) : isFull(associations)
+      ? !places.hasPlace(for: newcomer, isInviting: true, associations, turn.introduced, at: turn.now)
+      : isFull(associations)
     return isFull ? configuration.full : nil
   }
 
@@ -210,10 +214,10 @@ struct Admission {
     return hasRoom ? nil : configuration.full
   }
 
-  /// Whether there is no place for the node of the association that waits for the driver's answer.
+  /// Whether there is no place for the node of the association that waits for the driver's answer, before we invite it.
   func isFull(awaiting id: CodeID, _ associations: AssociationTable, _ turn: Turn) -> Bool {
     guard isGroup else { return isFull(associations) }
-    return associations.awaiting(id).map { !hasRoom(forMember: $0.node, associations, turn) } ?? false
+    return associations.awaiting(id).map { !hasRoom(forMember: $0.node, isInviting: true, associations, turn) } ?? false
   }
 
   /// Whether there is a place for this node. In a full session another member may have to give up its place.

@@ -119,9 +119,13 @@ struct GroupPlaces {
   // MARK: Admission
 
   /// Whether there is a place for this node.
-  /// - Parameter newcomer: nil: an address where anybody may answer.
+  /// - Parameters:
+  ///   - newcomer: nil: an address where anybody may answer.
+  ///   - isInviting: whether we are about to invite it. What it told us at an earlier attempt does not count then: only
+  ///     members hear of changes, and its answer brings what is so now.
   func hasPlace(
-    for newcomer: NodeID?, _ associations: AssociationTable, _ introduced: IntroducedNodes, at now: Instant
+    for newcomer: NodeID?, isInviting: Bool, _ associations: AssociationTable, _ introduced: IntroducedNodes,
+    at now: Instant
   ) -> Bool {
     let association = newcomer.flatMap { associations[$0] }
     if association?.hasGroupPlace == true { return true }
@@ -131,7 +135,7 @@ struct GroupPlaces {
     if let newcomer, isKin(newcomer, associations, introduced), !apart.wasLeft(newcomer, at: now) {
       return hasPlace(forKin: newcomer, associations, at: now)
     }
-    return hasPlace(forGroupOf: newcomer, associations, introduced)
+    return hasPlace(forGroupOf: newcomer, isInviting: isInviting, associations, introduced)
   }
 
   /// Whether there is a place for a node that a member introduces.
@@ -139,15 +143,16 @@ struct GroupPlaces {
     forIntroduced subject: NodeID, _ associations: AssociationTable, _ introduced: IntroducedNodes, at now: Instant
   ) -> Bool {
     apart.wasLeft(subject, at: now)
-      ? hasPlace(forGroupOf: subject, associations, introduced)
+      ? hasPlace(forGroupOf: subject, isInviting: true, associations, introduced)
       : hasPlace(forKin: subject, associations, at: now)
   }
 
   /// Whether one that comes from elsewhere has a place with its whole group.
   private func hasPlace(
-    forGroupOf newcomer: NodeID?, _ associations: AssociationTable, _ introduced: IntroducedNodes
+    forGroupOf newcomer: NodeID?, isInviting: Bool, _ associations: AssociationTable, _ introduced: IntroducedNodes
   ) -> Bool {
-    let view = newcomer.flatMap { associations[$0]?.groupView }
+    let association = newcomer.flatMap { associations[$0] }
+    let view = isInviting && association?.invitations.isInvited == false ? nil : association?.groupView
     var all = known(associations, introduced)
     all.formUnion(view?.members ?? [])
     let already = newcomer.map { all.contains($0.incarnation) } ?? false

@@ -150,6 +150,28 @@ struct GroupPlacesTests {
     }
   }
 
+  @Test("who was told that a group is full may invite again at once: what was told then counts only with the answer")
+  func invitesAgain() {
+    for isFreeAgain in [true, false] {
+      let group = engine(3)
+      let met = group.played(node(2))
+      met.associate(nil, Self.inGroup)
+      func invite(_ id: UInt64) -> Outcome {
+        group.side.command(.invite(.node(met.far), context: [], timeout: .seconds(9), code: nil), id: id)
+      }
+      _ = invite(9)
+      met.receive(view(rank: 1, [node(21), node(22)]))
+      #expect(met.receive(.decline(.full, detail: "")).failure(of: 9)?.reason == .full)
+      let again = invite(10)
+      #expect(again.failure(of: 10) == nil && met.sent(again).contains { if case .invite = $0 { true } else { false } })
+      if isFreeAgain { met.receive(view(rank: 1, [node(21)])) }
+      let outcome = met.receive(.accept)
+      #expect(group.side.members == (isFreeAgain ? [met.far] : []))
+      #expect(outcome.failure(of: 10)?.reason == (isFreeAgain ? nil : .full))
+      #expect(met.sent(outcome).contains(.withdraw(.full)) == !isFreeAgain)
+    }
+  }
+
   @Test("a node that both groups have is counted once")
   func overlap() {
     let group = engine(3)
