@@ -315,6 +315,9 @@ let package = Package(
     .testTarget(
       name: "ShapedLinkTests", dependencies: ["TestSupport", "imagesend", "imagerecv", "piconet", "shaped-link"],
       swiftSettings: strict),
+    // A member of a group for Tests/Interoperability to meet.
+    .executableTarget(
+      name: "group-member", dependencies: ["Piconet"], path: "Tests/GroupMember", swiftSettings: strict),
     .testTarget(name: "RepositoryTests", swiftSettings: strict),
     .testTarget(name: "UdevTests", dependencies: ["TestSupport", "imagesend", "imagerecv"], swiftSettings: strict),
   ]

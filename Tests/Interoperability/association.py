@@ -9,7 +9,7 @@ from fields import integer
 from frames import (
     Accept, Acknowledge, Admit, Associate, Associated, CodeNonce, CodeReveal, Decline, Fragment, Frame, Invite, Leave, Listening, Message,
     MessageCredit, Ping, Pong)
-from link import PATIENCE, Link, Node
+from link import PATIENCE, Link, LinkEnded, Node
 from reasons import Reason
 
 # Sent before the format asks for it.
@@ -57,7 +57,9 @@ class Association:
             assert answer.received == 0, answer
         else:
             asked = self.link_expect(Associate)
-            assert asked.received == 0, asked
+            if asked.received:
+                self.link.close(Reason.NO_SUCH_ASSOCIATION)
+                raise LinkEnded(Reason.NO_SUCH_ASSOCIATION, f"there is no association here for {asked}")
             self.name = asked.association
             self.link.send(Associated(0, begun))
         self.node.begun[self.peer] = begun

@@ -49,6 +49,11 @@ class Node:
         return {hello.SESSION_ID: self.session_id.encode(), hello.NAME: self.name.encode(), hello.INCARNATION: word(self.incarnation),
                 hello.CAPABILITIES: integer(self.capabilities), **self.parameters}
 
+    def held_with(self, peer: bytes) -> dict[int, bytes]:
+        """What a hello says of the associations with this peer."""
+        begun = self.begun.get(peer, 0)
+        return {hello.BEGUN: integer(begun)} if begun else {}
+
 
 class Link:
     """One end of a connection, with TLS. Each wait for frames has a limit."""
@@ -192,17 +197,13 @@ class Link:
 
     def greet(self, patience: float = PATIENCE) -> None:
         """Exchanges both hellos."""
-        own = Hello(1, 1, {**self.node.own_parameters(), **self.held()})
+        own = Hello(1, 1, {**self.node.own_parameters(), **self.node.held_with(self.peer)})
         if self.is_dialler:
             self.send(own)
             self.greeting = Greeting(self.expect(Hello, patience))
         else:
             self.greeting = Greeting(self.expect(Hello, patience))
             self.send(own)
-
-    def held(self) -> dict[int, bytes]:
-        begun = self.node.begun.get(self.peer, 0)
-        return {hello.BEGUN: integer(begun)} if begun else {}
 
     def ping(self, token: int = 7, patience: float = PATIENCE) -> None:
         """Makes a round trip; what else comes is dropped."""

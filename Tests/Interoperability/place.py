@@ -194,7 +194,8 @@ class Program:
 
 
 class Place:
-    def __init__(self, programs: pathlib.Path, folder: pathlib.Path):
+    def __init__(self, programs: dict[str, pathlib.Path], folder: pathlib.Path):
+        """`programs`: in which folder each of them is."""
         self.programs, self.folder = programs, folder
         self.started: list[Program] = []
 
@@ -209,7 +210,7 @@ class Place:
         """Starts a program whose key and known peers are in `state`; `before` is a command that runs it."""
         environment = {**os.environ, "PICONET_INTERFACES": "lo", "XDG_STATE_HOME": str(self.path(state)), "HOME": str(self.folder),
                        "XDG_CACHE_HOME": str(self.path(state) / "cache"), "TMPDIR": str(self.path("temporary")), "LC_ALL": "C.UTF-8", "TERM": "xterm"}
-        started = Program([*before, str(self.programs / program), *map(str, words)], self.folder, environment, stdin, stdout, terminal)
+        started = Program([*before, str(self.programs[program] / program), *map(str, words)], self.folder, environment, stdin, stdout, terminal)
         self.started.append(started)
         return started
 

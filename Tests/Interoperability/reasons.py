@@ -22,6 +22,7 @@ class Reason(enum.IntEnum):
     NO_SUCH_ASSOCIATION = 16
     SELF_CONNECTION = 18
     IN_PROGRESS = 20
+    UNREACHABLE = 21
     NOT_AVAILABLE = 23
     CODE_NEEDED = 24
     WRONG_CODE = 25

@@ -65,7 +65,7 @@ def tests(pattern: str = "") -> list[Test]:
     return found
 
 
-def perform(test: Test, programs: pathlib.Path, folder: pathlib.Path) -> tuple[str, str]:
+def perform(test: Test, programs: dict[str, pathlib.Path], folder: pathlib.Path) -> tuple[str, str]:
     """Runs in the process of the test; returns outcome and text."""
     try:
         namespace.enter()
@@ -95,7 +95,7 @@ def perform(test: Test, programs: pathlib.Path, folder: pathlib.Path) -> tuple[s
 class Lane:
     """One test that is running."""
 
-    def __init__(self, test: Test, programs: pathlib.Path):
+    def __init__(self, test: Test, programs: dict[str, pathlib.Path]):
         self.test = test
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="piconet-interoperability."))
         self.reading, writing = os.pipe()
@@ -152,7 +152,7 @@ class Lane:
             test.what = f"it passes now, and is still marked with @fails_today({test.mark!r}): unmark it"
 
 
-def run(chosen: list[Test], programs: pathlib.Path, lanes: int, tell) -> None:
+def run(chosen: list[Test], programs: dict[str, pathlib.Path], lanes: int, tell) -> None:
     """Runs all of them; `tell` is called with each when it is over."""
     waiting, running = list(chosen), {}
     with selectors.DefaultSelector() as selector:

@@ -14,6 +14,8 @@ SCRATCH = ["--scratch-path", ".build/optimized"]
 # As they are given away.
 RELEASE = ["--configuration", "release", "--static-swift-stdlib"]
 PROGRAMS = ["imagesend", "imagerecv", "piconet"]
+# What the second implementation meets besides them.
+MEMBERS = ["group-member"]
 # What these start, from beside them.
 COMPANIONS = ["piconet-thumbnail"]
 

@@ -186,8 +186,8 @@ def main():
     is_here = options.bluetooth is None and not is_alone
     wants_machine = not options.no_bluetooth and not options.fast and not is_alone
     preparing = concurrent.futures.ThreadPoolExecutor(1).submit(lack_of_machine) if wants_machine else None
-    bundle = None if is_alone and programs else builds.bundle(
-        ROOT, OUTPUT, FAST if options.fast else None, builds.PROGRAMS if is_alone else ())
+    alone = [*([] if programs else builds.PROGRAMS), *builds.MEMBERS]
+    bundle = builds.bundle(ROOT, OUTPUT, FAST if options.fast else None, alone if is_alone else ())
     no_machine = preparing.result() if preparing else ""
     if no_machine and not is_here:
         raise Stop("no virtual machine for the Bluetooth tests: " + no_machine)
@@ -203,7 +203,7 @@ def main():
             here.append(runs.here(f"{name}, here", OUTPUT / number(name, len(here)), bundle, only=f"^({'|'.join(part)})[.]"))
     if is_alone or is_here and not options.fast:
         folder = OUTPUT / number("interoperability", len(here))
-        here.append(runs.interoperability(folder, programs or builds.Programs(bundle.parent), ROOT, options.interoperability or ""))
+        here.append(runs.interoperability(folder, programs or builds.Programs(bundle.parent), bundle.parent, ROOT, options.interoperability or ""))
     beside = []
     if is_here and not options.fast:
         run = runs.here("DependantTests, here", OUTPUT / number("DependantTests", len(here)), bundle, only=DEPENDANT)

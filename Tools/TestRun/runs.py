@@ -196,10 +196,11 @@ class InteroperabilityRun(Run):
     option = "--interoperability"
 
 
-def interoperability(folder, programs, root, pattern=""):
-    """The second implementation against the programs of this build."""
+def interoperability(folder, programs, members, root, pattern=""):
+    """The second implementation against the programs of this build.
+    - members: the folder with the members of groups that it meets."""
     command = ["/usr/bin/python3", "-B", str(pathlib.Path(root, "Tests/Interoperability")), "--programs", str(programs.folder),
-               "--events", str(pathlib.Path(folder, "events")), pattern]
+               "--members", str(members), "--events", str(pathlib.Path(folder, "events")), pattern]
     run = InteroperabilityRun("Interoperability, here", folder, command, LIMIT_HERE)
     run.programs = programs
     return run
