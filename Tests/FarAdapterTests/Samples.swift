@@ -23,7 +23,7 @@ enum Samples {
     .stopListening(.le), .dial(.max, .l2cap, [address]), .dial(0, .tcp, []), .cancelDial(3),
     .write(4, Bytes([1, 2, 3])), .write(5, []), .taken(6, 12_345), .close(7, abort: true), .close(8, abort: false),
     .advertise(advertisement), .advertise(nil), .search(sessionID: "session"), .search(sessionID: nil),
-    .setRadioBusy(true),
+    .setRadioBusy(true), .setExpecting(true),
     .askPaging, .shutDown,
   ]
 

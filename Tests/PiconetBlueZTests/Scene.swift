@@ -26,6 +26,8 @@ struct Scene {
   var mostCalls = 0
   var mostReads = 0
   var adapters: [BluetoothAddress?] = []
+  /// What the advertisement object shows.
+  var shown: [String: DBusValue] = [:]
 
   init(
     _ settings: BlueZSettings = BlueZSettings(), settling: Duration = .zero, user: AdapterUser? = nil
@@ -64,7 +66,7 @@ struct Scene {
       case .read(let id, _, let place): reads[id] = place
       case .cancelRead(let id): reads[id] = nil
       case .report(let report): reports.append(report)
-      case .showAdvertisement: break
+      case .showAdvertisement(let properties): shown = properties
       case .scanPaused(let isPaused): pauses.append(isPaused)
       case .scans(let window): scans.append(window)
       case .adapter(_, let address): adapters.append(address)

@@ -41,6 +41,12 @@ struct SharedAdaptersTests {
     var now: Instant { scenes[0].now }
     var adapter: Daemon.Adapter { scenes[0].daemon.adapters[Daemon.path] ?? former }
     var advertisements: Int { scenes.compactMap { $0.daemon.adapters[Daemon.path]?.advertisements }.reduce(0, +) }
+    /// Those that say that the adapter is discoverable.
+    private var showing: Int {
+      scenes.compactMap { scene in
+        scene.shown["Discoverable"] == .bool(true) ? scene.daemon.adapters[Daemon.path]?.advertisements : nil
+      }.reduce(0, +)
+    }
     var areOver: Bool { scenes.indices.allSatisfy { scenes[$0].ends == (dropped.contains($0) ? 0 : 1) } }
     var isAsItWas: Bool {
       adapter.isDiscoverable == former.isDiscoverable && adapter.timeout == former.timeout
@@ -100,8 +106,8 @@ struct SharedAdaptersTests {
       if before.isDiscoverable != after.isDiscoverable {
         modeChanges += 1
         modeChangedAt = now
-        if !after.isDiscoverable, advertisements > 0 {
-          faults.append("the mode ends while \(advertisements) advertise")
+        if !after.isDiscoverable, showing > 0 {
+          faults.append("the mode ends while \(showing) advertise")
         }
       }
       if before.isPowered != after.isPowered { powerChanges += 1 }
@@ -258,6 +264,23 @@ struct SharedAdaptersTests {
     #expect(!crowd.adapter.isPowered && crowd.powerChanges == 3)
   }
 
+  @Test("who only expects somebody keeps the adapter on, not discoverable, and the last one switches it off")
+  func expecting() {
+    var crowd = Crowd(2) { $0.isPowered = false }
+    crowd.tell(0, .advertise(Scene.offer))
+    crowd.pass(.seconds(1))
+    crowd.tell(1, .expecting(true))
+    crowd.pass(.seconds(1))
+    #expect(crowd.advertisements == 2)
+    crowd.tell(0, .shutDown)
+    crowd.pass(.seconds(2))
+    #expect(crowd.advertisements == 1 && crowd.adapter.isPowered && !crowd.adapter.isDiscoverable)
+    #expect(crowd.modeChanges == 2 && crowd.adapter.timeout == 180)
+    crowd.tell(1, .expecting(false))
+    crowd.pass(.seconds(2))
+    #expect(crowd.isAsItWas && crowd.faults.isEmpty, "\(crowd.faults)")
+  }
+
   @Test("who waits for an answer that never comes holds up the others no longer than the call's time")
   func lostAnswer() throws {
     var crowd = Crowd(2)
@@ -286,7 +309,7 @@ struct SharedAdaptersTests {
     while !crowd.scenes[0].calls.isEmpty { crowd.answer(0) }
     for _ in 0..<150 {
       let index = Int.random(in: 0..<5, using: &dice)
-      switch Int.random(in: 0..<16, using: &dice) {
+      switch Int.random(in: 0..<18, using: &dice) {
       case 0, 1: crowd.tell(index, .advertise(Scene.offer))
       case 2: crowd.tell(index, .advertise(nil))
       case 3: crowd.tell(index, .search(Scene.search))
@@ -298,6 +321,8 @@ struct SharedAdaptersTests {
         losses -= 1
         crowd.answer(index, isLost: true)
       case 7...12: crowd.answer(index)
+      case 13: crowd.tell(index, .expecting(true))
+      case 14: crowd.tell(index, .expecting(false))
       default: for _ in 0..<Int.random(in: 1..<20, using: &dice) { crowd.step() }
       }
     }

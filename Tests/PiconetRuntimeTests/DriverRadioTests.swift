@@ -77,6 +77,48 @@ struct DriverRadioTests {
     #expect(log == ["ports []", "ports [l2cap 4101]", "ports [l2cap 4103]", "ports none"])
   }
 
+  @Test("while a hidden node expects somebody its radio is to answer, no longer, and not for who is available")
+  func expecting() async throws {
+    let log = try await DriverStage.run(.le) { stage, clock in
+      await stage.expect(for: .seconds(60))
+      clock.advance(by: .seconds(59))
+      await stage.endRound()
+      await stage.note("59 s")
+      clock.advance(by: .seconds(1))
+      await stage.endRound()
+      await stage.note("60 s")
+      await stage.expect(for: .seconds(60))
+      await stage.advertise()
+      await stage.endRound()
+      await stage.note("available")
+      await stage.hide()
+      await stage.endRound()
+      await stage.note("hidden")
+    }
+    #expect(
+      log == [
+        "expecting", "59 s", "expecting nobody", "60 s", "expecting", "ports []", "expecting nobody",
+        "available", "ports none", "expecting", "hidden",
+      ])
+  }
+
+  @Test("a node that hides and expects nobody, or is not reached over Bluetooth, leaves the radio alone")
+  func expectingNobody() async throws {
+    let hidden = try await DriverStage.run(.le) { stage, _ in
+      await stage.advertise()
+      await stage.endRound()
+      await stage.hide()
+      await stage.endRound()
+      await stage.note("hidden")
+    }
+    #expect(hidden == ["ports []", "ports none", "hidden"])
+    let wired = try await DriverStage.run(.tcp) { stage, _ in
+      await stage.expect(for: .seconds(60))
+      await stage.note("expecting over TCP")
+    }
+    #expect(wired == ["expecting over TCP"])
+  }
+
   @Test("a dial of one node stops the scans of its siblings, and a node that comes meanwhile is told at once")
   func siblings() async throws {
     let clock = ManualClock()

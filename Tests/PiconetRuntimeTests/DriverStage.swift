@@ -184,6 +184,19 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
     }
   }
 
+  /// Expects some peer, as an application does.
+  func expect(for duration: Duration) async {
+    await loop.perform { [self] in
+      let peer = PeerID(bytes: [UInt8](repeating: 2, count: 32))!
+      driver?.take([.fact(.commanded(CommandID(rawValue: 3), .expect(peer, for: duration)))])
+      _ = driver?.listenForExpected()
+    }
+    await endRound()
+  }
+
+  /// Discoveries are told whether somebody is expected at the end of a round.
+  func endRound() async { for _ in 0..<2 { await loop.perform {} } }
+
   func changePort(_ port: UInt16?) async {
     await loop.perform { [self] in
       self.port = port
@@ -227,6 +240,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   }
   func search(sessionID: String?) {}
   func setRadioTurn(_ hasTurn: Bool) { log.append(hasTurn ? "turn" : "no turn") }
+  func setExpecting(_ isExpecting: Bool) { log.append(isExpecting ? "expecting" : "expecting nobody") }
   func setRadioBusy(_ isBusy: Bool) { log.append(isBusy ? "busy" : "free") }
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) {}
   func close() {}

@@ -161,6 +161,30 @@ extension SessionSuite {
       }
     }
 
+    @Test(
+      "a node that nobody sees lets in the peer that it expects, and takes it back after the link was cut, again and again",
+      arguments: SuiteTransport.reachedHidden)
+    func expected(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        try await world.node(0, "Host") { host in
+          try await world.node(1, "Guest") { guest in
+            try await host.expect(guest.id.peer, for: .seconds(600))
+            async let accepted = host.invitations.first()?.accept()
+            let onGuest = try await guest.invite(
+              at: world.breakableAddresses(of: host), expecting: host.id.peer, timeout: transport.patience)
+            #expect(try await accepted?.id == guest.id)
+            await host.stopExpecting(guest.id.peer)
+            for number: UInt8 in 1...3 {
+              try await world.cut()
+              try await onGuest.send([number])
+              #expect(await host.session.messages.first()?.bytes == [number])
+            }
+            #expect(!host.isAvailable)
+          }
+        }
+      }
+    }
+
     @Test("a timeout of 0, set while connected, ends a member with its link", arguments: SuiteTransport.breakable)
     func atOnce(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in

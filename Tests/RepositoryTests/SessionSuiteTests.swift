@@ -12,6 +12,7 @@ struct SessionSuiteTests {
     "ofThreeByRadio": ["–", "–", "–", "three", "three", "three"],
     "ofThree": ["yes", "yes", "yes", "three", "three", "three"],
     "breakable": ["yes", "yes", "yes", "faults", "faults", "faults"],
+    "reachedHidden": ["yes", "yes", "yes", "–", "–", "faults"],
     "lossless": ["yes", "yes", "yes", "–", "–", "–"],
     "paced": ["–", "–", "–", "faults", "–", "–"],
     "pluggable": ["yes", "yes", "–", "–", "–", "–"],

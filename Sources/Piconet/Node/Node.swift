@@ -81,8 +81,8 @@ public final class Node: Sendable {
   /// Whether the node does what its mode says: advertise, search, or both. Turning it off hides it from others and
   /// leaves connections alone: it is not advertised, peers that dial it all the same are refused with `notAvailable`
   /// unless it expects them (`expect`) or is just inviting them, by address too, and members whose links break can
-  /// still come back (over Bluetooth only if something else keeps the adapter connectable). It stops listening when it
-  /// has no members and expects no one. May be called at any time, and repeatedly.
+  /// still come back (over Bluetooth by LE alone, unless something else keeps the adapter connectable). It stops
+  /// listening when it has no members and expects no one. May be called at any time, and repeatedly.
   /// - Throws: why it can't listen; whatever works without listening goes on. `shuttingDown` once the node has stopped.
   public func setAvailable(_ isAvailable: Bool) async throws(PiconetError) {
     try await shell.setPresence { $0.isAvailable = isAvailable }

@@ -62,6 +62,7 @@ final class VeiledDiscovery: Discovery {
   var sourceName: String { inner.sourceName }
   func setRadioBusy(_ isBusy: Bool) { inner.setRadioBusy(isBusy) }
   func setRadioTurn(_ hasTurn: Bool) { inner.setRadioTurn(hasTurn) }
+  func setExpecting(_ isExpecting: Bool) { inner.setExpecting(isExpecting) }
   func close() {
     queue.removeAll()
     time.wake(nil)

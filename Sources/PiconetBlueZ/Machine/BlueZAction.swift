@@ -11,7 +11,7 @@ enum BlueZAction: Hashable, Sendable {
   case leave(ModeChange)
   case registerProfile(ProfileContent)
   case unregisterProfile
-  case registerAdvertisement(BluetoothUUID)
+  case registerAdvertisement(LowEnergyAdvertisement)
   case unregisterAdvertisement
   case setFilter(BluetoothUUID)
   /// bluetoothd 5.66 ends everybody's scans when a connection that has a filter, but does not scan, closes.
@@ -106,6 +106,14 @@ enum Registration<Value: Hashable & Sendable>: Hashable, Sendable {
   }
 }
 
+/// What an LE advertisement is for.
+enum LowEnergyAdvertisement: Hashable, Sendable {
+  /// Those who search find the session in it.
+  case session(BluetoothUUID)
+  /// It says nothing, and scans don't show it: those who have the adapter's address can connect.
+  case silent
+}
+
 /// What a registered profile contains.
 struct ProfileContent: Hashable, Sendable {
   var service: BluetoothUUID
@@ -137,7 +145,7 @@ struct AdapterUse: Hashable, Sendable {
   /// As bluetoothd has last told it.
   var isDiscoverable: Bool
   var isFilterUncertain = false
-  var advertisement = Registration<BluetoothUUID>.none
+  var advertisement = Registration<LowEnergyAdvertisement>.none
   var advertisedAt: Instant?
   /// Whether the advertisement is registered, but probably not on air any more.
   var isSilenced = false

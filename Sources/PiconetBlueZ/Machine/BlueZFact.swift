@@ -44,6 +44,8 @@ public enum BlueZFact: Sendable {
   case replied(BlueZCallID, Result<[DBusValue], DBusFailure>)
   case advertise(BlueZOffer?)
   case search(BlueZSearch?)
+  /// Whether somebody may connect to us over LE though nothing is advertised.
+  case expecting(Bool)
   case radioBusy(Bool)
   /// Whether it may scan and read records even while the radio is busy.
   case radioTurn(Bool)

@@ -153,8 +153,8 @@ extension AdapterUse {
     case .leave(.timeout):
       shared.isTimeoutUncertain = false
       shared.timeoutSetAt = nil
-    case .registerAdvertisement(let service):
-      advertisement = .held(service)
+    case .registerAdvertisement(let content):
+      advertisement = .held(content)
       advertisedAt = now
     case .unregisterAdvertisement: advertisement = .none
     case .setFilter(let service):

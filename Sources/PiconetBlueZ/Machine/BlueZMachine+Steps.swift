@@ -41,7 +41,7 @@ extension BlueZMachine {
     }
     if profile.isStale(wanted: wantedProfile), mayTry(.unregisterProfile, now) { return .unregisterProfile }
     if let use, let adapter, use.shared.hasPowered, use.shared.former == nil, activeOffer == nil, activeSearch == nil,
-      !use.others.needPower, adapter.isPowered, mayTry(.powerOff, now),
+      !activelyExpects, !use.others.needPower, adapter.isPowered, mayTry(.powerOff, now),
       // A keyboard that has been connected meanwhile keeps its adapter.
       !tree.devices.values.contains(where: { $0.adapterPath == use.path && $0.isConnected })
     {
@@ -52,8 +52,14 @@ extension BlueZMachine {
 
   /// Whether our advertisement is not the wanted one, or has to be registered again.
   private func isToBeWithdrawn(_ use: AdapterUse, _ adapter: BlueZAdapter, at now: Instant) -> Bool {
-    let advertises = settings.usesLowEnergy && adapter.advertisementsLeft != nil ? activeOffer?.service : nil
-    return use.advertisement.isStale(wanted: advertises) || isToBeRenewed(use, at: now)
+    let isStale = use.advertisement.isStale(wanted: adapter.advertisementsLeft == nil ? nil : wantedAdvertisement)
+    return isStale || isToBeRenewed(use, at: now)
+  }
+
+  /// What is advertised over LE where the adapter can.
+  private var wantedAdvertisement: LowEnergyAdvertisement? {
+    guard settings.usesLowEnergy else { return nil }
+    return activeOffer.map { .session($0.service) } ?? (activelyExpects ? .silent : nil)
   }
 
   /// Whether bluetoothd has had time to renew advertisements since the mode was changed for us.
@@ -82,7 +88,7 @@ extension BlueZMachine {
   }
 
   private func settingUpAction(at now: Instant, withTurn: Bool) -> BlueZAction? {
-    guard let use, let adapter, activeOffer != nil || activeSearch != nil else { return nil }
+    guard let use, let adapter, activeOffer != nil || activeSearch != nil || activelyExpects else { return nil }
     if withTurn, !adapter.isPowered, use.shared.mayPower, settings.powersOn, !adapter.isBlocked, mayTry(.powerOn, now) {
       return .power(true)
     }
@@ -90,13 +96,13 @@ extension BlueZMachine {
       return .registerProfile(content)
     }
     guard adapter.isPowered else { return nil }
-    if withTurn, let offer = activeOffer {
-      if mayTry(.enterMode, now), let change = enteringChange(use, adapter, now) { return .enter(change) }
-      if settings.usesLowEnergy, use.advertisement.isNone, adapter.advertisementsLeft ?? 0 > 0,
-        mayTry(.registerAdvertisement, now)
-      {
-        return .registerAdvertisement(offer.service)
-      }
+    if withTurn, activeOffer != nil, mayTry(.enterMode, now), let change = enteringChange(use, adapter, now) {
+      return .enter(change)
+    }
+    if withTurn, let content = wantedAdvertisement, use.advertisement.isNone, adapter.advertisementsLeft ?? 0 > 0,
+      mayTry(.registerAdvertisement, now)
+    {
+      return .registerAdvertisement(content)
     }
     if let search = activeSearch, schedule.wantsScan(at: now), use.discovery.isNone, mayTry(.discover, now) {
       return use.filter == search.service && !use.isFilterUncertain
@@ -143,8 +149,12 @@ extension BlueZMachine {
   }
 
   /// Flags and service take 3 + 18 of the 31 bytes that an advertisement has.
-  static func advertisement(of service: BluetoothUUID) -> [String: DBusValue] {
-    ["Type": .string("peripheral"), "ServiceUUIDs": .strings([service.description]), "Discoverable": .bool(true)]
+  static func properties(of advertisement: LowEnergyAdvertisement) -> [String: DBusValue] {
+    switch advertisement {
+    case .session(let service):
+      ["Type": .string("peripheral"), "ServiceUUIDs": .strings([service.description]), "Discoverable": .bool(true)]
+    case .silent: ["Type": .string("peripheral"), "Discoverable": .bool(false)]
+    }
   }
 
   // MARK: calls

@@ -24,6 +24,7 @@ public struct BlueZMachine: Sendable {
   private var hasEnded = false
   private var offer: BlueZOffer?
   private var search: BlueZSearch?
+  private var isExpecting = false
   var use: AdapterUse?
   var profile = Registration<ProfileContent>.none
   /// How many UUIDs for the profile were taken by others.
@@ -61,9 +62,10 @@ public struct BlueZMachine: Sendable {
         || failed[.registerAdvertisement] != nil)
   }
 
-  /// What others are told about us, and what is looked for, on the adapter in use.
+  /// What others are told about us, what is looked for, and whether somebody is expected, on the adapter in use.
   var activeOffer: BlueZOffer? { isEnding || use?.isRetiring == true ? nil : offer }
   var activeSearch: BlueZSearch? { isEnding || use?.isRetiring == true ? nil : search }
+  var activelyExpects: Bool { !isEnding && use?.isRetiring != true && isExpecting }
 
   /// When `deadlineReached` is due.
   public var nextDeadline: Instant? {
@@ -80,9 +82,9 @@ public struct BlueZMachine: Sendable {
           deadlines.append(use.shared.timeoutSetAt.map { $0 + settings.renewal })
           deadlines.append(use.shared.timeoutSetAt.map { $0 + settings.leastReassertion })
           deadlines.append(use.shared.modeSetAt.map { $0 + settings.leastReassertion })
-          if use.isSilenced, !use.advertisement.isNone {
-            deadlines.append(use.advertisedAt.map { $0 + settings.leastReadvertising })
-          }
+        }
+        if activeOffer != nil || activelyExpects, use.isSilenced, !use.advertisement.isNone {
+          deadlines.append(use.advertisedAt.map { $0 + settings.leastReadvertising })
         }
       }
     }
@@ -139,6 +141,7 @@ public struct BlueZMachine: Sendable {
       let effects = book.begin(search)
       hearAll(at: now)
       return effects
+    case .expecting(let isExpecting): self.isExpecting = isExpecting
     case .radioBusy(let isBusy):
       schedule.setBusy(isBusy, at: now)
       book.setPaused(schedule.isHeldOff)
@@ -249,7 +252,8 @@ public struct BlueZMachine: Sendable {
         effects += leaveAdapter()
       }
     }
-    if use == nil, !isEnding, offer != nil || search != nil, let choice, let adapter = tree.adapters[choice],
+    if use == nil, !isEnding, offer != nil || search != nil || isExpecting, let choice,
+      let adapter = tree.adapters[choice],
       let address = adapter.address
     {
       use = AdapterUse(
@@ -303,11 +307,12 @@ public struct BlueZMachine: Sendable {
     var claim = AdapterClaim(adapter: use.address)
     guard hasDaemon else { return claim }
     let action = onTheWay?.action
-    // As long as something is advertised the kernel refuses to change the mode.
+    // As long as something is advertised as discoverable the kernel refuses to change the mode.
+    let isShown = !use.advertisement.isNone && use.advertisement != .held(.silent)
     claim.needsMode =
-      activeOffer != nil || !use.advertisement.isNone || action?.kind == .enterMode || action?.kind == .leaveMode
+      activeOffer != nil || isShown || action?.kind == .enterMode || action?.kind == .leaveMode
     claim.needsPower =
-      claim.needsMode || activeSearch != nil || action?.kind == .powerOn || action?.kind == .powerOff
+      claim.needsMode || activeSearch != nil || activelyExpects || action?.kind == .powerOn || action?.kind == .powerOff
     claim.wantsTurn = (onTheWay == nil ? nextAction(at: now) : action)?.needsTurn == true
     return claim
   }
@@ -331,8 +336,8 @@ public struct BlueZMachine: Sendable {
         let id = BlueZCallID(rawValue: nextID())
         onTheWay = (id, action)
         var effects: [BlueZEffect] = []
-        if case .registerAdvertisement(let service) = action {
-          effects.append(.showAdvertisement(Self.advertisement(of: service)))
+        if case .registerAdvertisement(let content) = action {
+          effects.append(.showAdvertisement(Self.properties(of: content)))
         }
         return effects + [.call(id, call)]
       }

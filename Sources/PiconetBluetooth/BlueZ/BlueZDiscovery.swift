@@ -142,6 +142,8 @@ public final class BlueZDiscovery: Discovery, ScanMember, AdapterMember {
     handle(.search(search))
   }
 
+  public func setExpecting(_ isExpecting: Bool) { handle(.expecting(isExpecting)) }
+
   public func setRadioBusy(_ isBusy: Bool) { handle(.radioBusy(isBusy)) }
 
   public func setRadioTurn(_ hasTurn: Bool) { handle(.radioTurn(hasTurn)) }

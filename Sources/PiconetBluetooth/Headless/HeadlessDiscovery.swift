@@ -50,8 +50,9 @@ public final class HeadlessDiscovery: Discovery {
   private var handler: ((DiscoveryReport) -> Void)?
   private var advertisement: NodeAdvertisement?
   private var server: RecordServer?
-  /// Whether the adapter was made discoverable, so that this is kept up.
-  private var isScanSet = false
+  private var isExpecting = false
+  /// The scan mode that the adapter was given, which is kept up; nil: it has the one that it had.
+  private var keptScan: UInt8?
   private var sessionID: String?
   private var scanner: InquiryScanner?
   private var reader: DeviceRecordReader?
@@ -101,6 +102,13 @@ public final class HeadlessDiscovery: Discovery {
       if sightings.removeValue(forKey: own) != nil { handler?(.gone(own.peer, own.incarnation)) }
     }
     if phase == .ready { applyAdvertisement() }
+  }
+
+  /// While somebody is expected the adapter answers to those who have its address, and to no inquiry.
+  public func setExpecting(_ isExpecting: Bool) {
+    guard isExpecting != self.isExpecting else { return }
+    self.isExpecting = isExpecting
+    if phase == .ready, advertisement == nil { applyAdvertisement() }
   }
 
   /// Starting again, or for another session id, reports everything again; stopping reports nothing.
@@ -166,7 +174,7 @@ public final class HeadlessDiscovery: Discovery {
       let seen = adapterState()
       if seen != .on(index: state.index) {
         lose(LinkFailure(.notAvailable, seen == .absent ? "the adapter is gone" : "the adapter is switched off"))
-      } else if isScanSet, piconet_hci_scan(state.index) != 3 {
+      } else if let keptScan, piconet_hci_scan(state.index) != Int32(keptScan) {
         lose(LinkFailure(.reset, "somebody has reset hci\(state.index)"))
       } else {
         // Another node on this machine may have had the record channel.
@@ -258,7 +266,7 @@ public final class HeadlessDiscovery: Discovery {
     controller = nil
     server?.close()
     server = nil
-    isScanSet = false
+    keptScan = nil
     let gone = sightings.keys.sorted()
     stopSearch()
     for node in gone { handler?(.gone(node.peer, node.incarnation)) }
@@ -268,12 +276,12 @@ public final class HeadlessDiscovery: Discovery {
 
   private func applyAdvertisement() {
     guard let advertisement else {
-      guard server != nil else { return }
-      server?.close()
-      server = nil
-      isScanSet = false
-      setScan(state.scanEnable)
-      ask(.writeInquiryResponse([])) { _ in }
+      if server != nil {
+        server?.close()
+        server = nil
+        ask(.writeInquiryResponse([])) { _ in }
+      }
+      if keptScan != wantedScan { setScan(wantedScan ?? state.scanEnable) }
       return
     }
     do {
@@ -286,7 +294,7 @@ public final class HeadlessDiscovery: Discovery {
       }
       ask(.writeInquiryResponse(try Self.response(record, of: service))) { _ in }
       failure = nil
-      setScan(3)
+      setScan(Self.inquiryScan | Self.pageScan)
     } catch let error as LinkFailure {
       failure = error
     } catch {
@@ -294,14 +302,24 @@ public final class HeadlessDiscovery: Discovery {
     }
   }
 
+  /// nil: as it was.
+  private var wantedScan: UInt8? {
+    if advertisement == nil { return isExpecting ? state.scanEnable | Self.pageScan : nil }
+    return server == nil ? nil : Self.inquiryScan | Self.pageScan
+  }
+
+  private static let inquiryScan: UInt8 = 1
+  private static let pageScan: UInt8 = 2
+
   private func setScan(_ scan: UInt8) {
+    keptScan = nil
     let index = state.index
     let isTaken = worker.submit(answering: loop) {
       piconet_hci_set_scan(index, scan)
     } then: { [weak self] error in
       guard let self, phase == .ready else { return }
       if error != 0 { return fail(LinkFailure(listening: SystemError("HCISETSCAN", error), "hci\(index)")) }
-      isScanSet = scan == 3 && server != nil
+      keptScan = scan == wantedScan ? scan : nil
     }
     if !isTaken { failure = LinkFailure(.busy, "too much waits for hci\(index)") }
   }

@@ -24,6 +24,7 @@ final class BluetoothDiscovery: Discovery {
   private var sessionID: String?
   private var isRadioBusy = false
   private var hasRadioTurn = false
+  private var isExpecting = false
   /// What discovery by the kernel has found; taken back when that ends.
   private var foundHeadless: Set<NodeID> = []
 
@@ -91,6 +92,15 @@ final class BluetoothDiscovery: Discovery {
     wantedChanged()
   }
 
+  /// By bluetoothd over LE alone: it has no way to answer over BR/EDR without being discoverable (Documentation/
+  /// bluetooth.md, Limits). By the kernel alone over BR/EDR.
+  func setExpecting(_ isExpecting: Bool) {
+    self.isExpecting = isExpecting
+    daemon?.setExpecting(isExpecting && configuration.transports.contains(.le))
+    headless?.setExpecting(isExpecting)
+    wantedChanged()
+  }
+
   func setRadioBusy(_ isBusy: Bool) {
     isRadioBusy = isBusy
     daemon?.setRadioBusy(isBusy)
@@ -113,7 +123,7 @@ final class BluetoothDiscovery: Discovery {
 
   private func wantedChanged() {
     guard let timer else { return }
-    if advertisement == nil, sessionID == nil {
+    if advertisement == nil, sessionID == nil, !isExpecting {
       timer.set(nil)
       endHeadless()
     } else if daemon == nil {
@@ -140,6 +150,7 @@ final class BluetoothDiscovery: Discovery {
     discovery.setHandler { [weak self] in self?.reportHeadless($0) }
     discovery.setRadioBusy(isRadioBusy)
     discovery.setRadioTurn(hasRadioTurn)
+    discovery.setExpecting(isExpecting)
     discovery.advertise(advertisement)
     discovery.search(sessionID: sessionID)
   }

@@ -94,6 +94,10 @@ public protocol Discovery: AnyObject {
   /// Says whether the source has a turn while the radio is busy with what other nodes send. While it has, it may scan
   /// alongside, at once and without rests.
   func setRadioTurn(_ hasTurn: Bool)
+  /// Says whether somebody may dial this node though it is not advertised: a peer that it expects, or a member that
+  /// has lost its link. As long as that holds, a source whose radio would answer nobody lets those in that have its
+  /// address, and tells others nothing of the node. Sources without a radio ignore it.
+  func setExpecting(_ isExpecting: Bool)
   /// Sets the handler of reports, which is called on the loop.
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void)
   /// Says goodbye, closes everything. Nothing is called afterwards.
@@ -103,4 +107,5 @@ public protocol Discovery: AnyObject {
 extension Discovery {
   public func setRadioBusy(_ isBusy: Bool) {}
   public func setRadioTurn(_ hasTurn: Bool) {}
+  public func setExpecting(_ isExpecting: Bool) {}
 }

@@ -34,6 +34,7 @@ extension NodeDriver {
   /// Once a round: listens as long as an expected peer may dial. The look at members is skipped if this node has never
   /// had any.
   func followExpectations() {
+    defer { tellExpecting() }
     stopListeningUnlessExpecting()
     // Members that have begun while none could come back may do so once the disconnect timeout is longer.
     guard listening == .nobody, engine.membershipsBegun != seenMemberships, engine.expectsMembers else { return }
@@ -41,6 +42,15 @@ extension NodeDriver {
     beginToExpect()
     // A node that can't listen dialled its members, and will again.
     _ = listenOnAll()
+  }
+
+  /// Nobody reaches a radio that answers nobody.
+  private func tellExpecting() {
+    guard radio != nil else { return }
+    let isExpecting = listening == .expected && (wasReachedByRadio || engine.expectsPeers)
+    guard isExpecting != toldExpecting else { return }
+    toldExpecting = isExpecting
+    for discovery in discoveries { discovery.setExpecting(isExpecting) }
   }
 
   /// Listens if a peer is expected and this node does not listen yet, so that it can come.
@@ -79,6 +89,7 @@ extension NodeDriver {
 
   func stopListening() {
     listening = .nobody
+    wasReachedByRadio = false
     for transport in transports { transport.stopListening() }
     tellListening()
   }

@@ -58,6 +58,11 @@ public final class NodeDriver: RoundHandler {
   /// The memberships that there were when it was looked at last whether to listen for members.
   @exclusivity(unchecked) var seenMemberships: UInt64 = 0
   var advertisement: NodeAdvertisement?
+  /// Whether somebody has dialled us over Bluetooth since we listen, and may have to again: whom we have dialled we
+  /// dial again ourselves.
+  var wasReachedByRadio = false
+  /// What discoveries were last told of whether somebody may dial us though nothing is advertised.
+  var toldExpecting = false
 
   let buffers: LinkBuffers
 
@@ -459,6 +464,7 @@ public final class NodeDriver: RoundHandler {
 
   func accepted(_ endpoint: any LinkEndpoint) {
     guard !isEnding else { return endpoint.close(abort: true) }
+    if endpoint.traits.kind.usesBluetooth { wasReachedByRadio = true }
     // Connections that never speak must not keep others out: the oldest of the host with the most goes. They must not
     // push out our own dials.
     let waiting = securing.filter { $0.dial == nil }

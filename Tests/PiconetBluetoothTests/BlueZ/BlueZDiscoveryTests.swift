@@ -111,6 +111,44 @@ struct BlueZDiscoveryTests {
     bench.stop()
   }
 
+  @Test(
+    "who expects somebody is reached over LE by its address again and again, and found by nobody; afterwards no more",
+    .enabled(if: getenv("PICONET_BLUETOOTH_VM") != nil, "cuts links, so only in the virtual machine"))
+  func expecting() async throws {
+    let hidden = try await BlueZBench(adapter: Self.second)
+    let dialler = try await BlueZBench(adapter: Self.first)
+    let before = await hidden.adapter(Self.second)
+    let address = try #require(before?.address)
+    let listening = try await LowEnergyOnlyTests.Listening.begin(on: hidden.loop, adapter: Self.second)
+    let place = TransportAddress(kind: .le, text: BluetoothPlace(device: address, port: listening.port).description)
+    func dial() async -> LinkFailure? {
+      await LowEnergyOnlyTests.Listening.dial(place, from: Self.first, on: dialler.loop)
+    }
+    _ = await hidden.on { $0.setExpecting(true) }
+    _ = await dialler.on { $0.search(sessionID: "bench") }
+    #expect(await hidden.wait { await $0.adapter(Self.second)?.advertisementsLeft != before?.advertisementsLeft })
+    // A whole scan hears whoever advertises.
+    #expect(await !dialler.wait(.seconds(13)) { !$0.seen.isEmpty })
+    _ = await dialler.on { $0.search(sessionID: nil) }
+    for _ in 0..<3 {
+      let failure = await dial()
+      #expect(failure == nil, "\(String(describing: failure))")
+      // As the transport tells of who has come.
+      _ = await hidden.on { $0.reachedOverLowEnergy() }
+      // A further dial would go over the link that there is.
+      #expect(BlueZBench.run("fault cut 0 1") == 0)
+    }
+    #expect(await hidden.adapter(Self.second)?.isDiscoverable == before?.isDiscoverable)
+    #expect(await hidden.adapter(Self.second)?.uuids == before?.uuids)
+    _ = await hidden.on { $0.setExpecting(false) }
+    #expect(await hidden.wait { await $0.adapter(Self.second)?.advertisementsLeft == before?.advertisementsLeft })
+    #expect(await dial() != nil)
+    await listening.end()
+    for bench in [hidden, dialler] { await bench.shutDown() }
+    #expect(await hidden.adapter(Self.second)?.isPowered == before?.isPowered)
+    for bench in [hidden, dialler] { bench.stop() }
+  }
+
   @Test("fifty rounds leave no match, no registration, no descriptor")
   func rounds() async throws {
     let bench = try await BlueZBench(adapter: Self.first)

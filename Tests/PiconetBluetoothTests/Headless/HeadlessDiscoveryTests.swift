@@ -123,6 +123,32 @@ extension HeadlessTests {
       loop.stop()
     }
 
+    @Test func whileSomebodyIsExpectedTheAdapterAnswersPagesAndNoInquiry() async throws {
+      let adapter = try TestAdapter.all()[0]
+      try adapter.prepare()
+      try #require(piconet_hci_set_scan(adapter.index, 0) == 0)
+      let loop = try EventLoop(name: "headless")
+      let node = try await Node.make(adapter, on: loop)
+      func become(_ scan: UInt8) throws {
+        // Ends, since each of the controller's answers has a time limit.
+        for _ in 0..<200 where try adapter.answer(to: .readScanEnable) != [scan] { usleep(20_000) }
+        #expect(try adapter.answer(to: .readScanEnable) == [scan])
+      }
+      await loop.perform { node.discovery.setExpecting(true) }
+      try become(2)
+      await node.advertise(1, incarnation: 1)
+      try become(3)
+      await loop.perform { node.discovery.advertise(nil) }
+      try become(2)
+      await loop.perform { node.discovery.setExpecting(false) }
+      try become(0)
+      await loop.perform { node.discovery.setExpecting(true) }
+      try become(2)
+      await node.close()
+      #expect(try adapter.answer(to: .readScanEnable) == [0])
+      loop.stop()
+    }
+
     @Test func anAdapterThatWasOffIsOffAgain() async throws {
       let adapter = try TestAdapter.all()[0]
       try #require(piconet_hci_set_up(adapter.index, 0) == 0)

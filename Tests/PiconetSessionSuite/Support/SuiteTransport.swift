@@ -41,6 +41,10 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
   /// Those whose links a test can silence and cut.
   static let breakable = all.filter { $0.missingFaults == nil }
 
+  /// Those over which a node that is not advertised can be dialled by who has its address: an adapter answers over
+  /// BR/EDR only while it is discoverable.
+  static let reachedHidden = breakable.filter { $0.kind != .l2cap && $0.kind != .rfcomm }
+
   /// Those on which silence loses nothing: on the air packets are gone, and the link with them.
   static let lossless = breakable.filter { !$0.usesBluetooth }
 

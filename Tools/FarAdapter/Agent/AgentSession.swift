@@ -82,6 +82,7 @@ final class AgentSession {
     case .advertise(let advertisement): parts.discovery?.advertise(advertisement)
     case .search(let sessionID): parts.discovery?.search(sessionID: sessionID)
     case .setRadioBusy(let isBusy): parts.discovery?.setRadioBusy(isBusy)
+    case .setExpecting(let isExpecting): parts.discovery?.setExpecting(isExpecting)
     case .askPaging: connection?.send(.paging(parts.answersPaging()))
     case .shutDown: shutDown()
     }

@@ -14,6 +14,7 @@ final class FarDiscovery: Discovery {
   func advertise(_ advertisement: NodeAdvertisement?) { adapter?.send(.advertise(advertisement)) }
   func search(sessionID: String?) { adapter?.send(.search(sessionID: sessionID)) }
   func setRadioBusy(_ isBusy: Bool) { adapter?.send(.setRadioBusy(isBusy)) }
+  func setExpecting(_ isExpecting: Bool) { adapter?.send(.setExpecting(isExpecting)) }
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
   func close() {

@@ -19,6 +19,7 @@ enum AdapterOrder: Hashable {
   case advertise(NodeAdvertisement?)
   case search(sessionID: String?)
   case setRadioBusy(Bool)
+  case setExpecting(Bool)
   /// Whether the adapter answers to paging; answered by `AdapterReport.paging`.
   case askPaging
   /// Everything ends; answered by `AdapterReport.shutDown`, the last.
@@ -28,7 +29,7 @@ enum AdapterOrder: Hashable {
 extension AdapterOrder: RelayCoded {
   private enum Tag: UInt8 {
     case open, listen, stopListening, dial, cancelDial, write, taken, close, advertise, search, setRadioBusy, askPaging
-    case shutDown
+    case shutDown, setExpecting
   }
 
   func write(to bytes: inout RelayBytes) {
@@ -44,6 +45,7 @@ extension AdapterOrder: RelayCoded {
     case .advertise(let advertisement): bytes(Tag.advertise, advertisement)
     case .search(let sessionID): bytes(Tag.search, sessionID)
     case .setRadioBusy(let isBusy): bytes(Tag.setRadioBusy, isBusy)
+    case .setExpecting(let isExpecting): bytes(Tag.setExpecting, isExpecting)
     case .askPaging: bytes(Tag.askPaging)
     case .shutDown: bytes(Tag.shutDown)
     }
@@ -61,6 +63,7 @@ extension AdapterOrder: RelayCoded {
     case .advertise: .advertise(try reader())
     case .search: .search(sessionID: try reader())
     case .setRadioBusy: .setRadioBusy(try reader())
+    case .setExpecting: .setExpecting(try reader())
     case .askPaging: .askPaging
     case .shutDown: .shutDown
     }
