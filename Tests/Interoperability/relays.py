@@ -156,6 +156,7 @@ class Relay:
         """A relay that listens in each of these networks."""
         self.node = node or Node(name=name)
         self.node.capabilities |= hello.RELAY
+        self.node.parameters[hello.GREETING] = b"relay"
         self.listeners: dict[str, socket.socket] = {}
         self.neighbours: list[tuple[mdns.Neighbour, bytes]] = []
         for network, descriptor in networks.items():

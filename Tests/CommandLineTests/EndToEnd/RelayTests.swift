@@ -67,6 +67,7 @@ struct RelayTests {
       echo "relay $?"
       kill $alone
       grep -c stored $FOLDER/alone.err
+      grep -o "Others can reach this device over the relay Hall" $FOLDER/kitchen.err
       cat $FOLDER/hall.err $FOLDER/kitchen.err $FOLDER/phone.err >&2
       """)
     for line in ["sender 0", "receiver 0", "same", "relay 143"] {
@@ -74,6 +75,7 @@ struct RelayTests {
     }
     #expect(outcome.lines.contains("reached over the relay Hall (key), which sees"), "\(outcome.output)")
     #expect(outcome.lines.contains("names the relay"), "\(outcome.output)")
+    #expect(outcome.lines.contains("Others can reach this device over the relay Hall"), "\(outcome.output)")
     // Who names no relay has no way there.
     #expect(outcome.lines.contains("0"), "\(outcome.output)")
   }
@@ -106,6 +108,41 @@ struct RelayTests {
       "\(outcome.output)")
   }
 
+  @Test("a receiver that is named as a relay is none, which is said before anybody is asked; a relay is no receiver")
+  func mistaken() async throws {
+    let outcome = try await run(
+      """
+      mkdir $FOLDER/porch.in
+      $porch imagerecv --name Porch --accept all --listen :4712 --directory $FOLDER/porch.in 2> $FOLDER/porch.err &
+      receiver=$!
+      until_line $FOLDER/porch.err "Receiving as 'Porch'" || exit 1
+      $phone piconet trust add Porch $($porch imagerecv --fingerprint)
+      $phone imagesend --relay Porch --to Kitchen --any --timeout 3 $FOLDER/photo.dat 2> $FOLDER/phone.err < /dev/null
+      echo "sender $?"
+      grep -o "imagesend: the relay Porch: it does not relay" $FOLDER/phone.err
+      $kitchen imagerecv --name Kitchen --accept all --relay 198.51.100.1:4712 --directory $FOLDER/in 2> $FOLDER/kitchen.err &
+      until_line $FOLDER/kitchen.err "imagerecv: the relay 198.51.100.1:4712: it does not relay" || exit 1
+      grep "Connected to" $FOLDER/porch.err $FOLDER/phone.err $FOLDER/kitchen.err
+      stop $receiver
+      $hall piconet relay --name Hall --accept all --listen :4712 2> $FOLDER/hall.err &
+      # It is tried again, since a relay may run there later.
+      until_line $FOLDER/kitchen.err "Others can reach this device over the relay Hall" || exit 1
+      $phone piconet trust add Hall $($hall imagerecv --fingerprint)
+      $phone imagesend --relay Hall --to Nobody --any --timeout 5 $FOLDER/photo.dat 2> $FOLDER/phone2.err < /dev/null
+      echo "sender of nothing $?"
+      grep "is not in sight yet" $FOLDER/phone2.err | grep Hall || echo "not among those meant"
+      sed -n 's/^  Hall .*, a relay$/named as a relay/p' $FOLDER/phone2.err
+      cat $FOLDER/porch.err $FOLDER/kitchen.err $FOLDER/phone.err $FOLDER/phone2.err >&2
+      """)
+    for line in [
+      "sender 3", "imagesend: the relay Porch: it does not relay", "sender of nothing 3",
+      "not among those meant", "named as a relay",
+    ] {
+      #expect(outcome.lines.contains(line), "\(line): \(outcome.output)")
+    }
+    #expect(!outcome.lines.contains { $0.contains(".err:Connected to") }, "\(outcome.output)")
+  }
+
   @Test("when the relay that a photo goes over is killed, it goes on over the other one that was named")
   func second() async throws {
     let outcome = try await run(
@@ -123,10 +160,10 @@ struct RelayTests {
         --json > $FOLDER/kitchen.out 2> $FOLDER/kitchen.err &
       receiver=$!
       until_line $FOLDER/hall.err "Connected to Kitchen" && until_line $FOLDER/porch.err "Connected to Kitchen" || exit 1
-      $phone imagesend -v --relay Hall --relay Porch --to Kitchen --fingerprint $($kitchen imagerecv --fingerprint) --any \
+      $phone imagesend --relay Hall --relay Porch --to Kitchen --fingerprint $($kitchen imagerecv --fingerprint) --any \
         --timeout 60 $FOLDER/photo.dat 2> $FOLDER/phone.err &
       sender=$!
-      # More than ten million bytes of it. It may go over at once, which is told with -v alone.
+      # More than ten million bytes of it.
       until_line $FOLDER/kitchen.out '"done":[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]' || exit 1
       routes="reached over the relay [A-Z][a-z]*"
       first=$(grep -o "$routes" $FOLDER/phone.err | cut -d' ' -f5)

@@ -45,6 +45,7 @@ struct PeerLink: Sendable {
       if let relaying {
         configuration.relaying = relaying
         configuration.discoveryInfo = RelayMark.info
+        configuration.greeting = RelayMark.relayGreeting
       }
       if let place = arguments.listen {
         configuration.listen = place.host.isEmpty ? "*:\(place.port)" : place.description

@@ -47,7 +47,8 @@ final class ReachNotes: Sendable {
       console.note(
         "\(console.name(member.proven)) is now reached over \(transport)"
           + NoticeBudget.othersNotTold(suppressed), detail: 1)
-      if let route = relays.route(to: member) { console.note(route, detail: 1) }
+      // Who sees how much goes is no detail.
+      if let route = relays.route(to: member) { console.note(route) }
     case .left(let member, _):
       suspended.change { $0[member.id] = nil }
       untold.change { _ = $0.remove(member.id) }

@@ -148,7 +148,7 @@ public struct ImageReceiveProgram: Sendable {
         RelayMembership(
           target, node: node, console: console, transport: arguments.transport, environment: environment,
           session: arguments.session ?? ProgramEnvironment.usualSession, searchTime: CommandLineLimits.longestWait,
-          timeout: Self.relayTime, givesUp: false)
+          timeout: Self.relayTime, givesUp: false, isForOthers: true)
       })
     let consents = Consents(hasRelay: !relays.isEmpty)
     let notices = desktop.map { StoredNotices(desktop: $0, console: console) }

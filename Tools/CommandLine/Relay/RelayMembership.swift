@@ -21,6 +21,8 @@ final class RelayMembership: Sendable {
   /// Whether a relay that does not want us, or is not the one that was meant, is not tried again. A receiver that waits
   /// for senders goes on trying: no one is there to start it again.
   let givesUp: Bool
+  /// Whether others are to reach this device over the relay, which is said once it is joined: nothing else shows it.
+  let isForOthers: Bool
   /// The nodes that are there as relays.
   private let relays = Guarded<[NodeID: Place]>([:])
 
@@ -33,7 +35,7 @@ final class RelayMembership: Sendable {
   init(
     _ target: DialTarget, node: Node, console: Console, transport: TransportOptions, environment: ProgramEnvironment,
     session: String, searchTime: Duration, timeout: Duration, contact: FirstContact? = nil,
-    givesUp: Bool
+    givesUp: Bool, isForOthers: Bool = false
   ) {
     self.target = target
     self.node = node
@@ -45,6 +47,7 @@ final class RelayMembership: Sendable {
     self.timeout = timeout
     self.contact = contact
     self.givesUp = givesUp
+    self.isForOthers = isForOthers
   }
 
   /// Sets a node up for being reached over relays.
@@ -77,6 +80,9 @@ final class RelayMembership: Sendable {
       do throws(TransferFailure) {
         let member = try await join(search, naming, isReturn: isReturn)
         let start = ContinuousClock.now
+        if isForOthers {
+          console.note("Others can reach this device over the relay \(console.describe(member.proven))")
+        }
         await gone(member)
         relays.change { _ = $0.removeValue(forKey: member.id) }
         guard !Task.isCancelled else { return }
@@ -87,11 +93,17 @@ final class RelayMembership: Sendable {
         // The one that did not let us in may have been another relay.
         relays.change { $0 = [:] }
         if Task.isCancelled { return }
+        let mayPass = ReceiverReturn.isPossible(after: error) || error.exitCode == .noSuchPeer
         if lastFailure?.word != error.word {
-          console.problem("the relay \(console.safe(target.description)): \(console.safe(error.message))")
+          let words = "\(console.safe(target.description)): \(console.safe(error.message))"
+          // That it is looked for again has been said.
+          if isReturn, mayPass {
+            console.note("The relay \(words)", detail: 1)
+          } else {
+            console.problem("the relay \(words)")
+          }
         }
         lastFailure = error
-        let mayPass = ReceiverReturn.isPossible(after: error) || error.exitCode == .noSuchPeer
         guard mayPass || !givesUp else { return }
       }
       try? await ContinuousClock().sleep(for: pause)

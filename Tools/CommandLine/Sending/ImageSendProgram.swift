@@ -163,7 +163,7 @@ public struct ImageSendProgram: Sendable {
       search: search, console: console, timeout: arguments.searchTime, session: session,
       bluetooth: BluetoothLook(options: arguments.transport, environment: environment),
       known: naming.fingerprints, asks: !arguments.yes, wanted: arguments.fingerprint,
-      wantedName: arguments.recipients.first, confirmsByHand: contact.confirmsByHand)
+      wantedName: arguments.recipients.first, confirmsByHand: contact.confirmsByHand, hasRelays: !relays.isEmpty)
     if arguments.searches {
       do throws(PiconetError) {
         try await node.setAvailable(true)

@@ -38,6 +38,8 @@ struct PeerChoice: Sendable {
   var takesAdvertisedNames = false
   /// Whether a person can confirm a stranger's key; otherwise a stranger gets nothing under any name.
   var confirmsByHand = true
+  /// Whether it is looked for over relays, too.
+  var hasRelays = false
 
   /// The peers that `recipient` means: one, or everybody in sight for `all`.
   func peers(for recipient: Recipient) async throws(NoChoice) -> [Peer] {
@@ -221,7 +223,10 @@ struct PeerChoice: Sendable {
   }
 
   /// What to check if no peer is in sight and nothing seems to be in the way.
-  var isItRunning: String { "is \(receiver) running there, on this network? ('piconet doctor' looks at this side)" }
+  var isItRunning: String {
+    let place = hasRelays ? "on this network, or with --relay" : "on this network"
+    return "is \(receiver) running there, \(place)? ('piconet doctor' looks at this side)"
+  }
 
   /// `did you mean 'Living room'?`, safe to show; nil if nobody in sight has a similar name, and if one who is meant
   /// has just come: letter case is no other name.

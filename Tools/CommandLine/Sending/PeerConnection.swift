@@ -152,9 +152,12 @@ struct PeerConnection: Sendable {
     hintSoon(.dialling, Self.dialTime)
     let progress = Guarded(Progress.none)
     let provenNode = Guarded<NodeID?>(nil)
+    let unfit = Guarded(Unfit())
     let timer = contact?.mayAsk(place) == true ? AttemptTimer(timeout) : nil
     let attempt = Task {
       await invite(timeout: timer == nil ? timeout : timeout + FirstContact.longestThought) { peer in
+        // Before anybody is asked, there or here.
+        if purpose == .relay, !RelayMark.isRelay(peer) { return unfit.change { $0.found() } }
         provenNode.change { $0 = peer.id }
         proven?(peer)
         progress.change { $0 = .proven }
@@ -166,6 +169,7 @@ struct PeerConnection: Sendable {
         step.yield(.code(peer, code))
       }
     }
+    unfit.change { $0.cancel(by: { attempt.cancel() }) }
     timer?.begin { attempt.cancel() }
     let key = contact?.began(
       FirstContact.Attempt(
@@ -189,6 +193,10 @@ struct PeerConnection: Sendable {
     step.finish()
     told.cancel()
     await told.value
+    if unfit.value.isFound {
+      if case .success(let member) = outcome { await member.disconnect() }
+      throw Refusal(failure: Self.noRelay)
+    }
     let member: Member
     do throws(PiconetError) {
       member = try outcome.get()
@@ -203,6 +211,25 @@ struct PeerConnection: Sendable {
       throw Refusal(failure: error)
     }
     return member
+  }
+
+  private static let noRelay = TransferFailure(
+    word: "no-relay", message: "it does not relay: 'piconet relay' has to run there", exitCode: .refused)
+
+  /// Whether the peer turned out not to be what is looked for, and what ends the attempt then.
+  private struct Unfit: Sendable {
+    private(set) var isFound = false
+    private var cancel: (@Sendable () -> Void)?
+
+    mutating func found() {
+      isFound = true
+      cancel?()
+    }
+
+    mutating func cancel(by cancel: @escaping @Sendable () -> Void) {
+      self.cancel = cancel
+      if isFound { cancel() }
+    }
   }
 
   private func failure(_ error: PiconetError) -> TransferFailure {

@@ -192,11 +192,14 @@ final class PeerSearch: Sendable {
   /// reason.
   func isFirst(_ words: String) -> Bool { state.withLock { $0.said.insert(words).inserted } }
 
-  /// The names by which peers in sight can be meant: a stranger's own only if it looks like no known peer's.
+  /// The names by which peers in sight that are looked for can be meant: a stranger's own only if it looks like no
+  /// known peer's.
   func names() -> [String] {
     var seen: Set<String> = []
-    return peersNow().filter { !isBlocked($0) && naming.imitated($0.id.peer, calledItself: $0.name) == nil }
-      .map { naming.name($0.id.peer, calledItself: $0.name) }.filter { seen.insert($0).inserted }
+    return peersNow().filter {
+      isSought($0) && !isBlocked($0) && naming.imitated($0.id.peer, calledItself: $0.name) == nil
+    }
+    .map { naming.name($0.id.peer, calledItself: $0.name) }.filter { seen.insert($0).inserted }
   }
 
   /// `Living room (9f86d081884c)`, safe to show.
@@ -242,7 +245,9 @@ final class PeerSearch: Sendable {
     let shown = peers.prefix(TerminalLimits.pickerRows)
     let rest = peers.count - shown.count
     let all = PeersShown(peers, naming)
-    return shown.map { "\n  \(console.describe($0, all)) at \(places($0))" }.joined()
+    return shown.map { peer in
+      "\n  \(console.describe(peer, all)) at \(places(peer))" + (RelayMark.isRelay(peer) ? ", a relay" : "")
+    }.joined()
       + (rest > 0 ? "\n  and \(rest) more" : "")
   }
 }
