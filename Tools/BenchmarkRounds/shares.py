@@ -13,6 +13,8 @@ class EqualShares:
     # Short, or what one process had to wait for the next would be the queue between them, not the work of either.
     PERIOD_US = 2_000
     QUOTA_US = 1_000
+    # Against whatever else runs: a half that others take some of is none. A hundred times what a group has by itself.
+    SHARES, WEIGHT = 102_400, 10_000
 
     def __init__(self):
         self.groups = []
@@ -33,8 +35,10 @@ class EqualShares:
             if isFirstVersion:
                 self.write(group, "cpu.cfs_period_us", self.PERIOD_US)
                 self.write(group, "cpu.cfs_quota_us", self.QUOTA_US)
+                self.write(group, "cpu.shares", self.SHARES)
             else:
                 self.write(group, "cpu.max", f"{self.QUOTA_US} {self.PERIOD_US}")
+                self.write(group, "cpu.weight", self.WEIGHT)
             self.write(group, "cgroup.procs", process.process.pid)
         except OSError as error:
             raise Failed(f"no equal shares of the processors: {error} (control groups need root)") from None
