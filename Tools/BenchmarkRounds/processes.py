@@ -21,13 +21,14 @@ class Failed(Exception):
 class Process:
     """One program whose standard output and error go to files, ended at the latest by close()."""
 
-    def __init__(self, arguments, environment, folder, cpu=None):
-        """With `cpu` it has that processor alone from its beginning: Swift's pool of threads is as wide as what a program has then."""
+    def __init__(self, arguments, environment, folder, cpu=None, input=subprocess.DEVNULL):
+        """With `cpu` it has that processor alone from its beginning: Swift's pool of threads is as wide as what a program has then.
+        `subprocess.PIPE` as `input` stays open, with nothing to read, until close(), or until this program ends."""
         self.arguments = arguments
         self.output = tempfile.TemporaryFile("w+", dir=folder)
         self.errors = tempfile.TemporaryFile("w+", dir=folder)
         self.process = subprocess.Popen(
-            arguments, stdin=subprocess.DEVNULL, stdout=self.output, stderr=self.errors,
+            arguments, stdin=input, stdout=self.output, stderr=self.errors,
             env={**os.environ, **environment},
             preexec_fn=None if cpu is None else lambda: os.sched_setaffinity(0, {cpu}))
 
@@ -78,6 +79,8 @@ class Process:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+        if self.process.stdin is not None:
+            self.process.stdin.close()
         self.output.close()
         self.errors.close()
 
@@ -202,8 +205,8 @@ def shaped_hosts(program, settings, folder):
         for _ in hosts.addresses:
             hosts.make_namespace()
         ends = [word for pair in zip(hosts.namespaces, hosts.addresses) for word in pair]
-        # Its standard input must stay open: it ends with it.
-        link = Process(["sh", "-c", 'sleep 600 | "$@"', "sh", program] + ends + settings, {}, folder)
+        # It ends with its standard input.
+        link = Process([program] + ends + settings, {}, folder, input=subprocess.PIPE)
         hosts.started.append(link)
         link.wait_for("READY")
         yield hosts
