@@ -18,7 +18,7 @@ struct Removals {
       turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "only members can be removed")))
       return nil
     }
-    turn.introduced.removed(node)
+    turn.introduced.removed(node, by: nil)
     guard allowance.take(at: turn.now) else {
       let words = "\(allowance.burst) members were removed at once: this one left here, and the others were not asked"
       turn.reply(id, .failed(Ending(.limitExceeded, .us, words)))
@@ -35,7 +35,7 @@ struct Removals {
   ) -> IntroductionStep? {
     guard let subject = members[node], subject.isStaying else {
       guard let entry = turn.introduced.entries[node],
-        policy.counts(ofIntroducer: entry.introducers.contains { $0.node.peer == member.node.peer })
+        policy.counts(ofIntroducer: entry.firstIntroducer.peer == member.node.peer)
       else { return nil }
       count(node, for: member, turn)
       let ending = Ending(.removed, .peer, "a member has removed it", by: member.node)
@@ -50,6 +50,6 @@ struct Removals {
   /// The request counts, and no introduction may bring the node back.
   private mutating func count(_ node: NodeID, for member: Association, _ turn: Turn) {
     member.giveBackMemberWord()
-    turn.introduced.removed(node)
+    turn.introduced.removed(node, by: member.node.peer)
   }
 }

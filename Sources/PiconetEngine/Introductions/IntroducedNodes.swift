@@ -68,7 +68,8 @@ final class IntroducedNodes {
 
   // MARK: Removed nodes
 
-  func removed(_ node: NodeID) { tombstones.insert(node) }
+  /// - Parameter member: whose wish it was; nil: our own.
+  func removed(_ node: NodeID, by member: PeerID?) { tombstones.insert(node, by: member) }
 
   func wasRemoved(_ node: NodeID) -> Bool { tombstones.contains(node) }
 

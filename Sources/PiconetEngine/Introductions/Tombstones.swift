@@ -3,20 +3,37 @@ import PiconetWire
 /// Nodes that were removed from the group in this run: introductions of them are refused. A restarted node is another
 /// node, and one that becomes a member again, by an invitation, is no longer listed.
 struct Tombstones: Sendable {
-  /// How many are kept; the oldest goes.
+  private struct Stone: Sendable {
+    let node: NodeID
+    /// The key of the member that wanted it; nil: we did.
+    let remover: PeerID?
+  }
+
+  /// How many are kept. Then the oldest goes of the member that has wanted most: one that introduces and removes node
+  /// after node buries none of those that others have removed. Ours go for ours alone.
   static let limit = 256
 
-  private var nodes: [NodeID] = []
+  private var stones: [Stone] = []
 
-  func contains(_ node: NodeID) -> Bool { nodes.contains(node) }
+  func contains(_ node: NodeID) -> Bool { stones.contains { $0.node == node } }
 
-  mutating func insert(_ node: NodeID) {
-    guard !contains(node) else { return }
-    if nodes.count >= Self.limit { nodes.removeFirst() }
-    nodes.append(node)
+  mutating func insert(_ node: NodeID, by remover: PeerID?) {
+    if let index = stones.firstIndex(where: { $0.node == node }) {
+      if remover == nil { stones[index] = Stone(node: node, remover: nil) }
+      return
+    }
+    if stones.count >= Self.limit { removeOldest() }
+    stones.append(Stone(node: node, remover: remover))
+  }
+
+  private mutating func removeOldest() {
+    var counts: [PeerID: Int] = [:]
+    for case let remover? in stones.lazy.map(\.remover) { counts[remover, default: 0] += 1 }
+    let most = counts.values.max()
+    stones.remove(at: stones.firstIndex { $0.remover.map { counts[$0] == most } ?? false } ?? 0)
   }
 
   mutating func remove(_ node: NodeID) {
-    if !nodes.isEmpty { nodes.removeAll { $0 == node } }
+    if !stones.isEmpty { stones.removeAll { $0.node == node } }
   }
 }

@@ -205,11 +205,47 @@ struct IntroductionRulesTests {
   @Test("256 removed nodes are remembered; the oldest goes")
   func tombstones() {
     var tombstones = Tombstones()
+  @Test(
+    "is not removed by who has introduced it after another one: the first one's word stands", arguments: [false, true])
+  func byLaterIntroducer(isWanted: Bool) {
+    let group = IntroducedEngine(members: 3)
+    group.introducer.introduces(subject)
+    group.members[1].introduces(subject)
+    if isWanted { group.answer(subject) }
+    let outcome = group.members[1].receive(.removeMember(subject: subject, .removed))
+    #expect(outcome.introductionEnds.isEmpty && group.introducer.sent(outcome).answers.isEmpty)
+    #expect(group.members[2].sent(group.members[2].introduces(subject)).answers.isEmpty)
+    #expect(group.introducer.receive(.removeMember(subject: subject, .removed)).introductionEnds.count == 1)
+  }
+
+  @Test(
+    "is nobody that was removed, however many others one member introduces and removes", arguments: [false, true])
+  func buriedTombstone(byOther: Bool) {
+    let group = IntroducedEngine(members: 4)
+    let (hostile, honest) = (group.members[0], group.members[1])
+    let gone: NodeID
+    if byOther {
+      gone = subject
+      honest.introduces(gone)
+      honest.receive(.removeMember(subject: gone, .removed))
+    } else {
+      gone = group.members[3].far
+      group.side.command(.remove(gone))
+      group.side.take(.linkClosed(group.members[3].link, .ended))
+    }
+    for number in 0..<2_000 as Range<UInt16> {
+      hostile.introduces(Self.stranger(number), at: [])
+      hostile.receive(.removeMember(subject: Self.stranger(number), .removed))
+    }
+    #expect(group.side.members.contains(hostile.far))
+    #expect(group.members[2].sent(group.members[2].introduces(gone)).answers == [.removed])
+  }
+
     let nodes = (0..<300).map { number in
       NodeID(peer: node(7).peer, incarnation: Incarnation(rawValue: UInt64(number)))
     }
-    for node in nodes { tombstones.insert(node) }
-    tombstones.insert(nodes[44])
+    for node in nodes { tombstones.insert(node, by: nil) }
+    tombstones.insert(nodes[44], by: nil)
     #expect(nodes.count { tombstones.contains($0) } == 256)
     #expect(!tombstones.contains(nodes[43]) && tombstones.contains(nodes[44]))
     tombstones.remove(nodes[44])
