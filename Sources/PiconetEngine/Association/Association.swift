@@ -528,8 +528,8 @@ extension Association {
   func toldPorts(_ ports: [ListeningPort]) { hasToldPorts = !ports.isEmpty }
 
   /// Members that have introduced the peer say that it is there: a better link may lead to it.
-  func told(hints: [TransportAddress], _ surroundings: Surroundings, _ turn: Turn) {
-    addresses.told(hints: hints)
+  func told(_ hints: AddressHints, _ surroundings: Surroundings, _ turn: Turn) {
+    addresses.told(hints)
     lookForBetter(surroundings, turn)
   }
 

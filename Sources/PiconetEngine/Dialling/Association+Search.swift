@@ -38,8 +38,15 @@ extension Association {
   private func continueSearch(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
     guard search != nil, wantsLink(surroundings) else { return nil }
     let addresses = suspension == nil ? betterAddresses(surroundings) : allAddresses(surroundings)
-    let hasRoundEnded = search?.proceed(to: addresses, searchTerms, turn)
+    let hasRoundEnded = search?.proceed(
+      to: addresses, unless: { !mayDial($0, surroundings, turn) }, searchTerms, turn)
     return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
+  }
+
+  /// Whether an address may be dialled now. One that only members name counts as theirs, as any that they have us dial.
+  private func mayDial(_ address: TransportAddress, _ surroundings: Surroundings, _ turn: Turn) -> Bool {
+    let sources = addresses.hearsay(address, surroundings.addresses(of: node))
+    return sources.isEmpty || turn.introduced.pays(for: sources, turn)
   }
 
   func endSearch(_ turn: Turn) {

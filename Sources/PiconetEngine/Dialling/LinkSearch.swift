@@ -57,13 +57,18 @@ struct LinkSearch: Sendable {
   // MARK: Rounds
 
   /// Time has passed.
-  /// - Parameter addresses: the addresses that the next round dials.
+  /// - Parameters:
+  ///   - addresses: the addresses that the next round dials.
+  ///   - isLeftOut: asked once of each of them when that round begins.
   /// - Returns: whether a round has ended without a link.
-  mutating func proceed(to addresses: @autoclosure () -> [TransportAddress], _ terms: Terms, _ turn: Turn) -> Bool {
+  mutating func proceed(
+    to addresses: @autoclosure () -> [TransportAddress], unless isLeftOut: (TransportAddress) -> Bool, _ terms: Terms,
+    _ turn: Turn
+  ) -> Bool {
     if link != nil { return false }
     if race == nil {
       guard nextRound <= turn.now else { return false }
-      beginRound(addresses(), terms, turn)
+      beginRound(addresses(), unless: isLeftOut, terms, turn)
     } else if let roundEnds, roundEnds <= turn.now {
       endRound(terms, turn)
       return true
@@ -71,10 +76,14 @@ struct LinkSearch: Sendable {
     return dialOn(terms, turn)
   }
 
-  private mutating func beginRound(_ addresses: [TransportAddress], _ terms: Terms, _ turn: Turn) {
+  private mutating func beginRound(
+    _ addresses: [TransportAddress], unless isLeftOut: (TransportAddress) -> Bool, _ terms: Terms, _ turn: Turn
+  ) {
+    // Also those that are left out: they are no reason for a round before its time.
     if terms.isForBetter { tried = Set(addresses) }
     goneKinds = []
-    race = ConnectRace(addresses: addresses, preference: terms.preference, headStart: terms.headStart)
+    let dialled = addresses.filter { !isLeftOut($0) }
+    race = ConnectRace(addresses: dialled, preference: terms.preference, headStart: terms.headStart)
     roundEnds = turn.now + max(terms.disconnectTimeout / 2, .milliseconds(50))
   }
 

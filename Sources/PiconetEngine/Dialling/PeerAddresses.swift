@@ -11,7 +11,7 @@ struct PeerAddresses: Sendable {
   /// another one.
   private var ports: [TransportKind: UInt16] = [:]
   /// Where members that have introduced it say that it is.
-  private var hints: [TransportAddress] = []
+  private var hints = AddressHints(limit: WireLimits.introducedAddresses)
   /// What its last link went over.
   private(set) var lastKind: TransportKind
   /// Members that know of the peer and us already, since they have introduced it to us or relayed a link to it. Only
@@ -19,7 +19,6 @@ struct PeerAddresses: Sendable {
   private(set) var mediators: [NodeID] = []
   /// More are not remembered.
   private static let mediatorLimit = 16
-  private static let hintLimit = WireLimits.introducedAddresses
 
   /// - Parameter transports: those that we use.
   init(linkedOver traits: LinkTraits, transports: [TransportKind]) {
@@ -41,10 +40,16 @@ struct PeerAddresses: Sendable {
     if mediators.count > Self.mediatorLimit { mediators.removeFirst() }
   }
 
-  /// Notes where a member that has introduced the peer says that it is. The first ones are kept: whoever introduces it
-  /// later puts none of them out.
-  mutating func told(hints new: [TransportAddress]) {
-    for address in new where hints.count < Self.hintLimit && !hints.contains(address) { hints.append(address) }
+  /// Notes where members that have introduced the peer say that it is.
+  mutating func told(_ new: AddressHints) {
+    for hint in new.hints {
+      for source in hint.sources { hints.add([hint.address], by: source) }
+    }
+  }
+
+  /// The keys that alone say that the peer is at this address; empty for one that is known otherwise.
+  func hearsay(_ address: TransportAddress, _ discovered: [TransportAddress]) -> [PeerID] {
+    known(discovered).contains(address) ? [] : hints.sources(of: address)
   }
 
   /// Notes where the peer was dialled. Relays are left out: which members relay is looked up each time.
@@ -82,7 +87,7 @@ struct PeerAddresses: Sendable {
   /// passed on to others.
   func supposed(_ discovered: [TransportAddress]) -> [TransportAddress] {
     let known = known(discovered)
-    return known + hints.filter { transports.contains($0.kind) && !known.contains($0) }
+    return known + hints.addresses.filter { transports.contains($0.kind) && !known.contains($0) }
   }
 }
 

@@ -28,7 +28,9 @@ final class IntroducedNodes {
     let hints = introduction.addresses.compactMap { $0.address(near: introducer.reachedHosts) }
     if let member = surroundings.associations[subject], member.isMember {
       member.introduced(by: introducer.node)
-      member.told(hints: hints, surroundings, turn)
+      var told = AddressHints(limit: WireLimits.introducedAddresses)
+      told.add(hints, by: introducer.node.peer)
+      member.told(told, surroundings, turn)
       let ending = member.isStaying ? nil : Ending(.inProgress, .us, "we are leaving it")
       introducer.answerIntroduction(of: subject, ending, turn)
       return nil
@@ -37,12 +39,22 @@ final class IntroducedNodes {
       introducer.answerIntroduction(of: subject, refusal, turn)
       return nil
     }
+    let displaced = makeRoom(for: subject, by: introducer.node, surroundings.associations, turn)
     switch entries.add(introduction, by: introducer.node, hints: hints, at: turn.now) {
     case .new(let node): turn.deliver(.introductionReceived(node))
     case .known: return .tryNow(subject)
     case .refused(let ending): introducer.answerIntroduction(of: subject, ending, turn)
     }
-    return nil
+    return displaced
+  }
+
+  /// Whoever has introduced most gives a place to one that has introduced fewer.
+  private func makeRoom(
+    for subject: NodeID, by introducer: NodeID, _ members: AssociationTable, _ turn: Turn
+  ) -> IntroductionStep? {
+    guard entries[subject] == nil, let node = entries.crowding(out: introducer) else { return nil }
+    let ending = Ending(.limitExceeded, .us, "\(Introductions.limit) introduced nodes wait, most of them of one member")
+    return end(node, ending, told: ending, members, turn)
   }
 
   private func refusal(
@@ -186,7 +198,7 @@ final class IntroducedNodes {
       let member = surroundings.associations[node]
     else { return }
     for introducer in entry.introducers { member.introduced(by: introducer.node) }
-    member.told(hints: entry.toldAddresses, surroundings, turn)
+    member.told(entry.hints, surroundings, turn)
   }
 
   /// Ends the introduction of a node, which does not become a member by it.
@@ -245,6 +257,9 @@ final class IntroducedNodes {
     let told = entries.takeAddresses(of: remote, seen: [], over: transports, at: turn.now)
     return transports.contains(.relay) && remote != turn.node ? told + members.relayAddresses(of: remote) : told
   }
+
+  /// Whether an address may be dialled that nobody but these members names: it counts as theirs.
+  func pays(for sources: [PeerID], _ turn: Turn) -> Bool { entries.pays(for: sources, at: turn.now) }
 
   /// Where the node is to be dialled now: where it is seen, where members have said that it is, and over those of them
   /// that relay.

@@ -21,19 +21,15 @@ struct Introductions: Sendable {
     case inviting(CommandID)
   }
 
-  /// Where the node may be.
-  fileprivate struct Hint: Sendable {
-    let address: TransportAddress
-    /// The key of the member that first gave this address: dials of it count against that key.
-    let by: PeerID
-  }
-
   struct Entry: Sendable {
     let node: NodeID
     fileprivate(set) var introducers: [Voucher]
     /// The first of the introducers that still stand by it: if it becomes a member, then by this one's introduction.
     fileprivate(set) var firstIntroducer: NodeID
-    fileprivate var hints: [Hint]
+    /// Where its introducers say that it is.
+    fileprivate(set) var hints = AddressHints(limit: Introductions.addressLimit)
+    /// The key whose turn the try under way takes.
+    fileprivate var payer: PeerID?
     fileprivate(set) var phase = Phase.asked
     fileprivate(set) var deadline: Instant
     fileprivate(set) var tries = 0
@@ -41,8 +37,12 @@ struct Introductions: Sendable {
     fileprivate(set) var failure: Ending?
 
     var isAccepted: Bool { phase != .asked }
-    /// Where its introducers say that it is.
-    var toldAddresses: [TransportAddress] { hints.map(\.address) }
+    fileprivate var isInviting: Bool { if case .inviting = phase { true } else { false } }
+    /// The keys of its introducers, by any of which dials may be paid: those of who stand by it, or else of the last
+    /// one that did.
+    fileprivate var payers: [PeerID] {
+      introducers.isEmpty ? [firstIntroducer.peer] : introducers.map(\.node.peer)
+    }
 
     /// When something is due. Recomputed after each change, so it allocates nothing.
     fileprivate var nextDeadline: Instant {
@@ -70,7 +70,7 @@ struct Introductions: Sendable {
   static let underWayLimit = 8
   /// The most invitations under way because of all introductions: there is room beside them for the application's own.
   static let allUnderWayLimit = 64
-  /// The most addresses of one node, from all introducers.
+  /// The most addresses of one node, from all introducers, each of which has as much room as the others.
   static let addressLimit = 16
 
   private var entries: [NodeID: Entry] = [:]
@@ -144,6 +144,18 @@ struct Introductions: Sendable {
     return Ending(.limitExceeded, .us, "\(limit) nodes that it introduced wait already")
   }
 
+  /// The node that has to go where there is no room for another one of this introducer, since the key that has
+  /// introduced it has at least two more waiting: one that is not invited at the moment, if there is any, and of these
+  /// the one that would wait longest.
+  func crowding(out introducer: NodeID) -> NodeID? {
+    guard count >= Self.limit else { return nil }
+    let counts = entries.values.reduce(into: [PeerID: Int]()) { $0[$1.firstIntroducer.peer, default: 0] += 1 }
+    guard let most = counts.values.max(), most > (counts[introducer.peer] ?? 0) + 1 else { return nil }
+    return entries.values.filter { counts[$0.firstIntroducer.peer] == most }.max { left, right in
+      (left.isInviting ? 0 : 1, left.deadline, left.node) < (right.isInviting ? 0 : 1, right.deadline, right.node)
+    }?.node
+  }
+
   /// Adds an introduction by one member.
   /// - Parameter hints: where the introducer says that the node is, as far as we may believe it.
   mutating func add(
@@ -167,29 +179,30 @@ struct Introductions: Sendable {
     let introducer = introducing.node
     guard var entry = entries[node] else {
       guard count < Self.limit else { return nil }
-      let hints = addresses.map { Hint(address: $0, by: introducer.peer) }
-      entries[node] = Entry(
-        node: node, introducers: [introducing], firstIntroducer: introducer, hints: hints,
-        deadline: introducing.deadline)
+      var entry = Entry(
+        node: node, introducers: [introducing], firstIntroducer: introducer, deadline: introducing.deadline)
+      entry.hints.add(addresses, by: introducer.peer)
+      entries[node] = entry
       return true
     }
     entry.introducers.append(introducing)
     entry.deadline = max(entry.deadline, introducing.deadline)
-    let new = addresses.filter { address in !entry.hints.contains { $0.address == address } }
-    entry.hints += new.prefix(Self.addressLimit - entry.hints.count).map { Hint(address: $0, by: introducer.peer) }
+    entry.hints.add(addresses, by: introducer.peer)
     entries[node] = entry
     return false
   }
 
   mutating func remove(_ node: NodeID) { entries[node] = nil }
 
-  /// Removes an introducer of the node. The deadline and the first introducer are then those of the others.
+  /// Removes an introducer of the node. The deadline, the first introducer and the addresses are then those of the
+  /// others; of the last one its addresses stay, as long as the introduction does.
   mutating func removeIntroducer(_ introducer: NodeID, of node: NodeID) {
     guard var entry = entries[node] else { return }
     entry.introducers.removeAll { $0.node == introducer }
     if let first = entry.introducers.first, let last = entry.introducers.map(\.deadline).max() {
       entry.firstIntroducer = first.node
       entry.deadline = last
+      if !entry.payers.contains(introducer.peer) { entry.hints.remove(introducer.peer) }
     }
     entries[node] = entry
   }
@@ -215,32 +228,41 @@ struct Introductions: Sendable {
   /// A try begins.
   mutating func began(_ node: NodeID, _ command: CommandID) {
     guard var entry = entries[node] else { return }
+    entry.payer = payer(forTurnOf: entry) ?? entry.firstIntroducer.peer
     entry.phase = .inviting(command)
     entry.tries += 1
     entries[node] = entry
   }
 
-  /// The addresses at which the node is to be dialled now. Each counts against the member that gave it.
-  /// - Parameter seen: where discovery sees the node: these addresses count against its first introducer.
+  /// The addresses at which the node is to be dialled now. Each counts against one of the members that name it, the
+  /// first of which dials may still be made.
+  /// - Parameter seen: where discovery sees the node: these addresses count against any of its introducers.
   mutating func takeAddresses(
     of node: NodeID, seen: [TransportAddress], over transports: [TransportKind], at now: Instant
   ) -> [TransportAddress] {
     guard let entry = entries[node] else { return [] }
-    let seen = seen.map { Hint(address: $0, by: entry.firstIntroducer.peer) }
-    let told = entry.hints.filter { hint in !seen.contains { $0.address == hint.address } }
+    let seen = seen.map { (address: $0, sources: entry.payers) }
+    let told = entry.hints.hints.filter { hint in !seen.contains { $0.address == hint.address } }
     var addresses: [TransportAddress] = []
-    for hint in seen + told where transports.contains(hint.address.kind) && budget.take(from: hint.by, at: now) {
-      addresses.append(hint.address)
+    for (address, sources) in seen + told.map({ ($0.address, $0.sources) }) where transports.contains(address.kind) {
+      if pays(for: sources, at: now) { addresses.append(address) }
     }
     return addresses
   }
 
-  /// Whether another invitation may be under way because of this node's introducer.
-  func hasTurn(_ node: NodeID) -> Bool {
-    guard let entry = entries[node] else { return false }
-    let underWay = entries.values.filter { if case .inviting = $0.phase { true } else { false } }
-    return underWay.count < Self.allUnderWayLimit
-      && underWay.count { $0.firstIntroducer.peer == entry.firstIntroducer.peer } < Self.underWayLimit
+  /// An address is to be dialled that these keys name: it counts against the first of them that has dials left.
+  /// - Returns: false if none has.
+  mutating func pays(for sources: [PeerID], at now: Instant) -> Bool {
+    sources.contains { budget.take(from: $0, at: now) }
+  }
+
+  /// Whether another invitation may be under way because of one of this node's introducers.
+  func hasTurn(_ node: NodeID) -> Bool { entries[node].map { payer(forTurnOf: $0) != nil } ?? false }
+
+  private func payer(forTurnOf entry: Entry) -> PeerID? {
+    let underWay = entries.values.filter(\.isInviting)
+    guard underWay.count < Self.allUnderWayLimit else { return nil }
+    return entry.payers.first { key in underWay.count { $0.payer == key } < Self.underWayLimit }
   }
 
   /// An introducer has left, and waits for no answer any more.

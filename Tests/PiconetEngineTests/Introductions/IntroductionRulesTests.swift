@@ -40,20 +40,30 @@ struct IntroductionRulesTests {
     #expect(group.introducer.sent(outcome).answers == [.limitExceeded])
   }
 
-  @Test("is 256 nodes at most, from all of them together")
+  @Test("is 256 nodes at most, from all of them together, of whom each has as much room as the others")
   func limitOfAll() {
     let group = IntroducedEngine(members: 5)
     for (number, member) in group.members.enumerated() where number < 4 {
-      for other in 0..<64 {
-        let peer = PeerID(bytes: [UInt8](repeating: 200, count: 30) + [UInt8(number), UInt8(other)])
-        guard let peer else { continue }
-        member.introduces(NodeID(peer: peer, incarnation: Incarnation(rawValue: 1)), at: [])
+      for other in 0..<64 as Range<UInt16> {
+        let subject = Self.stranger(UInt16(number) << 8 | other)
+        member.introduces(subject, at: [])
+        if other % 2 == 0 { group.answer(subject) }
       }
     }
     #expect(group.introductions.count == 256)
-    let outcome = group.members[4].introduces(subject)
-    #expect(outcome.closeReason == nil && group.members[4].sent(outcome).answers == [.limitExceeded])
-    #expect(outcome.introduced.isEmpty)
+    let last = group.members[4]
+    var (taken, ended) = (0, 0)
+    for number in 0..<64 as Range<UInt16> {
+      let outcome = last.introduces(Self.stranger(4 << 8 | number), at: [])
+      #expect(outcome.closeReason == nil && group.introductions.count == 256)
+      taken += outcome.introduced.count
+      ended += outcome.introductionEnds.count { $0.reason == .limitExceeded }
+      let told = group.members.prefix(4).flatMap { $0.sent(outcome).answers }
+      #expect(told == Array(repeating: .limitExceeded, count: outcome.introduced.count))
+      #expect(last.sent(outcome).answers == (outcome.introduced.isEmpty ? [.limitExceeded] : []))
+    }
+    #expect(taken == 51 && ended == 51)
+    #expect(group.members.map { group.introductions.count(by: $0.far) }.sorted() == [51, 51, 51, 51, 52])
   }
 
   private static func stranger(_ number: UInt16) -> NodeID {
@@ -195,16 +205,6 @@ struct IntroductionRulesTests {
     }
   }
 
-  @Test("a node that nobody knows is not noted as removed")
-  func forged() {
-    let group = IntroducedEngine(members: 2) { $0.removals = .members }
-    group.members[1].receive(.removeMember(subject: subject, .removed))
-    #expect(group.introducer.introduces(subject).introduced.count == 1)
-  }
-
-  @Test("256 removed nodes are remembered; the oldest goes")
-  func tombstones() {
-    var tombstones = Tombstones()
   @Test(
     "is not removed by who has introduced it after another one: the first one's word stands", arguments: [false, true])
   func byLaterIntroducer(isWanted: Bool) {
@@ -241,6 +241,16 @@ struct IntroductionRulesTests {
     #expect(group.members[2].sent(group.members[2].introduces(gone)).answers == [.removed])
   }
 
+  @Test("a node that nobody knows is not noted as removed")
+  func forged() {
+    let group = IntroducedEngine(members: 2) { $0.removals = .members }
+    group.members[1].receive(.removeMember(subject: subject, .removed))
+    #expect(group.introducer.introduces(subject).introduced.count == 1)
+  }
+
+  @Test("256 removed nodes are remembered; the oldest goes")
+  func tombstones() {
+    var tombstones = Tombstones()
     let nodes = (0..<300).map { number in
       NodeID(peer: node(7).peer, incarnation: Incarnation(rawValue: UInt64(number)))
     }

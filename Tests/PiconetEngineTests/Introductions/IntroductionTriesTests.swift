@@ -120,14 +120,34 @@ struct IntroductionTriesTests {
     #expect(group.side.wait(.seconds(2)).dials.count == 1)
   }
 
-  @Test("are those of discovery and of every introducer, at most 16 of these")
+  @Test("are those of discovery and of every introducer, 16 of these at most, of each as many as of the others")
   func addresses() {
     let group = IntroducedEngine(members: 3)
     for (number, member) in group.members.enumerated() {
       member.introduces(subject, at: (0..<8).map { place(UInt16(8 * number + $0)) })
     }
     let dialled = group.answer(subject).dials.first?.addresses
-    #expect(dialled == (0..<16).map { "203.0.0.\($0):4711" })
+    #expect(dialled == (Array(0..<6) + Array(8..<13) + Array(16..<21)).map { "203.0.0.\($0):4711" })
+  }
+
+  @Test("are those that its introducers name in their own time", arguments: [false, true])
+  func ownTime(isTakenBack: Bool) {
+    let group = IntroducedEngine(members: 2)
+    group.introducer.introduces(subject, timeout: 5_000, at: [place(1), place(3)])
+    group.members[1].introduces(subject, timeout: 300_000, at: [place(2), place(3)])
+    let first = group.answer(subject)
+    #expect(first.dials.map(\.addresses) == [["203.0.0.1:4711", "203.0.0.3:4711", "203.0.0.2:4711"]])
+    for dial in first.dials { group.side.take(.dialFailed(dial.id, LinkFailure(.refused))) }
+    if isTakenBack { group.introducer.receive(.withdrawIntroduction(subject, .left)) }
+    var later = group.side.wait(isTakenBack ? .seconds(2) : .milliseconds(4_900))
+    for dial in later.dials { later += group.side.take(.dialFailed(dial.id, LinkFailure(.refused))) }
+    if !isTakenBack {
+      let over = group.side.wait(.milliseconds(200))
+      #expect(group.introducer.sent(over).answers == [.timedOut])
+    }
+    let others = ["203.0.0.3:4711", "203.0.0.2:4711"]
+    #expect(later.dials.map(\.addresses) == [isTakenBack ? others : ["203.0.0.1:4711"] + others])
+    #expect(group.side.wait(.seconds(10)).dials.map(\.addresses) == [others])
   }
 
   @Test("are waited for where there are none, and a new one is dialled at once")
@@ -181,6 +201,79 @@ struct IntroductionTriesTests {
     #expect(honest.dials.count == 1)
     group.side.wait(.seconds(600))
     #expect(group.accept(subject).dials.count == 1)
+  }
+
+  /// A group of two, one of which has used up what it may have us dial.
+  private func used(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> (
+    group: IntroducedEngine, hostile: PlayedNode, honest: PlayedNode
+  ) {
+    let group = IntroducedEngine(members: 2, change)
+    var count = 0
+    while count < IntroducerBudget.limit {
+      let outcome = group.accept(node(99), at: (0..<8).map { place(UInt16(1_000 + count + $0)) })
+      for dial in outcome.dials {
+        count += dial.addresses.count
+        group.side.take(.dialFailed(dial.id, LinkFailure(.refused)))
+      }
+      group.introducer.receive(.withdrawIntroduction(node(99), .left))
+    }
+    return (group, group.introducer, group.members[1])
+  }
+
+  @Test(
+    "where one that may cause no more dials has come first, another one's word is worth as much",
+    arguments: [false, true])
+  func paidByAnother(isSeen: Bool) {
+    let (group, hostile, honest) = used()
+    if isSeen {
+      let sighting = Sighting(
+        peer: subject.peer, incarnation: subject.incarnation, name: "seen", info: [:], addresses: [tcp("192.0.2.9:1")],
+        signalStrength: nil)
+      group.side.take(.discoveryReported(source: "test", .seen(sighting)))
+    }
+    hostile.introduces(subject, at: isSeen ? [] : [somewhere])
+    honest.introduces(subject, at: isSeen ? [] : [somewhere])
+    #expect(group.answer(subject).dials.map(\.addresses) == [[isSeen ? "192.0.2.9:1" : somewhereText]])
+  }
+
+  @Test("of one that has eight under way already are tried in the turn of another one that introduces the node")
+  func turnOfAnother() {
+    let group = IntroducedEngine(members: 2)
+    for byte: UInt8 in 100..<110 { group.accept(node(byte)) }
+    group.introducer.introduces(subject)
+    group.members[1].introduces(subject)
+    #expect(group.answer(subject).dials.count == 1)
+    // That one is the other's: eight of it have room as well, and no more.
+    var dials = 0
+    for byte: UInt8 in 120..<130 { dials += group.accept(node(byte), by: group.members[1]).dials.count }
+    #expect(dials == 7)
+  }
+
+  @Test("that others have invented put out none of those that one names who is right")
+  func invented() {
+    let group = IntroducedEngine(members: 3)
+    for (number, member) in group.members.prefix(2).enumerated() {
+      member.introduces(subject, at: (0..<8).map { place(UInt16(8 * number + $0)) })
+    }
+    group.members[2].introduces(subject, at: [somewhere])
+    #expect(group.answer(subject).dials.first?.addresses.contains(somewhereText) == true)
+  }
+
+  @Test("to one that is a member already, for a better link, count against who names them, too")
+  func better() {
+    let (group, hostile, honest) = used { $0.transports = [.tcp, .relay] }
+    group.one.traits = TunnelRoute(remote: subject, relays: [honest.far], relayCount: 1).traits
+    let member = group.played(subject)
+    member.associate(nil, [.removal, .introductions, .resume])
+    member.invites()
+    group.side.command(.answerInvitation(subject, accept: true, .declined))
+    member.receive(.admit)
+    #expect(group.side.members.contains(subject))
+    hostile.introduces(subject, at: (0..<8).map { place(UInt16($0)) })
+    #expect(group.side.wait(.seconds(1)).dials.isEmpty)
+    // What another one has named was tried in that round; what is new is worth one of its own.
+    honest.introduces(subject, at: [somewhere, place(3)])
+    #expect(group.side.wait(.seconds(12)).dials.map(\.addresses) == [["203.0.0.3:4711", somewhereText]])
   }
 
   @Test("an introducer that tells ever more addresses neither shortens pauses nor uses up what others may cause")
