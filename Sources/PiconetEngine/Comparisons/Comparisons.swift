@@ -38,6 +38,9 @@ struct Comparisons {
   /// Whether nothing is under way, and no word is owed.
   var isIdle: Bool { current == nil }
 
+  /// Whether an exchange of nonces that are bound to the link is under way, or a code from it is on a screen.
+  var isOfLink: Bool { current?.exchange?.isTry == true }
+
   /// Whether the driver was asked for something under this number, and its answer still counts.
   func awaits(_ id: CodeID) -> Bool { current?.awaits(id) ?? false }
 

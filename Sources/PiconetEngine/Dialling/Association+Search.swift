@@ -57,7 +57,7 @@ extension Association {
 
   /// Whether another link is wanted now: an unused association is not worth a dial.
   private func wantsLink(_ surroundings: Surroundings) -> Bool {
-    guard suspension != nil else { return !betterAddresses(surroundings).isEmpty }
+    guard suspension != nil else { return !comparisons.isOfLink && !betterAddresses(surroundings).isEmpty }
     return link?.phase != .resuming && !isUnused
   }
 
@@ -143,8 +143,11 @@ extension Association {
   private func rank(_ kind: TransportKind) -> Int { configuration.transports.firstIndex(of: kind) ?? .max }
 
   /// Whether a link goes over a better transport than the active one.
+  ///
+  /// Codes on the screens are those of the active link: as long as they are compared it is kept.
   func isBetter(_ link: Link, than current: Link) -> Bool {
-    configuration.movesBetweenTransports && rank(link.opening.traits.kind) < rank(current.opening.traits.kind)
+    configuration.movesBetweenTransports && !comparisons.isOfLink
+      && rank(link.opening.traits.kind) < rank(current.opening.traits.kind)
   }
 
   /// Where the peer may be reached over a transport that is better than the one in use.

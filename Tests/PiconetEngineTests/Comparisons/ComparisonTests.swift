@@ -385,4 +385,36 @@ struct ComparisonTests {
       lost.events.contains { if case .comparisonEnded(_, let end) = $0 { end.reason == .linkFailed } else { false } })
     #expect(wrongCodes(one) == 1)
   }
+
+  @Test("as long as a code is on the screens its link is kept, though there is a better one; then the member moves")
+  func better() {
+    let one = OneSided(isSmaller: true, comparing { $0.transports = [.tcp, .le] })
+    one.traits = LinkTraits(kind: .le, remoteAddress: "far")
+    _ = one.connected { $0.capabilities = [.comparisons, .resume] }
+    one.receive(ask)
+    #expect(one.receive(.comparison(.reveal(someNonce))).events.count == 1)
+    let held = one.side.engine.associations[one.far]?.id
+    func better(_ number: UInt64) -> Outcome {
+      let link = LinkID(rawValue: number)
+      one.traits = LinkTraits(kind: .tcp, remoteAddress: "192.0.2.9:1")
+      var outcome = one.side.take(.linkOpened(link, one.opening()))
+      let hello = one.hello {
+        $0.capabilities = [.comparisons, .resume]
+        $0.associationsBegun = 1
+        $0.held = held.map { HeldAssociation(id: $0, received: 0) }
+      }
+      outcome += one.side.take(.received(link, FrameEncoder.encode(hello)[...]))
+      return outcome
+    }
+    func moves(_ outcome: Outcome) -> Bool {
+      outcome.frames.contains { if case .associate = $0 { true } else { false } }
+    }
+    let early = better(2)
+    #expect(!moves(early))
+    #expect(!early.events.contains { if case .comparisonEnded = $0 { true } else { false } })
+    one.side.command(.answerComparison(one.far, true, .left))
+    #expect(one.receive(.comparison(.same)).events.last == .codesCompared(one.far, code: "123456"))
+    #expect(wrongCodes(one) == 0)
+    #expect(moves(better(3)))
+  }
 }
