@@ -41,6 +41,8 @@ final class Tunnel {
   private var consumedTold: UInt64 = 0
   /// Whether it is in the queue of tunnels with something to send.
   private(set) var isQueued = false
+  /// Bytes that it has sent since it had its turn, and those that it had sent too many before.
+  private var sentInTurn = 0
 
   /// How many bytes the other side may send ahead.
   private var window = Tunnel.largestWindow
@@ -88,7 +90,19 @@ final class Tunnel {
   var takesBytes: Bool { phase == .open || phase == .asked }
 
   /// It enters the queue of tunnels with something to send, or leaves it.
-  func setQueued(_ isQueued: Bool) { self.isQueued = isQueued }
+  func setQueued(_ isQueued: Bool) {
+    self.isQueued = isQueued
+    sentInTurn = 0
+  }
+
+  /// Whether it has sent all that it may in its turn. Turns are of bytes and not of frames, of which some are short: a
+  /// link may take little at a time. A frame that is too long for a turn takes several.
+  var hasHadTurn: Bool { sentInTurn >= Self.turnCount }
+
+  /// Others have their turn.
+  func endTurn() { sentInTurn = max(0, sentInTurn - Self.turnCount) }
+
+  private static let turnCount = 2 << 10
 
   /// Whether something can be sent now.
   var hasSomething: Bool {
@@ -193,6 +207,7 @@ final class Tunnel {
       if queue.count < count { queueTail() }
       queue.take(count, into: &bytes)
       sent += UInt64(count)
+      sentInTurn += count
       frames += 1
     }
     if queuedCount == 0, case .closing(let ending) = phase {

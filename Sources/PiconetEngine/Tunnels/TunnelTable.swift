@@ -78,6 +78,12 @@ struct TunnelTable {
         _ = queue.popFirst()
         continue
       }
+      if tunnel.hasHadTurn {
+        tunnel.endTurn()
+        _ = queue.popFirst()
+        queue.append(number)
+        continue
+      }
       let turn = tunnel.takeTurn(into: &bytes, room: end - bytes.count, frameLimit: frameLimit)
       frames += turn.frames
       if turn.count > 0 {
@@ -88,9 +94,9 @@ struct TunnelTable {
         }
       }
       if turn.lacksRoom { break }
+      if tunnel.hasSomething { continue }
       _ = queue.popFirst()
       tunnel.setQueued(false)
-      enqueue(tunnel)
     }
     return (frames, taken)
   }

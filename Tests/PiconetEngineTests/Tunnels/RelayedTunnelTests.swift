@@ -160,6 +160,36 @@ struct RelayedTunnelTests {
     #expect((28_000...52_000).contains(tunnelled) && streamed > 100_000, "\(tunnelled) of a tunnel, \(streamed)")
   }
 
+  @Test("beside a tunnel that is always full another one has as many bytes of a link that takes few at a time")
+  func shares() throws {
+    let engine = TunnelEngine(members: [1, 2])
+    engine.engine.one.traits.transmitWindow = 2_000
+    let (one, two, other) = (engine.members[0], engine.members[1], engine.join(3))
+    for member in [one, two] {
+      for case .offerTunnel(let number, _, let relays) in other.sent(
+        member.receive(.openTunnel(tunnel: 0, to: other.far)))
+      {
+        other.receive(.tunnelOpened(tunnel: number, relays: relays))
+      }
+    }
+    engine.side.takesAll = false
+    var sent = [0, 0]
+    var passed: [UInt64: Int] = [:]
+    // What the kernel takes of the frames leaves room for a long and a short one in turn.
+    for _ in 0..<40 {
+      for (index, member) in [one, two].enumerated() where sent[index] < 60_000 {
+        member.receive(.tunnelData(tunnel: 0, bytes(1_500)))
+        sent[index] += 1_500
+      }
+      for count in [1_600, 400] {
+        let outcome = engine.side.take(.transmitted(other.link, byteCount: count))
+        for case .tunnelData(let number, let bytes) in other.sent(outcome) { passed[number, default: 0] += bytes.count }
+      }
+    }
+    let shares = passed.values.sorted()
+    #expect(shares.count == 2 && shares[0] > 30_000 && shares[1] - shares[0] <= 8_192, "\(shares)")
+  }
+
   @Test("a key beyond its bytes a second waits, the others don't")
   func quotas() throws {
     let engine = TunnelEngine(members: [1, 2, 3]) { $0.relaying?.memberRate = 40_000 }
