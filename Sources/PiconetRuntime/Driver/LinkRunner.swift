@@ -157,10 +157,26 @@ final class LinkRunner: LinkEndpointHandler {
 
   func seal(_ bytes: Bytes) {
     guard phase == .open else { return }
-    bytes.withUnsafeBytes { channel.seal($0) }
+    let limit = bytes.count > Self.shortRecord ? Self.recordLimit(at: endpoint.bulkPace) : Self.longestRecord
+    bytes.withUnsafeBytes { bytes in
+      var rest = bytes
+      while rest.count > limit {
+        channel.seal(UnsafeRawBufferPointer(rebasing: rest[..<limit]))
+        rest = UnsafeRawBufferPointer(rebasing: rest[limit...])
+      }
+      channel.seal(rest)
+    }
     unwritten.sealed(bytes.count, waiting: channel.outputCount)
     driver.mustWrite(self)
   }
+
+  /// The most that goes into one record. The other side hears nothing of a record before it has all of it, so on a slow
+  /// path a long one is a long silence: it is no more than a quarter of what the path carries at once.
+  static func recordLimit(at pace: BulkPace?) -> Int {
+    min(max(pace.map { $0.bound / 4 } ?? longestRecord, shortRecord), longestRecord)
+  }
+
+  private static let shortRecord = 4096
 
   /// Writes what the endpoint takes.
   /// - Returns: how many more plaintext bytes are with the kernel now.

@@ -20,7 +20,8 @@ struct SealedChannel {
   private static let headerCount = 3
   private static let tagCount = 8
   private static let nonceCount = 8
-  private static let longestContent = 16_384
+  /// What a driver seals at once on a path that is slow, or that it has not measured.
+  private static let longestContent = 4_096
 
   private(set) var state = State.handshaking
   private let isDialler: Bool

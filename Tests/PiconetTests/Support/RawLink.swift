@@ -96,6 +96,22 @@ final class RawLink: @unchecked Sendable {
     return Array(bytes.prefix(max(0, count)))
   }
 
+  /// The lengths of the records of data that have come, without their headers.
+  private(set) var records: [Int] = []
+  /// Bytes of a record of data beside its content: content type and tag.
+  static let recordOverhead = 17
+  private var unparsed: [UInt8] = []
+
+  private func note(_ bytes: [UInt8]) {
+    unparsed += bytes
+    while unparsed.count >= 5 {
+      let length = Int(unparsed[3]) << 8 | Int(unparsed[4])
+      guard unparsed.count >= 5 + length else { return }
+      if unparsed[0] == 23 { records.append(length) }
+      unparsed.removeFirst(5 + length)
+    }
+  }
+
   private func flush() throws {
     var output: [UInt8] = []
     channel.drainOutput { bytes in
@@ -125,6 +141,7 @@ final class RawLink: @unchecked Sendable {
   }
 
   private func open(_ bytes: [UInt8]) throws {
+    note(bytes)
     try bytes.withUnsafeBytes { bytes in
       var rest = bytes
       while true {
