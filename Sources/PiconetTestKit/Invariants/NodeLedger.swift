@@ -16,6 +16,8 @@ struct NodeLedger {
   /// has just refused.
   var introduced: Set<NodeID> = []
   var wanted: Set<NodeID> = []
+  /// Who was the first to introduce each of them, and when.
+  var introducers: [NodeID: (by: NodeID, since: UInt64)] = [:]
   /// Those of them that a hostile member was the first to introduce.
   var introducedByHostile: Set<NodeID> = []
   /// Dials to a hostile node over a relay, or over one that is hostile.

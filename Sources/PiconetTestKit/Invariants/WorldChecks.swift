@@ -133,6 +133,7 @@ extension World {
     let introduced = node.record.introduced.union(node.record.wanted).filter {
       // Nor does that of one to which no way leads.
       !isOfHostile($0) && !node.record.introducedByHostile.contains($0) && !isOutOfReach($0, of: node)
+        && !mayStand(introductionOf: $0, to: node)
     }
     if let peer = introduced.min() {
       finding("the introduction of \(name(peer)) to n\(node.index) does not end")

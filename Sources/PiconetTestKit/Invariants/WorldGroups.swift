@@ -36,12 +36,13 @@ extension World {
   /// - Parameter areTold: whether it is also checked that members are told of pairs that refuse one another.
   func checkGroups(areTold: Bool = true) {
     for group in groups where group.count > 1 {
+      let ways = ways(in: group)
       for one in group {
         for other in group where other > one {
           if scenario.isRefused(one, other) {
             checkApart(one, other, in: group, areTold: areTold)
           } else if !areMembers(one, other), !isKeptApart(one, other), !isTakenByHostile(one, other),
-            haveCommonMember(one, other, in: group), reached(from: one, in: group).contains(other)
+            haveCommonMember(one, other, in: group), ways.lead(from: one, to: other)
           {
             finding("n\(one) and n\(other) are of one group, \(describe(group)), and not members of one another")
           }
@@ -82,25 +83,12 @@ extension World {
     }
   }
 
-  /// Whom a node can reach: over a transport that both have, or over up to three members that relay, of which each is a
-  /// member of the next.
-  private func reached(from start: Int, in group: [Int]) -> Set<Int> {
-    var reached = Set(group.filter { scenario.haveCommonTransport(start, $0) })
-    var edge = reached.filter { areMembers(start, $0) }
-    guard scenario.configurations[start].transports.contains(.relay) else { return reached }
-    for _ in 0..<WireLimits.relays {
+  /// Whom the nodes of a group can reach.
+  private func ways(in group: [Int]) -> Ways {
+    Ways(
+      group, in: scenario, areMembers: areMembers,
       // Over one that was removed and has come back lead only the ways of those that have let it in again.
-      let relays = edge.filter {
-        scenario.configurations[$0].relaying != nil && scenario.tampering[$0]?.goesOn != true
-      }
-      edge = Set(
-        group.filter { other in
-          !reached.contains(other) && other != start
-            && relays.contains { scenario.haveCommonTransport($0, other) && areMembers($0, other) }
-        })
-      reached.formUnion(edge)
-    }
-    return reached
+      relays: { scenario.configurations[$0].relaying != nil && scenario.tampering[$0]?.goesOn != true })
   }
 
   /// Whether one of two has left the other because a member wanted it to.
@@ -140,7 +128,7 @@ extension World {
     guard isFar(node.node, peer), let index = indices[peer.peer] else { return false }
     if scenario.isRefused(node.index, index) { return true }
     let group = groups.first { $0.contains(node.index) } ?? []
-    return !reached(from: node.index, in: group).contains(index)
+    return !ways(in: group).lead(from: node.index, to: index)
   }
 
   func observeApart(_ one: NodeID, _ other: NodeID, _ ending: Ending, _ node: SimulatedNode) {

@@ -11,6 +11,7 @@ extension World {
     if !node.record.introduced.insert(introduced.node).inserted || node.record.wanted.contains(introduced.node) {
       finding("n\(node.index) is asked twice about \(name(introduced.node))")
     }
+    node.record.introducers[introduced.node] = (introduced.by, now)
     if isOfHostile(introduced.by) {
       node.record.introducedByHostile.insert(introduced.node)
     } else {
@@ -19,6 +20,14 @@ extension World {
     guard let by = indices[introduced.by.peer], !isHostile(by), !scenario.isGroup else { return }
     let isOurs = nodes[by].record.introductions.contains([introduced.node, node.node])
     if !isOurs { finding("\(name(introduced.by)) has introduced \(name(introduced.node)) to nobody") }
+  }
+
+  /// Whether an introduction may still stand in calm: what was accepted goes on for its time when its introducer has
+  /// gone, who alone would learn that the node has gone as well.
+  func mayStand(introductionOf peer: NodeID, to node: SimulatedNode) -> Bool {
+    guard let (introducer, since) = node.record.introducers[peer], now < since + 30_000_000_000 else { return false }
+    let hasGone = node.record.members[introducer] == nil || node.record.memberSince[introducer, default: 0] > since
+    return hasGone && node.record.wanted.contains(peer)
   }
 
   func observeEnd(ofIntroduced peer: NodeID, _ ending: Ending, _ node: SimulatedNode) {

@@ -1,0 +1,52 @@
+import PiconetEngine
+import PiconetWire
+
+/// Who of a group can reach whom: over a transport that both have, or over a relay that has both as members, each over
+/// such a way again, with three relays at most. A chain of members is no way where those on it refuse one another: each
+/// relay of it connects members of its own only.
+struct Ways {
+  private let group: [Int]
+  /// The fewest relays between two members, by their places in the group; above the limit: there is no way.
+  private var fewest: [Int]
+  private let scenario: Scenario
+  private let relays: [Int]
+  private static let limit = Int(WireLimits.relays)
+
+  init(_ group: [Int], in scenario: Scenario, areMembers: (Int, Int) -> Bool, relays: (Int) -> Bool) {
+    self.group = group
+    self.scenario = scenario
+    self.relays = group.indices.filter { relays(group[$0]) }
+    fewest = Array(repeating: Self.limit + 1, count: group.count * group.count)
+    let pairs = group.indices.flatMap { one in
+      group.indices.compactMap { one != $0 && areMembers(group[one], group[$0]) ? (one, $0) : nil }
+    }
+    for (one, other) in pairs where scenario.haveCommonTransport(group[one], group[other]) {
+      fewest[place(one, other)] = 0
+    }
+    for _ in 0..<Self.limit {
+      for (one, other) in pairs {
+        fewest[place(one, other)] = min(fewest[place(one, other)], overRelays(one, other))
+      }
+    }
+  }
+
+  private func place(_ one: Int, _ other: Int) -> Int { one * group.count + other }
+
+  /// The fewest relays between two that can be over a relay.
+  private func overRelays(_ one: Int, _ other: Int) -> Int {
+    guard takesRelays(one), takesRelays(other) else { return Self.limit + 1 }
+    return relays.lazy.filter { $0 != one && $0 != other }
+      .map { fewest[place(one, $0)] + 1 + fewest[place($0, other)] }.min() ?? Self.limit + 1
+  }
+
+  private func takesRelays(_ place: Int) -> Bool {
+    scenario.configurations[group[place]].transports.contains(.relay)
+  }
+
+  /// Whether a way leads from one to another one, members or not.
+  func lead(from one: Int, to other: Int) -> Bool {
+    if scenario.haveCommonTransport(one, other) { return true }
+    guard let first = group.firstIndex(of: one), let second = group.firstIndex(of: other) else { return false }
+    return overRelays(first, second) <= Self.limit
+  }
+}
