@@ -182,4 +182,53 @@ struct RelayTests {
       }
     }
   }
+
+  @Test("a member over a relay moves to a direct link once there is one; questions and answers come once, and in order")
+  func direct() async throws {
+    var configuration = NodeConfiguration(sessionID: UUID().uuidString, name: "One of three")
+    configuration.listen = "127.0.0.1:0"
+    configuration.interfaces = ["lo"]
+    configuration.transports = [.tcp, .relay]
+    configuration.membership = .group
+    configuration.introductions = .takeWord
+    let hidden = configuration
+    configuration.relaying = RelayQuotas()
+    try await Node.run(configuration) { relay in
+      try await relay.setAvailable(true)
+      let address = try #require(await relay.listeningAddresses.first).text
+      let accepting = Task { for await invitation in relay.invitations { _ = try? await invitation.accept() } }
+      // Nobody sees the two: they hide.
+      try await Node.run(hidden) { one in
+        _ = try await one.invite(at: address)
+        try await Node.run(hidden) { other in
+          _ = try await other.invite(at: address)
+          let (far, near) = try (await member(other, of: one), await member(one, of: other))
+          #expect(far.route?.relays == [relay.id] && near.route?.relays == [relay.id])
+          // One question after the other, each with its number, until both have moved, and a thousand more.
+          let answering = Task {
+            for await message in other.session.messages {
+              try await near.send(Array(message.bytes))
+              if message.bytes.isEmpty { break }
+            }
+          }
+          for node in [one, other] { try await node.setAvailable(true) }
+          var answers = one.session.messages.makeAsyncIterator()
+          var (number, left) = (0, 1_000)
+          while left > 0 {
+            number += 1
+            if far.transport == .tcp, near.transport == .tcp { left -= 1 }
+            let question = [UInt8(number & 255), UInt8(number >> 8 & 255), UInt8(number >> 16 & 255)]
+            try await far.send(question)
+            #expect(await answers.next()?.bytes.elementsEqual(question) == true)
+          }
+          try await far.send([])
+          #expect(await answers.next()?.bytes.isEmpty == true)
+          try await answering.value
+          #expect([far, near].allSatisfy { $0.transport == .tcp && $0.route?.isDirect == true })
+        }
+      }
+      accepting.cancel()
+      await accepting.value
+    }
+  }
 }
