@@ -41,8 +41,8 @@ struct PairsApart {
     if !pairs.isEmpty { pairs = pairs.filter { Self.later(of: $0.key, associations) != nil } }
   }
 
-  /// The members that are too many: of each pair that can't be in one group the one that has come to us later, unless it
-  /// has been a member for longer than a race for places can take. When it came is ours to know: a rank is what a node
+  /// The members that are too many: of each pair that can't be in one group the one that has come to us later, unless
+  /// it has been a member for longer than a race for places can take. When it came is ours to know: a rank is what a node
   /// says of itself, and could part others.
   /// - Parameter isOverfull: whether the group has more members than places, by what its members say.
   func excess(

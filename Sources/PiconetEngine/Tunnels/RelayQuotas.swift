@@ -1,8 +1,8 @@
 /// How much a node passes on between its members, at most. What it sends and receives itself goes first.
 ///
 /// Bytes count when their sender is told to go on, or when their tunnel ends, so that over any time no more pass than
-/// its quota, a quarter of a second's, and what each of the tunnels open in that time may have ahead each way: a quarter
-/// of a second's of the smaller rate, of 8 to 512 KiB.
+/// its quota, a quarter of a second's, and what each of the tunnels open in that time may have ahead each way: a
+/// quarter of a second's of the smaller rate, of 8 to 512 KiB.
 public struct RelayQuotas: Sendable, Hashable {
   /// Tunnels that one key may have opened at once. Default 8; 1 to 1024.
   public var tunnelsPerMember = 8

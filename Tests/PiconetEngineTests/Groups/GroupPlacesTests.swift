@@ -315,8 +315,8 @@ struct GroupPlacesTests {
     #expect(subjects(first.sent(group.side.wait(.seconds(16)))) == 1)
   }
 
-  /// Two members of ours, of which the first came a little earlier, in a group of three: us, the first and one that only
-  /// the first has.
+  /// Two members of ours, of which the first came a little earlier, in a group of three: us, the first and one that
+  /// only the first has.
   private func overfull() -> (group: IntroducedEngine, first: PlayedNode, second: PlayedNode) {
     let group = engine(16)
     let (first, _) = join(group, 1, view(capacity: 3))

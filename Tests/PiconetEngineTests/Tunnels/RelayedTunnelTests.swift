@@ -169,7 +169,9 @@ struct RelayedTunnelTests {
       for case .offerTunnel(let number, _, let relays) in other.sent(
         member.receive(.openTunnel(tunnel: 0, to: other.far)))
       {
-        other.receive(.tunnelOpened(tunnel: number, relays: relays))
+        other.receive(
+          .tunnelOpened(tunnel: number, relays: relays),
+          .tunnelCredit(tunnel: number, consumed: 0, limit: Tunnel.largestWindow))
       }
     }
     engine.side.takesAll = false
