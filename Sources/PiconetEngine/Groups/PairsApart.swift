@@ -42,8 +42,8 @@ struct PairsApart {
   }
 
   /// The members that are too many: of each pair that can't be in one group the one that has come to us later, unless
-  /// it has been a member for longer than a race for places can take. When it came is ours to know: a rank is what a node
-  /// says of itself, and could part others.
+  /// it has been a member for longer than a race for places can take. When it came is ours to know: a rank is what a
+  /// node says of itself, and could part others.
   /// - Parameter isOverfull: whether the group has more members than places, by what its members say.
   func excess(
     _ associations: AssociationTable, isOverfull: (AssociationTable) -> Bool, at now: Instant
