@@ -128,13 +128,7 @@ def test_denied_there(place: Place):
         for is_ours in (True, False):
             other = scene.other(f"asked by {'us' if is_ours else 'it'}", compare="different")
             member = met(other)
-            ours = Comparison(member)
-            if is_ours:
-                ours.ask()
-                ours.reveal()
-            else:
-                compare(other, member)
-                ours.answer()
+            ours = begun(other, member, is_ours)
             assert ours.word().reason == Reason.CODE_MISMATCH
             # Our word, after which the comparison is over.
             ours.say(EndComparison(Reason.CODE_MISMATCH, ""))
@@ -152,13 +146,7 @@ def test_denied_here(place: Place):
             for is_ours in (True, False):
                 other = scene.other(f"{answer}, asked by {'us' if is_ours else 'it'}", compare=answer)
                 member = met(other)
-                ours = Comparison(member)
-                if is_ours:
-                    ours.ask()
-                    ours.reveal()
-                else:
-                    compare(other, member)
-                    ours.answer()
+                ours = begun(other, member, is_ours)
                 other.wait("code")
                 if answer == "same":
                     assert ours.word() == SameCode()
@@ -185,6 +173,18 @@ def test_declined_unseen(place: Place):
         assert other.wait("compare")["code"] == "declined"
         assert not other.all("code") and not other.all("compared"), other.events
         stays(other, member)
+
+
+def begun(other: Other, member: Association, is_ours: bool) -> Comparison:
+    """A comparison as far as the code, which either side has asked for."""
+    ours = Comparison(member)
+    if is_ours:
+        ours.ask()
+        ours.reveal()
+    else:
+        compare(other, member)
+        ours.answer()
+    return ours
 
 
 def stays(other: Other, member: Association) -> None:

@@ -25,6 +25,15 @@ def pair_of_others(scene: Scene, **options) -> tuple[Other, Other]:
     return ada, ben
 
 
+def group_of_three(scene: Scene):
+    """A group of two others, of which we have joined the first."""
+    ada, ben = pair_of_others(scene)
+    our = scene.our()
+    join(scene, our, ada)
+    scene.agree(ada, ben, our)
+    return ada, ben, our
+
+
 def beyond_all(order, *others: Other) -> Identity:
     """An identity that is below or above all of these."""
     return order(min(other.id for other in others) if order == Identity.below else max(other.id for other in others))
@@ -105,10 +114,7 @@ def test_invited(place: Place):
 def test_introduces_newcomers(place: Place):
     """a node that joins us is introduced by us to the others and they to it, and all are members of all; each introduction has one answer"""
     with Scene(place) as scene:
-        ada, ben = pair_of_others(scene)
-        our = scene.our()
-        join(scene, our, ada)
-        scene.agree(ada, ben, our)
+        ada, ben, our = group_of_three(scene)
         for name, by_us in (("Cleo", False), ("Dan", True)):
             newcomer = scene.other(name)
             others = [one for one in scene.others.values() if one is not newcomer]
@@ -261,10 +267,7 @@ def test_follows_a_removal(place: Place):
     """we follow the removal of a member by the one that has introduced it to us, with its name, and take no introduction of it any more; a removal
     by anybody else we ignore"""
     with Scene(place) as scene:
-        ada, ben = pair_of_others(scene)
-        our = scene.our()
-        join(scene, our, ada)
-        scene.agree(ada, ben, our)
+        ada, ben, our = group_of_three(scene)
         cleo = scene.other("Cleo")
         assert scene.do(cleo, "invite", ben.address)["code"] == "none"
         scene.agree(ada, ben, our, cleo)
@@ -289,10 +292,7 @@ def test_follows_a_removal(place: Place):
 def test_removes(place: Place):
     """a member that we remove, having introduced it, is left by all for our wish"""
     with Scene(place) as scene:
-        ada, ben = pair_of_others(scene)
-        our = scene.our()
-        join(scene, our, ada)
-        scene.agree(ada, ben, our)
+        ada, ben, our = group_of_three(scene)
         cleo = scene.other("Cleo")
         assert scene.do(cleo, "invite", our.address)["code"] == "none"
         scene.agree(ada, ben, our, cleo)
