@@ -78,7 +78,7 @@ final class Tunnel {
   /// Whether the other side is told how much has been passed on.
   var givesCredit: Bool { phase == .open || isClosing }
   /// Whether the other side may send more ahead than at first, and has not been told.
-  var hasUntoldWindow: Bool { phase == .open && granted < consumed + window && consumed == 0 }
+  var hasUntoldWindow: Bool { phase == .open && consumed == 0 && granted < window }
   /// Whether a credit was given, and may have been lost with the link.
   var hasGranted: Bool { consumed > 0 || granted > WireLimits.tunnelWindow }
   /// Whether more has been passed on than the other side was told.

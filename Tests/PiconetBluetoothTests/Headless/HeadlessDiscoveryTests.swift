@@ -113,14 +113,19 @@ extension HeadlessTests {
       let node = try await Node.make(adapter, on: loop)
       await node.advertise(1, incarnation: 1)
       await node.search()
-      // Ends, since each of the controller's answers has a time limit.
-      for _ in 0..<200 where try adapter.answer(to: .readScanEnable) != [3] { usleep(20_000) }
-      #expect(try adapter.answer(to: .readScanEnable) == [3])
+      try expectScan(3, adapter)
       #expect(try adapter.answer(to: .readInquiryResponse) != before[2])
       await node.close()
       #expect(try questions.map { try adapter.answer(to: $0) } == before)
       #expect(piconet_hci_is_up(adapter.index) == 1)
       loop.stop()
+    }
+
+    /// The controller comes to answer inquiries (1) and pages (2) so. Nothing tells of it, so it is asked; that ends,
+    /// since each answer of the controller has a time limit.
+    private func expectScan(_ scan: UInt8, _ adapter: TestAdapter) throws {
+      for _ in 0..<200 where try adapter.answer(to: .readScanEnable) != [scan] { usleep(20_000) }
+      #expect(try adapter.answer(to: .readScanEnable) == [scan])
     }
 
     @Test func whileSomebodyIsExpectedTheAdapterAnswersPagesAndNoInquiry() async throws {
@@ -129,21 +134,16 @@ extension HeadlessTests {
       try #require(piconet_hci_set_scan(adapter.index, 0) == 0)
       let loop = try EventLoop(name: "headless")
       let node = try await Node.make(adapter, on: loop)
-      func become(_ scan: UInt8) throws {
-        // Ends, since each of the controller's answers has a time limit.
-        for _ in 0..<200 where try adapter.answer(to: .readScanEnable) != [scan] { usleep(20_000) }
-        #expect(try adapter.answer(to: .readScanEnable) == [scan])
-      }
       await loop.perform { node.discovery.setExpecting(true) }
-      try become(2)
+      try expectScan(2, adapter)
       await node.advertise(1, incarnation: 1)
-      try become(3)
+      try expectScan(3, adapter)
       await loop.perform { node.discovery.advertise(nil) }
-      try become(2)
+      try expectScan(2, adapter)
       await loop.perform { node.discovery.setExpecting(false) }
-      try become(0)
+      try expectScan(0, adapter)
       await loop.perform { node.discovery.setExpecting(true) }
-      try become(2)
+      try expectScan(2, adapter)
       await node.close()
       #expect(try adapter.answer(to: .readScanEnable) == [0])
       loop.stop()
