@@ -2,6 +2,7 @@
 import concurrent.futures
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -35,7 +36,7 @@ def end():
 
 
 def swift_build(root, words, environment, log):
-    """On a terminal its progress is seen; else its end is, if it fails."""
+    """What it says goes to the log, and is shown if it fails; without a log all of it is seen as it comes."""
     is_seen = log is None
     with open(os.devnull if is_seen else log, "w+b") as file:
         with subprocess.Popen(["swift", "build", *words], cwd=root, stdin=subprocess.DEVNULL, env=environment,
@@ -55,16 +56,30 @@ def folder_of(root, settings, environment=None):
                                        env=environment, capture_output=True, text=True, check=True).stdout.strip())
 
 
-def bundle(root, output, only=None, products=()):
-    """Builds the bundle of these test targets, or of all; or these products alone.
-    - Returns: where the bundle is."""
-    environment = {**os.environ, "PICONET_OPTIMIZED": "1"}
-    if only:
-        environment["PICONET_TESTS"] = ",".join(only)
-    log = None if sys.stdout.isatty() else output / "build.log"
-    for what in [["--product", product] for product in products] or [["--build-tests"]]:
-        swift_build(root, [*SCRATCH, *what], environment, log)
-    return folder_of(root, SCRATCH, environment) / "PiconetPackageTests.xctest"
+def count_so_far(log):
+    """How far the build that writes this log is, such as "[120/1424]"; empty as long as it says nothing of it."""
+    try:
+        with open(log, "rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 2000))
+            counts = re.findall(rb"^\[\d+/\d+\]", file.read(), re.MULTILINE)
+    except OSError:
+        return ""
+    return counts[-1].decode() if counts else ""
+
+
+class Bundle:
+    """The bundle of these test targets, or of all; or these products alone, beside which it would be."""
+
+    def __init__(self, root, only=None, products=()):
+        self.root, self.products = root, products
+        self.environment = {**os.environ, "PICONET_OPTIMIZED": "1"}
+        if only:
+            self.environment["PICONET_TESTS"] = ",".join(only)
+        self.path = folder_of(root, SCRATCH, self.environment) / "PiconetPackageTests.xctest"
+
+    def build(self, log):
+        for what in [["--product", product] for product in self.products] or [["--build-tests"]]:
+            swift_build(self.root, [*SCRATCH, *what], self.environment, log)
 
 
 class Programs:
@@ -82,13 +97,18 @@ class Programs:
         return cls(folder)
 
     @classmethod
-    def release(cls, root, output):
+    def release(cls, root, output, progress, durations):
         """Built beside all else: the compiler spends much of this build on one module at a time."""
+        what, log = "build the programs for release", output / "release-build.log"
+
         def build():
             started = time.monotonic()
+            progress.begin(what, durations.of(what), lambda: count_so_far(log))
             for product in PROGRAMS + COMPANIONS:
-                swift_build(root, [*RELEASE, "--product", product], None, output / "release-build.log")
-            print(f"== Built for release in {summary.clock(time.monotonic() - started)}", flush=True)
+                swift_build(root, [*RELEASE, "--product", product], None, log)
+            progress.end(what)
+            durations.keep_build(what, time.monotonic() - started)
+            progress.say(f"== Built for release in {summary.clock(time.monotonic() - started)}")
         return cls(folder_of(root, RELEASE), concurrent.futures.ThreadPoolExecutor(1).submit(build))
 
     def wait(self):

@@ -17,6 +17,7 @@ import declarations
 import runs
 import summary
 from builds import Stop
+from progress import Progress
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / ".build/test"
@@ -38,8 +39,8 @@ STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 DEPENDANT = "RepositoryTests[.]DependantTests"
 
 
-def say(line):
-    print(line, flush=True)
+progress = Progress(sys.stdout, sys.stdout.isatty())
+say = progress.say
 
 
 def targets():
@@ -55,8 +56,8 @@ def lack_of_machine():
 class Lanes:
     """Runs side by side: here one after the other, machines and what waits for builds wherever a processor is left."""
 
-    def __init__(self, count):
-        self.count = count
+    def __init__(self, count, durations=None):
+        self.count, self.durations = count, durations
         self.begun, self.lock = set(), threading.Lock()
 
     def execute(self, run):
@@ -66,7 +67,9 @@ class Lanes:
             self.begun.add(run)
         if run.programs is not None:
             run.programs.wait()
+        progress.begin(run.name, self.durations.of(run.name) if self.durations else None)
         run.execute()
+        progress.end(run.name)
         with self.lock:
             self.begun.discard(run)
         bad = f", {len(run.failures)} FAILED" if run.failures else ""
@@ -112,20 +115,31 @@ class Durations:
     path = ROOT / ".build/test-durations.json"
 
     def __init__(self):
-        self.known = {}
+        self.known, self.lock = {}, threading.Lock()
         for path in (self.usual, self.path):
             try:
                 self.known.update(json.loads(path.read_text()))
             except (OSError, ValueError):
                 pass
 
+    def of(self, name):
+        """In seconds; None of what has never run."""
+        return self.known.get(name)
+
     def order(self, machines):
         # One that has never run may be long.
         return sorted(machines, key=lambda run: -self.known.get(run.name, 1e6))
 
     def keep(self, finished):
-        self.known.update({run.name: round(run.seconds, 1) for run in finished if run.has_ended})
-        self.path.write_text(json.dumps(self.known, indent=1, sort_keys=True) + "\n")
+        self._keep({run.name: run.seconds for run in finished if run.has_ended})
+
+    def keep_build(self, name, seconds):
+        self._keep({name: seconds})
+
+    def _keep(self, seconds):
+        with self.lock:
+            self.known.update({name: round(value, 1) for name, value in seconds.items()})
+            self.path.write_text(json.dumps(self.known, indent=1, sort_keys=True) + "\n")
 
 
 def number(text, count):
@@ -141,6 +155,7 @@ def main():
     parser.add_argument("--interoperability", nargs="?", const="", default=None)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--host-clock", action="store_true")
+    parser.add_argument("-v", "--verbose", action="store_true")
     parser.add_argument("--lanes", type=int, default=0)
     programs = parser.add_mutually_exclusive_group()
     programs.add_argument("--programs", type=pathlib.Path)
@@ -161,7 +176,8 @@ def main():
             say(f"{boot.shape}: {', '.join(suite.target + '.' + suite.name for suite in boot.suites)}")
         return 0
 
-    lanes = Lanes(options.lanes or lane_count())
+    durations = Durations()
+    lanes = Lanes(options.lanes or lane_count(), durations)
 
     def stop(*_):
         # A second one would wait for the first for ever.
@@ -181,17 +197,26 @@ def main():
         os.environ["PICONET_SLOW_TESTS"] = "1"
     programs = builds.Programs.of(options.programs) if options.programs else None
     if options.release:
-        programs = builds.Programs.release(ROOT, OUTPUT)
+        programs = builds.Programs.release(ROOT, OUTPUT, progress, durations)
     is_alone = options.interoperability is not None
     is_here = options.bluetooth is None and not is_alone
     wants_machine = not options.no_bluetooth and not options.fast and not is_alone
     preparing = concurrent.futures.ThreadPoolExecutor(1).submit(lack_of_machine) if wants_machine else None
     alone = [*([] if programs else builds.PROGRAMS), *builds.MEMBERS]
-    bundle = builds.bundle(ROOT, OUTPUT, FAST if options.fast else None, alone if is_alone else ())
+    tests = builds.Bundle(ROOT, FAST if options.fast else None, alone if is_alone else ())
+    bundle = tests.path
+    # Until it is known which of them run.
+    progress.total = 1 + len(PARTS) + 3 + (len(boots) if wants_machine else 0)
+    what = "build " + ("the programs" if is_alone else "the quick tests" if options.fast else "the tests")
+    log = None if options.verbose else OUTPUT / "build.log"
+    progress.begin(what, durations.of(what), lambda: builds.count_so_far(log) if log else "")
+    tests.build(log)
+    progress.end(what)
+    durations.keep_build(what, time.monotonic() - started)
+    say(f"== Built in {summary.clock(time.monotonic() - started)}")
     no_machine = preparing.result() if preparing else ""
     if no_machine and not is_here:
         raise Stop("no virtual machine for the Bluetooth tests: " + no_machine)
-    say(f"== Built in {summary.clock(time.monotonic() - started)}")
 
     here = []
     if is_here:
@@ -218,7 +243,7 @@ def main():
             run = runs.in_machine(boot, OUTPUT / number(boot.name, len(here) + len(beside) + len(machines)), bundle, ROOT, options.bluetooth or None,
                                   options.host_clock, environment, programs)
             machines.append(run)
-    durations = Durations()
+    progress.total = progress.ended + len(progress.under_way) + len(here) + len(beside) + len(machines)
     say(f"== {len(here) + len(beside)} parts here, {len(machines)} virtual machines, {lanes.count} at a time; their output is in {OUTPUT.relative_to(ROOT)}")
     lanes.run(here, durations.order(beside + machines))
     everything = here + beside + machines
@@ -226,6 +251,7 @@ def main():
     told = summary.Summary(everything, bool(machines) and not options.bluetooth, no_machine,
                            needs_machine=os.environ.get("CI") == "true")
     say("")
+    progress.close()
     told.tell(time.monotonic() - started, say)
     return 0 if told.is_good else 1
 
@@ -234,5 +260,6 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except Stop as reason:
+        progress.close()
         say(f"== Tools/test: FAILED: {reason}")
         sys.exit(1)
