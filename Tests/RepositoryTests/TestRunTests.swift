@@ -6,7 +6,7 @@ import Testing
 struct TestRunTests {
   @Test(
     "a machine that broke is booted once more, a failed test has no second try, programs are waited for, steps are shown",
-    arguments: ["test_broken_machine", "test_programs", "test_progress", "test_unended_run"])
+    arguments: ["test_broken_machine", "test_build_times", "test_programs", "test_progress", "test_unended_run"])
   func tests(name: String) throws {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
