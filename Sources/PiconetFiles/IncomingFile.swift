@@ -63,6 +63,7 @@ public final class IncomingFile {
   private var replacement: Replacement?
   private var state = State.receiving
   private var writtenOut: UInt64 = 0
+  private var modificationTime: ModificationTime?
   /// Bytes still to come that have no blocks on the disk yet, and that the directory keeps free for this file.
   private(set) var promised: UInt64 = 0
 
@@ -97,7 +98,7 @@ public final class IncomingFile {
     }
     let keptName = key.map { directory.keptName(under: $0) }
     let kept = keptName.flatMap { PartialFile(kept: $0, in: directory) }
-    if let kept { partial = kept } else { partial = try PartialFile(in: directory) }
+    if let kept { partial = kept } else { partial = try PartialFile(in: directory, for: folder) }
     keptElsewhere = kept == nil ? keptName : nil
     self.directory = directory
     self.name = name
@@ -178,7 +179,8 @@ public final class IncomingFile {
         }
         return skipped()
       }
-      try prepare(modificationTime: modificationTime)
+      self.modificationTime = modificationTime
+      try prepare()
       return try publish(digest)
     } catch {
       throw ended(with: error)
@@ -306,6 +308,7 @@ public final class IncomingFile {
     if let base = name.withoutNumber, let there = try presentUnderNumber(of: base, in: folder, digest) {
       return .over(.present(there))
     }
+    if try partial.takeRights(in: folder) { try prepare() }
     // A name with a number gets another number, and no second one: next time the sender may give it a third, and what
     // is there under a number is looked for by the name without.
     let base = name.withoutNumber ?? name
@@ -445,8 +448,7 @@ public final class IncomingFile {
       digest: digest)
   }
 
-  private func prepare(modificationTime: ModificationTime?) throws(FileFailure) {
-    partial.setFinalPermissions()
+  private func prepare() throws(FileFailure) {
     if let modificationTime {
       // If the file system refuses the time, the file is none the worse.
       let times = [modificationTime.timespec, modificationTime.timespec]

@@ -38,10 +38,29 @@ final class IncomingFolder {
   }
 
   func failure(errno number: Int32, name: SafeFileName) -> FileFailure {
-    if number == ENOENT || number == ESTALE, !exists {
-      return FileFailure(.directoryVanished, path: directory.path(of: components.map(\.text).joined(separator: "/")))
+    exists || number != ENOENT && number != ESTALE
+      ? directory.failure(errno: number, name: relativePath(of: name)) : failure(errno: number)
+  }
+
+  /// The failure of a system call on the folder itself.
+  func failure(errno number: Int32) -> FileFailure {
+    let path = components.isEmpty ? "." : components.map(\.text).joined(separator: "/")
+    guard number == ENOENT || number == ESTALE, !exists else { return directory.failure(errno: number, name: path) }
+    return FileFailure(.directoryVanished, path: directory.path(of: path))
+  }
+
+  /// Nil if the system can't say.
+  var identity: FileIdentity? { descriptor.status().map { FileIdentity($0) } }
+
+  /// The rights of a file that has a name here; nil if there is none.
+  func rights(of name: SafeFileName) -> FileRights? {
+    let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+    let opened = FileDescriptor.retrying { openat(number, name.text, flags) }
+    guard opened.result < 0 else {
+      let file = FileDescriptor(opened.result)
+      return FileRights(of: file.number)
     }
-    return directory.failure(errno: number, name: relativePath(of: name))
+    return ((try? status(of: name)) ?? nil).map { FileRights(ofUnreadable: $0) }
   }
 
   /// Whether there is an entry with exactly these bytes, however the file system compares names.

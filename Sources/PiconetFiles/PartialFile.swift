@@ -8,8 +8,13 @@ import Glibc
 /// unless published.
 final class PartialFile {
   let directory: IncomingDirectory
-  let descriptor: FileDescriptor
+  private(set) var descriptor: FileDescriptor
   private var hiddenName: PartialFileName?
+  /// The folder that an unnamed file was made in, whose rights it has.
+  private(set) var home: FileIdentity?
+  /// Whether the mount decides who may read files, for all of them alike: asked for none, a hidden one has bits for its
+  /// group and for others.
+  let hasModeOfMount: Bool
   /// The name of its journal, which lies beside it and goes with it.
   private var journalName: String?
 
@@ -18,14 +23,19 @@ final class PartialFile {
   static let maximumDraws = 8
   private static let lockRetryMicroseconds: UInt32 = 1_000
 
-  init(in directory: IncomingDirectory) throws(FileFailure) {
+  /// - Parameter folder: where the file will get its name. An unnamed one is made there, if the folder exists.
+  init(in directory: IncomingDirectory, for folder: SafeFolder = .none) throws(FileFailure) {
     self.directory = directory
-    if directory.settings.usesUnnamedFiles, let unnamed = try Self.openUnnamed(in: directory) {
+    let place = (try? directory.open(folder, creating: false)) ?? directory.top
+    if let unnamed = try Self.openUnnamed(in: place) {
       descriptor = unnamed
+      home = place.identity
+      hasModeOfMount = false
     } else {
       let hidden = try Self.openHidden(in: directory)
       descriptor = hidden.descriptor
       hiddenName = hidden.name
+      hasModeOfMount = Self.hasBitsForOthers(hidden.descriptor)
     }
   }
 
@@ -37,10 +47,13 @@ final class PartialFile {
     self.descriptor = descriptor
     hiddenName = name
     journalName = name.journal
+    hasModeOfMount = Self.hasBitsForOthers(descriptor)
     FileNameClaim(partial: name, directory: directory).release()
   }
 
   deinit { discard() }
+
+  private static func hasBitsForOthers(_ file: FileDescriptor) -> Bool { (file.status()?.st_mode ?? 0) & 0o077 != 0 }
 
   /// Removes the file. No effect once it is published.
   func discard() {
@@ -50,6 +63,17 @@ final class PartialFile {
     }
     hiddenName = nil
     descriptor.close()
+  }
+
+  var isUnnamed: Bool { hiddenName == nil }
+
+  /// Goes on as another unnamed file of a folder, which has the same content.
+  func become(_ other: FileDescriptor, of folder: IncomingFolder) {
+    if let hiddenName { _ = unlinkat(directory.descriptor.number, hiddenName.text, 0) }
+    hiddenName = nil
+    descriptor.close()
+    descriptor = other
+    home = folder.identity
   }
 
   /// Leaves the file under its hidden name for the next transfer that opens it.
@@ -86,7 +110,10 @@ final class PartialFile {
   ///
   /// Anything else that appears under the name just before the rename is replaced as an entry, or, if a directory,
   /// refused by the kernel; a link is never followed.
+  ///
+  /// The rights of that file stay, as they do for a program that writes into it.
   func replace(_ name: SafeFileName, in folder: IncomingFolder) throws(FileFailure) {
+    if let rights = folder.rights(of: name) { _ = rights.give(to: descriptor.number) }
     let hidden = try appear()
     try checkIdentity(of: hidden)
     let number = directory.calls.rename(directory.descriptor.number, hidden.text, folder.number, name.text)
@@ -95,13 +122,6 @@ final class PartialFile {
       throw folder.failure(errno: number, name: name)
     }
     hiddenName = nil
-  }
-
-  /// Permissions as for any new file of this process: 0666 less the umask, which only the kernel can read safely while
-  /// there are threads. An unnamed file got them at its creation.
-  func setFinalPermissions() {
-    guard hiddenName != nil, let mask = FileCreationMask.current else { return }
-    _ = fchmod(descriptor.number, 0o666 & ~mask)
   }
 
   /// Gives an unnamed file a hidden name: rename(2) can replace, linkat(2) can't.
@@ -146,13 +166,13 @@ final class PartialFile {
   }
 
   /// Nil if the file system, or the lack of /proc, does not allow unnamed files.
-  private static func openUnnamed(in directory: IncomingDirectory) throws(FileFailure) -> FileDescriptor? {
-    guard access("/proc/thread-self/fd", X_OK) == 0 else { return nil }
+  static func openUnnamed(in folder: IncomingFolder) throws(FileFailure) -> FileDescriptor? {
+    guard folder.directory.settings.usesUnnamedFiles, access("/proc/thread-self/fd", X_OK) == 0 else { return nil }
     let flags = PICONET_O_TMPFILE | O_RDWR | O_CLOEXEC
-    let opened = FileDescriptor.retrying { openat(directory.descriptor.number, ".", flags, 0o666) }
+    let opened = FileDescriptor.retrying { openat(folder.number, ".", flags, 0o666) }
     if opened.result >= 0 { return FileDescriptor(opened.result) }
     if [EOPNOTSUPP, EISDIR, EINVAL, ENOSYS].contains(opened.errno) { return nil }
-    throw directory.failure(errno: opened.errno, name: ".")
+    throw folder.failure(errno: opened.errno)
   }
 
   private static func openKept(_ name: PartialFileName, in directory: IncomingDirectory) -> FileDescriptor? {
@@ -171,7 +191,11 @@ final class PartialFile {
       guard locked == 0, let status = descriptor.status(), FileKind(mode: status.st_mode) == .regular,
         directory.isOurs(status)
       else { return nil }
-      if status.st_nlink == 1 { return descriptor }
+      if status.st_nlink == 1 {
+        // Its owner may have died after it had got its final rights.
+        if status.st_mode & 0o077 != 0 { _ = fchmod(opened.result, 0o600) }
+        return descriptor
+      }
       // No name: a sweep has removed it between the two calls. Two: it was stored by a link, and its owner died before
       // it took this name away; or another process has linked something else here for us to write into. In both cases
       // the other name stays.

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <sys/statfs.h>
 #include <sys/types.h>
+#include <sys/xattr.h>
 
 // glibc declares these only under _GNU_SOURCE, which an imported header must not define. The asm labels bind the
 // declarations to glibc's own functions; the 64 in a name is the variant whose offsets are 64 bits on every machine.
@@ -13,6 +14,8 @@ extern int piconet_renameat2(int from_directory, const char *_Nonnull from, int 
 extern int piconet_fallocate(int descriptor, int mode, int64_t offset, int64_t count) __asm__("fallocate64");
 extern int piconet_sync_file_range(int descriptor, int64_t offset, int64_t count, unsigned int flags)
     __asm__("sync_file_range");
+extern ssize_t piconet_copy_file_range(int from, int64_t *_Nullable from_offset, int to, int64_t *_Nullable to_offset,
+                                       size_t count, unsigned int flags) __asm__("copy_file_range");
 
 // From linux/fs.h and linux/falloc.h, whose other definitions collide with glibc's.
 static const unsigned int PICONET_RENAME_NOREPLACE = 1;
