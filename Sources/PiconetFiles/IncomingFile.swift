@@ -46,6 +46,9 @@ public final class IncomingFile {
   /// How many bytes an earlier transfer had received, verified again: the first byte to write comes after them.
   public private(set) var resumedSize: UInt64 = 0
 
+  /// After a commit: set if the disk does not take the time that was to be set.
+  public private(set) var replacedTime: ReplacedTime?
+
   private let partial: PartialFile
   /// Set if another transfer is using what is kept of this content.
   private let keptElsewhere: PartialFileName?
@@ -450,9 +453,7 @@ public final class IncomingFile {
 
   private func prepare() throws(FileFailure) {
     if let modificationTime {
-      // If the file system refuses the time, the file is none the worse.
-      let times = [modificationTime.timespec, modificationTime.timespec]
-      _ = futimens(partial.descriptor.number, times)
+      replacedTime = ReplacedTime(setting: modificationTime, of: partial.descriptor)
     }
     let outcome = directory.calls.synchronizeContent(partial.descriptor.number)
     if outcome != 0, outcome != EINVAL { throw directory.failure(errno: outcome, name: name.text) }

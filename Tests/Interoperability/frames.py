@@ -427,6 +427,7 @@ class Offer(Frame):
     METADATA: ClassVar[int] = 3
     IDENTITY: ClassVar[int] = 4
     FOLDER: ClassVar[int] = 5
+    DISTANT_TIME: ClassVar[int] = 6
 
     def check(self) -> None:
         for key, most in ((self.METADATA, 4_096), (self.IDENTITY, 64), (self.FOLDER, 2_048)):
@@ -435,6 +436,12 @@ class Offer(Frame):
         fields.text(self.fields.get(self.MEDIA_TYPE, b""), 127)
         if len(self.fields.get(self.MODIFIED, bytes(8))) != 8:
             raise FormatError("modified is no word")
+        if self.DISTANT_TIME in self.fields:
+            reader = fields.Reader(self.fields[self.DISTANT_TIME])
+            reader.word()
+            if reader.integer() > 999_999_999:
+                raise FormatError("more nanoseconds than a second has")
+            reader.end()
 
 
 @frame(0x51)

@@ -9,7 +9,7 @@ final class DataSource: OfferedSource, @unchecked Sendable {
   private let bytes: ArraySlice<UInt8>
   private let hash: ReadingHash
   let name: [UInt8]
-  let modified: Int64? = nil
+  let modified: ResourceTime? = nil
   let identity: [UInt8] = []
   let sourceFailure: FileFailure? = nil
   private let digest = Mutex<SHA256Digest?>(nil)

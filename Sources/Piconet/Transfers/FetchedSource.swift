@@ -38,7 +38,7 @@ final class FetchedSource: OfferedSource, @unchecked Sendable {
   private let hash: ReadingHash
   let name: [UInt8]
   let size: UInt64
-  let modified: Int64? = nil
+  let modified: ResourceTime? = nil
   let identity: [UInt8] = []
   let sourceFailure: FileFailure? = nil
   let arrives = true

@@ -10,7 +10,7 @@ final class FileSource: OfferedSource, @unchecked Sendable {
   private let file: OutgoingFile
   let size: UInt64
   let name: [UInt8]
-  let modified: Int64?
+  let modified: ResourceTime?
   let identity: [UInt8]
   /// What went wrong, with the path of this machine that the remote side is not told.
   let failure = Mutex<FileFailure?>(nil)
@@ -27,7 +27,7 @@ final class FileSource: OfferedSource, @unchecked Sendable {
     file = try OutgoingFile(path: path)
     size = file.size
     self.name = if let name { Array(name.utf8) } else { Array(try file.offeredName.text.utf8) }
-    modified = file.modificationTime.nanosecondsSince1970
+    modified = file.modificationTime.told
     self.identity = identity ?? file.contentIdentity
   }
 
@@ -94,15 +94,8 @@ final class FileSource: OfferedSource, @unchecked Sendable {
 }
 
 extension ModificationTime {
-  var nanosecondsSince1970: Int64 {
-    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? (seconds < 0 ? .min : .max) : product.addingReportingOverflow(Int64(nanoseconds)).partialValue
-  }
+  /// As an offer carries it.
+  var told: ResourceTime? { ResourceTime(seconds: seconds, nanoseconds: nanoseconds) }
 
-  init?(nanosecondsSince1970 nanoseconds: Int64) {
-    let seconds = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-    self.init(
-      seconds: seconds.remainder < 0 ? seconds.quotient - 1 : seconds.quotient,
-      nanoseconds: UInt32(seconds.remainder < 0 ? seconds.remainder + 1_000_000_000 : seconds.remainder))
-  }
+  init?(_ told: ResourceTime) { self.init(seconds: told.seconds, nanoseconds: told.nanoseconds) }
 }

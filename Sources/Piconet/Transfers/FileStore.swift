@@ -18,7 +18,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     var rawFolder: [UInt8]
     var size: UInt64
     var policy: ConflictPolicy
-    var modified: Int64?
+    var modified: ModificationTime?
     var key: ResumptionKey?
     /// Whether a file of this path may be replaced; asked once for each file.
     var mayReplace: @Sendable (String) -> Replacement
@@ -186,13 +186,12 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   }
 
   private func commit(_ file: IncomingFile, _ digest: SHA256Digest) throws(FileFailure) -> ResourceCommit {
-    let modified = wish.modified.flatMap { ModificationTime(nanosecondsSince1970: $0) }
-    switch try file.commit(expectedDigest: digest, modificationTime: modified) {
+    switch try file.commit(expectedDigest: digest, modificationTime: wish.modified) {
     case .stored(let result):
       return .stored(
         name: received(
-          result.name, result.path, result.relativePath, digest, resumedFrom: file.resumedSize, wasAlreadyPresent: false
-        ))
+          result.name, result.path, result.relativePath, digest, resumedFrom: file.resumedSize,
+          wasAlreadyPresent: false, replacedTime: file.replacedTime))
     case .present(let result):
       return .present(name: received(result.name, result.path, result.relativePath, digest, wasAlreadyPresent: true))
     case .skipped(let name): throw FileFailure(.exists, path: name.text)
@@ -201,12 +200,12 @@ final class FileStore: ResourceStore, @unchecked Sendable {
 
   private func received(
     _ name: SafeFileName, _ path: String, _ relativePath: String, _ digest: SHA256Digest, resumedFrom: UInt64 = 0,
-    wasAlreadyPresent: Bool
+    wasAlreadyPresent: Bool, replacedTime: ReplacedTime? = nil
   ) -> [UInt8] {
     stored.withLock {
       $0 = ReceivedFile(
         path: path, name: name.text, relativePath: relativePath, size: wish.size, digest: digest,
-        resumedFrom: resumedFrom, wasAlreadyPresent: wasAlreadyPresent)
+        resumedFrom: resumedFrom, wasAlreadyPresent: wasAlreadyPresent, replacedTime: replacedTime)
     }
     return Array(relativePath.utf8)
   }

@@ -28,8 +28,10 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// content, and it is large enough.
   public var isResumable: Bool { !identity.isEmpty && size > ReceivingDirectory.largestUnkeptSize }
   /// When the content was last changed, as the sender says: nanoseconds since 1970-01-01 00:00 UTC, leap seconds not
-  /// counted; nil if it says nothing. A stored file gets this time.
+  /// counted; nil if it says nothing. Of a time before 1677 or after 2262, the nearest that there is. A stored file gets
+  /// the time that the sender says, as nearly as the disk takes it.
   public let modified: Int64?
+  let modificationTime: ModificationTime?
   package let identity: [UInt8]
   let state: IncomingTransferState
 
@@ -45,7 +47,8 @@ public struct IncomingOffer: Sendable, Identifiable {
     size = offer.size
     mediaType = offer.mediaType
     metadata = offer.metadata
-    modified = offer.modified
+    modified = offer.modified?.nearestNanosecondsSince1970
+    modificationTime = offer.modified.flatMap { ModificationTime($0) }
     identity = offer.identity
   }
 
@@ -198,4 +201,6 @@ public struct ReceivedFile: Sendable, Hashable {
   public let resumedFrom: UInt64
   /// Whether this very content existed before under this name: then nothing was stored.
   public let wasAlreadyPresent: Bool
+  /// Set if the disk does not take the time that the sender said of it.
+  package var replacedTime: ReplacedTime? = nil
 }

@@ -15,7 +15,7 @@ extension NodeCore {
     let sender = offer.sender.id
     let wish = FileStore.Wish(
       rawName: name.map { Array($0.utf8) } ?? offer.rawName, rawFolder: name == nil ? offer.rawFolder : [],
-      size: offer.size, policy: policy, modified: offer.modified,
+      size: offer.size, policy: policy, modified: offer.modificationTime,
       key: await offer.resumptionKey,
       mayReplace: { [names = directory.names] in names.mayReplace($0, of: sender) }, refusal: refusal)
     let store: FileStore

@@ -7,8 +7,8 @@ protocol OfferedSource: ResourceSource {
   var name: [UInt8] { get }
   /// Bytes.
   var size: UInt64 { get }
-  /// Nanoseconds since 1970; nil if the source has no such time.
-  var modified: Int64? { get }
+  /// Nil if the source has no such time.
+  var modified: ResourceTime? { get }
   /// Stands for this very content; empty if no later transfer can go on with it.
   var identity: [UInt8] { get }
   /// Of all bytes, once `finish` has given it.

@@ -10,7 +10,7 @@ final class SharedFile: @unchecked Sendable {
   let reader: SharedFileReader
   let path: String
   let name: [UInt8]
-  let modified: Int64
+  let modified: ResourceTime?
   let identity: [UInt8]
   let size: UInt64
 
@@ -21,7 +21,7 @@ final class SharedFile: @unchecked Sendable {
     self.reader = reader
     self.path = path
     self.name = if let name { Array(name.utf8) } else { Array(try file.offeredName.text.utf8) }
-    modified = file.modificationTime.nanosecondsSince1970
+    modified = file.modificationTime.told
     self.identity = identity ?? file.contentIdentity
     size = file.size
   }
@@ -37,7 +37,7 @@ final class SharedSource: OfferedSource {
 
   var name: [UInt8] { file.name }
   var size: UInt64 { file.size }
-  var modified: Int64? { file.modified }
+  var modified: ResourceTime? { file.modified }
   var identity: [UInt8] { file.identity }
   var sentDigest: SHA256Digest? { digest.withLock { $0 } }
   var sourceFailure: FileFailure? { failure.withLock { $0 } }

@@ -7,6 +7,7 @@ enum OfferCodec {
     static let metadata: UInt64 = 3
     static let identity: UInt64 = 4
     static let folder: UInt64 = 5
+    static let distantModified: UInt64 = 6
   }
 
   static func append(transfer: UInt64, _ offer: ResourceOffer, to body: inout [UInt8]) {
@@ -17,7 +18,7 @@ enum OfferCodec {
     if !offer.mediaType.isEmpty {
       appendField(Field.mediaType, Array(offer.mediaType.prefix(utf8: WireLimits.mediaType).utf8), to: &body)
     }
-    if let modified = offer.modified {
+    if let modified = offer.modified?.nanosecondsSince1970 {
       var value: [UInt8] = []
       FrameEncoder.appendWord(UInt64(bitPattern: modified), to: &value)
       appendField(Field.modified, value, to: &body)
@@ -25,6 +26,12 @@ enum OfferCodec {
     if !offer.metadata.isEmpty { appendField(Field.metadata, offer.metadata, to: &body) }
     if !offer.identity.isEmpty { appendField(Field.identity, offer.identity, to: &body) }
     if !offer.folder.isEmpty { appendField(Field.folder, offer.folder, to: &body) }
+    if let modified = offer.modified, modified.nanosecondsSince1970 == nil {
+      var value: [UInt8] = []
+      FrameEncoder.appendWord(UInt64(bitPattern: modified.seconds), to: &value)
+      VariableInteger.append(UInt64(modified.nanoseconds), to: &value)
+      appendField(Field.distantModified, value, to: &body)
+    }
   }
 
   private static func appendField(_ id: UInt64, _ value: [UInt8], to body: inout [UInt8]) {
@@ -45,7 +52,8 @@ enum OfferCodec {
       switch field.id {
       case Field.mediaType: offer.mediaType = try value.remainingText("media type", atMost: WireLimits.mediaType)
       case Field.modified:
-        offer.modified = Int64(bitPattern: try HelloCodec.word(&value, "modification time"))
+        offer.modified = ResourceTime(
+          nanosecondsSince1970: Int64(bitPattern: try HelloCodec.word(&value, "modification time")))
         try value.end()
       case Field.metadata:
         guard value.rest.count <= WireLimits.metadata else { throw value.malformed("metadata above its limit") }
@@ -58,6 +66,11 @@ enum OfferCodec {
       case Field.folder:
         guard value.rest.count <= WireLimits.resourceFolder else { throw value.malformed("folder above its limit") }
         offer.folder = Array(value.rest)
+      case Field.distantModified:
+        let seconds = Int64(bitPattern: try HelloCodec.word(&value, "modification time"))
+        let nanoseconds = try value.integer("nanoseconds", atMost: UInt64(ResourceTime.nanosecondsOfSecond) - 1)
+        offer.modified = ResourceTime(seconds: seconds, nanoseconds: UInt32(nanoseconds))
+        try value.end()
       default: break
       }
     }

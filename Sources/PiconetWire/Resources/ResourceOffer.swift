@@ -6,8 +6,8 @@ public struct ResourceOffer: Hashable, Sendable {
   public var size: UInt64
   /// An IANA media type, or empty.
   public var mediaType: String
-  /// When the content was last changed, in nanoseconds since 1970 (UTC), if the sender says.
-  public var modified: Int64?
+  /// When the content was last changed, if the sender says.
+  public var modified: ResourceTime?
   /// Free data for the receiving application.
   public var metadata: [UInt8]
   /// What the sender calls this very content, at most `WireLimits.contentIdentity` bytes: the same bytes have the same
@@ -20,7 +20,7 @@ public struct ResourceOffer: Hashable, Sendable {
   public var folder: [UInt8]
 
   public init(
-    name: [UInt8], size: UInt64, mediaType: String = "", modified: Int64? = nil, metadata: [UInt8] = [],
+    name: [UInt8], size: UInt64, mediaType: String = "", modified: ResourceTime? = nil, metadata: [UInt8] = [],
     identity: [UInt8] = [], folder: [UInt8] = []
   ) {
     self.name = name

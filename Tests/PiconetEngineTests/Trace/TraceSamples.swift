@@ -52,7 +52,7 @@ struct TraceSamples {
   mutating func route() -> TunnelRoute { TunnelRoute(remote: node(), relays: [node()], relayCount: count()) }
   mutating func offer() -> ResourceOffer {
     ResourceOffer(
-      name: bytes(), size: number(), mediaType: text(), modified: optional(Int64(bitPattern: number())),
+      name: bytes(), size: number(), mediaType: text(), modified: optional(ResourceTime(nanosecondsSince1970: Int64(bitPattern: number()))),
       metadata: bytes(), identity: bytes(), folder: bytes())
   }
   mutating func proven() -> ProvenPeer {

@@ -73,10 +73,17 @@ struct RandomFrames {
 
   private mutating func channel() -> MessageChannel { MessageChannel(Int.random(in: 1...63, using: &dice))! }
 
+  private mutating func time() -> ResourceTime? {
+    let word = Int64(bitPattern: dice.next())
+    return Bool.random(using: &dice)
+      ? ResourceTime(nanosecondsSince1970: word)
+      : ResourceTime(seconds: word, nanoseconds: UInt32.random(in: 0..<1_000_000_000, using: &dice))
+  }
+
   mutating func offer() -> ResourceOffer {
     ResourceOffer(
       name: bytes(0...WireLimits.resourceName), size: integer(), mediaType: text(WireLimits.mediaType),
-      modified: Bool.random(using: &dice) ? Int64(bitPattern: dice.next()) : nil,
+      modified: Bool.random(using: &dice) ? time() : nil,
       metadata: bytes(0...WireLimits.metadata), identity: bytes(0...WireLimits.contentIdentity),
       folder: bytes(0...WireLimits.resourceFolder))
   }

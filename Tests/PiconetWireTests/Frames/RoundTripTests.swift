@@ -102,7 +102,8 @@ struct RoundTripTests {
       .offer(
         transfer: number,
         ResourceOffer(
-          name: name, size: top, mediaType: String(repeating: "m", count: WireLimits.mediaType), modified: .min,
+          name: name, size: top, mediaType: String(repeating: "m", count: WireLimits.mediaType),
+          modified: ResourceTime(nanosecondsSince1970: .min),
           metadata: [UInt8](repeating: 1, count: WireLimits.metadata))),
       .stored(transfer: number, name: name),
       .refuse(transfer: number, Reason(rawValue: .max), detail: words),

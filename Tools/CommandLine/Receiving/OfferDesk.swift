@@ -271,6 +271,7 @@ final class OfferDesk: Sendable {
       console.note(
         "\(console.safe(name)) from \(console.name(offer.sender)), \(HumanFigures.bytes(Int64(clamping: file.size)))"
           + NoticeBudget.othersNotTold(suppressed), detail: 1)
+      if let time = file.replacedTime { console.note("\(console.safe(name)): \(time.sentence)", detail: 1) }
       return .stored
     } catch {
       board.end(key)

@@ -55,6 +55,17 @@ extension ProvenPeer: TraceCoded {
   }
 }
 
+extension ResourceTime: TraceCoded {
+  func write(to bytes: inout TraceBytes) { bytes(seconds, UInt64(nanoseconds)) }
+  static func read(from reader: inout TraceReader) throws(TraceError) -> ResourceTime {
+    let (seconds, nanoseconds): (Int64, UInt64) = (try reader(), try reader())
+    guard let part = UInt32(exactly: nanoseconds), let time = ResourceTime(seconds: seconds, nanoseconds: part) else {
+      throw .malformed("a resource's time")
+    }
+    return time
+  }
+}
+
 extension ResourceOffer: TraceCoded {
   func write(to bytes: inout TraceBytes) { bytes(name, size, mediaType, modified, metadata, identity, folder) }
   static func read(from reader: inout TraceReader) throws(TraceError) -> ResourceOffer {
