@@ -221,8 +221,6 @@ struct DoctorTests {
     #expect(findings.allSatisfy { $0.severity == .warning && $0.advice?.contains("remove it") == true })
     #expect(findings.first?.text == "/state/known-peers:1: half a line; the device in it counts as unknown")
     #expect(findings.last?.text.hasSuffix("counts as unknown; 2 more are damaged") == true)
-    let emptied = changed { $0.knownPeers = .emptied("/state/known-peers: it is empty") }
-    #expect(emptied.finding("known-peers.empty")?.text == "/state/known-peers: it is empty")
     let unreadable = changed { $0.knownPeers = .unreadable("/state/known-peers: say: chmod 600") }
     #expect(unreadable.finding("known-peers.unreadable")?.text.hasSuffix("say: chmod 600") == true)
     #expect(DoctorProgram.exitStatus(unreadable.findings) == 1)
@@ -244,14 +242,18 @@ struct DoctorTests {
     let path = state + "/known-peers"
     let mode = [FileAttributeKey.posixPermissions: 0o600]
     #expect(FileManager.default.createFile(atPath: path, contents: Data(), attributes: mode))
-    guard case .emptied(let words) = await known() else {
+    guard case .unreadable(let words) = await known() else {
       Issue.record("an empty file was taken")
       return
     }
-    #expect(words.hasPrefix("\(path): it is empty"))
-    #expect(FileManager.default.createFile(atPath: path, contents: Data("# a\nhalf\n".utf8), attributes: mode))
-    #expect(
-      await known() == .damaged(["\(path):2: not a fingerprint, a name and a number, parted by tabs"]))
+    #expect(words.hasPrefix("\(path): a part is missing: it is empty"), "\(words)")
+    let text = "piconet-known-peers 3\nhalf\npiconet-known-peers end 1\n"
+    #expect(FileManager.default.createFile(atPath: path, contents: Data(text.utf8), attributes: mode))
+    guard case .damaged(let lines) = await known() else {
+      Issue.record("half a line was taken")
+      return
+    }
+    #expect(lines.count == 1 && lines[0].hasPrefix("\(path):2: not a fingerprint, a name, a number, "), "\(lines)")
     try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
     guard case .unreadable(let reason) = await known() else {
       Issue.record("a file that all may write was taken")

@@ -52,7 +52,8 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(loaded[peer(3)] == nil && loaded.entries(named: "Carl").isEmpty)
     #expect(loaded.damagedLines.isEmpty)
     #expect(try folder.mode(of: file.path) == 0o600)
-    #expect(try folder.read("known-peers").hasPrefix("piconet-known-peers 2\n# "))
+    #expect(try folder.read("known-peers").hasPrefix("piconet-known-peers 3\n# "))
+    #expect(try folder.read("known-peers").hasSuffix("\npiconet-known-peers end 2\n"))
   }
 
   @Test("a known key keeps its name, its time and how it was confirmed, whatever comes later; rights are added")
@@ -86,7 +87,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(known.damagedLines.map(\.line) == [3])
     try file.take(peer(4), "Dora", at: 9)
     let text = try folder.read("known-peers").split(separator: "\n")
-    #expect(text[0] == "piconet-known-peers 2" && !text.contains { $0 == header })
+    #expect(text[0] == "piconet-known-peers 3" && !text.contains { $0 == header })
     #expect(text[2] == "\(peer(1))\tAnna\t1000\tfirst-use\tsend:*\t-")
     #expect(text[3] == "rubbish", "what can't be read stays")
     let now = try file.load()
@@ -94,7 +95,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(now.damagedLines.map(\.line) == [4])
   }
 
-  @Test("a newer version is refused with its number and never written to", arguments: ["3", "99", "x", "0", ""])
+  @Test("a newer version is refused with its number and never written to", arguments: ["4", "99", "x", "0", ""])
   func newerVersion(number: String) throws {
     let folder = try TemporaryFolder()
     let text = "piconet-known-peers \(number)\n\(peer(1))\tAnna\t1\tcode\tpush:images\t-\tand more\n"
@@ -146,7 +147,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(known.damagedLines.isEmpty)
     #expect(known.entries.map(\.name) == [name, "next"])
     let text = try folder.read("known-peers")
-    #expect(text.utf8.filter { $0 == 10 }.count == 4)
+    #expect(text.utf8.filter { $0 == 10 }.count == 5)
     #expect(!text.unicodeScalars.contains { $0.value < 32 && $0 != "\n" && $0 != "\t" || $0.value == 0x202E })
   }
 
@@ -172,8 +173,8 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
       try known.take(peer(1), name: "Anna", at: 0, confirmed: .fingerprint, rights: [])
     }
     // The line with the version is missing.
-    let headless = try KnownPeers(path: "/p", text: Array("\(peer(1))\tAnna\t5\tcode\tblocked\t-\n".utf8))
-    #expect(headless.isBlocked(peer(1)))
+    let headless = "\(peer(2))\tBen\t5\n\(peer(1))\tAnna\t5\tcode\tblocked\t-\n"
+    #expect(try KnownPeers(path: "/p", text: Array(headless.utf8)).isBlocked(peer(1)))
   }
 
   @Test("damaged lines are reported and kept, the others count")
@@ -181,7 +182,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     let folder = try TemporaryFolder()
     let rest = "5\tcode\t-\t-"
     let lines = [
-      "half a line before it", "piconet-known-peers 2", "# a comment", "\(peer(1))\tAnna\t\(rest)", "rubbish", "",
+      "half a line before it", "piconet-known-peers 3", "# a comment", "\(peer(1))\tAnna\t\(rest)", "rubbish", "",
       "\(peer(2))\tBen\t5", "\(peer(2))\tBen\tsoon\tcode\t-\t-", "\(peer(1))\tAnna again\t\(rest)",
       "\(peer(2))\tb\\x\t\(rest)", "\(peer(2))\tb\\u{110000}\t\(rest)", "\(peer(2))\tb\\u{62}\t\(rest)",
       "\(peer(2))\t\(String(repeating: "b", count: 5000))\t\(rest)", "\(peer(2))\tBen\t5\tguessed\t-\t-",
@@ -189,7 +190,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
       "\(peer(2))\tBen\t5\tcode\teverything:images\t-", "\(peer(2))\tBen\t5\tcode\t\t-",
       "\(peer(3))\tCarl\t3000\tfirst-use\tblocked\t10.0.0.1:1 host:2",
     ]
-    try folder.write(lines.joined(separator: "\n"), to: "known-peers")
+    try folder.write((lines + ["piconet-known-peers end 16", ""]).joined(separator: "\n"), to: "known-peers")
     let file = KnownPeersFile(directory: folder.directory)
     let known = try file.load()
     #expect(known.entries.map(\.name) == ["Anna", "Carl"])
@@ -198,7 +199,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     try file.take(peer(4), "Dora", at: 4000)
     #expect(
       try folder.read("known-peers")
-        == (lines + ["\(peer(4))\tDora\t4000\tcode\t-\t-", ""]).joined(separator: "\n"))
+        == (lines + ["\(peer(4))\tDora\t4000\tcode\t-\t-", "piconet-known-peers end 17", ""]).joined(separator: "\n"))
     // A peer that is forgotten takes all lines of its key with it, since they would count otherwise, and no other line.
     let left = try file.change { (known) throws(StateFailure) in try known.forget(peer(1)) }
     #expect(left.damagedLines.map(\.line) == [1, 4] + Array(6...16))
@@ -220,7 +221,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
       let digits = String(number, radix: 16)
       return String(repeating: "0", count: 64 - digits.count) + digits + "\tname \(number)\t0\tcode\t-\t-\n"
     }
-    let text = "piconet-known-peers 2\n" + lines.joined()
+    let text = "piconet-known-peers 3\n" + lines.joined() + "piconet-known-peers end \(KnownPeers.entryLimit)\n"
     try folder.write(text, to: "known-peers")
     #expect { try file.take(peer(1), "a") } throws: {
       ($0 as? StateFailure)?.detail.hasPrefix("1024 devices are known, no more fit") == true
@@ -327,7 +328,90 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     }
     #expect(failures.withLock { $0 }.isEmpty)
     #expect(try file.load().entries.count == 20)
-    #expect(folder.names == [".known-peers.lock", "known-peers"])
+    #expect(folder.names == [".known-peers.lock", "known-peers", "known-peers.former"])
+  }
+
+  @Test("forty writers at once wait for one another, and so does one for a lock that is held for longer than a second")
+  func fortyWriters() throws {
+    let folder = try TemporaryFolder()
+    let file = KnownPeersFile(directory: folder.directory)
+    try file.take(peer(200), "first")
+    let failures = Mutex<[String]>([])
+    let holder = open(folder.directory.file(".known-peers.lock"), O_RDWR | O_CLOEXEC)
+    #expect(flock(holder, LOCK_EX) == 0)
+    DispatchQueue.global().asyncAfter(deadline: .now() + 1.5) { close(holder) }
+    let ended = DispatchGroup()
+    let writers = (0..<40).map { number in
+      let writer = Thread {
+        do { try file.take(peer(UInt8(number)), "peer \(number)") } catch {
+          failures.withLock { $0.append("\(error)") }
+        }
+        ended.leave()
+      }
+      ended.enter()
+      return writer
+    }
+    for writer in writers { writer.start() }
+    ended.wait()
+    #expect(failures.withLock { $0 } == [])
+    #expect(try file.load().entries.count == 41)
+  }
+
+  @Test("a file that is cut anywhere is an error that names it and the former one, which is kept beside it")
+  func cut() throws {
+    let folder = try TemporaryFolder()
+    let file = KnownPeersFile(directory: folder.directory)
+    try file.take(peer(1), "Anna")
+    let former = try folder.read("known-peers")
+    try file.change { (known) throws(StateFailure) in try known.block(peer(2), at: 9) }
+    #expect(try folder.read("known-peers.former") == former)
+    #expect(try folder.mode(of: file.path + ".former") == 0o600)
+    let whole = Array(try folder.read("known-peers").utf8)
+    #expect(try KnownPeers(path: file.path, text: whole).isBlocked(peer(2)))
+    for count in 0..<whole.count {
+      #expect {
+        _ = try KnownPeers(path: file.path, text: Array(whole[..<count]))
+      } throws: {
+        guard let failure = $0 as? StateFailure else { return false }
+        return failure.code == .damaged && failure.path == file.path && failure.detail.contains("known-peers.former'")
+      }
+    }
+    // The front is missing, a line in the middle, or all of it was overwritten with zeros.
+    let lines = String(decoding: whole, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    for gone in [0..<1, 0..<3, 2..<3, 3..<4, 2..<4] {
+      var left = lines
+      left.removeSubrange(gone)
+      #expect(code { _ = try KnownPeers(path: "/p", text: Array(left.joined(separator: "\n").utf8)) } == .damaged)
+    }
+    let zeros = [UInt8](repeating: 0, count: whole.count)
+    #expect(code { _ = try KnownPeers(path: "/p", text: zeros) } == .damaged)
+    // A line that was added by hand takes nothing away.
+    var added = lines
+    added.insert("\(peer(3))\tCarl\t5\tcode\t-\t-", at: 3)
+    #expect(try KnownPeers(path: "/p", text: Array(added.joined(separator: "\n").utf8)).entries.count == 3)
+    // Nothing is written over a file that is cut.
+    try folder.write(String(decoding: whole[..<(whole.count - 1)], as: UTF8.self), to: "known-peers")
+    #expect(code { try file.take(peer(4), "Dora") } == .damaged)
+    #expect(try folder.read("known-peers.former") == former)
+  }
+
+  @Test("a file of version 2 is read without its last line once, and written anew with one")
+  func version2() throws {
+    let folder = try TemporaryFolder()
+    let file = KnownPeersFile(directory: folder.directory)
+    try file.renewOld()
+    #expect(folder.names == [], "where there is none, none is made")
+    let old = "piconet-known-peers 2\n# mine\n\(peer(1))\tAnna\t5\tcode\tblocked\t-\nrubbish\n"
+    try folder.write(old, to: "known-peers")
+    #expect(try file.load().isBlocked(peer(1)))
+    try file.renewOld()
+    let new = try folder.read("known-peers")
+    #expect(new.hasPrefix("piconet-known-peers 3\n") && new.hasSuffix("\nrubbish\npiconet-known-peers end 2\n"))
+    #expect(new.contains("\n# mine\n\(peer(1))\tAnna\t5\tcode\tblocked\t-\n"))
+    #expect(try folder.read("known-peers.former") == old)
+    try file.renewOld()
+    #expect(try folder.read("known-peers.former") == old, "it is not written again")
+    #expect(try file.load().isBlocked(peer(1)))
   }
 
   @Test("a lock that is never given back ends in an error that says so")
@@ -335,24 +419,11 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     let folder = try TemporaryFolder()
     var file = KnownPeersFile(directory: folder.directory)
     try file.take(peer(1), "a")
-    file.lockAttempts = 2
+    file.lockTime = .milliseconds(10)
     let holder = open(folder.directory.file(".known-peers.lock"), O_RDWR | O_CLOEXEC)
     defer { close(holder) }
     #expect(flock(holder, LOCK_EX) == 0)
     #expect(code { try file.take(peer(2), "b") } == .busy)
-  }
-
-  @Test("an empty file is damage, since no program leaves one; the next act makes it whole")
-  func emptied() throws {
-    let folder = try TemporaryFolder()
-    let file = KnownPeersFile(directory: folder.directory)
-    #expect(try file.load().damagedLines.isEmpty, "there is none")
-    try folder.write("", to: "known-peers", mode: 0o600)
-    let damaged = try file.load().damagedLines
-    #expect(damaged.map(\.line) == [0] && damaged[0].reason.hasPrefix("it is empty"))
-    try file.take(peer(1), "Anna")
-    try file.change { (known) throws(StateFailure) in try known.forget(peer(1)) }
-    #expect(try file.load().damagedLines.isEmpty && file.load().entries.isEmpty)
   }
 
   @Test("a link in the place of the file stays one: what it leads to is read and written, and has to be there")
@@ -376,6 +447,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(code { _ = try file.load() } == .damaged)
     #expect(code { _ = try file.load(&memory) } == .damaged)
     #expect(code { try file.take(peer(3), "Carl") } == .damaged)
+    #expect(folder.names.contains("known-peers.former"))
   }
 
   @Test(

@@ -88,7 +88,11 @@ final class HostShell: @unchecked Sendable {
     case .directory(let path):
       do throws(StateFailure) {
         let directory = StateDirectory(path: path)
-        return (try FileIdentityStore(directory: directory).identity(), KnownPeersFile(directory: directory))
+        let identity = try FileIdentityStore(directory: directory).identity()
+        let knownPeers = KnownPeersFile(directory: directory)
+        // A file that can't be written is read as it is, and one that can't be read is told by each handshake.
+        try? knownPeers.renewOld()
+        return (identity, knownPeers)
       } catch {
         throw PiconetError(.state, blame: .us, detail: "\(error)", underlying: error)
       }

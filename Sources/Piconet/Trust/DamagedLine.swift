@@ -4,7 +4,7 @@ import PiconetTLS
 public struct DamagedLine: Sendable, Hashable {
   /// The file.
   public let path: String
-  /// Counted from 1; 0 if it is the whole file.
+  /// Counted from 1.
   public let line: Int
   /// What is wrong with it, for a person; nothing of the line itself.
   public let reason: String

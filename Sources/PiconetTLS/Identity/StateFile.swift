@@ -94,16 +94,30 @@ struct StateFile {
     return true
   }
 
+  /// What the name of the file that was replaced last ends with.
+  static let formerSuffix = ".former"
+
   /// Replaces the file, or creates it. If a person has put a link to a file in its place, that file is replaced.
-  func replace(_ bytes: [UInt8]) throws(StateFailure) {
+  /// - Parameter keepingFormer: whether what the file held until now is kept beside it, under a name with
+  ///   `formerSuffix`.
+  func replace(_ bytes: [UInt8], keepingFormer: Bool = false) throws(StateFailure) {
     let target = try target()
+    if keepingFormer, let former = try read() {
+      // In this folder even if the file is elsewhere: the person finds it beside the name they know.
+      let copy = try writeTemporary(former)
+      try Self.rename(copy, to: path + Self.formerSuffix)
+    }
     let temporary = try target.writeTemporary(bytes)
-    guard rename(temporary, target.path) == 0 else {
-      let failure = StateFailure.system("rename", path: target.path)
+    try Self.rename(temporary, to: target.path)
+    try target.directory.sync()
+  }
+
+  private static func rename(_ temporary: String, to path: String) throws(StateFailure) {
+    guard Glibc.rename(temporary, path) == 0 else {
+      let failure = StateFailure.system("rename", path: path)
       unlink(temporary)
       throw failure
     }
-    try target.directory.sync()
   }
 
   private var isLink: Bool {

@@ -2,22 +2,26 @@ import PiconetWire
 
 /// The peers that this device knows, as read from a `known-peers` file.
 ///
-/// The line `piconet-known-peers 2` says the version; without it the version is 1. Each other line is a peer: see
+/// The line `piconet-known-peers 3` says the version; without it the version is 1. Each other line is a peer: see
 /// `KnownPeer.line`. In names `\\` and `\u{..}` stand for a backslash and for characters that are not visible. Empty
 /// lines and lines that begin with `#` count for nothing. Damaged lines are reported and kept as they are; one that
 /// says that a key is `blocked` still keeps that key out.
+///
+/// Since version 3 the last line, `piconet-known-peers end 12`, counts the lines of peers, damaged ones included. A
+/// file without it has lost its end, and perhaps peers that were blocked, so it is not read.
 public struct KnownPeers: Sendable, Hashable {
   /// A line of the file that can't be read.
   public struct Damage: Sendable, Hashable {
-    /// Counted from 1; 0 stands for the whole file.
+    /// Counted from 1.
     public var line: Int
     /// Why it can't be read, for a person.
     public var reason: String
   }
 
   /// The version that is written; older ones are read.
-  public static let version = 2
+  public static let version = 3
   private static let versionWord = "piconet-known-peers "
+  private static let endWord = "piconet-known-peers end "
   /// The most peers known.
   public static let entryLimit = 1024
   /// The longest name, in bytes of UTF-8.
@@ -56,28 +60,72 @@ public struct KnownPeers: Sendable, Hashable {
   /// The version of the text that was read.
   private var versionRead = Self.version
 
-  /// - Throws: `newerVersion` if a newer version of this program wrote it: nothing in it can be relied on.
+  /// - Throws: `newerVersion` if a newer version of this program wrote it: nothing in it can be relied on; `damaged` if
+  ///   a part of it is missing.
   public init(path: String, text: [UInt8]) throws(StateFailure) {
     self.init(path: path)
-    if text.isEmpty { damagedLines = [Damage(line: 0, reason: Self.emptied)] }
     for bytes in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       lines.append(Array(bytes))
     }
     // What follows the last newline is a line only if it is not empty.
-    if lines.last?.isEmpty == true { lines.removeLast() }
+    let isEndedLine = lines.last?.isEmpty == true
+    if isEndedLine { lines.removeLast() }
     let declared = lines.firstIndex { $0.starts(with: Self.versionWord.utf8) }
     versionRead = 1
     if let declared {
       let word = String(decoding: lines[declared].dropFirst(Self.versionWord.utf8.count), as: UTF8.self)
-      guard let number = Int(word), number > 0, number <= Self.version else {
-        throw StateFailure(
-          .newerVersion, path: path,
-          "was written by a newer version of this program (\(PeerNameEscaping.escape(String(word.prefix(20)))); this one reads up to "
-            + "\(Self.version)); use that one, or move the file away")
-      }
-      versionRead = number
+      if lines[declared].starts(with: Self.endWord.utf8) { throw cut("its first line is missing") }
+      if !word.isEmpty || isEndedLine { versionRead = try checkedVersion(word) } else { throw cut("it ends early") }
+    } else if lines.isEmpty {
+      throw cut("it is empty, as no program leaves it")
+    } else if !isEndedLine, lines.count == 1, Self.versionWord.utf8.starts(with: lines[0]) {
+      throw cut("it ends within its first line")
     }
+    let promised = versionRead >= 3 ? try takeEnd(isEndedLine) : 0
     for (place, bytes) in lines.enumerated() where place != declared { read(bytes[...], place) }
+    // Version 1 has no such line, but a comment or a peer.
+    if declared == nil, entries.isEmpty, !lines.contains(where: { $0.elementsEqual(Self.firstHeader.utf8) }) {
+      throw cut("it is not a table of devices")
+    }
+    if peerLines < promised {
+      throw cut("its last line counts \(promised) devices, but \(peerLines) are there")
+    }
+  }
+
+  private func checkedVersion(_ word: String) throws(StateFailure) -> Int {
+    guard let number = Int(word), number > 0, number <= Self.version else {
+      throw StateFailure(
+        .newerVersion, path: path,
+        "was written by a newer version of this program (\(PeerNameEscaping.escape(String(word.prefix(20)))); this one reads up to "
+          + "\(Self.version)); use that one, or move the file away")
+    }
+    return number
+  }
+
+  /// Takes out the last line.
+  /// - Returns: how many lines of peers it counts.
+  private mutating func takeEnd(_ isEndedLine: Bool) throws(StateFailure) -> Int {
+    guard isEndedLine, let last = lines.last, last.starts(with: Self.endWord.utf8),
+      let count = Int(String(decoding: last.dropFirst(Self.endWord.utf8.count), as: UTF8.self)), count >= 0
+    else { throw cut("its last line, which counts the devices, is missing") }
+    lines.removeLast()
+    return count
+  }
+
+  /// A part of the file is missing: a device that a person has blocked may be in it.
+  private func cut(_ what: String) -> StateFailure {
+    let former = "\(path)\(StateFile.formerSuffix)"
+    return StateFailure(
+      .damaged, path: path,
+      "a part is missing: \(what). It may have blocked a device: put back the former file, '\(former)', or move this one away"
+    )
+  }
+
+  /// How many lines are of peers, those that can't be read included.
+  private var peerLines: Int { lines.count { !Self.isRemark($0[...]) && !$0.starts(with: Self.versionWord.utf8) } }
+
+  private static func isRemark(_ bytes: ArraySlice<UInt8>) -> Bool {
+    bytes.isEmpty || bytes.first == UInt8(ascii: "#")
   }
 
   /// Makes a table without peers.
@@ -160,20 +208,24 @@ public struct KnownPeers: Sendable, Hashable {
     damagedBlocks = damagedBlocks.filter { $0.value != place + 1 }.mapValues { $0 > place ? $0 - 1 : $0 }
   }
 
+  /// Whether an older version of this program wrote it.
+  var isOld: Bool { versionRead < Self.version }
+
   /// The whole file, in the present version.
   var text: [UInt8] {
     var written = lines
-    if versionRead < Self.version || !written.contains(where: { $0.starts(with: Self.versionWord.utf8) }) {
+    if isOld || !written.contains(where: { $0.starts(with: Self.versionWord.utf8) }) {
       for (entry, place) in zip(entries, places) { written[place] = entry.line }
-      written.removeAll { $0.elementsEqual(Self.firstHeader.utf8) }
       written.removeAll { $0.starts(with: Self.versionWord.utf8) }
-      written = [Array("\(Self.versionWord)\(Self.version)".utf8), Array(Self.header.utf8)] + written
+      if versionRead < 2 { written.removeAll { $0.elementsEqual(Self.firstHeader.utf8) } }
+      let first = Array("\(Self.versionWord)\(Self.version)".utf8)
+      let header = Array(Self.header.utf8)
+      written = [first] + (written.contains(header) ? [] : [header]) + written
     }
+    written.append(Array("\(Self.endWord)\(peerLines)".utf8))
     return written.reduce(into: []) { $0 += $1 + [UInt8(ascii: "\n")] }
   }
 
-  /// No program writes it without its first line.
-  private static let emptied = "it is empty, as no program leaves it: whoever was known or blocked is a stranger now"
   private static let header =
     "# One line a device: fingerprint, name here, since (seconds since 1970), how confirmed, rights, addresses. Change it with: piconet trust"
   /// The header of version 1.
@@ -192,7 +244,7 @@ public struct KnownPeers: Sendable, Hashable {
   }
 
   private mutating func read(_ bytes: ArraySlice<UInt8>, _ place: Int) {
-    if bytes.isEmpty || bytes.first == UInt8(ascii: "#") { return }
+    if Self.isRemark(bytes) { return }
     var reason =
       versionRead == 1
       ? "not a fingerprint, a name and a number, parted by tabs"

@@ -1,16 +1,14 @@
 import Glibc
 import PiconetWire
 
-/// The file `known-peers` of the state folder. Any thread may call it; it may block on the disk, and for at most a
-/// second on the lock.
+/// The file `known-peers` of the state folder. Any thread may call it; it may block on the disk, and for about five
+/// seconds on the lock.
 public struct KnownPeersFile: Sendable {
   static let fileName = "known-peers"
   static let byteLimit = 8 << 20
-  private static let lockPause: UInt32 = 5_000  // microseconds
 
   private let directory: StateDirectory
-  /// With the pause after each: one second in all.
-  var lockAttempts = 200
+  var lockTime = StateLock.longestTime
 
   public init(directory: StateDirectory) { self.directory = directory }
 
@@ -62,51 +60,43 @@ public struct KnownPeersFile: Sendable {
   }
 
   /// Changes what the file holds now, whatever another process has written in the meantime, and writes it: when this
-  /// returns it is on the disk.
+  /// returns it is on the disk. What the file held before is kept beside it.
   /// - Parameter act: one or several of `KnownPeers`' acts; nothing is written if it throws or changes nothing.
   /// - Returns: what the file holds now.
   @discardableResult
   public func change(
     _ act: (inout KnownPeers) throws(StateFailure) -> Void
   ) throws(StateFailure) -> KnownPeers {
-    try directory.prepare()
-    let lock = try lock()
-    // The file stays, since removing it would let two processes hold two locks. Closing alone releases the lock only
-    // when no child that is about to exec has a copy of the descriptor.
-    defer {
-      _ = flock(lock, LOCK_UN)
-      Glibc.close(lock)
+    try locked { () throws(StateFailure) in
+      let before = try load()
+      var known = before
+      try act(&known)
+      if known.entries == before.entries { return known }
+      let text = known.text
+      guard text.count <= Self.byteLimit else {
+        throw StateFailure(
+          .limit, path: path,
+          "would grow beyond \(Self.byteLimit) bytes; forget devices that you don't need: piconet trust forget NAME")
+      }
+      try file.replace(text, keepingFormer: true)
+      return known
     }
-    let before = try load()
-    var known = before
-    try act(&known)
-    if known.entries == before.entries { return known }
-    let text = known.text
-    guard text.count <= Self.byteLimit else {
-      throw StateFailure(
-        .limit, path: path,
-        "would grow beyond \(Self.byteLimit) bytes; forget devices that you don't need: piconet trust forget NAME")
+  }
+
+  /// Writes a file of an older version anew, since that version can't tell that its end is missing.
+  public func renewOld() throws(StateFailure) {
+    guard try file.read() != nil, try load().isOld else { return }
+    try locked { () throws(StateFailure) in
+      let known = try load()
+      if known.isOld { try file.replace(known.text, keepingFormer: true) }
     }
-    try file.replace(text)
-    return known
   }
 
   /// The lock has a file of its own, since the file itself is replaced each time.
-  private func lock() throws(StateFailure) -> Int32 {
-    let path = directory.file(".known-peers.lock")
-    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw .system("open", path: path) }
-    // It does not simply block: a stopped process may hold the lock forever.
-    for _ in 0..<lockAttempts {
-      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
-      guard errno == EWOULDBLOCK || errno == EINTR else {
-        let failure = StateFailure.system("flock", path: path)
-        Glibc.close(descriptor)
-        throw failure
-      }
-      usleep(Self.lockPause)
-    }
-    Glibc.close(descriptor)
-    throw StateFailure(.busy, path: path, "another process holds the lock; see which with: fuser '\(path)'")
+  private func locked<Value>(_ body: () throws(StateFailure) -> Value) throws(StateFailure) -> Value {
+    try directory.prepare()
+    let lock = try StateLock(directory.file(".known-peers.lock"), within: lockTime)
+    defer { lock.release() }
+    return try body()
   }
 }

@@ -201,17 +201,27 @@ struct RefusalTests {
     }
   }
 
-  @Test("an empty table is told, for no program leaves it so")
-  func emptiedKnownPeers() async throws {
+  @Test("a table that was cut ends every program with 6, names the file, and lets no blocked device in")
+  func cutKnownPeers() async throws {
     try await ToolScene.run { scene in
-      try await scene.trust("add", "Phone", try await scene.fingerprint("sender"), state: "Kitchen")
+      let sender = try await scene.fingerprint("sender")
+      try await scene.trust("add", "Other", String(repeating: "ab", count: 32), state: "Kitchen")
+      try await scene.trust("block", sender, state: "Kitchen")
       let path = scene.knownPeers("Kitchen")
-      try Data().write(to: URL(filePath: path))
-      #expect(chmod(path, 0o600) == 0)
-      let receiver = try await scene.receiver(accept: "known", knownTo: [])
-      #expect(await receiver.shows("imagerecv: warning: \(path): it is empty"), "\(receiver.error)")
-      let warning = try #require(receiver.events("warning").first)
-      #expect(warning["path"] as? String == path && warning["line"] == nil)
+      let text = try String(contentsOfFile: path, encoding: .utf8)
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      for kept in [0, 1, 3, 4] {
+        try Data(lines[..<kept].map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: path))
+        #expect(chmod(path, 0o600) == 0)
+        for arguments in [["--directory", scene.into, "--accept", "all"]] {
+          let receiver = try scene.start("imagerecv", arguments, state: "Kitchen")
+          #expect(await receiver.end() == 6, "\(kept): \(receiver.error)")
+          #expect(receiver.unbrokenError.contains("\(path): a part is missing: "), "\(receiver.error)")
+          #expect(receiver.unbrokenError.contains("put back the former file, '\(path).former'"), "\(receiver.error)")
+        }
+      }
+      try Data(text.utf8).write(to: URL(filePath: path))
+      #expect(try await scene.trust(state: "Kitchen").contains("  blocked  "))
     }
   }
 

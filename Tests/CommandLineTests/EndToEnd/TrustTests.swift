@@ -263,7 +263,8 @@ struct TrustTests {
         return String(repeating: "0", count: 64 - digits.count) + digits + "\tdevice \(number)\t0\tcode\t-\t-\n"
       }
       let path = scene.knownPeers("Kitchen")
-      let text = Data(("piconet-known-peers 2\n" + lines.joined()).utf8)
+      let end = "piconet-known-peers end \(lines.count)\n"
+      let text = Data(("piconet-known-peers 3\n" + lines.joined() + end).utf8)
       #expect(
         FileManager.default.createFile(atPath: path, contents: text, attributes: [.posixPermissions: 0o600]))
       let receiver = try await scene.receiver(

@@ -152,11 +152,7 @@ extension DoctorFacts {
   private mutating func collectKnownPeers(_ environment: ProgramEnvironment) {
     do throws(PiconetError) {
       let lines = try environment.identity.damagedKnownPeers()
-      if let whole = lines.first, whole.line == 0 {
-        knownPeers = .emptied("\(whole.path): \(whole.reason)")
-      } else {
-        knownPeers = lines.isEmpty ? .readable : .damaged(lines.map { "\($0.path):\($0.line): \($0.reason)" })
-      }
+      knownPeers = lines.isEmpty ? .readable : .damaged(lines.map { "\($0.path):\($0.line): \($0.reason)" })
     } catch {
       knownPeers = .unreadable(error.detail)
     }

@@ -325,12 +325,6 @@ extension DoctorFacts {
           "known-peers.unreadable", .problem, "what is remembered of other devices can't be read: \(reason)",
           advice: "mend that; until then every peer is turned away")
       ]
-    case .emptied(let reason):
-      return [
-        Finding(
-          "known-peers.empty", .warning, reason,
-          advice: "put a copy back if there is one, or else accept the devices again, and block again who was blocked")
-      ]
     case .damaged(let lines):
       let rest = lines.count - Console.damagedLinesTold
       let more = rest > 0 ? "; \(rest) more are damaged" : ""

@@ -46,8 +46,6 @@ struct DoctorFacts: Hashable, Sendable {
   enum KnownPeers: Hashable, Sendable {
     /// This includes that there is none yet.
     case readable
-    /// It is empty, as no program leaves it; as `PATH: REASON`.
-    case emptied(String)
     /// The parts of it that can't be read, as `PATH:LINE: REASON`.
     case damaged([String])
     /// What is wrong with it, and what to do about it.

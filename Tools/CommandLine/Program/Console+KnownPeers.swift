@@ -20,15 +20,12 @@ extension Console {
 
   func tell(_ damaged: [DamagedLine]) {
     for line in damaged.prefix(Self.damagedLinesTold) {
-      let isWhole = line.line == 0
       let message =
-        isWhole
-        ? "\(line.path): \(line.reason)"
-        : "\(line.path):\(line.line): damaged line, passed over: \(line.reason); the device in it is not known until the line is mended"
+        "\(line.path):\(line.line): damaged line, passed over: \(line.reason); the device in it is not known until the line is mended"
       tell(
         .warning(
           ProgramEvent.Warning(
-            reason: "known-peers", message: message, path: line.path, line: isWhole ? nil : Int64(line.line))))
+            reason: "known-peers", message: message, path: line.path, line: Int64(line.line))))
       problem("warning: \(safe(message))")
     }
     let rest = damaged.count - Self.damagedLinesTold
