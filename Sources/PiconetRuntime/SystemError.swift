@@ -17,6 +17,9 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// What an error number means, such as `Connection refused (ECONNREFUSED)`.
   public static func text(_ number: Int32) -> String {
-    "\(String(cString: piconet_error_description(number))) (\(String(cString: piconet_error_name(number))))"
+    "\(words(number)) (\(String(cString: piconet_error_name(number))))"
   }
+
+  /// As `text`, without the number's name: `Connection refused`.
+  public static func words(_ number: Int32) -> String { String(cString: piconet_error_description(number)) }
 }

@@ -3,24 +3,41 @@ import PiconetEngine
 import PiconetRuntime
 
 extension LinkFailure {
-  /// What an error number of a socket call means for a link.
+  /// What an error number of a call on an IP socket means for a link, in words and with the system's own behind them.
   init(call: String, number: Int32) {
-    let code: Code =
-      switch number {
-      case ECONNREFUSED: .refused
-      case ENETUNREACH, EHOSTUNREACH, ENETDOWN, ENONET: .unreachable
-      case EHOSTDOWN: .hostDown
-      case ETIMEDOUT: .timedOut
-      case ECONNRESET, EPIPE, ECONNABORTED, ENETRESET: .reset
-      case EMFILE, ENFILE: .tooManyDescriptors
-      case EACCES, EPERM: .permission
-      case EADDRINUSE, EAGAIN, ENOBUFS, ENOMEM: .busy
-      case EADDRNOTAVAIL, EAFNOSUPPORT, EPFNOSUPPORT, EPROTONOSUPPORT, ENODEV: .notAvailable
-      case ECANCELED: .cancelled
-      default: .other
-      }
-    self.init(code, "\(call): \(SystemError.text(number))")
+    let (code, words) = Self.meaning(of: number, in: call)
+    self.init(
+      code,
+      words.isEmpty ? "\(call): \(SystemError.text(number))" : "\(words) (\(call): \(SystemError.words(number)))")
   }
 
   init(_ error: SystemError) { self.init(call: error.call, number: error.number) }
+
+  private static func meaning(of number: Int32, in call: String) -> (Code, String) {
+    switch number {
+    case ECONNREFUSED: (.refused, "nothing listens there")
+    case ENETUNREACH: (.unreachable, "no network leads there")
+    case EHOSTUNREACH: (.unreachable, "no device answers there")
+    case ENETDOWN, ENONET: (.unreachable, "the network is down")
+    case EHOSTDOWN: (.hostDown, "the device does not answer")
+    case ETIMEDOUT: (.timedOut, "no answer in time")
+    case ECONNRESET, EPIPE, ECONNABORTED, ENETRESET:
+      (.reset, "the other side, or something in between, has broken off the connection")
+    case EMFILE: (.tooManyDescriptors, "this program has as many files open as it may")
+    case ENFILE: (.tooManyDescriptors, "this system has as many files open as it can")
+    case EACCES, EPERM:
+      (
+        .permission,
+        call == "bind" ? "a port below 1024 needs a privilege" : "the system, or a firewall, does not permit it"
+      )
+    case EADDRINUSE: (.busy, "another program has this port")
+    case EAGAIN: (.busy, "this system has no port left for it")
+    case ENOBUFS, ENOMEM: (.busy, "this system is short of memory")
+    case EADDRNOTAVAIL: (.notAvailable, "this machine has no such address, or no port left for it")
+    case EAFNOSUPPORT, EPFNOSUPPORT, EPROTONOSUPPORT: (.notAvailable, "this system lacks this kind of address")
+    case ENODEV: (.notAvailable, "this machine has no such network interface")
+    case ECANCELED: (.cancelled, "it was cancelled")
+    default: (.other, "")
+    }
+  }
 }

@@ -80,7 +80,22 @@ struct SocketAddressTests {
       (EACCES, .permission), (EHOSTDOWN, .hostDown), (EADDRNOTAVAIL, .notAvailable), (EBADF, .other),
     ]
     for (number, code) in expected { #expect(LinkFailure(call: "connect", number: number).code == code) }
-    #expect(LinkFailure(call: "connect", number: ECONNREFUSED).detail == "connect: Connection refused (ECONNREFUSED)")
+    let refused = "nothing listens there (connect: Connection refused)"
+    #expect(LinkFailure(call: "connect", number: ECONNREFUSED).detail == refused)
+    #expect(LinkFailure(call: "bind", number: EBADF).detail == "bind: Bad file descriptor (EBADF)")
+  }
+
+  @Test("whatever a person may meet is explained in words, and the system's own stand behind them")
+  func words() {
+    for number in [
+      ECONNREFUSED, ECONNRESET, ECONNABORTED, ENETRESET, EPIPE, ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN,
+      ETIMEDOUT, EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EACCES, EPERM, EMFILE, ENFILE, EAGAIN, ENOBUFS, ENOMEM,
+      ENODEV,
+    ] {
+      let detail = LinkFailure(call: "bind", number: number).detail
+      let words = detail.prefix { $0 != "(" }
+      #expect(words.contains(" ") && !words.contains(":") && detail.hasSuffix(")"), "\(detail)")
+    }
   }
 
   @Test("the failure of a dial names every address and has the code that says most")
