@@ -4,9 +4,9 @@ import Synchronization
 
 /// One run of an advertiser: a node that advertises, in a session that is for conversations about invitations alone. An
 /// inviter's browser becomes a member when its invitation is accepted, is told where the accepting session is, and both
-/// leave.
+/// leave. Invitations that the program was asked about before it stopped go on: the node hides, and ends with the last.
 ///
-/// Unchecked: what changes is confined to `queue`, but for `isStopped`, which has a lock.
+/// Unchecked: what changes has locks.
 final class AdvertisingRun: Stoppable, @unchecked Sendable {
   typealias Delegate = () -> (MCNearbyServiceAdvertiser, any MCNearbyServiceAdvertiserDelegate)?
 
@@ -14,7 +14,9 @@ final class AdvertisingRun: Stoppable, @unchecked Sendable {
   private let queue: DispatchQueue
   private let delegate: Delegate
   private let starting: Task<LocalDevice.Presence, any Error>
-  private let isStopped = Mutex(false)
+  private let conversations: Conversations
+  /// The keys of inviters that may come again when their links break.
+  private let inviters = Mutex<[PeerID]>([])
 
   init(
     _ peer: MCPeerID, _ info: [String: String], _ type: String, _ queue: DispatchQueue, delegate: @escaping Delegate
@@ -22,7 +24,9 @@ final class AdvertisingRun: Stoppable, @unchecked Sendable {
     self.peer = peer
     self.queue = queue
     self.delegate = delegate
-    starting = Task { try await Self.start(peer, info, type) }
+    let starting = Task { try await Self.start(peer, info, type) }
+    self.starting = starting
+    conversations = Conversations { Task { await (try? starting.value)?.stop() } }
     Task { [self] in await run() }
   }
 
@@ -43,15 +47,20 @@ final class AdvertisingRun: Stoppable, @unchecked Sendable {
   }
 
   func stop() {
-    isStopped.withLock { $0 = true }
-    Task { [starting] in await (try? starting.value)?.stop() }
+    guard conversations.stop() else { return }
+    let keys = inviters.withLock { $0 }
+    Task { [starting] in
+      guard let node = try? await starting.value.node else { return }
+      for key in Set(keys) { try? await node.expect(key, for: InvitationAnswer.longestTime) }
+      try? await node.setAvailable(false)
+    }
   }
 
   private func tell(
     _ body: @escaping @Sendable (MCNearbyServiceAdvertiser, any MCNearbyServiceAdvertiserDelegate) -> Void
   ) {
     queue.async { [self] in
-      guard !isStopped.withLock({ $0 }), let (advertiser, delegate) = delegate() else { return }
+      guard !conversations.isStopped, let (advertiser, delegate) = delegate() else { return }
       body(advertiser, delegate)
     }
   }
@@ -73,10 +82,21 @@ final class AdvertisingRun: Stoppable, @unchecked Sendable {
       return
     }
     if let answer = known[invitation.peer.fingerprint, paper.ticket] { return answer.invited(again: invitation) }
-    let answer = InvitationAnswer(invitation, paper)
+    // A program that has stopped is asked no more.
+    guard let conversation = conversations.isStopped ? nil : conversations.begin() else {
+      Task { await invitation.decline() }
+      return
+    }
+    let key = invitation.peer.fingerprint
+    inviters.withLock { $0.append(key) }
+    let inviting = Conversation { [self] in
+      inviters.withLock { keys in if let index = keys.firstIndex(of: key) { keys.remove(at: index) } }
+      conversation.end()
+    }
+    let answer = InvitationAnswer(invitation, paper, in: inviting)
     known[invitation.peer.fingerprint, paper.ticket] = answer
     queue.async { [self] in
-      guard !isStopped.withLock({ $0 }), let (advertiser, delegate) = delegate() else { return answer.give(false, nil) }
+      guard !conversations.isStopped, let (advertiser, delegate) = delegate() else { return answer.give(false, nil) }
       delegate.advertiser(
         advertiser, didReceiveInvitationFromPeer: paper.card.peer, withContext: paper.context.map { Data($0) }
       ) { answer.give($0, $1) }

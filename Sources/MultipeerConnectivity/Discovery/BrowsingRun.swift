@@ -3,17 +3,16 @@ import Piconet
 import Synchronization
 
 /// One run of a browser: a node that searches, and that has the conversations about invitations, one at a time with
-/// each advertiser.
+/// each advertiser. After it was stopped the node goes on until the last of them is over.
 ///
 /// Unchecked: what changes is behind `state`.
 final class BrowsingRun: Stoppable, @unchecked Sendable {
   typealias Delegate = () -> (MCNearbyServiceBrowser, any MCNearbyServiceBrowserDelegate)?
 
   private struct State {
-    var isStopped = false
     var table = BrowsedPeers<NodeID>()
     /// The last conversation with each advertiser.
-    var conversations: [NodeID: Task<Void, Never>] = [:]
+    var latest: [NodeID: Task<Void, Never>] = [:]
     /// Conversations that wait for the word of an advertiser that has accepted.
     var answers: [NodeID: AsyncStream<[UInt8]>.Continuation] = [:]
   }
@@ -22,13 +21,16 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
   private let queue: DispatchQueue
   private let delegate: Delegate
   private let starting: Task<LocalDevice.Presence, any Error>
+  private let conversations: Conversations
   private let state = Mutex(State())
 
   init(_ peer: MCPeerID, _ type: String, _ queue: DispatchQueue, delegate: @escaping Delegate) {
     self.peer = peer
     self.queue = queue
     self.delegate = delegate
-    starting = Task { try await Self.start(peer, type) }
+    let starting = Task { try await Self.start(peer, type) }
+    self.starting = starting
+    conversations = Conversations { Task { await (try? starting.value)?.stop() } }
     Task(executorPreference: QueueExecutor(queue)) { [self] in await search() }
     Task { [self] in await listen() }
   }
@@ -44,10 +46,8 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
     return try await LocalDevice.shared.startAvailable(configuration, for: peer)
   }
 
-  func stop() {
-    state.withLock { $0.isStopped = true }
-    Task { [starting] in await (try? starting.value)?.stop() }
-  }
+  /// Its delegate is told nothing more.
+  func stop() { _ = conversations.stop() }
 
   // MARK: Who is in sight
 
@@ -60,19 +60,17 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
             BrowsedPeers<NodeID>.Sighting(node: node.id, identifier: $0.identifier, name: node.name, info: $0.info)
           }
         }
-        let changes = state.withLock { state in
-          state.isStopped ? [] : state.table.update(sightings.filter { $0.identifier != peer.identifier })
-        }
+        let changes = state.withLock { $0.table.update(sightings.filter { $0.identifier != peer.identifier }) }
         for change in changes { tell(change) }
       }
     } catch {
-      guard let (browser, delegate) = delegate(), !state.withLock({ $0.isStopped }) else { return }
+      guard let (browser, delegate) = delegate(), !conversations.isStopped else { return }
       delegate.browser(browser, didNotStartBrowsingForPeers: MCError.wrapping(error))
     }
   }
 
   private func tell(_ change: BrowsedPeers<NodeID>.Change) {
-    guard !state.withLock({ $0.isStopped }), let (browser, delegate) = delegate() else { return }
+    guard !conversations.isStopped, let (browser, delegate) = delegate() else { return }
     switch change {
     case .found(let peer, let info): delegate.browser(browser, foundPeer: peer, withDiscoveryInfo: info)
     case .lost(let peer): delegate.browser(browser, lostPeer: peer)
@@ -81,18 +79,62 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
 
   // MARK: Conversations
 
-  func invite(_ peer: MCPeerID, to core: SessionCore, _ context: Data?, _ patience: Duration) {
-    guard let advertiser = state.withLock({ $0.table.newest(peer.identifier) }) else {
-      let error = MCError(.notConnected, "\(peer.displayName) is not in sight of this browser")
-      return core.currentRun().refuse(peer, error)
+  /// - Parameter awaits: whether the peer may still have to come in sight.
+  /// - Returns: false where all is over.
+  func invite(
+    _ peer: MCPeerID, to core: SessionCore, _ context: Data?, _ patience: Duration, awaits: Bool = false
+  ) -> Bool {
+    guard let conversation = conversations.begin() else { return false }
+    let advertiser = state.withLock { $0.table.newest(peer.identifier) }
+    if advertiser == nil, !awaits {
+      conversation.end()
+      core.currentRun().refuse(peer, Self.notInSight(peer))
+      return true
     }
     // Programs invite the peers that they see, again and again.
-    if core.isConnected(peer, by: advertiser.peer) { return }
-    core.invite(peer, context: context, within: patience) { [self] paper in
-      try await afterOthers(with: advertiser) {
-        try await self.converse(with: advertiser, paper, patience)
+    if let advertiser, core.isConnected(peer, by: advertiser.peer) {
+      conversation.end()
+      return true
+    }
+    core.invite(peer, context: context, within: patience) {
+      conversation.end()
+    } by: { [self] paper in
+      defer { conversation.end() }
+      let end = ContinuousClock.now + patience
+      let advertiser = if let advertiser { advertiser } else { try await sighting(of: peer, within: patience) }
+      return try await afterOthers(with: advertiser) {
+        try await self.converse(with: advertiser, paper, awaits ? end - .now : patience)
       }
     }
+    return true
+  }
+
+  /// Waits until the peer is in sight.
+  private func sighting(of peer: MCPeerID, within patience: Duration) async throws -> NodeID {
+    let node = try await starting.value.node
+    let found = await withTaskGroup(of: NodeID?.self) { group in
+      group.addTask {
+        for await peers in node.peers {
+          // Of two, one may be a run of its program that was killed.
+          if let last = peers.last(where: { DiscoveryPairs.taking($0.info)?.identifier == peer.identifier }) {
+            return last.id
+          }
+        }
+        return nil
+      }
+      group.addTask {
+        try? await Task.sleep(for: patience)
+        return nil
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? nil
+    }
+    guard let found else { throw Self.notInSight(peer) }
+    return found
+  }
+
+  private static func notInSight(_ peer: MCPeerID) -> MCError {
+    MCError(.notConnected, "\(peer.displayName) is not in sight of this browser")
   }
 
   /// Has one conversation with an advertiser at a time.
@@ -100,12 +142,12 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
     with advertiser: NodeID, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     let task = state.withLock { state in
-      let previous = state.conversations[advertiser]
+      let previous = state.latest[advertiser]
       let task = Task { () async throws -> Value in
         await previous?.value
         return try await body()
       }
-      state.conversations[advertiser] = Task { _ = await task.result }
+      state.latest[advertiser] = Task { _ = await task.result }
       return task
     }
     return try await withTaskCancellationHandler {

@@ -5,22 +5,49 @@ import Synchronization
 /// with the same paper, and is given the same answer.
 final class InvitationAnswer: Sendable {
   private enum Phase {
-    /// Of the program; the newest invitation is answered.
-    case asking(Invitation)
+    /// The program is asked; the newest invitation is answered.
+    case asking
     case declined(PiconetError.Code)
     case accepting(AsyncStream<Invitation>.Continuation)
     /// This session's place was said.
     case accepted(SessionCore)
   }
 
+  private struct State {
+    var phase = Phase.asking
+    var newest: Invitation
+  }
+
   private let paper: InvitationPaper
-  private let phase: Mutex<Phase>
+  private let conversation: Conversation
+  private let state: Mutex<State>
   /// For an inviter to come again after its link broke.
   private static let repeatPatience = Duration.seconds(10)
+  /// For an invitation without an answer, and for its inviter to come again.
+  static let longestTime = Duration.seconds(310)
 
-  init(_ invitation: Invitation, _ paper: InvitationPaper) {
+  /// - Parameter conversation: ended once no answer is waited for any more.
+  init(_ invitation: Invitation, _ paper: InvitationPaper, in conversation: Conversation) {
     self.paper = paper
-    phase = Mutex(.asking(invitation))
+    self.conversation = conversation
+    state = Mutex(State(newest: invitation))
+    watch(invitation)
+  }
+
+  /// Ends the conversation where the invitation ends before the program answers.
+  private func watch(_ invitation: Invitation) {
+    Task { [self] in
+      let error = await invitation.ended()
+      // The inviter of one that was taken back, or is too old, does not come again.
+      if let error, error.code != .cancelled, error.code != .timedOut, isAsking(about: invitation) {
+        try? await Task.sleep(for: Self.repeatPatience)
+      }
+      if isAsking(about: invitation) { conversation.end() }
+    }
+  }
+
+  private func isAsking(about invitation: Invitation) -> Bool {
+    state.withLock { state in if case .asking = state.phase { state.newest.id == invitation.id } else { false } }
   }
 
   /// The program's answer; all but the first are ignored.
@@ -28,37 +55,47 @@ final class InvitationAnswer: Sendable {
     let core = isAccepted ? session?.core : nil
     let fits = core.map { PeerCard.fit(paper.card.encryption, $0.encryption) }
     let reason: PiconetError.Code? = core == nil ? .declined : fits == false ? .notWanted : nil
-    let step: (invitation: Invitation, all: AsyncStream<Invitation>?)? = phase.withLock { phase in
-      guard case .asking(let invitation) = phase else { return nil }
-      if core != nil, reason == nil { return (invitation, Self.beginAccepting(invitation, &phase)) }
-      phase = .declined(reason ?? .declined)
-      return (invitation, nil)
+    let step: (invitation: Invitation, all: AsyncStream<Invitation>?)? = state.withLock { state in
+      guard case .asking = state.phase else { return nil }
+      if core != nil, reason == nil { return (state.newest, Self.beginAccepting(state.newest, &state.phase)) }
+      state.phase = .declined(reason ?? .declined)
+      return (state.newest, nil)
     }
     guard let step else { return }
     if let core, let invitations = step.all { return accept(invitations, for: core) }
-    Task { await step.invitation.decline(reason ?? .declined) }
+    decline(step.invitation, reason ?? .declined)
     if fits == false {
       core?.currentRun().refuse(paper.card.peer, ControlMessage.Refusal.encryption.error(isOurs: true))
+    }
+  }
+
+  private func decline(_ invitation: Invitation, _ reason: PiconetError.Code) {
+    Task { [conversation] in
+      await invitation.decline(reason)
+      conversation.end()
     }
   }
 
   /// The inviter has come again.
   func invited(again invitation: Invitation) {
     enum Step {
+      case wait
       case decline(PiconetError.Code)
       case accept(AsyncStream<Invitation>, SessionCore)
     }
-    let step: Step? = phase.withLock { phase in
-      switch phase {
-      case .asking: phase = .asking(invitation)
+    let step: Step? = state.withLock { state in
+      state.newest = invitation
+      switch state.phase {
+      case .asking: return .wait
       case .declined(let reason): return .decline(reason)
       case .accepting(let invitations): invitations.yield(invitation)
-      case .accepted(let core): return .accept(Self.beginAccepting(invitation, &phase), core)
+      case .accepted(let core): return .accept(Self.beginAccepting(invitation, &state.phase), core)
       }
       return nil
     }
     switch step {
-    case .decline(let reason): Task { await invitation.decline(reason) }
+    case .wait: watch(invitation)
+    case .decline(let reason): decline(invitation, reason)
     case .accept(let invitations, let core): accept(invitations, for: core)
     case nil: break
     }
@@ -72,8 +109,10 @@ final class InvitationAnswer: Sendable {
   }
 
   private func accept(_ invitations: AsyncStream<Invitation>, for core: SessionCore) {
-    core.currentRun().accept(paper) { [self] place in
-      defer { phase.withLock { $0 = .accepted(core) } }
+    core.currentRun().accept(paper) { [self] in
+      accepted()
+    } _: { [self] place in
+      defer { state.withLock { $0.phase = .accepted(core) } }
       var failure: PiconetError?
       for await invitation in invitations {
         do throws(PiconetError) {
@@ -82,46 +121,38 @@ final class InvitationAnswer: Sendable {
           // What was sent arrives before the goodbye.
           return await member.disconnect()
         } catch {
-          guard error.code == .linkFailed else { throw error }
+          guard error.code == .linkFailed else {
+            // Does nothing to one that has ended; this session may have been left before it was accepted.
+            decline(invitation, .declined)
+            throw error
+          }
           if failure == nil { endLater() }
           failure = error
         }
       }
+      if failure == nil { decline(state.withLock { $0.newest }, .declined) }
       throw failure ?? PiconetError(.cancelled, blame: .us)
     }
   }
 
+  /// The session has answered, or was left before it could: then the program's answer has become a no.
+  private func accepted() {
+    let unanswered: Invitation? = state.withLock { state in
+      guard case .accepting = state.phase else { return nil }
+      state.phase = .declined(.declined)
+      return state.newest
+    }
+    if let unanswered { decline(unanswered, .declined) } else { conversation.end() }
+  }
+
   /// Who has not come again by then does not come any more.
   private func endLater() {
-    let invitations: AsyncStream<Invitation>.Continuation? = phase.withLock { phase in
-      if case .accepting(let invitations) = phase { invitations } else { nil }
+    let invitations: AsyncStream<Invitation>.Continuation? = state.withLock { state in
+      if case .accepting(let invitations) = state.phase { invitations } else { nil }
     }
     Task {
       try? await Task.sleep(for: Self.repeatPatience)
       invitations?.finish()
-    }
-  }
-}
-
-/// The newest invitations of an advertiser, each with its answer.
-struct KnownInvitations {
-  private struct Key: Hashable {
-    let inviter: PeerID
-    let ticket: Ticket
-  }
-
-  static let limit = 256
-  private var answers: [Key: InvitationAnswer] = [:]
-  private var order: [Key] = []
-
-  /// - Parameter inviter: the key that the inviter has proven; a ticket is nothing to anybody else.
-  subscript(_ inviter: PeerID, _ ticket: Ticket) -> InvitationAnswer? {
-    get { answers[Key(inviter: inviter, ticket: ticket)] }
-    set {
-      let key = Key(inviter: inviter, ticket: ticket)
-      if answers[key] == nil, newValue != nil { order.append(key) }
-      answers[key] = newValue
-      if order.count > Self.limit { answers[order.removeFirst()] = nil }
     }
   }
 }

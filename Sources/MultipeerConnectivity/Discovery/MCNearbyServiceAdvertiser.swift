@@ -53,7 +53,8 @@ open class MCNearbyServiceAdvertiser: NSObject {
     }
   }
 
-  /// Advertises no more. Sessions stay as they are, and invitations that have come may still be accepted.
+  /// Advertises no more, and the delegate is told of no more invitations. Sessions stay as they are, and invitations
+  /// that it was told of go on: they may still be accepted, and one that was is its session's.
   open func stopAdvertisingPeer() { running.take()?.stop() }
 }
 

@@ -13,6 +13,8 @@ open class MCNearbyServiceBrowser: NSObject {
   private let delegates = DelegateReference()
   private let queue = DispatchQueue(label: "MultipeerConnectivity.browser")
   private let running = Running<BrowsingRun>()
+  /// Has the invitations that are made while it does not look.
+  private let inviting = Running<BrowsingRun>()
 
   /// A browser that does not look yet.
   /// - Parameters:
@@ -45,26 +47,28 @@ open class MCNearbyServiceBrowser: NSObject {
     }
   }
 
-  /// Looks for no more. Sessions stay as they are; invitations whose answer has not come end.
+  /// Looks for no more. Sessions stay as they are, and invitations go on: they are their sessions'.
   open func stopBrowsingForPeers() { running.take()?.stop() }
 
   /// Invites a peer into a session. The session's delegate is told what becomes of it: `connecting` and `connected`, or
   /// `notConnected`, for which `MCSession.error(forPeer:)` has the reason. Where both sides invite each other, or it is
   /// a member already, there is one connection.
   /// - Parameters:
-  ///   - peerID: one that this browser sees.
+  ///   - peerID: one that this browser sees. While it does not look, one that comes in sight within the timeout.
   ///   - session: which one it is invited into.
   ///   - context: free data for the invited program, at most 7,936 bytes.
-  ///   - timeout: for its answer, in seconds; 0 or less: 30 s.
+  ///   - timeout: for its answer, in seconds; 0 or less: 30 s. Only the session can take the invitation back, by
+  ///     `disconnect`: this browser may be stopped, or dropped.
   open func invitePeer(
     _ peerID: MCPeerID, to session: MCSession, withContext context: Data?, timeout: TimeInterval
   ) {
     let patience = timeout > 0 ? Duration.seconds(min(timeout, 86_400)) : .seconds(30)
-    guard let run = running.value else {
-      let error = MCError(.invalidParameter, "the browser that invites does not browse")
-      return session.core.currentRun().refuse(peerID, error)
-    }
-    run.invite(peerID, to: session.core, context, patience)
+    if running.value?.invite(peerID, to: session.core, context, patience) == true { return }
+    if inviting.value?.invite(peerID, to: session.core, context, patience, awaits: true) == true { return }
+    let run = BrowsingRun(peer, type, queue, delegate: { nil })
+    inviting.replace(run)
+    _ = run.invite(peerID, to: session.core, context, patience, awaits: true)
+    run.stop()
   }
 }
 

@@ -18,6 +18,8 @@ final class Running<Run: AnyObject & Sendable>: Sendable {
 
   var value: Run? { run.withLock { $0 } }
 
+  func replace(_ made: Run) { run.withLock { $0 = made } }
+
   func take() -> Run? {
     run.withLock { run in
       defer { run = nil }

@@ -5,17 +5,19 @@ extension SessionCore {
   var card: PeerCard { PeerCard(peer, encryption) }
 
   /// Invites a peer by a conversation with its advertiser.
+  /// - Parameter ended: called once this has ended, or if it can't begin.
   func invite(
-    _ peer: MCPeerID, context: Data?, within patience: Duration,
+    _ peer: MCPeerID, context: Data?, within patience: Duration, ended: @escaping @Sendable () -> Void,
     by converse: @escaping @Sendable (InvitationPaper) async throws -> Meeting
   ) {
     let run = currentRun()
     guard (context?.count ?? 0) <= InvitationPaper.contextLimit else {
+      ended()
       return run.refuse(
         peer,
         MCError(.invalidParameter, "an invitation's context has at most \(InvitationPaper.contextLimit) bytes"))
     }
-    run.invite(peer, context: context.map { [UInt8]($0) }, within: patience, by: converse)
+    run.invite(peer, context: context.map { [UInt8]($0) }, within: patience, ended: ended, by: converse)
   }
 
   /// A run that did not begin because of this has no one to leave.

@@ -10,11 +10,12 @@ extension SessionRun {
 
   // MARK: Beginning
 
+  /// - Parameter ended: called once this has ended, or if it can't begin.
   func invite(
-    _ peer: MCPeerID, context: [UInt8]?, within patience: Duration,
+    _ peer: MCPeerID, context: [UInt8]?, within patience: Duration, ended: @escaping @Sendable () -> Void,
     by converse: @escaping @Sendable (InvitationPaper) async throws -> Meeting
   ) {
-    begin(peer) { [self] attempt in
+    begin(peer, ended: ended) { [self] attempt in
       let node = try await node
       let seconds = UInt32(clamping: patience.components.seconds)
       let paper = InvitationPaper(
@@ -29,10 +30,15 @@ extension SessionRun {
   }
 
   /// The program has accepted an invitation.
-  /// - Parameter answer: tells the inviter where we are.
-  func accept(_ paper: InvitationPaper, _ answer: @escaping @Sendable (MeetingPlace) async throws -> Void) {
+  /// - Parameters:
+  ///   - ended: called once the answer was given, or if it won't be: this session may have been left.
+  ///   - answer: tells the inviter where we are.
+  func accept(
+    _ paper: InvitationPaper, ended: @escaping @Sendable () -> Void,
+    _ answer: @escaping @Sendable (MeetingPlace) async throws -> Void
+  ) {
     let peer = paper.card.peer
-    begin(peer, isAccepted: true) { [self] attempt in
+    begin(peer, isAccepted: true, ended: ended) { [self] attempt in
       let node = try await node
       doors.withLock {
         $0.open(paper.ticket, Doors.Door(attempt: attempt, peer: peer, fingerprint: paper.fingerprint))
@@ -81,10 +87,11 @@ extension SessionRun {
   func refuse(_ peer: MCPeerID, _ error: MCError) { begin(peer) { _ in throw error } }
 
   private func begin(
-    _ peer: MCPeerID, isAccepted: Bool = false, isCustom: Bool = false,
+    _ peer: MCPeerID, isAccepted: Bool = false, isCustom: Bool = false, ended: @escaping @Sendable () -> Void = {},
     _ work: @escaping @Sendable (Int) async throws -> Void
   ) {
-    onQueue { [self] in
+    core.queue.async { [self] in
+      if isOver { return ended() }
       let number = ledger.begin(peer)
       attempts[number] = Attempt(peer: peer, isCustom: isCustom)
       if isAccepted {
@@ -92,8 +99,9 @@ extension SessionRun {
         end(number, after: core.patience.meeting)
       }
       // The delegate may have ended it just now.
-      guard var attempt = attempts[number] else { return }
+      guard var attempt = attempts[number] else { return ended() }
       attempt.work = Task { [self] in
+        defer { ended() }
         do {
           try await work(number)
         } catch {
@@ -112,6 +120,7 @@ extension SessionRun {
     let end = ContinuousClock.now + core.patience.meeting
     let endIfFull = ContinuousClock.now + Self.fullPatience
     var pause = Duration.milliseconds(200)
+    var refusedSince: ContinuousClock.Instant?
     guard !meeting.addresses.isEmpty else {
       throw MCError(.notConnected, "the peer's session has no address that this device reaches")
     }
@@ -128,12 +137,25 @@ extension SessionRun {
         if error.code == .alreadyConnected || error.code == .inProgress { return settleIfConnected(attempt) }
         // The other program may not have called yet, in custom discovery, or the two invitations have met half way.
         if isFinal(error, for: meeting.place.card.peer) { throw error }
+        // It listened there when it told its place.
+        refusedSince = Self.isRefused(error) ? refusedSince ?? .now : nil
+        if let refusedSince, .now - refusedSince > Self.refusedPatience {
+          throw MCError(.notConnected, "the peer's session was left", underlying: error)
+        }
         if ContinuousClock.now + pause > (error.code == .full ? endIfFull : end) { throw error }
       }
       try await Task.sleep(for: pause)
       pause = min(pause * 2, .seconds(4))
       if await isSettled(attempt) { return }
     }
+  }
+
+  /// How long its host may say that no one listens there.
+  private static let refusedPatience = Duration.seconds(1)
+
+  private static func isRefused(_ error: PiconetError) -> Bool {
+    error.code == .unreachable && !error.failures.isEmpty
+      && error.failures.allSatisfy { $0.transport == .tcp && $0.failure.code == .refused }
   }
 
   /// How long the other side's session may have no place while it has not the peers that fill it.

@@ -32,6 +32,9 @@ final class Player: NSObject, @unchecked Sendable {
   var certificate: (@Sendable (Player, @escaping (Bool) -> Void) -> Void)?
   var progressed: (@Sendable (Player, Progress) -> Void)?
   var stored: (@Sendable (Player, URL) -> Void)?
+  var changed: (@Sendable (Player, MCPeerID, MCSessionState) -> Void)?
+  /// Answers an invitation, in the place of `answers`.
+  var asked: ((Player, @escaping (Bool, MCSession?) -> Void) -> Void)?
   /// Messages are too many for the transcript.
   var isSilent = false
 
@@ -72,6 +75,10 @@ final class Player: NSObject, @unchecked Sendable {
   func invite(_ peer: MCPeerID, context: String? = nil, timeout: TimeInterval = 60) {
     browser?.invitePeer(peer, to: session, withContext: context.map { Data($0.utf8) }, timeout: timeout)
   }
+
+  /// Lets the advertiser go, as `advertiser = nil` in a program does.
+  func dropAdvertiser() { advertiser = nil }
+  func dropBrowser() { browser = nil }
 
   /// Answers the newest invitation, where `answers` is nil.
   func answer(_ isAccepted: Bool) { lock.withLock { unanswered }?(isAccepted, session) }
@@ -117,6 +124,18 @@ final class Player: NSObject, @unchecked Sendable {
     await waits { lines in lines.count { $0 == line } >= count }
   }
 
+  /// Waits until the transcript has this line.
+  /// - Returns: false if it has not come in time.
+  func sees(_ line: String, within time: Duration) async -> Bool {
+    let late = "\(line) too late"
+    let deadline = Task {
+      if (try? await Task.sleep(for: time)) != nil { note(late) }
+    }
+    await waits { $0.contains(line) || $0.contains(late) }
+    deadline.cancel()
+    return transcript.contains(line)
+  }
+
   /// The peer of this name that the browser has found.
   func peer(named name: String) -> MCPeerID? { lock.withLock { seen.last { $0.displayName == name } } }
 
@@ -135,6 +154,7 @@ extension Player: MCSessionDelegate {
     let isThere = session.connectedPeers.contains(peerID)
     #expect(isThere == (state == .connected), "\(peerID.displayName) \(state) while connected is \(isThere)")
     note("\(peerID.displayName) \(state)")
+    changed?(self, peerID, state)
   }
 
   func session(_ session: MCSession, didReceive data: Data, fromPeer peerID: MCPeerID) {
@@ -188,6 +208,7 @@ extension Player: MCNearbyServiceAdvertiserDelegate {
     let said = context.map { ": " + String(decoding: $0, as: UTF8.self) } ?? ""
     if answers == nil { lock.withLock { unanswered = invitationHandler } }
     note("invited by \(peerID.displayName)\(said)")
+    if let asked { return asked(self, invitationHandler) }
     if let answers { invitationHandler(answers(peerID), session) }
   }
 
