@@ -75,7 +75,8 @@ public enum MulticastDNS {
   // MARK: counts
 
   public static let addressesPerInterface = 8
-  public static let interfaces = 64
+  /// An interface counts once for each family.
+  public static let interfaces = 256
   /// The most queries whose answer waits, on one interface; beyond that the oldest goes unanswered.
   public static let pendingResponses = 32
   /// The most known answers taken from one querier.
@@ -85,7 +86,7 @@ public enum MulticastDNS {
   public static let unicastAnswersPerSecond = 100
   /// The most records cached from one source address on one interface, and from all.
   public static let cachedRecordsPerSource = 512
-  public static let cachedRecords = 4096
+  public static let cachedRecords = 8192
   /// The most records cached of one name and type: a host with more addresses loses the surplus.
   public static let cachedRecordsPerSet = 16
   /// The most pointers of the browsed type on one interface; `RecordCache` decides which keep their places if there are

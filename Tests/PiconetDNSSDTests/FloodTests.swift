@@ -182,11 +182,12 @@ import Testing
   }
 
   @Test func whatWasDisplacedLeavesNothingInTheCache() throws {
-    // On two interfaces that are full the cache is full too.
-    var browser = BrowserTests.browser(Self.id, BrowserTests.second)
+    // On four interfaces that are full the cache is full too.
+    let others = (10..<12).map { InterfaceID(index: $0, isIPv6: false) }
+    var browser = BrowserTests.browser(Self.id, BrowserTests.second, others[0], others[1])
     for number in 0..<512 {
       let message = try Self.whole("spoofed \(number)")
-      for id in [Self.id, BrowserTests.second] {
+      for id in [Self.id, BrowserTests.second] + others {
         _ = browser.received(message, from: Self.source(UInt32(10_000 + number)), on: id, at: .milliseconds(1))
       }
     }

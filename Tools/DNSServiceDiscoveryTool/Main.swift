@@ -25,27 +25,25 @@ import PiconetWire
     sigaddset(&stops, SIGTERM)
     sigprocmask(SIG_BLOCK, &stops, nil)
     let loop = PollLoop()
-    do {
-      let endpoint = MulticastDNSEndpoint(
-        loop: loop, options: .init(interfaces: interfaces, seed: .random(in: .min ... .max)))
-      let discovery = try DNSServiceDiscovery(sharing: endpoint)
-      if arguments.count >= 4, arguments[0] == "advertise", let port = UInt16(arguments[2]) {
-        advertise(arguments, port: port, discovery: discovery, endpoint: endpoint, loop: loop)
-      } else if arguments.count == 3, arguments[0] == "browse", let seconds = Int64(arguments[2]) {
-        browse(sessionID: arguments[1], seconds: seconds, discovery: discovery, loop: loop)
-      } else {
-        print(usage, to: 2)
-        exit(2)
-      }
-      discovery.close()
-      let counts = endpoint.statistics
-      print(
-        "statistics sent=\(counts.packetsSent) received=\(counts.packetsReceived) refused=\(counts.packetsRefused)"
-          + " failed=\(counts.sendFailures)")
-    } catch {
-      print("dnssd-tool: \(error)", to: 2)
-      exit(1)
+    let endpoint = MulticastDNSEndpoint(
+      loop: loop, options: .init(interfaces: interfaces, seed: .random(in: .min ... .max)))
+    let discovery = DNSServiceDiscovery(sharing: endpoint)
+    discovery.setObstacleHandler { obstacles in
+      if !obstacles.isEmpty { print("obstacles \(obstacles.map(\.description).joined(separator: "; "))") }
     }
+    if arguments.count >= 4, arguments[0] == "advertise", let port = UInt16(arguments[2]) {
+      advertise(arguments, port: port, discovery: discovery, endpoint: endpoint, loop: loop)
+    } else if arguments.count == 3, arguments[0] == "browse", let seconds = Int64(arguments[2]) {
+      browse(sessionID: arguments[1], seconds: seconds, discovery: discovery, loop: loop)
+    } else {
+      print(usage, to: 2)
+      exit(2)
+    }
+    discovery.close()
+    let counts = endpoint.statistics
+    print(
+      "statistics sent=\(counts.packetsSent) received=\(counts.packetsReceived) refused=\(counts.packetsRefused)"
+        + " failed=\(counts.sendFailures)")
   }
 
   private static func advertise(

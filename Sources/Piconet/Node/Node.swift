@@ -105,6 +105,10 @@ public final class Node: Sendable {
   /// stays in sight, over a network for up to two minutes, even beside the same device, restarted.
   public var peers: PeerList { PeerList(watched: core.peers) }
 
+  /// What is in the way of discovery over a network, such as another program that keeps its port to itself; again after
+  /// each change. The node goes on with what works: Bluetooth, addresses that are named, the rest of the network.
+  public var discoveryObstacles: DiscoveryObstacleList { DiscoveryObstacleList(watched: core.discoveryObstacles) }
+
   /// The peers in sight now, in the order of names.
   public var currentPeers: [Peer] { Peer.list(core.peers.value) }
 

@@ -1,4 +1,5 @@
 import PiconetEngine
+import PiconetIP
 import PiconetRuntime
 import PiconetTLS
 import PiconetWire
@@ -23,6 +24,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   let messageWindow: Int
 
   let peers = Watched<[NodeID: PeerSummary]>([:])
+  let discoveryObstacles = Watched<[DiscoveryObstacle]>([])
   let log: SessionLog
   // The engine's limits bound it: invitations that have ended are removed.
   let invitations = EventQueue<Invitation>(limit: .max)
@@ -178,5 +180,6 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     failedCodes.finish()
     stateChanges.finish()
     peers.finish()
+    discoveryObstacles.finish()
   }
 }

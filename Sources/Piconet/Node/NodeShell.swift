@@ -115,6 +115,7 @@ final class NodeShell: @unchecked Sendable {
     core = NodeCore(
       id: id, configuration: configuration, messageWindow: plan.engine.messageWindow, loop: threads.loop,
       worker: threads.disk.worker, prover: prover, judge: judge, inputs: inputs, security: security)
+    wiring.setObstacleHandler { [core] obstacles in core.discoveryObstacles.update { $0 = obstacles } }
     var engine = SessionEngine(identity: LocalIdentity(node: id), configuration: plan.engine, seed: random.next())
     if let settings = configuration.trace {
       engine.startRecording(limit: settings.limit, redacted: settings.isRedacted)

@@ -1,4 +1,5 @@
 import PiconetEngine
+import PiconetIP
 
 /// The peers in sight: the list as it is at first, and again after each change. A slow reader sees the latest list, not
 /// every one. Ends with the node.
@@ -16,6 +17,28 @@ public struct PeerList: AsyncSequence, Sendable {
       guard let (value, version) = await watched.next(after: version, isolation: actor) else { return nil }
       self.version = version
       return Peer.list(value)
+    }
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(watched: watched) }
+}
+
+/// What is in the way of discovery over a network: as it is at first, and again after each change; empty where nothing
+/// is. A slow reader sees the latest, not every one. Ends with the node.
+public struct DiscoveryObstacleList: AsyncSequence, Sendable {
+  public typealias Element = [DiscoveryObstacle]
+  let watched: Watched<[DiscoveryObstacle]>
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let watched: Watched<[DiscoveryObstacle]>
+    var version: UInt64 = 0
+
+    public mutating func next() async -> [DiscoveryObstacle]? { await next(isolation: nil) }
+
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> [DiscoveryObstacle]? {
+      guard let (value, version) = await watched.next(after: version, isolation: actor) else { return nil }
+      self.version = version
+      return value
     }
   }
 

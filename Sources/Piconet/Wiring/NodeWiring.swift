@@ -14,6 +14,7 @@ final class NodeWiring {
   private(set) var tunnels: TunnelTransport?
   private(set) var discoveries: [any Discovery] = []
   private var tcp: TCPTransport?
+  private var services: DNSServiceDiscovery?
   private var shutDownAdditional: ((@escaping () -> Void) -> Void)?
   #if Bluetooth
     private var bluetooth: BluetoothStack?
@@ -24,7 +25,7 @@ final class NodeWiring {
   ) throws(PiconetError) {
     let loop = host.threads.loop
     if configuration.transports.contains(.tcp) {
-      try addIP(host: host, configuration: configuration, listen: listen, veiled: veiled)
+      addIP(host: host, configuration: configuration, listen: listen, veiled: veiled)
     }
     if configuration.transports.contains(.relay) { tunnels = TunnelTransport(loop: loop) }
     if let additional = configuration.additional {
@@ -49,7 +50,7 @@ final class NodeWiring {
 
   private func addIP(
     host: HostShell, configuration: NodeConfiguration, listen: HostPort?, veiled: @escaping () -> [(PeerID, String)]
-  ) throws(PiconetError) {
+  ) {
     var settings = TCPConfiguration()
     settings.listen = listen
     // A crowd that connects at once must not make the kernel drop an honest peer's SYN, which it sends again only after
@@ -60,14 +61,16 @@ final class NodeWiring {
     self.tcp = tcp
     transports.append(tcp)
     guard configuration.discovers else { return }
-    do throws(LinkFailure) {
-      discoveries.append(
-        VeiledDiscovery(
-          try DNSServiceDiscovery(sharing: host.multicast), isVeiled: configuration.visibility == .knownPeers,
-          candidates: veiled, loop: host.threads.loop))
-    } catch {
-      throw PiconetError(.internalError, blame: .us, detail: "discovery: \(error)", underlying: error)
-    }
+    let services = DNSServiceDiscovery(sharing: host.multicast)
+    self.services = services
+    discoveries.append(
+      VeiledDiscovery(
+        services, isVeiled: configuration.visibility == .knownPeers, candidates: veiled, loop: host.threads.loop))
+  }
+
+  /// Sets who is told what is in the way of discovery over a network.
+  func setObstacleHandler(_ handler: @escaping ([DiscoveryObstacle]) -> Void) {
+    services?.setObstacleHandler(handler)
   }
 
   /// Ends everything; orderly closes may take a moment.

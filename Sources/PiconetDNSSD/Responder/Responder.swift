@@ -42,7 +42,7 @@ public struct Responder: Sendable {
     guard var interface = interfaces[id] else {
       guard interfaces.count < MulticastDNS.interfaces else { return [] }
       interfaces[id] = ResponderInterface(traits: traits, phase: .probing(sent: 0, due: firstProbe(at: now)))
-      updateRecords()
+      current[id] = records(addresses: traits.addresses)
       return deadlineReached(at: now)
     }
     guard interface.traits != traits else { return [] }
@@ -50,7 +50,7 @@ public struct Responder: Sendable {
     retire(gone, at: now)
     interface.traits = traits
     interfaces[id] = interface
-    updateRecords()
+    current[id] = records(addresses: traits.addresses)
     var output: [Transmission] = []
     if interface.hasAnnounced, !gone.isEmpty {
       output += responses(to: .multicast, on: id, answers: gone.map { $0.with(timeToLive: 0) })

@@ -20,25 +20,28 @@ public final class DNSServiceDiscovery: Discovery {
   private(set) var isSearching = false
   private var sightings = SightingTable(sessionID: "")
   private var handler: ((DiscoveryReport) -> Void)?
+  private var obstacleHandler: (([DiscoveryObstacle]) -> Void)?
 
   /// With an endpoint that others may use, too. Nothing is sent before `advertise` or `search`.
-  /// - Throws: as `MulticastDNSEndpoint`, if it has to be opened.
-  public init(sharing endpoint: MulticastDNSEndpoint) throws(LinkFailure) {
+  public init(sharing endpoint: MulticastDNSEndpoint) {
     self.endpoint = endpoint
-    try endpoint.add(self)
+    endpoint.add(self)
   }
 
   /// With an endpoint of its own.
-  /// - Throws: as `MulticastDNSEndpoint`.
-  public convenience init(
-    loop: any DatagramLoop, options: MulticastDNSEndpoint.Options
-  ) throws(LinkFailure) {
-    try self.init(sharing: MulticastDNSEndpoint(loop: loop, options: options))
+  public convenience init(loop: any DatagramLoop, options: MulticastDNSEndpoint.Options) {
+    self.init(sharing: MulticastDNSEndpoint(loop: loop, options: options))
   }
 
   deinit { endpoint.remove(ObjectIdentifier(self)) }
 
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
+
+  /// Sets who is told what is in the way of the endpoint: at once, and after each change.
+  public func setObstacleHandler(_ handler: @escaping ([DiscoveryObstacle]) -> Void) {
+    obstacleHandler = handler
+    handler(endpoint.obstacles)
+  }
 
   /// Why an advertisement can't be published as it is; nil if it can. Ask before `advertise`, which can't report it.
   public static func failure(of advertisement: NodeAdvertisement) -> LinkFailure? {
@@ -77,7 +80,7 @@ public final class DNSServiceDiscovery: Discovery {
           // The incarnation distinguishes two nodes of one device.
           host: Array("piconet-\(advertisement.peer.shortDescription)-\(incarnation.prefix(8))".utf8),
           port: port, text: text), random: endpoint.nextRandom())
-      for (id, traits) in endpoint.sortedInterfaces { interfaceAppeared(id, traits) }
+      for (id, traits) in endpoint.answeringInterfaces { interfaceAppeared(id, traits) }
     }
     report(sightings.setOwn(peer: advertisement.peer, incarnation: advertisement.incarnation))
     endpoint.setTimer()
@@ -95,6 +98,7 @@ public final class DNSServiceDiscovery: Discovery {
 
   public func close() {
     handler = nil
+    obstacleHandler = nil
     stopAdvertising()
     advertisement = nil
     isSearching = false
@@ -111,6 +115,8 @@ public final class DNSServiceDiscovery: Discovery {
   }
 
   // MARK: Called by the endpoint
+
+  func obstaclesChanged(_ obstacles: [DiscoveryObstacle]) { obstacleHandler?(obstacles) }
 
   var label: [UInt8]? { responder?.label }
 

@@ -10,6 +10,10 @@ struct InterfaceTable: Equatable {
   struct Interface: Equatable {
     var name = ""
     var flags: UInt32 = 0
+    /// As of `RouteMessage.Link`, like the next two.
+    var kind = ""
+    var master: UInt32 = 0
+    var portKind = ""
     var addresses: [Address] = []
 
     var isLoopback: Bool { flags & 0x8 != 0 }
@@ -17,18 +21,19 @@ struct InterfaceTable: Equatable {
     var carriesMulticast: Bool { flags & 0x41 == 0x41 && (isLoopback || flags & 0x1000 != 0) }
   }
 
-  /// Interfaces beyond this number, or addresses of one, are left out.
-  private static let interfaceLimit = 256
+  /// Interfaces beyond this number, or addresses of one, are left out. Each container of a host has one.
+  private static let interfaceLimit = 4096
   private static let addressLimit = 64
 
   private(set) var interfaces: [UInt32: Interface] = [:]
 
   mutating func apply(_ message: RouteMessage) {
     switch message {
-    case .link(let index, let name, let flags):
-      guard var interface = interfaces[index] ?? newInterface() else { return }
-      (interface.name, interface.flags) = (name, flags)
-      interfaces[index] = interface
+    case .link(let link):
+      guard var interface = interfaces[link.index] ?? newInterface() else { return }
+      (interface.name, interface.flags) = (link.name, link.flags)
+      (interface.kind, interface.master, interface.portKind) = (link.kind, link.master, link.portKind)
+      interfaces[link.index] = interface
     case .linkRemoved(let index): interfaces[index] = nil
     case .address(let index, let address, let prefix, let isUsable):
       // An interface beyond the limit is not known, nor are its addresses.
@@ -52,9 +57,14 @@ struct InterfaceTable: Equatable {
   /// The interfaces and families to speak on, with the addresses to give out there.
   ///
   /// Loopback addresses are given out on loopback only, others only on their own interface.
+  /// - Parameter names: those that a person has chosen; nil: all on which there can be peers.
   func usable(names: Set<String>?, receivesUnicast: (Bool) -> Bool) -> [InterfaceID: InterfaceTraits] {
     var result: [InterfaceID: InterfaceTraits] = [:]
-    for (index, interface) in interfaces where interface.carriesMulticast && names?.contains(interface.name) ?? true {
+    let masters = Set(interfaces.values.map(\.master))
+    for (index, interface) in interfaces where interface.carriesMulticast {
+      guard names?.contains(interface.name) ?? canHavePeers(interface, isMaster: masters.contains(index)) else {
+        continue
+      }
       let own = interface.addresses.map(\.address).filter { $0.isUnicast && $0.isLoopback == interface.isLoopback }
       for isIPv6 in [false, true] where own.contains(where: { $0.isIPv6 == isIPv6 }) {
         result[InterfaceID(index: index, isIPv6: isIPv6)] = InterfaceTraits(
@@ -66,6 +76,13 @@ struct InterfaceTable: Equatable {
     return result
   }
 
+  /// A port hands what it receives to its master, which has the addresses; only of a VRF the ports have their own. No
+  /// packet reaches anything from a bridge without ports, such as Docker's before the first container.
+  private func canHavePeers(_ interface: Interface, isMaster: Bool) -> Bool {
+    if interface.master != 0, interface.portKind != "vrf" { return false }
+    return interface.kind != "bridge" || isMaster
+  }
+
   /// RFC 6762, section 11: a packet that was sent to us alone must come from the interface's own network.
   func isOnLink(_ source: IPAddress, index: UInt32) -> Bool {
     guard let interface = interfaces[index] else { return false }
@@ -74,6 +91,21 @@ struct InterfaceTable: Equatable {
     }
     if source.isLinkLocal { return true }
     return interface.addresses.contains { source.hasPrefix(of: $0.address, length: $0.prefix) }
+  }
+
+  /// Which interfaces matter most if there are more than the kernel, or we, can listen on.
+  func rank(of id: InterfaceID) -> InterfaceRank {
+    guard let interface = interfaces[id.index] else { return InterfaceRank(kind: .idle) }
+    let own = interface.addresses.map(\.address).filter { $0.isIPv6 == id.isIPv6 }
+    let kind: InterfaceRank.Kind =
+      switch interface.kind {
+      case _ where interface.isLoopback: .loopback
+      case "": .hardware
+      case "veth", "tun": .container
+      case "dummy", "ifb": .idle
+      default: .network
+      }
+    return InterfaceRank(kind: kind, isLinkLocalOnly: own.allSatisfy(\.isLinkLocal))
   }
 
   func name(of index: UInt32) -> String? { interfaces[index]?.name }

@@ -41,11 +41,17 @@ public final class MulticastDNSEndpoint {
   private let options: Options
   private var users: [User] = []
   private var monitor: InterfaceMonitor?
-  private var sockets: [MulticastSocket] = []
+  private var sockets: MulticastSockets?
   private var interfaces: [InterfaceID: InterfaceTraits] = [:]
   private var browser: Browser?
   private var timer: (due: Duration, registration: any DatagramLoopRegistration)?
   private var seed: UInt64
+  private var monitorFailure: LinkFailure?
+  private var retry: (any DatagramLoopRegistration)?
+  /// How often what could not be had is tried again.
+  private static let retryInterval = Duration.seconds(10)
+  /// What is in the way now, in the order of the cases.
+  public private(set) var obstacles: [DiscoveryObstacle] = []
   /// Packets read in one turn of the loop; the rest waits for the next.
   private static let packetsPerTurn = 64
 
@@ -56,13 +62,15 @@ public final class MulticastDNSEndpoint {
     seed = options.seed
   }
 
-  deinit { timer?.registration.cancel() }
+  deinit {
+    timer?.registration.cancel()
+    retry?.cancel()
+  }
 
   // MARK: Who uses it
 
-  /// - Throws: if neither family has a socket for us, or the system's interfaces can't be watched.
-  func add(_ discovery: DNSServiceDiscovery) throws(LinkFailure) {
-    if users.isEmpty { try open() }
+  func add(_ discovery: DNSServiceDiscovery) {
+    if users.isEmpty { open() }
     users.append(User(id: ObjectIdentifier(discovery), discovery: discovery))
   }
 
@@ -79,31 +87,43 @@ public final class MulticastDNSEndpoint {
 
   private var isSearched: Bool { users.contains { $0.discovery?.isSearching == true } }
 
-  private func open() throws(LinkFailure) {
-    var failures: [String] = []
-    for isIPv6 in [false, true] {
-      do throws(LinkFailure) {
-        sockets.append(
-          try MulticastSocket(isIPv6: isIPv6, loop: loop) { [weak self] in self?.receive(isIPv6: isIPv6) })
-      } catch {
-        failures.append(error.description)
-      }
-    }
-    if sockets.isEmpty { throw LinkFailure(.notAvailable, failures.joined(separator: "; ")) }
+  private func open() {
+    sockets = MulticastSockets(loop: loop) { [weak self] in self?.receive(on: $0) }
+    watchInterfaces()
+    interfacesChanged()
+    tryAgainLater()
+  }
+
+  private func watchInterfaces() {
     do throws(LinkFailure) {
       monitor = try InterfaceMonitor(loop: loop) { [weak self] in self?.interfacesChanged() }
+      monitorFailure = nil
     } catch {
-      close()
-      throw error
+      monitorFailure = error
     }
+  }
+
+  private func tryAgainLater() {
+    guard monitor == nil || sockets?.isWorthATry == true else { return }
+    retry = loop.setTimer(at: loop.now + Self.retryInterval) { [weak self] in self?.tryAgain() }
+  }
+
+  private func tryAgain() {
+    retry = nil
+    if monitor == nil { watchInterfaces() }
+    // Where there is a socket in the port's place, its interfaces begin anew with the right one.
+    for id in (sockets?.tryAgain() ?? []).sorted() { lose(id) }
     interfacesChanged()
+    tryAgainLater()
   }
 
   private func close() {
     browser = nil
     timer?.registration.cancel()
     timer = nil
-    sockets = []
+    retry?.cancel()
+    retry = nil
+    sockets = nil
     monitor = nil
     interfaces = [:]
   }
@@ -144,34 +164,56 @@ public final class MulticastDNSEndpoint {
 
   var sortedInterfaces: [(key: InterfaceID, value: InterfaceTraits)] { interfaces.sorted { $0.key < $1.key } }
 
+  /// Those on which a service can be advertised.
+  var answeringInterfaces: [(key: InterfaceID, value: InterfaceTraits)] {
+    sortedInterfaces.filter { sockets?.mayAnswer(on: $0.key) ?? false }
+  }
+
   private func interfacesChanged() {
-    guard let monitor else { return }
-    var usable = monitor.table.usable(names: options.interfaces) { isIPv6 in
-      sockets.contains { $0.isIPv6 == isIPv6 && $0.isSoleOwner }
-    }
-    for id in usable.keys.sorted() where interfaces[id] == nil {
-      if !sockets.contains(where: { $0.isIPv6 == id.isIPv6 && $0.join(id.index) }) { usable[id] = nil }
-    }
-    for id in interfaces.keys.sorted() where usable[id] == nil {
-      for socket in sockets where socket.isIPv6 == id.isIPv6 { socket.leave(id.index) }
-      interfaces[id] = nil
-      for discovery in discoveries { discovery.interfaceDisappeared(id) }
-      perform(browser?.interfaceDisappeared(id, at: now))
-    }
+    defer { noteObstacles() }
+    guard let monitor, let sockets else { return }
+    var usable = monitor.table.usable(names: options.interfaces) { sockets.receivesUnicast(isIPv6: $0) }
+    sockets.join(Dictionary(uniqueKeysWithValues: usable.keys.map { ($0, monitor.table.rank(of: $0)) }))
+    let used = sockets.usable
+    usable = usable.filter { used.contains($0.key) }
+    for id in interfaces.keys.sorted() where usable[id] == nil { lose(id) }
     for (id, traits) in usable.sorted(by: { $0.key < $1.key }) where interfaces[id] != traits {
       interfaces[id] = traits
-      for discovery in discoveries { discovery.interfaceAppeared(id, traits) }
+      if sockets.mayAnswer(on: id) { for discovery in discoveries { discovery.interfaceAppeared(id, traits) } }
       perform(browser?.interfaceAppeared(id, traits, at: now))
     }
     setTimer()
   }
 
-  private func receive(isIPv6: Bool) {
+  private func lose(_ id: InterfaceID) {
+    guard interfaces.removeValue(forKey: id) != nil else { return }
+    for discovery in discoveries { discovery.interfaceDisappeared(id) }
+    perform(browser?.interfaceDisappeared(id, at: now))
+  }
+
+  private func noteObstacles() {
+    guard let sockets else { return }
+    var found: [DiscoveryObstacle] = []
+    let taken = sockets.failures.filter { $0.value.code == .busy }.keys
+    if !taken.isEmpty { found.append(.portTaken(ipv4: taken.contains(false), ipv6: taken.contains(true))) }
+    let leftOut = Set(sockets.leftOut.compactMap { monitor?.table.name(of: $0.index) })
+    if !leftOut.isEmpty { found.append(.interfacesLeftOut(leftOut.sorted())) }
+    // A family that the system lacks is missed only where it lacks the other as well.
+    let failures = sockets.failures.sorted { !$0.key && $1.key }.map(\.value).filter { $0.code != .busy }
+    let serious =
+      failures.filter { $0.code != .notAvailable || failures.count > 1 } + (monitorFailure.map { [$0] } ?? [])
+    if !serious.isEmpty { found.append(.failed(serious.map(\.description).joined(separator: "; "))) }
+    guard found != obstacles else { return }
+    obstacles = found
+    for discovery in discoveries { discovery.obstaclesChanged(found) }
+  }
+
+  private func receive(on socket: MulticastSockets.ID) {
     for _ in 0..<Self.packetsPerTurn {
       // Looked up each time: a handler may have closed the last discovery.
-      guard let socket = sockets.first(where: { $0.isIPv6 == isIPv6 }), let arrival = socket.receive() else { break }
+      guard let arrival = sockets?.receive(on: socket) else { break }
       statistics.packetsReceived += 1
-      let id = InterfaceID(index: arrival.index, isIPv6: isIPv6)
+      let id = InterfaceID(index: arrival.index, isIPv6: socket.isIPv6)
       guard interfaces[id] != nil else { continue }
       guard arrival.wasMulticast || monitor?.table.isOnLink(arrival.source.address, index: arrival.index) ?? false,
         let message = try? DNSMessage(decoding: arrival.bytes)
@@ -206,8 +248,8 @@ public final class MulticastDNSEndpoint {
 
   func send(_ transmissions: [Transmission]) {
     for transmission in transmissions {
-      guard let socket = sockets.first(where: { $0.isIPv6 == transmission.interface.isIPv6 }) else { continue }
-      if socket.send(transmission) { statistics.packetsSent += 1 } else { statistics.sendFailures += 1 }
+      guard let sockets else { return }
+      if sockets.send(transmission) { statistics.packetsSent += 1 } else { statistics.sendFailures += 1 }
     }
   }
 

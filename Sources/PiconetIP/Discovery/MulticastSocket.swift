@@ -4,7 +4,7 @@ import PiconetDNSSD
 import PiconetEngine
 import PiconetRuntime
 
-/// The socket of one family on port 5353, joined to the group on the interfaces in use; confined to the loop.
+/// A socket of one family on port 5353, joined to the group on interfaces in use; confined to the loop.
 final class MulticastSocket: DescriptorHandler {
   struct Arrival {
     var bytes: [UInt8]
@@ -13,8 +13,19 @@ final class MulticastSocket: DescriptorHandler {
     var wasMulticast: Bool
   }
 
+  enum Joining {
+    case joined
+    /// It has as many memberships as the kernel lets a socket have.
+    case full
+    /// The interface takes no membership.
+    case refused
+  }
+
   let isIPv6: Bool
-  /// Whether no other process had the port when we opened it, so that what is sent to it by unicast reaches us.
+  /// Whether it has another port, since 5353 can't be had. It asks what is answered by unicast to that port, and is
+  /// joined to nothing (RFC 6762, sections 5.1 and 6.7).
+  let isLegacy: Bool
+  /// Whether nobody had the port when we opened it, so that what is sent to it by unicast reaches us.
   let isSoleOwner: Bool
   private let descriptor: Int32
   private var registration: (any DatagramLoopRegistration)?
@@ -22,14 +33,18 @@ final class MulticastSocket: DescriptorHandler {
   private var buffer = [UInt8](repeating: 0, count: MulticastDNS.largestMessage + 1)
   private var group: IPAddress { isIPv6 ? MulticastDNS.groupIPv6 : MulticastDNS.groupIPv4 }
 
-  /// - Throws: if the port can't be shared, or the system lacks the family.
-  init(isIPv6: Bool, loop: any DatagramLoop, readable: @escaping () -> Void) throws(LinkFailure) {
+  /// - Throws: `busy` if the port can't be shared, `notAvailable` if the system lacks the family.
+  init(
+    isIPv6: Bool, isLegacy: Bool = false, loop: any DatagramLoop, readable: @escaping () -> Void
+  ) throws(LinkFailure) {
     self.isIPv6 = isIPv6
+    self.isLegacy = isLegacy
     self.readable = readable
-    (descriptor, isSoleOwner) = Self.open(isIPv6: isIPv6)
+    (descriptor, isSoleOwner) =
+      isLegacy ? (piconet_multicast_open(isIPv6 ? 1 : 0, 0), false) : Self.open(isIPv6: isIPv6)
     guard descriptor >= 0 else {
-      throw LinkFailure(
-        .notAvailable, "UDP port \(MulticastDNS.port), \(isIPv6 ? "IPv6" : "IPv4"): \(SystemError.text(errno))")
+      let call = isLegacy ? "a UDP port" : "UDP port \(MulticastDNS.port)"
+      throw LinkFailure(call: "\(call) over \(isIPv6 ? "IPv6" : "IPv4")", number: errno)
     }
     registration = try loop.watch(descriptor, for: self)
   }
@@ -49,15 +64,30 @@ final class MulticastSocket: DescriptorHandler {
 
   func descriptorIsReady(_ readiness: Readiness) { readable() }
 
-  /// - Returns: false if the system refused; the interface is then of no use for this family.
-  func join(_ index: UInt32) -> Bool {
-    piconet_multicast_member(descriptor, isIPv6 ? 1 : 0, group.bytes, index, 1) == 0 || errno == EADDRINUSE
+  func join(_ index: UInt32) -> Joining {
+    if change(index, isMember: true) { return .joined }
+    // The membership of a former interface with this index, which no longer counts.
+    if errno == EADDRINUSE {
+      leave(index)
+      if change(index, isMember: true) { return .joined }
+    }
+    return errno == ENOBUFS || errno == ENOMEM ? .full : .refused
   }
 
-  func leave(_ index: UInt32) { _ = piconet_multicast_member(descriptor, isIPv6 ? 1 : 0, group.bytes, index, 0) }
+  /// Also for an interface that is gone, whose membership would count on.
+  func leave(_ index: UInt32) { _ = change(index, isMember: false) }
+
+  private func change(_ index: UInt32, isMember: Bool) -> Bool {
+    piconet_multicast_member(descriptor, isIPv6 ? 1 : 0, group.bytes, index, isMember ? 1 : 0) == 0
+  }
 
   /// - Returns: false if the system did not take the packet; Multicast DNS repeats what matters.
   func send(_ transmission: Transmission) -> Bool {
+    var message = transmission.message
+    if isLegacy {
+      guard let query = Self.legacyQuery(message) else { return true }
+      message = query
+    }
     var (address, port) = (group, MulticastDNS.port)
     if case .unicast(let target) = transmission.destination { (address, port) = (target.address, target.port) }
     guard address.isIPv6 == isIPv6 else { return false }
@@ -66,7 +96,16 @@ final class MulticastSocket: DescriptorHandler {
     target.port = port
     target.index = transmission.interface.index
     return piconet_multicast_send(
-      descriptor, isIPv6 ? 1 : 0, transmission.message, transmission.message.count, &target) >= 0
+      descriptor, isIPv6 ? 1 : 0, message, message.count, &target) >= 0
+  }
+
+  /// The questions alone: Avahi ignores a query from another port that has known answers.
+  /// - Returns: nil if nothing is asked.
+  static func legacyQuery(_ message: [UInt8]) -> [UInt8]? {
+    guard let whole = try? DNSMessage(decoding: message), !whole.isResponse, !whole.questions.isEmpty else {
+      return nil
+    }
+    return DNSMessage(questions: whole.questions.map { Question(name: $0.name, type: $0.type) }).encoded()
   }
 
   /// The next packet; nil if there is none.

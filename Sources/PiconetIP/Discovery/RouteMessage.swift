@@ -2,7 +2,7 @@ import PiconetDNSSD
 
 /// One change of the system's interfaces, as rtnetlink reports it (rtnetlink(7), linux/if_link.h, linux/if_addr.h).
 enum RouteMessage: Equatable {
-  case link(index: UInt32, name: String, flags: UInt32)
+  case link(Link)
   case linkRemoved(index: UInt32)
   case address(index: UInt32, IPAddress, prefix: Int, isUsable: Bool)
   case addressRemoved(index: UInt32, IPAddress)
@@ -11,14 +11,31 @@ enum RouteMessage: Equatable {
   /// The dump failed.
   case error
 
+  struct Link: Equatable {
+    var index: UInt32
+    var name: String
+    var flags: UInt32
+    /// The driver of a virtual interface, such as `bridge` or `veth`; empty for hardware and loopback.
+    var kind = ""
+    /// The interface that this one is a port of; 0 for none.
+    var master: UInt32 = 0
+    /// The kind of the master, as the port's own message says it, such as `bridge` or `vrf`.
+    var portKind = ""
+  }
+
   static let newLink: UInt16 = 16
   static let removeLink: UInt16 = 17
   static let newAddress: UInt16 = 20
   static let removeAddress: UInt16 = 21
   private static let errorType: UInt16 = 2
   private static let doneType: UInt16 = 3
-  /// Attributes: IFLA_IFNAME; IFA_ADDRESS, IFA_LOCAL, IFA_FLAGS.
+  /// Attributes: IFLA_IFNAME, IFLA_MASTER, IFLA_LINKINFO with IFLA_INFO_KIND and IFLA_INFO_SLAVE_KIND; IFA_ADDRESS,
+  /// IFA_LOCAL, IFA_FLAGS.
   private static let interfaceName: UInt16 = 3
+  private static let masterAttribute: UInt16 = 10
+  private static let linkInfo: UInt16 = 18
+  private static let infoKind: UInt16 = 1
+  private static let infoPortKind: UInt16 = 4
   private static let addressAttribute: UInt16 = 1
   private static let localAttribute: UInt16 = 2
   private static let flagsAttribute: UInt16 = 8
@@ -44,10 +61,16 @@ enum RouteMessage: Equatable {
     case errorType: return .error
     case newLink, removeLink:
       // struct ifinfomsg: family, pad, type (2), index (4), flags (4), change (4).
-      guard body.count >= 16, let index = body.native32(at: 4), let flags = body.native32(at: 8) else { return nil }
+      // Those of AF_BRIDGE are about a port: the interface that leaves a bridge is still there.
+      guard body.count >= 16, body.first == 0, let index = body.native32(at: 4), let flags = body.native32(at: 8)
+      else { return nil }
       if type == removeLink { return .linkRemoved(index: index) }
-      let name = attributes(body.dropFirst(16))[interfaceName] ?? []
-      return .link(index: index, name: String(decoding: name.prefix { $0 != 0 }, as: UTF8.self), flags: flags)
+      let found = attributes(body.dropFirst(16))
+      let info = attributes(found[linkInfo] ?? [])
+      return .link(
+        Link(
+          index: index, name: text(found[interfaceName]), flags: flags, kind: text(info[infoKind]),
+          master: found[masterAttribute]?.native32(at: 0) ?? 0, portKind: text(info[infoPortKind])))
     case newAddress, removeAddress:
       // struct ifaddrmsg: family, prefix length, flags, scope, index (4).
       guard body.count >= 8, let index = body.native32(at: 4) else { return nil }
@@ -63,6 +86,10 @@ enum RouteMessage: Equatable {
         index: index, address, prefix: Int(body[start + 1]), isUsable: flags & unusableFlags == 0)
     default: return nil
     }
+  }
+
+  private static func text(_ bytes: ArraySlice<UInt8>?) -> String {
+    String(decoding: (bytes ?? []).prefix { $0 != 0 }, as: UTF8.self)
   }
 
   private static func attributes(_ bytes: ArraySlice<UInt8>) -> [UInt16: ArraySlice<UInt8>] {

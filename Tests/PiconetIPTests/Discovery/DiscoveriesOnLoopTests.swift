@@ -29,22 +29,17 @@ import Testing
     let (reports, continuation) = AsyncStream<DiscoveryReport>.makeStream()
     loop.execute {
       pair.continuation = continuation
-      do {
-        let advertiser = try DNSServiceDiscovery(loop: loop, options: .init(interfaces: ["lo"], seed: 1))
-        let searcher = try DNSServiceDiscovery(loop: loop, options: .init(interfaces: ["lo"], seed: 2))
-        searcher.setHandler { continuation.yield($0) }
-        advertiser.setHandler { _ in Issue.record("the advertiser took itself for somebody") }
-        (pair.advertiser, pair.searcher) = (advertiser, searcher)
-        advertiser.advertise(
-          NodeAdvertisement(
-            peer: peer, incarnation: incarnation, name: "Anna", info: ["k": "v"], sessionID: sessionID,
-            ports: [.tcp: 4000]))
-        advertiser.search(sessionID: sessionID)
-        searcher.search(sessionID: sessionID)
-      } catch {
-        Issue.record(error)
-        continuation.finish()
-      }
+      let advertiser = DNSServiceDiscovery(loop: loop, options: .init(interfaces: ["lo"], seed: 1))
+      let searcher = DNSServiceDiscovery(loop: loop, options: .init(interfaces: ["lo"], seed: 2))
+      searcher.setHandler { continuation.yield($0) }
+      advertiser.setHandler { _ in Issue.record("the advertiser took itself for somebody") }
+      (pair.advertiser, pair.searcher) = (advertiser, searcher)
+      advertiser.advertise(
+        NodeAdvertisement(
+          peer: peer, incarnation: incarnation, name: "Anna", info: ["k": "v"], sessionID: sessionID,
+          ports: [.tcp: 4000]))
+      advertiser.search(sessionID: sessionID)
+      searcher.search(sessionID: sessionID)
     }
     for await report in reports {
       switch report {

@@ -12,9 +12,20 @@ import Testing
   static func message(_ type: UInt16, _ body: [UInt8]) -> [UInt8] {
     number(UInt32(body.count + 16)) + short(type) + short(0) + number(1) + number(0) + body
   }
-  static func link(_ index: UInt32, _ name: String, flags: UInt32, type: UInt16 = RouteMessage.newLink) -> [UInt8] {
-    message(
-      type, [0, 0, 0, 0] + number(index) + number(flags) + number(0) + attribute(3, Array(name.utf8) + [0]))
+  /// - Parameters:
+  ///   - family: 0, or AF_BRIDGE for what is said of a port.
+  ///   - kind: the virtual driver.
+  ///   - port: the master and its kind.
+  static func link(
+    _ index: UInt32, _ name: String, flags: UInt32, type: UInt16 = RouteMessage.newLink, family: UInt8 = 0,
+    kind: String? = nil, port: (of: UInt32, kind: String)? = nil
+  ) -> [UInt8] {
+    let text = { (type: UInt16, text: String) in attribute(type, Array(text.utf8) + [0]) }
+    let info = (kind.map { text(1, $0) } ?? []) + (port.map { text(4, $0.kind) } ?? [])
+    return message(
+      type,
+      [family, 0, 0, 0] + number(index) + number(flags) + number(0) + text(3, name)
+        + (port.map { attribute(10, number($0.of)) } ?? []) + (info.isEmpty ? [] : attribute(18 | 0x8000, info)))
   }
   static func address(
     _ index: UInt32, _ address: IPAddress, prefix: UInt8, flags: UInt8 = 0, type: UInt16 = RouteMessage.newAddress
@@ -36,7 +47,7 @@ import Testing
     let bytes = Self.link(2, "eth0", flags: Self.up) + Self.address(2, Self.wired, prefix: 24) + Self.message(3, [])
     #expect(
       RouteMessage.parse(bytes[...]) == [
-        .link(index: 2, name: "eth0", flags: Self.up),
+        .link(.init(index: 2, name: "eth0", flags: Self.up)),
         .address(index: 2, Self.wired, prefix: 24, isUsable: true), .done,
       ])
   }
@@ -91,5 +102,44 @@ import Testing
     #expect(table.isOnLink(.v4(0x7F00_0001), index: 1))
     #expect(!table.isOnLink(.v4(0x0808_0808), index: 1))
     #expect(!table.isOnLink(Self.wired, index: 9))
+  }
+
+  @Test("a bridge without ports and the ports of one are left alone, unless a person has chosen them; a VRF's are not")
+  func withoutPeers() {
+    let links = [
+      Self.link(2, "empty", flags: Self.up, kind: "bridge"), Self.link(3, "br0", flags: Self.up, kind: "bridge"),
+      Self.link(4, "port", flags: Self.up, kind: "veth", port: (of: 3, kind: "bridge")),
+      Self.link(5, "free", flags: Self.up, kind: "veth"), Self.link(6, "red", flags: Self.up, kind: "vrf"),
+      Self.link(7, "eth1", flags: Self.up, port: (of: 6, kind: "vrf")),
+    ]
+    let addresses = (2...7).map { Self.address($0, .v4(0x0A00_0001 + $0 << 8), prefix: 24) }
+    let table = Self.table((links + addresses).flatMap { $0 })
+    #expect(Set(table.usable(names: nil) { _ in true }.keys.map(\.index)) == [3, 5, 6, 7])
+    #expect(Set(table.usable(names: ["empty", "port"]) { _ in true }.keys.map(\.index)) == [2, 4])
+  }
+
+  @Test("an interface that leaves a bridge is still there, although the bridge says that its port is gone")
+  func portIsGone() {
+    let table = Self.table(
+      Self.link(3, "br0", flags: Self.up, kind: "bridge"), Self.address(3, .v4(0x0A00_0001), prefix: 24),
+      Self.link(2, "eth0", flags: Self.up, port: (of: 3, kind: "bridge")), Self.address(2, Self.wired, prefix: 24),
+      Self.link(2, "eth0", flags: Self.up),
+      Self.link(2, "eth0", flags: Self.up, type: RouteMessage.removeLink, family: 7))
+    #expect(Set(table.usable(names: nil) { _ in true }.keys.map(\.index)) == [2])
+  }
+
+  @Test("hardware matters more than containers, and an address that leads somewhere more than a link-local one")
+  func ranks() {
+    let linkLocal = IPAddress.v6(high: 0xFE80_0000_0000_0000, low: 1)
+    let table = Self.table(
+      Self.link(1, "lo", flags: Self.loopback), Self.link(2, "veth1", flags: Self.up, kind: "veth"),
+      Self.link(3, "wlan0", flags: Self.up), Self.link(4, "br0", flags: Self.up, kind: "bridge"),
+      Self.address(1, .v4(0x7F00_0001), prefix: 8), Self.address(2, Self.wired, prefix: 24),
+      Self.address(2, linkLocal, prefix: 64), Self.address(3, linkLocal, prefix: 64),
+      Self.address(4, .v4(0x0A00_0001), prefix: 24))
+    let ids = [(1, false), (3, true), (4, false), (2, false), (2, true)].map {
+      InterfaceID(index: $0.0, isIPv6: $0.1)
+    }
+    #expect(ids.reversed().sorted { table.rank(of: $0) < table.rank(of: $1) } == ids)
   }
 }

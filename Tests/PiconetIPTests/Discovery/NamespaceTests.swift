@@ -93,6 +93,92 @@ struct NamespaceTests {
     #expect(!outcome.output.contains("far: seen"))
   }
 
+  @Test("with more interfaces than a socket may have memberships, who asks on the one that came last is answered")
+  func manyInterfaces() async throws {
+    let outcome = try await DNSServiceDiscoveryTool.run(
+      """
+      sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1
+      for i in $(seq 25); do
+        ip link add d$i type veth peer name e$i; ip addr add 10.88.$i.1/24 dev d$i
+        ip link set e$i up; ip link set d$i up
+      done
+      ip link add empty type bridge; ip addr add 10.99.0.1/24 dev empty; ip link set empty up
+
+      """ + Self.secondHost + """
+        $TOOL advertise Here 4000 photos > /run/adv & ADV=$!
+        until_line /run/adv announced
+        $ON $TOOL browse photos 120 > /run/far & FAR=$!
+        until_line /run/far 10.77.0.1:4000
+        stop $FAR
+        awk '/^[0-9]/ { name = $2 } /FB0000E0/ { print "joined", name }' /proc/net/igmp
+        stop $ADV
+        cat /run/adv
+        """)
+    print(outcome.output)
+    #expect(outcome.lines.filter { $0.hasPrefix("joined ") }.count == 27)
+    #expect(!outcome.lines.contains("joined empty") && !outcome.output.contains("obstacles"))
+  }
+
+  @Test("interfaces that come and go free their memberships; those that find no room are named")
+  func memberships() async throws {
+    let outcome = try await DNSServiceDiscoveryTool.run(
+      """
+      sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1 net.ipv4.igmp_max_memberships=1
+      $TOOL advertise Here 4000 photos > /run/adv & ADV=$!
+      until_line /run/adv announced
+      joined() { awk -v name="$1" '/^[0-9]/ { at = $2 } /FB0000E0/ && at == name { found = 1 } END { exit !found }' /proc/net/igmp; }
+      add() { ip link add $1 type veth peer name e$1; ip addr add 10.88.$2.1/24 dev $1; ip link set e$1 up; ip link set $1 up; }
+      for i in $(seq 40); do
+        add w$i $i
+        for _ in $(seq 1200); do joined w$i && break; sleep 0.05; done
+        joined w$i || echo "deaf: w$i"
+        ip link del w$i
+      done
+      for i in $(seq 16); do add x$i $((100 + i)); done
+      until_line /run/adv obstacles
+      stop $ADV
+      cat /run/adv
+      """)
+    print(outcome.output)
+    #expect(!outcome.output.contains("deaf:"))
+    let obstacle = try #require(outcome.lines.first { $0.hasPrefix("obstacles ") })
+    #expect(obstacle.contains("no more memberships") && obstacle.hasSuffix("on x16"))
+  }
+
+  @Test("who keeps the port to himself keeps us from being found, not from finding; once he is gone, both work")
+  func portTaken() async throws {
+    let outcome = try await DNSServiceDiscoveryTool.run(
+      Self.secondHost + """
+        cat > /run/keep.py <<'END'
+        import socket, time
+        kept = [socket.socket(family, socket.SOCK_DGRAM) for family in (socket.AF_INET, socket.AF_INET6)]
+        kept[1].setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        for one in kept: one.bind(("", 5353))
+        print("kept", flush=True)
+        time.sleep(1000)
+        END
+        python3 /run/keep.py > /run/keep & KEEP=$!
+        until_line /run/keep kept
+        $ON $TOOL advertise Remote 4000 photos > /run/remote & REMOTE=$!
+        until_line /run/remote announced
+        $TOOL browse photos 150 > /run/near & NEAR=$!
+        until_line /run/near 10.77.0.2:4000
+        $TOOL advertise Here 4001 photos > /run/here & HERE=$!
+        until_line /run/here obstacles
+        kill -KILL $KEEP
+        $ON $TOOL browse photos 150 > /run/far & FAR=$!
+        until_line /run/far 10.77.0.1:4001
+        stop $REMOTE
+        until_line /run/near gone
+        stop $HERE; stop $NEAR; stop $FAR
+        sed 's/^/near: /' /run/near; sed 's/^/here: /' /run/here; sed 's/^/far: /' /run/far
+        """)
+    print(outcome.output)
+    #expect(!outcome.output.contains("missing:"))
+    let obstacle = try #require(outcome.lines.first { $0.hasPrefix("here: obstacles ") })
+    #expect(obstacle.contains("another program keeps UDP port 5353 to itself, as"))
+  }
+
   @Test("a network without a responder hears few queries")
   func quiet() async throws {
     let outcome = try await DNSServiceDiscoveryTool.run("$TOOL -i lo browse photos 4")

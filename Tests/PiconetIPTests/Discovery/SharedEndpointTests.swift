@@ -18,8 +18,8 @@ struct SharedEndpointTests {
     }
 
     /// Adds a discovery; gives it and what it reports.
-    func add() throws -> (DNSServiceDiscovery, AsyncStream<DiscoveryReport>) {
-      let discovery = try DNSServiceDiscovery(sharing: endpoint)
+    func add() -> (DNSServiceDiscovery, AsyncStream<DiscoveryReport>) {
+      let discovery = DNSServiceDiscovery(sharing: endpoint)
       let (reports, continuation) = AsyncStream<DiscoveryReport>.makeStream()
       discovery.setHandler { continuation.yield($0) }
       discoveries.append(discovery)
@@ -70,7 +70,7 @@ struct SharedEndpointTests {
     try await withStage { loop, stage in
       let reports = try await on(loop) { () -> [AsyncStream<DiscoveryReport>] in
         try [chess, chess, photos].enumerated().map { index, sessionID in
-          let (discovery, reports) = try stage.add()
+          let (discovery, reports) = stage.add()
           discovery.advertise(try Self.advertisement(UInt8(index), "Anna", sessionID))
           discovery.search(sessionID: sessionID)
           return reports
@@ -104,9 +104,9 @@ struct SharedEndpointTests {
     let sessionID = sessionID()
     try await withStage { loop, stage in
       let reports = try await on(loop) { () -> AsyncStream<DiscoveryReport> in
-        let (advertiser, _) = try stage.add()
+        let (advertiser, _) = stage.add()
         advertiser.advertise(try Self.advertisement(1, "Anna", sessionID))
-        let (searcher, reports) = try stage.add()
+        let (searcher, reports) = stage.add()
         searcher.search(sessionID: sessionID)
         return reports
       }
@@ -117,7 +117,7 @@ struct SharedEndpointTests {
       }
       let (late, sent) = try await on(loop) { () -> (AsyncStream<DiscoveryReport>, Int) in
         let before = stage.endpoint.statistics.packetsSent
-        let (searcher, reports) = try stage.add()
+        let (searcher, reports) = stage.add()
         searcher.search(sessionID: sessionID)
         return (reports, stage.endpoint.statistics.packetsSent - before)
       }
@@ -136,7 +136,7 @@ struct SharedEndpointTests {
     try await withStage { loop, stage in
       #expect(await loop.perform { stage.endpoint.interfaceNames }.isEmpty)
       for _ in 0..<2 {
-        try await on(loop) { _ = (try stage.add(), try stage.add()) }
+        try await on(loop) { _ = (stage.add(), stage.add()) }
         #expect(await loop.perform { stage.endpoint.interfaceNames } == ["lo"])
         #expect(await loop.perform { loop.watchCount } >= 2)
         await loop.perform { stage.discoveries[0].close() }
