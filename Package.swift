@@ -103,15 +103,18 @@ let package = Package(
     // The interfaces of Apple's frameworks, for programs that were written for those.
     // The C targets have nothing but the submodules of `import GameKit.GKSession`.
     .target(name: "CGameKit"),
-    .target(name: "GameKit", dependencies: ["Piconet", "PiconetTerminal", "CGameKit"], swiftSettings: strict),
+    .target(
+      name: "GameKit", dependencies: ["Piconet", "PiconetTerminal", "PiconetDevice", "CGameKit"], swiftSettings: strict),
     .target(name: "CMultipeerConnectivity"),
     .target(
       name: "MultipeerConnectivity",
-      dependencies: ["PiconetFoundation", "Piconet", "PiconetTerminal", "CMultipeerConnectivity"],
+      dependencies: ["PiconetFoundation", "Piconet", "PiconetTerminal", "PiconetDevice", "CMultipeerConnectivity"],
       swiftSettings: strictOnCaller),
 
-    // `UIDevice`, for those of them that name themselves with it.
-    .target(name: "UIKit", swiftSettings: strict),
+    // `UIDevice`, which comes with both, as on iOS; and the module by whose name it is imported. That one is apart, so
+    // that `canImport(UIKit)` holds only where a program depends on it.
+    .target(name: "PiconetDevice", swiftSettings: strict),
+    .target(name: "UIKit", dependencies: ["PiconetDevice"], swiftSettings: strict),
 
     // Tools.
     // Threads for the programs' tasks.
@@ -252,6 +255,23 @@ let package = Package(
       name: "MultipeerMainActorProgram", dependencies: ["MultipeerConnectivity"],
       path: "Tests/MultipeerPrograms/MainActor",
       swiftSettings: [.swiftLanguageMode(.v6), .defaultIsolation(MainActor.self), .treatAllWarnings(as: .error)]),
+    // One source, in each mode of the language and of isolation.
+    .target(
+      name: "MultipeerEventsSwift5", dependencies: ["MultipeerConnectivity"],
+      path: "Tests/MultipeerPrograms/EventsSwift5",
+      swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
+    .target(
+      name: "MultipeerEventsSwift5MainActor", dependencies: ["MultipeerConnectivity"],
+      path: "Tests/MultipeerPrograms/EventsSwift5MainActor",
+      swiftSettings: [.swiftLanguageMode(.v5), .defaultIsolation(MainActor.self), .treatAllWarnings(as: .error)]),
+    .target(
+      name: "MultipeerEventsSwift6", dependencies: ["MultipeerConnectivity"],
+      path: "Tests/MultipeerPrograms/EventsSwift6",
+      swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+    .target(
+      name: "MultipeerEventsSwift6MainActor", dependencies: ["MultipeerConnectivity"],
+      path: "Tests/MultipeerPrograms/EventsSwift6MainActor",
+      swiftSettings: [.swiftLanguageMode(.v6), .defaultIsolation(MainActor.self), .treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "multipeer-rounds", dependencies: ["MultipeerConnectivity"], path: "Tests/MultipeerRounds",
       swiftSettings: strict),
@@ -267,7 +287,9 @@ let package = Package(
       name: "MultipeerConnectivityTests",
       dependencies: [
         "TestSupport", "MultipeerConnectivity", "MultipeerSwift5Program", "MultipeerSwift6Program",
-        "MultipeerMainActorProgram", "UIKit", "Piconet", "PiconetTerminal", "multipeer-rounds", "multipeer-example",
+        "MultipeerMainActorProgram", "MultipeerEventsSwift5", "MultipeerEventsSwift5MainActor",
+        "MultipeerEventsSwift6", "MultipeerEventsSwift6MainActor", "PiconetDevice", "Piconet", "PiconetTerminal",
+        "multipeer-rounds", "multipeer-example",
         "imagesender-example",
       ],
       swiftSettings: strict),

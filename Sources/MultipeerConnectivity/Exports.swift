@@ -3,4 +3,6 @@
 @_exported import Foundation
 // The submodules, from the C target CMultipeerConnectivity.
 @_exported import MultipeerConnectivity
+// `UIDevice`, as UIKit comes with Apple's module on iOS.
+@_exported import PiconetDevice
 @_exported import enum PiconetTerminal.UnattendedAnswer

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import UIKit
+@testable import PiconetDevice
 
 @Suite("UIDevice")
 struct DeviceStandInTests {

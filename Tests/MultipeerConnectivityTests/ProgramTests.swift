@@ -1,4 +1,8 @@
 import Foundation
+import MultipeerEventsSwift5
+import MultipeerEventsSwift5MainActor
+import MultipeerEventsSwift6
+import MultipeerEventsSwift6MainActor
 import MultipeerMainActorProgram
 import MultipeerSwift5Program
 import MultipeerSwift6Program
@@ -46,6 +50,15 @@ struct ProgramTests {
     let peers = Peers(name: "Anna")
     await #expect(throws: MCError.self) { try await peers.send(Data()) }
     #expect(Counter().count == 0)
+  }
+
+  @Test("what delegates get goes through streams in Swift 5 and 6, on the main actor by default or not, with UIDevice")
+  func events() async {
+    let runs = [
+      await MultipeerEventsSwift5.EventsProgram.run(), await MultipeerEventsSwift5MainActor.EventsProgram.run(),
+      await MultipeerEventsSwift6.EventsProgram.run(), await MultipeerEventsSwift6MainActor.EventsProgram.run(),
+    ]
+    for run in runs { #expect(run == (UIDevice.current.name, 1, 2)) }
   }
 
   @Test("a program that keeps who it is finds itself again")

@@ -8,7 +8,10 @@ import Piconet
 ///
 /// Source: `MCNearbyServiceAdvertiser` of Multipeer Connectivity. Where a type or an info breaks a rule, and Apple's
 /// stops the program, this tells the delegate (`advertiser(_:didNotStartAdvertisingPeer:)`) which one.
-open class MCNearbyServiceAdvertiser: NSObject {
+///
+/// Unchecked, since it may be subclassed: what changes here has locks, and a subclass is responsible for variables that
+/// it adds. It repeats the words, or the compiler warns.
+open class MCNearbyServiceAdvertiser: NSObject, @unchecked Sendable {
   private let peer: MCPeerID
   private let info: [String: String]?
   private let type: String

@@ -7,7 +7,10 @@ import Piconet
 ///
 /// Source: `MCNearbyServiceBrowser` of Multipeer Connectivity. Where a type breaks a rule, and Apple's stops the
 /// program, this tells the delegate (`browser(_:didNotStartBrowsingForPeers:)`) which one. It never finds its own peer.
-open class MCNearbyServiceBrowser: NSObject {
+///
+/// Unchecked, since it may be subclassed: what changes here has locks, and a subclass is responsible for variables that
+/// it adds. It repeats the words, or the compiler warns.
+open class MCNearbyServiceBrowser: NSObject, @unchecked Sendable {
   private let peer: MCPeerID
   private let type: String
   private let delegates = DelegateReference()

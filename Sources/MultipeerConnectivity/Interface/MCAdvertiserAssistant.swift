@@ -4,7 +4,10 @@ import Foundation
 /// `UnattendedAnswer.ofProcess` says what is answered.
 ///
 /// Source: `MCAdvertiserAssistant` of Multipeer Connectivity.
-open class MCAdvertiserAssistant: NSObject {
+///
+/// Unchecked, since it may be subclassed: what changes here has locks, and a subclass is responsible for variables that
+/// it adds. It repeats the words, or the compiler warns.
+open class MCAdvertiserAssistant: NSObject, @unchecked Sendable {
   private let advertiser: MCNearbyServiceAdvertiser
   private let asking: AssistantAnswers
   private let delegates = DelegateReference()

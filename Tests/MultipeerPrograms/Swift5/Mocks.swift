@@ -25,7 +25,7 @@ open class MockPeer: MCPeerID, @unchecked Sendable {
   }
 }
 
-open class MockSession: MCSession {
+open class MockSession: MCSession, @unchecked Sendable {
   public var sent: [(data: Data, peers: [MCPeerID], mode: MCSessionSendDataMode)] = []
   public var fakePeers: [MCPeerID] = []
   public var calls: [String] = []
@@ -67,7 +67,7 @@ open class MockSession: MCSession {
 }
 
 /// Says that it has found a peer, without a radio.
-open class MockBrowser: MCNearbyServiceBrowser {
+open class MockBrowser: MCNearbyServiceBrowser, @unchecked Sendable {
   public var nearby: [MCPeerID] = []
   public var invited: [MCPeerID] = []
 
@@ -89,7 +89,7 @@ open class MockBrowser: MCNearbyServiceBrowser {
   ) { invited.append(peerID) }
 }
 
-open class MockAdvertiser: MCNearbyServiceAdvertiser {
+open class MockAdvertiser: MCNearbyServiceAdvertiser, @unchecked Sendable {
   public var isStarted = false
 
   public override init(peer myPeerID: MCPeerID, discoveryInfo info: [String: String]?, serviceType: String) {
@@ -106,7 +106,7 @@ open class MockAdvertiser: MCNearbyServiceAdvertiser {
   open override func stopAdvertisingPeer() { isStarted = false }
 }
 
-open class MockAssistant: MCAdvertiserAssistant {
+open class MockAssistant: MCAdvertiserAssistant, @unchecked Sendable {
   public var isStarted = false
 
   public override init(serviceType: String, discoveryInfo info: [String: String]?, session: MCSession) {

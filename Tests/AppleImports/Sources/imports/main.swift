@@ -5,6 +5,7 @@ import GameKit.GKPublicProtocols
 import GameKit.GKSession
 import GameKit.GKSessionError
 import UIKit
+import class UIKit.UIDevice
 
 import class MultipeerConnectivity.MCBrowserViewController
 import MultipeerConnectivity.MCPeerID

@@ -1,0 +1,1 @@
+../EventsSwift5/Events.swift
