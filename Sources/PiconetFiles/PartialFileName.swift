@@ -5,7 +5,7 @@ import Glibc
 /// `.piconet-resume-<32 hexadecimal digits>-stranger.part`: the same, of a sender that was not known when it began.
 ///
 /// `SafeFileName` accepts no leading dot, so no peer can give a file such a name.
-struct PartialFileName: Hashable, Sendable {
+package struct PartialFileName: Hashable, Sendable {
   static let prefix = ".piconet-"
   static let suffix = ".part"
   static let journalSuffix = ".journal"
@@ -14,6 +14,9 @@ struct PartialFileName: Hashable, Sendable {
   private static let strangerMark = "-stranger"
 
   let text: String
+
+  /// Whether a name begins as all of these do, and those of journals and notes.
+  package static func isReserved(_ name: some Sequence<UInt8>) -> Bool { name.starts(with: prefix.utf8) }
 
   static func random() -> PartialFileName {
     let digits = [UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max)].map { number in

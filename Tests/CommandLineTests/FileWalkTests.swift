@@ -14,6 +14,8 @@ private struct Gathered {
   var failures: [GatheringFailure] = []
   var links: [LocalPath] = []
   var twice: [LocalPath] = []
+  var folders: [String] = []
+  var leftOut = LeftOutFiles()
 
   init(_ operands: [LocalPath], _ options: FileWalk.Options = .init()) {
     var walk = FileWalk(operands, options)
@@ -22,9 +24,12 @@ private struct Gathered {
       case .file(let file): files.append(file)
       case .failure(let failure): failures.append(failure)
       case .link(let path): links.append(path)
+      case .folder(let path, let offered, let why):
+        folders.append("\(path.lastComponent.readable): \(offered), since \(why)")
       case .twice(let path): twice.append(path)
       }
     }
+    leftOut = walk.leftOut
   }
 
   /// The names under which the files are offered.

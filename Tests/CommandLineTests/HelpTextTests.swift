@@ -74,6 +74,9 @@ private let imagesendHelp = """
                               given one by one, another takes over when one goes
         --any                 send other files too, not only photos and videos;
                               imagerecv needs --any as well
+        --hidden              also send hidden files and folders of a DIRECTORY:
+                              those whose names begin with a dot. They get names
+                              without it
         --flat                store all files beside one another, without the
                               folders that a DIRECTORY has
         --alone               send a photo without the files that belong to it:

@@ -102,7 +102,9 @@ struct TransferSummaryTests {
       ])
     var other = LeftOutFiles()
     other.add(.other)
-    #expect(other.text == "left out, of other kinds: 1 file (--any sends them)")
+    #expect(other.lines == ["left out, of other kinds: 1 file (--any sends them)"])
+    other.add(.hidden)
+    #expect(lines([stored("k", 5)], leftOut: other).last == "left out, hidden: 1 file (--hidden sends them)")
   }
 
   @Test(
@@ -111,7 +113,7 @@ struct TransferSummaryTests {
       ("\0\0\0\u{18}ftypisom", .video), ("\0\0\0\u{14}ftypqt  ", .video), ("\0\0\0\u{18}ftyp3gp4", .video),
       ("\0\0\0\u{8}wide\0\0\0\0mdat", .video), ("RIFF\0\0\0\0AVI LIST", .video), ("RIFF\0\0\0\0WAVEfmt ", .other),
       ("\0\0\0\u{18}ftypM4A ", .other), ("FOVb\0\0\u{3}\0", .raw), ("II\u{1A}\0\0\0HEAPCCDR", .raw),
-      ("<x:xmpmeta xmlns", .other), ("", .other),
+      ("<x:xmpmeta xmlns", .other), ("", .empty),
     ] as [(String, LeftOutFiles.Kind)])
   func kinds(start: String, kind: LeftOutFiles.Kind) { #expect(LeftOutFiles.Kind(header: Array(start.utf8)) == kind) }
 

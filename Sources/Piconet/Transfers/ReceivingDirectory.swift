@@ -13,6 +13,11 @@ public final class ReceivingDirectory: Sendable {
   /// in which the machine was off counts for a day at most, so that setting a wrong clock right makes nothing old.
   public static let keptTime = Duration.seconds(IncomingDirectory.Settings().keptPartialAge)
 
+  /// Bytes that stay free beside what is stored.
+  package static let spaceReserve = IncomingDirectory.Settings().spaceReserve
+  /// Whether receivers keep a file of this name for themselves: it has a part of what is to come.
+  package static func isReserved(_ name: some Sequence<UInt8>) -> Bool { PartialFileName.isReserved(name) }
+
   let directory: IncomingDirectory
   let names = StoredNames()
   /// The path that it was opened by.

@@ -1,13 +1,17 @@
 import Glibc
 
-/// The names in a directory, except hidden ones, sorted by their bytes: all in one piece of memory, since a directory
-/// may have a million.
+/// The names in a directory, sorted by their bytes, hidden ones after all others: all in one piece of memory, since a
+/// directory may have a million.
 struct DirectoryNames: Sendable {
   private let bytes: [UInt8]
   private let ranges: [(start: UInt32, count: UInt16)]
+  /// How many of them are not hidden.
+  private let visibleCount: Int
 
+  /// - Parameter hasHidden: whether names that begin with a dot are among them, but for `.` and `..`.
+  ///
   /// Throws the errno of the call that failed.
-  init(of path: LocalPath) throws(SystemFailure) {
+  init(of path: LocalPath, hasHidden: Bool = false) throws(SystemFailure) {
     guard let directory = path.withCString({ opendir($0) }) else { throw SystemFailure(number: errno) }
     defer { closedir(directory) }
     var bytes: [UInt8] = []
@@ -21,14 +25,23 @@ struct DirectoryNames: Sendable {
       }
       withUnsafeBytes(of: &entry.pointee.d_name) { field in
         let count = field.firstIndex(of: 0) ?? field.count
-        guard count > 0, field[0] != UInt8(ascii: "."), let start = UInt32(exactly: bytes.count) else { return }
+        guard count > 0, let start = UInt32(exactly: bytes.count) else { return }
+        if field[0] == UInt8(ascii: ".") {
+          let isReference = count == 1 || count == 2 && field[1] == UInt8(ascii: ".")
+          guard hasHidden, !isReference else { return }
+        }
         bytes.append(contentsOf: field[..<count])
         ranges.append((start, UInt16(count)))
       }
     }
     let all = bytes
-    ranges.sort { Self.slice(all, $0).lexicographicallyPrecedes(Self.slice(all, $1)) }
+    ranges.sort { left, right in
+      let (leftIsHidden, rightIsHidden) = (Self.isHidden(Self.slice(all, left)), Self.isHidden(Self.slice(all, right)))
+      if leftIsHidden != rightIsHidden { return rightIsHidden }
+      return Self.slice(all, left).lexicographicallyPrecedes(Self.slice(all, right))
+    }
     self.bytes = all
+    visibleCount = ranges.firstIndex { Self.isHidden(Self.slice(all, $0)) } ?? ranges.count
     self.ranges = ranges
   }
 
@@ -36,8 +49,12 @@ struct DirectoryNames: Sendable {
 
   subscript(index: Int) -> [UInt8] { Array(Self.slice(bytes, ranges[index])) }
 
+  /// Whether a name begins with a dot.
+  static func isHidden(_ name: some Collection<UInt8>) -> Bool { name.first == UInt8(ascii: ".") }
+
+  /// - Parameter name: one that is not hidden.
   func contains(_ name: some Collection<UInt8>) -> Bool {
-    var (low, high) = (0, ranges.count)
+    var (low, high) = (0, visibleCount)
     while low < high {
       let middle = (low + high) / 2
       let there = Self.slice(bytes, ranges[middle])

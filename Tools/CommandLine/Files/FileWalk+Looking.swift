@@ -8,6 +8,8 @@ extension FileWalk {
     /// What it is if it is not an image.
     let otherwise: LeftOutFiles.Kind
     let identity: OfferedNames.Identity
+    /// Why it can't be sent if it is not an image.
+    var reason: GatheringFailure.Reason { size == 0 ? .empty : .notAnImage }
   }
 
   static func status(of path: LocalPath, followingLink: Bool = true) throws(GatheringFailure) -> stat {

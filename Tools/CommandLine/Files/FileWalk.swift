@@ -4,16 +4,24 @@ import Piconet
 /// Goes through the operands of a command line and produces one file after the other.
 ///
 /// A file stands for itself, with the files that belong to a photo (`Companions`); a URL stands for itself. A directory
-/// stands for the photos and videos in it and below (with `--any` for all its files), sorted by name, except hidden
-/// ones. Its contents are offered below folders of the same names, or with `--flat` without folders. Links to files are
-/// sent as their content; a link to a directory is followed if it was named itself, or with `followsLinks`, and then no
-/// directory is entered twice, so a loop ends. Something that can't be sent is a failure of its own and does not stop
-/// the rest.
+/// stands for the photos and videos in it and below (with `--any` for all its files), sorted by name. Hidden ones are
+/// only counted, or sent after the others. Its contents are offered below folders of the same names, or with `--flat`
+/// without folders. Links to files are sent as their content; a link to a directory is followed if it was named itself,
+/// or with `followsLinks`, and then no directory is entered twice, so a loop ends. Something that can't be sent is a
+/// failure of its own and does not stop the rest.
 ///
 /// There is no limit on the number of files. Memory holds the names in the directories on the way to the present one,
 /// and, if files of several operands may have the same name, or with `isFlat`, a number for each name; of several
 /// operands also which files were left out.
 struct FileWalk: Sendable {
+  /// What becomes of files in directories whose names, or those of directories below the named one, begin with a dot.
+  enum Hidden: Hashable, Sendable {
+    case sent
+    /// Counted among `leftOut`, as far as they would be sent.
+    case counted
+    case passedOver
+  }
+
   struct Options: Hashable, Sendable {
     /// Whether files other than images are included.
     var any = false
@@ -22,7 +30,10 @@ struct FileWalk: Sendable {
     var followsLinks = false
     /// Whether the files that belong to a photo go with it.
     var takesCompanions = true
+    var hidden = Hidden.counted
     var depth = CommandLineLimits.directoryDepth
+    /// How many hidden files and directories are looked at to count them.
+    var looks = CommandLineLimits.hiddenLooks
     /// What the operand `-` stands for; nil: a file of that name.
     var input: Input?
   }
@@ -39,6 +50,8 @@ struct FileWalk: Sendable {
     case failure(GatheringFailure)
     /// A link to a directory that is not followed.
     case link(LocalPath)
+    /// A directory whose contents are offered below a folder of another name.
+    case folder(LocalPath, offeredAs: String, because: String)
     /// A file that comes up for the second time.
     case twice(LocalPath)
   }
@@ -63,6 +76,8 @@ struct FileWalk: Sendable {
     let folder: Folder
     /// Repaired names of folders in it.
     var repaired: Set<[UInt8]> = []
+    /// Whether its files are only counted.
+    var isCounted = false
   }
 
   private let options: Options
@@ -75,10 +90,14 @@ struct FileWalk: Sendable {
   private var offered = OfferedNames()
   /// Files that belong to the last operand.
   private var companions: [LocalPath] = []
-  /// Files in directories so far that are not images.
+  /// Files in directories so far that are not sent.
   private(set) var leftOut = LeftOutFiles()
   /// Those of several operands.
   private var leftOutFiles: Set<OfferedNames.Identity> = []
+  /// How many files and directories were looked at only to count hidden files.
+  private var looks = 0
+  /// Hidden directories of the present operand that were entered.
+  private var counted: Set<OfferedNames.Identity> = []
 
   init(_ operands: [LocalPath], _ options: Options = Options()) {
     self.operands = operands
@@ -102,7 +121,7 @@ struct FileWalk: Sendable {
       guard let step else { continue }
       switch step {
       case .file, .failure, .twice: isBarren = false
-      case .link: break
+      case .link, .folder: break
       }
       return step
     }
@@ -121,18 +140,20 @@ struct FileWalk: Sendable {
       }
       guard status.st_mode & S_IFMT == S_IFDIR else {
         let found = try Self.inspect(operand, status)
-        guard found.kind != nil || options.any else { throw GatheringFailure(path: operand, reason: .notAnImage) }
+        guard found.kind != nil || options.any else { throw GatheringFailure(path: operand, reason: found.reason) }
         if options.takesCompanions { companions = Companions.of(operand, found.kind).reversed() }
         return step(operand, found, folder: Folder(), siblings: nil)
       }
       visited = []
+      counted = []
       isBarren = true
       let name = operand.lastComponent.bytes
       // A path that does not end with a folder's name stands for the folder's contents.
       let isPlace = name == [0x2E] || name == [0x2E, 0x2E] || name == [0x2F] || name.isEmpty
       guard !isPlace, !options.isFlat else { return try enter(operand, status, folder: Folder()) }
       let folder = AcceptableName(name)
-      return try enter(operand, status, folder: Folder().appending(folder.bytes, onCards: folder.onCards.bytes))
+      _ = try enter(operand, status, folder: Folder().appending(folder.bytes, onCards: folder.onCards.bytes))
+      return Self.renamed(operand, name, as: folder.bytes)
     } catch {
       isBarren = false
       return .failure(error)
@@ -146,7 +167,7 @@ struct FileWalk: Sendable {
     } catch {
       throw GatheringFailure(path: operand, reason: error.reason)
     }
-    guard found.kind != nil || options.any else { throw GatheringFailure(path: operand, reason: .notAnImage) }
+    guard found.kind != nil || options.any else { throw GatheringFailure(path: operand, reason: found.reason) }
     let name = input.name ?? LocalPath("stdin" + (found.kind.map { ".\($0.fileExtension)" } ?? ""))
     return step(operand, found, folder: Folder(), siblings: nil, name: name, content: input.content)
   }
@@ -169,6 +190,14 @@ struct FileWalk: Sendable {
     levels[levels.count - 1].next += 1
     let name = level.names[level.next]
     let path = level.path.appending(name)
+    if DirectoryNames.isHidden(name) || level.isCounted {
+      // A part of a photo that a receiver has left here is none.
+      guard !ReceivingDirectory.isReserved(name) else { return nil }
+      if options.hidden != .sent {
+        count(path, below: level.folder, name)
+        return nil
+      }
+    }
     do throws(GatheringFailure) {
       var status = try Self.status(of: path, followingLink: false)
       let isLink = status.st_mode & S_IFMT == S_IFLNK
@@ -178,12 +207,13 @@ struct FileWalk: Sendable {
         if isLink, !options.followsLinks { return .link(path) }
         guard !options.isFlat else { return try enter(path, status, folder: Folder()) }
         let offered = folderName(name)
-        return try enter(path, status, folder: level.folder.appending(offered.name, onCards: offered.onCards))
+        let before = levels.count
+        _ = try enter(path, status, folder: level.folder.appending(offered.name, onCards: offered.onCards))
+        return levels.count > before ? Self.renamed(path, name, as: offered.name) : nil
       case S_IFREG:
         let found = try Self.inspect(path, status)
         guard found.kind != nil || options.any else {
-          // One directory may be named twice.
-          if operands.count < 2 || leftOutFiles.insert(found.identity).inserted { leftOut.add(found.otherwise) }
+          leaveOut(found, found.otherwise)
           return nil
         }
         return step(path, found, folder: level.folder, siblings: level.names)
@@ -195,16 +225,54 @@ struct FileWalk: Sendable {
     }
   }
 
+  private mutating func leaveOut(_ found: Found, _ kind: LeftOutFiles.Kind) {
+    // One directory may be named twice.
+    if operands.count < 2 || leftOutFiles.insert(found.identity).inserted { leftOut.add(kind) }
+  }
+
+  /// Counts a hidden file if it would be sent, or enters a directory to count those in it. What is wrong with any of
+  /// them is no failure.
+  private mutating func count(_ path: LocalPath, below folder: Folder, _ name: [UInt8]) {
+    guard looks < options.looks else { return leftOut.passedOverHidden() }
+    looks += 1
+    guard var status = try? Self.status(of: path, followingLink: false) else { return }
+    let isLink = status.st_mode & S_IFMT == S_IFLNK
+    if isLink {
+      guard let target = try? Self.status(of: path) else { return }
+      status = target
+    }
+    switch status.st_mode & S_IFMT {
+    case S_IFDIR:
+      if isLink, !options.followsLinks { return }
+      _ = try? enter(path, status, folder: folder.appending(name, onCards: name), isCounted: true)
+    case S_IFREG:
+      guard let found = try? Self.inspect(path, status), found.kind != nil || options.any else { return }
+      leaveOut(found, .hidden)
+    default: return
+    }
+  }
+
+  /// Tells of a folder that does not keep its name.
+  private static func renamed(_ path: LocalPath, _ name: [UInt8], as offered: [UInt8]) -> Step? {
+    guard let why = AcceptableName(name).refusal else { return nil }
+    return .folder(path, offeredAs: String(decoding: offered, as: UTF8.self), because: "the name \(why)")
+  }
+
   /// - Returns: nothing; the contents follow.
   private mutating func enter(
-    _ path: LocalPath, _ status: stat, folder: Folder
+    _ path: LocalPath, _ status: stat, folder: Folder, isCounted: Bool = false
   ) throws(GatheringFailure) -> Step? {
     guard levels.count <= options.depth, AcceptableFolder(folder.names) != nil else {
       throw GatheringFailure(path: path, reason: .tooDeep)
     }
-    if options.followsLinks, !visited.insert(OfferedNames.Identity(status)).inserted { return nil }
+    if options.followsLinks {
+      let identity = OfferedNames.Identity(status)
+      if isCounted, visited.contains(identity) || !counted.insert(identity).inserted { return nil }
+      if !isCounted, !visited.insert(identity).inserted { return nil }
+    }
     do throws(SystemFailure) {
-      levels.append(Level(path: path, names: try DirectoryNames(of: path), folder: folder))
+      let names = try DirectoryNames(of: path, hasHidden: options.hidden != .passedOver)
+      levels.append(Level(path: path, names: names, folder: folder, isCounted: isCounted))
     } catch {
       throw GatheringFailure(path: path, reason: .system(error.number))
     }

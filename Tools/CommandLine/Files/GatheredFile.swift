@@ -46,6 +46,8 @@ struct GatheringFailure: Error, Hashable, Sendable {
     /// A FIFO, a socket, a device.
     case notARegularFile
     case notAnImage
+    /// It has no bytes.
+    case empty
     case noImages
     case tooDeep
     /// Not a valid URL, with what is wrong.
@@ -64,6 +66,7 @@ struct GatheringFailure: Error, Hashable, Sendable {
     case .system: "unreadable"
     case .notARegularFile: "not-a-regular-file"
     case .notAnImage: "not-an-image"
+    case .empty: "empty"
     case .noImages: "no-images"
     case .tooDeep: "too-deep"
     case .badURL: "invalid-argument"
@@ -76,6 +79,7 @@ struct GatheringFailure: Error, Hashable, Sendable {
     case .system(let code): ErrorNumber.text(code)
     case .notARegularFile: "not a regular file"
     case .notAnImage: "not a photo or video; use --any to send it all the same"
+    case .empty: "the file is empty; use --any to send it all the same"
     case .noImages: "the directory has no photos or videos"
     case .tooDeep:
       "more than \(AcceptableFolder.depthLimit) directories within one another; with --flat, up to \(CommandLineLimits.directoryDepth)"

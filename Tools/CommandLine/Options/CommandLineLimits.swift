@@ -11,6 +11,8 @@ enum CommandLineLimits {
   static let fewFiles = 10
   /// How many levels of directories below an operand.
   static let directoryDepth = 32
+  /// How many hidden files and directories imagesend looks at to count those that it leaves out.
+  static let hiddenLooks = 10_000
   /// Peers that are reported as found.
   static let sightings = 4_096
   /// Peers that imagesend is connected to at once, and files under way to each: these bound its memory.

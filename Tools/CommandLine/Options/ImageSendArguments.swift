@@ -26,6 +26,8 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments, RelayedA
   var relays: [DialTarget] = []
   /// Send files other than images, too.
   var any = false
+  /// Send hidden files and folders of directories, too.
+  var takesHidden = false
   /// Offer all files without the folders that they are in.
   var isFlat = false
   /// Send named photos without their sidecars and live photos' films.

@@ -87,6 +87,11 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
         "any", help: "send other files too, not only photos and videos; imagerecv needs --any as well",
         .flag { $0.any = true }),
       Option(
+        "hidden",
+        help:
+          "also send hidden files and folders of a DIRECTORY: those whose names begin with a dot. They get names without it",
+        .flag { $0.takesHidden = true }),
+      Option(
         "flat", help: "store all files beside one another, without the folders that a DIRECTORY has",
         .flag { $0.isFlat = true }),
       Option(

@@ -159,6 +159,8 @@ extension ProgramEvent {
     var bytes: Int64
     /// imagesend: how many files in directories are not images, if any.
     var leftOut: Int64?
+    /// imagesend: how many files in directories are hidden and would be sent otherwise, if any.
+    var leftOutHidden: Int64?
     var exitCode: ExitCode
 
     func add(to object: inout JSONObject) {
@@ -168,6 +170,7 @@ extension ProgramEvent {
       object.add("failed", failed)
       object.add("bytes", bytes)
       object.add("leftOut", ifKnown: leftOut)
+      object.add("leftOutHidden", ifKnown: leftOutHidden)
       object.add("exitCode", Int64(exitCode.rawValue))
     }
   }

@@ -232,6 +232,7 @@ final class Console: Sendable {
     state.withLock { state in
       state.summary.leftOut = files
       state.finished.leftOut = files.count > 0 ? Int64(files.count) : nil
+      state.finished.leftOutHidden = files.hidden > 0 ? Int64(files.hidden) : nil
     }
   }
 

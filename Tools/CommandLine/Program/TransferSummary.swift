@@ -142,7 +142,7 @@ struct TransferSummary: Sendable {
     if !cleaned.isEmpty {
       lines.append("location taken out of \(HumanFigures.files(cleaned.count)) (\(LocationKind.text(takenOut)))")
     }
-    if let text = leftOut.text { lines.append(text) }
+    lines += leftOut.lines
     // If there are few, their lines are just above.
     return counts.files > CommandLineLimits.fewFiles ? lines + reasonLines(safe) : lines
   }

@@ -65,6 +65,8 @@ final class GatheringNotes: Sendable {
       console.problem("\(console.safe(name)): \(failure.message)")
     case .link(let path):
       console.note("\(console.safe(path.readable)): a link to a directory, not followed (--follow-links follows it)")
+    case .folder(let path, let offered, let why):
+      console.note("\(console.safe(path.readable)): offered as '\(console.safe(offered))', since \(why)")
     case .twice(let path): console.note("\(console.safe(path.readable)): named twice, sent once", detail: 1)
     }
   }

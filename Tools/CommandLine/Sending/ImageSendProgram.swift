@@ -19,12 +19,13 @@ public struct ImageSendProgram: Sendable {
     digests = arguments.usesCache ? environment.digests : nil
   }
 
-  private var walk: FileWalk {
+  /// - Parameter hidden: what becomes of hidden files if they are not asked for: it is enough to count them once.
+  private func walk(hidden: FileWalk.Hidden = .passedOver) -> FileWalk {
     FileWalk(
       arguments.operands,
       FileWalk.Options(
         any: arguments.any, isFlat: arguments.isFlat, followsLinks: arguments.followsLinks,
-        takesCompanions: !arguments.isAlone, input: input))
+        takesCompanions: !arguments.isAlone, hidden: arguments.takesHidden ? .sent : hidden, input: input))
   }
 
   private var session: String { arguments.session ?? ProgramEnvironment.usualSession }
@@ -47,7 +48,7 @@ public struct ImageSendProgram: Sendable {
   private func sendAll() async {
     let gathering = GatheringNotes(console: console)
     // Before looking for a receiver: is there anything to send?
-    let feed = FileFeed(walk, gathering)
+    let feed = FileFeed(walk(hidden: .counted), gathering)
     guard await feed.next() != nil else {
       console.leftOut(await feed.leftOut)
       return console.tellSum()
@@ -134,7 +135,7 @@ public struct ImageSendProgram: Sendable {
   /// Goes through all files ahead of the receivers' feeds, to find out how many there are and which files in
   /// directories are left out.
   private func count(into board: TransferBoard, _ announcement: Announcement) async {
-    var walk = walk
+    var walk = walk(hidden: .counted)
     var gathered = TransferBoard.Gathered()
     while !Task.isCancelled, let step = walk.next() {
       guard case .file(let file) = step else { continue }
@@ -257,7 +258,7 @@ public struct ImageSendProgram: Sendable {
     _ gathering: GatheringNotes, to first: Member, over connection: PeerConnection, _ search: PeerSearch,
     _ board: TransferBoard
   ) async {
-    let feed = FileFeed(walk, gathering)
+    let feed = FileFeed(walk(), gathering)
     var member = first
     // One that comes back again and again and takes nothing is given up, unless the person wants to wait.
     var fruitless = 0
@@ -308,7 +309,7 @@ public struct ImageSendProgram: Sendable {
     _ gathering: GatheringNotes, to connection: PeerConnection?, _ failure: TransferFailure, _ rest: FileFeed? = nil
   ) async {
     console.problem(connection.map { $0.sentence(failure) } ?? failure.message)
-    let feed = rest ?? FileFeed(walk, gathering)
+    let feed = rest ?? FileFeed(walk(), gathering)
     let limit = console.listsFailures ? CommandLineLimits.untriedTold : CommandLineLimits.fewFiles
     var count = 0
     var names: [String] = []
