@@ -15,10 +15,14 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case notDirectory
     /// The `needed` bytes, including the reserve that is kept, are more than the `free` ones.
     case diskFull(needed: UInt64, free: UInt64)
+    /// The file system can hold no further file, however many bytes are free.
+    case noRoomForFiles(free: UInt64)
     /// The user's or group's quota is used up (EDQUOT).
     case quotaExceeded
     /// The directory may not be written to by this user.
     case noPermission
+    /// What had arrived of a file was removed, or replaced, while the rest came.
+    case partialFileRemoved
     /// The directory was removed after it was opened.
     case directoryVanished
     /// A folder below the directory is on another file system, for example because something is mounted there.
@@ -61,9 +65,15 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public let path: String
   /// Whose fault it is.
   public let blame: Blame
+  /// For a full disk: how many of the bytes that are needed have to stay free.
+  private let reserve: UInt64
 
   /// Makes a failure; if `blame` is nil, the code implies it.
-  public init(_ code: Code, path: String, blame: Blame? = nil) {
+  public init(_ code: Code, path: String, blame: Blame? = nil) { self.init(code, path: path, blame: blame, reserve: 0) }
+
+  /// - Parameter reserve: for a full disk, how many of the bytes that are needed have to stay free.
+  init(_ code: Code, path: String, blame: Blame? = nil, reserve: UInt64) {
+    self.reserve = reserve
     self.code = code
     self.path = path
     self.blame = blame ?? code.usualBlame
@@ -75,7 +85,15 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// A sentence to show: the path, a colon, what is wrong.
-  public var sentence: String { "\(path): \(code.explanation)" }
+  public var sentence: String { "\(path): \(explanation)" }
+
+  /// What is wrong, without the path.
+  public var explanation: String {
+    guard case .diskFull(let needed, let free) = code, reserve > 0, needed > free else { return code.explanation }
+    let size = needed - min(reserve, needed)
+    return "the disk is full: \(ByteFigures.text(size)) are needed and \(ByteFigures.text(reserve)) have to stay free, "
+      + "but only \(ByteFigures.text(free)) are free"
+  }
 
   public var description: String { sentence }
 }
@@ -84,8 +102,8 @@ extension FileFailure.Code {
   var usualBlame: FileFailure.Blame {
     switch self {
     case .nameRefused, .tooLarge, .digestMismatch, .tooManyBytes, .tooFewBytes: .peer
-    case .missing, .unreadable, .notRegular, .notDirectory, .diskFull, .quotaExceeded, .noPermission,
-      .directoryVanished, .otherFileSystem, .readOnly, .shrank, .grew, .changed, .exists, .ioError:
+    case .missing, .unreadable, .notRegular, .notDirectory, .diskFull, .noRoomForFiles, .quotaExceeded, .noPermission,
+      .partialFileRemoved, .directoryVanished, .otherFileSystem, .readOnly, .shrank, .grew, .changed, .exists, .ioError:
       .local
     }
   }
@@ -94,18 +112,23 @@ extension FileFailure.Code {
   public var explanation: String {
     switch self {
     case .missing: "there is no such file or directory"
-    case .unreadable: "you are not allowed to read this file"
+    case .unreadable: "no permission to read this file"
     case .notRegular(.regular): "is a regular file"
     case .notRegular(let kind): "is \(kind.rawValue), not a regular file"
     case .notDirectory: "is not a directory"
-    case .diskFull(let needed, let free): "the disk is full: \(needed) bytes are needed, \(free) are free"
-    case .quotaExceeded: "your disk quota is used up"
-    case .noPermission: "you are not allowed to write here"
+    case .diskFull(let needed, let free) where needed > free:
+      "the disk is full: \(ByteFigures.text(needed)) are needed, \(ByteFigures.text(free)) are free"
+    case .diskFull(_, let free): "the disk is full: it takes no more, although \(ByteFigures.text(free)) are free"
+    case .noRoomForFiles(let free):
+      "the disk can hold no more files: its inodes are used up, although \(ByteFigures.text(free)) are free"
+    case .quotaExceeded: "the disk quota is used up"
+    case .noPermission: "no permission to write"
+    case .partialFileRemoved: "what had arrived of the file was removed while the rest came"
     case .directoryVanished: "the directory was removed"
     case .otherFileSystem: "the folder is on another file system than the directory that it is in"
     case .readOnly: "the file system is read-only"
     case .nameRefused(let refusal): "the name \(refusal.explanation)"
-    case .tooLarge(let limit?): "the file is larger than the limit of \(limit) bytes"
+    case .tooLarge(let limit?): "the file is larger than the limit of \(ByteFigures.text(limit))"
     case .tooLarge(nil): "the file is larger than the file system can hold"
     case .shrank(let offered, let size): "the file shrank while it was sent, from \(offered) bytes to \(size)"
     case .grew(let offered, let size): "the file grew while it was sent, from \(offered) bytes to \(size)"

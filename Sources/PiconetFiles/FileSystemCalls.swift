@@ -12,6 +12,8 @@ struct FileSystemCalls: Sendable {
     var availableCount: UInt64
     /// Bytes of a block.
     var blockByteCount: UInt64
+    /// Whether it has as many files as it can have. Never for a file system that has no such limit.
+    var hasNoRoomForFiles = false
 
     /// The largest number there is, if the product is larger.
     var availableByteCount: UInt64? {
@@ -27,7 +29,7 @@ struct FileSystemCalls: Sendable {
     guard fstatvfs(directory, &status) == 0 else { return nil }
     return Space(
       blockCount: UInt64(status.f_blocks), availableCount: UInt64(status.f_bavail),
-      blockByteCount: UInt64(status.f_frsize))
+      blockByteCount: UInt64(status.f_frsize), hasNoRoomForFiles: status.f_files > 0 && status.f_favail == 0)
   }
 
   /// How many bytes a name may have: fstatvfs(3). 0 if the system can't say, as by way of FUSE. FAT, whose characters

@@ -166,7 +166,8 @@ public final class IncomingDirectory: @unchecked Sendable {
     let needed = missing.addingReportingOverflow(settings.spaceReserve)
     if needed.overflow || needed.partialValue > free {
       let number = needed.overflow ? UInt64.max : needed.partialValue
-      throw FileFailure(.diskFull(needed: number, free: free), path: path(of: name.text))
+      throw FileFailure(
+        .diskFull(needed: number, free: free), path: path(of: name.text), reserve: settings.spaceReserve)
     }
   }
 
@@ -174,7 +175,13 @@ public final class IncomingDirectory: @unchecked Sendable {
   /// space.
   func failure(errno number: Int32, name: String, needed: UInt64 = 0) -> FileFailure {
     if number == ENOENT || number == ESTALE, !exists { return FileFailure(.directoryVanished, path: givenPath) }
-    if number == ENOSPC { return FileFailure(.diskFull(needed: needed, free: freeSpace ?? 0), path: path(of: name)) }
+    if number == ENOSPC {
+      let space = calls.space(descriptor.number)
+      let free = space?.availableByteCount ?? 0
+      let isOfFiles = space?.hasNoRoomForFiles == true && free >= needed
+      return FileFailure(
+        isOfFiles ? .noRoomForFiles(free: free) : .diskFull(needed: needed, free: free), path: path(of: name))
+    }
     return FileFailure(errno: number, .writingFile, path: path(of: name))
   }
 

@@ -144,10 +144,11 @@ final class PartialFile {
   private func checkIdentity(of name: PartialFileName) throws(FileFailure) {
     var named = stat()
     guard fstatat(directory.descriptor.number, name.text, &named, AT_SYMLINK_NOFOLLOW) == 0 else {
-      throw directory.failure(errno: errno, name: name.text)
+      let failure = directory.failure(errno: errno, name: name.text)
+      throw failure.code == .missing ? FileFailure(.partialFileRemoved, path: failure.path) : failure
     }
     guard let own = descriptor.status(), own.st_ino == named.st_ino, own.st_dev == named.st_dev else {
-      throw FileFailure(.missing, path: directory.path(of: name.text))
+      throw FileFailure(.partialFileRemoved, path: directory.path(of: name.text))
     }
   }
 

@@ -21,6 +21,10 @@ struct TransferFailureTests {
   func source() {
     #expect(code(.sourceChanged, .us, on: .sender) == .localFile)
     #expect(code(.sourceChanged, .peer, on: .receiver) == .linkLost)
+    for reason in [PiconetError.Code.sourceUnreadable, .sourceChanged] {
+      #expect(code(reason, .peer, on: .sender) == .refused)
+      #expect(code(reason, .us, on: .receiver) == .localFile)
+    }
   }
 
   @Test("who cancels was interrupted, who is cancelled was refused")

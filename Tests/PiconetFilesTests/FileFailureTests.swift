@@ -8,7 +8,15 @@ import Testing
   func sentences() {
     #expect(
       FileFailure(.diskFull(needed: 10, free: 3), path: "/x/a.jpg").sentence
-        == "/x/a.jpg: the disk is full: 10 bytes are needed, 3 are free")
+        == "/x/a.jpg: the disk is full: 10 B are needed, 3 B are free")
+    #expect(
+      FileFailure(.diskFull(needed: 13_048_576, free: 9_000_000), path: "p", reserve: 1_048_576).sentence
+        == "p: the disk is full: 12 MB are needed and 1.0 MB have to stay free, but only 9.0 MB are free")
+    #expect(
+      FileFailure(.diskFull(needed: 0, free: 104_853_504), path: "p").sentence
+        == "p: the disk is full: it takes no more, although 105 MB are free")
+    #expect(
+      FileFailure(.tooLarge(limit: 20_000_000), path: "p").sentence == "p: the file is larger than the limit of 20 MB")
     #expect(FileFailure(.notRegular(.fifo), path: "p").sentence == "p: is a FIFO, not a regular file")
     #expect(FileFailure(.ioError(EIO), path: "p").sentence == "p: Input/output error")
     #expect(
@@ -24,7 +32,8 @@ import Testing
     ]
     let local: [FileFailure.Code] = [
       .missing, .unreadable, .diskFull(needed: 1, free: 0), .noPermission, .directoryVanished, .readOnly, .exists,
-      .shrank(offered: 1, size: 0), .grew(offered: 1, size: 2), .changed, .ioError(EIO), .quotaExceeded,
+      .noRoomForFiles(free: 1), .partialFileRemoved, .shrank(offered: 1, size: 0), .grew(offered: 1, size: 2), .changed,
+      .ioError(EIO), .quotaExceeded,
     ]
     for code in peer { #expect(FileFailure(code, path: "").blame == .peer) }
     for code in local { #expect(FileFailure(code, path: "").blame == .local) }

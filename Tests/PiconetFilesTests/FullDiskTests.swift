@@ -82,6 +82,25 @@ struct FullDiskTests {
     #expect(free == 32 << 10)
   }
 
+  @Test("a file system that can hold no more files is not called full of bytes")
+  func noRoomForFiles() throws {
+    let (code, again) = try SmallDisk.run(options: "size=64k,nr_inodes=4") { path in
+      let directory = try IncomingDirectory(path: path, settings: .test(unnamed: false))
+      var files: [IncomingFile] = []
+      let code = failureCode {
+        for number in 0..<4 {
+          files.append(
+            try IncomingFile(in: directory, name: name("\(number)"), offeredSize: 10, policy: .rename))
+        }
+      }
+      // Without a free byte either, that is what is said.
+      return (code, directory.failure(errno: ENOSPC, name: "a", needed: 1 << 20).code)
+    }
+    #expect(code == .noRoomForFiles(free: SmallDisk.byteCount), "\(String(describing: code))")
+    #expect(again == .diskFull(needed: 1 << 20, free: SmallDisk.byteCount))
+    #expect(code?.explanation == "the disk can hold no more files: its inodes are used up, although 66 kB are free")
+  }
+
   @Test("a read-only file system is refused at the start")
   func readOnly() throws {
     let code = try SmallDisk.run(readOnly: true) { path in failureCode { _ = try IncomingDirectory(path: path) } }

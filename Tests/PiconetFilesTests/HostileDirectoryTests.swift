@@ -86,7 +86,7 @@ import Testing
       let partial = try #require(try entries(folder.path).first)
       unlink(folder.path(partial))
       if exchange { symlink("/etc/hostname", folder.path(partial)) }
-      #expect(failureCode { _ = try file.commit(expectedDigest: digest([1])) } == .missing)
+      #expect(failureCode { _ = try file.commit(expectedDigest: digest([1])) } == .partialFileRemoved)
       #expect(try entries(folder.path) == [])
     }
   }

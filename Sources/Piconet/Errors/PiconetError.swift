@@ -303,11 +303,11 @@ extension PiconetError.Code {
 }
 
 extension FileFailure {
-  /// What the remote side is told: the kind of failure in words, never a path of this machine.
+  /// What kind of failure it is. What the remote side is told has no path of this machine.
   var toldReason: Reason {
     switch code {
     case .missing, .unreadable, .notRegular: .sourceUnreadable
-    case .diskFull, .quotaExceeded: .diskFull
+    case .diskFull, .noRoomForFiles, .quotaExceeded: .diskFull
     case .noPermission, .readOnly, .notDirectory: .noPermission
     case .directoryVanished: .directoryVanished
     case .nameRefused: .nameRefused
@@ -316,14 +316,22 @@ extension FileFailure {
     case .digestMismatch: .digestMismatch
     case .tooManyBytes, .tooFewBytes: .sizeMismatch
     case .exists: .exists
-    case .ioError, .otherFileSystem: .storageFailed
+    case .ioError, .otherFileSystem, .partialFileRemoved: .storageFailed
     }
   }
 
-  var told: ResourceFailure { ResourceFailure(toldReason, code.explanation) }
+  /// What the receiver is told of a file that is sent.
+  var told: ResourceFailure { ResourceFailure(toldReason, explanation) }
+
+  /// What the sender is told of a file that is received. The reasons about a source would be about its own file.
+  var toldSender: ResourceFailure {
+    guard [.sourceUnreadable, .sourceChanged].contains(toldReason) else { return told }
+    let words = code == .missing ? "a file or folder was removed there while the file came" : explanation
+    return ResourceFailure(.storageFailed, words)
+  }
 
   func piconetError(peer: NodeID?) -> PiconetError {
     PiconetError(
-      Ending(toldReason, blame == .peer ? .peer : .us, code.explanation), peer: peer, underlying: self)
+      Ending(toldReason, blame == .peer ? .peer : .us, explanation), peer: peer, underlying: self)
   }
 }

@@ -135,7 +135,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
       try file.write(bytes)
     } catch {
       failure.withLock { $0 = error }
-      throw error.told
+      throw error.toldSender
     }
   }
 
@@ -158,7 +158,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
       }
     } catch {
       failure.withLock { $0 = error }
-      throw error.told
+      throw error.toldSender
     }
     if case .restarted(let offset) = outcome, let detail = wish.refusal(offset) {
       // What was kept stays, although this transfer is over.

@@ -29,7 +29,7 @@ extension NodeCore {
         throw PiconetError(.declined, blame: .us, detail: detail)
       }
     } catch {
-      let told = (error.underlying as? FileFailure)?.told ?? Self.told(error)
+      let told = (error.underlying as? FileFailure)?.toldSender ?? Self.told(error)
       _ = await answer(to: .declineOffer(offer.transfer, told.reason, detail: told.detail))
       throw PiconetError(
         error.code, peer: offer.sender.id, blame: error.blame, detail: error.detail, underlying: error.underlying)

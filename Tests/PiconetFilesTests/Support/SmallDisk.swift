@@ -29,14 +29,16 @@ enum SmallDisk {
   }
 
   /// Runs `body` with the path of the disk. Expectations belong outside: inside, this is not the test's task.
-  static func run<T: Sendable>(readOnly: Bool = false, _ body: @escaping @Sendable (String) throws -> T) throws -> T {
+  static func run<T: Sendable>(
+    readOnly: Bool = false, options: String = "size=64k", _ body: @escaping @Sendable (String) throws -> T
+  ) throws -> T {
     let folder = try TemporaryDirectory()
     let box = Mailbox<T>()
     // The thread gets only the path: the folder can't be removed while something is mounted on it.
     let thread = Thread { [path = folder.path] in
       box.put(
         Result {
-          try mountPrivately(at: path, readOnly: readOnly)
+          try mountPrivately(at: path, readOnly: readOnly, options)
           return try body(path)
         })
     }
@@ -44,14 +46,14 @@ enum SmallDisk {
     return try withExtendedLifetime(folder) { try box.take().get() }
   }
 
-  private static func mountPrivately(at path: String, readOnly: Bool) throws {
+  private static func mountPrivately(at path: String, readOnly: Bool, _ options: String) throws {
     // It has descriptors of its own, too: a program that another test starts has copies of all others until its
     // execve(2), and space is not free while a file is open.
     guard unshare(newMountNamespace | ownDescriptors) == 0 else { throw Unavailable(step: "unshare", number: errno) }
     let privately = UInt(MS_REC) | UInt(MS_PRIVATE)
     guard mount(nil, "/", nil, privately, nil) == 0 else { throw Unavailable(step: "mount /", number: errno) }
     let flags = readOnly ? UInt(MS_RDONLY) : 0
-    guard mount("piconet", path, "tmpfs", flags, "size=64k") == 0 else {
+    guard mount("piconet", path, "tmpfs", flags, options) == 0 else {
       throw Unavailable(step: "mount tmpfs", number: errno)
     }
   }

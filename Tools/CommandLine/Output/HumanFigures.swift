@@ -1,20 +1,9 @@
+import Piconet
+
 /// Figures in readable form.
 enum HumanFigures {
   /// `999 B`, `1.5 kB`, `12 MB`: powers of 1000 as in the SI, with at least two digits.
-  static func bytes(_ count: Int64) -> String {
-    var value = Double(max(0, count))
-    if value < 1000 { return "\(max(0, count)) B" }
-    for unit in ["kB", "MB", "GB", "TB", "PB", "EB"] {
-      value /= 1000
-      // 9.95 would be shown as 10.0, 999.5 as 1000.
-      if value < 9.95 {
-        let tenths = Int((value * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10) \(unit)"
-      }
-      if value < 999.5 { return "\(Int(value.rounded())) \(unit)" }
-    }
-    return "\(Int(value.rounded())) EB"
-  }
+  static func bytes(_ count: Int64) -> String { ByteFigures.text(UInt64(max(0, count))) }
 
   /// `0:07`, `12:30`, `2:05:00`.
   static func time(_ duration: Duration) -> String {

@@ -48,7 +48,7 @@ struct TransferFailure: Error, Hashable, Sendable {
     case .state: .localFile
     case .internalError, .messageTooLarge, .notSupported, nil: .internalError
     // It depends on whose file it is: the sender's when it reads, the receiver's when it writes.
-    case .sourceUnreadable, .sourceChanged: side == .sender ? .localFile : .linkLost
+    case .sourceUnreadable, .sourceChanged: error.blame != .peer ? .localFile : side == .sender ? .refused : .linkLost
     case .diskFull, .noPermission, .directoryVanished, .storageFailed, .exists:
       side == .receiver || error.blame == .us ? .localFile : .refused
     // What arrived is not what the sender has read.

@@ -1,0 +1,4 @@
+import PiconetFiles
+
+/// Counts of bytes as a person reads them.
+package typealias ByteFigures = PiconetFiles.ByteFigures
