@@ -74,9 +74,12 @@ private let examples: [ProgramEvent] = [
     .init(
       reason: "network",
       message: "there is no network here to reach others over ('piconet doctor' says more); looking goes on")),
-  .finished(.init(stored: 5, present: 2, skipped: 0, failed: 1, bytes: 162_344, exitCode: .localFile)),
   .finished(
-    .init(stored: 998, present: 0, skipped: 0, failed: 0, bytes: 2_994_000_000, leftOut: 12, exitCode: .stored)),
+    .init(stored: 5, present: 2, skipped: 0, failed: 1, bytes: 162_344, transferred: 113_512, exitCode: .localFile)),
+  .finished(
+    .init(
+      stored: 998, present: 0, skipped: 0, failed: 0, bytes: 2_994_000_000, transferred: 2_994_000_000, leftOut: 12,
+      leftOutHidden: 3, exitCode: .stored)),
 ]
 
 @Suite("Event lines")

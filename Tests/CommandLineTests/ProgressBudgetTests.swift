@@ -24,7 +24,7 @@ struct ProgressBudgetTests {
     }
     let start = ContinuousClock.now
     for tick in 1...ticks {
-      for key in keys { board.progressed(key, done: UInt64(tick)) }
+      for key in keys { board.progressed(key, done: UInt64(tick), resumedFrom: 0) }
       board.tick(at: start + .milliseconds(100 * tick))
     }
     lseek(descriptor, 0, SEEK_SET)

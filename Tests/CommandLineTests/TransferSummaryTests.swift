@@ -39,6 +39,35 @@ struct TransferSummaryTests {
       ]) == ["1 already there, 1 skipped, 1 failed"])
   }
 
+  @Test("the rate is that of what crossed the link in this run: not what was there before, but also what was lost")
+  func transferred() {
+    let resumed = ProgramEvent.stored(
+      .init(
+        peer: "k", file: "a", path: "a", bytes: 60_000_000, sha256: "", resumedFrom: 42_000_000, transferred: 18_000_000
+      ))
+    let lost = ProgramEvent.failed(
+      .init(
+        peer: "k", file: "b", reason: "link-failed", message: "no", exitCode: .linkLost, transferred: 42_000_000))
+    let late = ProgramEvent.present(
+      .init(peer: "k", file: "c", path: "c", bytes: 1_000_000, sha256: "", transferred: 1_000_000))
+    #expect(
+      lines([resumed, resumed], after: .seconds(4)) == ["2 stored; 120 MB (36 MB transferred) in 4.0 s, 9.0 MB/s"])
+    #expect(
+      lines([stored("k", 51_000), lost], after: .seconds(10))
+        == ["1 stored, 1 failed; 51 kB (42 MB transferred) in 10 s, 4.2 MB/s"])
+    #expect(
+      lines([late, lost], after: .seconds(10)) == ["1 already there, 1 failed; 43 MB transferred in 10 s, 4.3 MB/s"])
+    let (found, other) = (
+      ProgramEvent.connecting(.init(peer: "k", name: "Kitchen", transports: ["tcp"])),
+      ProgramEvent.connecting(.init(peer: "h", name: "Hall", transports: ["tcp"]))
+    )
+    #expect(
+      lines([found, other, resumed, stored("h", 5)]) == [
+        "Kitchen: 1 stored; 60 MB (18 MB transferred)", "Hall: 1 stored; 5 B",
+        "2 stored; 60 MB (18 MB transferred)",
+      ])
+  }
+
   @Test("what a person did not choose has not failed, and needs no reason")
   func notChosen() {
     let other = ProgramEvent.failed(

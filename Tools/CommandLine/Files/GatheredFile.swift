@@ -19,6 +19,8 @@ struct GatheredFile: Hashable, Sendable {
   /// Where it is offered if a receiver's disk does not take a character of its name or folder; nil: they have no such
   /// character.
   var onCards: CardPlace? = nil
+  /// What former tries in this run have come to: the file was given back when the receiver was gone.
+  var former = FormerTries()
   /// Whether the path is a URL.
   var isURL: Bool { path.isURL }
   /// Its name behind its folders.

@@ -49,6 +49,8 @@ extension ProgramEvent {
     var sha256: String
     /// Bytes that an interrupted transfer had stored before; nil if there were none.
     var resumedFrom: Int64?
+    /// Bytes that have crossed the link in this run; nil: as many as it has.
+    var transferred: Int64?
     /// imagerecv: as of `Failed`.
     var suppressed: Int64?
     /// imagesend: what of its location the file was sent without.
@@ -61,6 +63,7 @@ extension ProgramEvent {
       object.add("bytes", bytes)
       object.add("sha256", sha256)
       object.add("resumedFrom", ifKnown: resumedFrom)
+      if transferred != bytes { object.add("transferred", ifKnown: transferred) }
       object.add("suppressed", ifKnown: suppressed)
       if !takenOut.isEmpty { object.add("takenOut", LocationKind.words(takenOut)) }
     }
@@ -75,6 +78,8 @@ extension ProgramEvent {
     var bytes: Int64
     /// 64 hexadecimal digits.
     var sha256: String
+    /// Bytes that have crossed the link in this run all the same.
+    var transferred: Int64 = 0
     /// imagerecv: as of `Failed`.
     var suppressed: Int64?
     /// imagesend: as of `Stored`.
@@ -86,6 +91,7 @@ extension ProgramEvent {
       object.add("path", path)
       object.add("bytes", bytes)
       object.add("sha256", sha256)
+      if transferred > 0 { object.add("transferred", transferred) }
       object.add("suppressed", ifKnown: suppressed)
       if !takenOut.isEmpty { object.add("takenOut", LocationKind.words(takenOut)) }
     }
@@ -116,6 +122,8 @@ extension ProgramEvent {
     /// A sentence to show.
     var message: String
     var exitCode: ExitCode
+    /// Bytes of it that have crossed the link in this run.
+    var transferred: Int64 = 0
     /// How many others from this sender or its address went unreported since the last report.
     var suppressed: Int64?
 
@@ -125,6 +133,7 @@ extension ProgramEvent {
       object.add("reason", reason)
       object.add("message", message)
       object.add("exitCode", Int64(exitCode.rawValue))
+      if transferred > 0 { object.add("transferred", transferred) }
       object.add("suppressed", ifKnown: suppressed)
     }
   }
@@ -157,6 +166,8 @@ extension ProgramEvent {
     var failed: Int64
     /// The bytes of the stored files.
     var bytes: Int64
+    /// Bytes of all files that have crossed the link in this run.
+    var transferred: Int64 = 0
     /// imagesend: how many files in directories are not images, if any.
     var leftOut: Int64?
     /// imagesend: how many files in directories are hidden and would be sent otherwise, if any.
@@ -169,6 +180,7 @@ extension ProgramEvent {
       object.add("skipped", skipped)
       object.add("failed", failed)
       object.add("bytes", bytes)
+      object.add("transferred", transferred)
       object.add("leftOut", ifKnown: leftOut)
       object.add("leftOutHidden", ifKnown: leftOutHidden)
       object.add("exitCode", Int64(exitCode.rawValue))

@@ -70,13 +70,17 @@ final class Console: Sendable {
       case .stored(let stored):
         state.finished.stored += 1
         state.finished.bytes.add(bytes: stored.bytes)
-      case .present: state.finished.present += 1
+        state.finished.transferred.add(bytes: stored.transferred ?? stored.bytes)
+      case .present(let present):
+        state.finished.present += 1
+        state.finished.transferred.add(bytes: present.transferred)
       case .skipped:
         state.finished.skipped += 1
         // A photo did not arrive, although nothing is wrong.
         state.codes.insert(.localFile)
       case .failed(let failed):
         state.finished.failed += 1
+        state.finished.transferred.add(bytes: failed.transferred)
         state.codes.insert(failed.exitCode)
       case .listening, .identity, .found, .changed, .lost, .connecting, .code, .codeSet, .codeFailed, .connected,
         .suspended, .resumed, .declined, .offered, .progress, .warning, .finished:

@@ -17,6 +17,8 @@ struct ProgressFold: Sendable {
     let isTold: Bool
     var total: Int64
     var done: Int64 = 0
+    /// Bytes of it that have crossed the link, unlike those that were there before.
+    var moved: Int64 = 0
     var shown: Int64 = 0
     /// Whether it is being compared with what the receiver has.
     var isComparing = false
@@ -97,10 +99,12 @@ struct ProgressFold: Sendable {
     return key
   }
 
-  mutating func progress(_ key: Key, done: Int64) {
+  /// - Parameter resumedFrom: how many of these bytes an earlier transfer had stored.
+  mutating func progress(_ key: Key, done: Int64, resumedFrom: Int64 = 0) {
     change(key) { file, side in
-      // The first figure after a comparison is the point from which it goes on.
-      if !file.isComparing { side.moved.add(bytes: max(0, done - file.done)) }
+      let before = max(file.isComparing ? 0 : file.done, resumedFrom)
+      file.moved.add(bytes: max(0, done - before))
+      side.moved.add(bytes: max(0, done - before))
       file.done = done
       file.isComparing = false
     }
@@ -121,20 +125,31 @@ struct ProgressFold: Sendable {
     }
   }
 
-  /// - Parameter isStored: whether it has crossed the link; otherwise it was there, or has failed.
-  mutating func end(_ key: Key, isStored: Bool, at now: Instant) {
+  /// - Parameters:
+  ///   - isStored: whether it has crossed the link; otherwise it was there, or has failed.
+  ///   - resumedFrom: see `progress`.
+  /// - Returns: the file as it is then; nil: it has ended before.
+  @discardableResult
+  mutating func end(_ key: Key, isStored: Bool, resumedFrom: Int64 = 0, at now: Instant) -> File? {
+    if isStored, let file = files.first(where: { $0.key == key }) {
+      progress(key, done: file.total, resumedFrom: resumedFrom)
+    }
+    let ended = files.first { $0.key == key }
     change(key) { file, side in
-      if isStored { side.moved.add(bytes: max(0, file.total - (file.isComparing ? 0 : file.done))) }
       side.files += 1
       side.bytes.add(bytes: file.total)
       side.lastEnd = now
     }
     files.removeAll { $0.key == key }
+    return ended
   }
 
   /// Measures the rates; call it now and then.
   mutating func measure(at now: Instant) {
-    for index in files.indices { files[index].rate.record(done: files[index].done, at: now) }
+    for index in files.indices {
+      let file = files[index]
+      files[index].rate.record(done: file.isComparing ? file.done : file.moved, at: now)
+    }
     for index in sides.indices { sides[index].rate.record(done: sides[index].moved, at: now) }
   }
 

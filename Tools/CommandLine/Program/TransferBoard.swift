@@ -70,8 +70,11 @@ final class TransferBoard: Sendable {
     return key
   }
 
-  func progressed(_ key: Key, done: UInt64) {
-    state.withLock { $0.progress.progress(key, done: Int64(clamping: done)) }
+  /// - Parameter resumedFrom: how many of these bytes an earlier transfer had stored.
+  func progressed(_ key: Key, done: UInt64, resumedFrom: UInt64) {
+    state.withLock {
+      $0.progress.progress(key, done: Int64(clamping: done), resumedFrom: Int64(clamping: resumedFrom))
+    }
   }
 
   /// As `progressed`, for what a side reads to compare it.
@@ -84,9 +87,17 @@ final class TransferBoard: Sendable {
     state.withLock { $0.progress.begins(key, total: Int64(clamping: total)) }
   }
 
-  /// - Parameter isStored: whether it has crossed the link; otherwise it was there, or has failed.
-  func end(_ key: Key, isStored: Bool = false, at now: ContinuousClock.Instant = .now) {
-    state.withLock { $0.progress.end(key, isStored: isStored, at: now) }
+  /// - Parameters:
+  ///   - isStored: whether it has crossed the link; otherwise it was there, or has failed.
+  ///   - resumedFrom: see `progressed`.
+  /// - Returns: the file as it is then; nil: it has ended before.
+  @discardableResult
+  func end(
+    _ key: Key, isStored: Bool = false, resumedFrom: UInt64 = 0, at now: ContinuousClock.Instant = .now
+  ) -> ProgressFold.File? {
+    state.withLock {
+      $0.progress.end(key, isStored: isStored, resumedFrom: Int64(clamping: resumedFrom), at: now)
+    }
   }
 
   /// Shows progress until the task is cancelled.

@@ -4,15 +4,15 @@ extension TransferChanges {
   /// Calls back as the transfer progresses, until it ends.
   /// - Parameters:
   ///   - compared: with the bytes that a side has read to compare them.
-  ///   - stored: with the bytes that the receiver has, and the total.
+  ///   - stored: when the receiver has more bytes.
   func follow(
-    compared: @escaping @Sendable (UInt64) -> Void, stored: @escaping @Sendable (UInt64, UInt64) -> Void
+    compared: @escaping @Sendable (UInt64) -> Void, stored: @escaping @Sendable (TransferProgress) -> Void
   ) -> Task<Void, Never> {
     Task {
       var last: (compared: UInt64, stored: UInt64) = (0, 0)
       for await progress in self {
         if progress.compared != last.compared { compared(progress.compared) }
-        if progress.stored != last.stored { stored(progress.stored, progress.total) }
+        if progress.stored != last.stored { stored(progress) }
         last = (progress.compared, progress.stored)
       }
     }

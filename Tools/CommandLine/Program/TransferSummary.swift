@@ -10,6 +10,16 @@ struct TransferSummary: Sendable {
     var failed = 0
     /// The bytes of the stored files.
     var bytes: Int64 = 0
+    /// Bytes that have crossed the link in this run, whatever became of their files.
+    var transferred: Int64 = 0
+
+    /// `; 3.0 GB`, with what crossed the link where that is something else; empty if nothing was stored and nothing
+    /// crossed.
+    var amounts: String {
+      let crossed = "\(HumanFigures.bytes(transferred)) transferred"
+      guard stored > 0 else { return transferred > 0 ? "; \(crossed)" : "" }
+      return "; \(HumanFigures.bytes(bytes))" + (transferred == bytes ? "" : " (\(crossed))")
+    }
 
     var files: Int { stored + present + skipped + notChosen + failed }
 
@@ -65,10 +75,14 @@ struct TransferSummary: Sendable {
       add(to: stored.peer, at: now) {
         $0.stored += 1
         $0.bytes.add(bytes: stored.bytes)
+        $0.transferred.add(bytes: stored.transferred ?? stored.bytes)
       }
       took(stored.takenOut, outOf: stored.file)
     case .present(let present):
-      add(to: present.peer, at: now) { $0.present += 1 }
+      add(to: present.peer, at: now) {
+        $0.present += 1
+        $0.transferred.add(bytes: present.transferred)
+      }
       took(present.takenOut, outOf: present.file)
     case .skipped(let skipped):
       add(to: skipped.peer, at: now) { $0.skipped += 1 }
@@ -77,7 +91,10 @@ struct TransferSummary: Sendable {
     case .failed(let failed) where failed.reason == Consents.Refusal.notChosen.rawValue:
       add(to: failed.peer, at: now) { $0.notChosen += 1 }
     case .failed(let failed):
-      add(to: failed.peer, at: now) { $0.failed += 1 }
+      add(to: failed.peer, at: now) {
+        $0.failed += 1
+        $0.transferred.add(bytes: failed.transferred)
+      }
       // What is free differs from one file to the next.
       let message = failed.reason == "disk-full" ? String(failed.message.prefix { $0 != ":" }) : failed.message
       explain(message, failed.file, by: failed.exitCode == .localFile ? nil : failed.peer)
@@ -134,8 +151,7 @@ struct TransferSummary: Sendable {
     var lines: [String] = []
     if receivers.count > 1 {
       for receiver in receivers where receiver.counts.files > 0 {
-        let bytes = receiver.counts.stored > 0 ? "; " + HumanFigures.bytes(receiver.counts.bytes) : ""
-        lines.append("\(safe(receiver.name)): \(receiver.counts.text)\(bytes)")
+        lines.append("\(safe(receiver.name)): \(receiver.counts.text)\(receiver.counts.amounts)")
       }
     }
     if counts.files > 1 { lines.append(counts.text + figures) }
@@ -147,16 +163,15 @@ struct TransferSummary: Sendable {
     return counts.files > CommandLineLimits.fewFiles ? lines + reasonLines(safe) : lines
   }
 
-  /// `; 3.0 GB in 2:10, 23 MB/s`.
+  /// `; 3.0 GB in 2:10, 23 MB/s`: the rate is that of what crossed the link.
   private var figures: String {
-    guard counts.stored > 0 else { return "" }
-    let bytes = "; " + HumanFigures.bytes(counts.bytes)
-    guard let began, let ended, ended > began else { return bytes }
+    let amounts = counts.amounts
+    guard !amounts.isEmpty, let began, let ended, ended > began else { return amounts }
     let elapsed = ended - began
     // Less than a second is counted as one.
-    let rate = Int64(min(Double(counts.bytes) / max(1, elapsed / .seconds(1)), 9e18))
+    let rate = Int64(min(Double(counts.transferred) / max(1, elapsed / .seconds(1)), 9e18))
     let figures = elapsed < .seconds(1) ? "" : ", \(HumanFigures.bytes(rate))/s"
-    return "\(bytes) in \(HumanFigures.elapsed(elapsed))\(figures)"
+    return "\(amounts) in \(HumanFigures.elapsed(elapsed))\(figures)"
   }
 
   private func reasonLines(_ safe: (String) -> String) -> [String] {

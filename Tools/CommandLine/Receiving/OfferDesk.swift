@@ -235,24 +235,27 @@ final class OfferDesk: Sendable {
       board.compared(key, done: done)
       // Its speed depends on our disk, not on the sender.
       if let place { places?.compared(place) }
-    } stored: { [board, notes, places] done, total in
-      board.progressed(key, done: done)
-      if let place { places?.moved(place, done: done, of: total) }
+    } stored: { [board, notes, places] progress in
+      board.progressed(key, done: progress.stored, resumedFrom: progress.resumedFrom)
+      if let place { places?.moved(place, done: progress.stored, of: progress.total) }
       // Now, since a sender leaves when it hears that everything is stored.
-      if done == total { notes.lookSoon(at: offer.sender) }
+      if progress.stored == progress.total { notes.lookSoon(at: offer.sender) }
     }
     defer { following.cancel() }
     do throws(PiconetError) {
       let transfer = try await begin(offer, content, share)
       if let place { places?.whenStanding(place) { transfer.giveUpForNow() } }
       let file = try await transfer.interruptibleResult(behind: following)
-      board.end(key, isStored: !file.wasAlreadyPresent)
+      board.end(key, isStored: !file.wasAlreadyPresent, resumedFrom: file.resumedFrom)
+      let came = Int64(clamping: offer.receivedByteCount)
       state.withLock { state in
         state.stored += 1
         state.parts.remove(Part(peer: peer, name: name))
       }
       if file.wasAlreadyPresent {
-        tellPresent(name, at: file.path, bytes: Int64(clamping: file.size), file.digest, of: offer.sender, late)
+        tellPresent(
+          name, at: file.path, bytes: Int64(clamping: file.size), file.digest, transferred: came, of: offer.sender, late
+        )
         return .present
       }
       notices?.stored(file.path, bytes: Int64(clamping: file.size), of: sender)
@@ -263,7 +266,7 @@ final class OfferDesk: Sendable {
         .stored(
           ProgramEvent.Stored(
             peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size), sha256: file.digest.hexadecimal,
-            resumedFrom: file.resumedFrom > 0 ? Int64(clamping: file.resumedFrom) : nil,
+            resumedFrom: file.resumedFrom > 0 ? Int64(clamping: file.resumedFrom) : nil, transferred: came,
             suppressed: NoticeBudget.figure(suppressed))),
         of: sender, isWritten: suppressed != nil)
       guard let suppressed, sums.listsFile(of: sender) else { return .stored }
@@ -305,8 +308,8 @@ final class OfferDesk: Sendable {
   /// Nothing had to be sent.
   /// - Parameter late: as of `store`.
   private func tellPresent(
-    _ name: String, at path: String, bytes: Int64, _ digest: SHA256Digest, of member: ProvenMember,
-    _ late: ProgramEvent?
+    _ name: String, at path: String, bytes: Int64, _ digest: SHA256Digest, transferred: Int64 = 0,
+    of member: ProvenMember, _ late: ProgramEvent?
   ) {
     let sender = TransferPeer(member)
     let suppressed = repeats.change { $0.take(member) }
@@ -315,7 +318,7 @@ final class OfferDesk: Sendable {
       .present(
         ProgramEvent.Present(
           peer: sender.fingerprint, file: name, path: path, bytes: bytes, sha256: digest.hexadecimal,
-          suppressed: NoticeBudget.figure(suppressed))),
+          transferred: transferred, suppressed: NoticeBudget.figure(suppressed))),
       of: sender, isWritten: suppressed != nil)
     guard let suppressed, sums.listsFile(of: sender) else { return }
     console.result(path: path)
@@ -436,7 +439,8 @@ final class OfferDesk: Sendable {
       .failed(
         ProgramEvent.Failed(
           peer: sender.fingerprint, file: name, reason: failure.word, message: failure.message,
-          exitCode: failure.exitCode, suppressed: NoticeBudget.figure(suppressed))),
+          exitCode: failure.exitCode, transferred: Int64(clamping: offer.receivedByteCount),
+          suppressed: NoticeBudget.figure(suppressed))),
       of: sender, isWritten: suppressed != nil)
     guard let suppressed, isTold, sums.listsFailure(of: sender) else { return }
     console.problem(

@@ -241,7 +241,7 @@ struct Delivery: Sendable {
       return state.untried <= CommandLineLimits.untriedTold
     }
     // The files that were under way have said why.
-    failed(file.path.readable, end, isTold: isTold && (console.listsFailures || board.areFew))
+    failed(file, end, isTold: isTold && (console.listsFailures || board.areFew))
   }
 
   /// What is sent of a file: a copy without what it was not to tell, or itself; neither is of a URL.
@@ -257,11 +257,11 @@ struct Delivery: Sendable {
   }
 
   private func failedToOpen(_ file: GatheredFile, _ failure: TransferFailure, _ shared: Shared) async {
-    guard failure == Self.interrupted else { return failed(file.path.readable, failure) }
+    guard failure == Self.interrupted else { return failed(file, failure) }
     let end = shared.state.withLock { $0.end } ?? failure
     if goesOn(after: end, shared) { return await files.giveBack(file) }
     shared.state.withLock { $0.unfinished += 1 }
-    failed(file.path.readable, end)
+    failed(file, end)
   }
 
   /// Sends what was opened, and waits until the receiver has it.
@@ -274,10 +274,10 @@ struct Delivery: Sendable {
     let following = transfer.changes.follow { [board] compared in
       board.compared(key, done: compared)
       shared.state.withLock { $0.patience.moved(at: .now) }
-    } stored: { [board, notes, member] stored, total in
-      board.progressed(key, done: stored)
+    } stored: { [board, notes, member] progress in
+      board.progressed(key, done: progress.stored, resumedFrom: progress.resumedFrom)
       let isWhole =
-        stored >= total
+        progress.stored >= progress.total
         && isFinishing.withLock { flag in
           defer { flag = true }
           return !flag
@@ -320,8 +320,7 @@ struct Delivery: Sendable {
 
   /// A file did not arrive.
   private func ended(_ file: GatheredFile, _ error: PiconetError, _ shared: Shared) async {
-    let name = file.path.readable
-    if error.code == .exists, error.blame == .peer { return skipped(name) }
+    if error.code == .exists, error.blame == .peer { return skipped(file.path.readable) }
     if error.code == .nameRefused, error.blame == .peer, let place = file.onCards {
       return await send(file.offered(at: place), shared)
     }
@@ -334,9 +333,9 @@ struct Delivery: Sendable {
     }
     // Only what the end of all has taken along goes back: a file that failed on its own has its outcome.
     if let end = endOfAll(with: error, shared) {
-      if goesOn(after: end, shared) { await files.giveBack(file) } else { failed(name, end) }
+      if goesOn(after: end, shared) { await files.giveBack(file) } else { failed(file, end) }
     } else {
-      failed(name, TransferFailure(error, on: .sender))
+      failed(file, TransferFailure(error, on: .sender))
     }
   }
 
@@ -384,24 +383,37 @@ struct Delivery: Sendable {
   /// If there are many files, each has a line only if that was asked for, or if a reader may rely on it.
   private var listsFiles: Bool { console.listsFiles || board.areFew }
 
-  private func stored(_ file: GatheredFile, _ sent: SentResource, without takenOut: Set<LocationKind>) {
-    let path = file.path.readable
+  private func stored(
+    _ file: GatheredFile, _ sent: SentResource, transferred: Int64, without takenOut: Set<LocationKind>
+  ) {
     let size = Int64(clamping: sent.size)
+    var file = file
+    let crossed = Int64(clamping: sent.size - min(sent.size, sent.resumedFrom))
+    // Without what it was not to tell the file may have another size than was counted.
+    file.former.transferred.add(bytes: sent.wasAlreadyPresent ? transferred : crossed)
     if sent.wasAlreadyPresent {
       return present(file, as: sent.storedName, bytes: size, sent.digest, without: takenOut)
     }
+    stored(
+      file, as: sent.storedName, bytes: size, sent.digest, resumedFrom: Int64(clamping: sent.resumedFrom),
+      without: takenOut)
+  }
+
+  private func stored(
+    _ file: GatheredFile, as storedName: String, bytes: Int64, _ digest: SHA256Digest, resumedFrom: Int64 = 0,
+    without takenOut: Set<LocationKind>
+  ) {
+    let path = file.path.readable
     console.tell(
       .stored(
         ProgramEvent.Stored(
-          peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal,
-          resumedFrom: sent.resumedFrom > 0 ? Int64(clamping: sent.resumedFrom) : nil, takenOut: takenOut)))
+          peer: peer, file: path, path: path, bytes: bytes, sha256: digest.hexadecimal,
+          resumedFrom: resumedFrom > 0 ? resumedFrom : nil, transferred: file.former.transferred, takenOut: takenOut)))
     guard listsFiles else { return }
-    let place = place(of: file, sent.storedName)
-    let before =
-      sent.resumedFrom > 0 ? ", continued from \(HumanFigures.bytes(Int64(clamping: sent.resumedFrom)))" : ""
+    let before = resumedFrom > 0 ? ", continued from \(HumanFigures.bytes(resumedFrom))" : ""
     console.result(
-      sentence:
-        "\(console.safe(path)): stored\(place) on \(console.name(member.proven)), \(HumanFigures.bytes(size))\(before)")
+      sentence: "\(console.safe(path)): stored\(place(of: file, storedName)) on \(console.name(member.proven)), "
+        + HumanFigures.bytes(bytes) + before)
   }
 
   private func present(
@@ -412,7 +424,8 @@ struct Delivery: Sendable {
     console.tell(
       .present(
         ProgramEvent.Present(
-          peer: peer, file: path, path: path, bytes: bytes, sha256: digest.hexadecimal, takenOut: takenOut)))
+          peer: peer, file: path, path: path, bytes: bytes, sha256: digest.hexadecimal,
+          transferred: file.former.transferred, takenOut: takenOut)))
     guard listsFiles else { return }
     console.result(
       sentence:
@@ -434,14 +447,16 @@ struct Delivery: Sendable {
 
   /// - Parameter isTold: whether it goes to standard error; the event is written in any case, and the sum has the
   ///   reason.
-  private func failed(_ file: String, _ failure: TransferFailure, isTold: Bool = true) {
+  private func failed(_ file: GatheredFile, _ failure: TransferFailure, isTold: Bool = true) {
+    let name = file.path.readable
     console.tell(
       .failed(
         ProgramEvent.Failed(
-          peer: peer, file: file, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
+          peer: peer, file: name, reason: failure.word, message: failure.message, exitCode: failure.exitCode,
+          transferred: file.former.transferred)))
     guard isTold, console.listsFailures || console.counts.failed <= CommandLineLimits.fewFiles else { return }
     // A problem with a file on this side has nothing to do with the member.
     let place = failure.exitCode == .localFile ? "" : "\(console.name(member.proven)): "
-    console.problem("\(console.safe(file)): \(place)\(console.safe(failure.message))")
+    console.problem("\(console.safe(name)): \(place)\(console.safe(failure.message))")
   }
 }

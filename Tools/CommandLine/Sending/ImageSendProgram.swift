@@ -319,7 +319,7 @@ public struct ImageSendProgram: Sendable {
         .failed(
           ProgramEvent.Failed(
             peer: connection?.fingerprint, file: file.path.readable, reason: failure.word, message: failure.message,
-            exitCode: failure.exitCode)))
+            exitCode: failure.exitCode, transferred: file.former.transferred)))
       if names.count < limit { names.append(file.path.readable) }
     }
     // If there are many, the sum has the reason and the first ones.
