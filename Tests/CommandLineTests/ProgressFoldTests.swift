@@ -86,6 +86,49 @@ struct ProgressFoldTests {
     #expect(try (50..<60).contains(#require(bar.bytesPerSecond)))
   }
 
+  @Test("a resumed file has moved what came in this run, whether or not each step is seen")
+  func moved() {
+    var run = Run(files: 4, bytes: 4_000)
+    run.progress.open(kitchen)
+    // No figure is seen between the beginning and the end.
+    let unseen = run.begin("a.jpg", total: 1_000)
+    var ended = run.progress.end(unseen, isStored: true, resumedFrom: 700, at: run.now)
+    #expect(ended?.moved == 300)
+    let late = run.begin("b.jpg", total: 1_000)
+    run.progress.progress(late, done: 900, resumedFrom: 700)
+    ended = run.progress.end(late, isStored: false, at: run.now)
+    #expect(ended?.moved == 200)
+    // An existing file was compared, and differs.
+    let other = run.begin("c.jpg", total: 1_000)
+    run.progress.compare(other, done: 600)
+    run.progress.progress(other, done: 100)
+    ended = run.progress.end(other, isStored: true, at: run.now)
+    #expect(ended?.moved == 1_000)
+    let present = run.begin("d.jpg", total: 1_000)
+    run.progress.compare(present, done: 1_000)
+    ended = run.progress.end(present, isStored: false, at: run.now)
+    #expect(ended?.moved == 0)
+    ended = run.progress.end(present, isStored: false, at: run.now)
+    #expect(ended?.key == nil)
+  }
+
+  @Test("a receiver may have a whole file of which no more is left than it gets ahead")
+  func mayBeWhole() {
+    var run = Run()
+    let ahead = CommandLineLimits.bytesAhead
+    #expect(!run.progress.mayBeWhole(kitchen))
+    let large = run.begin("a.jpg", total: 3 * ahead)
+    run.progress.progress(large, done: 2 * ahead - 1)
+    #expect(!run.progress.mayBeWhole(kitchen))
+    run.progress.compare(large, done: 3 * ahead)
+    #expect(!run.progress.mayBeWhole(kitchen))
+    run.progress.progress(large, done: 2 * ahead)
+    #expect(run.progress.mayBeWhole(kitchen) && !run.progress.mayBeWhole(attic))
+    run.progress.end(large, isStored: false, at: run.now)
+    _ = run.begin("b.jpg", total: 5)
+    #expect(run.progress.mayBeWhole(kitchen))
+  }
+
   @Test("while files are counted the sum is marked, and nothing is said of the time left")
   func counting() throws {
     var run = Run(files: 0)

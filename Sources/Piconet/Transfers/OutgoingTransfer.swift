@@ -66,6 +66,7 @@ public final class OutgoingTransfer: Sendable {
   func accepted(offset: UInt64) {
     watched.update {
       $0.resumedFrom = offset
+      $0.isLacked = offset < source.size
       // A receiver that claims to have all of it counts as having stored nothing yet: the digest decides.
       $0.stored = offset < source.size ? offset : 0
     }

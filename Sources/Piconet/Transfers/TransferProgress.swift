@@ -11,6 +11,8 @@ public struct TransferProgress: Sendable, Hashable {
   /// Bytes that a side has read to find out whether the receiver has the content already: of the receiver's file before
   /// the offer is accepted, of the sender's afterwards. It grows only where this takes a while.
   public var compared: UInt64 = 0
+  /// Of what is sent, whether the receiver has said that it lacks content of it.
+  package var isLacked = false
   /// Whether this side has paused it.
   public var isPaused = false
   /// Whether the other side has paused it.

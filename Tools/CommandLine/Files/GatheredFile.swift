@@ -26,6 +26,15 @@ struct GatheredFile: Hashable, Sendable {
   /// Its name behind its folders.
   var offeredPath: String { (folder.map { $0.text + "/" } ?? "") + name.text }
 
+  /// How far a file has come that was given back.
+  struct FormerTries: Hashable, Sendable {
+    /// Bytes that have crossed the link.
+    var transferred: Int64 = 0
+    /// Bytes that were on their way when the receiver fell silent, if these were all that it lacked: then it may have
+    /// stored the file without its being known here.
+    var unconfirmed: Int64?
+  }
+
   /// A name and a folder that cards and sticks take, and no other file of the command has.
   struct CardPlace: Hashable, Sendable {
     let name: AcceptableName

@@ -33,6 +33,8 @@ enum CommandLineLimits {
   static let longestWait = Duration.seconds(365 * 86_400)
   /// A receiver that has come back this often without dealing with a single file is given up.
   static let fruitlessReturns = 3
+  /// Bytes of a file that may be at a receiver before it says so.
+  static let bytesAhead: Int64 = 2 << 20
   /// Relays that a program joins.
   static let relays = 4
 }

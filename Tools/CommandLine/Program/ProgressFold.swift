@@ -168,6 +168,14 @@ struct ProgressFold: Sendable {
     body(&files[index], &sides[side])
   }
 
+  /// Whether the peer may have all bytes of a file that is under way to it: what it is allowed to get ahead may have
+  /// arrived without its saying so.
+  func mayBeWhole(_ peer: TransferPeer) -> Bool {
+    files.contains { file in
+      file.peer == peer && file.total - (file.isComparing ? 0 : file.done) <= CommandLineLimits.bytesAhead
+    }
+  }
+
   // MARK: What is shown
 
   /// One bar for all, and one for each peer if there are several.

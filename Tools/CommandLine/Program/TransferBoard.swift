@@ -100,6 +100,9 @@ final class TransferBoard: Sendable {
     }
   }
 
+  /// Whether the peer may have all bytes of a file that is under way to it.
+  func mayBeWhole(_ peer: TransferPeer) -> Bool { state.withLock { $0.progress.mayBeWhole(peer) } }
+
   /// Shows progress until the task is cancelled.
   func show() async {
     let clock = ContinuousClock()

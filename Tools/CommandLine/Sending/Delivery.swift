@@ -15,6 +15,9 @@ struct Delivery: Sendable {
   let patience: Duration
   /// Whether the receiver may be found again if it is gone: then files without an outcome go back to the feed.
   var mayGoOn = false
+  /// Whether a receiver that may have all bytes of a file, and falls silent, is asked once more: its last word may be
+  /// lost.
+  var mayAskAgain = false
 
   /// What the files' tasks share.
   private final class Shared: Sendable {
@@ -28,6 +31,8 @@ struct Delivery: Sendable {
       var untried = 0
       /// Whether the receiver is there and takes nothing: another connection to it would change nothing.
       var isStalled = false
+      /// Whether the receiver is asked once more, over another connection.
+      var asksAgain = false
       /// Whether a receiver may have kept a part of one of them.
       var keepsPart = false
       var pace = ManifestPace()
@@ -64,7 +69,10 @@ struct Delivery: Sendable {
   }
 
   private func goesOn(after end: TransferFailure, _ shared: Shared) -> Bool {
-    mayGoOn && !shared.state.withLock({ $0.isStalled }) && ReceiverReturn.isPossible(after: end) && !Task.isCancelled
+    let (isStalled, asksAgain) = shared.state.withLock { ($0.isStalled, $0.asksAgain) }
+    // Then the tasks of the files are cancelled by `run`.
+    if asksAgain { return true }
+    return mayGoOn && !isStalled && ReceiverReturn.isPossible(after: end) && !Task.isCancelled
   }
 
   /// What has ended of what goes on at once.
@@ -194,9 +202,13 @@ struct Delivery: Sendable {
   /// Returns when nothing has moved for too long, and says so.
   private func watch(_ shared: Shared) async {
     while !Task.isCancelled {
+      let mayBeWhole = board.mayBeWhole(TransferPeer(member.proven))
       let end = shared.state.withLock { state -> ContinuousClock.Instant? in
         guard let failure = state.patience.failure(at: .now) else { return state.patience.end }
-        state.isStalled = state.end == nil
+        if state.end == nil {
+          state.asksAgain = mayGoOn && mayAskAgain && mayBeWhole
+          state.isStalled = !state.asksAgain
+        }
         state.end = state.end ?? failure
         return nil
       }
@@ -221,13 +233,19 @@ struct Delivery: Sendable {
       return await failedToOpen(file, error, shared)
     }
     defer { withExtendedLifetime(content) {} }
+    let isLacked = Guarded(false)
     do throws(PiconetError) {
-      let sent = try await transfer(file, content, key, shared)
-      board.end(key, isStored: !sent.wasAlreadyPresent)
-      stored(file, sent, without: content.clean?.takenOut ?? [])
+      let sent = try await transfer(file, content, key, isLacked, shared)
+      let moved = board.end(key, isStored: !sent.wasAlreadyPresent, resumedFrom: sent.resumedFrom)?.moved ?? 0
+      stored(file, sent, transferred: moved, without: content.clean?.takenOut ?? [])
     } catch {
       shared.state.withLock { $0.patience.moved(at: .now) }
-      board.end(key)
+      var file = file
+      if let ended = board.end(key) {
+        file.former.transferred.add(bytes: ended.moved)
+        let rest = max(0, ended.total - ended.done)
+        file.former.unconfirmed = isLacked.value && rest <= CommandLineLimits.bytesAhead ? rest : nil
+      }
       await ended(file, error, shared)
     }
   }
@@ -265,12 +283,14 @@ struct Delivery: Sendable {
   }
 
   /// Sends what was opened, and waits until the receiver has it.
+  /// - Parameter isLacked: set if the receiver says that it lacks content of it.
   private func transfer(
-    _ file: GatheredFile, _ content: Content, _ key: TransferBoard.Key, _ shared: Shared
+    _ file: GatheredFile, _ content: Content, _ key: TransferBoard.Key, _ isLacked: Guarded<Bool>, _ shared: Shared
   ) async throws(PiconetError) -> SentResource {
     let isFinishing = Mutex(false)
     defer { if isFinishing.withLock({ $0 }) { shared.state.withLock { $0.patience.finished() } } }
     let transfer = try await startSending(file, content, key, shared)
+    defer { isLacked.change { $0 = transfer.progress.isLacked } }
     let following = transfer.changes.follow { [board] compared in
       board.compared(key, done: compared)
       shared.state.withLock { $0.patience.moved(at: .now) }
@@ -420,6 +440,12 @@ struct Delivery: Sendable {
     _ file: GatheredFile, as storedName: String, bytes: Int64, _ digest: SHA256Digest,
     without takenOut: Set<LocationKind>
   ) {
+    // It was this run that stored it.
+    if let unconfirmed = file.former.unconfirmed {
+      var file = file
+      file.former.transferred.add(bytes: unconfirmed)
+      return stored(file, as: storedName, bytes: bytes, digest, without: takenOut)
+    }
     let path = file.path.readable
     console.tell(
       .present(

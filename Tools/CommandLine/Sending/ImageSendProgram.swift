@@ -262,11 +262,18 @@ public struct ImageSendProgram: Sendable {
     var member = first
     // One that comes back again and again and takes nothing is given up, unless the person wants to wait.
     var fruitless = 0
+    // Asked once more a receiver either has the file or never says so.
+    var mayAskAgain = true
     while true {
       let before = console.counts
       let mayGoOn = arguments.wait != nil || fruitless < CommandLineLimits.fruitlessReturns
-      guard let end = await deliver(feed, gathering, to: member, connection.node, board, mayGoOn: mayGoOn) else {
-        return
+      guard
+        let end = await deliver(
+          feed, gathering, to: member, connection.node, board, mayGoOn: mayGoOn, mayAskAgain: mayAskAgain)
+      else { return }
+      if end.word == "timed-out" {
+        mayAskAgain = false
+        console.note("\(console.name(member.proven)): \(end.message): asking once more")
       }
       fruitless = console.counts == before ? fruitless + 1 : 0
       let former = member
@@ -283,7 +290,7 @@ public struct ImageSendProgram: Sendable {
   /// - Returns: why the receiver is gone, if it may come back.
   private func deliver(
     _ feed: FileFeed, _ gathering: GatheringNotes, to member: Member, _ node: Node, _ board: TransferBoard,
-    mayGoOn: Bool
+    mayGoOn: Bool, mayAskAgain: Bool
   ) async -> TransferFailure? {
     let notes = ConnectionNotes(node: node, console: console)
     let watching = Task { await notes.watch() }
@@ -291,7 +298,8 @@ public struct ImageSendProgram: Sendable {
     let following = Task { await manifests.follow(node.session) }
     let end = await Delivery(
       member: member, files: feed, console: console, gathering: gathering, location: location, board: board,
-      notes: notes, manifests: manifests, patience: arguments.timeout, mayGoOn: mayGoOn
+      notes: notes, manifests: manifests, patience: arguments.timeout, mayGoOn: mayGoOn,
+      mayAskAgain: mayAskAgain
     ).run()
     following.cancel()
     watching.cancel()
