@@ -26,6 +26,8 @@ enum CommandLineLimits {
   /// Questions about strangers that are asked at once: a person reads one after the other.
   static let questions = 1
   static let filesStoredAtOnce = 8
+  /// Offers, of all senders together, that were refused for their names and may come again under others.
+  static let offersToRename = 256
   /// How many files of a sender are stored at once if nothing of them is kept when they are interrupted: each needs one
   /// descriptor, a larger one two.
   static let smallFilesStoredAtOnce = 32

@@ -35,6 +35,8 @@ final class OfferDesk: Sendable {
     var stored = 0
     /// Files that did not arrive whole, and of which a part may be kept that another transfer can go on with.
     var parts: Set<Part> = []
+    /// Offers that were refused for their names, and have not come under others.
+    var renamings = OffersToRename<IncomingOffer>()
   }
 
   /// The gates of one sender.
@@ -105,6 +107,7 @@ final class OfferDesk: Sendable {
   func left(_ member: ProvenMember) {
     state.withLock { $0.gates[member.id] = nil }
     consents.forget(member.id)
+    tellRefusedNames(of: member.id)
     let sender = TransferPeer(member)
     if sums.left(sender) { over(sender) }
   }
@@ -120,11 +123,20 @@ final class OfferDesk: Sendable {
     await take(offer, of: sender)
     let isHere = node.session.members.contains { $0.id == offer.sender.id }
     // It may have left before its offer was read.
-    if !isHere { state.withLock { $0.gates[offer.sender.id] = nil } }
+    if !isHere {
+      state.withLock { $0.gates[offer.sender.id] = nil }
+      tellRefusedNames(of: offer.sender.id)
+    }
     if sums.end(sender, isHere: isHere) { over(sender) }
   }
 
+  /// They have not come again under other names.
+  private func tellRefusedNames(of sender: NodeID?) {
+    for held in state.withLock({ $0.renamings.takeAll(of: sender) }) { failed(held.offer, held.name, held.failure) }
+  }
+
   private func take(_ offer: IncomingOffer, of sender: TransferPeer) async {
+    state.withLock { $0.renamings.cameAgain(.init(offer)) }
     let peer = sender.fingerprint
     let folder = offer.rawFolder.isEmpty ? [] : offer.rawFolder + [0x2F]
     let name = String(decoding: folder + offer.rawName, as: UTF8.self)
@@ -292,7 +304,11 @@ final class OfferDesk: Sendable {
             + NoticeBudget.words(suppressed))
       } else {
         let isBeyond = error.code == .declined && share?.isBeyond == true
-        failed(offer, name, isBeyond ? Self.beyondDailyLimit : TransferFailure(error, on: .receiver))
+        let failure = isBeyond ? Self.beyondDailyLimit : TransferFailure(error, on: .receiver)
+        // Its sender offers it again at once, under a name that the disk takes.
+        let held = OffersToRename.Held(offer: offer, name: name, failure: failure)
+        if error.code == .nameRefused, state.withLock({ $0.renamings.hold(.init(offer), held) }) { return .failed }
+        failed(offer, name, failure)
         if error.mayGoOn, offer.isResumable {
           state.withLock { state in
             let part = Part(peer: peer, name: name)
@@ -386,7 +402,10 @@ final class OfferDesk: Sendable {
   }
 
   /// At the end of the run, for the senders that are still here.
-  func tellSums() { sums.tellAll() }
+  func tellSums() {
+    tellRefusedNames(of: nil)
+    sums.tellAll()
+  }
 
   /// At the end of the run.
   func tellParts() {
