@@ -59,6 +59,44 @@ struct AskingTests {
     }
   }
 
+  @Test("after a yes the receiver says that it waits while the sender's person still compares")
+  func waits() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true, knownTo: [])
+      let sender = try scene.start(
+        "imagesend", ["--name", "Tablet", "--to", "Kitchen", try scene.photo("a.jpg")], state: "sender",
+        onTerminal: true)
+      #expect(await sender.shows("Send?"), "\(sender.error)")
+      #expect(await receiver.shows(AcceptQuestion.Wording.accept.prompt), "\(receiver.error)")
+      receiver.type("y\n")
+      #expect(await receiver.shows("Waiting for Tablet"), "\(receiver.error)")
+      #expect(await receiver.shows(" to confirm..."), "\(receiver.error)")
+      sender.type("y\n")
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(try scene.received() == ["a.jpg"])
+    }
+  }
+
+  @Test("on a terminal a photo that is there already has one line, with its path")
+  func present() async throws {
+    try await ToolScene.run { scene in
+      try scene.introduce("Kitchen", as: "Kitchen", to: "sender")
+      let receiver = try scene.start(
+        "imagerecv", ["--name", "Kitchen", "--directory", scene.into, "--accept", "all"], state: "Kitchen",
+        onTerminal: true, outputOnTerminal: true)
+      #expect(await receiver.shows("listening on"), "\(receiver.error)")
+      let photo = try scene.photo("a.jpg")
+      for _ in 1...2 {
+        let sender = try scene.sender("--to", "Kitchen", photo)
+        #expect(await sender.end() == 0, "\(sender.error)")
+      }
+      #expect(await receiver.shows("\(scene.into)/a.jpg: already there"), "\(receiver.error)")
+      let text = receiver.output + receiver.error
+      #expect(text.components(separatedBy: "already there").count == 2, "\(text)")
+      #expect(text.components(separatedBy: "/a.jpg").count == 3, "\(text)")
+    }
+  }
+
   @Test("a device that the sender's person has not confirmed learns how many files there are, and no name of one")
   func firstContact() async throws {
     try await ToolScene.run { scene in

@@ -1,6 +1,7 @@
 import Piconet
 
-/// What is known about the connection to a peer, in words.
+/// What the connection to a peer was like, in words. What was queued or not acknowledged when it was looked at last has
+/// arrived or was given up since: that is not among them.
 struct ConnectionFigures: Sendable {
   private let statistics: MemberStatistics
 
@@ -13,10 +14,6 @@ struct ConnectionFigures: Sendable {
       "connection: \(statistics.transport.map { "\($0)" } ?? "no link now"), " + roundTrip,
       "sent \(Self.traffic(sent)); received \(Self.traffic(received)); sent again "
         + "\(Self.traffic(frames: statistics.retransmitted.frames, statistics.retransmitted.bytes)); dropped \(dropped)",
-      "queued \(Self.bytes(statistics.queuedBytes + statistics.linkBytes)), not acknowledged "
-        + "\(Self.traffic(frames: statistics.unacknowledgedFrames, UInt64(clamping: statistics.unacknowledgedBytes))); "
-        + "credit \(HumanFigures.bytes(Int64(clamping: statistics.sendCredit))) to send, "
-        + "\(HumanFigures.bytes(Int64(clamping: statistics.receiveCredit))) to receive",
     ]
   }
 
@@ -26,8 +23,6 @@ struct ConnectionFigures: Sendable {
       + [roundTrip.shortest, roundTrip.smoothed, roundTrip.last].map { PingStatistics.text($0) }.joined(separator: "/")
       + " ms"
   }
-
-  private static func bytes(_ count: Int) -> String { HumanFigures.bytes(Int64(clamping: count)) }
 
   private static func traffic(_ count: MemberStatistics.Traffic) -> String {
     traffic(frames: count.frames, count.bytes)

@@ -185,6 +185,14 @@ final class Console: Sendable {
   /// Writes the path of a stored file: to a pipe unchanged, so that the reader can open it.
   func result(path: String) { result(isTerminal ? safe(path) : path) }
 
+  /// Writes the path of a file with a remark: a terminal shows both in one line, a pipe gets the path alone.
+  /// - Parameter note: goes to standard error where the remark is not shown.
+  func result(path: String, remark: String, note: String) {
+    if isTerminal, !isJSON { return result("\(safe(path)): \(remark)") }
+    result(path: path)
+    self.note(note)
+  }
+
   /// Reports a failure of the whole run, or of a part of it other than a single file.
   func fail(_ word: String, _ message: String, _ code: ExitCode, peer: String? = nil, event: Bool = true) {
     state.withLock { _ = $0.codes.insert(code) }

@@ -113,7 +113,7 @@ struct InvitationDesk: Sendable {
           let answer = await ask(invitation, code, &lastQuestion)
           let rights = Self.rights(after: answer)
           if rights != nil { taken.change { $0[invitation.peer.fingerprint] = invitation.peer.petname } }
-          if rights != nil || answer == .once { group.addTask { await finish(invitation, remembers: rights) } }
+          if rights != nil || answer == .once { group.addTask { await confirm(invitation, remembers: rights) } }
         }
       }
       group.cancelAll()
@@ -155,6 +155,20 @@ struct InvitationDesk: Sendable {
     case .once, .no, .codesDiffer, .none, .hungUp: nil
     }
   }
+
+  /// The person here has said yes. One on the other side may compare the codes, too: silence would look as if the
+  /// program hangs.
+  private func confirm(_ invitation: Invitation, remembers rights: Set<PeerRight.Action>?) async {
+    let hint = Task {
+      try await ContinuousClock().sleep(for: Self.hintTime)
+      console.note("Waiting for \(console.name(invitation.peer)) to confirm...")
+    }
+    await finish(invitation, remembers: rights)
+    hint.cancel()
+  }
+
+  /// Most peers have confirmed before.
+  private static let hintTime = Duration.milliseconds(700)
 
   private func finish(_ invitation: Invitation, remembers rights: Set<PeerRight.Action>? = nil) async {
     consents?.letIn(invitation.peer.id)

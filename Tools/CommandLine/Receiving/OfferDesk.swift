@@ -337,9 +337,8 @@ final class OfferDesk: Sendable {
           transferred: transferred, suppressed: NoticeBudget.figure(suppressed))),
       of: sender, isWritten: suppressed != nil)
     guard let suppressed, sums.listsFile(of: sender) else { return }
-    console.result(path: path)
-    console.note(
-      "\(console.safe(name)) from \(console.name(member)): already there" + NoticeBudget.words(suppressed))
+    let remark = "already there" + NoticeBudget.words(suppressed)
+    console.result(path: path, remark: remark, note: "\(console.safe(name)) from \(console.name(member)): \(remark)")
   }
 
   // MARK: Files that a sender asks about
