@@ -43,7 +43,8 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let version = Code(known: .version)
     /// The peer's key is not trusted: it changed, is not remembered, or is not the pinned one.
     public static let identity = Code(known: .identity)
-    /// A person compared the short codes and they differ, or the attempt broke off before both sides had compared them.
+    /// A person compared the short codes and they differ, or the other side broke the rules of comparing them. A link
+    /// that breaks meanwhile is `linkFailed`.
     public static let codeMismatch = Code(known: .codeMismatch)
     /// The peer can be invited only by its code, which a person has to type
     /// (`Node.invite(_:proving:context:timeout:transports:proven:)`).

@@ -172,11 +172,12 @@ extension Invitations {
     let words = "the attempt broke off before both sides had compared the code"
     return switch ending.reason.known {
     case .codeMismatch, .declined, .identity, .shuttingDown: ending
-    case .timedOut, .cancelled, .left:
+    // No person has found that the codes differ. When a peer falls silent, chance decides which of these comes first.
+    case .timedOut, .cancelled, .left, .linkFailed, .idle, .restarted, .noSuchAssociation, .unreachable:
       Ending(ending.reason, ending.blame, ending.detail.isEmpty ? words : "\(words): \(ending.detail)")
-    case .full, .version, .wrongSession, .duplicateLink, .protocolBroken, .limitExceeded, .removed, .linkFailed, .idle,
-      .noSuchAssociation, .restarted, .selfConnection, .alreadyConnected, .inProgress, .unreachable, .notSupported,
-      .notAvailable, .codeNeeded, .wrongCode, .nameRefused, .tooLarge, .diskFull, .noPermission, .exists,
+    case .full, .version, .wrongSession, .duplicateLink, .protocolBroken, .limitExceeded, .removed, .selfConnection,
+      .alreadyConnected, .inProgress, .notSupported, .notAvailable, .codeNeeded, .wrongCode, .nameRefused, .tooLarge,
+      .diskFull, .noPermission, .exists,
       .digestMismatch, .sizeMismatch, .directoryVanished, .sourceChanged, .sourceUnreadable, .notWanted, .storageFailed,
       .tooManyTransfers, .internalError, nil:
       Ending(.codeMismatch, ending.blame, "\(words): \(ending)")

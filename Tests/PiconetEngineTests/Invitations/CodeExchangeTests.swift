@@ -274,6 +274,24 @@ struct CodeExchangeTests {
     #expect(one.side.census.members == 0 && one.side.census.attempts == 0)
   }
 
+  @Test(
+    "a link that breaks while the codes are compared ends as one that falls silent: no person has found them differ")
+  func breakOffs() {
+    for how in ["link", "silence", "gone"] {
+      let one = inviting()
+      one.receive(.codeNonce(someNonce))
+      switch how {
+      case "link": one.side.take(.linkClosed(one.link, .failed(LinkFailure(.reset))))
+      case "silence": one.side.wait(.seconds(20))
+      default: one.receive(.close(.left, detail: ""))
+      }
+      let end = ending(one.side.log)
+      #expect(
+        end.map { [.linkFailed, .timedOut, .left].contains($0.reason) } == true, "\(how): \(String(describing: end))")
+      #expect(end?.detail.contains("broke off") == true, "\(how)")
+    }
+  }
+
   // MARK: A policy that asks
 
   @Test(
