@@ -19,6 +19,16 @@ struct ManualPageTests {
     #expect(PublishedCommand.programs.map(\.page) == ["imagesend", "imagerecv", "piconet"])
   }
 
+  @Test("no text of an option or section has two spaces in a row, which a page would show")
+  func singleSpaces() {
+    for command in PublishedCommand.all {
+      let description = command.description
+      let texts =
+        description.options.map(\.help) + description.sections.flatMap(\.rows).map(\.1) + [description.summary]
+      for text in texts { #expect(!text.contains("  "), "\(command.page): \(text)") }
+    }
+  }
+
   @Test(
     "each has every option of --help, with its letter, its argument and its text, and every section", arguments: pages)
   func options(name: String) throws {

@@ -31,7 +31,7 @@ open class MCSession: NSObject, @unchecked Sendable {
   ///   - identity: nil, or one `NodeIdentity` of Piconet (a key and its certificates), which stands for Apple's
   ///     `SecIdentity` and those behind it. With anything else the session connects to no one, and `error(forPeer:)`
   ///     says why.
-  ///   - encryptionPreference: whom it meets.
+  ///   - encryptionPreference: which encryption settings a peer must have to connect.
   public init(
     peer myPeerID: MCPeerID, securityIdentity identity: [Any]?, encryptionPreference: MCEncryptionPreference
   ) {

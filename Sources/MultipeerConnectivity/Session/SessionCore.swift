@@ -191,6 +191,6 @@ final class SessionCore: @unchecked Sendable {
     } catch {
       throw MCError(error)
     }
-    throw MCError(.unavailable, "as much waits for a peer as may; it takes nothing at the moment")
+    throw MCError(.unavailable, "the send queue of a peer is full (32 MiB); it takes nothing at the moment")
   }
 }

@@ -208,7 +208,7 @@ public final class Node: Sendable {
   /// - Parameters:
   ///   - address: as a person writes it.
   ///   - expected: the key that must answer; anybody else is refused with `identity`.
-  ///   - context: as of `invite`, like all that follows.
+  ///   - context: see `invite(_:context:timeout:transports:proven:code:)`; the remaining parameters mean the same.
   ///   - timeout: the whole attempt. Default 30 s.
   ///   - transports: those by which it may be dialled.
   ///   - proven: called once the peer's key is proven.
@@ -231,7 +231,7 @@ public final class Node: Sendable {
   /// - Parameters:
   ///   - addresses: all of one device.
   ///   - expected: the key that must answer; anybody else is refused with `identity`.
-  ///   - context: as of `invite`, like all that follows.
+  ///   - context: see `invite(_:context:timeout:transports:proven:code:)`; the remaining parameters mean the same.
   ///   - timeout: the whole attempt. Default 30 s.
   ///   - proven: called once the peer's key is proven.
   ///   - code: called with the short code to be shown.

@@ -102,7 +102,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     if !isClosed { loop.execute { [self] in judge.seeks(peer.id.peer, as: peer.sought) } }
   }
 
-  /// As what a peer that is being sought was found, if it calls itself otherwise.
+  /// The name under which we looked for this peer, if the peer now uses a different one.
   func otherName(of peer: ProvenMember, than sought: String) async -> String? {
     if isClosed { return AdvertisedNames.isName(peer.name, advertisedAs: sought) ? nil : sought }
     return await loop.perform { [self] in judge.contradicted(peer.fingerprint, peer.name) }

@@ -76,7 +76,7 @@ struct ScanSchedule: Sendable {
   }
 
   /// Another node of this process scans: a node that rests joins it for as long as it lasts, since the radio is taken
-  /// anyway. Only when both rest do others get the radio, and does BlueZ forget whom it has heard.
+  /// anyway. Only while both rest can others use the radio, and BlueZ forgets the devices it has heard.
   mutating func siblingScans(_ window: ScanWindow, at now: Instant) {
     guard now < window.until else { return }
     sibling = window

@@ -342,7 +342,7 @@ public struct PeerCalls: Sendable {
     return nil
   }
 
-  /// An answer to a call that is over is none: the two have crossed.
+  /// Ignores an answer to a call that has already ended. The two crossed on the wire.
   private mutating func settle(_ number: UInt64, _ answer: Answer) -> [Effect] {
     made.removeValue(forKey: number) == nil ? [] : [.settle(number, answer)]
   }

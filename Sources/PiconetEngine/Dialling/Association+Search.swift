@@ -103,7 +103,7 @@ extension Association {
   }
 
   private func isNowhere(_ surroundings: Surroundings) -> Bool {
-    // It may never have been where else it was dialled.
+    // The other addresses that were dialled may never have been this node's.
     if addresses.lastKind == .relay { return false }
     let kinds = Set(addresses.seen(surroundings.addresses(of: node)).map(\.kind))
     return !kinds.isEmpty && kinds.isSubset(of: search?.goneKinds ?? [])

@@ -3,8 +3,8 @@ import PiconetWire
 /// The places of the group that this node is in: who holds one, as far as is known here, and whether there are more
 /// than there may be.
 struct GroupPlaces {
-  /// After this long no race for a place can be undecided any more: whoever was a member before keeps its place,
-  /// whatever a newcomer says.
+  /// Upper bound on how long a race for the last place can remain undecided. After it an earlier member keeps its
+  /// place, whatever a newcomer says.
   static let settledAfter = Duration.seconds(60)
   /// Members are told of a change of the group after this pause, together with those that follow meanwhile.
   private static let viewPause = Duration.milliseconds(200)

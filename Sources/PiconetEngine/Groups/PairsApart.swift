@@ -1,8 +1,7 @@
 import PiconetWire
 
-/// Pairs of our members that introductions have not brought together, for the places of the group: a group in which not
-/// every two are members of one another may have more members than places though nobody has too many. Whoever has two
-/// that stay apart for that is the one that can see it, and leaves the later of them.
+/// Pairs of our members that could not connect to each other. Such a group can exceed its capacity without any single
+/// node exceeding its own. A node that sees a failed pair disconnects the member that joined later.
 struct PairsApart {
   /// What has kept two members apart.
   enum Cause {

@@ -44,7 +44,7 @@ extension NodeDriver {
     _ = listenOnAll()
   }
 
-  /// Nobody reaches a radio that answers nobody.
+  /// Tells the radio to accept connections while a hidden node still expects a peer.
   private func tellExpecting() {
     guard radio != nil else { return }
     let isExpecting = listening == .expected && (wasReachedByRadio || engine.expectsPeers)

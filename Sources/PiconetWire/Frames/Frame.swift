@@ -76,9 +76,9 @@ public enum Frame: Equatable, Sendable {
   case removed(by: NodeID)
   /// A member introduces another one of its members to us.
   indirect case introduce(Introduce)
-  /// The answer: this node is a member here.
+  /// Positive answer to `introduce`: this node is a member here.
   case introduced(NodeID)
-  /// The answer: it is none, for this reason.
+  /// Negative answer to `introduce`: the node did not become a member, for this reason.
   case introductionFailed(NodeID, Reason, detail: String)
   /// The introducer takes its introduction back.
   case withdrawIntroduction(NodeID, Reason)

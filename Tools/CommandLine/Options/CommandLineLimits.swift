@@ -31,7 +31,7 @@ enum CommandLineLimits {
   /// How many files of a sender are stored at once if nothing of them is kept when they are interrupted: each needs one
   /// descriptor, a larger one two.
   static let smallFilesStoredAtOnce = 32
-  /// How long imagesend waits for a receiver if no time is given: for ever, as far as a person is concerned.
+  /// How long imagesend waits for a receiver if `--wait` has no time: a year, which stands for no limit.
   static let longestWait = Duration.seconds(365 * 86_400)
   /// A receiver that has come back this often without dealing with a single file is given up.
   static let fruitlessReturns = 3

@@ -31,7 +31,8 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
     Option(
       "thumbnails",
       help: """
-        how the question shows what the first photos look like: by kitty's or sixel graphics, in coloured characters, or not         (default: as the terminal can, and not with NO_COLOR)
+        how the question shows what the first photos look like: by kitty's or sixel graphics, in coloured characters, or \
+        not (default: as the terminal can, and not with NO_COLOR)
         """,
       .value(name: ThumbnailChoice.choices) { (arguments, value) throws(UnacceptableValue) in
         arguments.thumbnails = try ThumbnailChoice(value)

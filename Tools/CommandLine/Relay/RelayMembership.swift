@@ -57,7 +57,7 @@ final class RelayMembership: Sendable {
     configuration.transports.append(.relay)
   }
 
-  /// Whether this node is there as a relay alone.
+  /// Whether this node was joined only as a relay.
   func contains(_ node: NodeID) -> Bool { relays.value.keys.contains(node) }
 
   /// What happens in the session.

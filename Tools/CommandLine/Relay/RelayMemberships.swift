@@ -7,7 +7,7 @@ struct RelayMemberships: Sendable {
 
   var isEmpty: Bool { all.isEmpty }
 
-  /// Whether this node is there as a relay alone.
+  /// Whether this node was joined only as a relay.
   func contains(_ node: NodeID) -> Bool { all.contains { $0.contains(node) } }
 
   /// What happens in the session.

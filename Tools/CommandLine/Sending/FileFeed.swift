@@ -40,7 +40,8 @@ actor FileFeed {
 }
 
 extension FileFeed {
-  /// A file that was taken has no outcome, and is the next one again. There are never more than were under way at once.
+  /// Puts a file back at the head of the queue because it was not completed. There are never more than were under way
+  /// at once.
   func giveBack(_ file: GatheredFile) { returned.append(file) }
 }
 

@@ -85,7 +85,8 @@ final class FirstContact: Sendable {
 
   /// Makes the node ask, or let in only the key that was given, or those that may be sent to. Beside a key that was
   /// given, it asks about relays. A code is proven after the handshake, so with one any device gets that far.
-  /// - Parameter relays: what relays are looked for by: known ones of these names are let in besides the key.
+  /// - Parameter relays: names of relays to search for. Known relays with these names are accepted in addition to the
+  ///   pinned key.
   func prepare(_ configuration: inout NodeConfiguration, relays: [DialTarget] = []) {
     if let fingerprint, relays.isEmpty || !asks {
       configuration.trust = .pinned(relays.reduce(into: [fingerprint]) { $0.formUnion(keys(of: $1)) })
@@ -296,7 +297,7 @@ final class FirstContact: Sendable {
     } else if let address, asks, peer.known != nil, known.entry(at: address)?.id != peer.fingerprint {
       // We know this peer, but no one has confirmed that it is the one at this address.
       let what =
-        "At \(console.safe(address)) answers \(console.describe(peer)), known, whom nobody has met there before. 'yes' remembers it."
+        "At \(console.safe(address)) answers \(console.describe(peer)), known, but not from this address. 'yes' remembers it."
       switch await ask(peer, what, Self.wordingWithoutCodes) {
       // No codes were compared, so the key's confirmation stays as it was.
       case .yes: confirmation = .firstUse
