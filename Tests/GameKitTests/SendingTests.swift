@@ -66,7 +66,7 @@ struct SendingTests {
     }
   }
 
-  @Test("a peer that reads nothing makes send throw above 16 MiB, which never waits, and what was queued arrives")
+  @Test("a peer that reads nothing makes send throw above 64 MiB, which never waits, and what was queued arrives")
   func nobodyReads() async throws {
     let id = Side.freshID()
     let anna = Side("Anna", in: id)
@@ -82,11 +82,18 @@ struct SendingTests {
       let piece = Data(repeating: 1, count: 64 * 1024)
       var sent = 0
       // The first that is refused: while what is queued goes on its way, the next may have room again.
-      while sent < 1_000, !throwsCode(.transportError, { try session.sendData(toAllPeers: piece, with: .reliable) }) {
+      while sent < 2_000, !throwsCode(.transportError, { try session.sendData(toAllPeers: piece, with: .reliable) }) {
         sent += 1
       }
       // What waits, and what is on its way within the windows of both sides.
-      #expect((200..<400).contains(sent), "\(sent)")
+      #expect((968..<1_168).contains(sent), "\(sent)")
+      do {
+        for _ in 0..<64 { try session.sendData(toAllPeers: piece, with: .reliable) }
+        Issue.record("there was room for 4 MiB more")
+      } catch let error as GKSessionError {
+        #expect(error.localizedDescription.contains("64 MiB wait for 'Node'"), "\(error.localizedDescription)")
+        #expect(error.localizedDescription.contains("once the peer has received"))
+      }
       // Such a message never waits: it goes, or it is dropped.
       try session.sendData(toAllPeers: Data([9]), with: .unreliable)
       #expect(anna.told.contains("connected Node"))
@@ -98,6 +105,22 @@ struct SendingTests {
         if read == sent { break }
       }
       #expect(read == sent)
+    }
+  }
+
+  @Test("a picture of 48 MiB goes in slices, in a loop that waits for nothing")
+  func slices() async throws {
+    try await connected { anna, ben in
+      let slices = (48 << 20) / 90_000
+      for number in 0..<slices {
+        try anna.session.send(
+          Data(repeating: UInt8(truncatingIfNeeded: number), count: 90_000), toPeers: [anna.id(of: ben)],
+          with: .reliable)
+      }
+      try anna.session.sendData(toAllPeers: Data("done".utf8), with: .reliable)
+      await ben.wait(for: "data Anna done")
+      #expect(ben.received.count == slices + 1)
+      #expect(ben.received.enumerated().dropLast().allSatisfy { $1.first == UInt8(truncatingIfNeeded: $0) })
     }
   }
 
@@ -166,6 +189,24 @@ struct SendingTests {
       }
       try anna.session.sendData(toAllPeers: Data("3".utf8), with: .reliable)
       #expect(await next(third.stream) == "Anna 3")
+      let fourth = AsyncStream<UInt>.makeStream()
+      ben.session.setDataReceiveHandler(
+        { _, _, _, context in fourth.continuation.yield(UInt(bitPattern: context)) }, withContext: context)
+      try anna.session.sendData(toAllPeers: Data("4".utf8), with: .reliable)
+      #expect(await next(fourth.stream) == UInt(bitPattern: context))
+      let receive: @MainActor (Data, String, GKSession) -> Void = { data, _, _ in
+        third.continuation.yield(String(decoding: data, as: UTF8.self))
+      }
+      ben.session.setDataReceiveHandler(receive, withContext: nil)
+      try anna.session.sendData(toAllPeers: Data("5".utf8), with: .reliable)
+      #expect(await next(third.stream) == "5")
+      // Of those from before Swift 6.
+      let old: (Data, String, GKSession, UnsafeMutableRawPointer?) -> Void = { data, _, _, _ in
+        third.continuation.yield(String(decoding: data, as: UTF8.self))
+      }
+      ben.session.setDataReceiveHandler(old, withContext: nil)
+      try anna.session.sendData(toAllPeers: Data("6".utf8), with: .reliable)
+      #expect(await next(third.stream) == "6")
       // Nobody else keeps a handler.
       withExtendedLifetime((first, second)) {}
     }

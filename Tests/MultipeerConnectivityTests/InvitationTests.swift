@@ -23,6 +23,34 @@ struct InvitationTests {
     ben.leave()
   }
 
+  @Test("what came of a former attempt is no error of a peer that is connected")
+  func errorOfConnected() async throws {
+    let type = Player.serviceType()
+    let (anna, ben) = (Player("Anna", type), Player("Ben", type))
+    ben.answers = { _ in false }
+    ben.advertise()
+    anna.browse()
+    await anna.sees("found Ben")
+    let peer = try #require(anna.peer(named: "Ben"))
+    anna.invite(peer)
+    await anna.sees("Ben notConnected")
+    #expect(anna.session.error(forPeer: ben.peer)?.code == .cancelled)
+    ben.answers = { _ in true }
+    anna.changed = { player, peer, state in
+      guard state == .connected, let error = player.session.error(forPeer: peer) else { return }
+      Issue.record("connected, and told \(error)")
+    }
+    anna.invite(peer)
+    await anna.sees("Ben connected")
+    await ben.sees("Anna connected")
+    #expect(anna.session.error(forPeer: ben.peer) == nil)
+    ben.session.disconnect()
+    await anna.sees("Ben notConnected", 2)
+    #expect(anna.session.error(forPeer: ben.peer)?.code == .notConnected)
+    anna.leave()
+    ben.leave()
+  }
+
   @Test("one that nobody answers ends when the inviter's patience does")
   func unanswered() async throws {
     let type = Player.serviceType()

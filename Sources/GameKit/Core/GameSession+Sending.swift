@@ -26,8 +26,7 @@ extension GameSession {
       let isReliable = { (member: Member) in mode == .reliable || data.count > member.proven.unreliableLimit }
       for member in members where isReliable(member) {
         guard state.outgoing[member.id, default: OutgoingQueue()].hasRoom(for: data.count) else {
-          throw GKSessionError(
-            .transportError, "\(OutgoingQueue.byteLimit) bytes wait for a peer that does not read.")
+          throw GKSessionError(.transportError, Self.fullQueue(of: member))
         }
       }
       for member in members {
@@ -38,6 +37,12 @@ extension GameSession {
         }
       }
     }
+  }
+
+  private static func fullQueue(of member: Member) -> String {
+    let peer = String(String.UnicodeScalarView(member.name.unicodeScalars.filter { $0.value >= 0x20 }))
+    return "\(OutgoingQueue.byteLimit >> 20) MiB wait for '\(peer)', the most for one peer, and this was queued for "
+      + "none. Send it again once the peer has received some of them."
   }
 
   private func member(_ peerID: String, in state: State) throws -> Member {

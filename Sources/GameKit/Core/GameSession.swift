@@ -301,9 +301,9 @@ final class GameSession: Sendable {
       }
     case .object(let handler, let context):
       handler.handler?.receive(data, fromPeer: peer, in: session, context: UnsafeMutableRawPointer(bitPattern: context))
-    case .closure(let handler):
+    case .closure(let handler, let context):
       // The caller is on the main queue.
-      MainActor.assumeIsolated { handler(data, peer, session) }
+      MainActor.assumeIsolated { handler(data, peer, session, UnsafeMutableRawPointer(bitPattern: context)) }
     }
   }
 }

@@ -1,7 +1,7 @@
 /// Messages that wait because their peer does not take more now.
 struct OutgoingQueue: Sendable {
-  /// For one peer. Above it `send` throws.
-  static let byteLimit = 16 << 20
+  /// For one peer. Above it `send` throws. A picture that is sent in slices, in a loop, waits here whole.
+  static let byteLimit = 64 << 20
   /// What each message counts in addition to its bytes.
   static let messageCost = 64
 

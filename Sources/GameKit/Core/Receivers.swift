@@ -8,7 +8,7 @@ struct Receivers: Sendable {
     case nobody
     /// The context is a pointer of the program's, which only goes through here.
     case object(WeakHandler, context: UInt)
-    case closure(@MainActor (Data, String, GKSession) -> Void)
+    case closure(@MainActor (Data, String, GKSession, UnsafeMutableRawPointer?) -> Void, context: UInt)
   }
 
   var session = WeakSession(nil)

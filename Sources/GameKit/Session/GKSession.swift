@@ -82,7 +82,7 @@ open class GKSession: NSObject, @unchecked Sendable {
   ///   - peers: their ids, as `String`. One that is named twice gets it twice.
   /// - Throws: a `GKSessionError`, and then nothing was queued for any peer: `invalidParameterError` without data, or
   ///   without peers; `dataTooBigError`; `peerNotFoundError`; `notConnectedError`; `transportError` if for one of them
-  ///   16 MiB wait already.
+  ///   64 MiB wait already: try again once it has received some of them.
   open func send(_ data: Data!, toPeers peers: [Any]!, with mode: GKSendDataMode) throws {
     guard let peers, !peers.isEmpty else {
       throw GKSessionError(.invalidParameterError, "Data is to be sent to at least one peer.")
@@ -103,18 +103,21 @@ open class GKSession: NSObject, @unchecked Sendable {
   /// Sets the object that gets the data that peers send, in place of the previous one; nil: none, and the data is
   /// dropped. What comes before the first handler is set waits for it, up to 1 MiB.
   /// - Parameters:
-  ///   - handler: an object of a class that conforms to `GKSessionDataReceiveHandler`; not retained. For any other
+  ///   - handler: an object of a class that conforms to `GKSessionDataReceiveHandler`, not retained; or a closure. For any other
   ///     object the delegate is told `didFailWithError` with `invalidParameterError`.
   ///   - context: handed to the handler with each message.
+  @_disfavoredOverload  // The compiler takes a closure for an `Any` otherwise.
   open func setDataReceiveHandler(_ handler: Any!, withContext context: UnsafeMutableRawPointer!) {
     guard let handler else { return core.setHandler(.nobody) }
+    let context = context.map { UInt(bitPattern: $0) } ?? 0
+    if let closure = ReceiveClosure(handler) { return core.setHandler(.closure(closure.call, context: context)) }
     guard let receiver = handler as? any GKSessionDataReceiveHandler else {
       return core.report(
         GKSessionError(
           .invalidParameterError,
           "\(type(of: handler)) can't receive data: its class does not conform to GKSessionDataReceiveHandler."))
     }
-    core.setHandler(.object(WeakHandler(receiver), context: context.map { UInt(bitPattern: $0) } ?? 0))
+    core.setHandler(.object(WeakHandler(receiver), context: context))
   }
 
   /// Sets a closure that gets the data that peers send, with the id of the peer; it is called on the main queue. What
@@ -122,8 +125,26 @@ open class GKSession: NSObject, @unchecked Sendable {
   public final func setDataReceiveHandler(
     _ handler: @escaping @MainActor (_ data: Data, _ peerID: String, _ session: GKSession) -> Void
   ) {
-    core.setHandler(.closure(handler))
+    core.setHandler(.closure({ data, peer, session, _ in handler(data, peer, session) }, context: 0))
   }
+
+  /// Sets a closure that gets the data that peers send, as `setDataReceiveHandler(_:withContext:)` sets an object; it
+  /// is called on the main queue, with the context. Apple's `GKSession` does not have this.
+  public final func setDataReceiveHandler(
+    _ handler:
+      @escaping @MainActor (
+        _ data: Data, _ peerID: String, _ session: GKSession, _ context: UnsafeMutableRawPointer?
+      ) -> Void,
+    withContext context: UnsafeMutableRawPointer!
+  ) {
+    core.setHandler(.closure(handler, context: context.map { UInt(bitPattern: $0) } ?? 0))
+  }
+
+  /// The same with a closure that has no use for the context.
+  public final func setDataReceiveHandler(
+    _ handler: @escaping @MainActor (_ data: Data, _ peerID: String, _ session: GKSession) -> Void,
+    withContext context: UnsafeMutableRawPointer!
+  ) { setDataReceiveHandler(handler) }
 
   /// Asks an available peer to connect. The delegate is told `stateConnected`, or `connectionWithPeerFailed`; if both
   /// peers ask at once, there is one connection. Does nothing if the peer is connected already. If the peer has asked

@@ -101,7 +101,7 @@ open class MCSession: NSObject, @unchecked Sendable {
   }
 
   /// Why the peer is not connected: of the last attempt or connection that has ended, for the last 64 peers. Nil if
-  /// nothing has ended yet. Apple's session gives no reasons.
+  /// nothing has ended yet, and while it is connected. Apple's session gives no reasons.
   open func error(forPeer peerID: MCPeerID) -> MCError? { core.reason(of: peerID) }
 
   // MARK: Custom discovery

@@ -99,6 +99,7 @@ final class SessionCore: @unchecked Sendable {
   func add(_ member: Member, of peer: MCPeerID, in session: Session, by run: SessionRun) -> Bool {
     state.withLock { state in
       guard state.run === run else { return false }
+      state.reasons.removeAll { $0.peer == peer.identifier }
       if let index = state.connected.firstIndex(where: { $0.peer == peer }) {
         state.connected[index].members.append(member)
       } else {
@@ -131,8 +132,10 @@ final class SessionCore: @unchecked Sendable {
 
   static let reasonLimit = 64
 
+  /// Of a peer that is connected nothing has failed.
   func note(_ error: MCError, of peer: MCPeerID) {
     state.withLock { state in
+      guard !state.connected.contains(where: { $0.peer == peer }) else { return }
       state.reasons.removeAll { $0.peer == peer.identifier }
       if state.reasons.count >= Self.reasonLimit { state.reasons.removeFirst() }
       state.reasons.append((peer.identifier, error))

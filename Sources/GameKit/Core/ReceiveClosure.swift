@@ -1,0 +1,33 @@
+import Foundation
+
+/// A closure or a function that gets data, out of an `Any`: the compiler takes variables with closures for that, though
+/// there are methods for closures.
+///
+/// Unchecked: only the main thread calls it.
+struct ReceiveClosure: @unchecked Sendable {
+  typealias Plain = (Data, String, GKSession) -> Void
+  typealias WithContext = (Data, String, GKSession, UnsafeMutableRawPointer?) -> Void
+  typealias OnMain = @MainActor (Data, String, GKSession) -> Void
+  typealias OnMainWithContext = @MainActor (Data, String, GKSession, UnsafeMutableRawPointer?) -> Void
+
+  let call: @MainActor (Data, String, GKSession, UnsafeMutableRawPointer?) -> Void
+
+  /// - Returns: nil where it is none.
+  init?(_ handler: Any) {
+    switch handler {
+    case let closure as OnMainWithContext: call = closure
+    case let closure as OnMain: call = { data, peer, session, _ in closure(data, peer, session) }
+    case let closure as @Sendable (Data, String, GKSession, UnsafeMutableRawPointer?) -> Void:
+      call = { closure($0, $1, $2, $3) }
+    case let closure as @Sendable (Data, String, GKSession) -> Void:
+      call = { data, peer, session, _ in closure(data, peer, session) }
+    case let closure as WithContext:
+      nonisolated(unsafe) let closure = closure
+      call = { closure($0, $1, $2, $3) }
+    case let closure as Plain:
+      nonisolated(unsafe) let closure = closure
+      call = { data, peer, session, _ in closure(data, peer, session) }
+    default: return nil
+    }
+  }
+}
