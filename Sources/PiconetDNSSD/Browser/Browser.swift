@@ -127,7 +127,7 @@ public struct Browser: Sendable {
     var output = BrowserOutput()
     let isCacheDue = cacheDeadline.map { $0 <= now } ?? false
     if isCacheDue {
-      let expired = cache.remove { _, entry in entry.expires <= now }
+      let expired = cache.remove { _, entry in entry.lasts <= now }
       var changed: Set<DomainName> = []
       for removed in expired { changed.formUnion(concerned(by: removed)) }
       for id in interfaces.keys { updateIndex(of: changed, on: id, at: now) }
@@ -146,7 +146,7 @@ public struct Browser: Sendable {
       let interface = interfaces[key.interface]
       let mayAsk = (key.type == .ptr ? interface?.mayAskForTypeAgain : interface?.mayAskAgain) ?? .zero
       for entry in entries {
-        let due = min(entry.refreshDue.map { max($0, mayAsk) } ?? entry.expires, entry.expires)
+        let due = min(entry.refreshDue.map { max($0, mayAsk) } ?? entry.lasts, entry.lasts)
         if earliest.map({ due < $0 }) ?? true { earliest = due }
       }
     }
@@ -172,19 +172,17 @@ public struct Browser: Sendable {
   private mutating func updateIndex(of names: Set<DomainName>, on id: InterfaceID, at now: Duration) {
     guard !names.isEmpty, var interface = interfaces[id] else { return }
     for name in names {
-      if let target = interface.targets.removeValue(forKey: name), let target,
-        var others = interface.instances.removeValue(forKey: target)
-      {
-        others.remove(name)
-        if !others.isEmpty { interface.instances[target] = others }
+      for target in interface.targets.removeValue(forKey: name) ?? [] {
+        interface.instances[target]?.remove(name)
+        if interface.instances[target]?.isEmpty == true { interface.instances[target] = nil }
       }
       guard cache.holds(name, on: id) else {
         interface.resolutions[name] = nil
         continue
       }
-      let target = newestService(of: name, on: id)?.target
-      interface.targets[name] = .some(target)
-      if let target { interface.instances[target, default: []].insert(name) }
+      let targets = Set(services(of: name, on: id).map(\.target))
+      interface.targets[name] = targets
+      for target in targets { interface.instances[target, default: []].insert(name) }
       if missing(of: name, on: id).isEmpty {
         interface.resolutions[name] = nil
       } else if interface.resolutions[name] == nil {
@@ -194,14 +192,26 @@ public struct Browser: Sendable {
     interfaces[id] = interface
   }
 
-  func newestService(of instance: DomainName, on id: InterfaceID) -> (port: UInt16, target: DomainName)? {
-    let newest = Self.newest(cache.entries(instance, .srv, on: id))
-    guard case .service(_, _, let port, let target) = newest?.record.data else { return nil }
-    return (port, target)
+  /// What the SRV records of an instance say, newest first. Any device can send one for any instance, so all of them
+  /// count.
+  func services(
+    of instance: DomainName, on id: InterfaceID
+  ) -> [(port: UInt16, target: DomainName, origin: IPAddress)] {
+    let entries = cache.entries(instance, .srv, on: id).enumerated()
+    return entries.sorted { ($0.element.received, $0.offset) > ($1.element.received, $1.offset) }.compactMap {
+      guard case .service(_, _, let port, let target) = $0.element.record.data else { return nil }
+      return (port, target, $0.element.source.address)
+    }
   }
 
-  static func newest(_ entries: [RecordCache.Entry]) -> RecordCache.Entry? {
-    entries.max { $0.received < $1.received }
+  /// The TXT records of an instance: those who have sent them in the order in which they came, of each the newest first.
+  private func texts(of instance: DomainName, on id: InterfaceID) -> [RecordCache.Entry] {
+    let entries = cache.entries(instance, .txt, on: id)
+    var sources: [RecordCache.Source] = []
+    for entry in entries where !sources.contains(entry.source) { sources.append(entry.source) }
+    return sources.flatMap { source in
+      entries.filter { $0.source == source }.sorted { $0.received > $1.received }
+    }
   }
 
   func addresses(of target: DomainName, on id: InterfaceID) -> [IPAddress] {
@@ -228,19 +238,26 @@ public struct Browser: Sendable {
   }
 
   private func currentView(of name: DomainName) -> ResolvedInstance? {
-    var latest: (text: [[UInt8]], received: Duration)?
+    var ofInterfaces: [(texts: [[[UInt8]]], received: Duration)] = []
     var all: [ResolvedInstance.Endpoint] = []
     for id in interfaces.keys.sorted() where isKnown(instance: name, on: id) {
-      guard let service = newestService(of: name, on: id), service.port != 0,
-        let text = Self.newest(cache.entries(name, .txt, on: id)), case .text(let strings) = text.record.data
-      else { continue }
-      let endpoints = addresses(of: service.target, on: id).sorted().map {
-        ResolvedInstance.Endpoint(interface: id, address: $0, port: service.port)
+      let texts = texts(of: name, on: id)
+      guard let first = texts.first else { continue }
+      let endpoints = services(of: name, on: id).filter { $0.port != 0 }.flatMap { service in
+        addresses(of: service.target, on: id).sorted().map {
+          ResolvedInstance.Endpoint(interface: id, address: $0, port: service.port, origin: service.origin)
+        }
       }
       if endpoints.isEmpty { continue }
-      if latest.map({ text.received > $0.received }) ?? true { latest = (strings, text.received) }
+      let strings = texts.compactMap { if case .text(let strings) = $0.record.data { strings } else { nil } }
+      ofInterfaces.append((strings, first.received))
       all += endpoints
     }
-    return latest.map { ResolvedInstance(name: name, text: $0.text, endpoints: all) }
+    let texts = ofInterfaces.sorted { $0.received > $1.received }.flatMap(\.texts)
+    return texts.first.map { first in
+      var others: [[[UInt8]]] = []
+      for text in texts where text != first && !others.contains(text) { others.append(text) }
+      return ResolvedInstance(name: name, text: first, endpoints: all, otherTexts: others)
+    }
   }
 }

@@ -8,9 +8,13 @@ struct RecordCache: Sendable {
 
   struct Entry: Sendable {
     var record: ResourceRecord
+    /// Who sent it: alone can say that it goes, or sooner than was said.
     var source: Source
     var received: Duration
+    /// Until when it lives by its source's word.
     var expires: Duration
+    /// Others that have sent the same record, and until when it lives by their word.
+    var holders: [Source: Duration] = [:]
     /// How many of the four refresh queries have been sent (RFC 6762, section 5.2).
     var refreshes: Int
     /// Added to the refresh times: 0 to 2 % of the time to live, in thousandths of it.
@@ -23,15 +27,54 @@ struct RecordCache: Sendable {
       return received + .milliseconds(Int64(record.timeToLive) * thousandths)
     }
 
-    /// Its holder says goodbye: one more second is left, in which another holder of the record may speak up (section
-    /// 10.1).
-    mutating func part(at now: Duration) {
+    private static let holderLimit = 4
+
+    /// Until when it lives by anybody's word.
+    var lasts: Duration { holders.values.reduce(expires, max) }
+
+    /// A holder says goodbye: one more second is left, in which another holder of the record may speak up (section
+    /// 10.1). What others have said stands: any device can send any goodbye.
+    mutating func part(from holder: Source, at now: Duration) {
+      if holder != source {
+        if let until = holders[holder] { holders[holder] = min(until, now + MulticastDNS.flushDelay) }
+        return
+      }
       expires = min(expires, now + MulticastDNS.flushDelay)
       refreshes = 4
     }
 
+    /// A holder has sent another record of this name and type, and says that there is no other (section 10.2): older
+    /// than a second it goes in a second, those that came with the new one stay. What others have said stands.
+    mutating func flush(by holder: Source, at now: Duration) {
+      guard now - received > MulticastDNS.flushDelay else { return }
+      if holder == source { return expires = min(expires, now + MulticastDNS.flushDelay) }
+      if let until = holders[holder] { holders[holder] = min(until, now + MulticastDNS.flushDelay) }
+    }
+
+    /// The same record has come again.
+    /// - Parameter isLouder: whether its source has more in the cache than the one of before, which then keeps it.
+    mutating func repeated(_ again: Entry, isLouder: Bool) {
+      var further = holders.filter { $0.value > again.received }
+      guard again.source != source else {
+        self = again
+        return holders = further
+      }
+      // Nobody shortens what another has said.
+      if again.expires < lasts || isLouder, further[again.source] != nil || further.count < Self.holderLimit {
+        further[again.source] = again.expires
+        return holders = further
+      }
+      guard again.expires >= lasts else { return }
+      further[source] = expires
+      further[again.source] = nil
+      let former = source
+      self = again
+      if isLouder { (source, further[former]) = (former, nil) }
+      holders = further
+    }
+
     func remainingSeconds(at now: Duration) -> UInt32 {
-      UInt32(clamping: max(0, (expires - now).components.seconds))
+      UInt32(clamping: max(0, (lasts - now).components.seconds))
     }
   }
 
@@ -98,40 +141,34 @@ struct RecordCache: Sendable {
     let (source, now) = (arrival.source, arrival.time)
     let key = Key(interface: source.interface, name: record.name, type: record.type)
     if record.cacheFlush {
-      // Section 10.2: records older than a second go in a second; those that came with this one stay.
-      change(key) { entry in
-        if now - entry.received > MulticastDNS.flushDelay {
-          entry.expires = min(entry.expires, now + MulticastDNS.flushDelay)
-        }
-      }
+      change(key) { $0.flush(by: source, at: now) }
     }
     // Most pointers of a flood are new, which can be seen without looking at hundreds of others.
     let isNew = if case .pointer(let instance) = record.data { !holds(instance, on: key.interface) } else { false }
     let known = isNew ? nil : sets[key]?.firstIndex { $0.record.isSame(as: record) }
     if record.timeToLive == 0 {
-      if let known { sets[key, default: []][known].part(at: now) }
+      if let known { sets[key, default: []][known].part(from: source, at: now) }
       return true
     }
     let record = record.with(timeToLive: min(record.timeToLive, MulticastDNS.longestTimeToLive))
-    var entry = Entry(
+    let entry = Entry(
       record: record, source: source, received: now, expires: now + .seconds(Int64(record.timeToLive)), refreshes: 0,
       refreshJitter: arrival.jitter)
     if let known {
-      if let old = sets[key]?[known] {
+      if var old = sets[key]?[known] {
+        released(old)
         // A source that repeats another's record does not get it on its own account, where it would go with the rest of
         // a flood.
-        if countBySource[old.source] ?? 0 < countBySource[source] ?? 0 { entry.source = old.source }
-        released(old)
+        old.repeated(entry, isLouder: countBySource[old.source] ?? 0 < countBySource[source] ?? 0)
+        sets[key, default: []][known] = old
+        added(old)
       }
-      sets[key, default: []][known] = entry
-      added(entry)
       return true
     }
     let isComplete = arrival.isOfComplete(record)
     let hasPlace =
       record.type == .ptr
-      ? makePlace(in: key, arrival, isComplete: isComplete)
-      : sets[key]?.count ?? 0 < MulticastDNS.cachedRecordsPerSet
+      ? makePlace(in: key, arrival, isComplete: isComplete) : makePlace(inSet: key, source)
     guard hasPlace, makeRoom(arrival, isComplete: isComplete) else { return false }
     sets[key, default: []].append(entry)
     if record.type == .ptr { pointerSets[source.interface] = key }
@@ -184,6 +221,20 @@ struct RecordCache: Sendable {
     instances[entry.source.interface, default: []].remove(instance)
     let pointers = (pointersBySource[entry.source] ?? 1) - 1
     pointersBySource[entry.source] = pointers > 0 ? pointers : nil
+  }
+
+  /// When a set is full, the source with the most in it gives a place up to one that has fewer.
+  private mutating func makePlace(inSet key: Key, _ source: Source) -> Bool {
+    guard let entries = sets[key], entries.count >= MulticastDNS.cachedRecordsPerSet else { return true }
+    let counts = Dictionary(grouping: entries, by: \.source).mapValues(\.count)
+    guard let largest = counts.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }),
+      largest.value > (counts[source] ?? 0) + 1,
+      let index = entries.firstIndex(where: { $0.source == largest.key })
+    else { return false }
+    released(entries[index])
+    evicted.append(Removed(interface: key.interface, record: entries[index].record))
+    sets[key]?.remove(at: index)
+    return true
   }
 
   /// When all places are taken, the source with the most gives one up, first of an instance that was only named. If all

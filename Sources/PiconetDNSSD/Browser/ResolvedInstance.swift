@@ -5,20 +5,26 @@ public struct ResolvedInstance: Sendable, Hashable {
     public var interface: InterfaceID
     public var address: IPAddress
     public var port: UInt16
+    /// Who has sent the SRV record that leads there; nil: that is not known.
+    public var origin: IPAddress?
 
-    public init(interface: InterfaceID, address: IPAddress, port: UInt16) {
+    public init(interface: InterfaceID, address: IPAddress, port: UInt16, origin: IPAddress? = nil) {
+      self.origin = origin
       self.interface = interface
       self.address = address
       self.port = port
     }
   }
   public var name: DomainName
-  /// The strings of the TXT record that was received last.
+  /// The strings of the TXT record: the latest one of the first device that has sent one.
   public var text: [[UInt8]]
-  /// By interface, then address. One address can appear twice: seen over IPv4 and over IPv6.
+  /// Those of other TXT records: any device can send one for any instance.
+  public var otherTexts: [[[UInt8]]]
+  /// By interface, then service, newest first, then address. One address can appear twice: seen over IPv4 and over IPv6.
   public var endpoints: [Endpoint]
 
-  public init(name: DomainName, text: [[UInt8]], endpoints: [Endpoint]) {
+  public init(name: DomainName, text: [[UInt8]], endpoints: [Endpoint], otherTexts: [[[UInt8]]] = []) {
+    self.otherTexts = otherTexts
     self.name = name
     self.text = text
     self.endpoints = endpoints

@@ -53,13 +53,8 @@ extension Responder {
     interfaces[id] = interface
   }
 
-  /// The time of the first probe: random, so that devices switched on together don't speak at once; late if there were
-  /// many conflicts.
-  mutating func firstProbe(at now: Duration) -> Duration {
-    recentConflicts.removeAll { now - $0 > MulticastDNS.conflictWindow }
-    let pause = recentConflicts.count >= MulticastDNS.conflictsInWindow ? MulticastDNS.conflictPause : .zero
-    return now + pause + jitter.milliseconds(0...250)
-  }
+  /// The time of the first probe: random, so that devices switched on together don't speak at once.
+  mutating func firstProbe(at now: Duration) -> Duration { now + jitter.milliseconds(0...250) }
 
   /// Two hosts probe for one name at the same time: the lexicographically later data win (section 8.2).
   mutating func breakTie(with query: DNSMessage, on id: InterfaceID, at now: Duration) {
@@ -101,7 +96,11 @@ extension Responder {
       hostConflict = hostConflict || ofHost
     }
     guard instanceConflict || hostConflict else { return }
-    if recentConflicts.count < MulticastDNS.conflictsInWindow { recentConflicts.append(now) }
+    // Our labels have digits of our key in them: who goes on claiming them is no neighbour with the same name, and must
+    // not silence us.
+    recentConflicts.removeAll { now - $0 > MulticastDNS.conflictWindow }
+    if recentConflicts.count >= MulticastDNS.conflictsInWindow { return }
+    recentConflicts.append(now)
     if !interface.ownsNames {
       if instanceConflict { renameInstance() }
       if hostConflict { renameHost() }
