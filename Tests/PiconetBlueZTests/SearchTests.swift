@@ -25,6 +25,27 @@ struct SearchTests {
     #expect(scene.reports.count == 1)
   }
 
+  @Test("a device that claims another's key hides it under no incarnation, before it or after", arguments: [7, 8, 9])
+  func claimedKey(incarnation: UInt64) {
+    for isFirst in [true, false] {
+      var scene = Self.searching()
+      var seen: [Incarnation: Sighting] = [:]
+      for number in isFirst ? [2, 1] : [1, 2] {
+        scene.hear(number)
+        let claimed = number == 1 ? 8 : incarnation
+        scene.answerReads(.success([Scene.record(5, incarnation: claimed, adapter: Scene.address(number))]))
+      }
+      for report in scene.reports {
+        switch report {
+        case .seen(let sighting): seen[sighting.incarnation] = sighting
+        case .gone(_, let incarnation): seen[incarnation] = nil
+        }
+      }
+      let places = seen[Incarnation(rawValue: 8)]?.addresses.map(\.text) ?? []
+      #expect(places.contains("00:BB:00:00:00:01/0x1005"), "\(seen)")
+    }
+  }
+
   @Test("who searches no more takes its filter back: with it bluetoothd would end others' scans when we close")
   func filter() {
     var scene = Self.searching()

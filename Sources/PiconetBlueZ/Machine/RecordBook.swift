@@ -30,7 +30,7 @@ struct RecordBook: Sendable {
 
   private let settings: BlueZSettings
   private var entries: [String: Entry] = [:]
-  private var published: [PeerID: Sighting] = [:]
+  private var published: [NodeID: Sighting] = [:]
   private var search: BlueZSearch?
   private var isPaused = false
   private var counter: UInt64 = 0
@@ -220,33 +220,32 @@ struct RecordBook: Sendable {
   }
 
   /// Reports the differences between what is known and what was reported.
+  ///
+  /// Any device can claim another's key under any incarnation, so what one says hides nothing that another has said.
   private mutating func publish() -> [BlueZEffect] {
-    var sightings: [PeerID: Sighting] = [:]
+    var sightings: [NodeID: Sighting] = [:]
     for entry in entries.values.sorted(by: { $0.freshness > $1.freshness }) {
       for record in entry.records {
         let addresses = Self.addresses(record, entry.place)
         if addresses.isEmpty { continue }
-        if var known = sightings[record.peer] {
-          // The freshest record says which incarnation is alive; another device may lead to the same one.
-          guard known.incarnation == record.incarnation else { continue }
+        let node = NodeID(peer: record.peer, incarnation: record.incarnation)
+        if var known = sightings[node] {
           known.addresses += addresses.filter { !known.addresses.contains($0) }
-          // Any device can claim another's key, under any name.
           known.otherNames = Sighting.otherNames(known.names + [record.name])
           known.signalStrength = [known.signalStrength, entry.strength.map(Int.init)].compactMap { $0 }.max()
-          sightings[record.peer] = known
+          sightings[node] = known
         } else {
-          sightings[record.peer] = Sighting(
+          sightings[node] = Sighting(
             peer: record.peer, incarnation: record.incarnation, name: record.name, info: record.info,
             addresses: addresses, signalStrength: entry.strength.map(Int.init))
         }
       }
     }
     var effects: [BlueZEffect] = []
-    for peer in Set(published.keys).union(sightings.keys).sorted() {
-      let (old, new) = (published[peer], sightings[peer])
+    for node in Set(published.keys).union(sightings.keys).sorted() {
+      let (old, new) = (published[node], sightings[node])
       if old == new { continue }
-      if let old, old.incarnation != new?.incarnation { effects.append(.report(.gone(peer, old.incarnation))) }
-      if let new { effects.append(.report(.seen(new))) }
+      effects.append(.report(new.map { .seen($0) } ?? .gone(node.peer, node.incarnation)))
     }
     published = sightings
     return effects

@@ -58,7 +58,7 @@ public final class HeadlessDiscovery: Discovery {
   private var reader: DeviceRecordReader?
   private var isRadioBusy = false
   private var hasRadioTurn = false
-  private var sightings: [NodeID: Sighting] = [:]
+  private var sightings = DeviceSightings()
 
   /// Begins to switch the adapter on. From then on the adapter is brought back into use automatically: after it fails,
   /// when it is switched on after somebody switched it off, and when it is plugged in again.
@@ -99,7 +99,7 @@ public final class HeadlessDiscovery: Discovery {
     self.advertisement = advertisement
     if let advertisement {
       let own = NodeID(peer: advertisement.peer, incarnation: advertisement.incarnation)
-      if sightings.removeValue(forKey: own) != nil { handler?(.gone(own.peer, own.incarnation)) }
+      if sightings.remove(own) { handler?(.gone(own.peer, own.incarnation)) }
     }
     if phase == .ready { applyAdvertisement() }
   }
@@ -267,7 +267,7 @@ public final class HeadlessDiscovery: Discovery {
     server?.close()
     server = nil
     keptScan = nil
-    let gone = sightings.keys.sorted()
+    let gone = sightings.nodes
     stopSearch()
     for node in gone { handler?(.gone(node.peer, node.incarnation)) }
   }
@@ -359,7 +359,7 @@ public final class HeadlessDiscovery: Discovery {
     scanner = nil
     reader?.close()
     reader = nil
-    sightings = [:]
+    sightings.removeAll()
   }
 
   private func perform(_ effect: InquiryTable.Effect) {
@@ -370,11 +370,9 @@ public final class HeadlessDiscovery: Discovery {
       if node.peer == advertisement?.peer, node.incarnation == advertisement?.incarnation { return }
       let sighting = record.sighting(
         on: BluetoothPlace(device: device), signalStrength: scanner?.signals[device].map(Int.init))
-      guard sightings[node] != sighting else { return }
-      sightings[node] = sighting
-      handler?(.seen(sighting))
+      if let merged = sightings.seen(sighting, on: device) { handler?(.seen(merged)) }
     case .gone(let peer, let incarnation):
-      guard sightings.removeValue(forKey: NodeID(peer: peer, incarnation: incarnation)) != nil else { return }
+      guard sightings.remove(NodeID(peer: peer, incarnation: incarnation)) else { return }
       handler?(.gone(peer, incarnation))
     }
   }
