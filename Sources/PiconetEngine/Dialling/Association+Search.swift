@@ -9,10 +9,10 @@ extension Association {
     var hasRoundEnded: Bool?
     switch fact {
     case .linkLost(let wasDialler): return beginSearch(isDialler: wasDialler, surroundings, turn)
-    case .dialFailed(let kind, let failure, let address):
-      hasRoundEnded = search?.dialFailed(kind, failure, at: address, searchTerms, turn)
-    case .strangerAnswered(let kind, let address):
-      hasRoundEnded = search?.strangerAnswered(kind, at: address, searchTerms, turn)
+    case .dialFailed(let dial, let failure, let address):
+      hasRoundEnded = search?.dialFailed(dial, failure, at: address, searchTerms, turn)
+    case .strangerAnswered(let dial, let address):
+      hasRoundEnded = search?.strangerAnswered(dial, at: address, searchTerms, turn)
     case .otherAnswered(let kind):
       search?.otherAnswered(over: kind)
       return endIfRestarted(surroundings)

@@ -1,181 +1,259 @@
 import PiconetWire
 
-/// Tries the transports that lead to one peer in order of preference, each with a head start over the next; a failure
-/// starts the next at once. The first link wins; the failure of every transport is kept.
+/// Tries the addresses that may lead to one key, over all transports.
+///
+/// Transports begin in order of preference, each with a head start over the next; a transport that has failed starts
+/// the next at once. Within a transport addresses are dialled side by side (`DialPace`), so that one that stalls holds
+/// up no other. The first link wins; the failure of every address is kept.
 struct ConnectRace: Sendable {
-  /// All addresses of the transports that were asked for.
+  /// All addresses of the transports that were asked for: those of the node that is wanted, and of others of its key.
   private(set) var addresses: [TransportAddress]
   /// At this number no more addresses are learned: a device that claims to be the peer may claim to be anywhere.
   static let addressLimit = 64
-  /// How many of them one dial is given.
+  /// How many of one device one dial over Bluetooth is given.
   static let addressesAtOnce = 16
-  private var waiting: [TransportKind]
-  private(set) var running: [TransportKind] = []
-  private(set) var failures: [TransportFailure] = []
-  /// Addresses where another key has answered, or that failed on their own: not dialled again.
+  /// How long the wanted node's own addresses have the field to themselves. Any device can advertise the key under
+  /// another incarnation, so other nodes of the key are dialled too; but each may be another program of that device.
+  static let ownTime = Duration.milliseconds(400)
+
+  private struct Dial {
+    let kind: TransportKind
+    let addresses: [TransportAddress]
+  }
+
+  /// What was dialled last over a transport, and when its next dial may begin.
+  private struct Lane {
+    var dials = 0
+    var next: Instant
+    var isNextDue = false
+  }
+
+  private var dials: [Dial] = []
+  /// Transports that were dialled.
+  private var lanes: [TransportKind: Lane] = [:]
+  /// Addresses of other nodes of the key.
+  private var others: Set<TransportAddress>
+  private var othersBegin: Instant?
+  private var areOthersDue = false
+  private var isOthersTurn = false
+  private var losses: [TransportFailure] = []
+  /// Addresses where another key has answered, or that failed: not dialled again.
   private var usedUp: Set<TransportAddress> = []
-  /// Addresses that were reached and said nothing in the time that one of several has: dialled again, one by one, once
-  /// no others are left.
+  private var refused: Set<TransportAddress> = []
+  /// Addresses that were reached and said nothing in time, or were busy: dialled again, one by one, once no others are
+  /// left.
   private var silent: Set<TransportAddress> = []
-  /// What the running dial of each transport tries.
-  private var dialled: [TransportKind: [TransportAddress]] = [:]
   /// Transports whose addresses are dialled one after the other. Each relay is a member of its own, and one that opens
   /// a tunnel and passes nothing on must not stand for all.
   private var oneByOne: Set<TransportKind> = [.relay]
   private let preference: [TransportKind]
   private let headStart: Duration
-  private(set) var nextDeadline: Instant?
-  /// A transport has failed since the last one was dialled, so the next need not wait.
+  private var headEnd: Instant?
+  /// A transport has failed since the last one began, so the next need not wait.
   private var isNextDue = false
   /// Transports that were dialled a second time.
   private var repeated: Set<TransportKind> = []
 
-  init(addresses: [TransportAddress], preference: [TransportKind], headStart: Duration) {
+  /// - Parameters:
+  ///   - addresses: where the wanted node is said to be, best first.
+  ///   - others: where other nodes of its key are said to be, best first.
+  init(
+    addresses: [TransportAddress], others: [TransportAddress] = [], preference: [TransportKind], headStart: Duration
+  ) {
     self.preference = preference
     self.headStart = headStart
     self.addresses = addresses.filter { preference.contains($0.kind) }
-    waiting = preference.filter { kind in addresses.contains { $0.kind == kind } }
+    self.others = []
+    add(others, ofOthers: true)
   }
 
-  /// The peer has come in sight elsewhere. Where its transport is being dialled, what is new is dialled once that
-  /// fails.
-  mutating func learned(_ found: [TransportAddress], at now: Instant) {
-    let new = found.filter { preference.contains($0.kind) && !addresses.contains($0) }
-      .prefix(max(0, Self.addressLimit - addresses.count))
-    addresses += new
-    for kind in preference where new.contains(where: { $0.kind == kind }) {
-      guard !waiting.contains(kind), !running.contains(kind) else { continue }
-      // Those that run keep their head start.
-      if waiting.isEmpty, !running.isEmpty { nextDeadline = now + headStart }
-      waiting.append(kind)
+  private mutating func add(_ found: [TransportAddress], ofOthers: Bool) {
+    for address in found where preference.contains(address.kind) {
+      if !ofOthers { others.remove(address) }
+      // The other nodes may be any number of inventions: half of the room is not theirs.
+      let hasRoom =
+        addresses.count < Self.addressLimit && (!ofOthers || others.count < Self.addressLimit / 2)
+      guard hasRoom, !addresses.contains(address) else { continue }
+      addresses.append(address)
+      if ofOthers { others.insert(address) }
     }
-    waiting = preference.filter { waiting.contains($0) }
+  }
+
+  /// The peer has come in sight elsewhere.
+  /// - Parameter ofOthers: whether another node of its key has.
+  mutating func learned(_ found: [TransportAddress], ofOthers: Bool = false, at now: Instant) {
+    let idle = Set(waiting)
+    add(found, ofOthers: ofOthers)
+    // Those that run keep their head start.
+    if idle.isEmpty, !dials.isEmpty, waiting.contains(where: { lanes[$0] == nil }) { headEnd = now + headStart }
+  }
+
+  // MARK: What runs
+
+  /// The transports that are being dialled, in the order in which they began.
+  var running: [TransportKind] {
+    dials.reduce(into: []) { kinds, dial in if !kinds.contains(dial.kind) { kinds.append(dial.kind) } }
+  }
+
+  private func runs(_ kind: TransportKind) -> Bool { dials.contains { $0.kind == kind } }
+
+  private func isOpen(_ address: TransportAddress) -> Bool { areOthersDue || !others.contains(address) }
+
+  private func isLeft(_ address: TransportAddress) -> Bool {
+    !usedUp.contains(address) && !dials.contains { $0.addresses.contains(address) }
+  }
+
+  /// The transports that do not run and have addresses left: first those that have begun.
+  private var waiting: [TransportKind] {
+    let idle = preference.filter { kind in
+      !runs(kind) && addresses.contains { $0.kind == kind && isOpen($0) && isLeft($0) }
+    }
+    return idle.filter { lanes[$0] != nil } + idle.filter { lanes[$0] == nil }
   }
 
   /// Nothing runs and nothing waits: the race is lost.
-  var isLost: Bool { waiting.isEmpty && running.isEmpty }
+  var isLost: Bool { dials.isEmpty && !addresses.contains { !usedUp.contains($0) } }
 
-  /// The next transport to dial, if it is time for one.
+  /// When `next` may have another dial; nil: it has none before something is learned or fails.
+  var nextDeadline: Instant? {
+    var times = waiting.isEmpty ? [] : [headEnd].compactMap(\.self)
+    if !areOthersDue, addresses.contains(where: { others.contains($0) && isLeft($0) }), let othersBegin {
+      times.append(othersBegin)
+    }
+    for (kind, lane) in lanes where runs(kind) && group(kind) != nil { times.append(lane.next) }
+    return times.min()
+  }
+
+  /// The next dial, if it is time for one.
   mutating func next(at now: Instant) -> (kind: TransportKind, addresses: [TransportAddress])? {
-    let isDue = isNextDue || running.isEmpty || nextDeadline.map { $0 <= now } ?? true
-    guard !waiting.isEmpty, isDue else { return nil }
-    let kind = waiting.removeFirst()
-    let left = addressesLeft(kind)
-    let next = Array(left.prefix(oneByOne.contains(kind) ? 1 : Self.addressesAtOnce))
+    let isOwnOver = !addresses.contains { !others.contains($0) && !usedUp.contains($0) }
+    if !areOthersDue, !others.isEmpty, isOwnOver || othersBegin.map({ $0 <= now }) ?? false {
+      (areOthersDue, isOthersTurn) = (true, true)
+      if others.contains(where: { isLeft($0) && !runs($0.kind) }) { isNextDue = true }
+    }
+    for kind in preference where runs(kind) {
+      guard let lane = lanes[kind], lane.isNextDue || lane.next <= now, let group = group(kind) else { continue }
+      return begin(kind, group, now)
+    }
+    guard let kind = waiting.first, isNextDue || dials.isEmpty || headEnd.map({ $0 <= now }) ?? true,
+      let group = group(kind)
+    else { return nil }
     isNextDue = false
-    running.append(kind)
     // A transport that is dialled again gets no second head start: otherwise invented addresses would put off the other
     // transports.
-    let headEnd = dialled[kind] == nil ? now + headStart : min(nextDeadline ?? now, now + headStart)
-    dialled[kind] = next
-    nextDeadline = waiting.isEmpty ? nil : headEnd
-    return (kind, next)
+    headEnd = lanes[kind] == nil ? now + headStart : min(headEnd ?? now, now + headStart)
+    return begin(kind, group, now)
   }
 
-  private func addressesLeft(_ kind: TransportKind) -> [TransportAddress] {
-    let left = addresses.filter { $0.kind == kind && !usedUp.contains($0) }
-    let first = left.filter { !silent.contains($0) }
-    return first.isEmpty ? Array(left.prefix(1)) : first
+  private mutating func begin(
+    _ kind: TransportKind, _ group: [TransportAddress], _ now: Instant
+  ) -> (kind: TransportKind, addresses: [TransportAddress]) {
+    var lane = lanes[kind] ?? Lane(next: now)
+    lane.next = now + DialPace(kind).pause(after: lane.dials)
+    lane.dials += 1
+    lane.isNextDue = false
+    lanes[kind] = lane
+    dials.append(Dial(kind: kind, addresses: group))
+    if othersBegin == nil { othersBegin = now + Self.ownTime }
+    if areOthersDue { isOthersTurn = !others.contains(group[0]) }
+    return (kind, group)
   }
 
-  /// Whether the running dial of this transport tries all the addresses that it has.
-  func triesAll(_ kind: TransportKind) -> Bool {
-    dialled[kind]?.count == addresses.count { $0.kind == kind }
+  /// The addresses of the next dial of a transport; nil if there is none, or as many run as may.
+  private func group(_ kind: TransportKind) -> [TransportAddress]? {
+    let isSingle = oneByOne.contains(kind)
+    let count = dials.count { $0.kind == kind }
+    guard count < (isSingle ? 1 : DialPace(kind).atOnce) else { return nil }
+    let left = addresses.filter { $0.kind == kind && isOpen($0) && isLeft($0) }
+    let fresh = left.filter { !silent.contains($0) }
+    guard let first = fresh.first(where: { others.contains($0) == isOthersTurn }) ?? fresh.first else {
+      return count == 0 ? left.first.map { [$0] } : nil
+    }
+    // A device takes the dials of one radio one after the other anyway.
+    guard kind.usesBluetooth, !isSingle else { return [first] }
+    return Array(fresh.filter { $0.host == first.host }.prefix(Self.addressesAtOnce))
+  }
+
+  // MARK: What has failed
+
+  /// A dial of these addresses is over.
+  private mutating func ended(_ kind: TransportKind, _ tried: [TransportAddress]) {
+    let isLast = dials.last { $0.kind == kind }?.addresses == tried
+    if let index = dials.firstIndex(where: { $0.kind == kind && $0.addresses == tried }) { dials.remove(at: index) }
+    if isLast || !runs(kind) { lanes[kind]?.isNextDue = true }
+    if !runs(kind) { isNextDue = true }
   }
 
   /// A key other than the wanted one has answered at `remoteAddress`. Any device can claim that a peer is at an
-  /// address, so this is a failure of the address alone: the remaining ones are dialled next.
-  mutating func answeredByStranger(_ kind: TransportKind, at remoteAddress: String, _ failure: LinkFailure) {
-    running.removeAll { $0 == kind }
-    isNextDue = true
-    failures.append(TransportFailure(kind, failure))
-    let tried = dialled[kind] ?? []
+  /// address, so this is a failure of the address alone.
+  mutating func answeredByStranger(
+    _ kind: TransportKind, _ tried: [TransportAddress], at remoteAddress: String, _ failure: LinkFailure
+  ) {
+    ended(kind, tried)
+    losses.append(TransportFailure(kind, failure))
     let answering = tried.filter { $0.leads(to: remoteAddress) }
     if !answering.isEmpty || tried.count == 1 {
       usedUp.formUnion(answering.isEmpty ? tried : answering)
     } else {
-      // It may be a host name, for example: dialled one by one, each address answers for itself.
+      // Dialled one by one, each address answers for itself.
       oneByOne.insert(kind)
     }
-    dialAgain(kind)
   }
 
-  /// The transport goes on with what is left of its addresses.
-  private mutating func dialAgain(_ kind: TransportKind) {
-    if !addressesLeft(kind).isEmpty { waiting.insert(kind, at: 0) }
-  }
-
-  /// A dial of this transport has failed.
-  /// - Parameter remoteAddress: the one of the dialled addresses that answered and then failed; nil if none did.
-  mutating func failed(_ kind: TransportKind, _ failure: LinkFailure, at remoteAddress: String? = nil) {
-    running.removeAll { $0 == kind }
-    isNextDue = true
+  /// A dial has failed.
+  /// - Parameters:
+  ///   - tried: its addresses.
+  ///   - remoteAddress: the one of them that answered and then failed; nil if none did.
+  mutating func failed(
+    _ kind: TransportKind, _ tried: [TransportAddress], _ failure: LinkFailure, at remoteAddress: String? = nil
+  ) {
+    ended(kind, tried)
     // Over Bluetooth a link shares one connection of the two devices with all others, and a host that ends that
     // connection as unused while a new link begins on it ends the new link too. It is dialled once more.
-    if failure.code == .reset, kind.usesBluetooth, repeated.insert(kind).inserted {
-      waiting.insert(kind, at: 0)
-      return
-    }
-    failures.append(TransportFailure(kind, failure))
-    let tried = dialled[kind] ?? []
+    if failure.code == .reset, kind.usesBluetooth, repeated.insert(kind).inserted { return }
+    // Another dial of ours may have had the radio.
+    if failure.code == .busy, runs(kind), silent.isDisjoint(with: tried) { return silent.formUnion(tried) }
+    losses.append(TransportFailure(kind, failure))
+    if failure.code == .refused { refused.formUnion(tried) }
     let answering = remoteAddress.map { address in tried.filter { $0.leads(to: address) } } ?? []
-    if !answering.isEmpty {
+    if answering.isEmpty {
+      usedUp.formUnion(tried)
+    } else if failure.code == .timedOut, tried.count > 1 {
       // The address may have been planted while the peer is at another. Or it is the peer's, and slow.
-      if failure.code == .timedOut, tried.count > 1 {
-        silent.formUnion(answering)
-      } else {
-        usedUp.formUnion(answering)
-      }
-    } else if oneByOne.contains(kind) {
-      usedUp.formUnion(tried)
-    } else if tried.count > 1, !kind.usesBluetooth, failure.code == .authentication || failure.code == .reset {
-      // Something answered first at one of them, and can't or won't do TLS: the peer may be at another.
-      oneByOne.insert(kind)
+      silent.formUnion(answering)
     } else {
-      // What is left are addresses that this dial has not tried.
-      usedUp.formUnion(tried)
+      usedUp.formUnion(answering)
     }
-    dialAgain(kind)
   }
 
   /// The link that had won broke before it was of use: what it has cut short goes on.
   mutating func winnerBroke(_ kind: TransportKind, at remoteAddress: String, _ detail: String) {
-    waiting = preference.filter { $0 != kind && (waiting.contains($0) || running.contains($0)) }
-    running.removeAll()
-    // The peer may have dialled us where we can't dial it.
-    guard addresses.contains(where: { $0.kind == kind }) else { return }
-    failed(kind, LinkFailure(.reset, detail), at: remoteAddress)
+    dials.removeAll()
+    let tried = addresses.filter { $0.kind == kind && $0.leads(to: remoteAddress) }
+    // The peer may have dialled us where we can't dial it. Behind a host name is no more than this one.
+    let won = tried.isEmpty ? addresses.filter { $0.kind == kind && isLeft($0) }.prefix(1) : tried[...]
+    if !won.isEmpty { failed(kind, Array(won), LinkFailure(.reset, detail), at: remoteAddress) }
+    isNextDue = true
   }
 
-  /// Whether a failure of this transport concerns one address of several.
-  func isOneByOne(_ kind: TransportKind) -> Bool { oneByOne.contains(kind) }
+  // MARK: How it went
+
+  /// Whether every address of the wanted node over this transport has refused.
+  func isRefusedEverywhere(_ kind: TransportKind) -> Bool {
+    addresses.allSatisfy { $0.kind != kind || others.contains($0) || refused.contains($0) }
+  }
+
+  /// How each transport has failed so far.
+  var failures: [TransportFailure] { Self.merged(losses) }
 
   /// What failed until time was up, including the transports that have not answered.
   var failuresInTime: [TransportFailure] {
-    failures
-      + running.map { kind in
-        // A radio hears nothing from a device that is off or far away: its silence is all there is to report.
-        let words = kind.usesBluetooth ? "the device does not answer: is it on and near?" : ""
-        return TransportFailure(kind, LinkFailure(.timedOut, words))
-      }
+    Self.merged(
+      losses
+        + running.map { kind in
+          // A radio hears nothing from a device that is off or far away: its silence is all there is to report.
+          let words = kind.usesBluetooth ? "the device does not answer: is it on and near?" : ""
+          return TransportFailure(kind, LinkFailure(.timedOut, words))
+        })
   }
-
-  /// The failures as a human-readable message. Transports that failed for the same reason are listed together.
-  static func describe(_ failures: [TransportFailure]) -> String {
-    var told: [(kinds: [String], reason: String)] = []
-    for failure in failures {
-      let reason = failure.failure.description
-      if let index = told.firstIndex(where: { $0.reason == reason }) {
-        told[index].kinds.append(failure.transport.rawValue)
-      } else {
-        told.append(([failure.transport.rawValue], reason))
-      }
-    }
-    return told.map { "\($0.kinds.joined(separator: ", ")): \($0.reason)" }.joined(separator: "; ")
-  }
-}
-
-extension TransportAddress {
-  /// Whether a link to `remoteAddress` leads to this address; without a number an address means the whole device.
-  func leads(to remoteAddress: String) -> Bool { remoteAddress == text || remoteAddress.hasPrefix(text + "/") }
 }

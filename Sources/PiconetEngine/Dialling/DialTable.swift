@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Dials under way, by their numbers: what each is for, and over which transport.
+/// Dials under way, by their numbers.
 struct DialTable: Sendable {
   enum Purpose: Hashable, Sendable {
     /// An attempt of ours to invite a node.
@@ -9,21 +9,28 @@ struct DialTable: Sendable {
     case search(NodeID)
   }
 
-  private var underWay: [DialID: (purpose: Purpose, kind: TransportKind)] = [:]
+  /// What a dial is for, and what it tries.
+  struct Dial: Sendable {
+    let purpose: Purpose
+    let kind: TransportKind
+    let addresses: [TransportAddress]
+  }
+
+  private var underWay: [DialID: Dial] = [:]
   private var next: UInt64 = 1
 
   var count: Int { underWay.count }
 
-  mutating func begin(_ kind: TransportKind, for purpose: Purpose) -> DialID {
+  mutating func begin(_ kind: TransportKind, _ addresses: [TransportAddress], for purpose: Purpose) -> DialID {
     defer { next += 1 }
     let dial = DialID(rawValue: next)
-    underWay[dial] = (purpose, kind)
+    underWay[dial] = Dial(purpose: purpose, kind: kind, addresses: addresses)
     return dial
   }
 
   /// The dial has ended, with a link or a failure.
   /// - Returns: nil if it was cancelled before.
-  mutating func end(_ dial: DialID) -> (purpose: Purpose, kind: TransportKind)? { underWay.removeValue(forKey: dial) }
+  mutating func end(_ dial: DialID) -> Dial? { underWay.removeValue(forKey: dial) }
 
   /// Takes out all dials for this purpose, in the order in which they began.
   mutating func takeAll(for purpose: Purpose) -> [DialID] {

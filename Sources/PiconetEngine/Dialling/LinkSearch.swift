@@ -124,10 +124,9 @@ struct LinkSearch: Sendable {
 
   /// - Returns: whether the round has ended without a link.
   mutating func dialFailed(
-    _ kind: TransportKind, _ failure: LinkFailure, at address: String?, _ terms: Terms, _ turn: Turn
+    _ dial: DialTable.Dial, _ failure: LinkFailure, at address: String?, _ terms: Terms, _ turn: Turn
   ) -> Bool {
-    // A refusal at some addresses of several means nothing: they may have been invented.
-    if failure.code == .refused, race?.isOneByOne(kind) != true, race?.triesAll(kind) == true { goneKinds.insert(kind) }
+    let kind = dial.kind
     switch failure.code {
     case .refused, .authentication: refusing.insert(kind)
     case .timedOut where kind.mayAskUser: refusing.insert(kind)
@@ -136,7 +135,9 @@ struct LinkSearch: Sendable {
       break
     }
     // A dial may end after its round.
-    race?.failed(kind, failure, at: address)
+    race?.failed(kind, dial.addresses, failure, at: address)
+    // A refusal at some addresses of several means nothing: they may have been invented.
+    if failure.code == .refused, kind != .relay, race?.isRefusedEverywhere(kind) == true { goneKinds.insert(kind) }
     return dialOn(terms, turn)
   }
 
@@ -149,9 +150,10 @@ struct LinkSearch: Sendable {
   /// Another peer answers at one of the addresses, which may have been planted. The others are dialled in the same
   /// round.
   /// - Returns: whether the round has ended without a link.
-  mutating func strangerAnswered(_ kind: TransportKind, at address: String, _ terms: Terms, _ turn: Turn) -> Bool {
-    refusing.insert(kind)
-    race?.answeredByStranger(kind, at: address, LinkFailure(.authentication, "another key answers there"))
+  mutating func strangerAnswered(_ dial: DialTable.Dial, at address: String, _ terms: Terms, _ turn: Turn) -> Bool {
+    refusing.insert(dial.kind)
+    race?.answeredByStranger(
+      dial.kind, dial.addresses, at: address, LinkFailure(.authentication, "another key answers there"))
     return dialOn(terms, turn)
   }
 

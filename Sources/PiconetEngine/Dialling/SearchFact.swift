@@ -2,9 +2,9 @@
 enum SearchFact {
   /// The link is gone; the side that had dialled it begins at once.
   case linkLost(wasDialler: Bool)
-  case dialFailed(TransportKind, LinkFailure, at: String?)
+  case dialFailed(DialTable.Dial, LinkFailure, at: String?)
   /// A dial of ours has led to another peer.
-  case strangerAnswered(TransportKind, at: String)
+  case strangerAnswered(DialTable.Dial, at: String)
   /// Another incarnation of the peer has answered where this one was.
   case otherAnswered(over: TransportKind)
   /// A link that the search has opened is gone.

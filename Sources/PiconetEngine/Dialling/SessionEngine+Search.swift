@@ -3,27 +3,27 @@ import PiconetWire
 /// Dials and links of attempts and searches, and what they learn from discovery.
 extension SessionEngine {
   mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, at address: String?, _ turn: Turn) {
-    guard let (purpose, kind) = turn.takeDial(dial) else { return }
-    switch purpose {
+    guard let dial = turn.takeDial(dial) else { return }
+    switch dial.purpose {
     case .invitation(let command):
-      goOn(attempts.dialFailed(command, kind, failure, at: address, surroundings, turn), turn)
-    case .search(let remote): search(.dialFailed(kind, failure, at: address), for: remote, turn)
+      goOn(attempts.dialFailed(command, dial, failure, at: address, surroundings, turn), turn)
+    case .search(let remote): search(.dialFailed(dial, failure, at: address), for: remote, turn)
     }
   }
 
   /// A dial has opened a link.
   /// - Returns: false if nothing waits for it any more, or it leads to another peer; it is then closed.
   mutating func claim(_ link: Link, from dial: DialID, _ turn: Turn) -> Bool {
-    guard let (purpose, kind) = turn.takeDial(dial) else {
+    guard let dial = turn.takeDial(dial) else {
       turn.add(.closeLink(link.id, flush: false))
       return false
     }
-    switch purpose {
-    case .invitation(let command): return attempts.linkOpened(link, for: command, kind, surroundings, turn)
+    switch dial.purpose {
+    case .invitation(let command): return attempts.linkOpened(link, for: command, dial, surroundings, turn)
     case .search(let remote):
       if associations[remote]?.claim(link, turn) == true { return true }
       turn.add(.closeLink(link.id, flush: false))
-      search(.strangerAnswered(kind, at: link.opening.traits.remoteAddress), for: remote, turn)
+      search(.strangerAnswered(dial, at: link.opening.traits.remoteAddress), for: remote, turn)
       return false
     }
   }

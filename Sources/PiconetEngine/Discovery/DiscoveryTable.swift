@@ -98,6 +98,28 @@ struct DiscoveryTable: Sendable {
     return before == after ? nil : after.map(Change.changed)
   }
 
+  /// Where other nodes of this node's key are said to be. Those who say so take turns, in random order, so that one
+  /// device that advertises the key under thousands of incarnations crowds out no other.
+  func addresses(ofOthersThan node: NodeID, _ random: inout SeededRandom) -> [TransportAddress] {
+    var told: [String: [TransportAddress]] = [:]
+    for other in sightings.keys.filter({ $0.peer == node.peer && $0 != node }).sorted() {
+      for (_, sighting) in sightings[other] ?? [] {
+        for address in sighting.addresses where preference.contains(address.kind) {
+          told[sighting.origins[address] ?? String(address.host), default: []].append(address)
+        }
+      }
+    }
+    guard !told.isEmpty else { return [] }
+    let turns = told.sorted { $0.key < $1.key }.map { $0.value.shuffled(using: &random).prefix(Self.addressesOfOrigin) }
+      .shuffled(using: &random)
+    return (0..<Self.addressesOfOrigin).flatMap { turn in
+      turns.compactMap { turn < $0.count ? $0[turn] : nil }
+    }
+  }
+
+  /// How many addresses of other nodes one device may tell: at so many ports it can have us knock.
+  private static let addressesOfOrigin = 16
+
   /// Whether this node is out of sight while another incarnation of its peer is in sight.
   func seesOnlyOther(than node: NodeID) -> Bool {
     sightings[node] == nil && sightings.keys.contains { $0.peer == node.peer }

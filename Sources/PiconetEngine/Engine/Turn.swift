@@ -204,12 +204,12 @@ final class Turn {
   // MARK: Dials
 
   func dial(_ kind: TransportKind, _ addresses: [TransportAddress], for purpose: DialTable.Purpose) {
-    add(.dial(dials.begin(kind, for: purpose), kind, addresses))
+    add(.dial(dials.begin(kind, addresses, for: purpose), kind, addresses))
   }
 
   /// The dial has ended, with a link or a failure.
   /// - Returns: nil if it was cancelled before.
-  func takeDial(_ dial: DialID) -> (purpose: DialTable.Purpose, kind: TransportKind)? { dials.end(dial) }
+  func takeDial(_ dial: DialID) -> DialTable.Dial? { dials.end(dial) }
 
   func cancelDials(for purpose: DialTable.Purpose) {
     for dial in dials.takeAll(for: purpose) { add(.cancelDial(dial)) }

@@ -24,6 +24,8 @@ struct InvitationAttempt: Sendable {
   /// The transports over which the node is dialled at new addresses if it comes in sight in the meantime; nil if it is
   /// not looked for.
   let transports: [TransportKind]?
+  /// Whether any other node of the key will do.
+  var takesOthers = false
   var race: ConnectRace
   var phase = Phase.dialling
   /// Another key has answered at one of the addresses: how the attempt ends if no other address leads to the peer.

@@ -8,6 +8,7 @@ struct InvitationAttempts: Sendable {
   /// Those that are dialled, in the order of preference.
   let transports: [TransportKind]
   private let headStart: Duration
+  private var proven = ProvenAddresses()
 
   init(_ configuration: EngineConfiguration) {
     transports = configuration.transports
@@ -94,7 +95,10 @@ struct InvitationAttempts: Sendable {
       InvitationAttempt(
         caller: caller, node: destination.node, expectedPeer: destination.expectedPeer, context: context, code: code,
         formerMemberships: turn.membershipCount, deadline: turn.now + timeout, transports: destination.transports,
-        race: ConnectRace(addresses: destination.addresses, preference: transports, headStart: headStart)))
+        takesOthers: destination.takesOthers,
+        race: ConnectRace(
+          addresses: destination.addresses, others: proven.first(destination.others, of: destination.expectedPeer),
+          preference: transports, headStart: headStart)))
     if let node = destination.node {
       turn.tell(turn.conditions.attemptBegan(node, name: nil))
       if let association = surroundings.associations[node] { return handOver(caller.command, to: association, turn) }
@@ -120,25 +124,36 @@ struct InvitationAttempts: Sendable {
     }
   }
 
-  /// A node has come in sight, or was seen at new addresses: attempts that dial it may reach it there.
+  /// A node has come in sight, or was seen at new addresses: attempts that dial it, or another node of its key, may
+  /// reach the key there.
   mutating func learned(of node: NodeID, _ surroundings: Surroundings, _ turn: Turn) {
-    let addresses = surroundings.addresses(of: node)
-    for index in attempts.indices where attempts[index].node == node && attempts[index].phase == .dialling {
-      guard let transports = attempts[index].transports else { continue }
-      attempts[index].race.learned(addresses.filter { transports.contains($0.kind) }, at: turn.now)
+    let concerned = attempts.filter { attempt in
+      attempt.phase == .dialling && attempt.transports != nil
+        && (attempt.node == node || attempt.takesOthers && attempt.node?.peer == node.peer)
     }
-    for command in attempts.filter({ $0.node == node && $0.phase == .dialling }).map(\.command) {
+    if concerned.isEmpty { return }
+    let addresses = surroundings.addresses(of: node)
+    for command in concerned.map(\.command) {
+      guard let index = index(of: command), let transports = attempts[index].transports else { continue }
+      attempts[index].race.learned(
+        addresses.filter { transports.contains($0.kind) }, ofOthers: attempts[index].node != node, at: turn.now)
       dial(command, surroundings, turn)
     }
   }
 
+  /// A link that we dialled has proven this key, and said hello.
+  mutating func proved(_ link: Link) {
+    if link.isDialler { proven.note(link.opening.peer, at: link.opening.traits) }
+  }
+
   mutating func dialFailed(
-    _ command: CommandID, _ kind: TransportKind, _ failure: LinkFailure, at address: String?,
+    _ command: CommandID, _ dial: DialTable.Dial, _ failure: LinkFailure, at address: String?,
     _ surroundings: Surroundings,
     _ turn: Turn
   ) -> Arrival? {
     guard let index = index(of: command) else { return nil }
-    attempts[index].race.failed(kind, failure, at: address)
+    let kind = dial.kind
+    attempts[index].race.failed(kind, dial.addresses, failure, at: address)
     // Where a device takes only one connection per channel, as with RFCOMM, a link of ours keeps the address busy.
     if failure.code == .busy, attempts[index].phase == .dialling,
       let holder = surroundings.associations.dialled(kind, at: attempts[index].race.addresses)
@@ -147,14 +162,14 @@ struct InvitationAttempts: Sendable {
       if wrongKey == nil { return handOver(command, to: holder, turn) }
       attempts[index].wrongKey = wrongKey
     }
-    dial(command, surroundings, turn)
+    self.dial(command, surroundings, turn)
     return nil
   }
 
   /// A dial has opened a link.
   /// - Returns: false if nothing waits for it any more, or it leads to another peer; it is then closed.
   mutating func linkOpened(
-    _ link: Link, for command: CommandID, _ kind: TransportKind, _ surroundings: Surroundings, _ turn: Turn
+    _ link: Link, for command: CommandID, _ dial: DialTable.Dial, _ surroundings: Surroundings, _ turn: Turn
   ) -> Bool {
     guard let index = index(of: command) else {
       turn.add(.closeLink(link.id, flush: false))
@@ -165,8 +180,8 @@ struct InvitationAttempts: Sendable {
       attempts[index].wrongKey = wrongKey
       let address = link.opening.traits.remoteAddress
       attempts[index].race.answeredByStranger(
-        kind, at: address, LinkFailure(.authentication, "\(address): \(wrongKey.detail)"))
-      dial(command, surroundings, turn)
+        dial.kind, dial.addresses, at: address, LinkFailure(.authentication, "\(address): \(wrongKey.detail)"))
+      self.dial(command, surroundings, turn)
       return false
     }
     turn.cancelDials(for: .invitation(command))

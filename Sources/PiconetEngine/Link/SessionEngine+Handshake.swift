@@ -59,6 +59,7 @@ extension SessionEngine {
       return
     }
     link.judged(judgement)
+    attempts.proved(link)
     goOn(attempts.answered(link, surroundings, turn), turn)
     use(link, associations.use(ofReady: link, turn), turn)
     decode(link, turn)

@@ -10,6 +10,9 @@ public struct Sighting: Sendable, Hashable {
   public var info: [String: String]
   /// All addresses known to this source, best first.
   public var addresses: [TransportAddress]
+  /// Who told of each address, such as the host that sent the packet, in the source's own words. An address without an
+  /// entry was told by the device that it names.
+  public var origins: [TransportAddress: String] = [:]
   /// How strong the peer's radio signal is, in dBm; nil if the source can't tell. A source reports only large changes.
   public var signalStrength: Int?
   /// Other names of the same node. Any device can advertise it under any name, even before the node advertises itself.

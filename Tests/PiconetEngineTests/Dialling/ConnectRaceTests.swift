@@ -14,14 +14,148 @@ struct ConnectRaceTests {
     ConnectRace(addresses: addresses, preference: preference, headStart: .seconds(1))
   }
 
-  @Test("transports are dialled in order of preference, each with all its addresses in their order")
+  @Test("transports begin in order of preference, the addresses of each in their order")
   func order() {
     var race = race([rfcomm, tcp("2"), l2cap, tcp("1")], [.l2cap, .tcp, .rfcomm])
     #expect(race.next(at: seconds(0))?.addresses == [l2cap])
-    #expect(race.next(at: seconds(1))?.addresses == [tcp("2"), tcp("1")])
+    #expect(race.next(at: seconds(1))?.addresses == [tcp("2")])
+    #expect(race.next(at: seconds(2))?.addresses == [tcp("1")])
     #expect(race.next(at: seconds(2))?.addresses == [rfcomm])
     #expect(race.next(at: seconds(9)) == nil)
     #expect(race.running == [.l2cap, .tcp, .rfcomm])
+  }
+
+  @Test("of sixteen addresses that all stall every one is dialled within a second, each for itself")
+  func sideBySide() {
+    let all = (1...16).map { tcp("\($0)") }
+    var race = race(all)
+    var dialled: [TransportAddress] = []
+    while let time = dialled.isEmpty ? seconds(0) : race.nextDeadline, time < seconds(1) {
+      while let next = race.next(at: time) { dialled += next.addresses }
+    }
+    #expect(dialled == all && race.running == [.tcp])
+  }
+
+  @Test("a dial that fails starts the next one of its transport at once, and only the next")
+  func failureBesideOthers() {
+    var race = race([tcp("1"), tcp("2"), tcp("3")])
+    #expect(race.next(at: seconds(0))?.addresses == [tcp("1")])
+    #expect(race.next(at: seconds(0)) == nil)
+    race.failed(.tcp, [tcp("1")], LinkFailure(.reset), at: "1")
+    #expect(race.next(at: seconds(0))?.addresses == [tcp("2")])
+    #expect(race.next(at: seconds(0)) == nil && race.nextDeadline != nil)
+    race.answeredByStranger(.tcp, [tcp("2")], at: "2", LinkFailure(.authentication))
+    #expect(race.next(at: seconds(0))?.addresses == [tcp("3")])
+    race.failed(.tcp, [tcp("3")], LinkFailure(.refused))
+    #expect(race.isLost && race.next(at: seconds(9)) == nil)
+    #expect(race.failures.map(\.failure.code) == [.authentication])
+  }
+
+  @Test("strangers at one address after the other put off the next transport by one head start together")
+  func strangersPutNothingOff() {
+    var race = race([tcp("1"), tcp("2"), tcp("3"), l2cap])
+    #expect(race.next(at: seconds(0))?.kind == .tcp)
+    race.answeredByStranger(.tcp, [tcp("1")], at: "1", LinkFailure(.authentication))
+    #expect(race.next(at: Instant(nanoseconds: 900_000_000))?.addresses == [tcp("2")])
+    #expect(race.next(at: seconds(1))?.kind == .l2cap)
+  }
+
+  @Test("where the peer comes in sight while its transport is dialled is dialled beside that, and nothing twice")
+  func learnedWhileDialled() {
+    var race = race([tcp("1")])
+    _ = race.next(at: seconds(0))
+    race.learned([tcp("1"), tcp("2")], at: seconds(1))
+    #expect(race.next(at: seconds(5))?.addresses == [tcp("2")])
+    for address in ["1", "2"] { race.failed(.tcp, [tcp(address)], LinkFailure(.refused)) }
+    #expect(race.isLost && race.isRefusedEverywhere(.tcp))
+  }
+
+  @Test("other nodes of the key are dialled beside the wanted one's addresses after 400 ms, or once those have failed")
+  func others() {
+    func race() -> ConnectRace {
+      ConnectRace(
+        addresses: [tcp("1"), l2cap], others: [tcp("2"), tcp("3")], preference: [.tcp, .l2cap], headStart: .seconds(1))
+    }
+    var stalled = race()
+    #expect(stalled.next(at: seconds(1))?.addresses == [tcp("1")])
+    #expect(stalled.next(at: seconds(1)) == nil)
+    let due = seconds(1) + ConnectRace.ownTime
+    #expect(stalled.nextDeadline == due)
+    #expect(stalled.next(at: due)?.addresses == [tcp("2")])
+    #expect(stalled.next(at: due + .milliseconds(50))?.addresses == [tcp("3")])
+    // They put off no other transport of the wanted node.
+    #expect(stalled.next(at: seconds(2))?.addresses == [l2cap])
+
+    var failing = race()
+    _ = failing.next(at: seconds(1))
+    failing.failed(.tcp, [tcp("1")], LinkFailure(.reset))
+    #expect(failing.next(at: seconds(1))?.addresses == [l2cap])
+    #expect(failing.next(at: seconds(1)) == nil && !failing.isLost)
+    failing.failed(.l2cap, [l2cap], LinkFailure(.hostDown))
+    #expect(!failing.isLost && failing.next(at: seconds(1))?.addresses == [tcp("2")])
+    // A refusal by other nodes says nothing of the wanted one.
+    failing.failed(.tcp, [tcp("2")], LinkFailure(.refused))
+    #expect(!failing.isRefusedEverywhere(.tcp))
+  }
+
+  @Test("other nodes of the key have turns with the wanted one's addresses, however many it is said to have")
+  func othersHaveTurns() {
+    let own = (1...16).map { tcp("own \($0)") }
+    var race = ConnectRace(addresses: own, others: [tcp("other")], preference: [.tcp], headStart: .seconds(1))
+    var dialled: [TransportAddress] = []
+    while let time = dialled.isEmpty ? seconds(0) : race.nextDeadline, time < seconds(1) {
+      while let next = race.next(at: time) { dialled += next.addresses }
+    }
+    #expect(dialled.count == 17 && (dialled.firstIndex(of: tcp("other")) ?? 17) < 6)
+  }
+
+  @Test("ten thousand nodes of the key take half of the room, and none of the wanted node's")
+  func manyOthers() {
+    var race = ConnectRace(
+      addresses: [tcp("1")], others: (0..<10_000).map { tcp("other \($0)") }, preference: [.tcp], headStart: .zero)
+    #expect(race.addresses.count == 33)
+    race.learned((0..<10_000).map { tcp("late \($0)") }, ofOthers: true, at: seconds(0))
+    race.learned((2...40).map { tcp("\($0)") }, at: seconds(0))
+    #expect(race.addresses.count == ConnectRace.addressLimit && race.addresses.contains(tcp("31")))
+  }
+
+  @Test("the places of one device are one dial over a radio, those of another beside it, after a second")
+  func devicesOfRadio() {
+    let places = ["a/1", "b/1", "a/2"].map { TransportAddress(kind: .l2cap, text: $0) }
+    var race = race(places)
+    #expect(race.next(at: seconds(0))?.addresses == [places[0], places[2]])
+    #expect(race.next(at: seconds(0)) == nil)
+    #expect(race.next(at: seconds(1))?.addresses == [places[1]])
+    // Where the radio is taken by the first one it is dialled again after that.
+    race.failed(.l2cap, [places[1]], LinkFailure(.busy))
+    race.failed(.l2cap, [places[0], places[2]], LinkFailure(.timedOut), at: "a/1")
+    for address in [places[2], places[1], places[0]] {
+      let dial = race.next(at: seconds(3))
+      #expect(dial?.addresses == [address])
+      race.failed(.l2cap, [address], LinkFailure(.hostDown))
+    }
+    #expect(race.isLost)
+  }
+
+  @Test("where the winner breaks before it is of use, what it has cut short goes on", arguments: [false, true])
+  func winnerBroke(isRunning: Bool) {
+    var race = race([tcp("1"), tcp("2")])
+    _ = race.next(at: seconds(0))
+    if isRunning { _ = race.next(at: seconds(1)) }
+    race.winnerBroke(.tcp, at: "1", "it broke")
+    #expect(race.next(at: seconds(1))?.addresses == [tcp("2")])
+    race.failed(.tcp, [tcp("2")], LinkFailure(.refused))
+    #expect(race.isLost && race.failures.count == 1)
+  }
+
+  @Test("the failures of one transport's addresses are one, with the reason of each and the most telling code")
+  func mergedFailures() {
+    var race = race([tcp("1"), tcp("2"), tcp("3"), l2cap])
+    for address in ["1", "2", "3"] {
+      _ = race.next(at: seconds(0))
+      race.failed(.tcp, [tcp(address)], LinkFailure(address == "2" ? .timedOut : .refused, "\(address): no"))
+    }
+    #expect(race.failures.map(\.failure) == [LinkFailure(.timedOut, "1: no; 2: no; 3: no")])
   }
 
   @Test("a transport waits until the one before it has had its head start")
@@ -35,45 +169,16 @@ struct ConnectRaceTests {
     #expect(race.nextDeadline == nil)
   }
 
-  @Test("strangers at one address after the other put off the next transport by one head start together")
-  func strangersPutNothingOff() {
-    var race = race([tcp("1"), tcp("2"), tcp("3"), l2cap])
-    #expect(race.next(at: seconds(0))?.kind == .tcp)
-    race.answeredByStranger(.tcp, at: "1", LinkFailure(.authentication))
-    #expect(race.next(at: Instant(nanoseconds: 900_000_000))?.addresses == [tcp("2"), tcp("3")])
-    #expect(race.nextDeadline == seconds(1))
-    #expect(race.next(at: seconds(1))?.kind == .l2cap)
-  }
-
   @Test("relays are dialled one after the other: one that is silent in its tunnel does not stand for all")
   func relays() {
     let over = [1, 2].map { TransportAddress(kind: .relay, text: "over \($0)") }
     var race = race(over, [.tcp, .relay])
     #expect(race.next(at: seconds(0))?.addresses == [over[0]])
-    race.failed(.relay, LinkFailure(.timedOut))
+    race.failed(.relay, [over[0]], LinkFailure(.timedOut))
     #expect(!race.isLost)
     #expect(race.next(at: seconds(10))?.addresses == [over[1]])
-    race.failed(.relay, LinkFailure(.timedOut))
+    race.failed(.relay, [over[1]], LinkFailure(.timedOut))
     #expect(race.isLost)
-  }
-
-  @Test("where the peer comes in sight while its transport is dialled is dialled when that fails, and nothing twice")
-  func learnedWhileDialled() {
-    for isStranger in [true, false] {
-      var race = race([tcp("1")])
-      _ = race.next(at: seconds(0))
-      race.learned([tcp("1"), tcp("2")], at: seconds(1))
-      #expect(race.next(at: seconds(5)) == nil)
-      if isStranger {
-        race.answeredByStranger(.tcp, at: "1", LinkFailure(.authentication))
-      } else {
-        race.failed(.tcp, LinkFailure(.refused))
-      }
-      #expect(!race.isLost)
-      #expect(race.next(at: seconds(5))?.addresses == [tcp("2")])
-      race.failed(.tcp, LinkFailure(.refused))
-      #expect(race.isLost)
-    }
   }
 
   @Test("a transport over which the peer comes in sight waits for the head start of the one that is dialled")
@@ -101,7 +206,7 @@ struct ConnectRaceTests {
   func failureStartsTheNext() {
     var race = race([tcp("1"), l2cap])
     _ = race.next(at: seconds(0))
-    race.failed(.tcp, LinkFailure(.refused))
+    race.failed(.tcp, [tcp("1")], LinkFailure(.refused))
     #expect(race.next(at: seconds(0))?.kind == .l2cap)
   }
 
@@ -111,7 +216,7 @@ struct ConnectRaceTests {
     var race = race([tcp("1"), l2cap, rfcomm, le], [.tcp, .l2cap, .rfcomm, .le])
     _ = race.next(at: seconds(0))
     _ = race.next(at: seconds(1))
-    race.failed([.tcp, .l2cap][which], LinkFailure(.refused))
+    race.failed([.tcp, .l2cap][which], [[tcp("1")], [l2cap]][which], LinkFailure(.refused))
     #expect(race.next(at: seconds(1))?.kind == .rfcomm)
     #expect(race.next(at: seconds(1)) == nil)
     #expect(race.nextDeadline == seconds(2))
@@ -121,13 +226,13 @@ struct ConnectRaceTests {
   func resetOfANewLink() {
     var race = race([l2cap, rfcomm])
     _ = race.next(at: seconds(0))
-    race.failed(.l2cap, LinkFailure(.reset, "at first"))
+    race.failed(.l2cap, [l2cap], LinkFailure(.reset, "at first"))
     #expect(race.failures.isEmpty)
     #expect(race.next(at: seconds(0))?.addresses == [l2cap])
-    race.failed(.l2cap, LinkFailure(.reset, "again"))
+    race.failed(.l2cap, [l2cap], LinkFailure(.reset, "again"))
     #expect(race.failures == [TransportFailure(.l2cap, LinkFailure(.reset, "again"))])
     #expect(race.next(at: seconds(0))?.kind == .rfcomm)
-    race.failed(.rfcomm, LinkFailure(.refused))
+    race.failed(.rfcomm, [rfcomm], LinkFailure(.refused))
     #expect(race.isLost)
   }
 
@@ -135,7 +240,7 @@ struct ConnectRaceTests {
   func resetOfTCP() {
     var race = race([tcp("1")])
     _ = race.next(at: seconds(0))
-    race.failed(.tcp, LinkFailure(.reset))
+    race.failed(.tcp, [tcp("1")], LinkFailure(.reset))
     #expect(race.isLost)
   }
 
@@ -144,10 +249,10 @@ struct ConnectRaceTests {
     var race = race([tcp("1"), l2cap])
     #expect(!race.isLost)
     _ = race.next(at: seconds(0))
-    race.failed(.tcp, LinkFailure(.refused, "nobody listens"))
+    race.failed(.tcp, [tcp("1")], LinkFailure(.refused, "nobody listens"))
     #expect(!race.isLost)
     _ = race.next(at: seconds(0))
-    race.failed(.l2cap, LinkFailure(.timedOut))
+    race.failed(.l2cap, [l2cap], LinkFailure(.timedOut))
     #expect(race.isLost)
     #expect(race.next(at: seconds(100)) == nil)
     #expect(
@@ -162,7 +267,7 @@ struct ConnectRaceTests {
   func timeIsUp() {
     var race = race([tcp("1"), l2cap])
     _ = race.next(at: seconds(0))
-    race.failed(.tcp, LinkFailure(.refused))
+    race.failed(.tcp, [tcp("1")], LinkFailure(.refused))
     _ = race.next(at: seconds(0))
     #expect(race.failuresInTime.map(\.transport) == [.tcp, .l2cap])
     #expect(race.failuresInTime.map(\.failure.code) == [.refused, .timedOut])
@@ -205,83 +310,8 @@ struct ConnectRaceTests {
     var race = ConnectRace(addresses: [tcp("1"), l2cap], preference: [.tcp, .l2cap], headStart: .seconds(Int64.max))
     _ = race.next(at: seconds(1))
     #expect(race.next(at: seconds(100)) == nil)
-    race.failed(.tcp, LinkFailure(.reset))
+    race.failed(.tcp, [tcp("1")], LinkFailure(.reset))
     #expect(race.next(at: seconds(100))?.kind == .l2cap)
   }
 
-  @Test("an address where another key answers is left out, and the others of its transport are dialled at once")
-  func anotherKey() {
-    var race = race([tcp("1"), tcp("2"), tcp("3"), l2cap])
-    _ = race.next(at: seconds(0))
-    race.answeredByStranger(.tcp, at: "2", LinkFailure(.authentication))
-    #expect(!race.isLost)
-    #expect(race.next(at: seconds(0))?.addresses == [tcp("1"), tcp("3")])
-    #expect(race.next(at: seconds(0)) == nil)
-    race.failed(.tcp, LinkFailure(.refused))
-    #expect(race.next(at: seconds(0))?.addresses == [l2cap])
-    race.answeredByStranger(.l2cap, at: "b/7", LinkFailure(.authentication))
-    #expect(race.isLost)
-    #expect(race.failures.map(\.failure.code) == [.authentication, .refused, .authentication])
-  }
-
-  @Test("when none of the addresses reads like the one that answered, one after the other is dialled alone")
-  func anotherKeyBehindAName() {
-    var race = race([tcp("host:1"), tcp("host:2"), tcp("host:3")])
-    _ = race.next(at: seconds(0))
-    race.answeredByStranger(.tcp, at: "127.0.0.1:2", LinkFailure(.authentication))
-    #expect(race.next(at: seconds(0))?.addresses == [tcp("host:1")])
-    race.failed(.tcp, LinkFailure(.refused))
-    #expect(race.next(at: seconds(0))?.addresses == [tcp("host:2")])
-    race.answeredByStranger(.tcp, at: "127.0.0.1:2", LinkFailure(.authentication))
-    #expect(race.next(at: seconds(0))?.addresses == [tcp("host:3")])
-    race.failed(.tcp, LinkFailure(.refused))
-    #expect(race.isLost && race.next(at: seconds(9)) == nil)
-  }
-
-  @Test(
-    "when what answers first can't do TLS or hangs up, each address is dialled alone; over a radio nobody is asked again",
-    arguments: [LinkFailure.Code.authentication, .reset])
-  func answersWithoutTLS(code: LinkFailure.Code) {
-    var race = race([tcp("1"), tcp("2")])
-    _ = race.next(at: seconds(0))
-    race.failed(.tcp, LinkFailure(code))
-    #expect(race.next(at: seconds(0))?.addresses == [tcp("1")])
-    race.failed(.tcp, LinkFailure(code))
-    #expect(race.next(at: seconds(0))?.addresses == [tcp("2")])
-    race.failed(.tcp, LinkFailure(code))
-    #expect(race.isLost && race.failures.count == 3)
-    var radio = self.race([l2cap, TransportAddress(kind: .l2cap, text: "d")])
-    _ = radio.next(at: seconds(0))
-    radio.failed(.l2cap, LinkFailure(.authentication))
-    #expect(radio.isLost)
-  }
-
-  @Test(
-    "what is reached and then fails, or says nothing, costs its address alone", arguments: LinkFailure.Code.allCases)
-  func failsAtAnAddress(code: LinkFailure.Code) {
-    var race = race([tcp("1"), tcp("2"), tcp("3")])
-    _ = race.next(at: seconds(0))
-    race.failed(.tcp, LinkFailure(code), at: "1")
-    #expect(race.next(at: seconds(0))?.addresses == [tcp("2"), tcp("3")])
-    race.failed(.tcp, LinkFailure(code), at: "3")
-    #expect(race.next(at: seconds(0))?.addresses == [tcp("2")])
-    race.failed(.tcp, LinkFailure(.unreachable))
-    // Who was only slow is dialled once more, alone.
-    for slow in code == .timedOut ? ["1", "3"] : [] {
-      #expect(race.next(at: seconds(0))?.addresses == [tcp(slow)])
-      race.failed(.tcp, LinkFailure(code), at: slow)
-    }
-    #expect(race.isLost && race.failures.count == (code == .timedOut ? 5 : 3))
-  }
-
-  @Test("a dial is given sixteen addresses, and what it was not given is dialled next")
-  func manyAddresses() {
-    let all = (1...20).map { tcp("\($0)") }
-    var race = race(all)
-    #expect(race.next(at: seconds(0))?.addresses == Array(all[..<16]))
-    race.failed(.tcp, LinkFailure(.unreachable))
-    #expect(race.next(at: seconds(0))?.addresses == Array(all[16...]))
-    race.failed(.tcp, LinkFailure(.unreachable))
-    #expect(race.isLost)
-  }
 }

@@ -52,9 +52,9 @@ struct IntroducedTests {
         group.side.members.contains(subject)
           && joined.events.contains { if case .connected = $0 { true } else { false } })
       let outcome = group.side.wait(.milliseconds(600))
-      let dial = try #require(outcome.dials.first, "\(subject)")
-      #expect(dial.addresses.contains("203.0.0.0:4711") && dial.addresses.count <= 8, "\(dial.addresses)")
-      #expect(group.waitWithFailures(.seconds(5), first: outcome).dials.count == 1)
+      #expect(!outcome.dials.isEmpty, "\(subject)")
+      let dialled = group.waitWithFailures(.seconds(5), first: outcome).dials.flatMap(\.addresses)
+      #expect(dialled.contains("203.0.0.0:4711") && Set(dialled).count == dialled.count, "\(dialled)")
       // It is passed on to nobody: who is introduced to it learns where it was dialled or seen.
       let other = group.played(node(30)).connect()
       let introduced = group.side.command(.introduce(subject, to: other.far, timeout: .seconds(10)))

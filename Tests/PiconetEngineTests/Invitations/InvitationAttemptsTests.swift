@@ -43,6 +43,10 @@ struct InvitationAttemptsTests {
     return Link(id: LinkID(rawValue: id), opening: opening, at: seconds(0), configuration(), DeadlineWatch())
   }
 
+  private func dial(_ addresses: [TransportAddress] = [tcp("1")]) -> DialTable.Dial {
+    DialTable.Dial(purpose: .invitation(first), kind: .tcp, addresses: addresses)
+  }
+
   private func ending(_ command: UInt64 = 1) -> Ending? {
     for case .reply(CommandID(rawValue: command), .failed(let ending)) in turn.effects { return ending }
     return nil
@@ -56,7 +60,7 @@ struct InvitationAttemptsTests {
       reached: .ready, Hello(incarnation: Incarnation(rawValue: 2), name: "", sessionID: ""), from: 2, at: seconds(0),
       configuration())
     let arrival = attempts.dialFailed(
-      first, .tcp, LinkFailure(.refused), at: nil, surroundings(hasLink ? [link] : []), turn)
+      first, dial(), LinkFailure(.refused), at: nil, surroundings(hasLink ? [link] : []), turn)
     #expect(arrival == nil)
     #expect(attempts.contains(node: node(2)) == hasLink && (ending() == nil) == hasLink)
     if hasLink {
@@ -73,7 +77,7 @@ struct InvitationAttemptsTests {
   @Test("another key at the only address closes the link, and ends the attempt for that reason")
   func wrongKey() {
     var attempts = attempts(expected: peer(2))
-    let isWanted = attempts.linkOpened(link(to: peer(3)), for: first, .tcp, surroundings(), turn)
+    let isWanted = attempts.linkOpened(link(to: peer(3)), for: first, dial(), surroundings(), turn)
     #expect(!isWanted)
     #expect(turn.effects.contains(.closeLink(LinkID(rawValue: 1), flush: false)))
     #expect(ending()?.reason == .identity)
@@ -86,7 +90,7 @@ struct InvitationAttemptsTests {
     for destination in [node(2), nil] {
       var attempts = attempts(to: destination, expected: peer(2))
       attempts.learned(of: node(2), surroundings(seen: [tcp("1"), tcp("2")]), turn)
-      _ = attempts.linkOpened(link(to: peer(3)), for: first, .tcp, surroundings(), turn)
+      _ = attempts.linkOpened(link(to: peer(3)), for: first, dial(), surroundings(), turn)
       let dialled = turn.effects.compactMap { effect -> [TransportAddress]? in
         if case .dial(_, _, let addresses) = effect { addresses } else { nil }
       }
@@ -98,7 +102,7 @@ struct InvitationAttemptsTests {
   @Test("a link that nobody waits for is closed")
   func nobodyWaits() {
     var attempts = InvitationAttempts(configuration())
-    let isWanted = attempts.linkOpened(link(to: peer(3)), for: first, .tcp, surroundings(), turn)
+    let isWanted = attempts.linkOpened(link(to: peer(3)), for: first, dial(), surroundings(), turn)
     #expect(!isWanted)
     #expect(turn.effects == [.closeLink(LinkID(rawValue: 1), flush: false)])
   }
@@ -108,7 +112,7 @@ struct InvitationAttemptsTests {
     var attempts = attempts(count: 2)
     let links = [link(1, to: peer(2)), link(2, to: peer(2))]
     for (command, link) in zip(attempts.commands, links) {
-      let isWanted = attempts.linkOpened(link, for: command, .tcp, surroundings(), turn)
+      let isWanted = attempts.linkOpened(link, for: command, dial(), surroundings(), turn)
       #expect(isWanted)
     }
     let hello = Hello(incarnation: Incarnation(rawValue: 2), name: "", sessionID: "")
@@ -143,7 +147,7 @@ struct InvitationAttemptsTests {
   func withdrawn() {
     var attempts = attempts()
     let link = link(7, to: peer(2))
-    _ = attempts.linkOpened(link, for: first, .tcp, surroundings(), turn)
+    _ = attempts.linkOpened(link, for: first, dial(), surroundings(), turn)
     let useless = attempts.withdraw(first, Ending(.cancelled, .us), surroundings([link]), turn)
     #expect(useless === link && attempts.count == 0 && attempts.nextDeadline == nil && turn.dials.count == 0)
     #expect(ending()?.reason == .cancelled)

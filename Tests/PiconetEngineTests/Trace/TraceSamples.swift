@@ -79,11 +79,12 @@ struct TraceSamples {
     [.known, .new, .ask, .refused(reason(), detail: text(), told: text())]
   }
   mutating func reports() -> [DiscoveryReport] {
-    [
-      .seen(
-        Sighting(
-          peer: peer(), incarnation: Incarnation(rawValue: number()), name: text(), info: info(),
-          addresses: addresses(), otherNames: [text(), text()])),
+    var sighting = Sighting(
+      peer: peer(), incarnation: Incarnation(rawValue: number()), name: text(), info: info(),
+      addresses: addresses(), otherNames: [text(), text()])
+    for address in sighting.addresses { sighting.origins[address] = "by \(text())" }
+    return [
+      .seen(sighting),
       .gone(peer(), Incarnation(rawValue: number())),
     ]
   }

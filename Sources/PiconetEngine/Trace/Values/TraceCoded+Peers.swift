@@ -1,11 +1,18 @@
 import PiconetWire
 
 extension Sighting: TraceCoded {
-  func write(to bytes: inout TraceBytes) { bytes(peer, incarnation, name, info, addresses, otherNames) }
+  func write(to bytes: inout TraceBytes) {
+    bytes(peer, incarnation, name, info, addresses, otherNames, addresses.map { origins[$0] ?? "" })
+  }
   static func read(from reader: inout TraceReader) throws(TraceError) -> Sighting {
-    Sighting(
+    var sighting = Sighting(
       peer: try reader(), incarnation: try reader(), name: try reader(), info: try reader(), addresses: try reader(),
       otherNames: try reader())
+    let origins: [String] = try reader()
+    for (address, origin) in zip(sighting.addresses, origins) where !origin.isEmpty {
+      sighting.origins[address] = origin
+    }
+    return sighting
   }
 }
 
