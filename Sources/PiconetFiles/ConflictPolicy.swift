@@ -20,13 +20,3 @@ public enum ConflictOutcome: Sendable, Hashable {
   /// A regular file would be replaced.
   case overwrite
 }
-
-/// Whether a file may take the place of the one that has its name.
-public enum Replacement: Sendable, Hashable {
-  /// It may replace whichever file has the name.
-  case allowed
-  /// It may replace only a file with exactly this name, not one that a file system without case takes for it.
-  case exactly
-  /// It may not: both stay.
-  case never
-}

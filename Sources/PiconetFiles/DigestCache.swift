@@ -96,7 +96,7 @@ extension SHA256Digest {
     }
 
     /// Whether the file system of a file stores what a file is known by. The numbers are those of statfs(2).
-    private static func keepsIdentity(_ descriptor: Int32) -> Bool {
+    static func keepsIdentity(_ descriptor: Int32) -> Bool {
       var status = statfs()
       guard fstatfs(descriptor, &status) == 0 else { return false }
       return kept.contains(UInt32(truncatingIfNeeded: status.f_type))

@@ -20,11 +20,10 @@ extension IncomingDirectory {
   /// disk.
   ///
   /// What can't be looked at counts as not here: an offer of it will be told why.
-  /// - Parameter note: called with the path below the directory of each file that is here, and of the one that was
-  ///   claimed, before any other transfer may replace it.
+  /// - Parameter files: of the sender; what is here is noted there before any other transfer may replace it.
   /// - Returns: for each claim, where its content is; nil: not here.
   public func find(
-    _ claims: some Collection<FileClaim>, noting note: (_ relativePath: String) -> Void
+    _ claims: some Collection<FileClaim>, notingIn files: (any FilesOfSender)? = nil
   ) -> [StoredPath?] {
     var found: [StoredPath?] = []
     found.reserveCapacity(claims.count)
@@ -46,25 +45,21 @@ extension IncomingDirectory {
         settle()
         current = (claim.folder, (try? open(claim.folder, creating: false)) ?? nil)
       }
-      found.append(current?.opened.flatMap { find(claim, in: $0, noting: note) })
+      found.append(current?.opened.flatMap { find(claim, in: $0, notingIn: files) })
     }
     settle()
     return found
   }
 
   private func find(
-    _ claim: FileClaim, in folder: IncomingFolder, noting note: (String) -> Void
+    _ claim: FileClaim, in folder: IncomingFolder, notingIn files: (any FilesOfSender)?
   ) -> StoredPath? {
     do throws(FileFailure) {
       try check(limitOf: claim.name, size: claim.size)
       try checkLength(of: claim.name, in: claim.folder)
       guard let present = try PresentContent(in: folder, name: claim.name, size: claim.size) else { return nil }
       while !present.step(.max) {}
-      let same = present.match(claim.digest) { same in
-        note(claim.folder.path(of: claim.name))
-        if same != claim.name { note(claim.folder.path(of: same)) }
-      }
-      return same.map(present.path)
+      return present.match(claim.digest, notingIn: files).map(present.path)
     } catch {
       return nil
     }

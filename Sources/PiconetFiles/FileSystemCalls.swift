@@ -39,6 +39,9 @@ struct FileSystemCalls: Sendable {
     return fstatvfs(directory, &status) == 0 ? Int(clamping: status.f_namemax) : 0
   }
 
+  /// Whether the file system stores inode numbers, so that each stands for one file as long as that is there.
+  var keepsInodes: @Sendable (_ directory: Int32) -> Bool = { SHA256Digest.Cache.keepsIdentity($0) }
+
   /// Sets space aside for a file of this many bytes. Returns 0 or errno; EOPNOTSUPP if it can't be done.
   ///
   /// fallocate(2) with KEEP_SIZE, so that the size stays the number of bytes that came: not posix_fallocate, which

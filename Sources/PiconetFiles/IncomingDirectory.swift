@@ -36,6 +36,8 @@ public final class IncomingDirectory: @unchecked Sendable {
   let calls: FileSystemCalls
   /// The longest name in bytes that the file system takes and a peer may give.
   let longestName: Int
+  /// Whether files are told apart by their inode numbers.
+  let keepsInodes: Bool
   let now: @Sendable () -> KeptAge.Moment
   private let givenPath: String
   private let promisedSpace = Mutex(PromisedSpace())
@@ -71,6 +73,7 @@ public final class IncomingDirectory: @unchecked Sendable {
     self.now = now
     let longest = calls.longestName(descriptor.number)
     longestName = longest > 0 ? min(longest, SafeFileName.maximumByteCount) : SafeFileName.maximumByteCount
+    keepsInodes = calls.keepsInodes(descriptor.number)
     guard faccessat(descriptor.number, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
       throw FileFailure(errno: errno, .writingFile, path: path)
     }

@@ -59,11 +59,8 @@ public final class IncomingFile {
   private let compared: PresentContent?
   /// How many existing files were read to see whether they have the content that has arrived.
   private var readCount = 0
-  /// Whether the file at this path may be replaced; from then on the path counts as used. If not, both stay, with a
-  /// number.
-  private let mayReplace: (_ relativePath: String) -> Replacement
-  /// What it has said about this file's own path: it is asked that once.
-  private var replacement: Replacement?
+  /// Files that this one must not replace: then both stay, with a number.
+  private let filesOfSender: (any FilesOfSender)?
   private var state = State.receiving
   private var writtenOut: UInt64 = 0
   private var modificationTime: ModificationTime?
@@ -88,7 +85,7 @@ public final class IncomingFile {
   public init(
     in directory: IncomingDirectory, folder: SafeFolder = .none, name: SafeFileName, offeredSize: UInt64,
     policy: ConflictPolicy, hashing: Bool = true, resuming key: ResumptionKey? = nil,
-    compared: PresentContent? = nil, mayReplace: @escaping (_ relativePath: String) -> Replacement = { _ in .allowed }
+    compared: PresentContent? = nil, of filesOfSender: (any FilesOfSender)? = nil
   ) throws(FileFailure) {
     let key = hashing && offeredSize > BlockJournal.blockByteCount ? key : nil
     try directory.checkCharacters(of: name, in: folder)
@@ -109,7 +106,7 @@ public final class IncomingFile {
     self.policy = policy
     self.folder = folder
     self.compared = compared
-    self.mayReplace = mayReplace
+    self.filesOfSender = filesOfSender
     if let key, let keptName, kept != nil { try resume(keptName, key) }
     try allotSpace()
   }
@@ -322,41 +319,39 @@ public final class IncomingFile {
     while let number = try numbers.next(isTaken: isTaken) {
       let candidate = number == 1 ? name : directory.numbered(base, number)
       if number > 1, candidate == name { continue }
-      if try take(candidate, in: folder) { return .given(candidate, folder) }
+      if try take(candidate, in: folder, digest) { return .given(candidate, folder) }
       if number <= PresentContent.limit, let present = try present(in: folder, as: candidate, digest) {
         return .over(.present(present))
       }
       if policy == .skip { return .over(skipped()) }
-      if policy == .overwrite, number == 1, try replace(in: folder) { return .given(name, folder) }
+      if policy == .overwrite, number == 1, try replace(in: folder, digest) {
+        return .given(name, folder)
+      }
     }
     throw FileFailure(.exists, path: finalPath)
   }
 
   /// A step that takes a name, and notes it before another file of the sender may replace what has it.
-  private func whileReplacing(_ body: () throws(FileFailure) -> Bool) throws(FileFailure) -> Bool {
+  private func whileReplacing<Value>(_ body: () throws(FileFailure) -> Value) throws(FileFailure) -> Value {
     guard policy == .overwrite else { return try body() }
     return try directory.replacing.withLock { _ throws(FileFailure) in try body() }
   }
 
   /// The content has this name from now on: no other file of the sender takes its place, nor that of the name that the
   /// sender wanted.
-  private func note(_ taken: SafeFileName) {
-    guard policy == .overwrite else { return }
-    _ = mayReplaceOwn()
-    if taken != name { _ = mayReplace(folder.path(of: taken)) }
-  }
-
-  private func mayReplaceOwn() -> Replacement {
-    let answer = replacement ?? mayReplace(folder.path(of: name))
-    replacement = answer
-    return answer
+  private func note(_ taken: SafeFileName, in folder: IncomingFolder, _ digest: SHA256Digest) {
+    guard policy == .overwrite, let filesOfSender else { return }
+    let identity = partial.descriptor.status().map { FileIdentity($0) }
+    filesOfSender.note(folder.traces(of: taken, wanted: name, identity, size: receivedSize, digest))
   }
 
   /// - Returns: false if something has the name.
-  private func take(_ candidate: SafeFileName, in folder: IncomingFolder) throws(FileFailure) -> Bool {
+  private func take(
+    _ candidate: SafeFileName, in folder: IncomingFolder, _ digest: SHA256Digest
+  ) throws(FileFailure) -> Bool {
     try whileReplacing { () throws(FileFailure) in
       guard try partial.publish(as: candidate, in: folder) else { return false }
-      note(candidate)
+      note(candidate, in: folder, digest)
       return true
     }
   }
@@ -364,24 +359,27 @@ public final class IncomingFile {
   /// Takes the place of the file that has the name, whatever it has become since it was compared: if that has the same
   /// content by now, nothing is lost.
   /// - Returns: false if it has to stay.
-  private func replace(in folder: IncomingFolder) throws(FileFailure) -> Bool {
-    try whileReplacing { () throws(FileFailure) in
-      switch mayReplaceOwn() {
-      case .never: return false
-      case .exactly: if !folder.hasEntry(exactly: name) { return false }
-      case .allowed: break
-      }
-      for _ in 0..<Self.replaceTries {
-        if let kind = try folder.kind(of: name) {
-          guard kind == .regular else { throw FileFailure(.notRegular(kind), path: folder.path(of: name)) }
-          try partial.replace(name, in: folder)
+  private func replace(in folder: IncomingFolder, _ digest: SHA256Digest) throws(FileFailure) -> Bool {
+    for _ in 0..<Self.replaceTries {
+      let there = try ExistingFile(name, in: folder, of: filesOfSender)
+      let hasReplaced = try whileReplacing { () throws(FileFailure) -> Bool? in
+        guard let status = try folder.status(of: name) else {
+          // It has gone, and may be there again before we are.
+          guard try partial.publish(as: name, in: folder) else { return nil }
+          note(name, in: folder, digest)
           return true
         }
-        // It has gone, and may be there again before we are.
-        if try partial.publish(as: name, in: folder) { return true }
+        let kind = FileKind(mode: status.st_mode)
+        guard kind == .regular else { throw FileFailure(.notRegular(kind), path: folder.path(of: name)) }
+        guard let isOfSender = there.isOfSender(status) else { return nil }
+        if isOfSender { return false }
+        guard try partial.replace(name, in: folder) else { return false }
+        note(name, in: folder, digest)
+        return true
       }
-      return false
+      if let hasReplaced { return hasReplaced }
     }
+    return false
   }
 
   private static let replaceTries = 16
@@ -411,14 +409,12 @@ public final class IncomingFile {
     // Of the name that was offered and of that without its number together, no more are read than of one.
     guard readCount < PresentContent.limit else { return nil }
     readCount += 1
-    let there = PresentContent(in: folder, exactly: name, status)
+    let there = PresentContent(in: folder, exactly: name, wanted: self.name, status)
     while !there.step(.max) {}
-    let isThere = try whileReplacing { () throws(FileFailure) in
-      guard there.findMatch(digest) != nil else { return false }
-      note(name)
-      return true
+    let files = policy == .overwrite ? filesOfSender : nil
+    guard try whileReplacing({ () throws(FileFailure) in there.findMatch(digest, notingIn: files) }) != nil else {
+      return nil
     }
-    guard isThere else { return nil }
     let result = file(name, in: folder, digest)
     if let keptElsewhere { directory.forgetKept(keptElsewhere) }
     discard()

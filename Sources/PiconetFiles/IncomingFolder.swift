@@ -63,13 +63,6 @@ final class IncomingFolder {
     return ((try? status(of: name)) ?? nil).map { FileRights(ofUnreadable: $0) }
   }
 
-  /// Whether there is an entry with exactly these bytes, however the file system compares names.
-  func hasEntry(exactly name: SafeFileName) -> Bool {
-    var isThere = false
-    forEachEntry { if $0.utf8.elementsEqual(name.text.utf8) { isThere = true } }
-    return isThere
-  }
-
   /// Calls back with the name of each entry that is UTF-8, in no order.
   func forEachEntry(_ body: (String) -> Void) {
     // Needs a descriptor of its own: reading moves the position, and closedir closes it.

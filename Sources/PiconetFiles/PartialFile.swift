@@ -112,16 +112,19 @@ final class PartialFile {
   /// refused by the kernel; a link is never followed.
   ///
   /// The rights of that file stay, as they do for a program that writes into it.
-  func replace(_ name: SafeFileName, in folder: IncomingFolder) throws(FileFailure) {
+  /// - Returns: false if the disk can't do that: NTFS-3G does not replace a file with a very long name.
+  func replace(_ name: SafeFileName, in folder: IncomingFolder) throws(FileFailure) -> Bool {
     if let rights = folder.rights(of: name) { _ = rights.give(to: descriptor.number) }
     let hidden = try appear()
     try checkIdentity(of: hidden)
     let number = directory.calls.rename(directory.descriptor.number, hidden.text, folder.number, name.text)
     guard number == 0 else {
+      if number == EEXIST { return false }
       if number == EISDIR { throw FileFailure(.notRegular(.directory), path: folder.path(of: name)) }
       throw folder.failure(errno: number, name: name)
     }
     hiddenName = nil
+    return true
   }
 
   /// Gives an unnamed file a hidden name: rename(2) can replace, linkat(2) can't.

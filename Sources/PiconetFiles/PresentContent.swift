@@ -22,6 +22,7 @@ public final class PresentContent {
   }
 
   private let folder: IncomingFolder
+  private let wanted: SafeFileName
   private let size: UInt64
   private var candidates: [Candidate] = []
   private struct UnderWay {
@@ -49,6 +50,7 @@ public final class PresentContent {
   init?(in folder: IncomingFolder, name: SafeFileName, size: UInt64) throws(FileFailure) {
     self.folder = folder
     self.size = size
+    wanted = name
     var left = Self.lookLimit
     try look(for: name, &left)
     // A sender that numbers its own names gives another one when it sends more or fewer of them.
@@ -86,8 +88,12 @@ public final class PresentContent {
   }
 
   /// Only the file with exactly this name.
-  init(in folder: IncomingFolder, exactly name: SafeFileName, _ status: stat) {
+  /// - Parameter wanted: the name that the sender wants.
+  init(
+    in folder: IncomingFolder, exactly name: SafeFileName, wanted: SafeFileName? = nil, _ status: stat
+  ) {
     self.folder = folder
+    self.wanted = wanted ?? name
     size = UInt64(clamping: status.st_size)
     candidates = [Candidate(name: name, stamp: FileStamp(status))]
   }
@@ -126,21 +132,17 @@ public final class PresentContent {
   }
 
   /// The file that has this content, and has not changed since it was read; nil if there is none.
-  /// - Parameter note: called with its name if there is one, before any other transfer may replace it.
-  public func match(_ digest: SHA256Digest, noting note: (SafeFileName) -> Void = { _ in }) -> SafeFileName? {
-    folder.directory.replacing.withLock { _ in
-      let same = findMatch(digest)
-      if let same { note(same) }
-      return same
-    }
+  /// - Parameter files: of the sender; it is noted there before any other transfer may replace it.
+  public func match(_ digest: SHA256Digest, notingIn files: (any FilesOfSender)? = nil) -> SafeFileName? {
+    folder.directory.replacing.withLock { _ in findMatch(digest, notingIn: files) }
   }
 
   /// As `match`, for when nothing may be replaced meanwhile, or it does not matter.
-  func findMatch(_ digest: SHA256Digest) -> SafeFileName? {
+  func findMatch(_ digest: SHA256Digest, notingIn files: (any FilesOfSender)? = nil) -> SafeFileName? {
     for candidate in candidates where candidate.digest == digest {
-      if let status = try? folder.status(of: candidate.name), FileStamp(status) == candidate.stamp {
-        return candidate.name
-      }
+      guard let status = try? folder.status(of: candidate.name), FileStamp(status) == candidate.stamp else { continue }
+      files?.note(folder.traces(of: candidate.name, wanted: wanted, FileIdentity(status), size: size, digest))
+      return candidate.name
     }
     return nil
   }

@@ -14,13 +14,13 @@ struct CommitsTogetherTests {
   /// Receives one file on the calling thread.
   private static func receive(
     _ text: String, _ bytes: [UInt8], in directory: IncomingDirectory, below folder: String = "",
-    policy: ConflictPolicy = .rename, mayReplace: @escaping (String) -> Replacement = { _ in .allowed }
+    policy: ConflictPolicy = .rename, of files: (any FilesOfSender)? = nil
   ) -> Result<IncomingOutcome, FileFailure> {
     Result { () throws(FileFailure) in
       do {
         let file = try IncomingFile(
           in: directory, folder: try SafeFolder(bytes: Array(folder.utf8)), name: try name(text),
-          offeredSize: UInt64(bytes.count), policy: policy, mayReplace: mayReplace)
+          offeredSize: UInt64(bytes.count), policy: policy, of: files)
         try file.write(bytes)
         return try file.commit(expectedDigest: digest(bytes))
       } catch let failure as FileFailure {
@@ -159,16 +159,9 @@ struct CommitsTogetherTests {
     for _ in 0..<20 {
       let folder = try TemporaryDirectory(inMemory: true)
       let directory = try IncomingDirectory(path: folder.path, settings: .test())
-      let isAsked = Mutex(false)
+      let files = UsedFiles()
       Self.onThreads(Self.threads) { thread in
-        _ = Self.receive("photo.jpg", [UInt8(thread)], in: directory, policy: .overwrite) { _ in
-          let isFirst = isAsked.withLock { isAsked in
-            defer { isAsked = true }
-            return !isAsked
-          }
-          sched_yield()
-          return isFirst ? .allowed : .never
-        }
+        _ = Self.receive("photo.jpg", [UInt8(thread)], in: directory, policy: .overwrite, of: files)
       }
       #expect(try entries(folder.path).count == Self.threads)
     }
@@ -195,25 +188,20 @@ struct CommitsTogetherTests {
     defer { own.withLock { $0 = nil } }
     let names = ["a.jpg"] + (2...20).map { "a (\($0)).jpg" }
     for (number, name) in names.enumerated() { try folder.file(name, pattern(100, seed: UInt8(number))) }
-    for (text, seed, replacement, expected) in [
+    for (text, seed, files, expected) in [
       // Under another number; a number behind all; the place of the one that has the name; behind its own numbers.
-      ("a (30).jpg", 19, .allowed, "present a (20).jpg"), ("a.jpg", 40, .never, "stored a (21).jpg"),
-      ("a.jpg", 41, .allowed, "stored a.jpg"), ("a (2).jpg", 42, .allowed, "stored a (2).jpg"),
-      ("a.jpg", 41, .never, "present a.jpg"),
-    ] as [(String, UInt8, Replacement, String)] {
-      let asked = Mutex(0)
-      let outcome = Self.receive(text, pattern(100, seed: seed), in: directory, policy: .overwrite) { path in
-        guard path == text else { return .allowed }
-        asked.withLock { $0 += 1 }
-        return replacement
-      }
+      ("a (30).jpg", 19, UsedFiles(), "present a (20).jpg"), ("a.jpg", 40, UsedFiles("a.jpg"), "stored a (21).jpg"),
+      ("a.jpg", 41, UsedFiles(), "stored a.jpg"), ("a (2).jpg", 42, UsedFiles(), "stored a (2).jpg"),
+      ("a.jpg", 41, UsedFiles("a.jpg"), "present a.jpg"),
+    ] {
+      let outcome = Self.receive(text, pattern(100, seed: UInt8(seed)), in: directory, policy: .overwrite, of: files)
       switch try outcome.get() {
       case .stored(let file): #expect("stored \(file.name.text)" == expected)
       case .present(let file): #expect("present \(file.name.text)" == expected)
       case .skipped: Issue.record("skipped")
       }
       #expect(held.withLock { $0 } == [], "\(text) \(seed)")
-      #expect(asked.withLock { $0 } == 1)
+      #expect(files.paths.contains(text))
     }
     // Later ones may be remembered.
     #expect(opened.withLock { $0.count } >= names.count)

@@ -18,17 +18,20 @@ import Testing
     let directory = try IncomingDirectory(path: folder.path, settings: .test())
     for seed: UInt8 in 0..<2 { try receive("photo.jpg", pattern(5000, seed: seed), in: directory) }
     try receive("other.jpg", pattern(70, seed: 5), in: directory)
-    var noted: [String] = []
+    let noted = UsedFiles()
     let claims = [
       try claim("photo.jpg", pattern(5000)), try claim("photo.jpg", pattern(5000, seed: 1)),
       try claim("photo.jpg", pattern(5000, seed: 2)), try claim("other.jpg", pattern(70, seed: 5), size: 71),
       try claim("missing.jpg", pattern(70)), try claim("other.jpg", pattern(70, seed: 5), folder: "below"),
       try claim("other.jpg", pattern(70, seed: 5)),
     ]
-    let found = directory.find(claims) { noted.append($0) }
+    let found = directory.find(claims, notingIn: noted)
     #expect(found.map { $0?.relative } == ["photo.jpg", "photo (2).jpg", nil, nil, nil, nil, "other.jpg"])
     #expect(found[0]?.absolute == folder.path("photo.jpg"))
-    #expect(noted == ["photo.jpg", "photo.jpg", "photo (2).jpg", "other.jpg"])
+    #expect(noted.paths == ["photo.jpg", "photo (2).jpg", "other.jpg"])
+    for text in ["photo.jpg", "photo (2).jpg", "other.jpg"] {
+      #expect(noted.contains(FileIdentity(try status(folder.path(text))).trace))
+    }
   }
 
   @Test("cost one look at each folder, one reading of each file, and none where nothing has changed since")
@@ -57,18 +60,18 @@ import Testing
         claims.append(try claim("\(number)", content, folder: place))
       }
     }
-    #expect(directory.find(claims) { _ in }.allSatisfy { $0 != nil })
+    #expect(directory.find(claims).allSatisfy { $0 != nil })
     #expect(opened.withLock(\.count) == 400)
     #expect(synchronized.withLock { $0 } == 2)
     // The times of change can't be set back: until the files are old enough they are read again.
     let patience = ContinuousClock.now + .seconds(60)
     repeat {
       opened.withLock { $0 = [] }
-      #expect(directory.find(claims) { _ in }.allSatisfy { $0 != nil })
+      #expect(directory.find(claims).allSatisfy { $0 != nil })
     } while opened.withLock({ !$0.isEmpty }) && .now < patience
     #expect(opened.withLock { $0.isEmpty })
     try Data("b/c 8".utf8).write(to: URL(filePath: folder.path("b/c/7")))
-    let changed = directory.find(claims) { _ in }
+    let changed = directory.find(claims)
     #expect(changed.count { $0 == nil } == 1 && changed[207] == nil)
   }
 
@@ -81,9 +84,9 @@ import Testing
     try FileManager.default.createSymbolicLink(atPath: folder.path("b"), withDestinationPath: "a")
     let claims = [try claim("x", [1], folder: "a"), try claim("x", [1], folder: "b")]
     let sound = try IncomingDirectory(path: folder.path, settings: .test(), calls: calls)
-    #expect(sound.find(claims) { _ in }.map { $0?.relative } == ["a/x", nil])
+    #expect(sound.find(claims).map { $0?.relative } == ["a/x", nil])
     calls.synchronizeEntries = { _ in EIO }
     let failing = try IncomingDirectory(path: folder.path, settings: .test(), calls: calls)
-    #expect(failing.find(claims) { _ in }.allSatisfy { $0 == nil })
+    #expect(failing.find(claims).allSatisfy { $0 == nil })
   }
 }

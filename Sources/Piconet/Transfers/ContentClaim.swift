@@ -54,9 +54,7 @@ extension ReceivingDirectory {
       if Task.isCancelled { throw PiconetError(.cancelled, blame: .us) }
       let part = safe[found.count..<ContentClaim.end(from: found.count, of: sizes)]
       let paths = try await member.core.onDisk { () throws(FileFailure) in
-        self.directory.find(part.compactMap { $0 }) { [names = self.names] in
-          _ = names.mayReplace($0, of: member.id)
-        }
+        self.directory.find(part.compactMap { $0 }, notingIn: self.traces.files(of: member.id))
       }
       var next = paths.makeIterator()
       for claim in part {

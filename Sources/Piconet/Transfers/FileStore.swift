@@ -20,8 +20,6 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     var policy: ConflictPolicy
     var modified: ModificationTime?
     var key: ResumptionKey?
-    /// Whether a file of this path may be replaced; asked once for each file.
-    var mayReplace: @Sendable (String) -> Replacement
     /// Why what follows this offset may not come; nil: it may. The store asks when it begins again.
     var refusal: @Sendable (UInt64) -> String?
   }
@@ -41,6 +39,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
 
   private let directory: IncomingDirectory
   private let wish: Wish
+  private let filesOfSender: any FilesOfSender
   private let name: SafeFileName
   private let folder: SafeFolder
   private var content: Content
@@ -55,9 +54,12 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   let failure = Mutex<FileFailure?>(nil)
   let stored = Mutex<ReceivedFile?>(nil)
 
-  /// - Parameter content: looks at the first bytes of what arrives.
+  /// - Parameters:
+  ///   - filesOfSender: what this file must not replace.
+  ///   - isWanted: looks at the first bytes of what arrives.
   init(
-    in directory: IncomingDirectory, _ wish: Wish, content isWanted: (@Sendable ([UInt8]) -> Bool)?
+    in directory: IncomingDirectory, _ wish: Wish, of filesOfSender: any FilesOfSender,
+    content isWanted: (@Sendable ([UInt8]) -> Bool)?
   ) throws(FileFailure) {
     do throws(FileNameRefusal) {
       name = try SafeFileName(bytes: wish.rawName)
@@ -67,6 +69,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     }
     self.directory = directory
     self.wish = wish
+    self.filesOfSender = filesOfSender
     self.isWanted = isWanted
     isContentKnown = isWanted == nil
     content = .ended
@@ -93,7 +96,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     if case .skip = outcome, try !mayBeThere() { throw FileFailure(.exists, path: name.text) }
     let file = try IncomingFile(
       in: directory, folder: folder, name: name, offeredSize: wish.size, policy: wish.policy, resuming: wish.key,
-      compared: present, mayReplace: wish.mayReplace)
+      compared: present, of: filesOfSender)
     content = .incoming(file)
     if !isContentKnown { start = file.start(Self.startCount) }
     shown.withLock { $0 = Shown(offset: file.resumedSize) }
@@ -170,11 +173,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   }
 
   private func settle(_ present: PresentContent, _ digest: SHA256Digest) throws(FileFailure) -> ResourceCommit {
-    // Noted, so that another file of this sender does not take its place: neither where it is nor where it would be.
-    let note = { (same: SafeFileName) in
-      for name in Set([self.name, same]) { _ = self.wish.mayReplace(self.folder.path(of: name)) }
-    }
-    guard let same = present.match(digest, noting: note) else {
+    guard let same = present.match(digest, notingIn: filesOfSender) else {
       try begin()
       return .restarted(offset: offset)
     }

@@ -16,12 +16,11 @@ extension NodeCore {
     let wish = FileStore.Wish(
       rawName: name.map { Array($0.utf8) } ?? offer.rawName, rawFolder: name == nil ? offer.rawFolder : [],
       size: offer.size, policy: policy, modified: offer.modificationTime,
-      key: await offer.resumptionKey,
-      mayReplace: { [names = directory.names] in names.mayReplace($0, of: sender) }, refusal: refusal)
+      key: await offer.resumptionKey, refusal: refusal)
     let store: FileStore
     do throws(PiconetError) {
       store = try await onDisk { () throws(FileFailure) in
-        try FileStore(in: directory.directory, wish, content: content)
+        try FileStore(in: directory.directory, wish, of: directory.traces.files(of: sender), content: content)
       }
       try await compare(store, offer)
       if !store.claimsAll, let detail = refusal(store.offset) {

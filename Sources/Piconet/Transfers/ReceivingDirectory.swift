@@ -19,7 +19,7 @@ public final class ReceivingDirectory: Sendable {
   package static func isReserved(_ name: some Sequence<UInt8>) -> Bool { PartialFileName.isReserved(name) }
 
   let directory: IncomingDirectory
-  let names = StoredNames()
+  let traces = StoredTraces()
   /// The path that it was opened by.
   public let path: String
 
