@@ -45,6 +45,8 @@ struct ProgressFold: Sendable {
     /// Bytes that have crossed the link, unlike those that were there before.
     var moved: Int64 = 0
     var rate = TransferRate()
+    /// Whether nothing can get to it at the moment.
+    var isCut = false
     var lastEnd: Instant?
   }
 
@@ -89,6 +91,11 @@ struct ProgressFold: Sendable {
       let index = sides.firstIndex(where: { $0.peer == former })
     else { return }
     sides[index].peer = peer
+  }
+
+  /// Nothing can get to these peers at the moment, and to all others something can.
+  mutating func cut(_ peers: Set<TransferPeer>) {
+    for index in sides.indices { sides[index].isCut = peers.contains(sides[index].peer) }
   }
 
   mutating func begin(_ name: String, _ peer: TransferPeer, total: Int64, isTrusted: Bool, isTold: Bool) -> Key {
@@ -199,6 +206,7 @@ struct ProgressFold: Sendable {
     bar.done = Int64(sumOf: own.map(\.done))
     bar.total = Int64(sumOf: own.map(\.total))
     bar.bytesPerSecond = side.rate.bytesPerSecond
+    bar.isStalled = side.isCut
     // Not shown for small files, after which the next one follows at once.
     bar.timeLeft = side.rate.timeLeft(forBytes: bar.total - bar.done).flatMap { $0 < Self.shortestTold ? nil : $0 }
     return bar
@@ -212,6 +220,7 @@ struct ProgressFold: Sendable {
     bar.done = Int64(sumOf: [side.bytes, done(own, isOnly: gathered.files == 1)])
     bar.total = max(0, Int64(sumOf: [gathered.bytes, side.uncounted]))
     bar.bytesPerSecond = side.rate.bytesPerSecond
+    bar.isStalled = side.isCut
     if gathered.isWhole { bar.timeLeft = side.rate.timeLeft(forBytes: bar.total - bar.done) }
     return bar
   }
@@ -222,6 +231,7 @@ struct ProgressFold: Sendable {
     whole.files = count(sides.reduce(0) { $0 + $1.files }, gathered, times: sides.count)
     whole.done = Int64(sumOf: bars.map(\.done))
     whole.total = Int64(sumOf: bars.map(\.total))
+    whole.isStalled = zip(sides, bars).allSatisfy { !$0.0.isOpen || $0.1.isStalled }
     let rates = bars.compactMap(\.bytesPerSecond)
     if !rates.isEmpty { whole.bytesPerSecond = rates.reduce(0, +) }
     // They go side by side, so the one that ends last counts.

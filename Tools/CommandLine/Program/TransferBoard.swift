@@ -30,12 +30,19 @@ final class TransferBoard: Sendable {
   }
 
   private let console: Console
+  private let findCut: (@Sendable () async -> Set<TransferPeer>)?
   private let state: Mutex<State>
   private let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-  /// - Parameter isCounting: whether the files are counted beforehand, see `count`.
-  init(console: Console, isCounting: Bool = false) {
+  /// How many looks at the progress there are to one at the links.
+  private static let looksPerCut = 5
+
+  /// - Parameters:
+  ///   - isCounting: whether the files are counted beforehand, see `count`.
+  ///   - findCut: finds the peers that nothing can get to at the moment; called while a bar is shown.
+  init(console: Console, isCounting: Bool = false, findCut: (@Sendable () async -> Set<TransferPeer>)? = nil) {
     self.console = console
+    self.findCut = findCut
     state = Mutex(State(progress: ProgressFold(isCounting: isCounting)))
   }
 
@@ -106,8 +113,15 @@ final class TransferBoard: Sendable {
   /// Shows progress until the task is cancelled.
   func show() async {
     let clock = ContinuousClock()
+    var looks = 0
     for await _ in wakes {
-      while tick(at: .now), !Task.isCancelled { try? await clock.sleep(for: TerminalLimits.progressInterval) }
+      while tick(at: .now), !Task.isCancelled {
+        looks += 1
+        if console.hasBar, looks.isMultiple(of: Self.looksPerCut), let cut = await findCut?() {
+          state.withLock { $0.progress.cut(cut) }
+        }
+        try? await clock.sleep(for: TerminalLimits.progressInterval)
+      }
     }
   }
 

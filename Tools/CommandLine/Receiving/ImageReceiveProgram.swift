@@ -141,7 +141,7 @@ public struct ImageReceiveProgram: Sendable {
     await console.tellDamage(node)
     await tellListening(node, configuration, directory)
     if arguments.isService { ServiceNotice(environment.variable)?.ready("Receiving as \(configuration.name)") }
-    let board = TransferBoard(console: console)
+    let board = TransferBoard(console: console) { await CutLinks.peers(of: node.session) }
     let notes = ConnectionNotes(node: node, console: console)
     let relays = RelayMemberships(
       all: arguments.relays.map { target in

@@ -91,7 +91,7 @@ public struct ImageSendProgram: Sendable {
   private func run(
     _ node: Node, _ gathering: GatheringNotes, _ contact: FirstContact, _ naming: PeerNaming, _ code: TypedCode?
   ) async {
-    let board = TransferBoard(console: console, isCounting: true)
+    let board = TransferBoard(console: console, isCounting: true) { await CutLinks.peers(of: node.session) }
     let announcement = Announcement(decoder: arguments.hasThumbnails ? .installed() : nil)
     let counting = Task { await count(into: board, announcement) }
     let search = PeerSearch(node: node, console: console, session: session, naming: naming)

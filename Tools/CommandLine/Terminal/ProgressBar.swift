@@ -28,6 +28,8 @@ struct ProgressBar: Hashable, Sendable {
   /// Bytes; 0 for an empty file.
   var total: Int64
   var bytesPerSecond: Double?
+  /// Whether nothing can move at the moment: shown in place of the rate and the time that is left.
+  var isStalled = false
   var timeLeft: Duration?
 
   /// The name gets no more columns than this, so that bars below one another look alike.
@@ -132,10 +134,11 @@ struct ProgressBar: Hashable, Sendable {
     case .amount: return text(.percent) + (total > 0 ? " of " + HumanFigures.bytes(total) : "")
     case .percent: return aligned("\(percent)%", files == nil ? 4 : 3)
     case .rate:
+      if isStalled { return aligned("stalled", 8) }
       guard let bytesPerSecond, bytesPerSecond.isFinite, bytesPerSecond < 1e18 else { return unknown(8) }
       return aligned(HumanFigures.bytes(Int64(max(0, bytesPerSecond))) + "/s", 8)
     case .timeLeft:
-      guard let timeLeft, timeLeft < Self.longestTimeLeft, percent < 100 else { return unknown(10) }
+      guard !isStalled, let timeLeft, timeLeft < Self.longestTimeLeft, percent < 100 else { return unknown(10) }
       return aligned(HumanFigures.time(timeLeft), 5) + " left"
     }
   }
