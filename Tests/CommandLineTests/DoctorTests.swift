@@ -196,12 +196,13 @@ struct DoctorTests {
     #expect(alone.findings.last?.word == "sum.bluetooth")
     for spoil in [
       { $0.interfaces[1].isUp = false }, { $0.interfaces[1].hasMulticast = false },
-      { $0.interfaces[1].hasAddress = false }, { $0.chosenInterfaces = ["wlan0"] },
+      { $0.interfaces[1].hasIPv4 = false }, { $0.interfaces[1].canHavePeers = false },
+      { $0.chosenInterfaces = ["wlan0"] },
     ] as [(inout DoctorFacts) -> Void] {
       #expect(changed(spoil).finding("network.none") != nil)
     }
     #expect(changed { $0.chosenInterfaces = ["lo"] }.finding("network.loopback")?.severity == .warning)
-    let taken = changed { $0.multicastPortFailure = "Address already in use" }
+    let taken = changed { $0.multicast.ipv4Failure = "Address already in use" }
     #expect(taken.finding("network.port")?.severity == .warning)
     #expect(taken.findings.last?.word == "sum.bluetooth")
     for (firewall, advice) in [
@@ -281,7 +282,7 @@ struct DoctorTests {
     let spoils: [(inout DoctorFacts) -> Void] = [
       { $0.l2capFailure = "x" }, { $0.rfcommFailure = "x" }, { $0.adapters = [] }, { $0.adapters[0].isUp = false },
       { $0.adapters[0].hasLE = false }, { $0.bus = .silent }, { $0.servesSDP = false }, { $0.interfaces = [] },
-      { $0.multicastPortFailure = "x" }, { $0.firewalls = ["ufw"] }, { $0.switches[0].isHardBlocked = true },
+      { $0.multicast.ipv4Failure = "x" }, { $0.firewalls = ["ufw"] }, { $0.switches[0].isHardBlocked = true },
       { $0.knownPeers = .damaged(["x"]) }, { $0.knownPeers = .unreadable("x") },
     ]
     for spoil in spoils {
@@ -292,6 +293,67 @@ struct DoctorTests {
         #expect(!finding.text.contains("\n") && finding.advice?.contains("\n") != true)
       }
     }
+  }
+
+  @Test("a port that is taken over one family leaves the other; over both, others are found and don't find us")
+  func takenPort() {
+    let words = "Address already in use"
+    var facts = changed {
+      $0.adapters = []
+      $0.interfaces[1].hasIPv6 = true
+      $0.multicast.ipv4Failure = words
+    }
+    #expect(facts.finding("network.port")?.text == "UDP port 5353 can't be shared over IPv4: \(words)")
+    #expect(facts.finding("network.port")?.advice?.hasSuffix("until then IPv6 is used") == true)
+    #expect(facts.findings.last?.word == "sum.tcp")
+    facts.multicast.ipv6Failure = words
+    #expect(facts.finding("network.port")?.text == "UDP port 5353 can't be shared: \(words)")
+    #expect(facts.findings.last?.word == "sum.address" && facts.findings.last?.severity == .warning)
+    facts.multicast.ipv4Failure = nil
+    facts.interfaces[1].hasIPv6 = false
+    // The kernel has no IPv6.
+    #expect(facts.finding("network.port")?.severity == .ok && facts.findings.last?.word == "sum.tcp")
+  }
+
+  @Test("a firewall that drops what goes out is found without its rules, and is in the way of TCP")
+  func killSwitch() {
+    let facts = changed {
+      $0.adapters = []
+      $0.multicast.blockedInterfaces = ["eth0"]
+    }
+    #expect(facts.finding("firewall.blocks")?.text.hasSuffix("sends to others on eth0") == true)
+    #expect(facts.finding("firewall.none") == nil && facts.findings.last?.word == "sum.none")
+  }
+
+  @Test("an interface on which the program that runs hears nothing is named, one where only others run is not")
+  func deafInterface() {
+    let igmp = """
+      Idx\tDevice    : Count Querier\tGroup    Users Timer\tReporter
+      1\tlo        :     1      V3
+      \t\t\t\tFB0000E0     1 0:00000000\t\t0
+      \t\t\t\t010000E0     1 0:00000000\t\t0
+      2\teth0      :     1      V3
+      \t\t\t\t010000E0     1 0:00000000\t\t0
+      """
+    #expect(MulticastDNSFacts.ipv4Members(of: igmp) == ["lo"])
+    let igmp6 =
+      "1    lo              ff020000000000000000000000000001     1 0000000C 0\n"
+      + "2    eth0            ff0200000000000000000000000000fb     1 00000004 0\n"
+    #expect(MulticastDNSFacts.ipv6Members(of: igmp6) == ["eth0"])
+    for junk in ["", "a", "a\n\t\n\tFB0000E0\nb\nc d", igmp6] { _ = MulticastDNSFacts.ipv4Members(of: junk) }
+    for junk in ["", "a b", "\n\n", igmp] { _ = MulticastDNSFacts.ipv6Members(of: junk) }
+    var facts = changed {
+      $0.multicast.isPiconetRunning = true
+      $0.multicast.heardOnIPv4 = MulticastDNSFacts.ipv4Members(of: igmp)
+      $0.multicast.heardOnIPv6 = []
+    }
+    #expect(facts.finding("network.deaf")?.text.hasSuffix("hears nothing on eth0") == true)
+    facts.interfaces[1].hasIPv6 = true
+    facts.multicast.heardOnIPv6 = ["eth0"]
+    #expect(facts.finding("network.deaf") == nil)
+    facts.multicast.heardOnIPv6 = []
+    facts.multicast.isPiconetRunning = false
+    #expect(facts.finding("network.deaf") == nil)
   }
 
   @Test("people see a line and what to do below it, programs an object a line")

@@ -162,8 +162,8 @@ extension DoctorFacts {
 
   private mutating func collectNetwork(_ environment: ProgramEnvironment) {
     collectInterfaces(environment)
-    multicastPortFailure = Self.multicastPortFailure()
     let programs = Set(Self.programs())
+    multicast = .collected(usableInterfaces, programs: programs)
     if programs.contains("firewalld") { firewalls.append("firewalld") }
     if SystemFile.text("/etc/ufw/ufw.conf")?.contains("\nENABLED=yes") == true { firewalls.append("ufw") }
     if let users = SystemFile.line("/sys/module/nf_tables/refcnt"), users != "0" { firewalls.append("nftables") }
@@ -185,37 +185,28 @@ extension DoctorFacts {
       entry = item.ifa_next
       let name = String(cString: item.ifa_name)
       let family = item.ifa_addr.map { Int32($0.pointee.sa_family) }
-      let hasAddress = family == AF_INET || family == AF_INET6
-      if let index = result.firstIndex(where: { $0.name == name }) {
-        if hasAddress { result[index].hasAddress = true }
-      } else if result.count < 256 {
-        // net/if.h: IFF_UP 1, IFF_LOOPBACK 8, IFF_RUNNING 0x40, IFF_MULTICAST 0x1000.
-        result.append(
-          Interface(
-            name: name, isLoopback: item.ifa_flags & 0x8 != 0, isUp: item.ifa_flags & 0x41 == 0x41,
-            hasMulticast: item.ifa_flags & 0x1000 != 0, hasAddress: hasAddress))
-      }
+      let index =
+        result.firstIndex { $0.name == name }
+        ?? {
+          // net/if.h: IFF_UP 1, IFF_LOOPBACK 8, IFF_RUNNING 0x40, IFF_MULTICAST 0x1000.
+          result.append(
+            Interface(
+              name: name, isLoopback: item.ifa_flags & 0x8 != 0, isUp: item.ifa_flags & 0x41 == 0x41,
+              hasMulticast: item.ifa_flags & 0x1000 != 0, hasIPv4: false, canHavePeers: canHavePeers(name)))
+          return result.count - 1
+        }()
+      if family == AF_INET { result[index].hasIPv4 = true }
+      if family == AF_INET6 { result[index].hasIPv6 = true }
+      if result.count >= 4096 { break }
     }
     return result
   }
 
-  /// Binds the port as our discovery does, and releases it; nothing is sent.
-  private static func multicastPortFailure() -> String? {
-    let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { return ErrorNumber.text(errno) }
-    defer { close(descriptor) }
-    var one: Int32 = 1
-    for option in [SO_REUSEADDR, SO_REUSEPORT] {
-      setsockopt(descriptor, SOL_SOCKET, option, &one, socklen_t(MemoryLayout.size(ofValue: one)))
-    }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(5353).bigEndian
-    let result = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    return result == 0 ? nil : ErrorNumber.text(errno)
+  /// A port of a bridge or of a bond hands over what it receives, and behind a bridge without ports there is nothing
+  /// (Documentation/ABI of Linux, sysfs-class-net).
+  private static func canHavePeers(_ name: String) -> Bool {
+    let folder = "/sys/class/net/\(name)"
+    if SystemFile.exists("\(folder)/brport") || SystemFile.exists("\(folder)/bonding_slave") { return false }
+    return !SystemFile.exists("\(folder)/bridge") || SystemFile.names("\(folder)/brif")?.isEmpty != true
   }
 }

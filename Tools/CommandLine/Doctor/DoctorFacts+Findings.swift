@@ -13,10 +13,15 @@ extension DoctorFacts {
 
   private var canUseBluetooth: Bool { hasBluetooth && adapters.contains(where: \.isUsable) && hasFinder }
 
+  /// Whether a firewall lets queries out on some interface.
+  private var canSend: Bool {
+    usableInterfaces.contains { !$0.isLoopback && !multicast.blockedInterfaces.contains($0.name) }
+  }
+
   /// Whether there is a network on which others may be.
   var hasNetwork: Bool { usableInterfaces.contains { !$0.isLoopback } }
 
-  private var canUseTCP: Bool { hasNetwork && multicastPortFailure == nil }
+  private var canUseTCP: Bool { usableInterfaces.contains { !$0.isLoopback && multicast.isOpen(on: $0) } }
 
   /// What keeps peers from being found over Bluetooth, as a cause rather than a consequence; nil: nothing that can be
   /// seen here.
@@ -258,62 +263,6 @@ extension DoctorFacts {
     ]
   }
 
-  // MARK: TCP
-
-  private var usableInterfaces: [Interface] {
-    interfaces.filter { interface in
-      interface.isUp && interface.hasAddress && (interface.isLoopback || interface.hasMulticast)
-        && (chosenInterfaces?.contains(interface.name) ?? true)
-    }
-  }
-
-  private var networkFindings: [Finding] {
-    var result: [Finding] = []
-    let usable = usableInterfaces
-    let others = usable.filter { !$0.isLoopback }
-    if !others.isEmpty {
-      let names = others.map(\.name).joined(separator: ", ")
-      result.append(Finding("network.multicast", .ok, "TCP peers can be looked for on \(names)"))
-    } else if chosenInterfaces == ["lo"], !usable.isEmpty {
-      result.append(
-        Finding(
-          "network.loopback", .warning, "PICONET_INTERFACES keeps the programs to this machine",
-          advice: "unset it to reach others"))
-    } else {
-      let chosen = chosenInterfaces.map { " among PICONET_INTERFACES=\($0.joined(separator: ","))" } ?? ""
-      result.append(
-        Finding(
-          "network.none", .warning, "no network interface is up with an address and multicast\(chosen)",
-          advice: "join a network; one that drops multicast, as guest networks do, needs --address HOST:PORT"))
-    }
-    if let multicastPortFailure {
-      result.append(
-        Finding(
-          "network.port", .warning, "UDP port 5353 can't be shared: \(multicastPortFailure)",
-          advice: "find who keeps it to himself: ss -ulpn sport = :5353; until then use --address HOST:PORT"))
-    } else {
-      result.append(Finding("network.port", .ok, "UDP port 5353 (Multicast DNS) can be used"))
-    }
-    if !firewalls.isEmpty {
-      result.append(
-        Finding(
-          "firewall.present", .warning,
-          "\(firewalls.joined(separator: ", ")) may filter packets; its rules can't be seen without root",
-          advice: "let in UDP port 5353 and the TCP port of 'imagerecv --listen :PORT': \(firewallAdvice)"))
-    } else {
-      result.append(Finding("firewall.none", .ok, "no firewall is to be seen"))
-    }
-    return result
-  }
-
-  private var firewallAdvice: String {
-    if firewalls.contains("ufw") { return "ufw allow 5353/udp; ufw allow PORT/tcp" }
-    if firewalls.contains("firewalld") {
-      return "firewall-cmd --add-service=mdns; firewall-cmd --add-port=PORT/tcp"
-    }
-    return firewalls.contains("nftables") ? "sudo nft list ruleset" : "sudo iptables -L -n"
-  }
-
   // MARK: Trust
 
   private var knownPeersFindings: [Finding] {
@@ -363,6 +312,10 @@ extension DoctorFacts {
     case (true, true): Finding("sum.both", .ok, "others can be reached over TCP and over Bluetooth")
     case (false, true): Finding("sum.tcp", .ok, "others can be reached over TCP, not over Bluetooth")
     case (true, false): Finding("sum.bluetooth", .ok, "others can be reached over Bluetooth, not over TCP")
+    case (false, false) where hasNetwork && canSend:
+      Finding(
+        "sum.address", .warning, "others are found over TCP, but find this device neither over TCP nor over Bluetooth",
+        advice: "mend what is said above; until then others reach this device by --address HOST:PORT alone")
     case (false, false):
       Finding(
         "sum.none", chosenInterfaces == ["lo"] ? .warning : .problem, "nobody outside this machine can be found",

@@ -39,7 +39,10 @@ struct DoctorFacts: Hashable, Sendable {
     var isLoopback = false
     var isUp = true
     var hasMulticast = true
-    var hasAddress = true
+    var hasIPv4 = true
+    var hasIPv6 = false
+    /// False for a port of a bridge, and for a bridge without ports.
+    var canHavePeers = true
   }
 
   /// The file of the devices that are remembered.
@@ -90,8 +93,7 @@ struct DoctorFacts: Hashable, Sendable {
   var interfaces: [Interface] = []
   /// The names in PICONET_INTERFACES, if it is set.
   var chosenInterfaces: [String]?
-  /// Why UDP port 5353 can't be shared, in the system's words; nil: it can.
-  var multicastPortFailure: String?
+  var multicast = MulticastDNSFacts()
   /// What filters packets here: `nftables`, `iptables`, `ufw`, `firewalld`.
   var firewalls: [String] = []
 
