@@ -162,6 +162,9 @@ struct PeerLink: Sendable {
 
   private func invitations(_ node: Node, _ policy: AcceptPolicy) async {
     await withTaskGroup(of: Void.self) { group in
+      let network = NetworkNotes(console: console, look: bluetooth, isFound: true)
+      group.addTask { await network.follow(node) }
+      group.addTask { await network.tellLack() }
       group.addTask {
         await bluetooth.follow(from: node.listeningAddresses) { obstacle in
           if let obstacle { console.warn(of: obstacle) } else { await tellListening(node) }

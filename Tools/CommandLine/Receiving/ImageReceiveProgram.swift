@@ -175,8 +175,11 @@ public struct ImageReceiveProgram: Sendable {
       group.addTask { await relays.keep() }
       // Senders invite us.
       group.addTask { for await _ in node.session.introductions {} }
+      let look = BluetoothLook(options: arguments.transport, environment: environment)
+      let network = NetworkNotes(console: console, look: look, isFound: true)
+      group.addTask { await network.follow(node) }
+      group.addTask { await network.tellLack() }
       group.addTask {
-        let look = BluetoothLook(options: arguments.transport, environment: environment)
         await look.follow(from: node.listeningAddresses) { obstacle in
           if let obstacle { console.warn(of: obstacle) } else { await tellListening(node, configuration, directory) }
         }

@@ -119,6 +119,10 @@ public struct ImageSendProgram: Sendable {
         }
       }
       if !relays.isEmpty { group.addTask { await search.takeIntroductions() } }
+      if arguments.searches {
+        let look = BluetoothLook(options: arguments.transport, environment: environment)
+        group.addTask { await NetworkNotes(console: console, look: look, isFound: false).follow(node) }
+      }
       await send(gathering, node, board, contact, naming, code, announcement, search, relays)
       group.cancelAll()
     }
