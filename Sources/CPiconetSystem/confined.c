@@ -4,12 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/landlock.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -18,74 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "confinement.h"
 #include "landlock.h"
-
-#if defined(__x86_64__)
-#define PICONET_ARCHITECTURE AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define PICONET_ARCHITECTURE AUDIT_ARCH_AARCH64
-#endif
-
-#ifdef PICONET_ARCHITECTURE
-
-// What a program that only reads its input never needs. Landlock has no say in most of it.
-static const unsigned int refused[] = {
-    // The network, and other programs.
-    SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_sendto, SYS_sendmsg, SYS_sendmmsg,
-    // A ring makes calls that no filter sees.
-    SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
-    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kill, SYS_tkill, SYS_rt_sigqueueinfo,
-    SYS_pidfd_send_signal, SYS_pidfd_getfd, SYS_pidfd_open, SYS_prlimit64, SYS_setpriority, SYS_sched_setaffinity,
-    SYS_clone3,
-#ifdef SYS_fork
-    SYS_fork, SYS_vfork,
-#endif
-    SYS_shmget, SYS_shmat, SYS_msgget, SYS_semget, SYS_mq_open,
-    // Files, by their names.
-    SYS_fchmodat, SYS_fchownat, SYS_utimensat, SYS_truncate, SYS_setxattr, SYS_lsetxattr, SYS_removexattr,
-    SYS_lremovexattr, SYS_mknodat, SYS_mkdirat, SYS_symlinkat, SYS_linkat, SYS_unlinkat, SYS_renameat2,
-#ifdef SYS_chmod
-    SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat, SYS_mknod, SYS_mkdir, SYS_symlink, SYS_link,
-    SYS_unlink, SYS_rmdir, SYS_rename,
-#endif
-#ifdef SYS_renameat
-    SYS_renameat,
-#endif
-    SYS_inotify_init1, SYS_fanotify_init, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns,
-    SYS_open_by_handle_at, SYS_name_to_handle_at,
-    // The kernel's own.
-    SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_keyctl, SYS_add_key, SYS_request_key, SYS_init_module,
-    SYS_finit_module, SYS_kexec_load, SYS_personality, SYS_reboot, SYS_swapon, SYS_sethostname, SYS_settimeofday,
-    SYS_clock_settime, SYS_adjtimex, SYS_quotactl, SYS_acct, SYS_syslog,
-};
-
-enum { refused_count = sizeof refused / sizeof *refused };
-
-// Refused calls fail with EPERM. clone(2) stays for threads, which share their memory; a process does not.
-static int filter_calls(void) {
-  struct sock_filter code[12 + refused_count];
-  unsigned int count = 0;
-#define ADD(...) code[count++] = (struct sock_filter)__VA_ARGS__
-  ADD(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)));
-  ADD(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PICONET_ARCHITECTURE, 1, 0));
-  ADD(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
-  ADD(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)));
-  // The numbers of x86's other interface.
-  ADD(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, refused_count + 2, 0));
-  for (unsigned int index = 0; index < refused_count; index++) {
-    ADD(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused[index], refused_count - index + 1, 0));
-  }
-  ADD(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 2, 0));
-  ADD(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
-  ADD(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
-  ADD(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)));
-  ADD(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x00010000 /* CLONE_THREAD */, 0, 1));
-  ADD(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
-  ADD(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
-#undef ADD
-  struct sock_fprog program = {.len = (unsigned short)count, .filter = code};
-  return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
-}
 
 static int allow(int rules, int place, uint64_t rights) {
   struct stat status;
@@ -119,8 +49,12 @@ static int make_rules(const struct piconet_confined *program) {
   return -1;
 }
 
+// A limit that is lower already stays: only root could raise it.
 static int limit(int what, uint64_t value) {
-  struct rlimit limits = {.rlim_cur = value, .rlim_max = value};
+  struct rlimit limits;
+  if (getrlimit(what, &limits) != 0) return -1;
+  if (limits.rlim_max < value) value = limits.rlim_max;
+  limits.rlim_cur = limits.rlim_max = value;
   return setrlimit(what, &limits);
 }
 
@@ -128,6 +62,8 @@ static int limit(int what, uint64_t value) {
 static void become(const struct piconet_confined *program, int rules, int *told, pid_t parent) {
   // Out of the terminal's reach, and it out of ours.
   setsid();
+  // First: the files in /proc of a process that no other may inspect belong to root.
+  piconet_confined_leave_root(program);
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent) return;
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   sigset_t none;
@@ -137,7 +73,7 @@ static void become(const struct piconet_confined *program, int rules, int *told,
   // Above those that they are put into.
   int descriptors[5] = {program->input, program->output, program->error, *told, rules};
   for (int index = 0; index < 5; index++) {
-    descriptors[index] = fcntl(descriptors[index], F_DUPFD_CLOEXEC, 16);
+    descriptors[index] = fcntl(descriptors[index], F_DUPFD_CLOEXEC, 5);
     if (descriptors[index] < 0) return;
   }
   *told = descriptors[3];
@@ -153,7 +89,7 @@ static void become(const struct piconet_confined *program, int rules, int *told,
       limit(RLIMIT_CPU, program->seconds) != 0 || limit(RLIMIT_CORE, 0) != 0 || limit(RLIMIT_NOFILE, 64) != 0) {
     return;
   }
-  if (piconet_landlock_restrict(4) != 0 || filter_calls() != 0) return;
+  if (piconet_landlock_restrict(4) != 0 || piconet_confined_filter_calls(program->words[0]) != 0) return;
   execve(program->words[0], (char *const *)program->words, (char *const *)program->variables);
 }
 
@@ -195,16 +131,6 @@ pid_t piconet_confined_start(const struct piconet_confined *program) {
   errno = error;
   return child;
 }
-
-#else
-
-pid_t piconet_confined_start(const struct piconet_confined *program) {
-  (void)program;
-  errno = ENOSYS;
-  return -1;
-}
-
-#endif
 
 int piconet_process_descriptor(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 

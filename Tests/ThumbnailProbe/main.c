@@ -3,6 +3,7 @@
 //   thumbnail-probe alone      as it is: the only thread tries everything
 //   thumbnail-probe threads    with what threads take beside: six of them try everything, one made by another
 //   thumbnail-probe late       is not confined, since it has two threads
+//   thumbnail-probe foreign    makes a call by x86's 32-bit numbers; for others to confine
 //
 // Each try is a line, such as `second socket EPERM`.
 #define _GNU_SOURCE
@@ -109,6 +110,13 @@ int main(int count, char **words) {
     tell("main", "open", open("/etc/passwd", O_RDONLY));
     return 0;
   }
+#ifdef __x86_64__
+  if (strcmp(mode, "foreign") == 0) {
+    long result;
+    __asm__ volatile("int $0x80" : "=a"(result) : "a"(20 /* getpid */) : "memory");
+    return result > 0 ? 0 : 7;
+  }
+#endif
   if (strcmp(mode, "alone") == 0) {
     if (piconet_thumbnail_confine(limits, NULL, 0)) return 3;
     attempt("main", 1);

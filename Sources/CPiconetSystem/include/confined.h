@@ -4,8 +4,9 @@
 #include <sys/types.h>
 
 /// Another program, in a process of its own that may do no more than compute: it reads the files named here and its
-/// standard input, and writes to descriptors that it is given, nothing else. Landlock keeps it from all other files,
-/// seccomp from sockets, other processes, and from changing anything about a file by its name.
+/// standard input, and writes to descriptors that it is given, nothing else. Landlock keeps it from all other files.
+/// seccomp leaves it the system calls that this takes, on a list. Where the kernel lets this user make a namespace,
+/// other files are not even there: otherwise it can ask for the size and time of a file whose path it knows.
 struct piconet_confined {
   /// Its path and its words, up to NULL.
   const char *const *words;
