@@ -1,3 +1,4 @@
+import CPiconetSystem
 import Glibc
 
 /// Owns a file descriptor and closes it when it is released. Confined to one thread.
@@ -32,13 +33,15 @@ final class FileDescriptor {
     return fstat(number, &status) == 0 ? status : nil
   }
 
-  /// Repeats a call that a signal interrupted. Returns its result and, if that is negative, errno.
+  /// Repeats a call that a signal interrupted, and for a few seconds one for which no descriptor is free. Returns its
+  /// result and, if that is negative, errno.
   static func retrying<Result: SignedInteger>(_ call: () -> Result) -> (result: Result, errno: Int32) {
+    var waited: Int32 = 0
     while true {
       let result = call()
       if result >= 0 { return (result, 0) }
       let number = errno
-      if number != EINTR { return (result, number) }
+      if number != EINTR, !piconet_awaits_descriptor(number, &waited) { return (result, number) }
     }
   }
 }

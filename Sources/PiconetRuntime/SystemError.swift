@@ -12,8 +12,15 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     self.number = number
   }
 
-  /// Such as `epoll_create1: Too many open files (EMFILE)`.
-  public var description: String { "\(call): \(Self.text(number))" }
+  /// Such as `epoll_create1: Too many open files (EMFILE)`; with the limits that may be the reason, if a thread could not
+  /// be started.
+  public var description: String {
+    let text = "\(call): \(Self.text(number))"
+    guard call == "pthread_create" else { return text }
+    return
+      "no further thread could be started: a limit on tasks (ulimit -u, TasksMax) or memory (ulimit -v) is too low; "
+      + text
+  }
 
   /// What an error number means, such as `Connection refused (ECONNREFUSED)`.
   public static func text(_ number: Int32) -> String {

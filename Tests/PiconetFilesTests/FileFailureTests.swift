@@ -51,4 +51,25 @@ import Testing
       #expect(FileFailure(errno: number, operation, path: "p").code == code)
     }
   }
+
+  @Test("a call for which no descriptor is free is made again, any other failure counts at once")
+  func fewDescriptors() {
+    for number in [EMFILE, ENFILE, EINTR] {
+      var calls = 0
+      let outcome = FileDescriptor.retrying { () -> Int32 in
+        calls += 1
+        guard calls < 4 else { return 7 }
+        errno = number
+        return -1
+      }
+      #expect(outcome == (7, 0) && calls == 4)
+    }
+    var calls = 0
+    let outcome = FileDescriptor.retrying { () -> Int32 in
+      calls += 1
+      errno = ENOENT
+      return -1
+    }
+    #expect(outcome == (-1, ENOENT) && calls == 1)
+  }
 }

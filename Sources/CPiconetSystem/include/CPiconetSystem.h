@@ -14,5 +14,6 @@
 #include "files.h"
 #include "confined.h"
 #include "landlock.h"
+#include "process-limits.h"
 #include "multicast.h"
 #include "terminal.h"

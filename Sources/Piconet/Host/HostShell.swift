@@ -46,13 +46,14 @@ final class HostShell: @unchecked Sendable {
     #endif
     let (identity, knownPeers) = try loadIdentity(configuration.identity)
     let anchors = try configuration.certificateAuthorities?.anchors()
+    let contexts: OpenSSLContexts
     do throws(SecureChannelFailure) {
-      let contexts = try OpenSSLContexts(identity: identity, anchors: anchors)
-      do throws(SystemError) {
-        return HostShell(configuration, identity, knownPeers, contexts, threads: try HostThreads())
-      } catch {
-        throw SecureChannelFailure(.internalError, "\(error)")
-      }
+      contexts = try OpenSSLContexts(identity: identity, anchors: anchors)
+    } catch {
+      throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
+    }
+    do throws(SystemError) {
+      return HostShell(configuration, identity, knownPeers, contexts, threads: try HostThreads())
     } catch {
       throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
     }

@@ -80,6 +80,12 @@ final class IncomingTransferState: Sendable {
   /// - Returns: false if the task was cancelled before.
   func hasEnded() async -> Bool { await ending.waitUnlessCancelled() != nil }
 
+  /// Holds a place among open files until the end.
+  func keep(_ place: OpenFiles.Place) async {
+    _ = await ending.wait()
+    withExtendedLifetime(place) {}
+  }
+
   /// Waits for the end: nil if it is stored.
   func waitUntilEnded() async -> Ending? { await ending.wait() }
 }

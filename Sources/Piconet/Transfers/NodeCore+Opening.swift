@@ -9,6 +9,8 @@ extension NodeCore {
     /// One for each receiver.
     var sources: [any OfferedSource]
     var mediaType: String
+    /// Of a file, until nothing is read from it any more.
+    var place: OpenFiles.Place?
   }
 
   /// Opens a resource for `count` receivers.
@@ -17,7 +19,9 @@ extension NodeCore {
     let mediaType = resource.mediaType ?? ""
     switch resource.content {
     case .file(let path):
-      return OpenResource(sources: try await open(file: path, resource, for: count), mediaType: mediaType)
+      let place = await OpenFiles.ofProcess.place(for: .source)
+      return OpenResource(
+        sources: try await open(file: path, resource, for: count), mediaType: mediaType, place: place)
     case .bytes(let bytes):
       let sources = (0..<count).compactMap { _ in DataSource(bytes, name: Array((resource.name ?? "").utf8)) }
       guard sources.count == count else { throw Self.noHash }

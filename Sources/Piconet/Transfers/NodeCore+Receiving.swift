@@ -12,6 +12,7 @@ extension NodeCore {
   ) async throws(PiconetError) -> IncomingTransfer<ReceivedFile> {
     if let name { try Self.check(name) }
     try await claim(offer)
+    let place = await OpenFiles.ofProcess.place(for: .store)
     let sender = offer.sender.id
     let wish = FileStore.Wish(
       rawName: name.map { Array($0.utf8) } ?? offer.rawName, rawFolder: name == nil ? offer.rawFolder : [],
@@ -38,6 +39,7 @@ extension NodeCore {
     let transfer = IncomingTransfer<ReceivedFile>(
       offer, received: { store.stored.withLock { $0 } }, failure: { store.failure.withLock { $0 } })
     await accept(offer, into: store, offset: offset)
+    if let place { Task { await offer.state.keep(place) } }
     return transfer
   }
 

@@ -21,11 +21,14 @@ extension NodeCore {
         name: source.name, size: source.size, mediaType: open.mediaType, modified: source.modified,
         metadata: resource.metadata, identity: source.identity,
         folder: resource.folder.map { Array($0.text.utf8) } ?? [])
-      return send(source, offer, to: member)
+      return send(source, offer, to: member, in: open.place)
     }
   }
 
-  func send(_ source: any OfferedSource, _ offer: ResourceOffer, to member: Member) -> OutgoingTransfer {
+  /// - Parameter place: kept until the transfer has ended.
+  func send(
+    _ source: any OfferedSource, _ offer: ResourceOffer, to member: Member, in place: OpenFiles.Place? = nil
+  ) -> OutgoingTransfer {
     let transfer = OutgoingTransfer(
       TransferID(rawValue: makeNumber()), to: member.id, source: source, core: self)
     if let file = source as? FileSource {
@@ -36,6 +39,7 @@ extension NodeCore {
     hand(over: request, if: { self.isSending(source, to: member) }, otherwise: Self.hasLeft) { [self] result in
       _ = withState { $0.transfers.sending.removeValue(forKey: transfer.transfer) }
       transfer.ended(result)
+      withExtendedLifetime(place) {}
     }
     return transfer
   }
