@@ -23,8 +23,10 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case noPermission
     /// What had arrived of a file was removed, or replaced, while the rest came.
     case partialFileRemoved
-    /// The directory was removed after it was opened.
+    /// The directory was moved or removed after it was opened, or something was mounted over it.
     case directoryVanished
+    /// Another directory has taken its place, and this process is kept from writing there, as one that is confined is.
+    case directoryReplaced
     /// A folder below the directory is on another file system, for example because something is mounted there.
     case otherFileSystem
     /// The file system is mounted read-only.
@@ -103,7 +105,8 @@ extension FileFailure.Code {
     switch self {
     case .nameRefused, .tooLarge, .digestMismatch, .tooManyBytes, .tooFewBytes: .peer
     case .missing, .unreadable, .notRegular, .notDirectory, .diskFull, .noRoomForFiles, .quotaExceeded, .noPermission,
-      .partialFileRemoved, .directoryVanished, .otherFileSystem, .readOnly, .shrank, .grew, .changed, .exists, .ioError:
+      .partialFileRemoved, .directoryVanished, .directoryReplaced, .otherFileSystem, .readOnly, .shrank, .grew, .changed,
+      .exists, .ioError:
       .local
     }
   }
@@ -124,7 +127,9 @@ extension FileFailure.Code {
     case .quotaExceeded: "the disk quota is used up"
     case .noPermission: "no permission to write"
     case .partialFileRemoved: "what had arrived of the file was removed while the rest came"
-    case .directoryVanished: "the directory was removed"
+    case .directoryVanished: "the directory is no longer where it was"
+    case .directoryReplaced:
+      "another directory has taken its place, and this program is kept from writing there: start it again"
     case .otherFileSystem: "the folder is on another file system than the directory that it is in"
     case .readOnly: "the file system is read-only"
     case .nameRefused(let refusal): "the name \(refusal.explanation)"

@@ -40,6 +40,8 @@ public final class IncomingDirectory: @unchecked Sendable {
   let keepsInodes: Bool
   let now: @Sendable () -> KeptAge.Moment
   private let givenPath: String
+  /// Leads to it from anywhere, as long as nothing happens to the path. Nil if the system can't say.
+  let lookupPath: [CChar]?
   private let promisedSpace = Mutex(PromisedSpace())
   let rememberedPartials = Mutex(RememberedPartials())
   /// Who owns a file that this process makes here; nil: not known yet.
@@ -68,6 +70,7 @@ public final class IncomingDirectory: @unchecked Sendable {
     guard opened.result >= 0 else { throw FileFailure(errno: opened.errno, .writingFile, path: path) }
     descriptor = FileDescriptor(opened.result)
     givenPath = path
+    lookupPath = Self.lookupPath(of: path, descriptor)
     self.settings = settings
     self.calls = calls
     self.now = now
@@ -81,13 +84,9 @@ public final class IncomingDirectory: @unchecked Sendable {
 
   /// Where the directory is now, even after it was moved; the path it was opened by if the system can't say.
   public var path: String {
-    let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer -> String? in
-      guard let start = buffer.baseAddress else { return nil }
-      let count = readlink(Self.link(to: descriptor), start, buffer.count)
-      guard count > 0, count < buffer.count else { return nil }
-      return String(validating: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-    guard let text, text.utf8.first == 0x2F, exists else { return givenPath }
+    guard exists, let path = Self.path(of: descriptor),
+      let text = String(validating: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    else { return givenPath }
     return text
   }
 

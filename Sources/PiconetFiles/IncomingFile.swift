@@ -172,7 +172,7 @@ public final class IncomingFile {
       guard digest == expectedDigest else {
         throw FileFailure(.digestMismatch(expected: expectedDigest, actual: digest), path: finalPath)
       }
-      guard directory.exists else { throw directory.failure(errno: ENOENT, name: name.text) }
+      guard directory.isReachable else { throw FileFailure(.directoryVanished, path: finalPath) }
       if policy == .skip, let folder = try directory.open(folder, creating: false), try folder.kind(of: name) != nil {
         for base in [name, name.withoutNumber].compactMap({ $0 }) {
           if let present = try presentUnderNumber(of: base, in: folder, digest) { return .present(present) }

@@ -31,9 +31,9 @@ import Testing
       .digestMismatch(expected: digest([1]), actual: digest([2])),
     ]
     let local: [FileFailure.Code] = [
-      .missing, .unreadable, .diskFull(needed: 1, free: 0), .noPermission, .directoryVanished, .readOnly, .exists,
-      .noRoomForFiles(free: 1), .partialFileRemoved, .shrank(offered: 1, size: 0), .grew(offered: 1, size: 2), .changed,
-      .ioError(EIO), .quotaExceeded,
+      .missing, .unreadable, .diskFull(needed: 1, free: 0), .noPermission, .directoryVanished, .directoryReplaced,
+      .readOnly, .exists, .noRoomForFiles(free: 1), .partialFileRemoved, .shrank(offered: 1, size: 0),
+      .grew(offered: 1, size: 2), .changed, .ioError(EIO), .quotaExceeded,
     ]
     for code in peer { #expect(FileFailure(code, path: "").blame == .peer) }
     for code in local { #expect(FileFailure(code, path: "").blame == .local) }

@@ -96,7 +96,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let digestMismatch = Code(known: .digestMismatch)
     /// More or fewer bytes than offered.
     public static let sizeMismatch = Code(known: .sizeMismatch)
-    /// The receiving directory was removed in the meantime.
+    /// The receiving directory is no longer where it was: it was moved or removed, or another one has taken its place.
     public static let directoryVanished = Code(known: .directoryVanished)
     /// The receiver doesn't take this kind of content.
     public static let notWanted = Code(known: .notWanted)
@@ -209,7 +209,7 @@ extension PiconetError.Code.Known {
     case .exists: "a file of that name exists"
     case .digestMismatch: "the content was damaged"
     case .sizeMismatch: "the size is not what was offered"
-    case .directoryVanished: "the directory was removed"
+    case .directoryVanished: "the directory is no longer where it was"
     case .notWanted: "not wanted"
     case .storageFailed: "the disk failed"
     case .tooManyTransfers: "too many transfers at once"
@@ -310,7 +310,7 @@ extension FileFailure {
     case .missing, .unreadable, .notRegular: .sourceUnreadable
     case .diskFull, .noRoomForFiles, .quotaExceeded: .diskFull
     case .noPermission, .readOnly, .notDirectory: .noPermission
-    case .directoryVanished: .directoryVanished
+    case .directoryVanished, .directoryReplaced: .directoryVanished
     case .nameRefused: .nameRefused
     case .tooLarge: .tooLarge
     case .shrank, .grew, .changed: .sourceChanged

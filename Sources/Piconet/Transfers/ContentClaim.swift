@@ -42,7 +42,7 @@ extension ReceivingDirectory {
   ///
   /// Reads what has to be compared on the disk thread, in steps.
   /// - Returns: for each claim, where its content is, below the directory and absolute; nil: not here, or the disk does
-  ///   not say.
+  ///   not say. An offer of it is told why.
   /// - Throws: `cancelled`, or why the node has ended.
   package func find(
     _ claims: [ContentClaim], of member: Member
@@ -53,8 +53,10 @@ extension ReceivingDirectory {
     while found.count < claims.count {
       if Task.isCancelled { throw PiconetError(.cancelled, blame: .us) }
       let part = safe[found.count..<ContentClaim.end(from: found.count, of: sizes)]
-      let paths = try await member.core.onDisk { () throws(FileFailure) in
-        self.directory.find(part.compactMap { $0 }, notingIn: self.traces.files(of: member.id))
+      let paths = try await member.core.onDisk { () throws(FileFailure) -> [StoredPath?] in
+        let claims = part.compactMap { $0 }
+        guard let place = try? self.place() else { return claims.map { _ in nil } }
+        return place.directory.find(claims, notingIn: place.traces.files(of: member.id))
       }
       var next = paths.makeIterator()
       for claim in part {

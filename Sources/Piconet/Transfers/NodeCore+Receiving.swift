@@ -21,7 +21,8 @@ extension NodeCore {
     let store: FileStore
     do throws(PiconetError) {
       store = try await onDisk { () throws(FileFailure) in
-        try FileStore(in: directory.directory, wish, of: directory.traces.files(of: sender), content: content)
+        let place = try directory.place()
+        return try FileStore(in: place.directory, wish, of: place.traces.files(of: sender), content: content)
       }
       try await compare(store, offer)
       if !store.claimsAll, let detail = refusal(store.offset) {

@@ -73,6 +73,8 @@ struct TransferFailure: Error, Hashable, Sendable {
         + "forget the other key or add this one there (piconet trust), or use another --name here"
     // Our own lines, joined into a single one for output.
     case .identity where !error.detail.isEmpty: error.detail.split(separator: "\n").joined(separator: " ")
+    case .directoryVanished where side == .receiver && error.underlying is FileFailure:
+      directoryMessage(error)
     case .sourceUnreadable, .sourceChanged, .tooLarge, .diskFull, .noPermission, .digestMismatch, .sizeMismatch,
       .directoryVanished, .nameRefused, .storageFailed:
       error.detail.isEmpty ? error.description : error.detail
@@ -91,6 +93,14 @@ struct TransferFailure: Error, Hashable, Sendable {
       .notConnected, .messageTooLarge, .exists, .tooManyTransfers, .notSupported, .internalError, nil:
       error.description
     }
+  }
+
+  /// Our own directory, which the remote side is not told the path of.
+  private static func directoryMessage(_ error: PiconetError) -> String {
+    guard let failure = error.underlying as? FileFailure else { return error.description }
+    guard failure.code == .directoryReplaced else { return failure.sentence }
+    return
+      "\(failure.path): another folder has taken its place, and imagerecv may not write there: start imagerecv again"
   }
 
   /// The message as it follows the dialled address, which each transport would name again.

@@ -119,6 +119,11 @@ public struct ImageReceiveProgram: Sendable {
 
   private func run(_ node: Node, _ configuration: NodeConfiguration) async {
     guard let directory = await openDirectory(node) else { return }
+    directory.whenReplaced { [console, folder] in
+      console.warn(
+        of: "\(console.safe(folder.readable)) is another folder than before: what comes is stored there from now on",
+        reason: "directory")
+    }
     console.open(digests)
     defer { console.save(digests) }
     let codes = arguments.code.map {
