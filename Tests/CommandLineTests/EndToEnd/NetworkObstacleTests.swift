@@ -92,7 +92,7 @@ struct NetworkObstacleTests {
     #expect(outcome.lines.contains("sender 0"), "\(outcome.output)")
   }
 
-  @Test("interfaces that find no room are named, the hardware that comes last is not one of them")
+  @Test("interfaces that find no room are named")
   func interfacesLeftOut() async throws {
     let outcome = try await run(
       """
