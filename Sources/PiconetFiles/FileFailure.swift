@@ -7,6 +7,8 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public enum Code: Sendable, Hashable {
     /// There is no such file or directory.
     case missing
+    /// There is no directory where files are to be stored.
+    case directoryMissing
     /// The file to send may not be read by this user.
     case unreadable
     /// The path names something other than a file with bytes in it.
@@ -104,9 +106,9 @@ extension FileFailure.Code {
   var usualBlame: FileFailure.Blame {
     switch self {
     case .nameRefused, .tooLarge, .digestMismatch, .tooManyBytes, .tooFewBytes: .peer
-    case .missing, .unreadable, .notRegular, .notDirectory, .diskFull, .noRoomForFiles, .quotaExceeded, .noPermission,
-      .partialFileRemoved, .directoryVanished, .directoryReplaced, .otherFileSystem, .readOnly, .shrank, .grew, .changed,
-      .exists, .ioError:
+    case .missing, .directoryMissing, .unreadable, .notRegular, .notDirectory, .diskFull, .noRoomForFiles,
+      .quotaExceeded, .noPermission, .partialFileRemoved, .directoryVanished, .directoryReplaced, .otherFileSystem,
+      .readOnly, .shrank, .grew, .changed, .exists, .ioError:
       .local
     }
   }
@@ -115,6 +117,7 @@ extension FileFailure.Code {
   public var explanation: String {
     switch self {
     case .missing: "there is no such file or directory"
+    case .directoryMissing: "there is no such directory"
     case .unreadable: "no permission to read this file"
     case .notRegular(.regular): "is a regular file"
     case .notRegular(let kind): "is \(kind.rawValue), not a regular file"

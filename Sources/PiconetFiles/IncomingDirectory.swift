@@ -51,12 +51,14 @@ public final class IncomingDirectory: @unchecked Sendable {
   /// until that is noted: otherwise, of two files with one name, the one that must not be replaced might be. Nobody
   /// reads a file meanwhile.
   let replacing = Mutex(())
+  /// Partial files of strangers, as far as they are known, which a file that is stored whole may make useless.
+  let partialsOfStrangers = Mutex<Set<PartialFileName>>([])
   /// The digests of files in it that were compared.
   let digests = FileDigests()
 
   /// Opens a directory that exists.
   ///
-  /// Throws `missing`, `notDirectory`, `noPermission` or `readOnly`: a receiver learns at its start, not with the first
+  /// Throws `directoryMissing`, `notDirectory`, `noPermission` or `readOnly`: a receiver learns at its start, not with the first
   /// photo, that it can't write there.
   public convenience init(path: String, settings: Settings = Settings()) throws(FileFailure) {
     try self.init(path: path, settings: settings, calls: FileSystemCalls())
@@ -67,7 +69,10 @@ public final class IncomingDirectory: @unchecked Sendable {
     now: @escaping @Sendable () -> KeptAge.Moment = { .now }
   ) throws(FileFailure) {
     let opened = FileDescriptor.retrying { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-    guard opened.result >= 0 else { throw FileFailure(errno: opened.errno, .writingFile, path: path) }
+    guard opened.result >= 0 else {
+      if opened.errno == ENOENT { throw FileFailure(.directoryMissing, path: path) }
+      throw FileFailure(errno: opened.errno, .writingFile, path: path)
+    }
     descriptor = FileDescriptor(opened.result)
     givenPath = path
     lookupPath = Self.lookupPath(of: path, descriptor)

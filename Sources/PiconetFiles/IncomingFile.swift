@@ -389,6 +389,7 @@ public final class IncomingFile {
     _ name: SafeFileName, in folder: IncomingFolder, _ digest: SHA256Digest
   ) throws(FileFailure) -> IncomingOutcome {
     state = .ended
+    if let journal { directory.removePartials(of: journal, offeredSize) }
     partial.removeJournal()
     directory.rememberedPartials.withLock { $0.forget() }
     if let keptElsewhere { directory.forgetKept(keptElsewhere) }

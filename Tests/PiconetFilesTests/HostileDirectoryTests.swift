@@ -96,7 +96,7 @@ import Testing
     let folder = try TemporaryDirectory()
     try folder.file("file")
     let locked = try folder.folder("locked", mode: 0o555)
-    #expect(failureCode { _ = try IncomingDirectory(path: folder.path("none")) } == .missing)
+    #expect(failureCode { _ = try IncomingDirectory(path: folder.path("none")) } == .directoryMissing)
     #expect(failureCode { _ = try IncomingDirectory(path: folder.path("file")) } == .notDirectory)
     #expect(failureCode { _ = try asOtherUser { try IncomingDirectory(path: locked) } } == .noPermission)
   }

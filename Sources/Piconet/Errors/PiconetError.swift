@@ -96,7 +96,8 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let digestMismatch = Code(known: .digestMismatch)
     /// More or fewer bytes than offered.
     public static let sizeMismatch = Code(known: .sizeMismatch)
-    /// The receiving directory is no longer where it was: it was moved or removed, or another one has taken its place.
+    /// The receiving directory is not there, or no longer where it was: it was moved or removed, or another one has taken
+    /// its place.
     public static let directoryVanished = Code(known: .directoryVanished)
     /// The receiver doesn't take this kind of content.
     public static let notWanted = Code(known: .notWanted)
@@ -310,7 +311,7 @@ extension FileFailure {
     case .missing, .unreadable, .notRegular: .sourceUnreadable
     case .diskFull, .noRoomForFiles, .quotaExceeded: .diskFull
     case .noPermission, .readOnly, .notDirectory: .noPermission
-    case .directoryVanished, .directoryReplaced: .directoryVanished
+    case .directoryMissing, .directoryVanished, .directoryReplaced: .directoryVanished
     case .nameRefused: .nameRefused
     case .tooLarge: .tooLarge
     case .shrank, .grew, .changed: .sourceChanged

@@ -317,11 +317,19 @@ public final class Node: Sendable {
   /// - Parameters:
   ///   - path: of a directory that exists.
   ///   - maximumFileSize: a larger file is refused as `tooLarge`; nil: whatever fits.
+  /// - Throws: `directoryVanished` if there is no such directory, `noPermission` if it is none or can't be written to;
+  ///   the error names the path.
   public func receivingDirectory(
     at path: String, maximumFileSize: UInt64? = nil
   ) async throws(PiconetError) -> ReceivingDirectory {
-    try await core.onDisk { () throws(FileFailure) in
-      try ReceivingDirectory(path: path, maximumFileSize: maximumFileSize)
+    do throws(PiconetError) {
+      return try await core.onDisk { () throws(FileFailure) in
+        try ReceivingDirectory(path: path, maximumFileSize: maximumFileSize)
+      }
+    } catch {
+      guard let failure = error.underlying as? FileFailure else { throw error }
+      // Which directory, since a program may open several.
+      throw PiconetError(error.code, blame: error.blame, detail: failure.sentence, underlying: failure)
     }
   }
 

@@ -31,7 +31,8 @@ public enum IdentityStorage: Sendable, Hashable {
   case directory(String)
   /// The program keeps it. Nothing is remembered.
   case given(NodeIdentity)
-  /// Nowhere: a new identity each time, nothing is remembered.
+  /// Nowhere: a new identity each time, nothing is remembered. A file whose transfer this process has not finished
+  /// starts from the beginning in the next one.
   case ephemeral
 
   /// The folder that the XDG Base Directory Specification 0.8 gives this user's programs: `$XDG_STATE_HOME/piconet`.

@@ -98,7 +98,8 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// If an earlier transfer of the same content from the same device was lost in the middle, because a link or either
   /// process ended (by a kill, by `Node.stop` or by `interrupt`), what it has stored is verified again and not sent
   /// again. For that purpose partial files above 1 MiB are kept in the directory under hidden names: at most 16, for at
-  /// most seven days, and none after a transfer that was cancelled or failed.
+  /// most seven days, and none after a transfer that was cancelled or failed. A sender whose identity is not stored is
+  /// another device after its process has ended: it begins again.
   public func startStoring(
     in directory: ReceivingDirectory, as name: String? = nil, onConflict policy: ConflictPolicy = .rename,
     content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil

@@ -67,6 +67,23 @@ package final class BlockJournal {
     read(at: Self.place(of: block), count: SHA256Digest.byteCount).flatMap { SHA256Digest(bytes: $0) }
   }
 
+  /// How many digests there are.
+  var entryCount: Int {
+    guard let status = descriptor.status() else { return 0 }
+    return max(0, Int(status.st_size) - Self.headerByteCount) / SHA256Digest.byteCount
+  }
+
+  /// The size of the whole file in bytes, as the header says; nil if that can't be read.
+  var fileSize: UInt64? {
+    read(at: Self.magic.count + 8, count: 8)?.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Whether both are the same file.
+  func isSame(as other: BlockJournal) -> Bool {
+    guard let own = descriptor.status(), let others = other.descriptor.status() else { return true }
+    return own.st_ino == others.st_ino && own.st_dev == others.st_dev
+  }
+
   /// Forgets all entries but the first `count`: their blocks will be written again.
   /// - Returns: false if the file can't be cut.
   func keep(_ count: Int) -> Bool {

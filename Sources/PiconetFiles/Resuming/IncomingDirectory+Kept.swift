@@ -33,6 +33,7 @@ extension IncomingDirectory {
     let kept = KeptPartials(names.files.compactMap { look(at: $0) })
     let removed = kept.toRemove(limit: settings.keptPartialLimit, age: settings.keptPartialAge)
       .filter { removeIfAbandoned($0.name) }
+    partialsOfStrangers.withLock { $0 = names.files.filter(\.isOfStranger).subtracting(removed.map(\.name)) }
     for name in names.journals.subtracting(names.files) {
       // Its file may have been created meanwhile; then its transfer merely can't be resumed later.
       if faccessat(descriptor.number, name.text, F_OK, AT_SYMLINK_NOFOLLOW) != 0 {
