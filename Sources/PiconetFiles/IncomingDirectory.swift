@@ -51,6 +51,8 @@ public final class IncomingDirectory: @unchecked Sendable {
   /// until that is noted: otherwise, of two files with one name, the one that must not be replaced might be. Nobody
   /// reads a file meanwhile.
   let replacing = Mutex(())
+  /// Which numbers the groups of files have here.
+  let groups = Mutex(GroupClaims())
   /// Partial files of strangers, as far as they are known, which a file that is stored whole may make useless.
   let partialsOfStrangers = Mutex<Set<PartialFileName>>([])
   /// The digests of files in it that were compared.

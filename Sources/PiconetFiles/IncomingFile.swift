@@ -55,6 +55,8 @@ public final class IncomingFile {
   private var hash: RunningSHA256?
   private var journal: BlockJournal?
   private let policy: ConflictPolicy
+  /// The files that it belongs to.
+  private let group: GroupNames?
   /// Existing files that were compared and found to be something else.
   private let compared: PresentContent?
   /// How many existing files were read to see whether they have the content that has arrived.
@@ -85,7 +87,7 @@ public final class IncomingFile {
   public init(
     in directory: IncomingDirectory, folder: SafeFolder = .none, name: SafeFileName, offeredSize: UInt64,
     policy: ConflictPolicy, hashing: Bool = true, resuming key: ResumptionKey? = nil,
-    compared: PresentContent? = nil, of filesOfSender: (any FilesOfSender)? = nil
+    group: FileGroup? = nil, compared: PresentContent? = nil, of filesOfSender: (any FilesOfSender)? = nil
   ) throws(FileFailure) {
     let key = hashing && offeredSize > BlockJournal.blockByteCount ? key : nil
     try directory.checkCharacters(of: name, in: folder)
@@ -104,6 +106,7 @@ public final class IncomingFile {
     self.name = name
     self.offeredSize = offeredSize
     self.policy = policy
+    self.group = group.flatMap { GroupNames($0, name, in: directory) }
     self.folder = folder
     self.compared = compared
     self.filesOfSender = filesOfSender
@@ -309,24 +312,51 @@ public final class IncomingFile {
       return .over(.present(there))
     }
     if try partial.takeRights(in: folder) { try prepare() }
-    // A name with a number gets another number, and no second one: next time the sender may give it a third, and what
-    // is there under a number is looked for by the name without.
-    let base = name.withoutNumber ?? name
-    var numbers = NameNumbers(last: directory.settings.maximumNumber)
+    // A name with a number gets the next one, and no second number.
+    let first = name.firstNumber
+    if let group {
+      if policy == .skip, try folder.hasAnotherPhoto(for: group, first) { return .over(skipped()) }
+      let isElsewhere = folder.isElsewhere(group)
+      if policy == .rename || policy == .overwrite && isElsewhere {
+        if let there = try presentUnderNumber(of: name, in: folder, digest) { return .over(.present(there)) }
+        return try giveNumber(group, in: folder, digest, from: isElsewhere && policy == .overwrite ? first + 1 : first)
+      }
+    }
+    var numbers = NameNumbers(first: first, last: directory.settings.maximumNumber)
     func isTaken(_ number: Int) throws(FileFailure) -> Bool {
-      try folder.kind(of: directory.numbered(base, number)) != nil
+      try folder.kind(of: directory.numbered(name, number)) != nil
     }
     while let number = try numbers.next(isTaken: isTaken) {
-      let candidate = number == 1 ? name : directory.numbered(base, number)
-      if number > 1, candidate == name { continue }
+      let candidate = number == first ? name : directory.numbered(name, number)
+      if policy == .rename, group == nil, try folder.isOfGroup(candidate) { continue }
       if try take(candidate, in: folder, digest) { return .given(candidate, folder) }
-      if number <= PresentContent.limit, let present = try present(in: folder, as: candidate, digest) {
+      if number - first < PresentContent.limit, let present = try present(in: folder, as: candidate, digest) {
         return .over(.present(present))
       }
       if policy == .skip { return .over(skipped()) }
-      if policy == .overwrite, number == 1, try replace(in: folder, digest) {
-        return .given(name, folder)
+      if policy == .overwrite, number == first, try replace(in: folder, digest) { return .given(name, folder) }
+      if let group { return try giveNumber(group, in: folder, digest, from: first + 1) }
+    }
+    throw FileFailure(.exists, path: finalPath)
+  }
+
+  /// Gives the file the number of its group. Others of the group, or of another one, wait meanwhile.
+  private func giveNumber(
+    _ group: GroupNames, in folder: IncomingFolder, _ digest: SHA256Digest, from first: Int
+  ) throws(FileFailure) -> Naming {
+    let last = directory.settings.maximumNumber
+    for _ in 0..<Self.replaceTries {
+      let moment = directory.now().running
+      let taken = try directory.groups.withLock { claims throws(FileFailure) -> SafeFileName?? in
+        guard let number = try folder.number(for: group, from: first, last: last, claims, at: moment) else {
+          return nil
+        }
+        guard try take(group.own(number), in: folder, digest) else { return .some(nil) }
+        claims.note(group.place(number, folder), number, of: group.identity(folder), at: moment)
+        return group.own(number)
       }
+      guard let taken else { break }
+      if let name = taken { return .given(name, folder) }
     }
     throw FileFailure(.exists, path: finalPath)
   }
@@ -408,7 +438,9 @@ public final class IncomingFile {
     else { return nil }
     if let known = compared?.digest(of: name, FileStamp(status)), known != digest { return nil }
     // Of the name that was offered and of that without its number together, no more are read than of one.
-    guard readCount < PresentContent.limit else { return nil }
+    guard readCount < PresentContent.limit, try !folder.isOfAnotherPhoto(name, size: receivedSize, group) else {
+      return nil
+    }
     readCount += 1
     let there = PresentContent(in: folder, exactly: name, wanted: self.name, status)
     while !there.step(.max) {}
@@ -418,6 +450,7 @@ public final class IncomingFile {
     }
     let result = file(name, in: folder, digest)
     if let keptElsewhere { directory.forgetKept(keptElsewhere) }
+    if let group { folder.note(group, has: name) }
     discard()
     try folder.synchronize()
     return result
@@ -429,8 +462,9 @@ public final class IncomingFile {
     of base: SafeFileName, in folder: IncomingFolder, _ digest: SHA256Digest
   ) throws(FileFailure) -> StoredFile? {
     var gap = 0
-    for number in 1...PresentContent.limit where gap <= PresentContent.gapLimit {
-      let candidate = number == 1 ? base : directory.numbered(base, number)
+    let first = base.firstNumber
+    for number in first..<(first + PresentContent.limit) where gap <= PresentContent.gapLimit {
+      let candidate = number == first ? base : directory.numbered(base, number)
       // One that the disk does not even take is no reason to lose what has arrived.
       guard (try? folder.kind(of: candidate)) != nil else {
         gap += 1

@@ -1,22 +1,23 @@
-/// The numbers that are tried for one name, from 1, the name itself.
+/// The numbers that are tried for one name, from that of the name itself.
 ///
-/// Up to `eachUpTo` every one is; beyond that they are searched in doubling steps and then by halves, so that thousands
+/// Of the first `eachUpTo` every one is; beyond that they are searched in doubling steps and then by halves, so that thousands
 /// of files of one name cost the next one a few looks. Free numbers among taken ones may then stay unused.
 struct NameNumbers {
   static let eachUpTo = 64
 
-  /// At least 1.
+  private let first: Int
+  /// At least `first`.
   private let last: Int
   /// The last one that was returned.
-  private var tried = 0
+  private var tried: Int
 
-  init(last: Int) { self.last = max(1, last) }
+  init(first: Int = 1, last: Int) { (self.first, self.last, tried) = (first, max(first, last), first - 1) }
 
   /// The next number to try; nil if none is left. Larger than those before it.
   /// - Parameter isTaken: a look, which may be out of date when the number is tried.
   mutating func next<Failure>(isTaken: (Int) throws(Failure) -> Bool) throws(Failure) -> Int? {
     guard tried < last else { return nil }
-    guard tried >= Self.eachUpTo else {
+    guard tried - first + 1 >= Self.eachUpTo else {
       tried += 1
       return tried
     }

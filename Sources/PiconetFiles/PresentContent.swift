@@ -24,6 +24,8 @@ public final class PresentContent {
   private let folder: IncomingFolder
   private let wanted: SafeFileName
   private let size: UInt64
+  /// Where the file has others that it belongs to.
+  private let names: GroupNames?
   private var candidates: [Candidate] = []
   private struct UnderWay {
     let index: Int
@@ -40,17 +42,20 @@ public final class PresentContent {
   /// Looks for files; reads none. Nil if there are none, which takes three looks if the name and the next two are free,
   /// and three more if it has a number.
   public convenience init?(
-    in directory: IncomingDirectory, folder: SafeFolder, name: SafeFileName, size: UInt64
+    in directory: IncomingDirectory, folder: SafeFolder, name: SafeFileName, size: UInt64, group: FileGroup? = nil
   ) throws(FileFailure) {
     try directory.checkLength(of: name, in: folder)
     guard let folder = try directory.open(folder, creating: false) else { return nil }
-    try self.init(in: folder, name: name, size: size)
+    try self.init(in: folder, name: name, size: size, group: group)
   }
 
-  init?(in folder: IncomingFolder, name: SafeFileName, size: UInt64) throws(FileFailure) {
+  init?(
+    in folder: IncomingFolder, name: SafeFileName, size: UInt64, group: FileGroup? = nil
+  ) throws(FileFailure) {
     self.folder = folder
     self.size = size
     wanted = name
+    names = group.flatMap { GroupNames($0, name, in: folder.directory) }
     var left = Self.lookLimit
     try look(for: name, &left)
     // A sender that numbers its own names gives another one when it sends more or fewer of them.
@@ -60,16 +65,27 @@ public final class PresentContent {
 
   /// Looks for the name, and for it with a number.
   private func look(for name: SafeFileName, _ left: inout Int) throws(FileFailure) {
+    let (first, longest) = (name.firstNumber, folder.directory.longestName)
+    try look(for: name, from: first, &left) { name.numbered($0, fitting: longest) }
+    // Files that former versions have stored.
+    guard name.formerlyNumbered(2, fitting: longest) != nil else { return }
+    try look(for: name, from: 1, &left) { name.formerlyNumbered($0, fitting: longest) ?? name }
+  }
+
+  /// - Parameter numbered: the name with a number.
+  private func look(
+    for name: SafeFileName, from first: Int, _ left: inout Int, _ numbered: (Int) -> SafeFileName
+  ) throws(FileFailure) {
     var gap = 0
-    for number in 1...max(1, folder.directory.settings.maximumNumber) {
+    for number in first...max(first, folder.directory.settings.maximumNumber) {
       left -= 1
       guard left >= 0, candidates.count < Self.limit else { return }
-      let name = number == 1 ? name : folder.directory.numbered(name, number)
+      let name = number == first ? name : numbered(number)
       let found: stat?
       do throws(FileFailure) {
         found = try folder.status(of: name)
       } catch {
-        if number == 1 { throw error }
+        if number == first { throw error }
         // With its number it may be too long for this disk.
         return
       }
@@ -80,7 +96,7 @@ public final class PresentContent {
       }
       gap = 0
       if FileKind(mode: status.st_mode) == .regular, UInt64(clamping: status.st_size) == size,
-        !candidates.contains(where: { $0.name == name })
+        !candidates.contains(where: { $0.name == name }), try !folder.isOfAnotherPhoto(name, size: size, names)
       {
         candidates.append(Candidate(name: name, stamp: FileStamp(status)))
       }
@@ -94,6 +110,7 @@ public final class PresentContent {
   ) {
     self.folder = folder
     self.wanted = wanted ?? name
+    names = nil
     size = UInt64(clamping: status.st_size)
     candidates = [Candidate(name: name, stamp: FileStamp(status))]
   }
@@ -134,7 +151,10 @@ public final class PresentContent {
   /// The file that has this content, and has not changed since it was read; nil if there is none.
   /// - Parameter files: of the sender; it is noted there before any other transfer may replace it.
   public func match(_ digest: SHA256Digest, notingIn files: (any FilesOfSender)? = nil) -> SafeFileName? {
-    folder.directory.replacing.withLock { _ in findMatch(digest, notingIn: files) }
+    let same = folder.directory.replacing.withLock { _ in findMatch(digest, notingIn: files) }
+    // Not under that lock: a group that gets a number holds its own, and waits for that one.
+    if let same, let names { folder.note(names, has: same) }
+    return same
   }
 
   /// As `match`, for when nothing may be replaced meanwhile, or it does not matter.

@@ -35,6 +35,38 @@ struct CompanionTests {
     #expect(offered("IMG_1.MOV") == ["IMG_1.MOV"])
   }
 
+  @Test("files belong together by their names, in a directory and named themselves")
+  func group() throws {
+    for name in ["IMG_1.jpg", "IMG_1.jpg.xmp", "IMG_1.NEF", "IMG_1.MOV", "IMG_1.x.jpg", "IMG_10.jpg", "IMG_1 (2).jpg"] {
+      try folder.write("d/" + name, jpeg)
+    }
+    let expected: Set = ["IMG_1.jpg", "IMG_1.jpg.xmp", "IMG_1.NEF", "IMG_1.MOV"]
+    let names = try DirectoryNames(of: LocalPath(folder.path + "/d"))
+    for name in expected {
+      let path = LocalPath(folder.path + "/d/" + name)
+      let found = Set(Companions.group(of: path, nil).map { String(decoding: $0.lastComponent.bytes, as: UTF8.self) })
+      #expect(found == expected)
+      // The library leaves out what only begins like it.
+      let known = Companions.group(of: path, names).map { String(decoding: $0.lastComponent.bytes, as: UTF8.self) }
+      #expect(Set(known) == expected.union(["IMG_1.x.jpg"]))
+    }
+    #expect(Companions.group(of: LocalPath(folder.path + "/d/IMG_10.jpg"), nil) == [])
+    #expect(Companions.group(of: LocalPath(folder.path + "/d/IMG_10.jpg"), names) == [])
+  }
+
+  @Test("what belongs together is offered under one number, where files of several directories have one name")
+  func oneNumber() throws {
+    for name in ["a/IMG_1.jpg", "b/IMG_1.jpg", "b/IMG_1.MOV", "b/IMG_1.xmp", "c/IMG_1 (2).MOV"] {
+      try folder.write("d/" + name, name.hasSuffix("MOV") ? film : jpeg)
+    }
+    var walk = FileWalk([LocalPath(folder.path + "/d")], .init(isFlat: true))
+    var names: [String] = []
+    while let step = walk.next() {
+      if case .file(let file) = step { names.append(file.name.text) }
+    }
+    #expect(names == ["IMG_1.jpg", "IMG_1 (2).MOV", "IMG_1 (2).jpg", "IMG_1 (2).xmp", "IMG_1 (3).MOV"])
+  }
+
   @Test("a file that only has such a name is left where it is")
   func onlyByName() throws {
     try folder.write("a.jpg", jpeg)

@@ -428,9 +428,10 @@ class Offer(Frame):
     IDENTITY: ClassVar[int] = 4
     FOLDER: ClassVar[int] = 5
     DISTANT_TIME: ClassVar[int] = 6
+    GROUP: ClassVar[int] = 7
 
     def check(self) -> None:
-        for key, most in ((self.METADATA, 4_096), (self.IDENTITY, 64), (self.FOLDER, 2_048)):
+        for key, most in ((self.METADATA, 4_096), (self.IDENTITY, 64), (self.FOLDER, 2_048), (self.GROUP, 512)):
             if len(self.fields.get(key, b"")) > most:
                 raise FormatError(f"field {key} is above {most} bytes")
         fields.text(self.fields.get(self.MEDIA_TYPE, b""), 127)

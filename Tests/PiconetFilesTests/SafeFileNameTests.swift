@@ -100,7 +100,7 @@ import Testing
   @Test(
     "a number goes before the last extension",
     arguments: [
-      ("photo.jpg", "photo (2).jpg"), ("photo", "photo (2)"), ("archive.tar.gz", "archive.tar (2).gz"),
+      ("photo.jpg", "photo (2).jpg"), ("photo", "photo (2)"), ("archive.tar.gz", "archive (2).tar.gz"),
       ("a.b c", "a (2).b c"),
       ("x." + String(repeating: "y", count: 40), "x." + String(repeating: "y", count: 40) + " (2)"),
     ])

@@ -30,14 +30,16 @@ struct ImportTests {
     "PiconetFoundation": ["Piconet", "Foundation"],
     // As a program of anybody's would; and, under its own name, the C module with its submodules.
     "GameKit": [
-      "Piconet", "PiconetFoundation", "PiconetTerminal", "PiconetDevice", "GameKit", "Foundation", "Dispatch", "Synchronization",
+      "Piconet", "PiconetFoundation", "PiconetTerminal", "PiconetDevice", "GameKit", "Foundation", "Dispatch",
+      "Synchronization",
     ],
     "PiconetDevice": ["Foundation", "Glibc"],
     "UIKit": ["PiconetDevice"],
     "PiconetTerminal": ["Piconet", "CPiconetSystem", "Glibc", "Synchronization"],
     // The same.
     "MultipeerConnectivity": [
-      "Piconet", "PiconetFoundation", "PiconetTerminal", "PiconetDevice", "MultipeerConnectivity", "Foundation", "Dispatch",
+      "Piconet", "PiconetFoundation", "PiconetTerminal", "PiconetDevice", "MultipeerConnectivity", "Foundation",
+      "Dispatch",
       "Synchronization",
     ],
     "PiconetCalls": [],

@@ -20,6 +20,8 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     var policy: ConflictPolicy
     var modified: ModificationTime?
     var key: ResumptionKey?
+    /// The files that it belongs to, as the sender says; empty: none.
+    var rawGroup: [UInt8]
     /// Why what follows this offset may not come; nil: it may. The store asks when it begins again.
     var refusal: @Sendable (UInt64) -> String?
   }
@@ -42,6 +44,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   private let filesOfSender: any FilesOfSender
   private let name: SafeFileName
   private let folder: SafeFolder
+  private let group: FileGroup?
   private var content: Content
   private let isWanted: (@Sendable ([UInt8]) -> Bool)?
   private var start: [UInt8] = []
@@ -70,6 +73,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     self.directory = directory
     self.wish = wish
     self.filesOfSender = filesOfSender
+    group = FileGroup(wish.rawGroup)
     self.isWanted = isWanted
     isContentKnown = isWanted == nil
     content = .ended
@@ -77,7 +81,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     try directory.check(limitOf: name, size: wish.size)
     // An offer without a key comes from a sender that may not be able to read it twice.
     if wish.key != nil,
-      let present = try PresentContent(in: directory, folder: folder, name: name, size: wish.size)
+      let present = try PresentContent(in: directory, folder: folder, name: name, size: wish.size, group: group)
     {
       content = .present(present)
       let isComparing = !present.step(Self.comparedAtOnce)
@@ -94,9 +98,12 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     let outcome = try directory.conflictOutcome(
       name: name, folder: folder, size: wish.size, policy: wish.policy, resuming: wish.key)
     if case .skip = outcome, try !mayBeThere() { throw FileFailure(.exists, path: name.text) }
+    if wish.policy == .skip, let group, try directory.hasAnotherPhoto(for: name, in: folder, group) {
+      throw FileFailure(.exists, path: name.text)
+    }
     let file = try IncomingFile(
       in: directory, folder: folder, name: name, offeredSize: wish.size, policy: wish.policy, resuming: wish.key,
-      compared: present, of: filesOfSender)
+      group: group, compared: present, of: filesOfSender)
     content = .incoming(file)
     if !isContentKnown { start = file.start(Self.startCount) }
     shown.withLock { $0 = Shown(offset: file.resumedSize) }
@@ -106,7 +113,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   /// twice can't be compared before it has come, and is compared then.
   private func mayBeThere() throws(FileFailure) -> Bool {
     guard wish.key == nil else { return false }
-    return try PresentContent(in: directory, folder: folder, name: name, size: wish.size) != nil
+    return try PresentContent(in: directory, folder: folder, name: name, size: wish.size, group: group) != nil
   }
 
   // MARK: Before the offer is answered; any thread may ask

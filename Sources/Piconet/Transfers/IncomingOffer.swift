@@ -33,6 +33,7 @@ public struct IncomingOffer: Sendable, Identifiable {
   public let modified: Int64?
   let modificationTime: ModificationTime?
   package let identity: [UInt8]
+  let group: [UInt8]
   let state: IncomingTransferState
 
   init(
@@ -50,6 +51,7 @@ public struct IncomingOffer: Sendable, Identifiable {
     modified = offer.modified?.nearestNanosecondsSince1970
     modificationTime = offer.modified.flatMap { ModificationTime($0) }
     identity = offer.identity
+    group = offer.group
   }
 
   /// How its transfer stands now.

@@ -11,6 +11,8 @@ extension NodeCore {
     var mediaType: String
     /// Of a file, until nothing is read from it any more.
     var place: OpenFiles.Place?
+    /// What the offer says of the files that it belongs to.
+    var group: [UInt8] = []
   }
 
   /// Opens a resource for `count` receivers.
@@ -20,8 +22,9 @@ extension NodeCore {
     switch resource.content {
     case .file(let path):
       let place = await OpenFiles.ofProcess.place(for: .source)
-      return OpenResource(
-        sources: try await open(file: path, resource, for: count), mediaType: mediaType, place: place)
+      let sources = try await open(file: path, resource, for: count)
+      let group = try await group(of: resource, sources.first)
+      return OpenResource(sources: sources, mediaType: mediaType, place: place, group: group)
     case .bytes(let bytes):
       let sources = (0..<count).compactMap { _ in DataSource(bytes, name: Array((resource.name ?? "").utf8)) }
       guard sources.count == count else { throw Self.noHash }
@@ -39,6 +42,16 @@ extension NodeCore {
       if count == 1 { return [try FileSource(path: path, name: resource.name, identity: resource.contentIdentity)] }
       let file = try SharedFile(path: path, name: resource.name, identity: resource.contentIdentity)
       return (0..<count).map { _ in SharedSource(file) }
+    }
+  }
+
+  /// On the disk thread.
+  private func group(of resource: Resource, _ source: (any OfferedSource)?) async throws(PiconetError) -> [UInt8] {
+    guard resource.group.paths.count > 1, let name = source.flatMap({ try? SafeFileName(bytes: $0.name) }) else {
+      return []
+    }
+    return try await onDisk { () throws(FileFailure) in
+      FileGroup(ofFiles: resource.group.paths, offeredAs: name, keepsContent: resource.group.keepsContent)?.bytes ?? []
     }
   }
 

@@ -17,7 +17,7 @@ extension NodeCore {
     let wish = FileStore.Wish(
       rawName: name.map { Array($0.utf8) } ?? offer.rawName, rawFolder: name == nil ? offer.rawFolder : [],
       size: offer.size, policy: policy, modified: offer.modificationTime,
-      key: await offer.resumptionKey, refusal: refusal)
+      key: await offer.resumptionKey, rawGroup: name == nil ? offer.group : [], refusal: refusal)
     let store: FileStore
     do throws(PiconetError) {
       store = try await onDisk { () throws(FileFailure) in

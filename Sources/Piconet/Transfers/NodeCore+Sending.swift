@@ -20,7 +20,7 @@ extension NodeCore {
       let offer = ResourceOffer(
         name: source.name, size: source.size, mediaType: open.mediaType, modified: source.modified,
         metadata: resource.metadata, identity: source.identity,
-        folder: resource.folder.map { Array($0.text.utf8) } ?? [])
+        folder: resource.folder.map { Array($0.text.utf8) } ?? [], group: open.group)
       return send(source, offer, to: member, in: open.place)
     }
   }

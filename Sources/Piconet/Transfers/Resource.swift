@@ -1,3 +1,4 @@
+import PiconetFiles
 import PiconetHTTP
 import PiconetWire
 
@@ -32,6 +33,31 @@ public struct Resource: Sendable {
   /// What a file's content is called in offers, at most 64 bytes: the same bytes have the same name, so that an
   /// interrupted transfer goes on. Nil: by what the file system says of the file; for one that is made anew each time.
   package var contentIdentity: [UInt8]?
+  /// The files on this machine that belong together, the file itself among them: a receiver gives all the same number.
+  package var group = Group()
+
+  /// Files that belong together, by their names.
+  package struct Group: Sendable {
+    package var paths: [String] = []
+    /// Whether what is sent of them is what is in them.
+    package var keepsContent = true
+
+    package init() {}
+
+    /// What the names of files have in common that belong together with this one; nil for a name that belongs to no
+    /// photo or film.
+    package static func stem(of name: String) -> String? {
+      let (stem, ending) = NumberedName.split(name)
+      return FileEnding.rank(of: ending) == nil ? nil : stem
+    }
+
+    /// The names with this stem for which there is a file.
+    package static func names(of stem: String, where exists: (String) -> Bool) -> [String] {
+      let photos = FileEnding.looked.map { stem + $0 }.filter(exists)
+      let sidecars = ([stem] + photos).flatMap { name in FileEnding.lookedSidecars.map { name + $0 } }.filter(exists)
+      return photos + sidecars
+    }
+  }
 
   private init(
     _ content: Content, _ name: String?, _ folder: AcceptableFolder?, _ mediaType: String?, _ metadata: [UInt8]

@@ -27,6 +27,8 @@ public enum WireLimits {
   public static let resourceName = 1024
   /// The folders of a resource, slashes included.
   public static let resourceFolder = 2_048
+  /// What an offer says of the files that the resource belongs to.
+  public static let resourceGroup = 512
   /// The path under which a receiver has stored a resource: folders and name, with numbers that may have been added.
   public static let storedPath = 4_096
   /// Transports of a `listening`.

@@ -8,6 +8,7 @@ enum OfferCodec {
     static let identity: UInt64 = 4
     static let folder: UInt64 = 5
     static let distantModified: UInt64 = 6
+    static let group: UInt64 = 7
   }
 
   static func append(transfer: UInt64, _ offer: ResourceOffer, to body: inout [UInt8]) {
@@ -32,6 +33,7 @@ enum OfferCodec {
       VariableInteger.append(UInt64(modified.nanoseconds), to: &value)
       appendField(Field.distantModified, value, to: &body)
     }
+    if !offer.group.isEmpty { appendField(Field.group, offer.group, to: &body) }
   }
 
   private static func appendField(_ id: UInt64, _ value: [UInt8], to body: inout [UInt8]) {
@@ -71,6 +73,9 @@ enum OfferCodec {
         let nanoseconds = try value.integer("nanoseconds", atMost: UInt64(ResourceTime.nanosecondsOfSecond) - 1)
         offer.modified = ResourceTime(seconds: seconds, nanoseconds: UInt32(nanoseconds))
         try value.end()
+      case Field.group:
+        guard value.rest.count <= WireLimits.resourceGroup else { throw value.malformed("group above its limit") }
+        offer.group = Array(value.rest)
       default: break
       }
     }

@@ -18,10 +18,13 @@ public struct ResourceOffer: Hashable, Sendable {
   /// The folders to store the file below, the outermost first, with a slash between two: raw bytes, at most
   /// `WireLimits.resourceFolder`. Empty: none.
   public var folder: [UInt8]
+  /// The files that it belongs to, as the sender says, at most `WireLimits.resourceGroup` bytes (`FileGroup`). Empty:
+  /// none.
+  public var group: [UInt8]
 
   public init(
     name: [UInt8], size: UInt64, mediaType: String = "", modified: ResourceTime? = nil, metadata: [UInt8] = [],
-    identity: [UInt8] = [], folder: [UInt8] = []
+    identity: [UInt8] = [], folder: [UInt8] = [], group: [UInt8] = []
   ) {
     self.name = name
     self.size = size
@@ -30,6 +33,7 @@ public struct ResourceOffer: Hashable, Sendable {
     self.metadata = metadata
     self.identity = identity
     self.folder = folder
+    self.group = group
   }
 }
 

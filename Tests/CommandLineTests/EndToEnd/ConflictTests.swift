@@ -42,6 +42,37 @@ struct ConflictTests {
     }
   }
 
+  @Test("a live photo and its sidecar stay together beside another photo of the name, also in a repeated command")
+  func groups() async throws {
+    try await ToolScene.run { scene in
+      let from = scene.folder.path + "/from"
+      let heic = Array("\0\0\0\u{18}ftypheic\0\0\0\0mif1heic".utf8)
+      let film = Array("\0\0\0\u{14}ftypqt  \0\0\0\0qt  ".utf8)
+      for (path, bytes) in [
+        ("\(scene.folder.path)/kept/IMG_9.HEIC", heic + [1]), ("\(from)/IMG_9.HEIC", heic + [2]),
+        ("\(from)/IMG_9.MOV", film), ("\(from)/IMG_9.HEIC.xmp", Array("<x:xmpmeta>".utf8)),
+      ] {
+        try FileManager.default.createDirectory(
+          atPath: URL(filePath: path).deletingLastPathComponent().path, withIntermediateDirectories: true)
+        try Data(bytes).write(to: URL(filePath: path))
+      }
+      let into = "\(scene.folder.path)/kept"
+      let receiver = try await scene.receiver(name: "kept", into: into)
+      // The film alone, then all that is in the folder, and again.
+      for (path, stored, present) in [("IMG_9.MOV", 1, 0), ("IMG_9.HEIC", 2, 1), ("IMG_9.HEIC", 0, 3)] {
+        let sender = try scene.sender("--to", "kept", "\(from)/\(path)")
+        #expect(await sender.end() == 0, "\(sender.error)")
+        #expect(sender.events("stored").count == stored, "\(sender.events())")
+        #expect(sender.events("present").count == present, "\(sender.events())")
+      }
+      receiver.send(signal: SIGTERM)
+      #expect(await receiver.end() == 143)
+      #expect(
+        try Set(scene.received(into))
+          == ["IMG_9.HEIC", "IMG_9 (2).HEIC", "IMG_9 (2).MOV", "IMG_9 (2).HEIC.xmp"])
+    }
+  }
+
   @Test("two photos of one command never meet, whatever the receiver does with names that are taken")
   func neverMeet() async throws {
     try await ToolScene.run { scene in

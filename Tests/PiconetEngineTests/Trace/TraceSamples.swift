@@ -52,8 +52,9 @@ struct TraceSamples {
   mutating func route() -> TunnelRoute { TunnelRoute(remote: node(), relays: [node()], relayCount: count()) }
   mutating func offer() -> ResourceOffer {
     ResourceOffer(
-      name: bytes(), size: number(), mediaType: text(), modified: optional(ResourceTime(nanosecondsSince1970: Int64(bitPattern: number()))),
-      metadata: bytes(), identity: bytes(), folder: bytes())
+      name: bytes(), size: number(), mediaType: text(),
+      modified: optional(ResourceTime(nanosecondsSince1970: Int64(bitPattern: number()))),
+      metadata: bytes(), identity: bytes(), folder: bytes(), group: bytes())
   }
   mutating func proven() -> ProvenPeer {
     var peer = ProvenPeer(

@@ -85,7 +85,7 @@ struct RandomFrames {
       name: bytes(0...WireLimits.resourceName), size: integer(), mediaType: text(WireLimits.mediaType),
       modified: Bool.random(using: &dice) ? time() : nil,
       metadata: bytes(0...WireLimits.metadata), identity: bytes(0...WireLimits.contentIdentity),
-      folder: bytes(0...WireLimits.resourceFolder))
+      folder: bytes(0...WireLimits.resourceFolder), group: bytes(0...WireLimits.resourceGroup))
   }
 
   mutating func frame() -> Frame { frame(FrameCase.allCases.randomElement(using: &dice) ?? .message) }

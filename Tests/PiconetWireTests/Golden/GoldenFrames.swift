@@ -120,13 +120,19 @@ enum GoldenFrames {
     "offer": .offer(
       transfer: 5,
       ResourceOffer(
-        name: Array("beach.jpg".utf8), size: 3_145_728, mediaType: "image/jpeg", 
+        name: Array("beach.jpg".utf8), size: 3_145_728, mediaType: "image/jpeg",
         modified: ResourceTime(nanosecondsSince1970: 1_700_000_000_123_456_789),
         metadata: [0xA1, 0x01, 0x02])),
     "offer-distant-time": .offer(
       transfer: 5,
       ResourceOffer(
         name: Array("a".utf8), size: 3, modified: ResourceTime(seconds: -11_644_473_600, nanoseconds: 500_000_000))),
+    "offer-in-group": .offer(
+      transfer: 5,
+      ResourceOffer(
+        name: Array("a.HEIC".utf8), size: 3,
+        group: [5] + Array(".HEIC".utf8) + [3] + Array(0..<16) + [4] + Array(".MOV".utf8) + [7]
+          + [UInt8](repeating: 0, count: 16))),
     "offer-bare": .offer(transfer: 64, ResourceOffer(name: [0xFF, 0x2F, 0x00], size: 0)),
     "acceptOffer": .acceptOffer(transfer: 5, offset: 0, limit: 2 << 20),
     "declineOffer": .declineOffer(transfer: 5, .tooLarge, detail: "more than 1 MB"),

@@ -64,6 +64,18 @@ struct DirectoryNames: Sendable {
     return false
   }
 
+  /// The names with this beginning, at most `limit`.
+  func beginning(with start: [UInt8], atMost limit: Int) -> [[UInt8]] {
+    var (low, high) = (0, ranges.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if Self.slice(bytes, ranges[middle]).lexicographicallyPrecedes(start) { low = middle + 1 } else { high = middle }
+    }
+    return ranges[low...].prefix(limit).map { Array(Self.slice(bytes, $0)) }.prefix { $0.starts(with: start) }.map {
+      $0
+    }
+  }
+
   private static func slice(_ bytes: [UInt8], _ range: (start: UInt32, count: UInt16)) -> ArraySlice<UInt8> {
     bytes[Int(range.start)..<(Int(range.start) + Int(range.count))]
   }

@@ -312,11 +312,14 @@ struct FileWalk: Sendable {
     }
     // Files in one directory have different names already.
     let mayMeet = options.isFlat || operands.count > 1 || name.refusal != nil
+    let group = options.takesCompanions && content == nil ? Companions.group(of: path, siblings) : []
     let answer =
-      mayMeet
-      ? offered.take(name, in: folder.text, identity: found.identity) { text in
-        name.refusal != nil && siblings?.contains(text.utf8) == true
-      } : .free(name)
+      mayMeet && name.refusal == nil && !group.isEmpty
+      ? offered.take(name, in: folder.text, identity: found.identity, of: Companions.names(of: group, path))
+      : mayMeet
+        ? offered.take(name, in: folder.text, identity: found.identity) { text in
+          name.refusal != nil && siblings?.contains(text.utf8) == true
+        } : .free(name)
     switch answer {
     case .sameFile: return .twice(path)
     case .free(let name), .numbered(let name):
@@ -326,7 +329,8 @@ struct FileWalk: Sendable {
         GatheredFile(
           path: path, content: content, size: found.size, kind: found.kind, name: name,
           folder: folder.text.isEmpty ? nil : folder, renaming: renaming,
-          onCards: onCards(name, place, found.identity, siblings: siblings)))
+          onCards: onCards(name, place, found.identity, siblings: siblings),
+          group: group))
     }
   }
 

@@ -21,6 +21,8 @@ struct GatheredFile: Hashable, Sendable {
   var onCards: CardPlace? = nil
   /// What former tries in this run have come to: the file was given back when the receiver was gone.
   var former = FormerTries()
+  /// The files beside it that belong together with it, and itself; empty: none.
+  var group: [LocalPath] = []
   /// Whether the path is a URL.
   var isURL: Bool { path.isURL }
   /// Its name behind its folders.
@@ -45,7 +47,7 @@ struct GatheredFile: Hashable, Sendable {
   func offered(at place: CardPlace) -> GatheredFile {
     GatheredFile(
       path: path, content: content, size: size, kind: kind, name: place.name, folder: place.folder,
-      renaming: "the receiver's disk does not take its name")
+      renaming: "the receiver's disk does not take its name", group: group)
   }
 }
 

@@ -335,6 +335,8 @@ struct Delivery: Sendable {
     }
     var resource = Resource.file(path, named: file.name.text, below: file.folder, mediaType: mediaType)
     resource.contentIdentity = content.clean?.identity
+    resource.group.paths = file.group.compactMap { String(validating: $0.bytes, as: UTF8.self) }
+    resource.group.keepsContent = !location.mayChangeFiles
     return try await member.startSending(resource)
   }
 

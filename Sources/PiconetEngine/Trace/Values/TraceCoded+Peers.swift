@@ -74,11 +74,11 @@ extension ResourceTime: TraceCoded {
 }
 
 extension ResourceOffer: TraceCoded {
-  func write(to bytes: inout TraceBytes) { bytes(name, size, mediaType, modified, metadata, identity, folder) }
+  func write(to bytes: inout TraceBytes) { bytes(name, size, mediaType, modified, metadata, identity, folder, group) }
   static func read(from reader: inout TraceReader) throws(TraceError) -> ResourceOffer {
     ResourceOffer(
       name: try reader(), size: try reader(), mediaType: try reader(), modified: try reader(), metadata: try reader(),
-      identity: try reader(), folder: try reader())
+      identity: try reader(), folder: try reader(), group: try reader())
   }
 }
 

@@ -1,0 +1,184 @@
+import Glibc
+import Synchronization
+
+/// A file's names with numbers, and what else has them in a folder.
+struct GroupNames {
+  let group: FileGroup
+  let name: SafeFileName
+  let decision: GroupNumber
+  private let parts: NumberedName
+  private let limit: Int
+
+  /// Nil if the name is none of the group.
+  init?(_ group: FileGroup, _ name: SafeFileName, in directory: IncomingDirectory) {
+    guard let own = group.place(of: name) else { return nil }
+    self.group = group
+    self.name = name
+    decision = GroupNumber(own: own)
+    parts = NumberedName(name.text)
+    // A long stem is shortened for the longest ending: all have the same.
+    let longest = group.members.map(\.ending.utf8.count).max() ?? 0
+    limit = directory.longestName - max(0, longest - parts.ending.utf8.count)
+  }
+
+  /// The number of the name as it was offered.
+  var first: Int { parts.countedNumber ?? 1 }
+
+  func identity(_ folder: IncomingFolder) -> GroupClaims.Key {
+    GroupClaims.Key(
+      folder: folder.components.map(\.text).joined(separator: "/"), identity: group.identity(of: parts.countedStem))
+  }
+
+  func place(_ number: Int, _ folder: IncomingFolder) -> GroupClaims.Place {
+    GroupClaims.Place(
+      folder.components.map(\.text).joined(separator: "/"), NumberedName.split(own(number).text).stem)
+  }
+
+  /// The file's own name with a number.
+  func own(_ number: Int) -> SafeFileName {
+    if number == first { return name }
+    if number == 1, let base = name.withoutNumber { return base }
+    return name.numbered(number, fitting: limit)
+  }
+
+  /// The names of all, in the order of the group; nil for one that no file can have.
+  func all(_ number: Int) -> [SafeFileName?] {
+    let stem = NumberedName.split(own(number).text).stem
+    return group.members.map { try? SafeFileName(stem + $0.ending) }
+  }
+}
+
+extension IncomingFolder {
+  /// How many files are read for one decision: a peer can say any sizes.
+  private static let readLimit = 16
+  /// How many numbers are searched for files of a group.
+  private static let searchLimit = 64
+
+  /// What has the names of a group with a number.
+  func looks(at names: GroupNames, _ number: Int, reads: inout Int) throws(FileFailure) -> [GroupNumber.Look] {
+    var looks: [GroupNumber.Look] = []
+    for (member, name) in zip(names.group.members, names.all(number)) {
+      guard let name, let status = try status(of: name) else {
+        looks.append(.free)
+        continue
+      }
+      var look = GroupNumber.Look.other
+      if UInt64(clamping: status.st_size) == member.size, FileKind(mode: status.st_mode) == .regular,
+        member.start != .untold, reads < Self.readLimit
+      {
+        reads += 1
+        if let there = FileStart.read(name, in: self.number), there == (member.size, member.start) { look = .same }
+      }
+      looks.append(look)
+    }
+    return looks
+  }
+
+  /// Whether a file would lie, under its offered name, beside a photo that is not its own.
+  func hasAnotherPhoto(for names: GroupNames, _ number: Int) throws(FileFailure) -> Bool {
+    var reads = 0
+    return names.decision.liesBesideAnother(try looks(at: names, number, reads: &reads))
+  }
+
+  /// The number for a file of a group: the one that the group has, or the first from `first` on with which nothing of
+  /// its names is there, nor another photo or film of them.
+  /// - Returns: nil if none is left.
+  func number(
+    for names: GroupNames, from first: Int, last: Int, _ claims: GroupClaims, at now: Int64
+  ) throws(FileFailure) -> Int? {
+    let key = names.identity(self)
+    if let number = claims.number(of: key, at: now), number >= first || number < names.first,
+      try status(of: names.own(number)) == nil
+    {
+      return number
+    }
+    var reads = 0
+    if first == names.first, names.first > Self.searchLimit,
+      names.decision.joins(try looks(at: names, first, reads: &reads))
+    {
+      return first
+    }
+    var gap = 0
+    for number in 1...Self.searchLimit where gap <= PresentContent.gapLimit {
+      // The name as it was offered may have any number.
+      let looks = try looks(at: names, number, reads: &reads)
+      gap = names.decision.isFree(looks) ? gap + 1 : 0
+      if number >= first || number < names.first, names.decision.joins(looks) { return number }
+    }
+    func isTaken(_ number: Int) throws(FileFailure) -> Bool {
+      if claims.isTaken(names.place(number, self), for: key, at: now) { return true }
+      for name in names.all(number) {
+        if let name, try status(of: name) != nil { return true }
+      }
+      return try hasPhoto(named: NumberedName.split(names.own(number).text).stem)
+    }
+    var numbers = NameNumbers(first: first, last: last)
+    while let number = try numbers.next(isTaken: isTaken) {
+      if try !isTaken(number) { return number }
+    }
+    return nil
+  }
+
+  /// Whether the group has another number than that of the offered name, or another group has that.
+  func isElsewhere(_ names: GroupNames) -> Bool {
+    let (key, moment) = (names.identity(self), directory.now().running)
+    return directory.groups.withLock { claims in
+      if let number = claims.number(of: key, at: moment) { return number != names.first }
+      return claims.isTaken(names.place(names.first, self), for: key, at: moment)
+    }
+  }
+
+  /// Notes that the group has the number of a file that is there.
+  func note(_ names: GroupNames, has name: SafeFileName) {
+    let parts = NumberedName(name.text)
+    let number = name == names.name ? names.first : parts.countedNumber ?? 1
+    guard names.own(number) == name else { return }
+    let moment = directory.now().running
+    let (place, key) = (names.place(number, self), names.identity(self))
+    directory.groups.withLock { claims in
+      if !claims.isTaken(place, for: key, at: moment) { claims.note(place, number, of: key, at: moment) }
+    }
+  }
+
+  /// Whether a file that belongs to no other would get between those of a group: its stem is the group's, which has
+  /// files there.
+  func isOfGroup(_ name: SafeFileName) throws(FileFailure) -> Bool {
+    let parts = NumberedName.split(name.text)
+    guard FileEnding.rank(of: parts.ending) != nil else { return false }
+    let place = GroupClaims.Place(components.map(\.text).joined(separator: "/"), parts.stem)
+    let moment = directory.now().running
+    guard directory.groups.withLock({ $0.isTaken(place, for: nil, at: moment) }) else { return false }
+    return try hasPhoto(named: parts.stem)
+  }
+
+  /// Whether a small file that is there, though it has the very content, lies beside a photo that the offered one does
+  /// not belong to: what programs write about two photos may be the same.
+  func isOfAnotherPhoto(_ name: SafeFileName, size: UInt64, _ names: GroupNames?) throws(FileFailure) -> Bool {
+    guard let names, size <= FileStart.readByteCount, names.decision.own > 0 else { return false }
+    let number = name == names.name ? names.first : NumberedName(name.text).countedNumber ?? 1
+    guard names.own(number) == name else { return false }
+    let (place, key, moment) = (names.place(number, self), names.identity(self), directory.now().running)
+    if directory.groups.withLock({ $0.isTaken(place, for: key, at: moment) }) { return true }
+    return try hasAnotherPhoto(for: names, number)
+  }
+
+  /// Whether a photo or film of this name is there, whatever its ending.
+  private func hasPhoto(named stem: String) throws(FileFailure) -> Bool {
+    for ending in FileEnding.looked {
+      if let name = try? SafeFileName(stem + ending), try status(of: name) != nil { return true }
+    }
+    return false
+  }
+}
+
+extension IncomingDirectory {
+  /// Whether a file would lie beside a photo that is not its own, if it were stored under the offered name.
+  public func hasAnotherPhoto(
+    for name: SafeFileName, in folder: SafeFolder, _ group: FileGroup
+  ) throws(FileFailure) -> Bool {
+    guard let names = GroupNames(group, name, in: self), let folder = try open(folder, creating: false) else {
+      return false
+    }
+    return try folder.hasAnotherPhoto(for: names, names.first)
+  }
+}
