@@ -60,8 +60,8 @@ public final class IncomingDirectory: @unchecked Sendable {
 
   /// Opens a directory that exists.
   ///
-  /// Throws `directoryMissing`, `notDirectory`, `noPermission` or `readOnly`: a receiver learns at its start, not with the first
-  /// photo, that it can't write there.
+  /// Throws `directoryMissing`, `notDirectory`, `noPermission` or `readOnly`: a receiver learns at its start, not with
+  /// the first photo, that it can't write there.
   public convenience init(path: String, settings: Settings = Settings()) throws(FileFailure) {
     try self.init(path: path, settings: settings, calls: FileSystemCalls())
   }

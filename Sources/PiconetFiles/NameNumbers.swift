@@ -1,7 +1,7 @@
 /// The numbers that are tried for one name, from that of the name itself.
 ///
-/// Of the first `eachUpTo` every one is; beyond that they are searched in doubling steps and then by halves, so that thousands
-/// of files of one name cost the next one a few looks. Free numbers among taken ones may then stay unused.
+/// Of the first `eachUpTo` every one is; beyond that they are searched in doubling steps and then by halves, so that
+/// thousands of files of one name cost the next one a few looks. Free numbers among taken ones may then stay unused.
 struct NameNumbers {
   static let eachUpTo = 64
 

@@ -28,8 +28,8 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// content, and it is large enough.
   public var isResumable: Bool { !identity.isEmpty && size > ReceivingDirectory.largestUnkeptSize }
   /// When the content was last changed, as the sender says: nanoseconds since 1970-01-01 00:00 UTC, leap seconds not
-  /// counted; nil if it says nothing. Of a time before 1677 or after 2262, the nearest that there is. A stored file gets
-  /// the time that the sender says, as nearly as the disk takes it.
+  /// counted; nil if it says nothing. Of a time before 1677 or after 2262, the nearest number. A stored file gets the
+  /// time that the sender says, as nearly as the disk takes it.
   public let modified: Int64?
   let modificationTime: ModificationTime?
   package let identity: [UInt8]

@@ -3,11 +3,11 @@ import Synchronization
 /// Partial files of content that has come whole from somebody else meanwhile.
 extension IncomingDirectory {
   /// Removes what strangers have left behind of a file that is stored now. A sender without a stored identity has
-  /// another key each time that it starts: it can't go on with what it has begun, and begins again. Without this, what it
-  /// has left would stay for days.
+  /// another key each time that it starts: it can't go on with what it has begun, and begins again. Otherwise the
+  /// remains would stay for days.
   ///
-  /// Only a partial file goes whose whole content, by its journal, is the beginning of this very file. The sender learns
-  /// nothing of it.
+  /// Only a partial file goes whose whole content, by its journal, is the beginning of this very file. The sender
+  /// learns nothing of it.
   /// - Parameters:
   ///   - journal: of the file that is stored, with the digests of all its blocks.
   ///   - size: of the file, in bytes.
