@@ -54,7 +54,7 @@ struct TransportChoiceTests {
     }
   }
 
-  @Test("a peer that is meant by --to and by --address gets each file once")
+  @Test("a device that is named by --to and --address is one receiver, and gets each file once")
   func onceOnly() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--count", "3", knownTo: [])

@@ -176,8 +176,17 @@ struct TypedCodeTests {
         (["imagesend", "--code=271828", "--to", "all", photo], "--code is the code of one device"),
         (["imagesend", "--code=271828", "--to", "a", "--to", "b", photo], "--code is the code of one device"),
         (
-          ["imagesend", "--code=271828", "--to", "a", "--address=[::1]:4000", photo], "--code is the code of one device"
+          ["imagesend", "--to", "a", "--to", "b", "--address=[::1]:4000", photo], "--address is where one device is"
         ),
+        (["imagesend", "--to", "all", "--address=[::1]:4000", photo], "--address is where one device is"),
+        (
+          [
+            "imagesend", "--to", String(repeating: "a", count: 64), "--fingerprint", String(repeating: "b", count: 64),
+            photo,
+          ],
+          "--to and --fingerprint name two different keys"
+        ),
+        (["imagerecv", "--visible=0"], "expected 'all', 'known' or a TIME greater than 0 with its unit, such as 90s"),
         (["imagesend", "--code", "--yes", photo], "with --yes nobody is asked for the code"),
         (["imagerecv", "--code", "--accept=all"], "--accept all everybody"),
         (["imagerecv", "--code", "--visible=known"], "--visible known hides from them"),

@@ -4,7 +4,7 @@ import Piconet
 struct ImageSendArguments: Hashable, TransportArguments, CodeArguments, RelayedArguments {
   /// Empty: the only peer in sight, or the one that the person picks.
   var recipients: [Recipient] = []
-  /// Dial this address and do not search.
+  /// Dial this address and do not search. A recipient beside it is the one that has to answer there.
   var address: DialPlace?
   /// The key that must answer, which the person has from the other device.
   var fingerprint: PeerID?
@@ -50,14 +50,14 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments, RelayedA
 
   /// Whom to look for: if a key was given, its owner is meant, whatever it is called.
   var wanted: [Recipient] {
-    guard let fingerprint else { return recipients }
-    return address == nil ? [.peer(fingerprint: fingerprint.description)] : []
+    // `--to` says then who has to answer there.
+    if address != nil { return [] }
+    return fingerprint.map { [.peer(fingerprint: $0.description)] } ?? recipients
   }
 
   /// Whether a receiver has to be found.
   var searches: Bool {
-    if address == nil || !recipients.isEmpty { return true }
-    return searchesForRelay
+    address == nil || searchesForRelay
   }
 
   /// Whether one of the files is what is read from standard input.
@@ -71,15 +71,18 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments, RelayedA
     if code != nil, recipients.contains(.all) || recipients.count > 1 {
       throw UsageError("--code is the code of one device: name it with --to or --address")
     }
-    if code != nil, address != nil, !recipients.isEmpty {
-      throw UsageError("--code is the code of one device: name it with --to or with --address")
+    if address != nil, recipients.contains(.all) || recipients.count > 1 {
+      throw UsageError("--address is where one device is: name that one with --to, or none")
     }
     if code == .open, yes {
       throw UsageError("with --yes nobody is asked for the code: give it with --code=DIGITS or --code-file")
     }
-    guard fingerprint != nil else { return }
-    guard recipients.count <= 1, recipients.first != .all, address == nil || recipients.isEmpty else {
+    guard let fingerprint else { return }
+    guard recipients.count <= 1, recipients.first != .all else {
       throw UsageError("--fingerprint is that of one peer")
+    }
+    if case .peer(let other) = recipients.first, other != fingerprint.description {
+      throw UsageError("--to and --fingerprint name two different keys")
     }
   }
 }

@@ -21,7 +21,7 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
       "address",
       help: """
         connect to this address instead of searching, as in 192.0.2.7:4000, [::1]:4000 or, over Bluetooth, \
-        00:11:22:33:44:55
+        00:11:22:33:44:55; a known device that answers is sent to; with --to only that one
         """,
       .value(name: "ADDRESS") { (arguments, value) throws(UnacceptableValue) in
         arguments.address = try DialPlace(value)

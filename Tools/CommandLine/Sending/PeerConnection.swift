@@ -157,7 +157,8 @@ struct PeerConnection: Sendable {
     let attempt = Task {
       await invite(timeout: timer == nil ? timeout : timeout + FirstContact.longestThought) { peer in
         // Before anybody is asked, there or here.
-        if purpose == .relay, !RelayMark.isRelay(peer) { return unfit.change { $0.found() } }
+        if purpose == .relay, !RelayMark.isRelay(peer) { return unfit.change { $0.found(Self.noRelay) } }
+        if purpose == .itself, let other = contact?.mismatch(peer, place) { return unfit.change { $0.found(other) } }
         provenNode.change { $0 = peer.id }
         proven?(peer)
         progress.change { $0 = .proven }
@@ -193,9 +194,9 @@ struct PeerConnection: Sendable {
     step.finish()
     told.cancel()
     await told.value
-    if unfit.value.isFound {
+    if let failure = unfit.value.failure {
       if case .success(let member) = outcome { await member.disconnect() }
-      throw Refusal(failure: Self.noRelay)
+      throw Refusal(failure: failure)
     }
     let member: Member
     do throws(PiconetError) {
@@ -218,17 +219,17 @@ struct PeerConnection: Sendable {
 
   /// Whether the peer turned out not to be what is looked for, and what ends the attempt then.
   private struct Unfit: Sendable {
-    private(set) var isFound = false
+    private(set) var failure: TransferFailure?
     private var cancel: (@Sendable () -> Void)?
 
-    mutating func found() {
-      isFound = true
+    mutating func found(_ failure: TransferFailure) {
+      self.failure = failure
       cancel?()
     }
 
     mutating func cancel(by cancel: @escaping @Sendable () -> Void) {
       self.cancel = cancel
-      if isFound { cancel() }
+      if failure != nil { cancel() }
     }
   }
 
@@ -247,6 +248,7 @@ struct PeerConnection: Sendable {
         exitCode: .refused)
     case .identity:
       guard case .address = place, let contact, contact.fingerprint == nil, error.blame == .peer else { return failure }
+      if let refused = contact?.refused(place, purpose, error) { return refused }
       return TransferFailure(
         word: failure.word,
         message: failure.message + "; if another device is meant now, give its fingerprint with --fingerprint",

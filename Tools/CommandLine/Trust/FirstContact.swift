@@ -8,6 +8,8 @@ final class FirstContact: Sendable {
   let fingerprint: PeerID?
   /// The name under which that peer will be known; nil: its own.
   let petname: String?
+  /// Who has to answer at the address of `--address`; nil: whoever answers there.
+  private let meant: (place: String, recipient: Recipient)?
   /// Whether there is someone to ask. With a code no one is asked: typing it is the answer.
   let asks: Bool
   /// Whether the peer has to prove a code that a person has typed.
@@ -72,6 +74,11 @@ final class FirstContact: Sendable {
   init(_ arguments: ImageSendArguments, _ naming: PeerNaming, _ console: Console) {
     fingerprint = arguments.fingerprint
     if case .named(let name) = arguments.recipients.first { petname = name } else { petname = nil }
+    if let address = arguments.address, let recipient = arguments.recipients.first {
+      meant = (address.description, recipient)
+    } else {
+      meant = nil
+    }
     hasCode = arguments.code != nil
     asks = !hasCode && !arguments.yes && !console.verbosity.isQuiet && AcceptQuestion.isPossible
     self.naming = naming
@@ -115,8 +122,34 @@ final class FirstContact: Sendable {
 
   private func isReachable(_ peer: KnownPeer) -> Bool { peer.may(.send, in: ProgramEnvironment.imagesProgram) }
 
-  /// The key that must answer at an address: the given one, or the one that was confirmed there.
-  func expected(at address: String) -> PeerID? { fingerprint ?? known.entry(at: address)?.id }
+  /// The key that must answer at an address: the given one, the one of the device that was named, or the one that was
+  /// confirmed there.
+  func expected(at address: String) -> PeerID? {
+    if let fingerprint { return fingerprint }
+    if let meant, meant.place == address {
+      switch meant.recipient {
+      case .all: break
+      case .peer(let digits): return PeerID(hexadecimal: digits)
+      case .named(let name):
+        let keys = RememberedName(name, in: naming.fingerprints).keys
+        if let key = keys.first { return keys.count == 1 ? PeerID(hexadecimal: key) : nil }
+      }
+    }
+    return known.entry(at: address)?.id
+  }
+
+  /// Why the peer at an address is not the one that was named, asked before a person is: its key has been looked at
+  /// where the name stands for one. Nil: it is the one, or none was named.
+  func mismatch(_ peer: ProvenMember, _ place: PeerConnection.Place) -> TransferFailure? {
+    guard fingerprint == nil, case .address(let address, _) = place, let meant, meant.place == address.description
+    else { return nil }
+    let sighted = SightedPeer(fingerprint: peer.fingerprint.description, name: peer.name, id: "")
+    let known = naming.fingerprints
+    if !meant.recipient.matches(in: [sighted], known: known).isEmpty { return nil }
+    return TransferFailure(
+      word: "identity",
+      message: "expected '\(meant.recipient.text)', but \(console.describe(peer)) answers there", exitCode: .identity)
+  }
 
   /// Whether the person may be asked before the peer there is a member.
   func mayAsk(_ place: PeerConnection.Place) -> Bool { asks && !isConfirmed(place) }
@@ -167,14 +200,39 @@ final class FirstContact: Sendable {
     case .address(let address, _):
       let key = purpose == .itself ? expected(at: address.description) : known.entry(at: address.description)?.id
       if let key { return refusal(key, calledItself: "", isFree) }
-      guard !isFree else { return nil }
-      return Self.unconfirmed(
-        "nobody has confirmed whose key this address has: "
-          + (purpose == .relay
-            ? "join it once from a terminal, which asks, or make it known by 'piconet trust add NAME F' (see "
-              + "'imagerecv --fingerprint' there) and give --relay NAME"
-            : "give it with --fingerprint, as 'imagerecv --fingerprint' shows it there, or its code with --code, or send "
-              + "from a terminal"))
+      // The key that answers decides: the node lets in those that may be sent to, and nobody else.
+      let mayBeKnown = fingerprint == nil && !hasCode && known.entries.contains(where: isReachable)
+      return isFree || mayBeKnown ? nil : Self.unknownAddress(purpose)
+    }
+  }
+
+  private static func unknownAddress(_ purpose: PeerConnection.Purpose) -> TransferFailure {
+    unconfirmed(
+      "nobody has confirmed whose key this address has: "
+        + (purpose == .relay
+          ? "join it once from a terminal, which asks, or make it known by 'piconet trust add NAME F' (see "
+            + "'imagerecv --fingerprint' there) and give --relay NAME"
+          : "give it with --fingerprint, as 'imagerecv --fingerprint' shows it there, or its code with --code, or send "
+            + "from a terminal"))
+  }
+
+  // As the node's trust policy words its refusals.
+  private static let notRemembered = "this device is not among the remembered ones"
+  private static let noRight = "this device has no right to do this"
+
+  /// What to say of a device that has answered at an address, and was refused since it may not be sent to; nil: the
+  /// error says it itself.
+  func refused(
+    _ place: PeerConnection.Place, _ purpose: PeerConnection.Purpose, _ error: PiconetError
+  ) -> TransferFailure? {
+    guard case .address(let address, _) = place, !asks, !hasCode, expected(at: address.description) == nil else {
+      return nil
+    }
+    switch error.detail {
+    case Self.notRemembered: return Self.unknownAddress(purpose)
+    case Self.noRight:
+      return Self.unconfirmed("it is known, and may not be sent to: piconet trust allow NAME send")
+    default: return nil
     }
   }
 
@@ -294,7 +352,9 @@ final class FirstContact: Sendable {
       confirmation = .fingerprint
     } else if peer.hasProvenCode || state.change({ $0.answers[peer.id] }) == .yes {
       confirmation = .code
-    } else if let address, asks, peer.known != nil, known.entry(at: address)?.id != peer.fingerprint {
+    } else if let address, asks, address != meant?.place, peer.known != nil,
+      known.entry(at: address)?.id != peer.fingerprint
+    {
       // We know this peer, but no one has confirmed that it is the one at this address.
       let what =
         "At \(console.safe(address)) answers \(console.describe(peer)), known, but not from this address. 'yes' remembers it."
