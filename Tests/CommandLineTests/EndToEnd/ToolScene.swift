@@ -98,11 +98,12 @@ final class ToolScene: Sendable {
   ///   - state: whose identity it has: each has a folder of its own.
   ///   - isOrdinary: whether it runs as the ordinary user if the tests are root's; call `openToAll` first.
   ///   - bus: the address of the D-Bus system bus of another host.
+  ///   - limits: what a shell does before it becomes the program, such as `ulimit -n 32`.
   func start(
     _ tool: String, _ arguments: [String], state: String, onTerminal: Bool = false, outputOnTerminal: Bool = false,
     input: String? = nil,
     output: String? = nil, isLoopbackOnly: Bool = true, isOrdinary: Bool = false, bus: String? = nil,
-    variables: [String: String] = [:]
+    variables: [String: String] = [:], limits: String? = nil
   ) throws -> ToolProcess {
     // The options of `piconet` come after its command.
     let command = tool == "piconet" ? arguments.prefix(1) : []
@@ -113,6 +114,13 @@ final class ToolScene: Sendable {
     if isLoopbackOnly { environment["PICONET_INTERFACES"] = "lo" }
     if let bus { environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus }
     environment.merge(variables) { $1 }
+    if let limits {
+      let process = try ToolProcess(
+        "/bin/bash", ["-c", "\(limits); exec \"$0\" \"$@\"", ToolProcess.path(of: tool)] + words,
+        environment: environment, output: output)
+      processes.withLock { $0.append(process) }
+      return process
+    }
     let process = try ToolProcess(
       isOrdinary ? "/usr/bin/env" : tool,
       isOrdinary ? Self.ordinaryUser + [ToolProcess.path(of: tool)] + words : Array(words),

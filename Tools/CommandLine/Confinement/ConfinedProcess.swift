@@ -4,8 +4,8 @@ import PiconetTerminal
 import Synchronization
 
 /// Another program in a process of its own that may do no more than compute: it reads its own files and one input, and
-/// writes to what it is given. Landlock keeps it from all other files, seccomp from the network and other processes. It
-/// ends with this program, however that ends.
+/// writes to what it is given. Landlock keeps it from all other files, and seccomp leaves it the system calls on a list
+/// (confined-calls.c). It ends with this program, however that ends.
 struct ConfinedProcess: Sendable {
   enum Outcome: Hashable, Sendable {
     /// - output: empty if it went to a file.
@@ -99,7 +99,7 @@ struct ConfinedProcess: Sendable {
 
     init?() {
       var ends: [Int32] = [-1, -1]
-      guard pipe(&ends) == 0 else { return nil }
+      guard awaitingDescriptor({ pipe(&ends) }) == 0 else { return nil }
       for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
       (read, write) = (ends[0], ends[1])
@@ -122,7 +122,7 @@ struct ConfinedProcess: Sendable {
       (results, limit, target) = (pipe, most, pipe.write)
     }
     defer { if let results { close(results.read) } }
-    let process = start(input, target, errors.write)
+    let process = awaitingDescriptor { start(input, target, errors.write) }
     let failure = errno
     close(errors.write)
     if let results { close(results.write) }
@@ -155,7 +155,7 @@ struct ConfinedProcess: Sendable {
   private func follow(
     _ process: pid_t, _ life: Life, results: Int32?, atMost limit: Int, errors: Int32
   ) -> Outcome {
-    let watch = piconet_process_descriptor(process)
+    let watch = awaitingDescriptor { piconet_process_descriptor(process) }
     defer { if watch >= 0 { close(watch) } }
     let end = ContinuousClock.now + time
     var (output, errorText): ([UInt8], [UInt8]) = ([], [])

@@ -12,7 +12,13 @@ struct DirectoryNames: Sendable {
   ///
   /// Throws the errno of the call that failed.
   init(of path: LocalPath, hasHidden: Bool = false) throws(SystemFailure) {
-    guard let directory = path.withCString({ opendir($0) }) else { throw SystemFailure(number: errno) }
+    let descriptor = awaitingDescriptor { path.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) } }
+    guard descriptor >= 0 else { throw SystemFailure(number: errno) }
+    guard let directory = fdopendir(descriptor) else {
+      let number = errno
+      close(descriptor)
+      throw SystemFailure(number: number)
+    }
     defer { closedir(directory) }
     var bytes: [UInt8] = []
     var ranges: [(start: UInt32, count: UInt16)] = []

@@ -23,7 +23,9 @@ extension FileWalk {
   /// something, and afterwards, since the path may have come to mean something else. Opening never blocks.
   static func inspect(_ path: LocalPath, _ before: stat) throws(GatheringFailure) -> Found {
     guard before.st_mode & S_IFMT == S_IFREG else { throw GatheringFailure(path: path, reason: .notARegularFile) }
-    let descriptor = path.withCString { open($0, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) }
+    let descriptor = awaitingDescriptor {
+      path.withCString { open($0, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) }
+    }
     guard descriptor >= 0 else { throw GatheringFailure(path: path, reason: .system(errno)) }
     defer { close(descriptor) }
     var status = stat()

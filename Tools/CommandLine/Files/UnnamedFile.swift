@@ -8,7 +8,7 @@ enum UnnamedFile {
 
   /// Throws the errno of the call that failed.
   static func make() throws(SystemFailure) -> Int32 {
-    let unnamed = piconet_unnamed_file(folder)
+    let unnamed = awaitingDescriptor { piconet_unnamed_file(folder) }
     if unnamed >= 0 { return unnamed }
     // Some file systems have none.
     var template = Array("\(folder)/piconet.XXXXXX".utf8CString)

@@ -207,7 +207,9 @@ final class LocationRule: Sendable {
   }
 
   private static func open(_ path: LocalPath) throws(TransferFailure) -> (descriptor: Int32, status: stat) {
-    let descriptor = path.withCString { Glibc.open($0, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
+    let descriptor = awaitingDescriptor {
+      path.withCString { Glibc.open($0, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
+    }
     guard descriptor >= 0 else { throw unreadable(errno) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

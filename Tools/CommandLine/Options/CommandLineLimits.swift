@@ -21,6 +21,10 @@ enum CommandLineLimits {
   /// More files may be under way if all of those to a peer together have no more bytes than this.
   static let smallFilesAtOnce = 32
   static let smallBytesAtOnce: Int64 = 8 << 20
+  /// Descriptors that a program needs for itself and its links.
+  static let ownDescriptors = 24
+  /// Files whose digests are computed at once if their names can't be written as text, so that each is held open.
+  static let unreadableNamesAtOnce = 8
   /// Senders that imagerecv is connected to at once, and files from each that it stores at once.
   static let senders = 16
   /// Questions about strangers that are asked at once: a person reads one after the other.

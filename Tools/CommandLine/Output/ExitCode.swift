@@ -13,7 +13,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   /// The link broke, or nothing moved for too long; or the bytes that came are not those that were offered.
   case linkLost = 5
   /// A local file or directory: missing, unreadable, no permission, no space, not an image; or a file was skipped
-  /// because another one has its name at the receiver.
+  /// because another one has its name at the receiver. Also a limit of the system with which nothing can work.
   case localFile = 6
   /// The peer is not who it was, or may not be: its key changed, is not confirmed or not allowed, or the codes did not
   /// match.

@@ -31,6 +31,10 @@ enum ProgramStart {
     case .end(let code): exit(code.rawValue)
     }
     let console = make(arguments)
+    if let problem = ResourceLimits.prepare().problem(program: table.program) {
+      console.fail("limit", problem, .localFile)
+      exit(console.finish().rawValue)
+    }
     confine(arguments, console)
     TaskPool.start()
     let interruption = Interruption()

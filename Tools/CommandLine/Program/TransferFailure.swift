@@ -22,9 +22,10 @@ struct TransferFailure: Error, Hashable, Sendable {
   }
 
   init(_ error: PiconetError, on side: Side) {
-    word = error.isInterruption ? "cancelled" : Self.hyphenated(error.code.rawValue)
-    message = Self.message(error, side)
-    exitCode = Self.exitCode(error, side)
+    let isShortage = error.code == .internalError && error.isShortage
+    word = error.isInterruption ? "cancelled" : isShortage ? "limit" : Self.hyphenated(error.code.rawValue)
+    message = isShortage ? error.detail : Self.message(error, side)
+    exitCode = isShortage ? .localFile : Self.exitCode(error, side)
     endsConnection = Self.connectionCodes.contains(error.code)
   }
 

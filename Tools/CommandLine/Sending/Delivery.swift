@@ -1,3 +1,4 @@
+import CPiconetSystem
 import Piconet
 import Synchronization
 
@@ -84,7 +85,7 @@ struct Delivery: Sendable {
 
   private func sendAll(_ shared: Shared) async {
     await withTaskGroup(of: Ended.self) { group in
-      var underWay = FilesUnderWay()
+      var underWay = FilesUnderWay(descriptors: Int(clamping: piconet_descriptor_limit()))
       var asked = 0
       // Those that were asked about and are not there come first, and are not asked about again.
       var rest: [GatheredFile] = []
@@ -169,12 +170,20 @@ struct Delivery: Sendable {
   private func digests(of files: [GatheredFile], _ shared: Shared) async -> [SHA256Digest?] {
     shared.state.withLock { $0.patience.beganPreparing() }
     defer { shared.state.withLock { $0.patience.endedPreparing(at: .now) } }
-    let opened = files.map { try? OpenablePath($0.content ?? $0.path) }
-    defer { withExtendedLifetime(opened) {} }
-    let paths = zip(files, opened).map { file, opened in
-      (path: opened?.text ?? "", size: UInt64(clamping: file.size))
+    let atOnce =
+      files.allSatisfy { ($0.content ?? $0.path).text != nil }
+      ? max(1, files.count) : CommandLineLimits.unreadableNamesAtOnce
+    var digests: [SHA256Digest?] = []
+    while digests.count < files.count {
+      let part = files[digests.count..<min(files.count, digests.count + atOnce)]
+      let opened = part.map { try? OpenablePath($0.content ?? $0.path) }
+      defer { withExtendedLifetime(opened) {} }
+      let paths = zip(part, opened).map { file, opened in
+        (path: opened?.text ?? "", size: UInt64(clamping: file.size))
+      }
+      digests += (try? await member.contentDigests(ofFiles: paths)) ?? part.map { _ in nil }
     }
-    return (try? await member.contentDigests(ofFiles: paths)) ?? files.map { _ in nil }
+    return digests
   }
 
   private func tellPresent(_ file: GatheredFile, as path: String, _ digest: SHA256Digest) {

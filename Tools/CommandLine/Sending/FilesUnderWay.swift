@@ -3,9 +3,17 @@
 struct FilesUnderWay: Sendable {
   private(set) var count = 0
   private var byteCount: Int64 = 0
+  private let limit: Int
+
+  /// - Parameter descriptors: how many this process may have open at once. Up to `peersAtOnce` receivers share those
+  ///   that are left beside its own, and a file may take two.
+  init(descriptors: Int) {
+    limit = max(1, (descriptors - CommandLineLimits.ownDescriptors) / (2 * CommandLineLimits.peersAtOnce))
+  }
 
   /// Whether another file may begin.
   func admits(_ file: GatheredFile) -> Bool {
+    guard count < limit else { return false }
     if count < CommandLineLimits.filesAtOnce { return true }
     return count < CommandLineLimits.smallFilesAtOnce
       && byteCount + Self.byteCount(of: file) <= CommandLineLimits.smallBytesAtOnce

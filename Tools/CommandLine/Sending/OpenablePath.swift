@@ -28,7 +28,9 @@ final class OpenablePath: Sendable {
 
   private static func open(_ path: LocalPath) throws(TransferFailure) -> Int32 {
     // O_NONBLOCK keeps a FIFO from holding us up.
-    let descriptor = path.withCString { Glibc.open($0, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
+    let descriptor = awaitingDescriptor {
+      path.withCString { Glibc.open($0, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
+    }
     guard descriptor >= 0 else {
       throw TransferFailure(word: "unreadable", message: ErrorNumber.text(errno), exitCode: .localFile)
     }

@@ -26,7 +26,7 @@ struct ChildProcess: Sendable {
     let end = ContinuousClock.now + time
     var ends: [Int32] = [-1, -1]
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
+    guard awaitingDescriptor({ socketpair(AF_UNIX, kind, 0, &ends) }) == 0 else { return nil }
     let ours = ends[0]
     defer { close(ours) }
     let source: Int32 = if case .descriptor(let file) = input { file } else { ends[1] }
