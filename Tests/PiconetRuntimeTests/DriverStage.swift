@@ -253,6 +253,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   func prove(_ id: CodeID, _ step: TypedCodeStep, over channel: (any SecureChannel)?) -> TypedCodeFinding? { nil }
   func admits(_ peer: PeerID) -> Bool { true }
   func judge(_ node: NodeID, name: String, isDialled: Bool) -> TrustJudgement { .new }
+  func takeForgiven() -> [String] { [] }
   func delivered(_ event: Event) {}
   func replied(_ command: CommandID, _ reply: Reply) {}
   func messagesTaken(_ node: NodeID, cost: Int, in channel: MessageChannel) {}

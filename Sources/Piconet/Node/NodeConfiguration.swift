@@ -95,6 +95,9 @@ public struct NodeConfiguration: Sendable {
   /// screens show this code. Without it such a peer is refused. If the invitation ends meanwhile, the answer is
   /// ignored.
   public var confirm: (@Sendable (ProvenMember, _ code: String) async -> Bool)?
+  /// Whether a false of `confirm` means that the person does not want the peer, and not that the codes differ. Default:
+  /// it means the latter.
+  package var isPlainNo: (@Sendable (NodeID) -> Bool)?
   /// Asked when short codes are compared with a member of the session, at its wish or this program's
   /// (`Member.compareCodes`): true if the member's screen shows this code, too. Its task is cancelled if the comparison
   /// ends meanwhile; then the answer is ignored. Where a person is at several members' questions, those wait for one

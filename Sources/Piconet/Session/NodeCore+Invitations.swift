@@ -42,7 +42,8 @@ extension NodeCore {
       // Started under the lock, so that the task is noted before it can ask anything.
       let task = Task { [self] in
         let isSame = await ask(member, code)
-        tell(.confirm(member.id, isSame, .codeMismatch))
+        let isNo = configuration.isPlainNo?(member.id) ?? false
+        tell(.confirm(member.id, isSame, isNo ? .declined : .codeMismatch))
         withState { $0.invitations.hasAsked(number) }
       }
       state.invitations.asks(number, task)

@@ -28,6 +28,21 @@ extension IdentityStorage {
     }
   }
 
+  /// Has all programs of this user that run listen again to strangers whose codes were wrong or broke off: they look
+  /// before the next handshake.
+  /// - Parameters:
+  ///   - digits: the first digits of a fingerprint, in lower case, at least 12; empty: all strangers.
+  ///   - seconds: now, since 1970.
+  /// - Throws: `state`.
+  package func forgive(_ digits: String, at seconds: Int64) throws(PiconetError) {
+    guard case .directory(let path) = self else { return }
+    do throws(StateFailure) {
+      try KnownPeersFile(directory: StateDirectory(path: path)).forgiveness.forgive(digits, at: seconds)
+    } catch {
+      throw PiconetError(error)
+    }
+  }
+
   /// Makes the changes that a person wants to the table as it is now, including what other programs have written to it
   /// meanwhile. When this returns they are on the disk, and the next handshake of every program of this user heeds
   /// them.

@@ -15,6 +15,7 @@ final class KnownPeersJudge: TrustJudge {
   private let ownPeer: PeerID
   private let visibility: NodeVisibility
   private let table: KnownPeersTable
+  private var forgiveness: ForgivenessFile.Reader?
   private var advertised = AdvertisedNames()
   /// The names under which invitations under way look for keys, each as often as it is looked for.
   private var sought: [PeerID: [Sought]] = [:]
@@ -35,7 +36,10 @@ final class KnownPeersJudge: TrustJudge {
     self.ownPeer = ownPeer
     self.visibility = visibility
     self.table = table
+    forgiveness = table.forgiveness?.reader()
   }
+
+  func takeForgiven() -> [String] { forgiveness?.take() ?? [] }
 
   func admits(_ peer: PeerID) -> Bool {
     if visibility == .everybody || peer == ownPeer { return true }

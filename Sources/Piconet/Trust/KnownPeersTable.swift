@@ -6,8 +6,14 @@ final class KnownPeersTable {
   /// Judging happens at every handshake, on the loop: a file of a thousand peers is not parsed each time.
   private(set) var memory = KnownPeersFile.Memory()
 
+  /// What is forgiven; each judge reads it for its own node.
+  let forgiveness: ForgivenessFile?
+
   /// - Parameter file: nil: there are none.
-  init(file: KnownPeersFile?) { self.file = file }
+  init(file: KnownPeersFile?) {
+    self.file = file
+    forgiveness = file?.forgiveness
+  }
 
   /// The file is looked at each time: another program of this user may have changed it meanwhile.
   func current() throws(StateFailure) -> KnownPeers { try file?.load(&memory) ?? KnownPeers(path: "") }

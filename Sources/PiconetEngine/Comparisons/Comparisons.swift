@@ -324,16 +324,17 @@ struct Comparisons {
     if exchange != nil { own.phase = .waiting }
     own.command = nil
     current = own
-    if let exchange { countEnd(of: exchange, remote, turn) }
+    if let exchange { countEnd(of: exchange, ending, remote, turn) }
     // Nothing is told twice.
     if exchange?.code != nil { turn.deliver(.comparisonEnded(remote.node, ending)) }
     if let command { turn.reply(command, .failed(ending)) }
   }
 
-  /// The exchange is over without success: once a nonce was given, that was one try of the code.
-  private func countEnd(of exchange: CodeExchange, _ remote: Remote, _ turn: Turn) {
+  /// The exchange is over without success: once a nonce was given, that was one try of the code, unless the user here
+  /// said no.
+  private func countEnd(of exchange: CodeExchange, _ cause: Ending, _ remote: Remote, _ turn: Turn) {
     turn.budgets.ended(exchange.id)
-    guard exchange.isTry, let words = turn.budgets.wrongCode(remote.peer, turn.now) else { return }
+    guard exchange.isTry, let words = turn.budgets.attemptEnded(cause, remote.peer, turn.now) else { return }
     let ending = Ending(.limitExceeded, .peer, words)
     turn.deliver(.peerRefused(remote.node, name: remote.peer.name, remote.peer.traits, ending, suppressed: 0))
   }

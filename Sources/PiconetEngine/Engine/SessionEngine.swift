@@ -109,6 +109,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .linkOpened(let link, let opening): opened(link, opening, turn)
     case .linkPaced(let id, let pace): links[id]?.paced(pace, turn)
     case .linkClosed(let id, let end): if let link = links[id] { forget(link, end.ending, isOnlyLink: true, turn) }
+    case .forgiven(let digits): turn.budgets.forgive(digits)
     case .trustJudged(let id, let judgement): if let link = links[id] { judged(link, judgement, turn) }
     case .nonceDrawn(let id, let nonce):
       if compare(.nonceDrawn(id, nonce), awaiting: id, turn) { break }

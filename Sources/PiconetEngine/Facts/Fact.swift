@@ -101,6 +101,9 @@ public enum Fact: Sendable, Hashable {
   /// Where the driver listens now, over all transports (`ListeningPort.list`); members are told. An engine begins with
   /// nothing.
   case listeningChanged([ListeningPort])
+  /// A person here wants strangers to be listened to again, whatever codes were wrong: those whose fingerprints begin
+  /// with these digits in lower case, or all where there are none.
+  indirect case forgiven(String)
   /// Time has passed; nothing else.
   case deadlineReached
 }

@@ -1,17 +1,22 @@
 import PiconetWire
 
-/// Limits how often an unknown peer may ask, and have codes compared: there are pauses after refusals, and wrong codes
-/// block it.
+/// Limits how often an unknown peer may ask, and have codes compared: there are pauses after refusals, and codes that
+/// differed or broke off block it.
 ///
-/// A value: facts and times go in. Each key and each address has an account of its own, so that neither new keys nor
-/// new addresses alone give more tries. What all strangers do together is limited, too.
+/// A value: facts and times go in. Each key and each address has an account of its own. A key's limits are below those
+/// of its address, so that one device of a household does not lock out the others. What all strangers do together is
+/// limited, too, since keys and addresses cost nothing: that bounds the guesses.
 struct CodeTries: Sendable {
   struct Limits: Hashable, Sendable {
-    /// After this many wrong codes within `blockTime` a key or an address is refused for `blockTime`.
+    /// After this many codes that differed within `blockTime` a key is refused for `blockTime`.
     var wrongCodes = 3
-    /// After this many wrong codes of all strangers together within `blockTime`, no code is compared with any unknown
+    /// The same for attempts that differed or broke off: who breaks off has seen the code, and has had a try.
+    var triesOfKey = 5
+    /// The same for an address, over all keys there.
+    var triesOfAddress = 7
+    /// After this many such attempts of all strangers together within `blockTime`, no code is compared with any unknown
     /// peer.
-    var wrongCodesOfAll = 10
+    var triesOfAll = 10
     var blockTime = Duration.seconds(3_600)
     /// The pause after the first refusal; it doubles with each further one.
     var firstPause = Duration.seconds(1)
@@ -29,12 +34,22 @@ struct CodeTries: Sendable {
     case others
   }
 
+  /// An attempt that ended without membership after a nonce was given, unless the person here said no to it.
+  private struct Try {
+    let key: PeerID
+    let time: Instant
+    /// Whether the codes differed; otherwise it broke off.
+    let isWrong: Bool
+  }
+
   private struct Account {
     var refusals = 0
     /// Until when no person is asked about it.
     var pauseEnds: Instant?
-    /// When its codes were wrong, oldest first; no more entries than the limit.
-    var wrong: [Instant] = []
+    /// Its attempts, oldest first; no more than the limit of an address.
+    var tries: [Try] = []
+    /// Until when it is refused.
+    var blockEnds: Instant?
     /// When something last happened.
     var last: Instant
   }
@@ -43,6 +58,7 @@ struct CodeTries: Sendable {
   enum Refusal: Hashable, Sendable {
     case pause(Duration)
     case wrongCodes(Duration)
+    case wrongCodesOfAddress(Duration)
     case wrongCodesOfAll(Duration)
     /// If all the codes that are under way with it were wrong, it would be blocked.
     case underWay
@@ -51,11 +67,12 @@ struct CodeTries: Sendable {
 
     var words: String {
       switch self {
-      case .pause(let left): "asked again too soon: it is listened to in \(left.inSeconds) s"
-      case .wrongCodes(let left):
-        "too many codes were wrong or broke off: it is listened to again in \(left.inSeconds) s"
+      case .pause(let left): "asked again too soon: it is listened to in \(left.spoken)"
+      case .wrongCodes(let left): "too many codes were wrong or broke off: it is listened to again in \(left.spoken)"
+      case .wrongCodesOfAddress(let left):
+        "too many codes from its address were wrong or broke off: it is listened to again in \(left.spoken)"
       case .wrongCodesOfAll(let left):
-        "too many codes of strangers were wrong or broke off: they are listened to again in \(left.inSeconds) s"
+        "too many codes of strangers were wrong or broke off: they are listened to again in \(left.spoken)"
       case .underWay: "as many codes are being compared with it as it may get wrong: it may ask again after one of them"
       case .underWayOfAll:
         "as many codes of strangers are being compared as may be wrong: they may ask again after one of them"
@@ -67,9 +84,12 @@ struct CodeTries: Sendable {
   private var accounts: [Subject: Account] = [:]
   /// Exchanges that are not wrong codes yet, but will be if they break off.
   private var underWay: [CodeID: (key: PeerID, address: String)] = [:]
-  private(set) var wrongOfAll: [Instant] = []
+  private var triesOfAll: [Try] = []
 
   var count: Int { accounts.count }
+
+  /// Attempts of all strangers that count towards the limit of all, or did when the last one was added.
+  var countOfAll: Int { triesOfAll.count }
 
   /// Why no person is asked about this key at this address now; nil: a person may be asked.
   /// - Parameter comparesCodes: a person compares codes, here or there: the limits for codes apply as well.
@@ -84,17 +104,23 @@ struct CodeTries: Sendable {
   /// Why no exchange for a code begins with this key at this address now; nil: it may.
   func refusalOfCode(_ key: PeerID, at address: String, _ now: Instant) -> Refusal? {
     if let block = blocked(key, at: address, now) { return block }
-    let wrong = wrongOfAll.filter { now < $0 + limits.blockTime }
-    if wrong.count >= limits.wrongCodesOfAll, let first = wrong.first {
-      return .wrongCodesOfAll(first + limits.blockTime - now)
+    let tries = triesOfAll.filter { now < $0.time + limits.blockTime }
+    if tries.count >= limits.triesOfAll, let first = tries.first {
+      return .wrongCodesOfAll(first.time + limits.blockTime - now)
     }
     if subjects(key, address).contains(where: { triesLeft($0, now) <= triesUnderWay($0) }) { return .underWay }
-    return wrong.count + underWay.count >= limits.wrongCodesOfAll ? .underWayOfAll : nil
+    return tries.count + underWay.count >= limits.triesOfAll ? .underWayOfAll : nil
   }
 
   /// How many more codes may be wrong before the key or address is blocked.
   private func triesLeft(_ subject: Subject, _ now: Instant) -> Int {
-    limits.wrongCodes - (accounts[subject]?.wrong.count { now < $0 + limits.blockTime } ?? 0)
+    triesLeft(subject, accounts[subject]?.tries.filter { now < $0.time + limits.blockTime } ?? [])
+  }
+
+  /// - Parameter tries: those of the last hour.
+  private func triesLeft(_ subject: Subject, _ tries: [Try]) -> Int {
+    guard case .key = subject else { return limits.triesOfAddress - tries.count }
+    return min(limits.wrongCodes - tries.count { $0.isWrong }, limits.triesOfKey - tries.count)
   }
 
   private func triesUnderWay(_ subject: Subject) -> Int {
@@ -104,12 +130,12 @@ struct CodeTries: Sendable {
   /// The part of `refusal` that also holds for our own invitations: we compare no more codes with a peer that has had
   /// wrong ones.
   func blocked(_ key: PeerID, at address: String, _ now: Instant) -> Refusal? {
-    let ends = subjects(key, address).compactMap { subject -> Instant? in
-      guard let wrong = accounts[subject]?.wrong, wrong.count >= limits.wrongCodes else { return nil }
-      return wrong.last.map { $0 + limits.blockTime }
-    }.max()
-    guard let ends, now < ends else { return nil }
-    return .wrongCodes(ends - now)
+    for subject in subjects(key, address) {
+      guard let ends = accounts[subject]?.blockEnds, now < ends else { continue }
+      if case .key = subject { return .wrongCodes(ends - now) }
+      return .wrongCodesOfAddress(ends - now)
+    }
+    return nil
   }
 
   /// A question about the peer was answered with no, or not answered.
@@ -123,27 +149,68 @@ struct CodeTries: Sendable {
   /// The exchange is over, however it ended: whether it was wrong is told separately.
   mutating func ended(_ id: CodeID) { underWay[id] = nil }
 
-  /// A code was wrong, or its attempt broke off after a nonce was given.
-  /// - Returns: true if the key or the address is refused from now on because of it.
-  mutating func wrongCode(_ key: PeerID, at address: String, _ now: Instant) -> Bool {
-    var isBlocked = false
+  /// What nobody is asked about any more, because of the last attempt.
+  enum Block: Hashable, Sendable {
+    /// A key, after this many attempts.
+    case key(Int)
+    /// All strangers of an address, after this many attempts.
+    case address(Int)
+    /// All strangers, after this many attempts, for the time that is left.
+    case all(Int, Duration)
+  }
+
+  /// The attempt ended without membership after a nonce was given, and not because the person here said no.
+  /// - Parameter isWrong: whether the codes differed; otherwise it broke off.
+  /// - Returns: what is refused from now on because of it.
+  mutating func failed(_ key: PeerID, at address: String, isWrong: Bool, _ now: Instant) -> Block? {
+    let new = Try(key: key, time: now, isWrong: isWrong)
+    var block: Block?
     for subject in open(key, address, now) {
       pause(subject, now)
       guard var account = accounts[subject] else { continue }
-      account.wrong.removeAll { $0 + limits.blockTime <= now }
-      account.wrong.append(now)
-      let count = account.wrong.count
-      if count >= limits.wrongCodes {
-        isBlocked = isBlocked || count == limits.wrongCodes
-        // No more are needed to tell whether the limit is reached.
-        account.wrong.removeFirst(count - limits.wrongCodes)
+      account.tries.removeAll { $0.time + limits.blockTime <= now }
+      account.tries.append(new)
+      if account.tries.count > limits.triesOfAddress { account.tries.removeFirst() }
+      if triesLeft(subject, account.tries) <= 0 {
+        let isNew = account.blockEnds.map { $0 <= now } ?? true
+        account.blockEnds = now + limits.blockTime
+        if isNew, block == nil {
+          block = if case .key = subject { .key(account.tries.count) } else { .address(account.tries.count) }
+        }
       }
       accounts[subject] = account
     }
-    wrongOfAll.removeAll { $0 + limits.blockTime <= now }
-    wrongOfAll.append(now)
-    if wrongOfAll.count > limits.wrongCodesOfAll { wrongOfAll.removeFirst() }
-    return isBlocked
+    triesOfAll.removeAll { $0.time + limits.blockTime <= now }
+    triesOfAll.append(new)
+    if triesOfAll.count > limits.triesOfAll { triesOfAll.removeFirst() }
+    if block == nil, triesOfAll.count == limits.triesOfAll, let first = triesOfAll.first {
+      block = .all(limits.triesOfAll, first.time + limits.blockTime - now)
+    }
+    return block
+  }
+
+  /// A person here wants these keys to be listened to again: what they did counts no longer, for them, for their
+  /// addresses and for all strangers.
+  mutating func forgive(_ isMeant: (PeerID) -> Bool) {
+    triesOfAll.removeAll { isMeant($0.key) }
+    for (subject, account) in accounts {
+      if case .key(let key) = subject {
+        if isMeant(key) { accounts[subject] = nil }
+        continue
+      }
+      var left = account
+      left.tries.removeAll { isMeant($0.key) }
+      if left.tries.count == account.tries.count { continue }
+      (left.refusals, left.pauseEnds) = (0, nil)
+      if triesLeft(subject, left.tries) > 0 { left.blockEnds = nil }
+      accounts[subject] = left
+    }
+  }
+
+  /// As `forgive`, for all keys and addresses.
+  mutating func forgiveAll() {
+    accounts = [:]
+    triesOfAll = []
   }
 
   /// The same code was on both screens: the key's record is cleared. Its address keeps its record, to which others may
@@ -187,9 +254,4 @@ struct CodeTries: Sendable {
   private mutating func forgetRested(_ now: Instant) {
     accounts = accounts.filter { now < $0.value.last + limits.blockTime }
   }
-}
-
-extension Duration {
-  /// Whole seconds, rounded up, so that a remaining time never shows as 0.
-  fileprivate var inSeconds: Int64 { (wholeNanoseconds + 999_999_999) / 1_000_000_000 }
 }

@@ -88,12 +88,33 @@ struct InvitationBudgets: Sendable {
     strangers.refused(peer.node.peer, at: peer.traits.remoteHost, now)
   }
 
-  /// A code was wrong, or its attempt broke off after a nonce was given.
-  /// - Returns: why the peer is refused from now on because of it, in words; nil if it is not.
-  mutating func wrongCode(_ peer: ProvenPeer, _ now: Instant) -> String? {
-    guard strangers.wrongCode(peer.node.peer, at: peer.traits.remoteHost, now) else { return nil }
-    let limits = strangers.limits
-    return "\(limits.wrongCodes) codes were wrong or broke off: it is not listened to for \(limits.blockTime.inWords)"
+  /// An attempt ended without membership after a nonce was given. If the person here said no, that is a refusal and no
+  /// try: a guesser gains nothing from a code to which the answer was no.
+  /// - Returns: who is refused from now on because of it, in words; nil if that changes nothing.
+  mutating func attemptEnded(_ ending: Ending, _ peer: ProvenPeer, _ now: Instant) -> String? {
+    let (key, host) = (peer.node.peer, peer.traits.remoteHost)
+    if ending.reason == .declined, ending.blame == .us {
+      strangers.refused(key, at: host, now)
+      return nil
+    }
+    let isWrong = (ending.reason == .codeMismatch || ending.reason == .identity) && ending.blame != .link
+    let time = strangers.limits.blockTime.spoken
+    return switch strangers.failed(key, at: host, isWrong: isWrong, now) {
+    case .key(let count): "\(count) codes were wrong or broke off: it is not listened to for \(time)"
+    case .address(let count):
+      "\(count) codes from its address were wrong or broke off: no stranger there is listened to for \(time)"
+    case .all(let count, let left):
+      "\(count) codes of strangers were wrong or broke off: no stranger is listened to for \(left.spoken)"
+    case nil: nil
+    }
+  }
+
+  /// A person here wants strangers to be listened to again, whatever codes were wrong.
+  /// - Parameter digits: the first digits of a fingerprint, in lower case; empty: all strangers.
+  mutating func forgive(_ digits: String) {
+    let isMeant = { (key: PeerID) in key.description.hasPrefix(digits) }
+    if digits.isEmpty { strangers.forgiveAll() } else { strangers.forgive(isMeant) }
+    setCode.forgive(isMeant)
   }
 
   /// The same code was on both screens, or the peer has proven the typed one.

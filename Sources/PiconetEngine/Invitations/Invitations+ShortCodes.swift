@@ -151,7 +151,7 @@ extension Invitations {
 
   // MARK: What is no membership
 
-  /// The exchange is over without membership: once a nonce was given, that was one try.
+  /// The exchange is over without membership: once a nonce was given, that was one try, unless the person here said no.
   /// - Returns: whether it counts as a try.
   @discardableResult
   mutating func endExchange(_ ending: Ending, _ remote: Remote, _ turn: Turn) -> Bool {
@@ -159,7 +159,7 @@ extension Invitations {
     turn.budgets.ended(exchange.id)
     for caller in exchange.showing { turn.reply(caller, .failed(ending)) }
     guard exchange.isTry else { return false }
-    if remote.judgement != .known, let words = turn.budgets.wrongCode(remote.peer, turn.now) {
+    if remote.judgement != .known, let words = turn.budgets.attemptEnded(ending, remote.peer, turn.now) {
       turn.deliver(
         .peerRefused(
           remote.node, name: remote.peer.name, remote.peer.traits, Ending(.limitExceeded, .peer, words), suppressed: 0))

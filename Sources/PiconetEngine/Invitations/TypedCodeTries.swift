@@ -46,7 +46,8 @@ struct TypedCodeTries: Sendable {
   private var wrong = 0
   private var underWay: [Try] = []
   private var keys = BackOffTable<PeerID>(first: .seconds(2), most: .seconds(3600), forgets: .seconds(3600))
-  private var places = BackOffTable<String>(first: .seconds(2), most: .seconds(3600), forgets: .seconds(3600))
+  /// No longer than the pause of the whole device: others may be behind the same address.
+  private var places = BackOffTable<String>(first: .seconds(2), most: .seconds(300), forgets: .seconds(3600))
   private var device = BackOff(first: .seconds(1), most: .seconds(300), forgets: .seconds(600))
   private var nextNumber: UInt64 = 0
 
@@ -86,6 +87,14 @@ struct TypedCodeTries: Sendable {
     guard let index = underWay.firstIndex(of: done) else { return }
     underWay.remove(at: index)
     keys.forget(done.peer)
+  }
+
+  /// A person here wants these keys to be listened to again: no pause stands in their way. The tries of the code stay
+  /// spent.
+  mutating func forgive(_ isMeant: (PeerID) -> Bool) {
+    keys.forget(where: isMeant)
+    places.forget { _ in true }
+    device.forget()
   }
 
   /// The peer was wrong, broke off, or has answered too late.
@@ -148,6 +157,8 @@ struct BackOff: Sendable {
     return last + min(most, first * (1 << min(count - 1, 30)))
   }
 
+  mutating func forget() { (count, last) = (0, nil) }
+
   mutating func add(_ now: Instant) {
     if let last {
       let quiet = (now - last).wholeNanoseconds / max(1, forgets.wholeNanoseconds)
@@ -189,4 +200,6 @@ struct BackOffTable<Name: Hashable & Comparable & Sendable>: Sendable {
   }
 
   mutating func forget(_ name: Name) { entries[name] = nil }
+
+  mutating func forget(where isMeant: (Name) -> Bool) { entries = entries.filter { !isMeant($0.key) } }
 }

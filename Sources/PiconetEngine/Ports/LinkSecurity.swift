@@ -22,4 +22,6 @@ public protocol TrustJudge: AnyObject {
   ///   - name: what the peer calls itself in its hello.
   ///   - isDialled: we have dialled this link.
   func judge(_ node: NodeID, name: String, isDialled: Bool) -> TrustJudgement
+  /// Strangers whose wrong codes a person has forgiven since the last call (`Fact.forgiven`); asked before `judge`.
+  func takeForgiven() -> [String]
 }

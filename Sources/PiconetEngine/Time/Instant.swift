@@ -36,6 +36,18 @@ extension Duration {
     return "\(milliseconds / 1_000)\(digits) s"
   }
 
+  /// The duration as people say it, rounded up, so that a remaining time is never 0: `45 seconds`, `1 minute`,
+  /// `1 hour`, `1 hour 20 minutes`.
+  public var spoken: String {
+    func words(_ count: Int64, _ unit: String) -> String { "\(count) \(unit)\(count == 1 ? "" : "s")" }
+    let seconds = max(1, wholeNanoseconds / 1_000_000_000 + (wholeNanoseconds % 1_000_000_000 > 0 ? 1 : 0))
+    if seconds < 60 { return words(seconds, "second") }
+    let minutes = seconds / 60 + (seconds % 60 > 0 ? 1 : 0)
+    if minutes < 60 { return words(minutes, "minute") }
+    let hours = words(minutes / 60, "hour")
+    return minutes % 60 == 0 ? hours : "\(hours) \(words(minutes % 60, "minute"))"
+  }
+
   /// Nanoseconds, clamped to what 64 bits hold (292 years).
   public var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components

@@ -27,7 +27,7 @@ struct TraceRedactor: Sendable {
     case .messagesConsumed, .streamConsumed, .commanded, .discoveryReported, .discoveryEnded, .dialFailed, .linkOpened,
       .transmitted, .linkPaced, .trustJudged, .nonceDrawn, .codeDerived, .codeProven, .sourceFinished, .sourceFailed,
       .chunkStored, .committed, .storeRestarted, .storeFailed, .availabilityChanged, .listeningChanged, .tunnelWanted,
-      .tunnelConsumed, .tunnelClosed, .deadlineReached:
+      .tunnelConsumed, .tunnelClosed, .forgiven, .deadlineReached:
       return fact
     }
   }

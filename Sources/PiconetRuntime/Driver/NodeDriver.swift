@@ -317,6 +317,7 @@ public final class NodeDriver: RoundHandler {
     case .cancelDial(let dial): cancel(dial)
     case .closeLink(let link, let flush): close(link, flush: flush)
     case .judgeTrust(let link, let node, let name, let isDialled):
+      for digits in trust.takeForgiven() { facts.append(.forgiven(digits)) }
       facts.append(.trustJudged(link, trust.judge(node, name: name, isDialled: isDialled)))
     case .drawNonce(let id): facts.append(.nonceDrawn(id, security.makeNonce()))
     case .deriveCode(let id, let link, let inputs):
@@ -422,7 +423,7 @@ public final class NodeDriver: RoundHandler {
         .tunnelWritten, .tunnelConsumed, .tunnelClosed, .discoveryReported, .discoveryEnded, .dialFailed, .linkOpened,
         .received, .transmitted, .linkPaced, .linkClosed, .trustJudged, .nonceDrawn, .codeDerived, .codeProven,
         .chunksRead, .sourceFinished, .sourceFailed, .storeFailed, .availabilityChanged, .listeningChanged,
-        .deadlineReached:
+        .forgiven, .deadlineReached:
         break
       }
       process(fact)

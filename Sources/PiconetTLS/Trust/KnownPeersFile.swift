@@ -14,6 +14,9 @@ public struct KnownPeersFile: Sendable {
 
   private var file: StateFile { StateFile(directory: directory, name: Self.fileName, limit: Self.byteLimit) }
 
+  /// The strangers that are forgiven, in the same folder.
+  public var forgiveness: ForgivenessFile { ForgivenessFile(directory: directory) }
+
   /// The file's path, whether it exists or not.
   public var path: String { file.path }
 

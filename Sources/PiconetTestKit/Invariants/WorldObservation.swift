@@ -33,7 +33,8 @@ extension World {
     case .messagesConsumed(let peer, let cost, let channel):
       node.record.consumed(cost, in: ChannelKey(peer: peer, channel: channel))
     case .commanded, .messageQueued, .streamWritten, .tunnelWanted, .tunnelWritten, .tunnelConsumed, .tunnelClosed,
-      .discoveryReported, .discoveryEnded, .received, .linkPaced, .trustJudged, .nonceDrawn, .codeDerived, .codeProven,
+      .discoveryReported, .discoveryEnded, .received, .linkPaced, .trustJudged, .forgiven, .nonceDrawn, .codeDerived,
+      .codeProven,
       .chunksRead, .sourceFinished, .sourceFailed, .storeRestarted, .storeFailed, .listeningChanged, .deadlineReached:
       break
     }
@@ -237,7 +238,8 @@ extension World {
 
   /// A node that asks again and again is ignored for a while, however honest it is.
   private static func isOfManyQuestions(_ ending: Ending) -> Bool {
-    ["asked again too soon", "too many codes", "too many wait", "3 codes"].contains { ending.detail.hasPrefix($0) }
+    ["asked again too soon", "too many codes", "too many wait"].contains { ending.detail.hasPrefix($0) }
+      || ending.detail.contains(" were wrong or broke off: ")
   }
 }
 

@@ -99,7 +99,7 @@ extension World {
       case .commanded, .messageQueued, .messagesConsumed, .streamWritten, .streamConsumed, .tunnelWanted,
         .tunnelWritten, .tunnelConsumed, .tunnelClosed, .discoveryReported, .discoveryEnded, .linkPaced, .nonceDrawn,
         .codeDerived, .codeProven, .chunksRead, .sourceFinished, .sourceFailed, .chunkStored, .committed,
-        .storeRestarted, .storeFailed, .availabilityChanged, .listeningChanged:
+        .storeRestarted, .storeFailed, .availabilityChanged, .listeningChanged, .forgiven:
         break
       }
       return fact

@@ -58,6 +58,7 @@ struct TranscriptWording {
       "tunnelWanted \(number(id)) over \(name(relay)) to \(name(remote))"
     case .tunnelWritten(let id, let bytes): "tunnelWritten \(number(id)) \(size(bytes))"
     case .tunnelConsumed(let id, let count): "tunnelConsumed \(number(id)) \(count)"
+    case .forgiven(let digits): "forgiven \(digits)"
     case .tunnelClosed(let id, let isAborted): "tunnelClosed \(number(id))\(isAborted ? " at once" : "")"
     }
   }

@@ -116,8 +116,12 @@ struct DocumentedLimitsTests {
         "\(Int(codes.firstPause / .seconds(1))) s for the key, doubling up to "
           + "\(Int(codes.longestPause / .seconds(60))) minutes; for the address from the \(ordinals[codes.freeOfAddress]) on"
       ),
-      ("wrong codes of a key, or of an address", "\(codes.wrongCodes); then it is declined for an hour"),
-      ("wrong codes of all strangers together", "\(codes.wrongCodesOfAll) in an hour; "),
+      (
+        "wrong codes of a key",
+        "\(codes.wrongCodes) that differed, or \(codes.triesOfKey) with those that broke off; then it is declined for an hour"
+      ),
+      ("wrong codes of an address", "\(codes.triesOfAddress) over all its keys; then all of them are"),
+      ("wrong codes of all strangers together", "\(codes.triesOfAll) in an hour; "),
     ]
     for (name, beginning) in rows {
       #expect(try Self.row(name, in: "## 7. ").hasPrefix(beginning), "\(name): \(beginning)")

@@ -116,11 +116,10 @@ struct CodeExchangeTests {
 
   @Test(
     "whatever ends the attempt after the nonce is a wrong code, and the next one waits",
-    arguments: ["no", "differ", "withdrawn", "link", "close", "expired", "leave"])
+    arguments: ["differ", "withdrawn", "link", "close", "expired", "leave"])
   func countsAsWrong(how: String) {
     let one = shown()
     switch how {
-    case "no": one.side.command(.answerInvitation(one.far, accept: false, .declined))
     case "differ": one.side.command(.answerInvitation(one.far, accept: false, .codeMismatch))
     case "withdrawn": one.receive(.withdraw(.cancelled))
     case "link": one.side.take(.linkClosed(one.link, .failed(LinkFailure(.reset))))
@@ -128,7 +127,7 @@ struct CodeExchangeTests {
     case "leave": one.receive(.leave(.left, detail: ""))
     default: one.side.wait(.seconds(60))
     }
-    #expect(one.side.engine.turn.budgets.strangers.wrongOfAll.count == 1)
+    #expect(one.side.engine.turn.budgets.strangers.countOfAll == 1)
     #expect(one.side.engine.associations[one.far]?.invitations.isComparing != true)
     #expect(one.side.census.members == 0)
   }
@@ -173,31 +172,82 @@ struct CodeExchangeTests {
     #expect(ending.reason == .timedOut)
   }
 
-  @Test("three wrong codes end it for an hour, and that is told once")
-  func threeEnd() {
-    let one = OneSided()
-    one.side.judgement = .new
-    _ = one.associated()
-    for _ in 0..<3 {
-      one.receive(.invite(Invite(timeout: 300_000, commitment: someCommitment)))
-      one.side.wait(.seconds(5))
-      one.side.command(.showCode(one.far))
-      one.receive(.codeReveal(someNonce))
-      one.receive(.withdraw(.cancelled))
+  /// The remote side invites, and its code is on the screen once the pause is over.
+  private func ask(_ one: OneSided) {
+    one.receive(.invite(Invite(timeout: 300_000, commitment: someCommitment)))
+    for _ in 0..<4 {
+      one.side.wait(.seconds(4))
+      one.receive(.ping(1))
     }
-    let told = one.side.log.events.filter { if case .peerRefused = $0 { true } else { false } }
-    #expect(told.count == 1)
-    for _ in 0..<5 {
-      let outcome = one.receive(.invite(Invite(timeout: 300_000, commitment: someCommitment)))
-      guard case .decline(.limitExceeded, let words)? = outcome.frames.last else {
-        Issue.record("\(outcome.frames)")
+    one.side.command(.showCode(one.far))
+    one.receive(.codeReveal(someNonce))
+  }
+
+  private func blocks(_ one: OneSided) -> [String] {
+    one.side.log.events.compactMap { if case .peerRefused(_, _, _, let end, _) = $0 { end.detail } else { nil } }
+  }
+
+  @Test("three codes that differ, or five that break off, end it for an hour, and that is told once")
+  func threeEnd() {
+    for isWrong in [true, false] {
+      let one = OneSided()
+      one.side.judgement = .new
+      _ = one.associated()
+      let count = isWrong ? 3 : 5
+      for number in 0..<count {
+        #expect(blocks(one) == [], "\(number)")
+        ask(one)
+        if isWrong {
+          one.side.command(.answerInvitation(one.far, accept: false, .codeMismatch))
+        } else {
+          one.receive(.withdraw(.cancelled))
+        }
+      }
+      #expect(blocks(one) == ["\(count) codes were wrong or broke off: it is not listened to for 1 hour"])
+      for _ in 0..<5 {
+        let outcome = one.receive(.invite(Invite(timeout: 300_000, commitment: someCommitment)))
+        guard case .decline(.limitExceeded, let words)? = outcome.frames.last else {
+          Issue.record("\(outcome.frames)")
+          return
+        }
+        #expect(words == "too many codes were wrong or broke off: it is listened to again in 1 hour")
+        #expect(outcome.events.isEmpty)
+      }
+      // We do not invite it, either.
+      let own = one.side.command(.invite(.node(one.far), context: [], timeout: .seconds(9)), id: 9)
+      #expect(ending(own, 9)?.reason == .limitExceeded && own.frames.isEmpty)
+      // A person here forgives it.
+      one.side.take(.forgiven("\(one.far.peer.description.prefix(12))"))
+      let asked = one.receive(.invite(Invite(timeout: 300_000, commitment: someCommitment)))
+      guard case .invitationReceived? = asked.events.last else {
+        Issue.record("\(asked.events)")
         return
       }
-      #expect(words.contains("too many codes") && outcome.events.isEmpty)
     }
-    // We do not invite it, either.
-    let own = one.side.command(.invite(.node(one.far), context: [], timeout: .seconds(9)), id: 9)
-    #expect(ending(own, 9)?.reason == .limitExceeded && own.frames.isEmpty)
+  }
+
+  @Test("a no is no wrong code, however often: it costs a pause, and neither the key nor others are locked out")
+  func noIsNoWrongCode() {
+    let one = OneSided()
+    one.side.judgement = .ask
+    _ = one.associated()
+    for _ in 0..<4 {
+      ask(one)
+      one.side.command(.answerInvitation(one.far, accept: false, .declined))
+    }
+    #expect(blocks(one) == [] && one.side.engine.turn.budgets.strangers.countOfAll == 0)
+    #expect(tries(one) == .pause(.seconds(8)))
+    ask(one)
+    #expect(one.side.command(.answerInvitation(one.far, accept: true, .left), id: 6).frames == [.accept])
+  }
+
+  @Test("our own no to a code that we have asked for is no wrong code of the other side, either")
+  func ownNo() {
+    let one = inviting(judgement: .ask)
+    one.receive(.codeNonce(someNonce))
+    one.side.command(.confirm(one.far, false, .declined), id: 2)
+    #expect(one.side.engine.turn.budgets.strangers.countOfAll == 0)
+    #expect(tries(one) == .pause(.seconds(1)))
   }
 
   @Test("shortly after a refusal an invitation waits for its turn, and one that can't wait is declined")
@@ -267,7 +317,7 @@ struct CodeExchangeTests {
     case "close": one.receive(.close(.shuttingDown, detail: ""))
     default: one.side.wait(.seconds(20))
     }
-    #expect(one.side.engine.turn.budgets.strangers.wrongOfAll.count == 1)
+    #expect(one.side.engine.turn.budgets.strangers.countOfAll == 1)
     let end = ending(one.side.log)
     #expect(end != nil)
     if how == "link" || how == "timeout" { #expect(end?.detail.contains("broke off") == true) }
@@ -392,7 +442,7 @@ struct CodeExchangeTests {
     }
     #expect(ending(one.side.log, 6) != nil)
     #expect(one.side.census.members == 0)
-    #expect(one.side.engine.turn.budgets.strangers.wrongOfAll.count == 1)
+    #expect(one.side.engine.turn.budgets.strangers.countOfAll == 1)
     if how == "withdrawn" { #expect(one.side.census.links == 1) }
   }
 

@@ -12,6 +12,7 @@ private final class Tries {
   func begin(_ peer: PeerID, at place: String, _ now: Instant) -> Result<TypedCodeTries.Try, TypedCodeTries.Refusal> {
     value.begin(peer, at: place, now)
   }
+  func forgive(_ isMeant: (PeerID) -> Bool) { value.forgive(isMeant) }
   func wasRight(_ done: TypedCodeTries.Try) { value.wasRight(done) }
   func wasWrong(_ done: TypedCodeTries.Try, _ now: Instant) -> Bool { value.wasWrong(done, now) }
 }
@@ -125,6 +126,28 @@ struct TypedCodeTriesTests {
       now = now + wait
     }
     #expect(pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
+  }
+
+  @Test("an address waits no longer than five minutes, whatever other keys there did, and a person lifts each pause")
+  func household() throws {
+    let tries = tries()
+    var (last, now) = (seconds(0), seconds(0))
+    for number in 1...14 {
+      last = now
+      tries.set(TypedCodeID(rawValue: UInt64(number)))
+      _ = tries.wasWrong(try tries.begin(peer(UInt8(number)), at: "a", now).get(), now)
+      guard case .wait(let wait) = refusal(tries.begin(peer(100), at: "a", now)) else {
+        Issue.record("no pause")
+        return
+      }
+      #expect(wait <= .seconds(300))
+      now = now + wait
+    }
+    now = last + .seconds(100)
+    tries.set(TypedCodeID(rawValue: 100))
+    #expect(refusal(tries.begin(peer(14), at: "a", now)) != nil)
+    tries.forgive { $0 == peer(14) }
+    #expect(refusal(tries.begin(peer(14), at: "a", now)) == nil)
   }
 
   @Test("somebody with a key for each try, and new codes whenever he likes, has fewer than 310 tries a day")

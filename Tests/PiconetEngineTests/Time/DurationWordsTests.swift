@@ -11,4 +11,13 @@ struct DurationWordsTests {
       (1_000, "1 s"), (100_000, "100 s"),
     ])
   func words(milliseconds: Int, words: String) { #expect(Duration.milliseconds(milliseconds).inWords == words) }
+
+  @Test(
+    "a time that is left is told as people say it, rounded up",
+    arguments: [
+      (0, "1 second"), (1_000, "1 second"), (1_001, "2 seconds"), (59_000, "59 seconds"), (59_001, "1 minute"),
+      (61_000, "2 minutes"), (3_540_000, "59 minutes"), (3_540_001, "1 hour"), (3_600_000, "1 hour"),
+      (3_600_001, "1 hour 1 minute"), (7_260_000, "2 hours 1 minute"), (9_000_000, "2 hours 30 minutes"),
+    ])
+  func spoken(milliseconds: Int, words: String) { #expect(Duration.milliseconds(milliseconds).spoken == words) }
 }

@@ -164,6 +164,7 @@ struct TraceSamples {
       .listeningChanged([ListeningPort(transport: 1, port: UInt16(truncatingIfNeeded: number()))]),
       .tunnelWanted(tunnel(), over: node(), to: node()), .tunnelWritten(tunnel(), bytes()[...]),
       .tunnelConsumed(tunnel(), byteCount: count()), .tunnelClosed(tunnel(), isAborted: isTrue()),
+      .forgiven(text()),
     ]
   }
   mutating func events() -> [Event] {

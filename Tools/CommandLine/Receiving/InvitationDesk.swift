@@ -62,7 +62,7 @@ struct InvitationDesk: Sendable {
 
   /// A peer whose key is not trusted never gets as far as an invitation.
   private func tell(_ refused: RefusedPeer) {
-    let failure = TransferFailure(refused.error, on: .receiver)
+    let failure = TransferFailure(refused.error, on: .receiver).withLifting(of: refused)
     let suppressed = refused.suppressedCount
     console.tell(
       .declined(

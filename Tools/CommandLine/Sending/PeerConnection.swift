@@ -239,7 +239,8 @@ struct PeerConnection: Sendable {
     // Nothing is wrong with the link: a person there, or the limit on codes, does not let us in now.
     case .limitExceeded:
       return TransferFailure(
-        word: failure.word, message: error.detail.isEmpty ? failure.message : error.detail, exitCode: .refused)
+        word: failure.word,
+        message: error.detail.isEmpty ? failure.message : error.detail + lifting(error), exitCode: .refused)
     // It was found, and says why; a device that hides does not.
     case .notAvailable where code != nil && !error.detail.isEmpty:
       return TransferFailure(
@@ -247,8 +248,8 @@ struct PeerConnection: Sendable {
         message: failure.message + " (leave --code away here, or start the program there with --code as well)",
         exitCode: .refused)
     case .identity:
-      guard case .address = place, let contact, contact.fingerprint == nil, error.blame == .peer else { return failure }
       if let refused = contact?.refused(place, purpose, error) { return refused }
+      guard case .address = place, let contact, contact.fingerprint == nil, error.blame == .peer else { return failure }
       return TransferFailure(
         word: failure.word,
         message: failure.message + "; if another device is meant now, give its fingerprint with --fingerprint",
@@ -260,6 +261,12 @@ struct PeerConnection: Sendable {
       .tooManyTransfers, .notSupported, .invalidArgument, .state, .internalError, nil:
       return failure
     }
+  }
+
+  /// What lifts the limit on codes, and where.
+  private func lifting(_ error: PiconetError) -> String {
+    guard error.detail.hasPrefix("too many codes"), error.blame == .peer else { return "" }
+    return "; at once after 'piconet trust forgive' there"
   }
 
   /// As the node reports it if the time limit is its own.

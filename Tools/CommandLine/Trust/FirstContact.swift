@@ -100,6 +100,7 @@ final class FirstContact: Sendable {
     } else if asks {
       configuration.trust = .ask
       configuration.confirm = { [self] peer, code in await isConfirmed(peer, code) }
+      configuration.isPlainNo = { [state] node in state.value.answers[node] == .no }
     } else if !hasCode {
       // Refusals before dialling go by the table as it was when the program began, and by advertised keys.
       configuration.trust = .remembered

@@ -7,7 +7,7 @@ extension Fact: TraceCoded {
     case transmitted, linkClosed, trustJudged, codeDerived, chunksRead, sourceFinished, sourceFailed, chunkStored
     case committed, storeFailed, deadlineReached, linkPaced
     case streamWritten, streamConsumed, availabilityChanged, storeRestarted, nonceDrawn, codeProven
-    case listeningChanged, tunnelWanted, tunnelWritten, tunnelConsumed, tunnelClosed
+    case listeningChanged, tunnelWanted, tunnelWritten, tunnelConsumed, tunnelClosed, forgiven
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -44,6 +44,7 @@ extension Fact: TraceCoded {
     case .tunnelWritten(let id, let written): bytes(Tag.tunnelWritten, id, written)
     case .tunnelConsumed(let id, let count): bytes(Tag.tunnelConsumed, id, count)
     case .tunnelClosed(let id, let isAborted): bytes(Tag.tunnelClosed, id, isAborted)
+    case .forgiven(let digits): bytes(Tag.forgiven, digits)
     }
   }
 
@@ -80,6 +81,7 @@ extension Fact: TraceCoded {
     case .tunnelWritten: .tunnelWritten(try reader(), try reader())
     case .tunnelConsumed: .tunnelConsumed(try reader(), byteCount: try reader())
     case .tunnelClosed: .tunnelClosed(try reader(), isAborted: try reader())
+    case .forgiven: .forgiven(try reader())
     }
   }
 }
