@@ -83,6 +83,101 @@ struct CompletionTests {
     #expect(try Set(bash("imagerecv", "--code-file", "=", "a", in: folder)) == ["al bum", "a'b.jpg"])
   }
 
+  /// Names that somebody may have given a device, each of which a shell could take for something else.
+  private static let hostileNames = [
+    "Living room", "Kitchen", "$(touch pwned)", "`touch pwned`", "a'b", "a\"b", "x; touch pwned", "back\\slash", "*",
+    "-rf", "a:b", "~", "#x", "{a,b}", "${HOME}", "!!", "$'x\\ny'", "Käthe 🐕", "a\tb", "a=b", "[x]", "&&",
+  ]
+
+  /// A folder in which `piconet trust names` prints the hostile names.
+  private func namesFolder() throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    let path = try folder.write("names", Array(Self.hostileNames.map { $0 + "\n" }.joined().utf8))
+    let program = try folder.write(
+      "piconet", Array("#!/bin/sh\n[ \"$*\" = 'trust names' ] && exec cat \(Shell.quoted(path))\n".utf8))
+    try #require(chmod(program, 0o755) == 0)
+    return folder
+  }
+
+  @Test("bash completes the names of known devices, each as one word that runs nothing")
+  func bashNames() throws {
+    let folder = try namesFolder()
+    let path = "PATH=\(Shell.quoted(folder.path)):$PATH; cd \(Shell.quoted(folder.path))\n"
+    let bash = try #require(InstalledProgram("bash"))
+    func completed(_ words: String...) throws -> [String] {
+      let script = """
+        \(path)compopt() { :; }
+        \(Self.script(.bash))
+        COMP_WORDS=(\(words.map(Shell.quoted).joined(separator: " "))) COMP_CWORD=\(words.count - 1)
+        _piconet_completes_\(words[0])
+        # What the person's shell makes of the line.
+        for word in "${COMPREPLY[@]}"; do eval "set -- $word"; printf '%s|%s\\n' $# "$1"; done
+        """
+      let shown = try bash.run(["--norc"], file: script)
+      #expect(shown.status == 0 && shown.error == "", "\(shown.error)")
+      return shown.output.split(separator: "\n").map { String($0) }
+    }
+    let all = Self.hostileNames.map { "1|\($0)" }
+    #expect(try completed("imagesend", "--to", "") == ["1|all"] + all)
+    #expect(try completed("imagesend", "--to", "=", "Liv") == ["1|Living room"])
+    #expect(try completed("imagesend", "--to", "Living\\ r") == ["1|Living room"])
+    #expect(try completed("imagesend", "--to", "$(") == ["1|$(touch pwned)"])
+    for command in ["forget", "forgive", "allow", "deny", "block", "unblock", "rename", "confirm"] {
+      #expect(try completed("piconet", "trust", command, "") == all, "\(command)")
+    }
+    #expect(try completed("piconet", "trust", "forg") == ["1|forget", "1|forgive"])
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/pwned"))
+    // Within a quote that is open a name is inserted as it is.
+    let quoted = try bash.run(
+      ["--norc"],
+      file: """
+        \(path)compopt() { :; }
+        \(Self.script(.bash))
+        COMP_WORDS=(imagesend --to "'") COMP_CWORD=2
+        _piconet_completes_imagesend
+        printf '%s\\n' "${COMPREPLY[@]}"
+        """)
+    #expect(quoted.output == "Living room\nKitchen\n-rf\n", "\(quoted)")
+  }
+
+  @Test("zsh and fish complete them, too, and run none", arguments: [Shell.zsh, .fish])
+  func otherNames(shell: Shell) throws {
+    // They are there only if somebody has installed them.
+    guard let program = InstalledProgram(shell.rawValue) else { return }
+    let folder = try namesFolder()
+    let change = "cd \(Shell.quoted(folder.path))\n"
+    if shell == .zsh {
+      let script = """
+        \(change)PATH=\(Shell.quoted(folder.path)):$PATH
+        compdef() { :; }
+        compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -rl -- "$@"; }
+        \(Self.script(.zsh))
+        _piconet_peers_imagesend
+        words=(trust forget ''); _piconet_second_piconet
+        """
+      let shown = try program.run(["-f"], file: script)
+      #expect(shown.status == 0 && shown.error == "", "\(shown.error)")
+      #expect(shown.output == (Self.hostileNames + Self.hostileNames).map { $0 + "\n" }.joined())
+    } else {
+      let script = """
+        \(change)set -x PATH \(Shell.quoted(folder.path)) $PATH
+        \(Self.script(.fish))
+        complete -C 'imagesend --to ' > to
+        complete -C 'piconet trust forget ' > forget
+        """
+      let shown = try program.run(["--no-config"], file: script)
+      #expect(shown.status == 0 && shown.error == "", "\(shown.error)")
+      // What follows a tab is a description.
+      let names = Set(Self.hostileNames.map { String($0.prefix { $0 != "\t" }) })
+      for file in ["to", "forget"] {
+        let text = String(decoding: try TemporaryFolder.bytes("\(folder.path)/\(file)"), as: UTF8.self)
+        let offered = Set(text.split(separator: "\n").map { String($0.prefix { $0 != "\t" }) })
+        #expect(offered.isSuperset(of: names), "\(file): \(names.subtracting(offered))")
+      }
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/pwned"))
+  }
+
   @Test("what shells give a meaning to is escaped")
   func escapes() throws {
     #expect(Shell.quoted("it's") == #"'it'\''s'"#)
@@ -110,10 +205,12 @@ struct CompletionTests {
       case .files: "files"
       case .directories: "directories"
       case .words(let words): words.map(\.word).joined(separator: " ")
+      case .peers(let words): "peers or \(words.joined(separator: " "))"
+      case .peerCommands: "commands"
       }
     }
     #expect(words("FILE") == "files" && words("DIR") == "directories")
-    #expect(words("ask|known|all") == "ask known all" && words("NAME|PEER|all") == "all")
+    #expect(words("ask|known|all") == "ask known all" && words("NAME|PEER|all") == "peers or all")
     #expect(words("auto|l2cap") == "auto l2cap")
     for name in ["N", "HOST:PORT", "hciN", "SECONDS", ""] { #expect(words(name) == "nothing", "\(name)") }
   }

@@ -35,6 +35,42 @@ struct TrustCommandTests {
     }
   }
 
+  @Test("names are taken as --to takes them: letter case counts only where two differ by nothing else")
+  func letterCase() async throws {
+    try await ToolScene.run { scene in
+      try await scene.trust("add", "Mum's Phone", key, state: "a")
+      try await scene.trust("add", "Kitchen", other, state: "a")
+      #expect(try await scene.trust("allow", "mum’s phone", "push", state: "a").hasPrefix("Mum's Phone  "))
+      #expect(try await scene.trust("block", "KITCHEN", state: "a").contains("  blocked  "))
+      #expect(try await scene.trust("unblock", "Kitchen (\(other.prefix(12)))", state: "a").hasPrefix("Kitchen  "))
+      #expect(try await scene.trust("names", state: "a") == "Mum's Phone\nKitchen\n")
+      try await scene.trust("forget", "kitchen", state: "a")
+      #expect(try await scene.trust("names", state: "a") == "Mum's Phone\n")
+      let wrong = try scene.start("piconet", ["trust", "forgive", "Nobody"], state: "a")
+      #expect(await wrong.end() == 3, "\(wrong.error)")
+      for words in [["forgive"], ["forgive", "mum's phone"], ["forgive", "Stranger (9f86d081884c)"]] {
+        let trust = try scene.start("piconet", ["trust"] + words, state: "a")
+        #expect(await trust.end() == 0, "\(trust.error)")
+      }
+      let lines = try String(contentsOfFile: "\(scene.folder.path)/state-a/piconet/forgiven", encoding: .utf8)
+        .split(separator: "\n").map { $0.split(separator: "\t").last.map(String.init) }
+      #expect(lines == ["piconet-forgiven 1", "*", key, "9f86d081884c"])
+    }
+  }
+
+  @Test("forty that add a device at once all succeed, also where none was known before")
+  func forty() async throws {
+    try await ToolScene.run { scene in
+      let adding = try (100..<140).map { number in
+        let digits = String(number)
+        let key = String(repeating: "0", count: 61) + digits
+        return try scene.start("piconet", ["trust", "add", "Device \(digits)", key], state: "a")
+      }
+      for trust in adding { #expect(await trust.end() == 0, "\(trust.error)") }
+      #expect(try await scene.trust("names", state: "a").split(separator: "\n").count == 40)
+    }
+  }
+
   @Test("programs that write at once lose nothing of one another")
   func atOnce() async throws {
     try await ToolScene.run { scene in

@@ -12,6 +12,9 @@ enum TrustCommand: Hashable, Sendable {
   case block(PeerReference)
   case unblock(PeerReference)
   case forget(PeerReference)
+  /// Nil: all strangers.
+  case forgive(PeerReference?)
+  case names
   case identity
   case export(LocalPath)
   case restore(LocalPath)
@@ -57,6 +60,12 @@ enum TrustCommand: Hashable, Sendable {
     case "forget":
       try count(1...1, "PEER")
       self = .forget(PeerReference(rest[0]))
+    case "forgive":
+      try count(0...1, "[PEER|DIGITS]")
+      self = .forgive(rest.first.map { PeerReference($0) })
+    case "names":
+      try count(0...0, "")
+      self = .names
     case "identity":
       try count(0...0, "")
       self = .identity
@@ -123,16 +132,25 @@ enum TrustCommand: Hashable, Sendable {
   }
 }
 
-/// How the person names a known peer: by its name here, or by 12 digits of its fingerprint or more.
+/// How the person names a known peer: by its name here, as `imagesend --to` takes it, or by 12 digits of its fingerprint
+/// or more.
 struct PeerReference: Hashable, Sendable {
   let text: String
 
   init(_ word: LocalPath) { text = word.readable }
 
-  /// All peers that it may mean: a device may have been remembered under a name that equals another one's digits.
+  /// All peers that it may mean: letter case counts only where two names differ by nothing else, and a device may have
+  /// been remembered under a name that equals another one's digits.
   func matches(in known: KnownPeers) -> [KnownPeer] {
-    let digits = text.lowercased()
-    let isLongEnough = digits.utf8.count >= SightedPeer.shortFingerprint
-    return known.entries.filter { $0.name == text || isLongEnough && $0.id.description.hasPrefix(digits) }
+    let names = Dictionary(grouping: known.entries, by: \.name).mapValues { Set($0.map(\.id.description)) }
+    let keys = RememberedName(text, in: names).keys
+    return known.entries.filter { keys.contains($0.id.description) }
+  }
+
+  /// The first digits of a fingerprint, in lower case, also where a name stands before them, as programs show a
+  /// stranger; nil if it has none.
+  var digits: String? {
+    let digits = KnownPeer.partDigits(of: text).map { String($0.digits) } ?? text
+    return KnownPeer.areDigits(digits) && digits.utf8.count <= 64 ? digits.lowercased() : nil
   }
 }

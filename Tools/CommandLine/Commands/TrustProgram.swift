@@ -1,5 +1,6 @@
 import Glibc
 import Piconet
+import PiconetTerminal
 
 /// `piconet trust`: what a person decides about keys.
 struct TrustProgram: Sendable {
@@ -73,6 +74,13 @@ struct TrustProgram: Sendable {
       let peer = try one(reference)
       try change(peer) { (known) throws(StateFailure) in try known.forget(peer) }
       console.note("\(peer.shortDescription) is a stranger now")
+    case .forgive(let reference): try forgive(reference, now)
+    case .names:
+      for entry in try failing({ () throws(PiconetError) in try environment.identity.trustTable() }).entries {
+        // What a terminal does not show as it is can't be typed, either.
+        let isPlain = displaySafe(entry.name) == entry.name
+        console.write((isPlain ? entry.name : entry.id.shortDescription) + "\n")
+      }
     case .identity: tell(own: try failing { () throws(PiconetError) in try environment.identity.fingerprint() })
     case .export(let path): try export(to: path)
     case .restore(let path): try restore(from: path)
@@ -83,6 +91,23 @@ struct TrustProgram: Sendable {
       }
       tell(own: try failing { () throws(PiconetError) in try environment.identity.renewIdentity() })
     }
+  }
+
+  /// Programs that run have counted the wrong codes; they look for this before they judge a key.
+  private func forgive(_ reference: PeerReference?, _ now: Int64) throws(TransferFailure) {
+    var digits = ""
+    if let reference {
+      let known = try failing { () throws(PiconetError) in try environment.identity.trustTable() }
+      // A stranger is in no table.
+      if reference.matches(in: known).isEmpty, let stranger = reference.digits {
+        digits = stranger
+      } else {
+        digits = try one(reference).description
+      }
+    }
+    try failing { () throws(PiconetError) in try environment.identity.forgive(digits, at: now) }
+    let who = digits.isEmpty ? "all strangers" : String(digits.prefix(SightedPeer.shortFingerprint))
+    console.note("Programs that run here listen to \(who) again, whatever codes were wrong")
   }
 
   /// Refuses this device's own key, which can't be another device's.

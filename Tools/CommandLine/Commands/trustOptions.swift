@@ -22,6 +22,11 @@ let trustCommands: [CommandDescription.Section.Row] = [
   ("block PEER|FINGERPRINT", "refuse the key before anybody is asked about it"),
   ("unblock PEER", "do not; its rights do not come back"),
   ("forget PEER", "make a stranger of it again"),
+  (
+    "forgive [PEER|DIGITS]",
+    "listen again to a stranger whose codes were wrong or broke off, or to all of them; DIGITS are those behind its name"
+  ),
+  ("names", "show the names alone, one a line, as for a shell's completion"),
   ("identity", "show the fingerprint of this device"),
   ("export FILE", "write this device's key to FILE: whoever has it is this device"),
   ("restore FILE", "make this device the one whose key was exported"),
@@ -57,7 +62,7 @@ let trustOptions = OptionTable<TrustArguments>(
     .init(
       title: "Words",
       rows: [
-        ("PEER", "a name from the list, or at least 12 digits of the fingerprint"),
+        ("PEER", "a name from the list, in any letter case, or at least 12 digits of the fingerprint"),
         ("RIGHT", "send or push for imagesend and imagerecv; push:cat, push:ping, push:* for another program, or any"),
       ]),
     .init(
@@ -75,5 +80,10 @@ let trustOptions = OptionTable<TrustArguments>(
         ("piconet trust export --passphrase-file secret.txt key.pem", ""),
       ]),
   ],
-  operandWords: .words(trustCommands.map { (String($0.term.prefix { $0 != " " }), $0.text) }),
+  operandWords: .peerCommands(
+    trustCommands.map { row in
+      let words = row.term.split(separator: " ")
+      let takesPeer = words.dropFirst().first.map { $0.contains("PEER") } ?? false
+      return (String(words.first ?? ""), row.text, takesPeer)
+    }),
   check: { (arguments) throws(UsageError) in _ = try TrustCommand(arguments.words) })

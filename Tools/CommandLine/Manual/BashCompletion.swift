@@ -7,7 +7,10 @@ struct BashCompletion {
 
   var text: String {
     var lines = [
-      "# Completes \(program.program) in bash; made by 'piconet completion bash \(program.program)'.",
+      "# Completes \(program.program) in bash; made by 'piconet completion bash \(program.program)'."
+    ]
+    if ([program] + commands.map(\.description)).contains(where: \.offersPeers) { lines += peers }
+    lines += [
       "\(name)() {",
       "  local current=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]} attached=",
       "  COMPREPLY=()",
@@ -29,6 +32,26 @@ struct BashCompletion {
     }
     lines += ["}", "complete -F \(name) \(program.program)"]
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  private var peersName: String { "_piconet_peers_\(program.program)" }
+
+  /// Adds the names of known devices that begin with the word. A name is whatever somebody has called a device: each is
+  /// quoted, and within an open quote only those are offered that need none.
+  private var peers: [String] {
+    [
+      "\(peersName)() {",
+      "  local name quote= start=${1//\\\\/}",
+      "  case $1 in [\\'\\\"]*) quote=yes start=${1:1} ;; esac",
+      "  while IFS= read -r name; do",
+      "    if [[ $name != \"$start\"* ]]; then continue; fi",
+      "    if [[ $quote ]]; then",
+      "      if [[ $name == *[!A-Za-z0-9\\ ._-]* ]]; then continue; fi",
+      "    else printf -v name %q \"$name\"; fi",
+      "    COMPREPLY+=(\"$name\")",
+      "  done < <(command piconet trust names 2>/dev/null)",
+      "}",
+    ]
   }
 
   private func body(_ command: CommandDescription, margin: String) -> [String] {
@@ -64,6 +87,10 @@ struct BashCompletion {
     case .files: "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$current\")"
     case .directories: "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$current\")"
     case .words(let words): offer(words: words.map(\.word))
+    case .peers(let words): "\(offer(words: words)); \(peersName) \"$current\""
+    case .peerCommands(let commands):
+      "case $option in \(commands.filter(\.takesPeer).map(\.word).joined(separator: "|"))) \(peersName) \"$current\" ;; "
+        + "*) \(offer(words: commands.map(\.word))) ;; esac"
     }
   }
 

@@ -44,6 +44,10 @@ enum CompletedWords: Sendable {
   case directories
   /// One of these words, with or without their meanings.
   case words([(word: String, meaning: String)])
+  /// The names of known devices, and these words.
+  case peers(or: [String])
+  /// One of these commands, and after those that take one the name of a known device.
+  case peerCommands([(word: String, meaning: String, takesPeer: Bool)])
 }
 
 extension CommandDescription.Argument {
@@ -64,7 +68,7 @@ extension CommandDescription.Argument {
   }
 
   /// What a shell offers, by the name of the argument: files for `FILE`, directories for `DIR`, and from choices those
-  /// that are literal words, not placeholders in capitals: from `NAME|PEER|all` the last one.
+  /// that are literal words, not placeholders in capitals; for `NAME|PEER|all` names of known devices, too.
   var words: CompletedWords {
     switch name {
     case nil: return .nothing
@@ -72,9 +76,11 @@ extension CommandDescription.Argument {
     case "DIR": return .directories
     case let name?:
       let choices = name.split(separator: "|").map(String.init)
+      let hasPeers = choices.contains("NAME") && choices.contains("PEER")
       let words = choices.filter {
         $0.utf8.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || Self.isDigit($0) }
       }
+      if hasPeers { return .peers(or: words) }
       return words.isEmpty ? .nothing : .words(words.map { ($0, "") })
     }
   }

@@ -21,7 +21,8 @@ struct FishCompletion {
 
   private func completions(of command: CommandDescription, condition: String?) -> [String] {
     let start = "complete -c \(program.program)" + (condition.map { " -n \(quoted($0))" } ?? "")
-    return [start + operands(command.operands)].filter { $0 != start } + expanded(command.operands, start)
+    let operands = expanded(command.operands, start) + peers(command.operands, condition)
+    return [start + self.operands(command.operands)].filter { $0 != start } + operands
       + command.options.map { start + words(of: $0) }
   }
 
@@ -29,14 +30,38 @@ struct FishCompletion {
     switch words {
     case .files: ""
     case .directories: " -f -a '(__fish_complete_directories)'"
-    case .nothing, .words: " -f"
+    case .nothing, .words, .peers, .peerCommands: " -f"
+    }
+  }
+
+  /// Each line that the command prints is one word, which fish quotes.
+  private static let names = "(command piconet trust names 2>/dev/null)"
+
+  /// The names of known devices, after the commands that take one.
+  private func peers(_ words: CompletedWords, _ condition: String?) -> [String] {
+    switch words {
+    case .nothing, .files, .directories, .words: return []
+    case .peers:
+      let start = "complete -c \(program.program)" + (condition.map { " -n \(quoted($0))" } ?? "")
+      return [start + " -a \(quoted(Self.names))"]
+    case .peerCommands(let commands):
+      let taking = commands.filter(\.takesPeer).map(\.word).joined(separator: " ")
+      let isMeant = "contains -- (commandline -opc)[-1] \(taking)"
+      let whole = condition.map { "\($0); and \(isMeant)" } ?? isMeant
+      return ["complete -c \(program.program) -n \(quoted(whole)) -a \(quoted(Self.names))"]
     }
   }
 
   /// A line for each word, so that its meaning is shown beside it.
   private func expanded(_ words: CompletedWords, _ start: String) -> [String] {
-    guard case .words(let words) = words else { return [] }
-    return words.map { start + " -a \($0.word)" + ($0.meaning.isEmpty ? "" : " -d \(quoted($0.meaning))") }
+    let all: [(word: String, meaning: String)]
+    switch words {
+    case .nothing, .files, .directories: return []
+    case .words(let words): all = words
+    case .peers(let words): all = words.map { ($0, "") }
+    case .peerCommands(let commands): all = commands.map { ($0.word, $0.meaning) }
+    }
+    return all.map { start + " -a \($0.word)" + ($0.meaning.isEmpty ? "" : " -d \(quoted($0.meaning))") }
   }
 
   private func words(of option: CommandDescription.Option) -> String {
@@ -50,6 +75,8 @@ struct FishCompletion {
     case .nothing: " -x"
     case .files: " -r -F"
     case .directories: " -x -a '(__fish_complete_directories)'"
+    case .peers(let words): " -x -a \(quoted((words + [Self.names]).joined(separator: " ")))"
+    case .peerCommands(let commands): " -x -a \(quoted(commands.map(\.word).joined(separator: " ")))"
     case .words(let words): " -x -a \(quoted(words.map(\.word).joined(separator: " ")))"
     }
   }

@@ -23,6 +23,18 @@ extension CommandDescription.Option {
   }
 }
 
+extension CommandDescription {
+  /// Whether it has a place for the name of a known device.
+  var offersPeers: Bool {
+    ([operands] + options.map(\.argument.words)).contains { words in
+      switch words {
+      case .peers, .peerCommands: true
+      case .nothing, .files, .directories, .words: false
+      }
+    }
+  }
+}
+
 extension PublishedCommand {
   /// The last word of its name, which tells piconet which command is meant.
   var word: String { String(description.program.split(separator: " ").last ?? "") }

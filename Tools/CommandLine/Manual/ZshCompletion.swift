@@ -5,7 +5,11 @@ struct ZshCompletion {
 
   var text: String {
     let name = program.program
-    var lines = ["#compdef \(name)", "# Made by 'piconet completion zsh \(name)'.", "", "_\(name)() {"]
+    var lines = ["#compdef \(name)", "# Made by 'piconet completion zsh \(name)'.", ""]
+    let all = [program] + commands.map(\.description)
+    if all.contains(where: \.offersPeers) { lines += peers }
+    for command in all { if case .peerCommands(let words) = command.operands { lines += second(words) } }
+    lines += ["_\(name)() {"]
     if commands.isEmpty {
       lines += arguments("_arguments -s -S", program)
     } else {
@@ -30,6 +34,25 @@ struct ZshCompletion {
       "fi",
     ]
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  private var peersName: String { "_piconet_peers_\(program.program)" }
+  private var secondName: String { "_piconet_second_\(program.program)" }
+
+  /// Adds the names of known devices; compadd quotes what it inserts.
+  private var peers: [String] {
+    [
+      "\(peersName)() {", "  local -a names", "  names=(\"${(@f)$(command piconet trust names 2>/dev/null)}\")",
+      "  compadd \"$@\" -- \"${(@)names:#}\"", "}", "",
+    ]
+  }
+
+  /// What follows a command.
+  private func second(_ commands: [(word: String, meaning: String, takesPeer: Bool)]) -> [String] {
+    let words = commands.filter(\.takesPeer).map(\.word).joined(separator: "|")
+    return [
+      "\(secondName)() {", "  if [[ -n ${words[(r)(\(words))]} ]]; then \(peersName); else _files; fi", "}", "",
+    ]
   }
 
   private func arguments(_ start: String, _ command: CommandDescription, more: [String] = []) -> [String] {
@@ -64,7 +87,8 @@ struct ZshCompletion {
     case .nothing: []
     case .files, .directories: ["*:file:" + action(words)]
     // Later words depend on the first one.
-    case .words: ["1:word:" + action(words), "*:file:_files"]
+    case .words, .peers: ["1:word:" + action(words), "*:file:_files"]
+    case .peerCommands: ["1:word:" + action(words), "2:peer:\(secondName)"]
     }
   }
 
@@ -73,6 +97,9 @@ struct ZshCompletion {
     case .nothing: return " "
     case .files: return "_files"
     case .directories: return "_files -/"
+    case .peers(let words) where words.isEmpty: return peersName
+    case .peers(let words): return "{\(peersName); compadd -- \(words.joined(separator: " "))}"
+    case .peerCommands(let commands): return action(.words(commands.map { ($0.word, $0.meaning) }))
     case .words(let words) where words.allSatisfy(\.meaning.isEmpty):
       return "(" + words.map { escaped($0.word) }.joined(separator: " ") + ")"
     case .words(let words):
