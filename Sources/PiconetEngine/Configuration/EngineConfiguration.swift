@@ -104,6 +104,9 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// Whether an association moves on its own to a transport that comes earlier in `transports`, when one leads to the
   /// peer. Default true.
   public var movesBetweenTransports = true
+  /// Whether nothing translates addresses between this node and its peers. Then a host that refuses where its node has
+  /// said that it listens says that the node has ended; otherwise only one that we have dialled, or see advertised.
+  public var refusalEndsMembers = false
 
   /// No window is larger, so sums of them stay far below what an `Int` holds. 1 GiB.
   public static let largestWindow = 1 << 30

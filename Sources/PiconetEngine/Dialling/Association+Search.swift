@@ -83,12 +83,15 @@ extension Association {
 
   /// The ending if the peer's process has certainly ended: the kernel has closed the link, and nothing listens any more
   /// where the peer was, on any transport. A peer that only hides would have come back on its own within the time of
-  /// grace.
+  /// grace, at the end of which its host is asked once more.
   private func endIfGone(_ surroundings: Surroundings, _ now: Instant) -> Ending? {
-    let grace = min(.seconds(2), disconnectTimeout / 4)
-    guard let suspension, suspension.cause.reason == .linkFailed, suspension.since + grace <= now,
-      isNowhere(surroundings), search?.isOtherSeen == false
+    let grace = min(configuration.refusalEndsMembers ? .seconds(1) : .seconds(2), disconnectTimeout / 4)
+    guard let suspension, suspension.cause.reason == .linkFailed, isNowhere(surroundings), search?.isOtherSeen == false
     else { return nil }
+    guard suspension.since + grace <= now else {
+      search?.goOn(by: suspension.since + grace)
+      return nil
+    }
     let detail = "nobody listens any more where the peer was; before, \(suspension.cause)"
     return Ending(.linkFailed, .peer, detail)
   }
@@ -105,7 +108,9 @@ extension Association {
   private func isNowhere(_ surroundings: Surroundings) -> Bool {
     // The other addresses that were dialled may never have been this node's.
     if addresses.lastKind == .relay { return false }
-    let kinds = Set(addresses.seen(surroundings.addresses(of: node)).map(\.kind))
+    let discovered = surroundings.addresses(of: node)
+    let asked = configuration.refusalEndsMembers ? addresses.known(discovered) : addresses.seen(discovered)
+    let kinds = Set(asked.map(\.kind))
     return !kinds.isEmpty && kinds.isSubset(of: search?.goneKinds ?? [])
   }
 

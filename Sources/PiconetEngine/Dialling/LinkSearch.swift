@@ -177,6 +177,11 @@ struct LinkSearch: Sendable {
     nextRound = min(nextRound, turn.now + Self.pause(after: 0, within: terms.disconnectTimeout, &turn.random))
   }
 
+  /// The next round begins at this time at the latest.
+  mutating func goOn(by time: Instant) {
+    if isWaiting { nextRound = min(nextRound, time) }
+  }
+
   // MARK: A better way
 
   /// Whether the search has not looked there yet.

@@ -172,6 +172,27 @@ struct ToldAddressesTests {
     #expect(disconnections(one.side.wait(.seconds(2))).map(\.reason) == [.timedOut])
   }
 
+  @Test("says that the member has ended, where no addresses are translated and its host refuses")
+  func refusedByTheHost() {
+    let one = member { $0.refusalEndsMembers = true }
+    one.receive(.listening([Self.port]))
+    #expect(disconnections(searches(one, for: .milliseconds(900))).isEmpty)
+    let other = member { $0.refusalEndsMembers = true }
+    other.receive(.listening([Self.port]))
+    let ending = disconnections(searches(other, for: .milliseconds(1_100))).first
+    #expect(ending?.reason == .linkFailed && ending?.blame == .peer)
+    #expect(ending?.detail.contains("nobody listens") == true)
+  }
+
+  @Test("says nothing where no addresses are translated either, if the link was only silent, or its host says nothing")
+  func noRefusalByTheHost() {
+    let silent = member { $0.refusalEndsMembers = true }
+    silent.receive(.listening([Self.port]))
+    #expect(disconnections(searches(silent, for: .seconds(19), .timedOut)).isEmpty)
+    let untold = member { $0.refusalEndsMembers = true }
+    #expect(disconnections(searches(untold, for: .seconds(19))).isEmpty)
+  }
+
   @Test("has the member back, whoever of the two can be dialled")
   func back() {
     let one = member()

@@ -92,8 +92,9 @@ struct TraceCodingTests {
     settings.relaying?.memberRate = 30_030
     settings.holdsIntroducedInvitations = false
     settings.comparesCodes = true
+    settings.refusalEndsMembers = true
     #expect(try Self.read(Self.bytes(settings)) == settings)
-    #expect(Mirror(reflecting: settings).children.count == 38, "a new setting belongs into EngineConfiguration+Trace")
+    #expect(Mirror(reflecting: settings).children.count == 39, "a new setting belongs into EngineConfiguration+Trace")
   }
 
   @Test("numbers of 64 bits, and none of more")

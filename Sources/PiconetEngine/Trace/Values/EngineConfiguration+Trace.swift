@@ -10,7 +10,7 @@ extension EngineConfiguration: TraceCoded {
     bytes(removals, deliversLateMessages, streamLimit, streamWindow, firstStreamWindow, streamMemory)
     bytes(movesBetweenTransports, idleMemberTimeout, openInvitations, greeting)
     bytes(channelLimit, channelWindow, channelPriorities, membership, relaying, holdsIntroducedInvitations)
-    bytes(comparesCodes)
+    bytes(comparesCodes, refusalEndsMembers)
   }
 
   static func read(from reader: inout TraceReader) throws(TraceError) -> EngineConfiguration {
@@ -51,6 +51,7 @@ extension EngineConfiguration: TraceCoded {
     settings.relaying = try reader()
     settings.holdsIntroducedInvitations = try reader()
     settings.comparesCodes = try reader()
+    settings.refusalEndsMembers = try reader()
     return settings
   }
 }
