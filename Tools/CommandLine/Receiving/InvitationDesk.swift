@@ -278,12 +278,12 @@ struct InvitationDesk: Sendable {
       return answer.map { ($0, .all) }
     }
     guard let question = AcceptQuestion() else { return nil }
-    let once = invitation.peer.isKnown ? "" : ", 'once' does not"
     let always = consents == nil ? "lets it in" : "takes its files"
     let pictures = await pictures(announced)
     let rest = [
       "Code: \(code)   The other screen must show the same.",
-      "'yes' remembers the device\(once); 'always' \(always) unasked from then on.",
+      (invitation.peer.isKnown ? "" : "'yes' remembers the device, 'once' does not; ")
+        + "'always' \(always) unasked from then on.",
     ]
     console.ring()
     console.question(words, pictures: pictures, rest)
@@ -311,12 +311,15 @@ struct InvitationDesk: Sendable {
     return await withTaskGroup(of: Void.self) { group in
       group.addTask {
         // Nil also when we end: then there is nothing more to ask, either.
-        if let end = await invitation.ended() {
-          let why = end.code == .codeMismatch ? TransferFailure(end, on: .receiver).message : end.description
-          console.note("\(describe(invitation)) has gone: \(console.safe(why))")
-        }
+        let end = await invitation.ended()
         cancel()
         asking.cancel()
+        // Not before the prompt is gone: below this line, nothing that is typed answers the question.
+        _ = await asking.value
+        if let end {
+          let why = end.code == .codeMismatch ? TransferFailure(end, on: .receiver).message : end.description
+          console.note("\(describe(invitation)) has gone, and the question with it: \(console.safe(why))")
+        }
       }
       let answer = await asking.value
       group.cancelAll()

@@ -275,7 +275,8 @@ final class FirstContact: Sendable {
     if let fingerprint, !isRelay { return peer.fingerprint == fingerprint }
     // From now on, even if others are asked about first.
     for attempt in attempts { attempt.asked() }
-    let yes = isRelay ? "'yes' remembers it, as a device that may be sent to as well" : "'yes' remembers it"
+    let remembers = peer.known == nil ? "remembers it" : "remembers that"
+    let yes = isRelay ? "'yes' \(remembers), as a device that may be sent to as well" : "'yes' \(remembers)"
     let wants =
       await ask(
         peer, "\(what)\n\(screens) \(yes), 'once' does not.", isRelay ? Self.wordingOfRelays : Self.wording) != nil
@@ -358,7 +359,7 @@ final class FirstContact: Sendable {
     {
       // We know this peer, but no one has confirmed that it is the one at this address.
       let what =
-        "At \(console.safe(address)) answers \(console.describe(peer)), known, but not from this address. 'yes' remembers it."
+        "At \(console.safe(address)) answers \(console.describe(peer)), known, but not from this address. 'yes' remembers the address."
       switch await ask(peer, what, Self.wordingWithoutCodes) {
       // No codes were compared, so the key's confirmation stays as it was.
       case .yes: confirmation = .firstUse
