@@ -80,6 +80,10 @@ private let examples: [ProgramEvent] = [
     .init(
       stored: 998, present: 0, skipped: 0, failed: 0, bytes: 2_994_000_000, transferred: 2_994_000_000, leftOut: 12,
       leftOutHidden: 3, exitCode: .stored)),
+  .finished(
+    .init(
+      stored: 1_994, present: 0, skipped: 0, failed: 32, bytes: 51_844, transferred: 51_844, untried: 197_974,
+      exitCode: .interrupted)),
 ]
 
 @Suite("Event lines")

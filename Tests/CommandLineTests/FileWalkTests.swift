@@ -287,4 +287,18 @@ struct FileWalkTests {
   func lastComponent(path: String, expected: String) {
     #expect(LocalPath(path).lastComponent == LocalPath(expected))
   }
+
+  @Test("ends when its task is cancelled, however many files are left, and reads no more of a folder's names")
+  func cancelled() async throws {
+    let folder = try TemporaryFolder()
+    for number in 0..<3 { try folder.write("a\(number).gif", gif) }
+    let path = LocalPath(folder.path)
+    let (step, names) = try await Task {
+      var walk = FileWalk([path])
+      #expect(walk.next() != nil)
+      withUnsafeCurrentTask { $0?.cancel() }
+      return (walk.next(), try DirectoryNames(of: path).count)
+    }.value
+    #expect(step == nil && names == 0)
+  }
 }

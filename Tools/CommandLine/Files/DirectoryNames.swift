@@ -3,11 +3,16 @@ import Glibc
 /// The names in a directory, sorted by their bytes, hidden ones after all others: all in one piece of memory, since a
 /// directory may have a million.
 struct DirectoryNames: Sendable {
+  /// How many names are read before it is looked whether they are wanted any more.
+  private static let namesAtOnce = 1_024
+
   private let bytes: [UInt8]
   private let ranges: [(start: UInt32, count: UInt16)]
   /// How many of them are not hidden.
   private let visibleCount: Int
 
+  /// Of a task that is cancelled meanwhile there are only some of them.
+  ///
   /// - Parameter hasHidden: whether names that begin with a dot are among them, but for `.` and `..`.
   ///
   /// Throws the errno of the call that failed.
@@ -22,7 +27,7 @@ struct DirectoryNames: Sendable {
     defer { closedir(directory) }
     var bytes: [UInt8] = []
     var ranges: [(start: UInt32, count: UInt16)] = []
-    while true {
+    while !ranges.count.isMultiple(of: Self.namesAtOnce) || !Task.isCancelled {
       errno = 0
       guard let entry = readdir(directory) else {
         // readdir(3): null is both the end and an error; errno tells them apart.

@@ -104,9 +104,9 @@ struct FileWalk: Sendable {
     self.options = options
   }
 
-  /// The next file or failure; nil at the end. Blocks on the disk.
+  /// The next file or failure; nil at the end, or if the task was cancelled. Blocks on the disk.
   mutating func next() -> Step? {
-    while true {
+    while !Task.isCancelled {
       let step: Step?
       if !levels.isEmpty {
         step = nextBelow()
@@ -125,6 +125,7 @@ struct FileWalk: Sendable {
       }
       return step
     }
+    return nil
   }
 
   private mutating func begin(_ operand: LocalPath) -> Step? {

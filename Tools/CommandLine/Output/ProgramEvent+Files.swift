@@ -172,6 +172,8 @@ extension ProgramEvent {
     var leftOut: Int64?
     /// imagesend: how many files in directories are hidden and would be sent otherwise, if any.
     var leftOutHidden: Int64?
+    /// imagesend: how many of the files counted so far had not begun when it was interrupted, if it was.
+    var untried: Int64?
     var exitCode: ExitCode
 
     func add(to object: inout JSONObject) {
@@ -183,6 +185,7 @@ extension ProgramEvent {
       object.add("transferred", transferred)
       object.add("leftOut", ifKnown: leftOut)
       object.add("leftOutHidden", ifKnown: leftOutHidden)
+      object.add("untried", ifKnown: untried)
       object.add("exitCode", Int64(exitCode.rawValue))
     }
   }

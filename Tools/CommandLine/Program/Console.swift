@@ -216,6 +216,17 @@ final class Console: Sendable {
   /// A person has ended the run before everything was done, and knows it.
   func interrupted() { state.withLock { _ = $0.codes.insert(.interrupted) } }
 
+  /// An interruption came before so many files had begun: they have no events.
+  /// - Parameter isWhole: whether there are no more of them than these.
+  func untried(_ count: Int, isWhole: Bool) {
+    guard count > 0 || !isWhole else { return }
+    state.withLock { state in
+      state.codes.insert(.interrupted)
+      state.summary.leaveUntried(count, isWhole: isWhole)
+      state.finished.untried = (state.finished.untried ?? 0) + Int64(count)
+    }
+  }
+
   // MARK: The progress bar
 
   func draw(_ bars: [ProgressBar], at now: ContinuousClock.Instant) {

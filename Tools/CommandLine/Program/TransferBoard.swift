@@ -49,6 +49,9 @@ final class TransferBoard: Sendable {
   /// This many files will be sent, as far as is known.
   func count(_ gathered: Gathered) { state.withLock { $0.progress.count(gathered) } }
 
+  /// The files that have been counted so far.
+  var gathered: Gathered { state.withLock { $0.progress.gathered ?? Gathered() } }
+
   /// Whether there are so few that each has a line of its own.
   var areFew: Bool {
     state.withLock { ($0.progress.gathered?.files ?? 0) <= CommandLineLimits.fewFiles }

@@ -56,6 +56,9 @@ struct TransferSummary: Sendable {
   private(set) var counts = Counts()
   /// Files in directories that were left out.
   var leftOut = LeftOutFiles()
+  /// Files that had not begun when the run was interrupted.
+  private var untried = 0
+  private var isUntriedWhole = true
   /// Files that were sent without their location, by their paths' hashes, and what of it they had.
   private var cleaned: Set<Int> = []
   private var takenOut: Set<LocationKind> = []
@@ -102,6 +105,12 @@ struct TransferSummary: Sendable {
       .progress, .warning, .finished:
       break
     }
+  }
+
+  /// - Parameter isWhole: whether there are no more.
+  mutating func leaveUntried(_ count: Int, isWhole: Bool) {
+    untried += count
+    isUntriedWhole = isUntriedWhole && isWhole
   }
 
   /// Once for each file, however many receivers it goes to.
@@ -159,6 +168,10 @@ struct TransferSummary: Sendable {
       lines.append("location taken out of \(HumanFigures.files(cleaned.count)) (\(LocationKind.text(takenOut)))")
     }
     lines += leftOut.lines
+    if untried > 0 || !isUntriedWhole {
+      let least = isUntriedWhole ? "" : "at least "
+      lines.append("interrupted: \(least)\(HumanFigures.files(untried)) not begun")
+    }
     // If there are few, their lines are just above.
     return counts.files > CommandLineLimits.fewFiles ? lines + reasonLines(safe) : lines
   }

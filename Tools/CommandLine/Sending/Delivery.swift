@@ -60,7 +60,11 @@ struct Delivery: Sendable {
       await group.next()
       group.cancelAll()
     }
-    if let end = shared.state.withLock({ $0.end }), goesOn(after: end, shared) { return end }
+    if let end = shared.state.withLock({ $0.end }) {
+      if goesOn(after: end, shared) { return end }
+      // Those that had no turn. If a person has ended the program, the feed has no more.
+      while let file = await files.next() { await leaveUntried(file, end, shared) }
+    }
     tellHowToGoOn(shared)
     return nil
   }

@@ -8,6 +8,8 @@ actor FileFeed {
   private let notes: GatheringNotes
   /// Files that were taken and have no outcome.
   fileprivate var returned: [GatheredFile] = []
+  /// How many files were taken and not given back.
+  fileprivate(set) var taken = 0
 
   init(_ walk: FileWalk, _ notes: GatheringNotes) {
     self.walk = walk
@@ -28,11 +30,18 @@ actor FileFeed {
     return files
   }
 
-  /// The next file; nil at the end. Meanwhile a thread of the pool waits for the disk, at most one for each receiver.
+  /// The next file; nil at the end, or if the task was cancelled. Meanwhile a thread of the pool waits for the disk, at most one for each receiver.
   func next() -> GatheredFile? {
-    if let file = returned.popLast() { return file }
+    if Task.isCancelled { return nil }
+    if let file = returned.popLast() {
+      taken += 1
+      return file
+    }
     while let step = walk.next() {
-      if case .file(let file) = step { return file }
+      if case .file(let file) = step {
+        taken += 1
+        return file
+      }
       notes.tell(step)
     }
     return nil
@@ -42,7 +51,10 @@ actor FileFeed {
 extension FileFeed {
   /// Puts a file back at the head of the queue because it was not completed. There are never more than were under way
   /// at once.
-  func giveBack(_ file: GatheredFile) { returned.append(file) }
+  func giveBack(_ file: GatheredFile) {
+    taken -= 1
+    returned.append(file)
+  }
 }
 
 /// Reports each file that can't be sent only once, although every receiver's feed comes across it.

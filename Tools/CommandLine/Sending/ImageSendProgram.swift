@@ -50,6 +50,7 @@ public struct ImageSendProgram: Sendable {
     // Before looking for a receiver: is there anything to send?
     let feed = FileFeed(walk(hidden: .counted), gathering)
     guard await feed.next() != nil else {
+      if Task.isCancelled { console.interrupted() }
       console.leftOut(await feed.leftOut)
       return console.tellSum()
     }
@@ -102,6 +103,22 @@ public struct ImageSendProgram: Sendable {
           session: session, searchTime: arguments.searchTime, timeout: arguments.timeout, contact: contact,
           givesUp: true)
       })
+    await withTaskCancellationHandler {
+      await serve(node, gathering, board, contact, naming, code, announcement, search, relays)
+    } onCancel: {
+      counting.cancel()
+    }
+    // The count is complete, since it runs ahead of all others, or it is no longer waited for.
+    await counting.value
+    console.clearBars()
+    console.tellSum()
+  }
+
+  /// Sends, and says meanwhile how that goes.
+  private func serve(
+    _ node: Node, _ gathering: GatheringNotes, _ board: TransferBoard, _ contact: FirstContact, _ naming: PeerNaming,
+    _ code: TypedCode?, _ announcement: Announcement, _ search: PeerSearch, _ relays: RelayMemberships
+  ) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
       group.addTask {
@@ -126,11 +143,6 @@ public struct ImageSendProgram: Sendable {
       await send(gathering, node, board, contact, naming, code, announcement, search, relays)
       group.cancelAll()
     }
-    // The count is complete, since it runs ahead of all others, or it is no longer waited for.
-    if Task.isCancelled { counting.cancel() }
-    await counting.value
-    console.clearBars()
-    console.tellSum()
   }
 
   /// How often it is looked whether there are digests to be kept.
@@ -186,7 +198,7 @@ public struct ImageSendProgram: Sendable {
           contact: contact, naming: naming, code: code, announcement: announcement)
         // Before looking for others: only the peer that answers there shows whether `--to` means the same one.
         _ = await gate.enter()
-        let opened = await open(connection, gathering, search)
+        let opened = await open(connection, gathering, search, board)
         if let opened { _ = search.claim(opened.id) }
         group.addTask {
           if let opened { await deliver(gathering, to: opened, over: connection, search, board) }
@@ -211,7 +223,7 @@ public struct ImageSendProgram: Sendable {
               }
             }
           } catch {
-            await notSent(gathering, to: nil, Task.isCancelled ? Delivery.interrupted : TransferFailure(error))
+            await notSent(gathering, to: nil, Task.isCancelled ? Delivery.interrupted : TransferFailure(error), board)
           }
         }
       }
@@ -223,16 +235,16 @@ public struct ImageSendProgram: Sendable {
     _ board: TransferBoard
   ) async {
     let isDone: Void? = await gate.run {
-      if let member = await open(connection, gathering, search) {
+      if let member = await open(connection, gathering, search, board) {
         await deliver(gathering, to: member, over: connection, search, board)
       }
     }
-    if isDone == nil { await notSent(gathering, to: connection, Delivery.interrupted) }
+    if isDone == nil { await notSent(gathering, to: connection, Delivery.interrupted, board) }
   }
 
   /// nil if it failed, which has been reported.
   private func open(
-    _ connection: PeerConnection, _ gathering: GatheringNotes, _ search: PeerSearch
+    _ connection: PeerConnection, _ gathering: GatheringNotes, _ search: PeerSearch, _ board: TransferBoard
   ) async -> Member? {
     let failure: TransferFailure
     do throws(TransferFailure) {
@@ -246,7 +258,7 @@ public struct ImageSendProgram: Sendable {
     {
       return member
     }
-    await notSent(gathering, to: connection, Task.isCancelled ? Delivery.interrupted : failure)
+    await notSent(gathering, to: connection, Task.isCancelled ? Delivery.interrupted : failure, board)
     return nil
   }
 
@@ -274,7 +286,7 @@ public struct ImageSendProgram: Sendable {
       guard
         let end = await deliver(
           feed, gathering, to: member, connection.node, board, mayGoOn: mayGoOn, mayAskAgain: mayAskAgain)
-      else { return }
+      else { return await leaveUntried(feed, board) }
       if end.word == "timed-out" {
         mayAskAgain = false
         console.note("\(console.name(member.proven)): \(end.message): asking once more")
@@ -282,7 +294,7 @@ public struct ImageSendProgram: Sendable {
       fruitless = console.counts == before ? fruitless + 1 : 0
       let former = member
       guard let next = await comeBack(connection, search).member(former.proven.fingerprint, but: former.id) else {
-        await notSent(gathering, to: connection, Task.isCancelled ? Delivery.interrupted : end, feed)
+        await notSent(gathering, to: connection, Task.isCancelled ? Delivery.interrupted : end, board, feed)
         return console.note(Delivery.howToGoOn)
       }
       _ = search.claim(next.id)
@@ -315,10 +327,19 @@ public struct ImageSendProgram: Sendable {
     return end
   }
 
+  /// Says how many files had no turn before an interruption: to name each of many would take longer than a person waits
+  /// for the end.
+  private func leaveUntried(_ feed: FileFeed, _ board: TransferBoard) async {
+    guard Task.isCancelled else { return }
+    let gathered = board.gathered
+    console.untried(max(0, gathered.files - (await feed.taken)), isWhole: gathered.isWhole)
+  }
+
   /// None of these files has an outcome.
   /// - Parameter rest: those that are left; nil: all.
   private func notSent(
-    _ gathering: GatheringNotes, to connection: PeerConnection?, _ failure: TransferFailure, _ rest: FileFeed? = nil
+    _ gathering: GatheringNotes, to connection: PeerConnection?, _ failure: TransferFailure, _ board: TransferBoard,
+    _ rest: FileFeed? = nil
   ) async {
     console.problem(connection.map { $0.sentence(failure) } ?? failure.message)
     let feed = rest ?? FileFeed(walk(), gathering)
@@ -334,6 +355,7 @@ public struct ImageSendProgram: Sendable {
             exitCode: failure.exitCode, transferred: file.former.transferred)))
       if names.count < limit { names.append(file.path.readable) }
     }
+    await leaveUntried(feed, board)
     // If there are many, the sum has the reason and the first ones.
     guard console.listsFailures || count <= limit else { return }
     for name in names { console.note("\(console.safe(name)): not sent") }
