@@ -35,8 +35,8 @@ static const unsigned int allowed[] = {
     SYS_faccessat2,
 #endif
     // The process itself. Signals can be handled, not sent.
-    SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_restart_syscall, SYS_getpid, SYS_getuid, SYS_geteuid, SYS_getgid,
-    SYS_getegid, SYS_set_tid_address, SYS_set_robust_list, SYS_futex, SYS_exit, SYS_exit_group,
+    SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_restart_syscall, SYS_getpid, SYS_getuid, SYS_geteuid,
+    SYS_getgid, SYS_getegid, SYS_set_tid_address, SYS_set_robust_list, SYS_futex, SYS_exit, SYS_exit_group,
     // Time and chance.
     SYS_clock_gettime, SYS_clock_nanosleep, SYS_gettimeofday, SYS_nanosleep, SYS_getrandom,
 #ifdef SYS_rseq
