@@ -50,6 +50,8 @@ struct SessionSettings: Sendable {
     // Any peer may call `disconnectPeerFromAllPeers(_:)`.
     configuration.removals = .members
     configuration.relaying = RelayQuotas()
+    // Peers find one another on one network, or over Bluetooth.
+    configuration.refusalEndsMembers = true
     if let transports {
       configuration.transports.removeAll { !transports.contains($0) }
     } else {

@@ -57,6 +57,8 @@ final class SessionRun: @unchecked Sendable {
     configuration.discovers = settings.isOnLoopback
     // A peer that one invites is connected with all, over another peer where there is no other way.
     configuration.relaying = RelayQuotas()
+    // Peers find one another on one network, or over Bluetooth.
+    configuration.refusalEndsMembers = true
     let presence: LocalDevice.Presence
     switch core.identity {
     case .ofDevice:

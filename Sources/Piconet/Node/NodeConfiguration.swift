@@ -152,6 +152,11 @@ public struct NodeConfiguration: Sendable {
   /// Whether members move automatically to a transport that comes earlier in `transports`, when one leads to them.
   /// Default true.
   public var movesBetweenTransports = true
+  /// Whether a member whose connection was closed is gone as soon as its host refuses where the member has said that it
+  /// listens, about a second later. Set it where nothing translates addresses between the peers, as on one network:
+  /// a translator refuses for a node that lives. Default false: only a host that this node has dialled, or sees
+  /// advertised, is believed; the others count until `disconnectTimeout`.
+  public var refusalEndsMembers = false
   /// The transports that may be used, in order of preference; what is not named is neither dialled nor listened on.
   /// Default: a common IP network, then L2CAP, RFCOMM and LE. Those that this machine lacks are left out automatically.
   /// With `relay`, which is the last if it is named, members that no other one leads to are reached over members that
@@ -234,6 +239,7 @@ public struct NodeConfiguration: Sendable {
     configuration.streamLimit = streamLimit
     configuration.disconnectTimeout = disconnectTimeout
     configuration.movesBetweenTransports = movesBetweenTransports
+    configuration.refusalEndsMembers = refusalEndsMembers
     configuration.handshakeTimeout = patience.handshake
     configuration.leaveTimeout = patience.leave
     do throws(InvalidConfiguration) {
