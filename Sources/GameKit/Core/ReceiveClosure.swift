@@ -22,9 +22,11 @@ struct ReceiveClosure: @unchecked Sendable {
     case let closure as @Sendable (Data, String, GKSession) -> Void:
       call = { data, peer, session, _ in closure(data, peer, session) }
     case let closure as WithContext:
+      // Unsafe: only the main thread calls it.
       nonisolated(unsafe) let closure = closure
       call = { closure($0, $1, $2, $3) }
     case let closure as Plain:
+      // Unsafe: only the main thread calls it.
       nonisolated(unsafe) let closure = closure
       call = { data, peer, session, _ in closure(data, peer, session) }
     default: return nil

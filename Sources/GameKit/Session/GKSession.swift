@@ -103,8 +103,8 @@ open class GKSession: NSObject, @unchecked Sendable {
   /// Sets the object that gets the data that peers send, in place of the previous one; nil: none, and the data is
   /// dropped. What comes before the first handler is set waits for it, up to 1 MiB.
   /// - Parameters:
-  ///   - handler: an object of a class that conforms to `GKSessionDataReceiveHandler`, not retained; or a closure. For any other
-  ///     object the delegate is told `didFailWithError` with `invalidParameterError`.
+  ///   - handler: an object of a class that conforms to `GKSessionDataReceiveHandler`, not retained; or a closure. For
+  ///     any other object the delegate is told `didFailWithError` with `invalidParameterError`.
   ///   - context: handed to the handler with each message.
   @_disfavoredOverload  // The compiler takes a closure for an `Any` otherwise.
   open func setDataReceiveHandler(_ handler: Any!, withContext context: UnsafeMutableRawPointer!) {

@@ -11,8 +11,8 @@ import Piconet
 ///
 /// Source: `MCSession` of Multipeer Connectivity.
 ///
-/// Unchecked, since it may be subclassed: what is here changes under the core's locks, and a subclass is responsible for
-/// variables that it adds. It repeats the words, or the compiler warns.
+/// Unchecked, since it may be subclassed: what is here changes under the core's locks, and a subclass is responsible
+/// for variables that it adds. It repeats the words, or the compiler warns.
 open class MCSession: NSObject, @unchecked Sendable {
   /// The longest reliable message in bytes: 16 MiB. `sendResource` takes more.
   public static let messageLimit = 16 << 20
