@@ -135,10 +135,15 @@ struct EventLineTests {
 
   @Test("every line is JSON as Foundation reads it, and the texts survive")
   func isJSON() throws {
-    let hostile = "\u{0}\u{1}\n\r\t\u{1B}[2J\"\\/\u{7F}\u{9B}\u{2028}\u{2029}é🌅\u{FFFD}\u{10FFFF}"
+    let hidden = "\u{202E}\u{202A}\u{2066}\u{200F}\u{200B}\u{FEFF}\u{AD}\u{2028}\u{2029}\u{E0041}"
+    let hostile = hidden + "\u{0}\u{1}\n\r\t\u{1B}[2J\"\\/\u{7F}\u{9B}\u{2028}\u{2029}é🌅\u{FFFD}\u{10FFFF}"
     let line = EventLine.text(.skipped(.init(file: hostile, reason: "exists")))
     #expect(line.last == "\n")
     #expect(!line.dropLast().unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })
+    // None of those that reorder or hide text, such as U+202E, even where a person looks at the lines.
+    let kinds: [Unicode.GeneralCategory] = [.format, .lineSeparator, .paragraphSeparator]
+    #expect(!line.unicodeScalars.contains { kinds.contains($0.properties.generalCategory) })
+    #expect(line.contains(#"\u202e\u202a\u2066"#) && line.contains(#"\udb40\udc41"#))
     let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
     #expect(object == ["event": "skipped", "file": hostile, "reason": "exists"])
     for event in examples { _ = try JSONSerialization.jsonObject(with: Data(EventLine.text(event).utf8)) }

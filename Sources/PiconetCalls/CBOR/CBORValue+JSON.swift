@@ -1,7 +1,8 @@
 extension CBORValue {
   /// The item as JSON on one line (RFC 8259), as RFC 8949, 6.1 converts it: bytes are base64url without padding, tags
   /// are left out, and numbers that JSON has no word for, like values that are neither true nor false, are null. Keys
-  /// that are no text are written as one. Control characters are escaped, and all else stays as it is.
+  /// that are no text are written as one. Control characters are escaped, and so are those that reorder or hide text
+  /// (U+202E and its kind); all else stays as it is.
   public var json: String {
     var text = ""
     write(into: &text)
@@ -53,13 +54,25 @@ extension CBORValue {
       case "\n": text += "\\n"
       case "\r": text += "\\r"
       case "\t": text += "\\t"
-      case "\u{00}"..."\u{1F}", "\u{7F}"..."\u{9F}":
-        let digits = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: text.unicodeScalars.append(scalar)
+      default:
+        guard isHidden(scalar) else {
+          text.unicodeScalars.append(scalar)
+          continue
+        }
+        for unit in String(Character(scalar)).utf16 {
+          let digits = String(unit, radix: 16)
+          text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
       }
     }
     text += "\""
+  }
+
+  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: true
+    default: false
+    }
   }
 
   /// The bytes that a base64url text without padding stands for; nil if it is none.

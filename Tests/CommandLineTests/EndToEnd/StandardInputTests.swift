@@ -23,9 +23,11 @@ struct StandardInputTests {
       #expect(plain.events("stored").first?["file"] as? String == "-")
       #expect(try scene.isSame(photo, scene.into + "/stdin.jpg"))
       let named = try scene.start(
-        "imagesend", ["--to", "Kitchen", "--as", "letter.jpg", "-", photo, "-"], state: "sender",
+        "imagesend", ["--to", "Kitchen", "--json", "--as", "letter.jpg", "-", photo, "-"], state: "sender",
         input: try scene.photo("b.jpg"))
       #expect(await named.end() == 0, "\(named.error)")
+      #expect(named.events("stored").contains { $0["file"] as? String == "letter.jpg" }, "\(named.output)")
+      #expect(!named.events("stored").contains { $0["file"] as? String == "-" }, "\(named.output)")
       #expect(try Set(scene.received()) == ["stdin.jpg", "letter.jpg", "a.jpg"])
       #expect(temporaries(scene.folder.path) == [])
     }

@@ -162,15 +162,17 @@ struct FileWalk: Sendable {
   }
 
   private mutating func input(_ input: Input, _ operand: LocalPath) throws(GatheringFailure) -> Step {
+    // What the person calls it is what they look for in a report.
+    let shown = input.name ?? operand
     let found: Found
     do throws(GatheringFailure) {
       found = try Self.inspect(input.content, try Self.status(of: input.content))
     } catch {
-      throw GatheringFailure(path: operand, reason: error.reason)
+      throw GatheringFailure(path: shown, reason: error.reason)
     }
-    guard found.kind != nil || options.any else { throw GatheringFailure(path: operand, reason: found.reason) }
+    guard found.kind != nil || options.any else { throw GatheringFailure(path: shown, reason: found.reason) }
     let name = input.name ?? LocalPath("stdin" + (found.kind.map { ".\($0.fileExtension)" } ?? ""))
-    return step(operand, found, folder: Folder(), siblings: nil, name: name, content: input.content)
+    return step(shown, found, folder: Folder(), siblings: nil, name: name, content: input.content)
   }
 
   /// A file that was not named: it is sent if it is what its name says, and nothing is said if not.

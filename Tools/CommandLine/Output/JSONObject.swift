@@ -4,8 +4,8 @@ import PiconetCalls
 struct JSONObject {
   private var text = "{"
 
-  /// Control characters, the quote and the backslash are escaped; all else stays as it is, in UTF-8. So a line never
-  /// contains a newline, and U+2028 does not end a line in JSON.
+  /// Control characters, those that reorder or hide text, the quote and the backslash are escaped; all else stays as it
+  /// is, in UTF-8. So a line never contains a newline, and can be looked at in a terminal.
   mutating func add(_ name: StaticString, _ value: String) {
     begin(name)
     append(value)
