@@ -21,7 +21,13 @@ struct HelpTextTests {
   }
 
   @Test("--version") func version() {
-    #expect(ProgramVersion.text(program: "imagesend").hasPrefix("imagesend (Piconet) 0.1.0\n"))
+    let text = ProgramVersion.text(program: "imagesend")
+    #expect(text.hasPrefix("imagesend (Piconet) 0.1.0\n"))
+    // BlueZ's library, libbluetooth, makes the whole GPL.
+    let binary = try? Data(contentsOf: URL(filePath: ToolProcess.path(of: "piconet")))
+    let hasLibrary = binary?.range(of: Data("libbluetooth.so".utf8)) != nil
+    #expect(binary != nil && text.contains("License GPL-3.0-or-later: ") == hasLibrary)
+    #expect(text.contains("License Apache-2.0: ") != hasLibrary)
   }
 }
 
@@ -40,7 +46,8 @@ private let imagesendHelp = """
                               sight, or to those you pick
         --address=ADDRESS     connect to this address instead of searching, as in
                               192.0.2.7:4000, [::1]:4000 or, over Bluetooth,
-                              00:11:22:33:44:55
+                              00:11:22:33:44:55; a known device that answers is
+                              sent to; with --to only that one
         --fingerprint=F       the key that has to answer, as 'imagerecv
                               --fingerprint' shows it there; its device is known
                               once it has accepted

@@ -52,7 +52,14 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
           """,
         .value(name: "\(Visibility.choices)|TIME") { (arguments, value) throws(UnacceptableValue) in
           arguments.visibleTime = OptionNumbers.isTime(value.bytes) ? try OptionNumbers.seconds(value) : nil
-          arguments.visible = arguments.visibleTime == nil ? try Visibility(value) : .all
+          if arguments.visibleTime != nil {
+            arguments.visible = .all
+          } else if let word = Visibility(rawValue: value.text) {
+            arguments.visible = word
+          } else {
+            let words = Visibility.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+            throw .because("expected \(words) or a TIME greater than 0 with its unit, such as 90s, 10m or 2h")
+          }
         }),
       Option(
         "service", help: "run as a service of the session (see systemd's imagerecv.service)",
