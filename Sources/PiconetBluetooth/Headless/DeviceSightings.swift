@@ -16,7 +16,7 @@ struct DeviceSightings {
     let node = NodeID(peer: sighting.peer, incarnation: sighting.incarnation)
     guard ofDevices[node]?[device] != sighting else { return nil }
     ofDevices[node, default: [:]][device] = sighting
-    return sighting(of: node)
+    return merged(node)
   }
 
   /// - Returns: whether it was there.
@@ -24,7 +24,7 @@ struct DeviceSightings {
 
   mutating func removeAll() { ofDevices = [:] }
 
-  private func sighting(of node: NodeID) -> Sighting? {
+  private func merged(_ node: NodeID) -> Sighting? {
     let all = (ofDevices[node] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
     guard var merged = all.first else { return nil }
     for sighting in all.dropFirst() {

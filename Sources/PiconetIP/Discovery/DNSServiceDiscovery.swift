@@ -137,12 +137,12 @@ public final class DNSServiceDiscovery: Discovery {
   /// The browser has found or lost something; whether it belongs to our session is decided here.
   func browsed(_ change: BrowserReport, _ interfaces: InterfaceTable) {
     guard isSearching else { return }
-    report(
-      sightings.apply(change) {
-        interfaces.name(of: $0)
-      } isLoopback: {
-        interfaces.interfaces[$0]?.isLoopback ?? false
-      })
+    report(sightings.apply(change, interfaces))
+  }
+
+  /// The addresses of this host have changed.
+  func interfacesChanged(_ interfaces: InterfaceTable) {
+    if isSearching { report(sightings.interfacesChanged(interfaces)) }
   }
 
   private static func peerText(of advertisement: NodeAdvertisement) -> PeerText {

@@ -182,6 +182,7 @@ public final class MulticastDNSEndpoint {
       if sockets.mayAnswer(on: id) { for discovery in discoveries { discovery.interfaceAppeared(id, traits) } }
       perform(browser?.interfaceAppeared(id, traits, at: now))
     }
+    for discovery in discoveries { discovery.interfacesChanged(monitor.table) }
     setTimer()
   }
 

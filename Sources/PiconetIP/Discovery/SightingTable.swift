@@ -15,7 +15,8 @@ struct SightingTable {
     var key: Key
     /// Smaller than those of instances that came later.
     var number = 0
-    var name: String
+    /// Those of all its texts, the first one's first.
+    var names: [String]
     var info: [String: String]
     var endpoints: [ResolvedInstance.Endpoint]
   }
@@ -23,7 +24,8 @@ struct SightingTable {
   let sessionID: String
   /// Ourselves, in every incarnation that this process advertised.
   private var own: Key?
-  private var instances: [DomainName: Instance] = [:]
+  /// One for each key that the texts of an instance name: any device can send another text.
+  private var instances: [DomainName: [Instance]] = [:]
   private var nextNumber = 0
   private var reported: [Key: Sighting] = [:]
 
@@ -32,40 +34,42 @@ struct SightingTable {
   /// - Returns: `gone` if we had taken ourselves for another peer.
   mutating func setOwn(peer: PeerID, incarnation: Incarnation) -> [DiscoveryReport] {
     own = Key(peer: peer, incarnation: incarnation)
-    instances = instances.filter { $0.value.key != own }
+    instances = instances.mapValues { $0.filter { $0.key != own } }
     guard let own, reported.removeValue(forKey: own) != nil else { return [] }
     return [.gone(peer, incarnation)]
   }
 
-  mutating func apply(
-    _ report: BrowserReport, interfaceName: (UInt32) -> String?, isLoopback: (UInt32) -> Bool
-  ) -> [DiscoveryReport] {
+  mutating func apply(_ report: BrowserReport, _ interfaces: InterfaceTable) -> [DiscoveryReport] {
     let name: DomainName
-    var instance: Instance?
+    var found: [Instance] = []
     switch report {
     case .resolved(let resolved), .updated(let resolved):
       name = resolved.name
-      instance = read(resolved)
+      found = read(resolved)
     case .removed(let removed): name = removed
     }
-    let former = instances[name]
-    let before = former?.key
-    if var new = instance {
-      if let former, former.key == new.key {
-        new.number = former.number
+    let former = instances[name] ?? []
+    for index in found.indices {
+      if let before = former.first(where: { $0.key == found[index].key }) {
+        found[index].number = before.number
       } else {
-        new.number = nextNumber
+        found[index].number = nextNumber
         nextNumber += 1
       }
-      instances[name] = new
-    } else {
-      instances[name] = nil
     }
+    instances[name] = found.isEmpty ? nil : found
+    return changes(of: Set((former + found).map(\.key)), interfaces)
+  }
+
+  /// The addresses of the system's interfaces have changed, and with them what may be dialled.
+  mutating func interfacesChanged(_ interfaces: InterfaceTable) -> [DiscoveryReport] {
+    changes(of: Set(instances.values.joined().map(\.key)), interfaces)
+  }
+
+  private mutating func changes(of keys: Set<Key>, _ interfaces: InterfaceTable) -> [DiscoveryReport] {
     var reports: [DiscoveryReport] = []
-    for key in Set([before, instance?.key].compactMap { $0 }).sorted(by: {
-      ($0.peer, $0.incarnation.rawValue) < ($1.peer, $1.incarnation.rawValue)
-    }) {
-      let sighting = sighting(of: key, interfaceName: interfaceName, isLoopback: isLoopback)
+    for key in keys.sorted(by: { ($0.peer, $0.incarnation.rawValue) < ($1.peer, $1.incarnation.rawValue) }) {
+      let sighting = sighting(of: key, interfaces)
       guard sighting != reported[key] else { continue }
       reported[key] = sighting
       reports.append(sighting.map { .seen($0) } ?? .gone(key.peer, key.incarnation))
@@ -73,66 +77,90 @@ struct SightingTable {
     return reports
   }
 
-  private func read(_ resolved: ResolvedInstance) -> Instance? {
-    guard let text = PeerText(strings: resolved.text), text.session == sessionID, let peer = PeerID(bytes: text.peer)
-    else {
-      return nil
+  private func read(_ resolved: ResolvedInstance) -> [Instance] {
+    var found: [Instance] = []
+    for strings in [resolved.text] + resolved.otherTexts.prefix(Self.textLimit) {
+      guard let text = PeerText(strings: strings), text.session == sessionID, let peer = PeerID(bytes: text.peer)
+      else { continue }
+      let key = Key(peer: peer, incarnation: Incarnation(rawValue: text.incarnation))
+      if key == own { continue }
+      if let index = found.firstIndex(where: { $0.key == key }) {
+        found[index].names.append(text.name)
+      } else {
+        found.append(Instance(key: key, names: [text.name], info: text.info, endpoints: resolved.endpoints))
+      }
     }
-    let key = Key(peer: peer, incarnation: Incarnation(rawValue: text.incarnation))
-    if key == own { return nil }
-    return Instance(key: key, name: text.name, info: text.info, endpoints: resolved.endpoints)
+    return found
   }
 
-  private func sighting(
-    of key: Key, interfaceName: (UInt32) -> String?, isLoopback: (UInt32) -> Bool
-  ) -> Sighting? {
-    // Any device can advertise another's key. The first instance supplies name and info, and all take turns with their
-    // addresses: many invented ones of one instance keep out none of the peer's. The last place is that of the instance
-    // that came last, so many earlier ones don't either.
-    let matching = instances.values.filter { $0.key == key }.sorted { $0.number < $1.number }
+  /// How many further texts of an instance are read.
+  private static let textLimit = 8
+
+  /// Who has told of addresses: the host that sent the packet, or, where that is not known, an instance.
+  private enum Origin: Hashable {
+    case host(IPAddress)
+    case instance(Int)
+  }
+
+  private func sighting(of key: Key, _ interfaces: InterfaceTable) -> Sighting? {
+    // Any device can advertise another's key. The first instance supplies name and info, and all who tell of addresses
+    // take turns with them: many invented ones of one device keep out none of the peer's. The last place is that of the
+    // instance that came last, so many earlier ones don't either.
+    let matching = instances.values.joined().filter { $0.key == key }.sorted { $0.number < $1.number }
     guard let first = matching.first else { return nil }
-    let ofEach = matching.map { addresses(of: $0, interfaceName: interfaceName, isLoopback: isLoopback) }
-    var texts: [String] = []
-    for turn in 0..<(ofEach.lazy.map(\.count).max() ?? 0) {
-      for text in ofEach.compactMap({ turn < $0.count ? $0[turn] : nil })
-      where !texts.contains(text) && texts.count < Self.addressLimit {
-        texts.append(text)
+    var origins: [Origin] = []
+    var told: [Origin: [String]] = [:]
+    var newest: String?
+    for instance in matching {
+      let addresses = addresses(of: instance, interfaces)
+      newest = addresses.first?.text ?? newest
+      for (text, origin) in addresses {
+        if told[origin] == nil { origins.append(origin) }
+        told[origin, default: []].append(text)
+      }
+    }
+    var texts: [(text: String, origin: Origin)] = []
+    for turn in 0..<(told.values.lazy.map(\.count).max() ?? 0) {
+      for origin in origins {
+        guard let list = told[origin], turn < list.count, texts.count < Self.addressLimit,
+          !texts.contains(where: { $0.text == list[turn] })
+        else { continue }
+        texts.append((list[turn], origin))
       }
     }
     if texts.isEmpty { return nil }
-    if let newest = ofEach.last(where: { !$0.isEmpty })?.first, !texts.contains(newest) {
-      texts[texts.count - 1] = newest
+    if let newest, !texts.contains(where: { $0.text == newest }) {
+      texts[texts.count - 1] = (newest, origins.last { told[$0]?.contains(newest) == true } ?? origins[0])
     }
-    return Sighting(
-      peer: key.peer, incarnation: key.incarnation, name: first.name, info: first.info,
-      addresses: texts.map { TransportAddress(kind: .tcp, text: $0) },
-      otherNames: Sighting.otherNames(matching.map(\.name)))
-  }
-
-  /// Best first.
-  private func addresses(
-    of instance: Instance, interfaceName: (UInt32) -> String?, isLoopback: (UInt32) -> Bool
-  ) -> [String] {
-    var ranked: [(rank: Int, endpoint: ResolvedInstance.Endpoint)] = []
-    for endpoint in instance.endpoints {
-      if let rank = Self.rank(endpoint, isLoopback: isLoopback(endpoint.interface.index)) {
-        ranked.append((rank, endpoint))
+    var sighting = Sighting(
+      peer: key.peer, incarnation: key.incarnation, name: first.names[0], info: first.info,
+      addresses: texts.map { TransportAddress(kind: .tcp, text: $0.text) },
+      otherNames: Sighting.otherNames(matching.flatMap(\.names)))
+    for (text, origin) in texts {
+      if case .host(let host) = origin {
+        sighting.origins[TransportAddress(kind: .tcp, text: text)] = host.description
       }
     }
-    ranked.sort {
-      ($0.rank, $0.endpoint.interface.index, $0.endpoint.address) < (
-        $1.rank, $1.endpoint.interface.index, $1.endpoint.address
-      )
-    }
-    return ranked.compactMap { Self.text($0.endpoint, interfaceName: interfaceName) }
+    return sighting
   }
 
-  /// Best first: loopback (same host), IPv6, IPv4, link-local. Nil: an address that may not be claimed on the interface
-  /// where it was heard.
-  private static func rank(_ endpoint: ResolvedInstance.Endpoint, isLoopback: Bool) -> Int? {
-    let address = endpoint.address
-    guard address.isUnicast, address.isLoopback == isLoopback else { return nil }
-    if isLoopback { return 0 }
+  /// Best first; of equally good ones those of the latest service.
+  private func addresses(of instance: Instance, _ interfaces: InterfaceTable) -> [(text: String, origin: Origin)] {
+    var ranked: [(rank: Int, place: Int, endpoint: ResolvedInstance.Endpoint)] = []
+    for (place, endpoint) in instance.endpoints.enumerated() where interfaces.mayDial(endpoint) {
+      ranked.append((Self.rank(endpoint.address), place, endpoint))
+    }
+    ranked.sort { ($0.rank, $0.endpoint.interface.index, $0.place) < ($1.rank, $1.endpoint.interface.index, $1.place) }
+    return ranked.compactMap { ranked in
+      Self.text(ranked.endpoint, interfaceName: interfaces.name).map { text in
+        (text, ranked.endpoint.origin.map(Origin.host) ?? .instance(instance.number))
+      }
+    }
+  }
+
+  /// Best first: loopback (same host), IPv6, IPv4, link-local.
+  private static func rank(_ address: IPAddress) -> Int {
+    if address.isLoopback { return 0 }
     if address.isLinkLocal { return address.isIPv6 ? 3 : 4 }
     return address.isIPv6 ? 1 : 2
   }

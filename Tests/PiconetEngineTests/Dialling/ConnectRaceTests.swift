@@ -57,6 +57,7 @@ struct ConnectRaceTests {
     #expect(race.next(at: seconds(0))?.kind == .tcp)
     race.answeredByStranger(.tcp, [tcp("1")], at: "1", LinkFailure(.authentication))
     #expect(race.next(at: Instant(nanoseconds: 900_000_000))?.addresses == [tcp("2")])
+    #expect(race.next(at: seconds(1))?.addresses == [tcp("3")])
     #expect(race.next(at: seconds(1))?.kind == .l2cap)
   }
 
@@ -106,7 +107,7 @@ struct ConnectRaceTests {
     while let time = dialled.isEmpty ? seconds(0) : race.nextDeadline, time < seconds(1) {
       while let next = race.next(at: time) { dialled += next.addresses }
     }
-    #expect(dialled.count == 17 && (dialled.firstIndex(of: tcp("other")) ?? 17) < 6)
+    #expect((dialled.firstIndex(of: tcp("other")) ?? 17) < 6)
   }
 
   @Test("ten thousand nodes of the key take half of the room, and none of the wanted node's")
@@ -129,7 +130,7 @@ struct ConnectRaceTests {
     // Where the radio is taken by the first one it is dialled again after that.
     race.failed(.l2cap, [places[1]], LinkFailure(.busy))
     race.failed(.l2cap, [places[0], places[2]], LinkFailure(.timedOut), at: "a/1")
-    for address in [places[2], places[1], places[0]] {
+    for address in [places[2], places[0], places[1]] {
       let dial = race.next(at: seconds(3))
       #expect(dial?.addresses == [address])
       race.failed(.l2cap, [address], LinkFailure(.hostDown))

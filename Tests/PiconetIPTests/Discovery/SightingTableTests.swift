@@ -21,12 +21,22 @@ import Testing
       })
   }
 
-  static func apply(_ report: BrowserReport, to table: inout SightingTable) -> [DiscoveryReport] {
-    table.apply(report) {
-      [1: "lo", 2: "eth0"][$0]
-    } isLoopback: {
-      $0 == 1
+  /// lo, and eth0 in networks of which the tests use addresses.
+  static let interfaces: InterfaceTable = {
+    var table = InterfaceTable()
+    table.apply(.link(.init(index: 1, name: "lo", flags: 0x49)))
+    table.apply(.link(.init(index: 2, name: "eth0", flags: 0x1041)))
+    table.apply(.address(index: 1, .v4(0x7F00_0001), prefix: 8, isUsable: true))
+    for (address, prefix) in [
+      (IPAddress.v4(0x0A00_00FE), 8), (.v4(0xC0A8_01FE), 24), (.v6(high: 0xFD00_0000_0000_0000, low: 0xFE), 64),
+    ] {
+      table.apply(.address(index: 2, address, prefix: prefix, isUsable: true))
     }
+    return table
+  }()
+
+  static func apply(_ report: BrowserReport, to table: inout SightingTable) -> [DiscoveryReport] {
+    table.apply(report, interfaces)
   }
 
   @Test func addressesAreBestFirstOnceAndOnlyWhereTheyBelong() throws {
