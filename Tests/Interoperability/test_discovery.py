@@ -223,7 +223,7 @@ def test_other_key_at_the_address(place: Place):
 
 
 def test_silence_at_the_address(place: Place):
-    """nor does one that leads to somebody who takes connections and says nothing: Bob is reached after 3 s"""
+    """nor does one that leads to somebody who takes connections and says nothing: Bob is reached beside it"""
     with spoofed_first(place, timeout=20) as (bob, server, _):
         assert take_photo(server, bob) == b"photo"
 
@@ -246,6 +246,64 @@ def test_address_after_the_wrong_one(place: Place):
         assert is_dialled(server), f"Bob's own address is not dialled: {sender.error_text()}"
         assert take_photo(server, bob) == b"photo"
         assert sender.wait() == 0, sender.error_text()
+
+
+def pretended(bob: Node, **changes) -> Node:
+    """A node that nobody has, which tells the same of itself as Bob's, but for these."""
+    facts = {"identity": bob.identity, "name": bob.name, "session_id": bob.session_id, "incarnation": bob.incarnation}
+    return types.SimpleNamespace(**(facts | changes))
+
+
+def spoofs(bob: Node, port: int, wrong: int) -> dict[str, list[bytes]]:
+    """Field by field, packets with another value than Bob's own, who listens at `port`; whoever sends them listens at `wrong`."""
+    spoofed = {"host": "spoof", "address": "127.0.0.3"}
+    later = pretended(bob, incarnation=bob.incarnation ^ 1)
+    return {
+        "incarnation": [mdns.service(later, wrong, label="A", **spoofed)],
+        "many incarnations": [mdns.service(pretended(bob, incarnation=number), wrong, label=f"A{number}", **spoofed)
+                              for number in random.sample(range(1, 1 << 60), 5)],
+        "address": [mdns.service(bob, wrong, label="A", **spoofed)],
+        "port": [mdns.service(bob, wrong, address="127.0.0.2")],
+        "target": [mdns.service(bob, wrong, **spoofed)],
+        "text": [mdns.service(later, port, address="127.0.0.2")],
+        "goodbye": [mdns.service(bob, port, seconds=0, address="127.0.0.2")],
+        "time to live": [mdns.service(bob, port, seconds=1, address="127.0.0.2")],
+        "name": [mdns.service(later, wrong, label="A", called="Mary", **spoofed)],
+        "info": [mdns.service(bob, wrong, label="A", info={"role": "relay"}, **spoofed)],
+    }
+
+
+@may_take(900)
+def test_unauthenticated_fields(place: Place):
+    """whatever somebody on the link tells of Bob, ten times a second, with whatever field another than Bob's: imagesend reaches Bob, by name
+    and by fingerprint, each time"""
+    bob, photo = Node(name="Bob"), place.folder / "photo.jpg"
+    photo.write_bytes(b"photo")
+    meetings.known_to_sender(place, bob)
+    hostile, honest = mdns.Neighbour(source="127.0.0.3"), mdns.Neighbour(source="127.0.0.2")
+    with socket.create_server(("127.0.0.2", 0)) as server, socket.create_server(("127.0.0.3", 0)) as wrong:
+        port = server.getsockname()[1]
+        own = mdns.service(bob, port, address="127.0.0.2")
+        for field, packets in spoofs(bob, port, wrong.getsockname()[1]).items():
+            for number in range(times(2, 6)):
+                whom = ("--to", "Bob") if number % 2 == 0 else ("--fingerprint", bob.identity.fingerprint)
+                sender = place.sender(None, *whom, "--timeout", "10", photo)
+                began, until, next_own = None, time.monotonic() + 20, 0.0
+                while not is_dialled(server) and sender.is_running:
+                    now = time.monotonic()
+                    assert now < until, (field, sender.error_text())
+                    if now >= next_own:
+                        honest.say(own)
+                        next_own = now + 1.0
+                    for packet in packets:
+                        hostile.say(packet)
+                    if began is None and any(event["event"] == "connecting" for event in sender.new_events()):
+                        began = time.monotonic()
+                    time.sleep(0.1)
+                assert is_dialled(server), (field, sender.error_text())
+                assert time.monotonic() - (began or time.monotonic()) < 2.5, field
+                assert take_photo(server, bob) == b"photo", field
+                assert sender.wait() == 0, (field, sender.error_text())
 
 
 def called_otherwise(node: Node, port: int, name: str) -> bytes:

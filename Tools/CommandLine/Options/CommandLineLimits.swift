@@ -18,6 +18,8 @@ enum CommandLineLimits {
   /// Peers that imagesend is connected to at once, and files under way to each: these bound its memory.
   static let peersAtOnce = 4
   static let filesAtOnce = 4
+  /// Programs of one device that 'all' means: any device can advertise another's key as often as it likes.
+  static let programsOfDevice = 8
   /// More files may be under way if all of those to a peer together have no more bytes than this.
   static let smallFilesAtOnce = 32
   static let smallBytesAtOnce: Int64 = 8 << 20

@@ -215,11 +215,15 @@ public struct ImageSendProgram: Sendable {
                 try await choice.chosen(takesSeveral: arguments.code == nil)
               }
             await withTaskGroup(of: Void.self) { inner in
-              for peer in peers where search.claim(peer.id) {
-                let connection = PeerConnection(
-                  node: node, place: .peer(peer), console: console, contact: contact, naming: naming, code: code,
-                  announcement: announcement)
-                inner.addTask { await deliver(gathering, over: connection, search, gate, board) }
+              for peers in byKey(peers.filter { search.claim($0.id) }) {
+                let connections = peers.map { peer in
+                  var connection = PeerConnection(
+                    node: node, place: .peer(peer), console: console, contact: contact, naming: naming, code: code,
+                    announcement: announcement)
+                  connection.leavesOutRelays = recipient == .all
+                  return connection
+                }
+                inner.addTask { await deliver(gathering, overEachOf: connections, search, gate, board) }
               }
             }
           } catch {
@@ -230,27 +234,58 @@ public struct ImageSendProgram: Sendable {
     }
   }
 
-  private func deliver(
-    _ gathering: GatheringNotes, over connection: PeerConnection, _ search: PeerSearch, _ gate: TaskGate,
-    _ board: TransferBoard
-  ) async {
-    let isDone: Void? = await gate.run {
-      if let member = await open(connection, gathering, search, board) {
-        await deliver(gathering, to: member, over: connection, search, board)
+  /// Those of one key together, in their order.
+  private func byKey(_ peers: [Peer]) -> [[Peer]] {
+    var groups: [[Peer]] = []
+    for peer in peers {
+      if let index = groups.firstIndex(where: { $0[0].id.peer == peer.id.peer }) {
+        groups[index].append(peer)
+      } else {
+        groups.append([peer])
       }
     }
-    if isDone == nil { await notSent(gathering, to: connection, Delivery.interrupted, board) }
+    return groups
   }
 
-  /// nil if it failed, which has been reported.
+  /// Sends to each program of one device, once. Any device can advertise that it has further ones, so once one of them
+  /// has answered only a few more are tried, and it is no failure that one does not answer.
+  private func deliver(
+    _ gathering: GatheringNotes, overEachOf connections: [PeerConnection], _ search: PeerSearch, _ gate: TaskGate,
+    _ board: TransferBoard
+  ) async {
+    var reached: Set<NodeID> = []
+    for var connection in connections.prefix(CommandLineLimits.programsOfDevice) {
+      if case .peer(let peer) = connection.place, reached.contains(peer.id) { continue }
+      connection.reached = reached
+      let isFirst = reached.isEmpty
+      let isDone: NodeID?? = await gate.run { [connection] in
+        let member = await open(connection, gathering, search, board, isNeeded: isFirst)
+        if let member { await deliver(gathering, to: member, over: connection, search, board) }
+        return member?.id
+      }
+      guard let node = isDone else { return await notSent(gathering, to: connection, Delivery.interrupted, board) }
+      guard let node else { continue }
+      reached.insert(node)
+      _ = search.claim(node)
+    }
+  }
+
+  /// - Parameter isNeeded: whether it is a failure if it does not succeed.
+  /// - Returns: nil if it failed, which has been reported.
   private func open(
-    _ connection: PeerConnection, _ gathering: GatheringNotes, _ search: PeerSearch, _ board: TransferBoard
+    _ connection: PeerConnection, _ gathering: GatheringNotes, _ search: PeerSearch, _ board: TransferBoard,
+    isNeeded: Bool = true
   ) async -> Member? {
     let failure: TransferFailure
     do throws(TransferFailure) {
       return try await connection.open(timeout: arguments.timeout)
     } catch {
       failure = error
+    }
+    if failure.word == PeerConnection.leftOut.word { return nil }
+    if !isNeeded {
+      console.note("\(connection.sentence(failure)): another program of that device was advertised, and not found")
+      return nil
     }
     let mayCome = ReceiverReturn.isPossible(after: failure) || failure.exitCode == .noSuchPeer
     if arguments.wait != nil, mayCome, !Task.isCancelled,

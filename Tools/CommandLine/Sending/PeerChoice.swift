@@ -71,7 +71,18 @@ struct PeerChoice: Sendable {
       guard !matches.isEmpty else { throw await nobody(recipient) }
       return matches
     }
+    if let one = oneDevice(recipient, matches) { return [one] }
     throw ambiguous(recipient, matches)
+  }
+
+  /// The one to connect to where all of these have one key that the person knows or has given; nil: they have not. Any
+  /// device can advertise that key under further names, which must not stop a sending: an invitation tries all of them.
+  private func oneDevice(_ recipient: Recipient, _ peers: [Peer]) -> Peer? {
+    let wanted = keys(recipient)
+    guard let first = peers.first, wanted.contains(first.id.peer),
+      peers.allSatisfy({ $0.id.peer == first.id.peer })
+    else { return nil }
+    return first
   }
 
   /// The keys that the person has given, or knows under the wanted name.
@@ -105,8 +116,11 @@ struct PeerChoice: Sendable {
     guard recipient == .all else {
       return search.preferred(matches.isEmpty ? advertising(recipient, peers) : matches)
     }
-    return matches.filter { !search.isBlocked($0) && search.isSought($0) }
+    return matches.filter { !search.isBlocked($0) && (search.isSought($0) || isKnown($0)) }
   }
+
+  /// Whether its key is known here. What is advertised of it, such as that it is a relay, may be another's word.
+  private func isKnown(_ peer: Peer) -> Bool { known.values.contains { $0.contains(peer.id.peer.description) } }
 
   /// Whether it has this name to the letter, or this key, and does not only advertise the name for its objects.
   private func isCalled(_ peer: Peer, _ recipient: Recipient) -> Bool {

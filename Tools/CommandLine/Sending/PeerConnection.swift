@@ -35,6 +35,10 @@ struct PeerConnection: Sendable {
   /// Whether it is tried again at once, and this is not reported.
   var isAgain = false
   var purpose = Purpose.itself
+  /// Nodes of the same key that have what is sent already: where one of them answers nobody is asked again.
+  var reached: Set<NodeID> = []
+  /// Whether one that only passes on what goes to others is left out: it is for sending to all.
+  var leavesOutRelays = false
   /// Called as soon as the peer's key is proven, on the node's loop.
   var proven: (@Sendable (ProvenMember) -> Void)?
 
@@ -157,8 +161,7 @@ struct PeerConnection: Sendable {
     let attempt = Task {
       await invite(timeout: timer == nil ? timeout : timeout + FirstContact.longestThought) { peer in
         // Before anybody is asked, there or here.
-        if purpose == .relay, !RelayMark.isRelay(peer) { return unfit.change { $0.found(Self.noRelay) } }
-        if purpose == .itself, let other = contact?.mismatch(peer, place) { return unfit.change { $0.found(other) } }
+        if let reason = misfit(peer) { return unfit.change { $0.found(reason) } }
         provenNode.change { $0 = peer.id }
         proven?(peer)
         progress.change { $0 = .proven }
@@ -216,6 +219,15 @@ struct PeerConnection: Sendable {
 
   private static let noRelay = TransferFailure(
     word: "no-relay", message: "it does not relay: 'piconet relay' has to run there", exitCode: .refused)
+  /// It is no failure: nothing more is to be sent there.
+  static let leftOut = TransferFailure(word: "left-out", message: "nothing is sent there", exitCode: .stored)
+
+  /// Why a peer whose key is proven is not what is looked for; nil if it is.
+  private func misfit(_ peer: ProvenMember) -> TransferFailure? {
+    if purpose == .relay { return RelayMark.isRelay(peer) ? nil : Self.noRelay }
+    if let other = contact?.mismatch(peer, place) { return other }
+    return reached.contains(peer.id) || leavesOutRelays && RelayMark.isRelay(peer) ? Self.leftOut : nil
+  }
 
   /// Whether the peer turned out not to be what is looked for, and what ends the attempt then.
   private struct Unfit: Sendable {
