@@ -12,8 +12,8 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     self.number = number
   }
 
-  /// Such as `epoll_create1: Too many open files (EMFILE)`; with the limits that may be the reason, if a thread could not
-  /// be started.
+  /// Such as `epoll_create1: Too many open files (EMFILE)`; with the limits that may be the reason, if a thread could
+  /// not be started.
   public var description: String {
     let text = "\(call): \(Self.text(number))"
     guard call == "pthread_create" else { return text }

@@ -39,8 +39,8 @@ struct ConfinedCallTests {
   }
 
   #if arch(x86_64)
-    /// As asm/unistd_64.h numbers them: those of files by descriptor and by name, memory, one's own signals, who one is,
-    /// time, chance, and what the C library asks at its start.
+    /// As asm/unistd_64.h numbers them: those of files by descriptor and by name, memory, one's own signals, who one
+    /// is, time, chance, and what the C library asks at its start.
     private static let allowed: Set<Int> = [
       0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19, 20, 21, 25, 28, 32, 33, 35, 39, 72, 79, 89, 96, 102,
       104, 107, 108, 158, 201, 202, 217, 218, 219, 228, 230, 257, 262, 267, 269, 273, 292, 318, 334, 439,

@@ -96,7 +96,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let digestMismatch = Code(known: .digestMismatch)
     /// More or fewer bytes than offered.
     public static let sizeMismatch = Code(known: .sizeMismatch)
-    /// The receiving directory is not there, or no longer where it was: it was moved or removed, or another one has taken
+    /// The receiving directory is not there, or no longer where it was: it was moved or removed, or another one is in
     /// its place.
     public static let directoryVanished = Code(known: .directoryVanished)
     /// The receiver doesn't take this kind of content.

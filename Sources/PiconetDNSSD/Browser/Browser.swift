@@ -204,7 +204,7 @@ public struct Browser: Sendable {
     }
   }
 
-  /// The TXT records of an instance: those who have sent them in the order in which they came, of each the newest first.
+  /// The TXT records of an instance: senders in the order in which they came, of each sender the newest first.
   private func texts(of instance: DomainName, on id: InterfaceID) -> [RecordCache.Entry] {
     let entries = cache.entries(instance, .txt, on: id)
     var sources: [RecordCache.Source] = []

@@ -20,7 +20,7 @@ public struct ResolvedInstance: Sendable, Hashable {
   public var text: [[UInt8]]
   /// Those of other TXT records: any device can send one for any instance.
   public var otherTexts: [[[UInt8]]]
-  /// By interface, then service, newest first, then address. One address can appear twice: seen over IPv4 and over IPv6.
+  /// By interface, then service, newest first, then address. One address can appear twice: seen over IPv4 and IPv6.
   public var endpoints: [Endpoint]
 
   public init(name: DomainName, text: [[UInt8]], endpoints: [Endpoint], otherTexts: [[[UInt8]]] = []) {

@@ -10,8 +10,8 @@ extension InterfaceTable {
   /// - IPv4: an address of a network that the interface is on. What lies behind a router is reached by hand.
   /// - IPv6: likewise; a link-local address always, with the interface as its zone; and a global one (2000::/3), since
   ///   by DHCPv6 (RFC 8415) an address does not tell its network.
-  /// - A port below 1024 is dialled only at the address that the packet came from: a device may offer such a port of its
-  ///   own, and does not send others to a neighbour's SSH.
+  /// - A port below 1024 is dialled only at the address that the packet came from: a device may offer such a port of
+  ///   its own, and does not send others to a neighbour's SSH.
   func mayDial(_ endpoint: ResolvedInstance.Endpoint) -> Bool {
     let (address, origin) = (endpoint.address, endpoint.origin)
     guard let interface = interfaces[endpoint.interface.index], address.isUnicast,

@@ -77,7 +77,7 @@ public struct ForgivenessFile: Sendable {
       newest = (try? file.entries())?.last?.number ?? 0
     }
 
-    /// The digits of the acts since the last call, each of which is handed out once; a file that can't be read has none.
+    /// The digits of the acts since the last call, each handed out once; a file that can't be read has none.
     public mutating func take() -> [String] {
       guard let now = try? file.file.version(), now != version, let entries = try? file.entries() else { return [] }
       version = now

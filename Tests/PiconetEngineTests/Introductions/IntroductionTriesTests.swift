@@ -126,7 +126,7 @@ struct IntroductionTriesTests {
     for (number, member) in group.members.enumerated() {
       member.introduces(subject, at: (0..<8).map { place(UInt16(8 * number + $0)) })
     }
-    let dialled = group.answer(subject).dials.first?.addresses
+    let dialled = group.waitWithFailures(.zero, first: group.answer(subject)).dials.flatMap(\.addresses)
     #expect(dialled == (Array(0..<6) + Array(8..<13) + Array(16..<21)).map { "203.0.0.\($0):4711" })
   }
 
@@ -135,19 +135,18 @@ struct IntroductionTriesTests {
     let group = IntroducedEngine(members: 2)
     group.introducer.introduces(subject, timeout: 5_000, at: [place(1), place(3)])
     group.members[1].introduces(subject, timeout: 300_000, at: [place(2), place(3)])
-    let first = group.answer(subject)
-    #expect(first.dials.map(\.addresses) == [["203.0.0.1:4711", "203.0.0.3:4711", "203.0.0.2:4711"]])
-    for dial in first.dials { group.side.take(.dialFailed(dial.id, LinkFailure(.refused))) }
+    let first = group.waitWithFailures(.zero, first: group.answer(subject))
+    #expect(first.dials.flatMap(\.addresses) == ["203.0.0.1:4711", "203.0.0.3:4711", "203.0.0.2:4711"])
     if isTakenBack { group.introducer.receive(.withdrawIntroduction(subject, .left)) }
-    var later = group.side.wait(isTakenBack ? .seconds(2) : .milliseconds(4_900))
-    for dial in later.dials { later += group.side.take(.dialFailed(dial.id, LinkFailure(.refused))) }
+    let wait: Duration = isTakenBack ? .seconds(2) : .milliseconds(4_900)
+    let later = group.waitWithFailures(wait)
     if !isTakenBack {
       let over = group.side.wait(.milliseconds(200))
       #expect(group.introducer.sent(over).answers == [.timedOut])
     }
     let others = ["203.0.0.3:4711", "203.0.0.2:4711"]
-    #expect(later.dials.map(\.addresses) == [isTakenBack ? others : ["203.0.0.1:4711"] + others])
-    #expect(group.side.wait(.seconds(10)).dials.map(\.addresses) == [others])
+    #expect(later.dials.flatMap(\.addresses) == (isTakenBack ? others : ["203.0.0.1:4711"] + others))
+    #expect(group.side.wait(.seconds(10)).dials.flatMap(\.addresses) == others)
   }
 
   @Test("are waited for where there are none, and a new one is dialled at once")
@@ -189,11 +188,8 @@ struct IntroductionTriesTests {
     var count = 0
     for round in 0..<80 {
       let addresses = (0..<8).map { place(UInt16(8 * round + $0)) }
-      let outcome = group.accept(subject, at: addresses)
-      for dial in outcome.dials {
-        count += dial.addresses.count
-        group.side.take(.dialFailed(dial.id, LinkFailure(.refused)))
-      }
+      let outcome = group.waitWithFailures(.zero, first: group.accept(subject, at: addresses))
+      count += outcome.dials.flatMap(\.addresses).count
       group.introducer.receive(.withdrawIntroduction(subject, .left))
     }
     #expect(count == 256)
@@ -210,11 +206,9 @@ struct IntroductionTriesTests {
     let group = IntroducedEngine(members: 2, change)
     var count = 0
     while count < IntroducerBudget.limit {
-      let outcome = group.accept(node(99), at: (0..<8).map { place(UInt16(1_000 + count + $0)) })
-      for dial in outcome.dials {
-        count += dial.addresses.count
-        group.side.take(.dialFailed(dial.id, LinkFailure(.refused)))
-      }
+      let addresses = (0..<8).map { place(UInt16(1_000 + count + $0)) }
+      let outcome = group.waitWithFailures(.zero, first: group.accept(node(99), at: addresses))
+      count += outcome.dials.flatMap(\.addresses).count
       group.introducer.receive(.withdrawIntroduction(node(99), .left))
     }
     return (group, group.introducer, group.members[1])
@@ -256,7 +250,8 @@ struct IntroductionTriesTests {
       member.introduces(subject, at: (0..<8).map { place(UInt16(8 * number + $0)) })
     }
     group.members[2].introduces(subject, at: [somewhere])
-    #expect(group.answer(subject).dials.first?.addresses.contains(somewhereText) == true)
+    let dialled = group.waitWithFailures(.zero, first: group.answer(subject)).dials.flatMap(\.addresses)
+    #expect(dialled.contains(somewhereText))
   }
 
   @Test("to one that is a member already, for a better link, count against who names them, too")
@@ -273,7 +268,7 @@ struct IntroductionTriesTests {
     #expect(group.side.wait(.seconds(1)).dials.isEmpty)
     // What another one has named was tried in that round; what is new is worth one of its own.
     honest.introduces(subject, at: [somewhere, place(3)])
-    #expect(group.side.wait(.seconds(12)).dials.map(\.addresses) == [["203.0.0.3:4711", somewhereText]])
+    #expect(group.side.wait(.seconds(12)).dials.flatMap(\.addresses) == ["203.0.0.3:4711", somewhereText])
   }
 
   @Test("an introducer that tells ever more addresses neither shortens pauses nor uses up what others may cause")
@@ -282,7 +277,7 @@ struct IntroductionTriesTests {
     let hostile = group.members[1]
     var outcome = group.accept(subject, timeout: 300_000)
     for round in 0..<400 {
-      for dial in outcome.dials { group.side.take(.dialFailed(dial.id, LinkFailure(.refused))) }
+      group.waitWithFailures(.zero, first: outcome)
       outcome = hostile.introduces(subject, at: (0..<8).map { place(UInt16(1_000 + 8 * round + $0)) })
       outcome += hostile.receive(.withdrawIntroduction(subject, .left))
       #expect(outcome.dials.count == 0, "\(round)")
@@ -300,7 +295,7 @@ struct IntroductionTriesTests {
       signalStrength: nil)
     group.side.take(.discoveryReported(source: "test", .seen(sighting)))
     let outcome = group.side.command(.invite(.node(subject), context: [], timeout: .seconds(30)), id: 3)
-    #expect(outcome.replies(to: 3) == [] && outcome.dials.map(\.addresses) == [["192.0.2.9:1", somewhereText]])
+    #expect(outcome.replies(to: 3) == [] && outcome.dials.map(\.addresses) == [["192.0.2.9:1"]])
     let played = group.played(subject)
     played.associate(outcome.dials.first?.id)
     let joined = played.crosses()

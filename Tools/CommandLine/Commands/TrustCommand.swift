@@ -132,8 +132,8 @@ enum TrustCommand: Hashable, Sendable {
   }
 }
 
-/// How the person names a known peer: by its name here, as `imagesend --to` takes it, or by 12 digits of its fingerprint
-/// or more.
+/// How the person names a known peer: by its name here, as `imagesend --to` takes it, or by 12 digits or more of its
+/// fingerprint.
 struct PeerReference: Hashable, Sendable {
   let text: String
 

@@ -30,7 +30,8 @@ actor FileFeed {
     return files
   }
 
-  /// The next file; nil at the end, or if the task was cancelled. Meanwhile a thread of the pool waits for the disk, at most one for each receiver.
+  /// The next file; nil at the end, or if the task was cancelled. Meanwhile a thread of the pool waits for the disk, at
+  /// most one for each receiver.
   func next() -> GatheredFile? {
     if Task.isCancelled { return nil }
     if let file = returned.popLast() {
