@@ -21,6 +21,14 @@ struct ConfinedCallTests {
     "/usr/bin", "/usr/lib", "/lib", "/lib64", "/usr/share/perl", "/etc/ld.so.cache", "/dev/null",
   ]
 
+  /// The folder of the Swift library that this process has loaded: the probe is linked with the same one.
+  private static var swiftLibraries: [String] {
+    let maps = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
+    let line = maps.split(separator: "\n").first { $0.hasSuffix("/libswiftCore.so") }
+    guard let path = line.flatMap({ line in line.firstIndex(of: "/").map { line[$0...] } }) else { return [] }
+    return [URL(filePath: String(path)).deletingLastPathComponent().path]
+  }
+
   private func output(_ words: [String], readable: [String] = readable) async throws -> ConfinedProcess.Outcome {
     let process = ConfinedProcess(words: words, readable: readable, variables: ["LC_ALL=C"], time: .seconds(60))
     let folder = try TemporaryFolder()
@@ -95,7 +103,7 @@ struct ConfinedCallTests {
     func foreign() async throws {
       let probe = ToolProcess.path(of: "thumbnail-probe")
       let folder = URL(filePath: probe).deletingLastPathComponent().path
-      let outcome = try await output([probe, "foreign"], readable: Self.readable + [folder])
+      let outcome = try await output([probe, "foreign"], readable: Self.readable + [folder] + Self.swiftLibraries)
       // Some kernels have none of them at all.
       #expect([.died(signal: SIGSYS), .died(signal: SIGSEGV)].contains(outcome), "\(outcome)")
     }

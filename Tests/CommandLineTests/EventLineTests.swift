@@ -72,6 +72,10 @@ private let examples: [ProgramEvent] = [
         + "rfkill unblock bluetooth ('piconet doctor' says more)")),
   .warning(
     .init(
+      reason: "directory",
+      message: "/home/ada/Pictures is another folder than before: what comes is stored there from now on")),
+  .warning(
+    .init(
       reason: "network",
       message: "there is no network here to reach others over ('piconet doctor' says more); looking goes on")),
   .finished(

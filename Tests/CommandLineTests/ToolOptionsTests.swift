@@ -28,15 +28,17 @@ struct ToolOptionsTests {
   @Test("every option of imagesend reaches its argument")
   func imagesend() throws {
     let arguments = try send(
-      "--to=Kitchen", "a.jpg", "--to", "all", "--to=Kitchen", "--address=[::1]:4000", "--session", "s1", "--timeout=2m",
-      "--name=Küche", "--transport=tcp", "--any", "--json", "-qvv", "b")
+      "--to=Kitchen", "a.jpg", "--to", "all", "--to=Kitchen", "--session", "s1", "--timeout=2m", "--name=Küche",
+      "--transport=tcp", "--any", "--json", "-qvv", "b")
     #expect(
       arguments
         == ImageSendArguments(
-          recipients: [.named("Kitchen"), .all], address: .network(HostAndPort(host: "::1", port: 4000)),
-          name: "Küche", session: "s1",
-          timeout: .seconds(120), transport: TransportOptions(choice: .tcp), any: true, json: true,
+          recipients: [.named("Kitchen"), .all], name: "Küche", session: "s1", timeout: .seconds(120),
+          transport: TransportOptions(choice: .tcp), any: true, json: true,
           verbosity: Verbosity(isQuiet: true, detail: 2), operands: ["a.jpg", "b"]))
+    let there = try send("--to=Kitchen", "--address=[::1]:4000", "a.jpg")
+    #expect(there.recipients == [.named("Kitchen")])
+    #expect(there.address == .network(HostAndPort(host: "::1", port: 4000)))
   }
 
   @Test("every option of imagerecv reaches its argument")

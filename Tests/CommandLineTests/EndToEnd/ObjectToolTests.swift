@@ -217,8 +217,8 @@ struct ObjectToolTests {
     try await withLamp { scene, address in
       let cases: [([String], String)] = [
         (["/lamp", "describe", "5", "null"], "\"5\\u001b[31m.\"\n"), (["/lamp", "describe", "[a", "b]"], "\"[ab]\"\n"),
-        // Programs get it as it is; a terminal is shown no override of direction.
-        (["/lamp", "describe", "\u{202E}", "ß"], "\"\u{202E}ß\"\n"),
+        // An override of direction is escaped: a log with it is read on terminals too.
+        (["/lamp", "describe", "\u{202E}", "ß"], "\"\\u202eß\"\n"),
         (["--raw", "/lamp", "describe", "a\"", "b"], "a\"b\n"), (["/lamp", "brighten", "7"], "7\n"),
         (["--", "/lamp", "brighten", "-2"], "5\n"),
         (

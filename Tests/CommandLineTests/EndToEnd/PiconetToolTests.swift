@@ -34,7 +34,7 @@ struct PiconetToolTests {
       // What the node has counted of the connection.
       #expect(ping.output.contains("\nconnection: tcp, round trip min/avg/last = "), "\(ping.output)")
       #expect(ping.output.contains("; sent again 0 B in 0 frames; dropped 0\n"))
-      #expect(ping.output.contains("\nqueued 0 B, ") && ping.output.contains(" to send, "))
+      #expect(!ping.output.contains("not acknowledged"), "\(ping.output)")
       let large = try scene.start("piconet", ["ping", "-c2", "-i10ms", "-s90000", try address(listener)], state: "p")
       #expect(await large.end() == 0, "\(large.error)")
       #expect(large.output.contains("90008 bytes from Kitchen: seq=2"))

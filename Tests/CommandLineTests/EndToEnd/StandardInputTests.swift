@@ -55,7 +55,7 @@ struct StandardInputTests {
       let text = scene.folder.path + "/text"
       try "no photo".write(toFile: text, atomically: true, encoding: .utf8)
       let cases: [([String], String, Int32, String)] = [
-        (["-"], text, 6, "-: not a photo or video"), (["-"], "/dev/null", 6, "-: not a photo or video"),
+        (["-"], text, 6, "-: not a photo or video"), (["-"], "/dev/null", 6, "-: the file is empty"),
         (["-"], scene.folder.path, 6, "Is a directory"), (["--as", "a.jpg", text], text, 2, "give - as the file"),
         (["--as", "a/b.jpg", "-"], text, 2, "without folders"),
       ]

@@ -263,6 +263,13 @@ final class ToolProcess: Sendable {
     await wait { snapshot -> Bool? in isSo(snapshot.output) ? true : snapshot.status == nil ? nil : false } ?? false
   }
 
+  /// Waits until this is true of standard error, whose lines are joined as in `unbrokenError`; false if it never is.
+  func errorShows(_ isSo: @escaping @Sendable (_ error: String) -> Bool) async -> Bool {
+    await wait { snapshot -> Bool? in
+      isSo(Self.unbroken(snapshot.error)) ? true : snapshot.status == nil ? nil : false
+    } ?? false
+  }
+
   /// Waits for the end; nil if it does not come in time.
   func end(within patience: Duration = patience) async -> Int32? { await wait(atMost: patience) { $0.status } }
 
