@@ -137,7 +137,7 @@ struct CompletionTests {
         _piconet_completes_imagesend
         printf '%s\\n' "${COMPREPLY[@]}"
         """)
-    #expect(quoted.output == "Living room\nKitchen\n-rf\n", "\(quoted)")
+    #expect(quoted.output == "all\nLiving room\nKitchen\n-rf\n", "\(quoted)")
   }
 
   @Test("zsh and fish complete them, too, and run none", arguments: [Shell.zsh, .fish])

@@ -23,8 +23,9 @@ struct ConfinedCallTests {
 
   /// The folder of the Swift library that this process has loaded: the probe is linked with the same one.
   private static var swiftLibraries: [String] {
-    let maps = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
-    let line = maps.split(separator: "\n").first { $0.hasSuffix("/libswiftCore.so") }
+    // A file of /proc says that it is empty, so it is read to its end.
+    let maps = (try? FileHandle(forReadingAtPath: "/proc/self/maps")?.readToEnd()) ?? Data()
+    let line = String(decoding: maps, as: UTF8.self).split(separator: "\n").first { $0.hasSuffix("/libswiftCore.so") }
     guard let path = line.flatMap({ line in line.firstIndex(of: "/").map { line[$0...] } }) else { return [] }
     return [URL(filePath: String(path)).deletingLastPathComponent().path]
   }

@@ -262,10 +262,10 @@ def full_table(place: Place, state: str) -> int:
     """Fills the known peers with lines as the program writes them; returns how many there are."""
     meetings.known_to_sender(place, Node(name="Bob"), state)
     path = place.folder / state / "piconet/known-peers"
-    *head, line = path.read_text().splitlines()
+    *head, line, _ = path.read_text().splitlines()
     _, _, *rest = line.split("\t")
     lines = ["\t".join([os.urandom(32).hex(), f"Device {number:04d} {'x' * 50}", *rest]) for number in range(1_023)]
-    path.write_text("\n".join([*head, line, *lines]) + "\n")
+    path.write_text("\n".join([*head, line, *lines, f"piconet-known-peers end {len(lines) + 1}"]) + "\n")
     return len(lines) + 1
 
 
@@ -297,7 +297,7 @@ def test_table_that_cannot_be_written(place: Place):
         program = place.start("piconet", "trust", *words, state="full", before=limited)
         assert program.wait() == 6, program.error_text()
         assert "/known-peers: write: " in program.error_text(), program.error_text()
-    assert path.read_bytes() == before and sorted(os.listdir(path.parent)) == [".known-peers.lock", "identity.pem", "known-peers"]
+    assert path.read_bytes() == before and sorted(os.listdir(path.parent)) == [".known-peers.lock", "identity.pem", "known-peers", "known-peers.former"]
 
 
 def test_no_library_for_a_camera(place: Place):
@@ -555,7 +555,8 @@ def test_damaged_block(place: Place):
     meetings.known_to_sender(place, bob, state="receiver")
     assert place.start("piconet", "trust", "block", "Bob", state="receiver").wait() == 0
     path = place.folder / "receiver/piconet/known-peers"
-    path.write_text(path.read_text().removesuffix("\n") + " \n")
+    *head, line, last = path.read_text().splitlines()
+    path.write_text("\n".join([*head, line + " ", last]) + "\n")
     receiver = place.receiver()
     try:
         link = Link.dial(receiver.address, bob)

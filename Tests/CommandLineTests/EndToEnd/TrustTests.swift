@@ -124,7 +124,8 @@ struct TrustTests {
 
   /// How many questions a receiver has shown.
   private static func questions(_ error: String) -> Int {
-    error.components(separatedBy: "The other screen must show the same.").count - 1
+    // Its last words: what is typed before the prompt is there answers nothing.
+    error.components(separatedBy: "codes [d]iffer: ").count - 1
   }
 
   @Test(
@@ -177,7 +178,8 @@ struct TrustTests {
       receiver.type("y\n")
       let next = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
       #expect(await receiver.shows("Accept?", behind: words), "\(receiver.error)")
-      receiver.type("n\n")
+      // Nothing counts as an answer for a second after a question that was taken back.
+      while await next.end(within: .milliseconds(500)) == nil { receiver.type("n\n") }
       #expect(await next.end() == 4, "\(next.error)")
       #expect(try scene.received().isEmpty)
     }
@@ -265,7 +267,9 @@ struct TrustTests {
       #expect(await slow.shows("Waiting for Kitchen to accept..."), "\(slow.error)")
       // Nobody answers at the receiver.
       #expect(await slow.end() == 5, "no answer is none: \(slow.error)")
-      for (side, words) in [(slow, "Kitchen: no answer in time: "), (receiver, " has gone: cancelled: ")] {
+      for (side, words) in [
+        (slow, "Kitchen: no answer in time: "), (receiver, " has gone, and the question with it: cancelled: "),
+      ] {
         #expect(
           await side.shows(words + "the attempt broke off before both sides had compared the code"), "\(side.error)")
       }

@@ -247,7 +247,9 @@ public struct ImageReceiveProgram: Sendable {
       // Not created here: the name may be mistyped, or what belongs there not be mounted.
       let isMissing = folder.withCString { access($0, F_OK) } != 0 && errno == ENOENT
       let advice = isMissing ? "; imagerecv does not create it, mkdir does" : ""
-      console.fail("directory", "\(name): \(error.message)\(advice)", .localFile)
+      // The library's sentence names the path, too.
+      let message = error.message.hasPrefix("\(name): ") ? error.message : "\(name): \(error.message)"
+      console.fail("directory", message + advice, .localFile)
       return nil
     }
   }
