@@ -3,10 +3,12 @@
 #include "CPiconetSystem.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <time.h>
 
@@ -124,4 +126,9 @@ const char *piconet_error_name(int number) {
 const char *piconet_error_description(int number) {
   const char *text = strerrordesc_np(number);
   return text ? text : "unknown error";
+}
+
+void piconet_refresh_status(int directory, const char *name) {
+  struct statx status;
+  (void)statx(directory, name, AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &status);
 }

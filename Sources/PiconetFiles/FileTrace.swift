@@ -5,6 +5,8 @@
 public enum FileTrace: Hashable, Sendable {
   /// The path below the receiving directory, by the folders that were really used: UTF-8.
   case path([UInt8])
+  /// The path as file systems see it that tell neither letter case nor the two ways to write an accented letter apart.
+  case spelling(String)
   /// The file itself, on file systems that store inode numbers.
   case inode(device: UInt64, number: UInt64)
   /// On other file systems: how many bytes it has, and what they are. Two files with the same content count as one.
@@ -26,11 +28,18 @@ extension IncomingFolder {
     of name: SafeFileName, wanted: SafeFileName, _ identity: FileIdentity?, size: UInt64, _ digest: SHA256Digest
   ) -> [FileTrace] {
     let paths = Set([name, wanted]).map { trace(ofPath: $0) }
-    guard directory.keepsInodes else { return paths + [.size(size), .content(digest)] }
+    guard directory.keepsInodes else {
+      return paths + [name, wanted].map { trace(ofSpelling: $0) } + [.size(size), .content(digest)]
+    }
     return paths + (identity.map { [$0.trace] } ?? [])
   }
 
   func trace(ofPath name: SafeFileName) -> FileTrace { .path(Array(relativePath(of: name).utf8)) }
+
+  /// Two strings are equal if they are canonically equivalent.
+  func trace(ofSpelling name: SafeFileName) -> FileTrace {
+    .spelling(relativePath(of: name).uppercased().lowercased())
+  }
 }
 
 extension FileIdentity {

@@ -391,7 +391,7 @@ public final class IncomingFile {
   /// - Returns: false if it has to stay.
   private func replace(in folder: IncomingFolder, _ digest: SHA256Digest) throws(FileFailure) -> Bool {
     for _ in 0..<Self.replaceTries {
-      let there = try ExistingFile(name, in: folder, of: filesOfSender)
+      let there = try ExistingFile(name, in: folder, of: filesOfSender, ignoresCase: partial.isFoundInOtherCase)
       let hasReplaced = try whileReplacing { () throws(FileFailure) -> Bool? in
         guard let status = try folder.status(of: name) else {
           // It has gone, and may be there again before we are.

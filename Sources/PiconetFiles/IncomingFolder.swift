@@ -1,3 +1,4 @@
+import CPiconetSystem
 import Glibc
 
 /// A folder below a receiving directory, or the directory itself, opened: where a file gets its name. Confined to one
@@ -25,8 +26,12 @@ final class IncomingFolder {
   var exists: Bool { (descriptor.status()?.st_nlink ?? 0) > 0 }
 
   /// What an entry is, symbolic links not followed; nil if there is none.
+  ///
+  /// For a second, the kernel remembers what FUSE said of a file by this name; by another spelling of it the file may
+  /// have been replaced meanwhile. So FUSE is asked again.
   func status(of name: SafeFileName) throws(FileFailure) -> stat? {
     var status = stat()
+    if !directory.keepsInodes { piconet_refresh_status(number, name.text) }
     if fstatat(number, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 { return status }
     let number = errno
     guard number == ENOENT else { throw failure(errno: number, name: name) }

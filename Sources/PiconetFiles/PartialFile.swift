@@ -67,6 +67,12 @@ final class PartialFile {
 
   var isUnnamed: Bool { hiddenName == nil }
 
+  /// Whether its hidden name leads to it in capitals as well: the file system ignores case.
+  var isFoundInOtherCase: Bool {
+    guard let hiddenName else { return false }
+    return faccessat(directory.descriptor.number, hiddenName.text.uppercased(), F_OK, AT_SYMLINK_NOFOLLOW) == 0
+  }
+
   /// Goes on as another unnamed file of a folder, which has the same content.
   func become(_ other: FileDescriptor, of folder: IncomingFolder) {
     if let hiddenName { _ = unlinkat(directory.descriptor.number, hiddenName.text, 0) }

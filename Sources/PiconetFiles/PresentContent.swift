@@ -199,6 +199,8 @@ public final class PresentContent {
     guard opened.result >= 0 else { return nil }
     let file = FileDescriptor(opened.result)
     guard let status = file.status(), FileStamp(status) == candidate.stamp else { return nil }
+    // What the kernel still has of it was read before another spelling of its name may have led to a write.
+    if !folder.directory.keepsInodes { _ = posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED) }
     _ = posix_fadvise(file.number, 0, 0, POSIX_FADV_SEQUENTIAL)
     return file
   }

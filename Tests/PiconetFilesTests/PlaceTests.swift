@@ -19,6 +19,25 @@ import Testing
     }
   }
 
+  @Test(
+    "a file whose name the kernel remembers in another spelling is not replaced",
+    .enabled(if: !MountedDisk.available.isEmpty, "no disk can be mounted here"), arguments: MountedDisk.available)
+  func rememberedSpelling(kind: String) throws {
+    let disk = try MountedDisk(kind)
+    let spellings = ["DCIM/x.jpg", "dcim/X.JPG", "dcim/x.jpg"]
+    try FileManager.default.createDirectory(atPath: disk.path("DCIM"), withIntermediateDirectories: false)
+    try Data([0xEE]).write(to: URL(filePath: disk.path("DCIM/x.jpg")))
+    let directory = try IncomingDirectory(path: disk.path, settings: .test())
+    let files = UsedFiles()
+    for (number, spelling) in spellings.enumerated() {
+      for spelling in spellings { _ = access(disk.path(spelling), F_OK) }
+      _ = try receiveFile(
+        spelling, Array(repeating: UInt8(number), count: 2 + number), in: directory, policy: .overwrite, files)
+    }
+    let names = try FileManager.default.subpathsOfDirectory(atPath: disk.path)
+    #expect(names.filter { $0.lowercased().hasSuffix(".jpg") }.count == 3, "\(names)")
+  }
+
   @Test("on cards", .machine("--adapters 0 --no-daemon --disks"), arguments: Card.all, ConflictPolicy.allCases)
   func onCard(kind: String, policy: ConflictPolicy) throws {
     for way in MeetingPaths.all {
@@ -26,6 +45,18 @@ import Testing
       try PlaceRun(card.path, policy, way).check()
     }
   }
+}
+
+/// Stores a file under a path of the sender.
+private func receiveFile(
+  _ text: String, _ bytes: [UInt8], in directory: IncomingDirectory, policy: ConflictPolicy, _ files: UsedFiles
+) throws -> IncomingOutcome {
+  let parts = text.split(separator: "/").map(String.init)
+  let file = try IncomingFile(
+    in: directory, folder: SafeFolder(bytes: Array(parts.dropLast().joined(separator: "/").utf8)),
+    name: name(try #require(parts.last)), offeredSize: UInt64(bytes.count), policy: policy, of: files)
+  try file.write(bytes)
+  return try file.commit(expectedDigest: digest(bytes))
 }
 
 /// One entry of the table.
@@ -59,7 +90,7 @@ private struct PlaceRun {
         let bytes = Array(repeating: UInt8(number + 1), count: sameSize ? 4 : 4 + number)
         let ruled = try rights(ofReplaced: text, in: top)
         do {
-          switch try receive(text, bytes, in: directory, files) {
+          switch try receiveFile(text, bytes, in: directory, policy: policy, files) {
           case .stored(let file):
             stored.append((file.path, bytes))
             #expect(run == 1 || policy == .skip, label)
@@ -93,17 +124,6 @@ private struct PlaceRun {
     guard file >= 0 else { return false }
     defer { close(file) }
     return write(file, [0xEE, 0xEE, 0xEE, 0xEE] as [UInt8], 4) == 4
-  }
-
-  private func receive(
-    _ text: String, _ bytes: [UInt8], in directory: IncomingDirectory, _ files: UsedFiles
-  ) throws -> IncomingOutcome {
-    let parts = text.split(separator: "/").map(String.init)
-    let file = try IncomingFile(
-      in: directory, folder: SafeFolder(bytes: Array(parts.dropLast().joined(separator: "/").utf8)),
-      name: name(try #require(parts.last)), offeredSize: UInt64(bytes.count), policy: policy, of: files)
-    try file.write(bytes)
-    return try file.commit(expectedDigest: digest(bytes))
   }
 
   private func rights(_ path: String) throws -> FileRights {

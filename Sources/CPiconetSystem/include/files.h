@@ -25,6 +25,10 @@ static const unsigned int PICONET_SYNC_FILE_RANGE_WRITE = 2;
 // The value differs between architectures; __O_TMPFILE is glibc's, defined without _GNU_SOURCE.
 static const int PICONET_O_TMPFILE = __O_TMPFILE;
 
+// Makes the kernel ask a network or FUSE file system for what it remembers of a file; without effect on others, and if
+// there is no such file.
+extern void piconet_refresh_status(int directory, const char *_Nonnull name);
+
 // A function, because in Swift the structure and the call share a name. The number is TMPFS_MAGIC of linux/magic.h.
 static inline bool piconet_is_tmpfs(int descriptor) {
   struct statfs status;
