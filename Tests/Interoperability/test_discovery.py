@@ -254,9 +254,9 @@ def pretended(bob: Node, **changes) -> Node:
     return types.SimpleNamespace(**(facts | changes))
 
 
-def spoofs(bob: Node, port: int, wrong: int, other_port: int) -> dict[str, list[bytes]]:
+def spoofs(bob: Node, port: int, wrong: int, other_port: int, refusing: int) -> dict[str, list[bytes]]:
     """Field by field, packets with another value than Bob's own. Bob listens at `port`, the sender of the packets at `wrong`, and another
-    program of Bob's host at `other_port`."""
+    program of Bob's host at `other_port`; nobody listens at `refusing`."""
     spoofed = {"host": "spoof", "address": "127.0.0.3"}
     later = pretended(bob, incarnation=bob.incarnation ^ 1)
     return {
@@ -265,6 +265,7 @@ def spoofs(bob: Node, port: int, wrong: int, other_port: int) -> dict[str, list[
                               for number in random.sample(range(1, 1 << 60), 5)],
         "address": [mdns.service(bob, wrong, label="A", **spoofed)],
         "port": [mdns.service(bob, other_port, address="127.0.0.2")],
+        "port that refuses": [mdns.service(bob, refusing, address="127.0.0.2")],
         "target": [mdns.service(bob, wrong, **spoofed)],
         "text": [mdns.service(later, port, address="127.0.0.2")],
         "goodbye": [mdns.service(bob, port, seconds=0, address="127.0.0.2")],
@@ -283,10 +284,11 @@ def test_unauthenticated_fields(place: Place):
     meetings.known_to_sender(place, bob)
     hostile, honest = mdns.Neighbour(source="127.0.0.3"), mdns.Neighbour(source="127.0.0.2")
     with (socket.create_server(("127.0.0.2", 0)) as server, socket.create_server(("127.0.0.3", 0)) as wrong,
-          socket.create_server(("127.0.0.2", 0)) as other):
-        port = server.getsockname()[1]
+          socket.create_server(("127.0.0.2", 0)) as other, socket.socket() as unheard):
+        unheard.bind(("127.0.0.2", 0))
+        port, refusing = server.getsockname()[1], unheard.getsockname()[1]
         own = mdns.service(bob, port, address="127.0.0.2")
-        for field, packets in spoofs(bob, port, wrong.getsockname()[1], other.getsockname()[1]).items():
+        for field, packets in spoofs(bob, port, wrong.getsockname()[1], other.getsockname()[1], refusing).items():
             for number in range(times(2, 6)):
                 whom = ("--to", "Bob") if number % 2 == 0 else ("--fingerprint", bob.identity.fingerprint)
                 sender = place.sender(None, *whom, "--timeout", "10", photo)

@@ -26,12 +26,28 @@ struct InvitationAttempt: Sendable {
   let transports: [TransportKind]?
   /// Whether any other node of the key will do.
   var takesOthers = false
+  /// Until then it is not over, although no address has led to the peer; nil: it is as soon as that is so.
+  let lookedForUntil: Instant?
   var race: ConnectRace
   var phase = Phase.dialling
   /// Another key has answered at one of the addresses: how the attempt ends if no other address leads to the peer.
   var wrongKey: Ending?
 
   var command: CommandID { caller.command }
+
+  /// How long a node is looked for at least. Any device can advertise its key at an address that refuses, and the first
+  /// word of the node itself may come after that: answers to one question are spread over a tenth of a second.
+  static let lookTime = Duration.seconds(1)
+
+  /// Whether no address has led to the peer, and no other is waited for.
+  func isLost(at now: Instant) -> Bool { race.isLost && lookedForUntil.map { $0 <= now } ?? true }
+
+  /// When it has to be looked at again.
+  var nextDeadline: Instant {
+    guard phase == .dialling else { return deadline }
+    let times = [race.nextDeadline, race.isLost ? lookedForUntil : nil].compactMap(\.self)
+    return min(deadline, times.min() ?? deadline)
+  }
 
   /// How many invitations of ours may be under way at once.
   static let limit = 256

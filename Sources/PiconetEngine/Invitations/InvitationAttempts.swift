@@ -55,12 +55,7 @@ struct InvitationAttempts: Sendable {
   }
 
   /// When something is due if nothing happens before.
-  var nextDeadline: Instant? {
-    attempts.lazy.map { attempt in
-      guard attempt.phase == .dialling, let next = attempt.race.nextDeadline else { return attempt.deadline }
-      return min(next, attempt.deadline)
-    }.min()
-  }
+  var nextDeadline: Instant? { attempts.lazy.map(\.nextDeadline).min() }
 
   private func index(of command: CommandID) -> Int? { attempts.firstIndex { $0.command == command } }
 
@@ -96,6 +91,7 @@ struct InvitationAttempts: Sendable {
         caller: caller, node: destination.node, expectedPeer: destination.expectedPeer, context: context, code: code,
         formerMemberships: turn.membershipCount, deadline: turn.now + timeout, transports: destination.transports,
         takesOthers: destination.takesOthers,
+        lookedForUntil: destination.takesOthers && !caller.command.isOwn ? turn.now + InvitationAttempt.lookTime : nil,
         race: ConnectRace(
           addresses: destination.addresses, others: proven.first(destination.others, of: destination.expectedPeer),
           preference: transports, headStart: headStart)))
@@ -115,7 +111,7 @@ struct InvitationAttempts: Sendable {
     while let (kind, addresses) = attempts[index].race.next(at: turn.now) {
       turn.dial(kind, addresses, for: .invitation(command))
     }
-    guard attempts[index].race.isLost else { return }
+    guard attempts[index].isLost(at: turn.now) else { return }
     if let node = attempts[index].node, surroundings.links.contains(node: node) {
       // The peer has dialled us meanwhile, and its link will do.
       attempts[index].phase = .linking(nil)
@@ -215,7 +211,7 @@ struct InvitationAttempts: Sendable {
     guard ending.reason == .linkFailed, ending.blame == .link else { return fail(command, ending, turn) }
     let traits = link.opening.traits
     attempts[index].race.winnerBroke(traits.kind, at: traits.remoteAddress, ending.detail)
-    if attempts[index].race.isLost { return fail(command, ending, turn) }
+    if attempts[index].isLost(at: turn.now) { return fail(command, ending, turn) }
     attempts[index].phase = .dialling
     dial(command, surroundings, turn)
   }

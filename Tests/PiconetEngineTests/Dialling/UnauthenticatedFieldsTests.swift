@@ -134,4 +134,28 @@ struct UnauthenticatedFieldsTests {
     let outcome = side.take(.discoveryReported(source: "test", .seen(honest())))
     #expect(dials(outcome).map(\.addresses) == [[here]])
   }
+
+  @Test("an address that refuses before the peer is heard itself ends no attempt in the first second")
+  func refusalsBeforeThePeer() throws {
+    let side = Side(node(9), configuration { $0.transports = [.tcp] })
+    side.take(.discoveryReported(source: "test", .seen(sighting(2, at: [tcp("spoof")], from: "spoof"))))
+    let chosen = NodeID(peer: Self.own.peer, incarnation: Incarnation(rawValue: 2))
+    let first = side.command(.invite(.node(chosen), context: [], timeout: .seconds(30)), id: 1)
+    let dial = try #require(dials(first).first)
+    let refused = side.take(.dialFailed(dial.id, LinkFailure(.refused)))
+    #expect(refused.replies(to: 1).isEmpty)
+    #expect(side.wait(.milliseconds(900)).replies(to: 1).isEmpty)
+    let outcome = side.take(.discoveryReported(source: "test", .seen(honest())))
+    #expect(dials(outcome).map(\.addresses) == [[here]])
+  }
+
+  @Test("the attempt is over after that second if nothing else is heard")
+  func refusalsAlone() throws {
+    let side = Side(node(9), configuration { $0.transports = [.tcp] })
+    side.take(.discoveryReported(source: "test", .seen(honest())))
+    let first = side.command(.invite(.node(Self.own), context: [], timeout: .seconds(30)), id: 1)
+    side.take(.dialFailed(try #require(dials(first).first).id, LinkFailure(.refused)))
+    #expect(side.wait(.milliseconds(999)).replies(to: 1).isEmpty)
+    #expect(side.wait(.milliseconds(1)).replies(to: 1).count == 1)
+  }
 }

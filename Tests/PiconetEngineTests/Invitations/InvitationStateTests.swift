@@ -9,7 +9,7 @@ struct InvitationStateTests {
     OutgoingInvitation(
       InvitationAttempt(
         caller: Caller(CommandID(rawValue: command)), node: node(2), expectedPeer: nil, context: [], code: nil,
-        formerMemberships: 0, deadline: seconds(30), transports: nil,
+        formerMemberships: 0, deadline: seconds(30), transports: nil, lookedForUntil: nil,
         race: ConnectRace(addresses: [], preference: [], headStart: .zero))
     )
   }

@@ -103,7 +103,7 @@ struct InvitationsTests {
     OutgoingInvitation(
       InvitationAttempt(
         caller: Caller(command), node: node(1), expectedPeer: nil, context: [], code: nil, formerMemberships: 0,
-        deadline: seconds(30), transports: nil,
+        deadline: seconds(30), transports: nil, lookedForUntil: nil,
         race: ConnectRace(addresses: [], preference: [], headStart: .zero)))
   }
 }

@@ -64,6 +64,7 @@ struct StateChangesTests {
     #expect(told(one) == [.available, .connecting])
     let failure = LinkFailure(.hostDown, "is it on?")
     one.side.take(.dialFailed(DialID(rawValue: 1), failure))
+    one.side.wait(InvitationAttempt.lookTime)
     let end = Ending(
       .unreachable, .link, "tcp: is it on?", failures: [TransportFailure(.tcp, failure)])
     #expect(told(one) == [.available, .connecting, .disconnected(end), .available])
