@@ -48,7 +48,10 @@ let package = Package(
     .target(name: "PiconetDNSSD", swiftSettings: strict),
     .target(name: "PiconetCalls", swiftSettings: strict),
     .target(name: "PiconetSDP", dependencies: ["PiconetWire"], swiftSettings: strict),
-    .target(name: "PiconetBlueZ", dependencies: ["PiconetSDP", "PiconetEngine", "PiconetWire"], swiftSettings: strict),
+    .target(name: "PiconetDBusValues", swiftSettings: strict),
+    .target(
+      name: "PiconetBlueZ", dependencies: ["PiconetSDP", "PiconetDBusValues", "PiconetEngine", "PiconetWire"],
+      swiftSettings: strict),
     .target(
       name: "PiconetTestKit", dependencies: ["PiconetEngine", "PiconetWire", "PiconetCalls"],
       swiftSettings: strict),
@@ -65,10 +68,13 @@ let package = Package(
       dependencies: ["PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetDNSSD", "CPiconetSystem"],
       swiftSettings: strict),
     .target(
+      name: "PiconetDBus", dependencies: ["PiconetDBusValues", "PiconetEngine", "PiconetRuntime", "CSystemd"],
+      swiftSettings: strict),
+    .target(
       name: "PiconetBluetooth",
       dependencies: [
-        "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetSDP", "PiconetBlueZ", "CPiconetBluetooth",
-        "CBluetooth", "CSystemd", "CPiconetSystem", "COpenSSL",
+        "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetSDP", "PiconetBlueZ", "PiconetDBus",
+        "PiconetDBusValues", "CPiconetBluetooth", "CBluetooth", "CPiconetSystem", "COpenSSL",
       ],
       swiftSettings: strict),
     .target(
@@ -209,14 +215,14 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "PiconetSDPTests", dependencies: ["PiconetSDP", "PiconetWire"], swiftSettings: strict),
     .testTarget(
-      name: "PiconetBlueZTests", dependencies: ["PiconetBlueZ", "PiconetSDP", "PiconetEngine", "PiconetWire"],
+      name: "PiconetBlueZTests",
+      dependencies: ["PiconetBlueZ", "PiconetDBusValues", "PiconetSDP", "PiconetEngine", "PiconetWire"],
       swiftSettings: strict),
     .testTarget(
       name: "PiconetBluetoothTests",
       dependencies: [
-        "TestSupport", "PiconetBluetooth", "PiconetBlueZ", "PiconetSDP", "PiconetRuntime", "PiconetEngine",
-        "PiconetWire",
-        "CPiconetBluetooth", "CPiconetSystem",
+        "TestSupport", "PiconetBluetooth", "PiconetBlueZ", "PiconetDBus", "PiconetDBusValues", "PiconetSDP",
+        "PiconetRuntime", "PiconetEngine", "PiconetWire", "CPiconetBluetooth", "CPiconetSystem",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -329,6 +335,8 @@ let package = Package(
         "thumbnail-probe",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
         .target(name: "PiconetBlueZ", condition: .when(traits: ["Bluetooth"])),
+        .target(name: "PiconetDBus", condition: .when(traits: ["Bluetooth"])),
+        .target(name: "PiconetDBusValues", condition: .when(traits: ["Bluetooth"])),
         .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])),
         .target(name: "CSystemd", condition: .when(traits: ["Bluetooth"])),
       ],
@@ -370,7 +378,8 @@ if let wanted = Context.environment["PICONET_TESTS"] {
 if Context.environment["PICONET_OPTIMIZED"] != nil {
   let library: Set = [
     "PiconetWire", "PiconetEngine", "PiconetTestKit", "PiconetDNSSD", "PiconetCalls", "PiconetSDP", "PiconetBlueZ",
-    "PiconetRuntime", "PiconetTLS", "PiconetIP", "PiconetBluetooth", "PiconetFiles", "Piconet",
+    "PiconetDBusValues", "PiconetRuntime", "PiconetTLS", "PiconetIP", "PiconetDBus", "PiconetBluetooth", "PiconetFiles",
+    "Piconet",
   ]
   for target in package.targets where library.contains(target.name) {
     target.swiftSettings?.append(

@@ -1,3 +1,4 @@
+import PiconetDBusValues
 import PiconetSDP
 import Testing
 

@@ -1,4 +1,5 @@
 import PiconetBlueZ
+import PiconetDBusValues
 
 /// What bluetoothd said, one line each, as `BlueZTranscript` in PiconetBluetoothTests wrote it down: `+ path interface
 /// property type value`, `= …` for a change, `- path interface`, `x path interface property` for an invalidated

@@ -3,7 +3,8 @@ import Testing
 @Suite("Wire, engine, DNS-SD, calls and the simulator are pure")
 struct PurityTests {
   static let pure: Set<String> = [
-    "PiconetWire", "PiconetEngine", "PiconetDNSSD", "PiconetSDP", "PiconetBlueZ", "PiconetTestKit", "PiconetCalls",
+    "PiconetWire", "PiconetEngine", "PiconetDNSSD", "PiconetSDP", "PiconetDBusValues", "PiconetBlueZ", "PiconetTestKit",
+    "PiconetCalls",
   ]
   static let impure: Set<String> = [
     "async", "await", "Task", "actor", "ContinuousClock", "SuspendingClock", "SystemRandomNumberGenerator", "Mutex",

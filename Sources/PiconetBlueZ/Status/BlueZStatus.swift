@@ -1,3 +1,5 @@
+import PiconetDBusValues
+
 /// The state of BlueZ on this machine, read without changing anything.
 public struct BlueZStatus: Sendable, Hashable {
   /// How far the question got.

@@ -1,3 +1,4 @@
+import PiconetDBusValues
 import PiconetSDP
 
 /// What bluetoothd says about an adapter.

@@ -1,3 +1,4 @@
+import PiconetDBusValues
 import PiconetSDP
 
 /// What bluetoothd says about a remote device. All of it is the device's own claim.

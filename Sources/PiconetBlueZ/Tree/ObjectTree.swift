@@ -1,3 +1,5 @@
+import PiconetDBusValues
+
 /// Interfaces with their properties, as ObjectManager lists them.
 public typealias BlueZInterfaces = [String: [String: DBusValue]]
 

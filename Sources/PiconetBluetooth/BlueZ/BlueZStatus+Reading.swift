@@ -1,4 +1,6 @@
 import PiconetBlueZ
+import PiconetDBus
+import PiconetDBusValues
 import PiconetRuntime
 
 extension BlueZStatus {

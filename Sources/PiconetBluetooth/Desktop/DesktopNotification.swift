@@ -1,4 +1,4 @@
-import PiconetBlueZ
+import PiconetDBusValues
 
 /// What a desktop should show, by the Desktop Notifications Specification (1.2).
 package struct DesktopNotification: Hashable, Sendable {

@@ -1,4 +1,5 @@
-import PiconetBlueZ
+import PiconetDBus
+import PiconetDBusValues
 import PiconetRuntime
 
 /// The desktop's notifications on the session's bus (Desktop Notifications Specification 1.2). Close it when it is not

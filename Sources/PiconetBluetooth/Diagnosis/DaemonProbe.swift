@@ -1,4 +1,5 @@
 import PiconetBlueZ
+import PiconetDBusValues
 import PiconetRuntime
 
 /// What bluetoothd tells this user about itself on D-Bus.

@@ -1,5 +1,7 @@
 #if Bluetooth
   import PiconetBlueZ
+  import PiconetDBus
+  import PiconetDBusValues
   import PiconetRuntime
   import PiconetSDP
   import Testing

@@ -1,5 +1,7 @@
 #if Bluetooth
   import Dispatch
+  import PiconetDBus
+  import PiconetDBusValues
   import Testing
   import PiconetBlueZ
   import PiconetRuntime

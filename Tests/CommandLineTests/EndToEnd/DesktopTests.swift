@@ -1,6 +1,6 @@
 #if Bluetooth
   import Foundation
-  import PiconetBlueZ
+  import PiconetDBusValues
   import TestSupport
   import Testing
 

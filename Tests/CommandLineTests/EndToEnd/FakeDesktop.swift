@@ -1,10 +1,11 @@
 #if Bluetooth
   import CSystemd
   import Foundation
-  import PiconetBlueZ
+  import PiconetDBusValues
   import Synchronization
 
   @testable import PiconetBluetooth
+  @testable import PiconetDBus
   @testable import PiconetCommandLine
 
   /// Something that calls itself org.freedesktop.Notifications on a bus, and does as a test says.

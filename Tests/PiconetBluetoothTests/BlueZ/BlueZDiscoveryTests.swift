@@ -1,4 +1,6 @@
 import Glibc
+import PiconetDBus
+import PiconetDBusValues
 import PiconetEngine
 import PiconetRuntime
 import PiconetSDP

@@ -1,5 +1,6 @@
 import Glibc
 import PiconetBlueZ
+import PiconetDBusValues
 
 /// Writes down what bluetoothd says, for the tests of the object tree, which read it without a bus.
 enum BlueZTranscript {

@@ -1,22 +1,32 @@
-import PiconetBlueZ
+import PiconetDBusValues
 
 /// An object of ours that other programs on the bus see.
-struct DBusObject {
+package struct DBusObject {
   /// The answer to a call.
-  typealias Answer = Result<[DBusValue], DBusFailure>
+  package typealias Answer = Result<[DBusValue], DBusFailure>
 
-  var interface: String
+  package var interface: String
   /// Read for each question, so that it is always up to date.
-  var properties: () -> [String: DBusValue]
+  package var properties: () -> [String: DBusValue]
   /// Answers a call to a method of the interface; nil: there is no such method.
-  var handle: (DBusArrival) -> Answer?
+  package var handle: (DBusArrival) -> Answer?
 
   static let unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"
   static let unknownProperty = "org.freedesktop.DBus.Error.UnknownProperty"
 
+  private static let propertiesInterface = "org.freedesktop.DBus.Properties"
+
+  package init(
+    interface: String, properties: @escaping () -> [String: DBusValue], handle: @escaping (DBusArrival) -> Answer?
+  ) {
+    self.interface = interface
+    self.properties = properties
+    self.handle = handle
+  }
+
   func answer(_ call: DBusArrival) -> Answer {
     if call.interface == interface || call.interface.isEmpty, let answer = handle(call) { return answer }
-    guard call.interface == BlueZNames.propertiesInterface, call.arguments.first?.text == interface else {
+    guard call.interface == Self.propertiesInterface, call.arguments.first?.text == interface else {
       return .failure(DBusFailure(Self.unknownMethod, "no such method"))
     }
     switch call.member {

@@ -1,12 +1,12 @@
 import CSystemd
 import Glibc
-import PiconetBlueZ
+import PiconetDBusValues
 import PiconetEngine
 import PiconetRuntime
 
 /// A connection to a message bus, by sd-bus, driven by the loop and confined to it. Nothing in it blocks.
-final class DBusConnection: DescriptorHandler {
-  enum Address: Sendable, Hashable {
+package final class DBusConnection: DescriptorHandler {
+  package enum Address: Sendable, Hashable {
     /// The system bus; DBUS_SYSTEM_BUS_ADDRESS names another one.
     case system
     /// That of this user's session: DBUS_SESSION_BUS_ADDRESS, or `bus` in XDG_RUNTIME_DIR.
@@ -15,9 +15,9 @@ final class DBusConnection: DescriptorHandler {
   }
 
   /// The most messages taken in one round of the loop; the rest waits for the next.
-  static let messagesPerRound = 64
+  package static let messagesPerRound = 64
   /// The most calls under way.
-  static let callLimit = 64
+  package static let callLimit = 64
 
   private let loop: EventLoop
   private var bus: OpaquePointer?
@@ -27,15 +27,15 @@ final class DBusConnection: DescriptorHandler {
   private var lastID: UInt64 = 0
   private var isProcessing = false
   /// Called once, when the bus is lost; not after `close`.
-  var closed: ((DBusFailure) -> Void)?
+  package var closed: ((DBusFailure) -> Void)?
 
   /// How many calls, matches and objects are held.
-  var slotCount: Int { slots.count }
-  var callCount: Int { slots.values.count { if case .call = $0.purpose { true } else { false } } }
+  package var slotCount: Int { slots.count }
+  package var callCount: Int { slots.values.count { if case .call = $0.purpose { true } else { false } } }
 
   /// Connects; the handshake takes place while the loop goes on.
   /// - Throws: if there is no bus at this address, or it refuses us.
-  init(loop: EventLoop, address: Address) throws(DBusFailure) {
+  package init(loop: EventLoop, address: Address) throws(DBusFailure) {
     self.loop = loop
     let opened: Int32
     switch address {
@@ -65,9 +65,9 @@ final class DBusConnection: DescriptorHandler {
 
   deinit { close() }
 
-  /// Ends everything without a further message; no handler is called any more. What bluetoothd keeps for this
+  /// Ends everything without a further message; no handler is called any more. What a daemon keeps for this
   /// connection it drops on its own. Idempotent.
-  func close() {
+  package func close() {
     closed = nil
     watch?.cancel()
     watch = nil
@@ -84,7 +84,7 @@ final class DBusConnection: DescriptorHandler {
   /// connection is closed before.
   /// - Parameter starts: whether the bus may start a service that is not there; otherwise that is for the system to
   ///   decide.
-  func call(
+  package func call(
     _ destination: String, _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue] = [],
     timeout: Duration, starts: Bool = false, completion: @escaping (Result<[DBusValue], DBusFailure>) -> Void
   ) {
@@ -126,7 +126,7 @@ final class DBusConnection: DescriptorHandler {
 
   /// Calls `handler` for each message that fits the rule (D-Bus Specification, "Match Rules"), until the slot is
   /// cancelled.
-  func match(_ rule: String, _ handler: @escaping (DBusArrival) -> Void) -> DBusSlot? {
+  package func match(_ rule: String, _ handler: @escaping (DBusArrival) -> Void) -> DBusSlot? {
     guard bus != nil else { return nil }
     let slot = add(.match(handler))
     // No answer is awaited: a refusal means that the bus is at its limit, and then nothing comes.
@@ -139,7 +139,7 @@ final class DBusConnection: DescriptorHandler {
   }
 
   /// Lets others call an object, until the slot is cancelled.
-  func export(_ object: DBusObject, at path: String) -> DBusSlot? {
+  package func export(_ object: DBusObject, at path: String) -> DBusSlot? {
     guard bus != nil else { return nil }
     let slot = add(.object(object))
     if sd_bus_add_object(bus, &slot.pointer, path, Self.trampoline, Self.userdata(slot)) >= 0 { return slot }
@@ -168,7 +168,7 @@ final class DBusConnection: DescriptorHandler {
 
   // MARK: the loop
 
-  func descriptorIsReady(_ readiness: Readiness) { process() }
+  package func descriptorIsReady(_ readiness: Readiness) { process() }
 
   private func process() {
     // A handler that makes a call must not process further messages within itself.

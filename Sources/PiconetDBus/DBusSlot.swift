@@ -1,10 +1,10 @@
 import CSystemd
-import PiconetBlueZ
+import PiconetDBusValues
 
 /// Something that sd-bus keeps for us: a call under way, a match, an object. Confined to the loop.
 ///
 /// sd-bus has a pointer to it but no reference: the connection's table holds it until the slot is gone.
-final class DBusSlot {
+package final class DBusSlot {
   enum Purpose {
     case call((Result<[DBusValue], DBusFailure>) -> Void)
     case match((DBusArrival) -> Void)
@@ -24,7 +24,7 @@ final class DBusSlot {
   }
 
   /// Ends it: nothing is called any more. Idempotent.
-  func cancel() {
+  package func cancel() {
     // The table's reference may be the last one.
     withExtendedLifetime(self) {
       connection?.forget(self)

@@ -1,15 +1,15 @@
 import CSystemd
 import Glibc
-import PiconetBlueZ
+import PiconetDBusValues
 
 /// A method call or a signal from another program, as it came in.
-struct DBusArrival {
+package struct DBusArrival {
   /// The unique name of the sender; set by the bus.
-  var sender: String
-  var path: String
-  var interface: String
-  var member: String
-  var arguments: [DBusValue]
+  package var sender: String
+  package var path: String
+  package var interface: String
+  package var member: String
+  package var arguments: [DBusValue]
 }
 
 /// Values into and out of sd-bus messages.
