@@ -91,7 +91,7 @@ let package = Package(
         "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetTLS", "PiconetFiles",
         "PiconetHTTP",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
-        "PiconetSDP", "CPiconetSystem",
+        "PiconetDNSSD", "PiconetSDP", "CPiconetSystem",
       ],
       swiftSettings: strictOnCaller),
 

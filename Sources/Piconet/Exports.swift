@@ -21,6 +21,7 @@
 @_exported import struct PiconetFiles.SHA256Digest
 @_exported import struct PiconetHTTP.HTTPFailure
 @_exported import struct PiconetHTTP.HTTPSettings
+@_exported import enum PiconetDNSSD.AvahiFailure
 @_exported import enum PiconetIP.DiscoveryObstacle
 @_exported import struct PiconetTLS.KnownPeer
 @_exported import struct PiconetTLS.KnownPeers

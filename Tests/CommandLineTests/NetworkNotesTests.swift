@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What is said of obstacles on the network")
 struct NetworkNotesTests {
-  private let taken = DiscoveryObstacle.portTaken(ipv4: true, ipv6: true)
+  private let taken = DiscoveryObstacle.portTaken(ipv4: true, ipv6: true, avahi: .notOnBus)
   private let leftOut = DiscoveryObstacle.interfacesLeftOut(["wlan0"])
 
   @Test("each is told once, and when none is left that as well; what comes again is told again")
@@ -30,9 +30,10 @@ struct NetworkNotesTests {
     #expect(
       words(taken, true)
         == .warning(
-          "another program keeps UDP port 5353 to itself, as Avahi does with disallow-other-stacks: others can't find "
-            + "this device over a network, but reach it by --address HOST:PORT ('piconet doctor' says more)"))
-    let half = words(.portTaken(ipv4: true, ipv6: false), true)
+          "another program keeps UDP port 5353 to itself, and nothing answers to Avahi's name on the system bus: others "
+            + "can't find this device over a network, but reach it by --address HOST:PORT. If it is Avahi: set "
+            + "enable-dbus=yes in /etc/avahi/avahi-daemon.conf and restart Avahi ('piconet doctor' says more)"))
+    let half = words(.portTaken(ipv4: true, ipv6: false, avahi: .silent), true)
     guard case .warning(let text)? = half else { return #expect(Bool(false), "no warning") }
     #expect(text.contains("over IPv4") && text.contains("find this device over IPv6 alone"))
     #expect(words(taken, false)?.isWarning == false)

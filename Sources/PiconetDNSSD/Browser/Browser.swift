@@ -19,6 +19,9 @@ public struct Browser: Sendable {
   /// All instances that are resolved at the moment, by name.
   public var instances: [ResolvedInstance] { reported.values.sorted { $0.name < $1.name } }
 
+  /// An instance that is resolved at the moment, by name.
+  public func instance(named name: DomainName) -> ResolvedInstance? { reported[name] }
+
   public var cachedRecordCount: Int { cache.count }
 
   /// An interface came up, or changed: it is asked at once.

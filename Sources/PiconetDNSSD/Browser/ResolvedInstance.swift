@@ -31,6 +31,16 @@ public struct ResolvedInstance: Sendable, Hashable {
   }
 
   public var label: [UInt8] { name.firstLabel }
+
+  /// The same instance with what another browser knows of it.
+  public func joined(with other: ResolvedInstance) -> ResolvedInstance {
+    var joined = self
+    joined.endpoints += other.endpoints
+    for text in [other.text] + other.otherTexts where text != self.text && !joined.otherTexts.contains(text) {
+      joined.otherTexts.append(text)
+    }
+    return joined
+  }
 }
 
 /// What a browser reports.

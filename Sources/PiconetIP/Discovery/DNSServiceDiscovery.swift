@@ -10,9 +10,17 @@ import PiconetWire
 public final class DNSServiceDiscovery: Discovery {
   public let sourceName = "dns-sd"
   /// The label under which we are visible to other DNS-SD browsers, after conflicts; nil while we advertise nothing.
-  public var instanceLabel: String? { responder.map { String(decoding: $0.label, as: UTF8.self) } }
-  /// True once the names are ours and announced on every interface.
-  public var isAnnounced: Bool { responder?.isPublished ?? false }
+  public var instanceLabel: String? {
+    guard let responder else { return nil }
+    let label = endpoint.answeringInterfaces.isEmpty ? endpoint.daemonLabel(of: self) : nil
+    return String(decoding: label ?? responder.label, as: UTF8.self)
+  }
+  /// True once the names are ours and announced on every interface, by us or by the daemon that has the port there.
+  public var isAnnounced: Bool {
+    guard let responder else { return false }
+    guard endpoint.isServedByDaemon else { return responder.isPublished }
+    return endpoint.daemonLabel(of: self) != nil && (responder.isPublished || endpoint.answeringInterfaces.isEmpty)
+  }
 
   private let endpoint: MulticastDNSEndpoint
   private var responder: Responder?
@@ -58,6 +66,7 @@ public final class DNSServiceDiscovery: Discovery {
   /// see `failure(of:)`.
   public func advertise(_ advertisement: NodeAdvertisement?) {
     guard advertisement != self.advertisement else { return }
+    defer { endpoint.updateErrand() }
     let old = self.advertisement
     self.advertisement = advertisement
     guard let advertisement, let port = advertisement.ports[.tcp], let text = Self.text(of: advertisement) else {
@@ -119,6 +128,9 @@ public final class DNSServiceDiscovery: Discovery {
   func obstaclesChanged(_ obstacles: [DiscoveryObstacle]) { obstacleHandler?(obstacles) }
 
   var label: [UInt8]? { responder?.label }
+
+  /// What a daemon is to publish where it has the port.
+  var registration: ServiceRegistration? { responder?.registration }
 
   var nextDeadline: Duration? { responder?.nextDeadline }
 

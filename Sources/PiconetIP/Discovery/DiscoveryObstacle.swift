@@ -1,9 +1,11 @@
+import PiconetDNSSD
+
 /// What keeps discovery over a network from a part of its work. The rest goes on, and what is in the way may go away.
 @nonexhaustive
 public enum DiscoveryObstacle: Sendable, Hashable, CustomStringConvertible {
-  /// Another program keeps UDP port 5353 to itself over these: nothing is advertised there. Peers are still looked for,
-  /// by queries from another port (RFC 6762, section 5.1).
-  case portTaken(ipv4: Bool, ipv6: Bool)
+  /// Another program keeps UDP port 5353 to itself over these, and Avahi does not publish for us: nothing is advertised
+  /// there. Peers are still looked for, by Avahi or by queries from another port (RFC 6762, section 5.1).
+  case portTaken(ipv4: Bool, ipv6: Bool, avahi: AvahiFailure)
   /// The kernel allows no more memberships of multicast groups: these interfaces, by name, hear nothing.
   case interfacesLeftOut([String])
   /// Sockets or news of interfaces can't be had; the system's words.
@@ -12,9 +14,9 @@ public enum DiscoveryObstacle: Sendable, Hashable, CustomStringConvertible {
   /// What is in the way, in a clause without an end.
   public var description: String {
     switch self {
-    case .portTaken(let ipv4, let ipv6):
+    case .portTaken(let ipv4, let ipv6, let failure):
       let families = ipv4 && ipv6 ? "" : ipv4 ? " over IPv4" : " over IPv6"
-      return "another program keeps UDP port 5353 to itself\(families), as Avahi does with disallow-other-stacks"
+      return "another program keeps UDP port 5353 to itself\(families), and \(failure)"
     case .interfacesLeftOut(let names):
       let list = names.prefix(Self.namesTold).joined(separator: ", ")
       let more = names.count > Self.namesTold ? " and \(names.count - Self.namesTold) more" : ""

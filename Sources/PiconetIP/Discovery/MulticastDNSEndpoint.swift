@@ -34,12 +34,15 @@ public final class MulticastDNSEndpoint {
 
   private struct User {
     let id: ObjectIdentifier
+    /// By which the daemon knows it.
+    let number: Int
     weak var discovery: DNSServiceDiscovery?
   }
 
   private let loop: any DatagramLoop
   private let options: Options
   private var users: [User] = []
+  private var lastNumber = 0
   private var monitor: InterfaceMonitor?
   private var sockets: MulticastSockets?
   private var interfaces: [InterfaceID: InterfaceTraits] = [:]
@@ -50,16 +53,26 @@ public final class MulticastDNSEndpoint {
   private var retry: (any DatagramLoopRegistration)?
   /// How often what could not be had is tried again.
   private static let retryInterval = Duration.seconds(10)
+  private var daemon: PortDaemon
+  /// A daemon that restarts does not get the port back from us: until then we don't take it.
+  private var portIsLeftUntil: Instant?
+  private static let grace = Duration.seconds(20)
+  /// How long a daemon may take to withdraw what we publish ourselves from then on.
+  private static let handover = Duration.seconds(2)
+  private var isTakingOver = false
   /// What is in the way now, in the order of the cases.
   public private(set) var obstacles: [DiscoveryObstacle] = []
   /// Packets read in one turn of the loop; the rest waits for the next.
   private static let packetsPerTurn = 64
 
   /// Opens nothing yet.
-  public init(loop: any DatagramLoop, options: Options) {
+  /// - Parameter daemon: for the families whose port it keeps to itself.
+  public init(loop: any DatagramLoop, options: Options, daemon: (any ResponderDaemon)? = nil) {
     self.loop = loop
     self.options = options
+    self.daemon = PortDaemon(daemon)
     seed = options.seed
+    self.daemon.setHandler { [weak self] in self?.daemonTold($0) }
   }
 
   deinit {
@@ -71,7 +84,8 @@ public final class MulticastDNSEndpoint {
 
   func add(_ discovery: DNSServiceDiscovery) {
     if users.isEmpty { open() }
-    users.append(User(id: ObjectIdentifier(discovery), discovery: discovery))
+    lastNumber += 1
+    users.append(User(id: ObjectIdentifier(discovery), number: lastNumber, discovery: discovery))
   }
 
   /// Idempotent.
@@ -80,6 +94,7 @@ public final class MulticastDNSEndpoint {
     users.remove(at: index)
     if users.isEmpty { return close() }
     if !isSearched { browser = nil }
+    updateErrand()
     setTimer()
   }
 
@@ -111,8 +126,21 @@ public final class MulticastDNSEndpoint {
   private func tryAgain() {
     retry = nil
     if monitor == nil { watchInterfaces() }
+    let served = daemon.served(of: sockets?.taken ?? [])
     // Where there is a socket in the port's place, its interfaces begin anew with the right one.
-    for id in (sockets?.tryAgain() ?? []).sorted() { lose(id) }
+    if portIsLeftUntil.map({ $0 <= loop.now }) ?? true {
+      for id in (sockets?.tryAgain() ?? []).sorted() { lose(id) }
+    }
+    if served.isSubset(of: sockets?.taken ?? []) { return goOn() }
+    // While the daemon answers, our probes would find our own names taken.
+    isTakingOver = true
+    updateErrand()
+    retry = loop.setTimer(at: loop.now + Self.handover) { [weak self] in self?.goOn() }
+  }
+
+  private func goOn() {
+    retry = nil
+    isTakingOver = false
     interfacesChanged()
     tryAgainLater()
   }
@@ -126,6 +154,9 @@ public final class MulticastDNSEndpoint {
     sockets = nil
     monitor = nil
     interfaces = [:]
+    daemon.leave()
+    portIsLeftUntil = nil
+    isTakingOver = false
   }
 
   /// A discovery has begun, restarted or stopped searching. If it is the only one, the network is asked again; what
@@ -136,8 +167,10 @@ public final class MulticastDNSEndpoint {
       browser = nil
     } else if discovery.isSearching {
       let isAlone = !discoveries.contains { $0 !== discovery && $0.isSearching }
-      if let browser, !isAlone { replay(browser.instances, to: discovery) } else { browse() }
+      if isAlone || browser == nil { browse() }
+      replay(to: discovery)
     }
+    updateErrand()
     setTimer()
   }
 
@@ -146,8 +179,8 @@ public final class MulticastDNSEndpoint {
     for (id, traits) in sortedInterfaces { perform(browser?.interfaceAppeared(id, traits, at: now)) }
   }
 
-  private func replay(_ instances: [ResolvedInstance], to discovery: DNSServiceDiscovery) {
-    for instance in instances {
+  private func replay(to discovery: DNSServiceDiscovery) {
+    for instance in daemon.all(with: browser) {
       if let table = monitor?.table { discovery.browsed(.resolved(instance), table) }
     }
   }
@@ -175,7 +208,8 @@ public final class MulticastDNSEndpoint {
     var usable = monitor.table.usable(names: options.interfaces) { sockets.receivesUnicast(isIPv6: $0) }
     sockets.join(Dictionary(uniqueKeysWithValues: usable.keys.map { ($0, monitor.table.rank(of: $0)) }))
     let used = sockets.usable
-    usable = usable.filter { used.contains($0.key) }
+    let left = daemon.left(of: sockets.taken)
+    usable = usable.filter { used.contains($0.key) && !left.contains($0.key.isIPv6) }
     for id in interfaces.keys.sorted() where usable[id] == nil { lose(id) }
     for (id, traits) in usable.sorted(by: { $0.key < $1.key }) where interfaces[id] != traits {
       interfaces[id] = traits
@@ -183,6 +217,7 @@ public final class MulticastDNSEndpoint {
       perform(browser?.interfaceAppeared(id, traits, at: now))
     }
     for discovery in discoveries { discovery.interfacesChanged(monitor.table) }
+    updateErrand()
     setTimer()
   }
 
@@ -195,8 +230,7 @@ public final class MulticastDNSEndpoint {
   private func noteObstacles() {
     guard let sockets else { return }
     var found: [DiscoveryObstacle] = []
-    let taken = sockets.failures.filter { $0.value.code == .busy }.keys
-    if !taken.isEmpty { found.append(.portTaken(ipv4: taken.contains(false), ipv6: taken.contains(true))) }
+    if let obstacle = daemon.obstacle(sockets.taken) { found.append(obstacle) }
     let leftOut = Set(sockets.leftOut.compactMap { monitor?.table.name(of: $0.index) })
     if !leftOut.isEmpty { found.append(.interfacesLeftOut(leftOut.sorted())) }
     // A family that the system lacks is missed only where it lacks the other as well.
@@ -235,15 +269,49 @@ public final class MulticastDNSEndpoint {
     setTimer()
   }
 
+  // MARK: The daemon that has the port
+
+  /// Whether the daemon publishes and browses over a family.
+  var isServedByDaemon: Bool { sockets.map { !daemon.served(of: $0.taken).isEmpty } ?? false }
+
+  /// The label under which the daemon publishes a service; nil if it does not.
+  func daemonLabel(of discovery: DNSServiceDiscovery) -> [UInt8]? {
+    users.first { $0.discovery === discovery }.flatMap { daemon.labels[$0.number] }
+  }
+
+  /// Brings the daemon's errand in line with what the users want, and with the families whose port it has.
+  func updateErrand() {
+    guard let sockets else { return }
+    var errand = ResponderErrand(families: sockets.taken, searches: isSearched)
+    for user in users { errand.services[user.number] = user.discovery?.registration }
+    if options.interfaces != nil {
+      let usable = monitor?.table.usable(names: options.interfaces) { _ in false } ?? [:]
+      errand.interfaces = Set(usable.keys.map(\.index))
+    }
+    daemon.serve(errand)
+  }
+
+  private func daemonTold(_ report: ResponderDaemonReport) {
+    guard sockets != nil else { return }
+    let wasServing = daemon.status.isServing
+    let isNewStatus = daemon.take(report)
+    if case .browsed(let change) = report { tell(daemon.joined(change, with: browser)) }
+    guard isNewStatus else { return }
+    if daemon.status.isServing { portIsLeftUntil = nil } else if wasServing { portIsLeftUntil = loop.now + Self.grace }
+    if !isTakingOver { interfacesChanged() }
+  }
+
   // MARK: Effects
 
   private func perform(_ output: BrowserOutput?) {
     guard let output else { return }
     send(output.transmissions)
-    for change in output.reports {
-      for discovery in discoveries {
-        if let table = monitor?.table { discovery.browsed(change, table) }
-      }
+    for change in output.reports { tell(daemon.joined(change)) }
+  }
+
+  private func tell(_ change: BrowserReport) {
+    for discovery in discoveries {
+      if let table = monitor?.table { discovery.browsed(change, table) }
     }
   }
 

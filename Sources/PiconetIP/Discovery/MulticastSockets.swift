@@ -11,6 +11,8 @@ final class MulticastSockets {
   private var memberships = GroupMemberships()
   /// Why a family lacks the port, by whether it is IPv6.
   private(set) var failures: [Bool: LinkFailure] = [:]
+  /// The families whose port another program keeps to itself, by whether each is IPv6.
+  var taken: Set<Bool> { Set(failures.filter { $0.value.code == .busy }.keys) }
   /// Interfaces that are asked from another port.
   private var askedFromElsewhere: Set<InterfaceID> = []
 

@@ -176,7 +176,7 @@ struct NamespaceTests {
     print(outcome.output)
     #expect(!outcome.output.contains("missing:"))
     let obstacle = try #require(outcome.lines.first { $0.hasPrefix("here: obstacles ") })
-    #expect(obstacle.contains("another program keeps UDP port 5353 to itself, as"))
+    #expect(obstacle.contains("another program keeps UDP port 5353 to itself, and"))
   }
 
   @Test("a network without a responder hears few queries")

@@ -56,13 +56,13 @@ struct ObstacleNotes: Sendable {
 
   private func note(_ obstacle: DiscoveryObstacle) -> Note {
     switch obstacle {
-    case .portTaken(let ipv4, let ipv6):
+    case .portTaken(let ipv4, let ipv6, let failure):
       guard isFound else { return .detail("Peers are looked for from another port: \(obstacle)") }
       let consequence =
         ipv4 && ipv6
         ? "others can't find this device over a network, but reach it by --address HOST:PORT"
         : "others find this device over \(ipv4 ? "IPv6" : "IPv4") alone"
-      return .warning("\(obstacle): \(consequence) ('piconet doctor' says more)")
+      return .warning("\(obstacle): \(consequence). If it is Avahi: \(failure.advice) ('piconet doctor' says more)")
     case .interfacesLeftOut:
       return .warning(
         "\(obstacle); PICONET_INTERFACES chooses interfaces, sysctl net.ipv4.igmp_max_memberships allows more")
