@@ -71,6 +71,10 @@ let package = Package(
       name: "PiconetDBus", dependencies: ["PiconetDBusValues", "PiconetEngine", "PiconetRuntime", "CSystemd"],
       swiftSettings: strict),
     .target(
+      name: "PiconetAvahi",
+      dependencies: ["PiconetDNSSD", "PiconetDBus", "PiconetDBusValues", "PiconetEngine", "PiconetRuntime"],
+      swiftSettings: strict),
+    .target(
       name: "PiconetBluetooth",
       dependencies: [
         "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetSDP", "PiconetBlueZ", "PiconetDBus",
@@ -211,6 +215,8 @@ let package = Package(
       dependencies: [
         "TestSupport", "PiconetIP", "PiconetRuntime", "PiconetDNSSD", "PiconetEngine", "PiconetWire", "CPiconetSystem",
         "dnssd-tool",
+        .target(name: "PiconetAvahi", condition: .when(traits: ["Bluetooth"])),
+        .target(name: "PiconetDBusValues", condition: .when(traits: ["Bluetooth"])),
       ],
       swiftSettings: strict),
     .testTarget(name: "PiconetSDPTests", dependencies: ["PiconetSDP", "PiconetWire"], swiftSettings: strict),
@@ -378,8 +384,8 @@ if let wanted = Context.environment["PICONET_TESTS"] {
 if Context.environment["PICONET_OPTIMIZED"] != nil {
   let library: Set = [
     "PiconetWire", "PiconetEngine", "PiconetTestKit", "PiconetDNSSD", "PiconetCalls", "PiconetSDP", "PiconetBlueZ",
-    "PiconetDBusValues", "PiconetRuntime", "PiconetTLS", "PiconetIP", "PiconetDBus", "PiconetBluetooth", "PiconetFiles",
-    "Piconet",
+    "PiconetDBusValues", "PiconetRuntime", "PiconetTLS", "PiconetIP", "PiconetDBus", "PiconetAvahi", "PiconetBluetooth",
+    "PiconetFiles", "Piconet",
   ]
   for target in package.targets where library.contains(target.name) {
     target.swiftSettings?.append(

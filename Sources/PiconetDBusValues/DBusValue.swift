@@ -1,4 +1,4 @@
-/// A D-Bus value (D-Bus Specification, "Type System"), limited to what BlueZ uses: no file descriptors.
+/// A D-Bus value (D-Bus Specification, "Type System"), limited to what the daemons that we speak to use.
 public indirect enum DBusValue: Sendable, Hashable {
   case byte(UInt8)
   case bool(Bool)

@@ -21,6 +21,9 @@ struct ImportTests {
     "PiconetIP": [
       "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetDNSSD", "CPiconetSystem", "Glibc", "Synchronization",
     ],
+    "PiconetAvahi": [
+      "PiconetDNSSD", "PiconetDBus", "PiconetDBusValues", "PiconetEngine", "PiconetRuntime", "Glibc",
+    ],
     "PiconetHTTP": ["PiconetRuntime", "CPiconetHTTP", "CPiconetSystem", "Glibc", "Synchronization"],
     "PiconetFiles": ["PiconetEngine", "PiconetWire", "CPiconetSystem", "COpenSSL", "Glibc", "Synchronization"],
     "Piconet": [
