@@ -95,6 +95,7 @@ let package = Package(
         "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetTLS", "PiconetFiles",
         "PiconetHTTP",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
+        .target(name: "PiconetAvahi", condition: .when(traits: ["Bluetooth"])),
         "PiconetDNSSD", "PiconetSDP", "CPiconetSystem",
       ],
       swiftSettings: strictOnCaller),
@@ -162,7 +163,11 @@ let package = Package(
       name: "effect-hashes", dependencies: ["PiconetTestKit", "PiconetEngine"], path: "Tools/EffectHashes",
       swiftSettings: strict),
     .executableTarget(
-      name: "dnssd-tool", dependencies: ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetRuntime"],
+      name: "dnssd-tool",
+      dependencies: [
+        "PiconetIP", "PiconetEngine", "PiconetWire", "PiconetRuntime",
+        .target(name: "PiconetAvahi", condition: .when(traits: ["Bluetooth"])),
+      ],
       path: "Tools/DNSServiceDiscoveryTool", swiftSettings: strict),
     .executableTarget(
       name: "tls-baseline", dependencies: ["COpenSSL"], path: "Tools/BenchmarkBaseline"),

@@ -1,5 +1,6 @@
 // `import Piconet` brings the types of lower modules that the public interface uses, and nothing else of those modules.
 #if Bluetooth
+  @_exported import struct PiconetAvahi.AvahiProbe
   @_exported import struct PiconetBluetooth.BluetoothProbe
   @_exported import struct PiconetBluetooth.DaemonProbe
 #endif

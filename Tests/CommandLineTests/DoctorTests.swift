@@ -1,4 +1,5 @@
 import Foundation
+import Piconet
 import TestSupport
 import Testing
 
@@ -313,6 +314,29 @@ struct DoctorTests {
     facts.interfaces[1].hasIPv6 = false
     // The kernel has no IPv6.
     #expect(facts.finding("network.port")?.severity == .ok && facts.findings.last?.word == "sum.tcp")
+  }
+
+  @Test("where Avahi has the port, it is said whether it publishes for us, and what helps if not")
+  func avahi() {
+    var facts = changed {
+      $0.adapters = []
+      $0.interfaces[1].hasIPv6 = true
+      $0.multicast.ipv4Failure = "Address already in use"
+      $0.multicast.ipv6Failure = "Address already in use"
+      $0.multicast.avahi = .publishes
+    }
+    #expect(facts.finding("network.port")?.severity == .ok)
+    #expect(facts.finding("network.port")?.text.contains("Avahi publishes and looks for peers there instead") == true)
+    #expect(facts.findings.last?.word == "sum.tcp")
+    for failure in [
+      AvahiFailure.notBuilt, .noBus("No such file"), .notOnBus, .refused("policy"), .silent, .unpublished,
+    ] {
+      facts.multicast.avahi = .fails(failure)
+      let finding = facts.finding("network.port")
+      #expect(finding?.severity == .warning && finding?.text.hasSuffix("\(failure)") == true)
+      #expect(finding?.advice?.contains(failure.advice) == true)
+      #expect(facts.findings.last?.word == "sum.address")
+    }
   }
 
   @Test("a firewall that drops what goes out is found without its rules, and is in the way of TCP")

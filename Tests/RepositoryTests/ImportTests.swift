@@ -29,7 +29,7 @@ struct ImportTests {
     "Piconet": [
       "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetTLS", "PiconetFiles", "PiconetHTTP",
       "PiconetDNSSD",
-      "PiconetBluetooth", "PiconetSDP",
+      "PiconetAvahi", "PiconetBluetooth", "PiconetSDP",
       "CPiconetSystem", "Glibc", "Synchronization",
     ],
     "PiconetFoundation": ["Piconet", "Foundation"],
@@ -59,7 +59,9 @@ struct ImportTests {
     "Synchronization",
   ]
   static let partsOfTools: [String: Set<String>] = [
-    "Tools/DNSServiceDiscoveryTool": ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetDNSSD"],
+    "Tools/DNSServiceDiscoveryTool": [
+      "PiconetAvahi", "PiconetIP", "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetDNSSD",
+    ],
     "Tools/Fuzz": ["PiconetTestKit"],
     // `piconet call` has no Swift types for what it sends; a desktop is asked over the same D-Bus as bluetoothd, which
     // is nothing for other programs' interface. The runtime is told of another pool of threads by an interface of

@@ -38,6 +38,34 @@ package enum NetworkNamespace {
       .allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
+  /// A system bus and an avahi-daemon for a script, which can end the daemon by `no_avahi` and start it again by
+  /// `avahi`. Prints `no avahi` and ends the script if the daemon can't be started.
+  /// - Parameter settings: lines of its section `server`.
+  package static func avahi(settings: [String]) -> String {
+    """
+    mkdir -p /run/dbus /run/avahi-daemon
+    cat > /run/bus.conf <<'END'
+    <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+     "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+    <busconfig><type>session</type><listen>unix:path=/run/dbus/system_bus_socket</listen><auth>EXTERNAL</auth>
+    <policy context="default"><allow user="*"/><allow own="*"/><allow send_type="method_call"/>
+    <allow send_destination="*"/><allow receive_sender="*"/></policy></busconfig>
+    END
+    printf '%s\n' '[server]' host-name=avahihost \(settings.joined(separator: " ")) '[publish]' \
+      publish-workstation=no > /run/avahi.conf
+    export DBUS_SYSTEM_BUS_ADDRESS=unix:path=/run/dbus/system_bus_socket
+    dbus-daemon --config-file=/run/bus.conf --nofork 2> /run/bus.log &
+    for _ in $(seq 1200); do [ -S /run/dbus/system_bus_socket ] && break; sleep 0.05; done
+    avahi() {
+      avahi-daemon --no-drop-root --no-rlimits --no-chroot -f /run/avahi.conf > /run/avahi.log 2>&1 & AVAHI=$!
+      until_line /run/avahi.log "Server startup complete" || { echo "no avahi"; exit 0; }
+    }
+    no_avahi() { kill -TERM $AVAHI; wait $AVAHI; }
+    avahi
+
+    """
+  }
+
   private static var options: [String] {
     (geteuid() == 0 ? [] : ["--map-root-user"]) + [
       "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",

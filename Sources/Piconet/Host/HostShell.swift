@@ -6,6 +6,7 @@ import PiconetWire
 import Synchronization
 
 #if Bluetooth
+  import PiconetAvahi
   import PiconetBluetooth
 #endif
 
@@ -28,9 +29,12 @@ final class HostShell: @unchecked Sendable {
   /// Confined to the loop; has sockets only while a node uses it.
   private(set) lazy var multicast: MulticastDNSEndpoint = {
     var random = SystemRandomNumberGenerator()
-    return MulticastDNSEndpoint(
-      loop: threads.loop,
-      options: MulticastDNSEndpoint.Options(interfaces: configuration.interfaces, seed: random.next()))
+    let options = MulticastDNSEndpoint.Options(interfaces: configuration.interfaces, seed: random.next())
+    #if Bluetooth
+      return MulticastDNSEndpoint(loop: threads.loop, options: options, daemon: AvahiDaemon(loop: threads.loop))
+    #else
+      return MulticastDNSEndpoint(loop: threads.loop, options: options)
+    #endif
   }()
   #if Bluetooth
     /// Confined to the loop.

@@ -79,6 +79,39 @@ struct NetworkObstacleTests {
     #expect(verdict?.contains("others are found over TCP, but find this device neither") == true, "\(outcome.output)")
   }
 
+  #if Bluetooth
+    @Test(
+      "where Avahi keeps the port, it publishes and looks for the programs, and the doctor says so",
+      .enabled(if: NetworkNamespace.hasAvahi, "avahi-daemon, avahi-utils or dbus is not installed"))
+    func avahi() async throws {
+      let outcome = try await run(
+        "wire\n"
+          + NetworkNamespace.avahi(settings: ["disallow-other-stacks=yes", "use-ipv4=yes", "use-ipv6=yes"]) + """
+            ip netns exec far sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+            receive
+            send --to Here
+            $here piconet doctor | sed 's/^/doctor: /'
+            mkdir $FOLDER/far
+            $there imagerecv --name There --accept all --any --directory $FOLDER/far > /run/far.out 2> $FOLDER/far.err &
+            receiver2=$!
+            until_line $FOLDER/far.err "Receiving as" || exit 1
+            key=$($there imagerecv --fingerprint)
+            env XDG_STATE_HOME=$FOLDER/other XDG_CACHE_HOME=$FOLDER/other/cache imagesend --yes --any --fingerprint $key \
+              --to There --timeout 30 $FOLDER/photo.dat 2> $FOLDER/send2.err; echo "near sender $?"
+            stop $receiver2; stop $receiver
+            sed 's/^/recv: /' $FOLDER/recv.err; sed 's/^/send: /' $FOLDER/send.err $FOLDER/send2.err
+            """)
+      if outcome.lines.contains("no avahi") {
+        try Test.cancel("avahi-daemon does not start in a namespace here: \(outcome.output)")
+      }
+      #expect(outcome.lines.contains("sender 0") && outcome.lines.contains("near sender 0"), "\(outcome.output)")
+      #expect(!outcome.output.contains("5353 to itself"), "\(outcome.output)")
+      #expect(
+        outcome.lines.contains { $0.hasPrefix("doctor: ") && $0.contains("Avahi publishes and looks for peers there") },
+        "\(outcome.output)")
+    }
+  #endif
+
   @Test("without a network the receiver says so at the start, and is found once there is one")
   func noNetwork() async throws {
     let outcome = try await run(

@@ -6,29 +6,9 @@ import Testing
   .enabled(if: NetworkNamespace.isAvailable, "this machine lets us make no network namespaces"),
   .enabled(if: NetworkNamespace.hasAvahi, "avahi-daemon, avahi-utils or dbus is not installed"))
 struct AvahiTests {
-  /// A bus and a daemon of our own in the namespace. Prints `no avahi` and ends if the daemon can't be started.
-  static let daemon =
-    NamespaceTests.secondHost + """
-      mkdir -p /run/dbus /run/avahi-daemon
-      cat > /run/bus.conf <<'END'
-      <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
-       "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-      <busconfig><type>session</type><listen>unix:path=/run/dbus/system_bus_socket</listen><auth>EXTERNAL</auth>
-      <policy context="default"><allow user="*"/><allow own="*"/><allow send_type="method_call"/>
-      <allow send_destination="*"/><allow receive_sender="*"/></policy></busconfig>
-      END
-      printf '%s\\n' '[server]' host-name=avahihost use-ipv4=yes use-ipv6=yes '[publish]' publish-workstation=no \\
-        > /run/avahi.conf
-      export DBUS_SYSTEM_BUS_ADDRESS=unix:path=/run/dbus/system_bus_socket
-      dbus-daemon --config-file=/run/bus.conf --nofork 2> /run/bus.log &
-      for _ in $(seq 1200); do [ -S /run/dbus/system_bus_socket ] && break; sleep 0.05; done
-      avahi-daemon --no-drop-root --no-rlimits --no-chroot -f /run/avahi.conf > /run/avahi.log 2>&1 &
-      until_line /run/avahi.log "Server startup complete" || { echo "no avahi"; exit 0; }
-
-      """
-
   private func run(_ script: String) async throws -> ProcessOutcome {
-    let outcome = try await DNSServiceDiscoveryTool.run(Self.daemon + script)
+    let outcome = try await DNSServiceDiscoveryTool.run(
+      NamespaceTests.secondHost + NetworkNamespace.avahi(settings: ["use-ipv4=yes", "use-ipv6=yes"]) + script)
     print(outcome.output)
     if outcome.lines.contains("no avahi") {
       try Test.cancel("avahi-daemon does not start in a namespace here: \(outcome.output)")

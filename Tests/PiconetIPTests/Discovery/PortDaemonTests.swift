@@ -36,7 +36,7 @@ struct PortDaemonTests {
     #expect(daemon.errands == [search, ResponderErrand()])
   }
 
-  @Test("while it may serve in a moment nothing is in the way, and nobody else asks; once it fails, both")
+  @Test("while it may serve in a moment there is no obstacle, and we don't ask ourselves; once it fails, both")
   func status() {
     var port = PortDaemon(Daemon())
     #expect(port.obstacle([false, true]) == nil && port.left(of: [false]) == [false] && port.served(of: [false]) == [])

@@ -4,7 +4,8 @@ import Piconet
 import PiconetTerminal
 
 extension DoctorFacts {
-  /// Looks at this machine, without privileges, without using a radio, and within about a second and a half.
+  /// Looks at this machine, without privileges, without using a radio, and within about a second and a half; where
+  /// another program keeps the port of Multicast DNS, twice that.
   static func collected(_ environment: ProgramEnvironment) -> DoctorFacts {
     var facts = DoctorFacts()
     facts.collectRadios()
@@ -164,10 +165,24 @@ extension DoctorFacts {
     collectInterfaces(environment)
     let programs = Set(Self.programs())
     multicast = .collected(usableInterfaces, programs: programs)
+    askAvahi(until: .now + .milliseconds(1500))
     if programs.contains("firewalld") { firewalls.append("firewalld") }
     if SystemFile.text("/etc/ufw/ufw.conf")?.contains("\nENABLED=yes") == true { firewalls.append("ufw") }
     if let users = SystemFile.line("/sys/module/nf_tables/refcnt"), users != "0" { firewalls.append("nftables") }
     if SystemFile.exists("/sys/module/iptable_filter") { firewalls.append("iptables") }
+  }
+
+  /// May block its thread until then.
+  private mutating func askAvahi(until deadline: ContinuousClock.Instant) {
+    guard multicast.ipv4Failure != nil || isIPv6PortTaken else { return }
+    #if Bluetooth
+      // A bit less than the deadline, so that Avahi not answering is reported as such.
+      let asked = InTime { await AvahiProbe.ask(timeout: .milliseconds(1300)) }
+      guard let probe = asked?.value(until: deadline) else { return multicast.avahi = .fails(.silent) }
+      multicast.avahi = probe.failure.map { .fails($0) } ?? .publishes
+    #else
+      multicast.avahi = .fails(.notBuilt)
+    #endif
   }
 
   private mutating func collectInterfaces(_ environment: ProgramEnvironment) {

@@ -1,3 +1,5 @@
+import Piconet
+
 extension DoctorFacts {
   var usableInterfaces: [Interface] {
     interfaces.filter { interface in
@@ -56,18 +58,33 @@ extension DoctorFacts {
   /// A kernel without IPv6 lacks the port of that family, which is no matter.
   private var portFinding: Finding {
     let hasIPv6 = usableInterfaces.contains(where: \.hasIPv6)
-    let failures = [("IPv4", multicast.ipv4Failure), ("IPv6", hasIPv6 ? multicast.ipv6Failure : nil)]
+    let failures = [("IPv4", multicast.ipv4Failure), ("IPv6", isIPv6PortTaken ? multicast.ipv6Failure : nil)]
       .compactMap { family, failure in failure.map { (family, $0) } }
     guard let (first, words) = failures.first else {
       return Finding("network.port", .ok, "UDP port 5353 (Multicast DNS) can be used")
     }
     let isBoth = failures.count > 1 || !hasIPv6
-    return Finding(
-      "network.port", .warning,
-      "UDP port 5353 can't be shared\(isBoth ? "" : " over \(first)"): \(words)",
-      advice: "find who keeps it: ss -ulpn sport = :5353; of Avahi remove disallow-other-stacks=yes; until then "
-        + (isBoth ? "others need --address HOST:PORT" : "\(first == "IPv4" ? "IPv6" : "IPv4") is used"))
+    let port = "UDP port 5353 can't be shared\(isBoth ? "" : " over \(first)")"
+    switch multicast.avahi {
+    case .publishes:
+      return Finding("network.port", .ok, "\(port); Avahi publishes and looks for peers there instead, over D-Bus")
+    case .fails(let failure):
+      return Finding(
+        "network.port", .warning, "\(port): \(words); \(failure)",
+        advice: "find who keeps it: ss -ulpn sport = :5353; of Avahi remove disallow-other-stacks=yes, or: "
+          + "\(failure.advice); \(meanwhile(isBoth, first))")
+    case .notAsked:
+      return Finding(
+        "network.port", .warning, "\(port): \(words)",
+        advice: "find who keeps it: ss -ulpn sport = :5353; \(meanwhile(isBoth, first))")
+    }
   }
+
+  private func meanwhile(_ isBoth: Bool, _ family: String) -> String {
+    "until then " + (isBoth ? "others need --address HOST:PORT" : "\(family == "IPv4" ? "IPv6" : "IPv4") is used")
+  }
+
+  var isIPv6PortTaken: Bool { multicast.ipv6Failure != nil && usableInterfaces.contains(where: \.hasIPv6) }
 
   private var firewallAdvice: String {
     if firewalls.contains("ufw") { return "ufw allow 5353/udp; ufw allow PORT/tcp" }

@@ -1,9 +1,20 @@
+import Piconet
+
 /// What was seen of Multicast DNS on this machine.
 struct MulticastDNSFacts: Hashable, Sendable {
+  /// Whether Avahi takes the place of our own responder where the port can't be shared.
+  enum Avahi: Hashable, Sendable {
+    /// The port can be shared.
+    case notAsked
+    case publishes
+    case fails(AvahiFailure)
+  }
+
   /// Why UDP port 5353 can't be shared over IPv4, in the system's words; nil: it can.
   var ipv4Failure: String?
   /// The same over IPv6.
   var ipv6Failure: String?
+  var avahi = Avahi.notAsked
   /// Whether a program of Piconet's runs, which would be a member of the group on each interface.
   var isPiconetRunning = false
   /// The interfaces on which anything hears the group over IPv4; nil: it can't be told.
@@ -16,7 +27,8 @@ struct MulticastDNSFacts: Hashable, Sendable {
   /// Whether others can be reached over an interface, as far as the port and output rules go.
   func isOpen(on interface: DoctorFacts.Interface) -> Bool {
     guard !blockedInterfaces.contains(interface.name) else { return false }
-    return interface.hasIPv4 && ipv4Failure == nil || interface.hasIPv6 && ipv6Failure == nil
+    return avahi == .publishes || interface.hasIPv4 && ipv4Failure == nil
+      || interface.hasIPv6 && ipv6Failure == nil
   }
 
   /// Usable interfaces on which the running program hears nothing.
