@@ -52,6 +52,7 @@ struct SessionSettings: Sendable {
     configuration.relaying = RelayQuotas()
     // Peers find one another on one network, or over Bluetooth.
     configuration.refusalEndsMembers = true
+    configuration.introducesOverLoopback = true
     if let transports {
       configuration.transports.removeAll { !transports.contains($0) }
     } else {

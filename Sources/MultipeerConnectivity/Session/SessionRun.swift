@@ -54,11 +54,11 @@ final class SessionRun: @unchecked Sendable {
     configuration.channelLimit = 2
     configuration.channelPriorities = [ControlMessage.channel: .high]
     let settings = LocalDeviceSettings.current
-    configuration.discovers = settings.isOnLoopback
     // A peer that one invites is connected with all, over another peer where there is no other way.
     configuration.relaying = RelayQuotas()
     // Peers find one another on one network, or over Bluetooth.
     configuration.refusalEndsMembers = true
+    configuration.introducesOverLoopback = true
     let presence: LocalDevice.Presence
     switch core.identity {
     case .ofDevice:
@@ -73,9 +73,6 @@ final class SessionRun: @unchecked Sendable {
       configuration.transports.append(.relay)
       presence = LocalDevice.Presence(node: try await Node(configuration), host: nil)
     }
-    // Nodes don't tell each other addresses that only this device has, so members that are introduced have to see each
-    // other.
-    if settings.isOnLoopback { try await presence.node.setAvailable(true) }
     return presence
   }
 

@@ -157,6 +157,10 @@ public struct NodeConfiguration: Sendable {
   /// a translator refuses for a node that lives. Default false: only a host that this node has dialled, or sees
   /// advertised, is believed; the others count until `disconnectTimeout`.
   public var refusalEndsMembers = false
+  /// Whether members on this very device, over loopback, are introduced with their addresses there, and meet directly.
+  /// Set it for programs that run beside one another on one device. Default false: there they meet over a relay, or
+  /// where they see one another, and no member's word makes this node dial a port of its own device.
+  public var introducesOverLoopback = false
   /// The transports that may be used, in order of preference; what is not named is neither dialled nor listened on.
   /// Default: a common IP network, then L2CAP, RFCOMM and LE. Those that this machine lacks are left out automatically.
   /// With `relay`, which is the last if it is named, members that no other one leads to are reached over members that
@@ -240,6 +244,7 @@ public struct NodeConfiguration: Sendable {
     configuration.disconnectTimeout = disconnectTimeout
     configuration.movesBetweenTransports = movesBetweenTransports
     configuration.refusalEndsMembers = refusalEndsMembers
+    configuration.introducesOverLoopback = introducesOverLoopback
     configuration.handshakeTimeout = patience.handshake
     configuration.leaveTimeout = patience.leave
     do throws(InvalidConfiguration) {

@@ -107,6 +107,9 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// Whether nothing translates addresses between this node and its peers. Then a host that refuses where its node has
   /// said that it listens says that the node has ended; otherwise only one that we have dialled, or see advertised.
   public var refusalEndsMembers = false
+  /// Whether members that this node has links with over loopback are told loopback addresses of one another, and such
+  /// addresses are dialled at their word.
+  public var introducesOverLoopback = false
 
   /// No window is larger, so sums of them stay far below what an `Int` holds. 1 GiB.
   public static let largestWindow = 1 << 30

@@ -25,6 +25,12 @@ extension Association {
     return knownAddresses(surroundings) + relayed
   }
 
-  /// The peer's host on its last link over each transport.
-  var reachedHosts: [TransportKind: String] { addresses.hosts }
+  /// The peer's host on its last link over each transport, as far as introductions may speak of addresses beside it.
+  var reachedHosts: [TransportKind: String] {
+    var hosts = addresses.hosts
+    if !configuration.introducesOverLoopback, hosts[.tcp].flatMap({ IPAddressHint(host: $0) })?.scope == .device {
+      hosts[.tcp] = nil
+    }
+    return hosts
+  }
 }

@@ -8,7 +8,7 @@ extension Association {
 
   /// Introduces another member to this one.
   func introduce(_ other: Association, timeout: Duration, _ surroundings: Surroundings, _ turn: Turn) {
-    var known = other.knownAddresses(surroundings).compactMap { HostAddress($0) }
+    var known = other.knownAddresses(surroundings).compactMap { HostAddress($0, to: reachedHosts) }
     // A link that is gone for the moment says nothing of that.
     if configuration.relaying != nil, other.capabilities.contains(.tunnels) { known.insert(.overIntroducer, at: 0) }
     let introduction = Introduce(

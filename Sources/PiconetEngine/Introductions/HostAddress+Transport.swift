@@ -4,15 +4,17 @@ extension HostAddress {
   /// In place of an address: the introducer itself passes tunnels on to the node.
   static let overIntroducer = HostAddress(transport: 5, host: [], port: 1)
 
-  /// An address as an introduction states it. Nil for one that means nothing elsewhere: one of this very device, one
-  /// that is not numeric, and one over LE, where addresses change.
-  init?(_ address: TransportAddress) {
+  /// An address as an introduction states it. Nil for one that means nothing there: one of this very device to a member
+  /// elsewhere, one that is not numeric, and one over LE, where addresses change.
+  /// - Parameter reached: the hosts of the member that is told.
+  init?(_ address: TransportAddress, to reached: [TransportKind: String]) {
     guard let transport = address.kind.listeningNumber else { return nil }
     switch address.kind {
     case .tcp:
       guard let colon = address.text.lastIndex(of: ":"),
         let port = Self.number(address.text[address.text.index(after: colon)...], radix: 10), port > 0,
-        let ip = IPAddressHint(host: String(address.text[..<colon])), ip.scope != nil
+        let ip = IPAddressHint(host: String(address.text[..<colon])), let scope = ip.scope,
+        scope != .device || reached[.tcp].flatMap({ IPAddressHint(host: $0) })?.scope == .device
       else { return nil }
       self.init(transport: transport, host: ip.bytes, port: port)
     case .l2cap, .rfcomm:

@@ -1,7 +1,9 @@
 /// An IP address as bytes: what an introduction can say of it, and how far it is valid.
 struct IPAddressHint: Hashable, Sendable {
-  /// Where an address means the same device (RFC 6890, RFC 4291). Addresses that no other device has have no scope.
+  /// Where an address means the same device (RFC 6890, RFC 4291).
   enum Scope: Hashable, Sendable {
+    /// This very device (127/8, ::1).
+    case device
     /// One link (169.254/16, fe80::/10).
     case link
     /// A private network (RFC 1918, RFC 6598, RFC 4193).
@@ -18,12 +20,13 @@ struct IPAddressHint: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Nil for this very device (127/8, ::1), for none or many devices, and for IPv4-mapped IPv6.
+  /// Nil for an address of no device or of many, and for IPv4-mapped IPv6.
   var scope: Scope? { bytes.count == 4 ? scopeOfIPv4 : scopeOfIPv6 }
 
   private var scopeOfIPv4: Scope? {
     switch (bytes[0], bytes[1]) {
-    case (0, _), (127, _), (224..., _): nil
+    case (0, _), (224..., _): nil
+    case (127, _): .device
     case (169, 254): .link
     case (10, _), (192, 168), (172, 16...31), (100, 64...127): .site
     default: .global
@@ -32,13 +35,18 @@ struct IPAddressHint: Hashable, Sendable {
 
   private var scopeOfIPv6: Scope? {
     switch (bytes[0], bytes[1]) {
-    // The unspecified address, loopback, IPv4-mapped and IPv4-compatible addresses, and multicast.
-    case (0, 0), (0xFF, _): nil
+    // Loopback, the unspecified address, IPv4-mapped and IPv4-compatible addresses, and multicast.
+    case (0, 0): isLoopbackOfIPv6 ? .device : nil
+    case (0xFF, _): nil
     case (0xFE, 0x80...0xBF): .link
     case (0xFC...0xFD, _): .site
     default: .global
     }
   }
+}
+
+extension IPAddressHint {
+  private var isLoopbackOfIPv6: Bool { bytes.last == 1 && bytes.dropLast().allSatisfy { $0 == 0 } }
 }
 
 // MARK: - Text

@@ -3,7 +3,7 @@ import PiconetWire
 /// What an engine was made of: with it, the same facts give the same effects.
 public struct TraceHeader: Sendable, Hashable {
   /// The version of the format that is written. It grows with every change of what a trace holds.
-  public static let version: UInt64 = 23
+  public static let version: UInt64 = 24
   /// The first bytes of every trace.
   static let mark = Array("piconet trace\n".utf8)
 

@@ -5,8 +5,10 @@ import Testing
 
 @Suite("Hosts of an introduction")
 struct HostAddressTests {
-  private func told(_ kind: TransportKind, _ text: String) -> HostAddress? {
-    HostAddress(TransportAddress(kind: kind, text: text))
+  private func told(
+    _ kind: TransportKind, _ text: String, to reached: [TransportKind: String] = [.tcp: "192.0.2.1"]
+  ) -> HostAddress? {
+    HostAddress(TransportAddress(kind: kind, text: text), to: reached)
   }
 
   private func dialled(
@@ -41,6 +43,24 @@ struct HostAddressTests {
     #expect(told(kind, text) == nil)
   }
 
+  @Test("of this very device are told to a member of this device, dialled for one, and for nobody else")
+  func loopback() {
+    let ipv6 = [UInt8](repeating: 0, count: 15) + [1]
+    for reached in ["127.0.0.1", "[::1]", "127.0.0.2"] {
+      let near: [TransportKind: String] = [.tcp: reached]
+      #expect(told(.tcp, "127.0.0.1:4711", to: near) == HostAddress(transport: 1, host: [127, 0, 0, 1], port: 4_711))
+      #expect(told(.tcp, "[::1]:4711", to: near) == HostAddress(transport: 1, host: ipv6, port: 4_711))
+      #expect(dialled([127, 0, 0, 1], near: near) == "127.0.0.1:4711")
+      #expect(dialled(ipv6, near: near) == "[::1]:4711")
+      #expect(dialled([192, 168, 7, 7], near: near) == nil && dialled([203, 0, 113, 7], near: near) == nil)
+    }
+    for reached in ["192.168.0.1", "198.51.100.1", "169.254.1.1", "far", ""] {
+      #expect(told(.tcp, "127.0.0.1:4711", to: [.tcp: reached]) == nil)
+      #expect(dialled([127, 0, 0, 1], near: [.tcp: reached]) == nil && dialled(ipv6, near: [.tcp: reached]) == nil)
+    }
+    #expect(told(.tcp, "127.0.0.1:4711", to: [.l2cap: "127.0.0.1"]) == nil)
+  }
+
   @Test("are dialled within the scope of the introducer's own address")
   func scopes() {
     let hosts: [(String, [UInt8])] = [
@@ -53,7 +73,6 @@ struct HostAddressTests {
       }
     }
     #expect(dialled([203, 0, 113, 7], near: [.tcp: "[2001:db8::1]"]) == "203.0.113.7:4711")
-    #expect(dialled([127, 0, 0, 1], near: [.tcp: "127.0.0.1"]) == nil)
     #expect(dialled([203, 0, 113, 7], near: [.tcp: "far"]) == nil)
     #expect(dialled([203, 0, 113, 7], near: [.tcp: ""]) == nil)
   }

@@ -8,24 +8,25 @@ struct IPAddressHintTests {
   private func scope(_ host: String) -> IPAddressHint.Scope? { IPAddressHint(host: host)?.scope }
 
   @Test(
-    "reach one link, one site, or everywhere",
+    "reach this device, one link, one site, or everywhere",
     arguments: [
       ("169.254.1.2", IPAddressHint.Scope.link), ("169.253.1.2", .global), ("10.0.0.1", .site),
       ("172.15.255.255", .global), ("172.16.0.0", .site), ("172.31.255.255", .site), ("172.32.0.0", .global),
       ("192.168.0.1", .site), ("192.167.0.1", .global), ("100.63.255.255", .global), ("100.64.0.0", .site),
       ("100.127.255.255", .site), ("100.128.0.0", .global), ("223.255.255.255", .global), ("1.0.0.0", .global),
       ("[fe80::1]", .link), ("[febf::1]", .link), ("[fec0::1]", .global), ("[fc00::1]", .site), ("[fdff::1]", .site),
-      ("[2001:db8::1]", .global), ("[fb00::1]", .global),
+      ("[2001:db8::1]", .global), ("[fb00::1]", .global), ("127.0.0.1", .device), ("127.255.255.255", .device),
+      ("[::1]", .device), ("128.0.0.1", .global),
     ])
   func scopes(host: String, expected: IPAddressHint.Scope) {
     #expect(scope(host) == expected)
   }
 
   @Test(
-    "are none for this very device, for no device, and for many of them",
+    "are none for no device, and for many of them",
     arguments: [
-      "0.0.0.0", "0.1.2.3", "127.0.0.1", "127.255.255.255", "224.0.0.1", "239.1.2.3", "240.0.0.1", "255.255.255.255",
-      "[::]", "[::1]", "[::ffff:c0a8:1]", "[::c0a8:1]", "[ff02::1]", "[ffff::1]",
+      "0.0.0.0", "0.1.2.3", "224.0.0.1", "239.1.2.3", "240.0.0.1", "255.255.255.255",
+      "[::]", "[::ffff:c0a8:1]", "[::c0a8:1]", "[ff02::1]", "[ffff::1]", "[::101]",
     ])
   func noScope(host: String) {
     #expect(IPAddressHint(host: host) != nil && scope(host) == nil)

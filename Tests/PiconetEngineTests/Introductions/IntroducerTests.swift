@@ -41,6 +41,22 @@ struct IntroducerTests {
     #expect(group.members[2].sent(outcome) == [])
   }
 
+  @Test("tells members of this very device where they are on it, if the application wants that")
+  func tellsLoopback() {
+    let told = HostAddress(transport: 1, host: [127, 0, 0, 1], port: 4_711)
+    for isWanted in [true, false] {
+      let group = IntroducedEngine(members: 2, from: "127.0.0.1") { $0.introducesOverLoopback = isWanted }
+      group.members[0].receive(.listening([ListeningPort(transport: 1, port: 4_711)]))
+      let outcome = group.side.command(
+        .introduce(group.members[0].far, to: group.members[1].far, timeout: .seconds(30)), id: 1)
+      #expect(introductions(group.members[1].sent(outcome)).map(\.addresses) == [isWanted ? [told] : []])
+      // There they are dialled.
+      let other = IntroducedEngine(from: "127.0.0.1") { $0.introducesOverLoopback = isWanted }
+      let dialled = other.waitWithFailures(.seconds(1), first: other.accept(node(20), at: [told]))
+      #expect(dialled.dials.first?.addresses == (isWanted ? ["127.0.0.1:4711"] : nil))
+    }
+  }
+
   @Test("is done when each has said that the other is a member, and not before")
   func done() {
     _ = introduce()

@@ -93,8 +93,9 @@ struct TraceCodingTests {
     settings.holdsIntroducedInvitations = false
     settings.comparesCodes = true
     settings.refusalEndsMembers = true
+    settings.introducesOverLoopback = true
     #expect(try Self.read(Self.bytes(settings)) == settings)
-    #expect(Mirror(reflecting: settings).children.count == 39, "a new setting belongs into EngineConfiguration+Trace")
+    #expect(Mirror(reflecting: settings).children.count == 40, "a new setting belongs into EngineConfiguration+Trace")
   }
 
   @Test("numbers of 64 bits, and none of more")

@@ -10,7 +10,7 @@ extension EngineConfiguration: TraceCoded {
     bytes(removals, deliversLateMessages, streamLimit, streamWindow, firstStreamWindow, streamMemory)
     bytes(movesBetweenTransports, idleMemberTimeout, openInvitations, greeting)
     bytes(channelLimit, channelWindow, channelPriorities, membership, relaying, holdsIntroducedInvitations)
-    bytes(comparesCodes, refusalEndsMembers)
+    bytes(comparesCodes, refusalEndsMembers, introducesOverLoopback)
   }
 
   static func read(from reader: inout TraceReader) throws(TraceError) -> EngineConfiguration {
@@ -52,6 +52,7 @@ extension EngineConfiguration: TraceCoded {
     settings.holdsIntroducedInvitations = try reader()
     settings.comparesCodes = try reader()
     settings.refusalEndsMembers = try reader()
+    settings.introducesOverLoopback = try reader()
     return settings
   }
 }
