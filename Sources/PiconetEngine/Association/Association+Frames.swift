@@ -21,7 +21,7 @@ extension Association {
       outgoingChannels.credit(limit, in: channel)
       turn.flush(link)
     case .acknowledge(let received): try receivedAcknowledgement(received, turn)
-    case .listening(let ports): receivedListening(ports)
+    case .listening(let ports): return receivedListening(ports)
 
     // The sender's frames about a stream: the number is the remote side's. Then the receiver's frames: the number is
     // ours.

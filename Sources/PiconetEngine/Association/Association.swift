@@ -534,7 +534,10 @@ extension Association {
   }
 
   /// Only a member's ports are noted: a stranger must not make us dial.
-  func receivedListening(_ ports: [ListeningPort]) {
-    if isMember { addresses.told(ports) }
+  /// - Returns: what is left for the engine to do; nil if nothing is.
+  func receivedListening(_ ports: [ListeningPort]) -> FrameRequest? {
+    guard isMember else { return nil }
+    addresses.told(ports)
+    return ports.isEmpty ? nil : .listening(self)
   }
 }

@@ -26,6 +26,7 @@ extension SessionEngine {
       follow(removals.remove(subject, for: member, associations, turn), turn)
     case .introduction(let request, let member):
       follow(try introducer.take(request, from: member, surroundings, turn), turn)
+    case .listening(let member): introducer.placed(member, surroundings, turn)
     case .groupView(let association):
       admission.viewChanged(of: association.node, turn)
       if association.isMember { introducer.viewChanged(of: association.node, turn) }

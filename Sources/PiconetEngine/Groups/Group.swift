@@ -31,6 +31,8 @@ struct Group: Sendable {
     var outcomes = IntroductionOutcomes()
     /// Whether one of the two has told of a change since the introduction began.
     var hasNews = false
+    /// Whether they are introduced again once they are together.
+    var isWantedAgain = false
 
     /// How long after news of a free place the two are introduced again.
     var pauseForPlace: Duration { .milliseconds(Int64(500) << min(tries, 5)) }
@@ -74,11 +76,17 @@ struct Group: Sendable {
     }
   }
 
+  /// Plans to introduce two members that may be together already. One that is under way is followed by another.
+  mutating func wantAgain(_ pair: Pair, at time: Instant) {
+    if want(pair, at: time) != nil { pairs[pair]?.isWantedAgain = true }
+  }
+
   mutating func began(_ pair: Pair, _ command: CommandID) {
     var work = pairs[pair] ?? Work(phase: .introducing(command))
     work.phase = .introducing(command)
     work.tries += 1
     work.hasNews = false
+    work.isWantedAgain = false
     pairs[pair] = work
   }
 
@@ -102,7 +110,7 @@ struct Group: Sendable {
   /// The introduction of the pair has ended. Another is planned if that may help.
   mutating func ended(_ pair: Pair, _ reply: Reply, at now: Instant) -> Outcome {
     guard case .failed(let ending) = reply else {
-      defer { remove(pair) }
+      defer { pairs[pair] = pairs[pair]?.isWantedAgain == true ? Work(phase: .due(now)) : nil }
       return .together(pairs[pair]?.outcomes.end)
     }
     if ending.reason == .full {

@@ -7,14 +7,17 @@ extension Association {
   var isInGroup: Bool { takesIntroductions && capabilities.contains(.group) }
 
   /// Introduces another member to this one.
-  func introduce(_ other: Association, timeout: Duration, _ surroundings: Surroundings, _ turn: Turn) {
+  /// - Returns: whether it was told an address of the other one.
+  func introduce(_ other: Association, timeout: Duration, _ surroundings: Surroundings, _ turn: Turn) -> Bool {
     var known = other.knownAddresses(surroundings).compactMap { HostAddress($0, to: reachedHosts) }
+    let isPlaced = !known.isEmpty
     // A link that is gone for the moment says nothing of that.
     if configuration.relaying != nil, other.capabilities.contains(.tunnels) { known.insert(.overIntroducer, at: 0) }
     let introduction = Introduce(
       other.node, timeout: UInt64(max(0, timeout.wholeNanoseconds / 1_000_000)), name: other.peer.name,
       addresses: Array(known.prefix(WireLimits.introducedAddresses)))
     send(.introduce(introduction), turn)
+    return isPlaced
   }
 
   /// A member introduces another one.

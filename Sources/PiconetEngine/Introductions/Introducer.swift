@@ -11,6 +11,8 @@ struct Introducer {
   private(set) var introducing = OutgoingIntroductions() { didSet { watch.changed() } }
   /// Pairs of members that we bring together.
   private var group = Group() { didSet { watch.changed() } }
+  /// Members of the group that were introduced without an address, since they had not told where they listen.
+  private var unplaced: Set<NodeID> = []
   /// How often we may still ask members to bring back one that we have lost.
   private var asks = Allowance.ownAsks
   private var hasEnded = false
@@ -59,8 +61,10 @@ struct Introducer {
       let (one, other) = try OutgoingIntroductions.members(first, second, within: timeout, surroundings.associations)
       // The answers come a little later.
       try introducing.begin(id, first, second, until: turn.now + timeout + grace)
-      one.introduce(other, timeout: timeout, surroundings, turn)
-      other.introduce(one, timeout: timeout, surroundings, turn)
+      for (member, subject) in [(one, other), (other, one)] {
+        let isPlaced = member.introduce(subject, timeout: timeout, surroundings, turn)
+        if isGroup, !isPlaced { unplaced.insert(subject.node) }
+      }
     } catch {
       turn.reply(id, .failed(error))
     }
@@ -86,6 +90,17 @@ struct Introducer {
       ? Duration.zero : .milliseconds(1_000 + Int64(turn.random.next() % 1_000))
     for other in surroundings.associations.inOrder where other !== newcomer && other.isInGroup {
       group.want(Group.Pair(node, other.node), at: turn.now + delay)
+    }
+    bringTogether(surroundings, turn)
+  }
+
+  /// A member has told where it listens. If it was introduced without an address, it is introduced again: those that
+  /// have met it over a relay then go on without one.
+  mutating func placed(_ member: Association, _ surroundings: Surroundings, _ turn: Turn) {
+    guard unplaced.contains(member.node), member.isInGroup, !member.knownAddresses(surroundings).isEmpty else { return }
+    unplaced.remove(member.node)
+    for other in surroundings.associations.inOrder where other !== member && other.isInGroup {
+      group.wantAgain(Group.Pair(member.node, other.node), at: turn.now)
     }
     bringTogether(surroundings, turn)
   }
@@ -154,6 +169,7 @@ struct Introducer {
     _ association: Association, _ ending: Ending, told: Ending, _ members: AssociationTable, _ turn: Turn
   ) {
     group.memberLeft(association.node)
+    unplaced.remove(association.node)
     if isLost(association, ending) { askForLost(association.node, members, turn) }
     introducing.memberLeft(association.node, told, members, turn)
   }
@@ -178,6 +194,7 @@ struct Introducer {
   mutating func endAll(_ ending: Ending, _ members: AssociationTable, _ turn: Turn) {
     hasEnded = true
     group.removeAll()
+    unplaced = []
     introducing.endAll(ending, members, turn)
   }
 }

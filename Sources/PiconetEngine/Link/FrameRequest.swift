@@ -23,6 +23,8 @@ enum FrameRequest {
   case removal(NodeID, for: Association)
 
   case introduction(IntroductionRequest, Association)
+  /// A member has told where it listens.
+  case listening(Association)
   /// A node has told something new of its group.
   case groupView(Association)
 

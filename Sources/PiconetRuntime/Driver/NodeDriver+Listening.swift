@@ -31,11 +31,16 @@ extension NodeDriver {
     if listening == .expected, !engine.expectsAnybody { stopListening() }
   }
 
-  /// Once a round: listens as long as an expected peer may dial. The look at members is skipped if this node has never
-  /// had any.
+  /// Once a round: listens as long as an expected peer may dial.
   func followExpectations() {
     defer { tellExpecting() }
     stopListeningUnlessExpecting()
+    listenForMembers()
+  }
+
+  /// Listens if a member may have to come back. Before the flush, so that it is told where together with what makes it
+  /// a member. The look at members is skipped if this node has never had any.
+  func listenForMembers() {
     // Members that have begun while none could come back may do so once the disconnect timeout is longer.
     guard listening == .nobody, engine.membershipsBegun != seenMemberships, engine.expectsMembers else { return }
     seenMemberships = engine.membershipsBegun

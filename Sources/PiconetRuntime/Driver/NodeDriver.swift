@@ -250,6 +250,7 @@ public final class NodeDriver: RoundHandler {
     guard !isEnding else { return }
     // The job that takes inputs is behind others, and what they hold is to leave now.
     if loop.hasJobs { inputs.takeWaiting() }
+    listenForMembers()
     var turns = Self.flushesPerRound
     repeat {
       tunnels?.readReady()

@@ -84,6 +84,34 @@ struct GroupTests {
     #expect(subjects(second.sent(group.side.wait(.milliseconds(1_100)))) == [subject])
   }
 
+  @Test("one that told late where it listens is introduced once more, with that address, when the two have answered")
+  func lateListening() {
+    let group = engine()
+    let (first, _) = join(group, 1)
+    let (second, _) = join(group, 2)
+    let listening = Frame.listening([ListeningPort(transport: 1, port: 4_711)])
+    #expect(subjects(first.sent(second.receive(listening))).isEmpty)
+    first.receive(.introduced(second.far))
+    var outcome = second.receive(.introduced(first.far))
+    outcome += group.side.wait(.milliseconds(1))
+    let introductions = first.sent(outcome).compactMap { frame in
+      if case .introduce(let introduction) = frame { introduction } else { nil }
+    }
+    let place = HostAddress(transport: 1, host: [192, 0, 2, 1], port: 4_711)
+    #expect(introductions.map(\.member) == [second.far] && introductions.first?.addresses == [place])
+    // Once is enough.
+    first.receive(.introduced(second.far))
+    outcome = second.receive(.introduced(first.far))
+    outcome += second.receive(.listening([ListeningPort(transport: 1, port: 4_712)]))
+    outcome += group.side.wait(.seconds(100))
+    #expect(subjects(first.sent(outcome)).isEmpty)
+    // The other one is introduced once more as well, and a third one meets both with what they told before.
+    #expect(subjects(second.sent(first.receive(listening))) == [first.far])
+    let (third, joined) = join(group, 3)
+    #expect(subjects(third.sent(joined)).count == 2)
+    #expect(subjects(third.sent(first.receive(listening))).isEmpty)
+  }
+
   private func together(_ outcome: Outcome) -> [Ending] {
     outcome.events.compactMap { if case .membersTogether(_, _, let ending) = $0 { ending } else { nil } }
   }
