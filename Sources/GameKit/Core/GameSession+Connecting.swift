@@ -170,7 +170,7 @@ extension GameSession {
     }
     guard let node, let member else { return }
     Task {
-      await delivered(to: [member.id])
+      await delivered(to: [member.id], within: Self.lastWords)
       try? await node.session.remove(member)
     }
   }

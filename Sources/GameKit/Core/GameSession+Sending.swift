@@ -5,7 +5,9 @@ import Synchronization
 /// What peers are sent. Messages go to the member at once while it takes them; otherwise they wait here, up to a limit.
 extension GameSession {
   /// How long what waits may still go out before a peer is left.
-  private static let farewell = Duration.seconds(5)
+  static let farewell = Duration.seconds(5)
+  /// The same for a peer that is disconnected from all: they are told within a second.
+  static let lastWords = Duration.milliseconds(250)
 
   /// - Parameter peers: their ids; nil: all that are connected.
   /// - Throws: before anything is queued for any peer.
@@ -93,7 +95,7 @@ extension GameSession {
   }
 
   /// Returns when nothing waits for these members, or after a while.
-  func delivered(to members: [NodeID]) async {
+  func delivered(to members: [NodeID], within time: Duration = farewell) async {
     let tasks = state.withLock { state in members.compactMap { state.outgoing[$0]?.task } }
     guard !tasks.isEmpty else { return }
     await withTaskGroup(of: Void.self) { group in
@@ -104,7 +106,7 @@ extension GameSession {
           for task in tasks { task.cancel() }
         }
       }
-      group.addTask { try? await ContinuousClock().sleep(for: Self.farewell) }
+      group.addTask { try? await ContinuousClock().sleep(for: time) }
       await group.next()
       group.cancelAll()
     }

@@ -167,7 +167,8 @@ open class GKSession: NSObject, @unchecked Sendable {
   /// Declines a peer's request: its delegate is told `connectionWithPeerFailed` with `declinedError`.
   open func denyConnection(fromPeer peerID: String!) { core.deny(from: peerID ?? "") }
 
-  /// Disconnects a peer from all peers of the session. It may connect again.
+  /// Disconnects a peer from all peers of the session, who are told within a second. What was sent to it before may be
+  /// lost. It may connect again.
   open func disconnectPeer(fromAllPeers peerID: String!) { core.remove(peerID ?? "") }
 
   /// Leaves all peers. What was sent before is delivered first, as far as that takes less than five seconds; then the

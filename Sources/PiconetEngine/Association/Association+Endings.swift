@@ -8,8 +8,9 @@ extension Association {
     // The goodbye took too long, so the ending comes from the link. The removal was ours.
     if ending.reason == .removed, ending.blame != .peer, ending.by == nil { ending.by = node }
     // After a goodbye the loss of the link is no failure: the remote side's closing is what we waited for.
-    guard let leaving, leaving.isTold, !isCounted(ending.reason) else { return ending }
-    return Ending(leaving.reason, .nobody, by: leaving.by)
+    // A removal needs no goodbye to be one.
+    guard let leaving, leaving.isTold || leaving.reason == .removed, !isCounted(ending.reason) else { return ending }
+    return Ending(leaving.reason, leaving.isTold ? .nobody : .us, by: leaving.by)
   }
 
   /// How the remote side's goodbye ends the association.

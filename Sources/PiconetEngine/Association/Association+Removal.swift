@@ -2,6 +2,9 @@ import PiconetWire
 
 /// Removing one member at the request of another.
 extension Association {
+  /// Whether the last link with it was over a relay, and is gone.
+  var hasLostRelay: Bool { suspension != nil && addresses.lastKind == .relay }
+
   /// Asks the member to disconnect another one.
   func askToRemove(_ subject: NodeID, _ turn: Turn) {
     guard isStaying, capabilities.contains(.removal) else { return }

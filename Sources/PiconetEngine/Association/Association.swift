@@ -336,8 +336,9 @@ extension Association {
   /// Begins to leave: from here on nothing new begins, transfers and streams end, and the goodbye goes when the
   /// messages before it have gone.
   func beginLeaving(_ ending: Ending, command: CommandID? = nil, _ turn: Turn) {
-    leaving = Leaving(
-      command: command, reason: ending.reason, by: ending.by, deadline: turn.now + configuration.leaveTimeout)
+    let timeout =
+      ending.reason == .removed ? min(configuration.leaveTimeout, Removals.leaveTimeout) : configuration.leaveTimeout
+    leaving = Leaving(command: command, reason: ending.reason, by: ending.by, deadline: turn.now + timeout)
     turn.placesChanged()
     turn.flush(link)
     endComparison(.ended(ending), turn)
@@ -437,6 +438,8 @@ extension Association {
   /// Whether the association goes on after its link has ended in this way.
   private func outlives(_ ending: Ending) -> Bool {
     guard isDurable, disconnectTimeout > .zero else { return false }
+    // It learns of its removal when it comes back.
+    if leaving?.reason == .removed { return false }
     // After a goodbye we wait for the remote side to close the link.
     return leaving?.isTold != true || ending.blame != .peer
   }

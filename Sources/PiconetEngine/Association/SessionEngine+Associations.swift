@@ -87,6 +87,7 @@ extension SessionEngine {
   mutating func conclude(_ association: Association, _ ending: Ending, _ turn: Turn) {
     if association.isOver { return }
     let ending = associations.conclude(association, ending, isRemembered: shutdown == nil, turn)
+    if ending.reason == .removed, ending.blame == .peer, shutdown == nil { removals.removed(by: association, turn) }
     endIntroductions(with: association, ending, turn)
   }
 

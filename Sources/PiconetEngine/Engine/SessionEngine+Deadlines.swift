@@ -7,6 +7,7 @@ extension SessionEngine {
     let surroundings = surroundings
     var deadlines: [Instant?] = [turn.budgets.nextDeadline, attempts.nextDeadline, admission.nextDeadline]
     deadlines += [turn.introduced.entries.nextDeadline, introducer.nextDeadline, relayed.nextDeadline]
+    deadlines.append(removals.nextDeadline)
     deadlines += links.values.map(\.nextDeadline)
     deadlines += associations.values.map { $0.nextDeadline(surroundings) }
     return deadlines.lazy.compactMap { $0 }.min()
@@ -24,6 +25,7 @@ extension SessionEngine {
     for association in associations.invitationsDue(at: turn.now) { negotiate(.timedOut, association, turn) }
     introductionDeadlines(turn)
     for remote in admission.takeParting(associations, turn) { leave(nil, remote, .full, turn) }
+    for remote in removals.takeRest(associations, turn) { leave(nil, remote, .left, turn) }
     for link in links.inOrder { link.pingDeadlineReached(turn) }
     linkDeadlines(turn)
     for association in associations.due(at: turn.now, surroundings) where !association.isOver {

@@ -44,7 +44,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     self.seed = seed
     turn = Turn(identity.node, seed: seed, InvitationBudgets(openQuestions: configuration.openInvitations), watch)
     introducer = Introducer(configuration, watch)
-    removals = Removals(configuration)
+    removals = Removals(configuration, watch)
     relayed = RelayedTunnels(configuration.relaying, watch)
     attempts = InvitationAttempts(configuration)
     admission = Admission(identity.node, configuration, watch)

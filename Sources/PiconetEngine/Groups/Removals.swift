@@ -3,12 +3,49 @@ import PiconetWire
 /// Removing a member from the whole group. No member passes a request on: it is one frame to each member, and each acts
 /// only on its own association, so neither loops nor storms can arise.
 struct Removals {
+  /// The members that a removed node leaves itself, where it has lost its way to them.
+  private struct Rest {
+    let deadline: Instant
+    /// The last membership that had begun when it was removed: later ones stay.
+    let lastMembership: UInt64
+  }
+
+  /// How long a removed node gives the others to leave it, as they were asked to.
+  static let grace = Duration.milliseconds(500)
+  /// How long a goodbye to a removed node may take. What it was sent before need not arrive.
+  static let leaveTimeout = Duration.milliseconds(750)
+
   /// Whose requests count.
   private let policy: RemovalPolicy
   /// How many members we may still remove from the group.
   private var allowance = Allowance.ownRemovals
+  private var rest: Rest? { didSet { watch.changed() } }
+  /// Told of changes to what `nextDeadline` depends on.
+  private let watch: DeadlineWatch
 
-  init(_ configuration: EngineConfiguration) { policy = configuration.removals }
+  init(_ configuration: EngineConfiguration, _ watch: DeadlineWatch) {
+    policy = configuration.removals
+    self.watch = watch
+  }
+
+  var nextDeadline: Instant? { rest?.deadline }
+
+  /// A member has left us since we are removed from the group. It asks the others to leave us too. Where it was the
+  /// relay between them and us their goodbyes are lost, so we leave those a little later. Only where every member's
+  /// wish counts here as well.
+  mutating func removed(by member: Association, _ turn: Turn) {
+    guard policy == .members, member.isMember, member.isOfGroup else { return }
+    rest = Rest(deadline: rest?.deadline ?? turn.now + Self.grace, lastMembership: turn.membershipCount)
+  }
+
+  /// Takes out the members whose goodbyes can't come.
+  mutating func takeRest(_ members: AssociationTable, _ turn: Turn) -> [NodeID] {
+    guard let rest, rest.deadline <= turn.now else { return [] }
+    self.rest = nil
+    return members.inOrder.filter { member in
+      member.isStaying && member.isOfGroup && member.hasLostRelay && member.membershipNumber <= rest.lastMembership
+    }.map(\.node)
+  }
 
   /// Asks all other members to disconnect this one, which is left here.
   mutating func remove(

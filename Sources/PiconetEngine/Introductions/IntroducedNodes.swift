@@ -62,7 +62,9 @@ final class IntroducedNodes {
   ) -> Ending? {
     // An introduction by a member that we are leaving is ignored.
     guard introducer.isStaying else { return Ending(hasEnded ? .shuttingDown : .left, .us) }
-    if wasRemoved(subject) { return Ending(.removed, .us, "it was removed from the group") }
+    if tombstones.refuses(subject, by: introducer.node.peer) {
+      return Ending(.removed, .us, "it was removed from the group")
+    }
     return surroundings.admission.full(forIntroduced: subject, surroundings.associations, turn)
       ?? entries.refusal(of: subject, by: introducer.node)
   }

@@ -1,7 +1,8 @@
 import PiconetWire
 
-/// Nodes that were removed from the group in this run: introductions of them are refused. A restarted node is another
-/// node, and one that becomes a member again, by an invitation, is no longer listed.
+/// Nodes that were removed from the group in this run: introductions of them are refused, but for those of the member
+/// that wanted it, which has let the node in again. A restarted node is another node, and one that becomes a member
+/// again, by an invitation, is no longer listed.
 struct Tombstones: Sendable {
   private struct Stone: Sendable {
     let node: NodeID
@@ -16,6 +17,11 @@ struct Tombstones: Sendable {
   private var stones: [Stone] = []
 
   func contains(_ node: NodeID) -> Bool { stones.contains { $0.node == node } }
+
+  /// Whether an introduction by this key is refused.
+  func refuses(_ node: NodeID, by introducer: PeerID) -> Bool {
+    stones.contains { $0.node == node && $0.remover != introducer }
+  }
 
   mutating func insert(_ node: NodeID, by remover: PeerID?) {
     if let index = stones.firstIndex(where: { $0.node == node }) {

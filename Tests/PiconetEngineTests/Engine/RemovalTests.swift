@@ -174,6 +174,42 @@ struct RemovalTests {
     #expect(one.side.members == [one.far, second.far])
   }
 
+  @Test("a removed member that does not answer is gone within a second, one that is left has its time")
+  func unreachable() {
+    for (command, time) in [(Command.remove(node(1)), Removals.leaveTimeout), (.leave(node(1), .left), .seconds(5))] {
+      let one = OneSided().connected { $0.capabilities = [.removal, .resume] }
+      one.side.command(command, id: 1)
+      #expect(one.side.wait(time - .nanoseconds(1)).replies(to: 1).isEmpty)
+      #expect(one.side.wait(.nanoseconds(1)).replies(to: 1) == [.done])
+      #expect(one.side.census.members == 0)
+    }
+  }
+
+  @Test("a removed member is gone with its link, before the goodbye or after it, and hears of it when it comes back")
+  func lostLink() {
+    for isTold in [false, true] {
+      // Without room for the message before it the goodbye waits.
+      let one = OneSided().connected {
+        $0.capabilities = [.removal, .resume]
+        if !isTold { $0.limits.messageWindow = 0 }
+      }
+      one.side.take(.messageQueued(one.far, bytes(3), .reliable))
+      #expect(one.side.command(.remove(one.far), id: 1).frames.contains(.leave(.removed, detail: "")) == isTold)
+      let lost = one.side.take(.linkClosed(one.link, .failed(LinkFailure(.reset))))
+      let blame = isTold ? Blame.nobody : .us
+      #expect(lost.events == [.disconnected(one.far, Ending(.removed, blame, by: one.side.node))])
+      #expect(lost.replies(to: 1) == [.done])
+      let link = LinkID(rawValue: 2)
+      one.side.take(.linkOpened(link, one.opening()))
+      let held = HeldAssociation(id: AssociationID(high: 1, low: 2), received: 0)
+      let hello = Hello(
+        incarnation: one.far.incarnation, name: "far", sessionID: "test", capabilities: .resume, associationsBegun: 1,
+        held: held)
+      let again = [Frame.hello(hello), .associate(held.id, received: 0)].flatMap { FrameEncoder.encode($0) }
+      #expect(one.side.take(.received(link, again[...])).closeReason == .removed)
+    }
+  }
+
   @Test("only members can be removed, and nobody twice")
   func notMember() {
     let one = OneSided().associated()
