@@ -11,7 +11,7 @@ struct RelayTests {
   private func run(
     _ count: Int, relaying: RelayQuotas? = RelayQuotas(), in session: String = UUID().uuidString,
     membership: SessionMembership = .group, introductions: IntroductionPolicy = .takeWord,
-    compare: (@Sendable (Member, String) async -> Bool)? = nil,
+    removals: RemovalPolicy = .introducers, compare: (@Sendable (Member, String) async -> Bool)? = nil,
     behind nodes: [Node] = [], _ body: @escaping @Sendable ([Node]) async throws -> Void
   ) async throws {
     if nodes.count == count { return try await body(nodes) }
@@ -22,6 +22,7 @@ struct RelayTests {
     configuration.membership = membership
     configuration.introductions = introductions
     configuration.relaying = relaying
+    configuration.removals = removals
     configuration.compare = compare
     try await Node.run(configuration) { node in
       try await node.setAvailable(true)
@@ -32,7 +33,7 @@ struct RelayTests {
       }
       try await run(
         count, relaying: relaying, in: session, membership: membership, introductions: introductions,
-        compare: compare, behind: nodes + [node], body)
+        removals: removals, compare: compare, behind: nodes + [node], body)
     }
   }
 
@@ -153,6 +154,46 @@ struct RelayTests {
       }
       #expect(error != nil)
       #expect(nodes[0].session[nodes[2].id] == nil)
+    }
+  }
+
+  /// Why a node is no member of another one any more.
+  private func ending(of other: Node, at node: Node) async -> PiconetError? {
+    for await case .left(let member, let error) in node.session.membership where member.id == other.id { return error }
+    return nil
+  }
+
+  @Test("who leaves all, of a row of five, leaves first those whose goodbyes go over others")
+  func leavesAll() async throws {
+    try await run(5) { nodes in
+      let others = nodes.dropFirst()
+      for other in others {
+        _ = try await member(other, of: nodes[0])
+        _ = try await member(nodes[0], of: other)
+      }
+      async let endings = withTaskGroup(of: PiconetError?.self) { group in
+        for other in others { group.addTask { await ending(of: nodes[0], at: other) } }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+      await nodes[0].session.disconnectAll()
+      let codes = await endings.map { $0?.code }
+      #expect(codes == [.left, .left, .left, .left])
+    }
+  }
+
+  @Test("whom the relay between two of its members removes is gone for the other one, and it for him")
+  func removedByRelay() async throws {
+    try await run(3, removals: .members) { nodes in
+      let (one, relay, other) = (nodes[0], nodes[1], nodes[2])
+      _ = try await member(one, of: other)
+      _ = try await member(other, of: one)
+      async let here = ending(of: other, at: one)
+      async let there = ending(of: one, at: other)
+      try await relay.session.remove(try await member(other, of: relay))
+      let (kept, gone) = await (here, there)
+      #expect(kept?.code == .removed && kept?.removedBy == relay.id)
+      // It leaves the other one by itself: the goodbyes between the two went over the relay that has left it.
+      #expect(gone?.code == .left)
     }
   }
 

@@ -176,15 +176,14 @@ extension GameSession {
   }
 
   func leaveAll() {
-    let members = state.withLock { state in
+    let (node, members) = state.withLock { state in
       for id in state.members.keys { state.book.leaving(id) }
-      return Array(state.members.values)
+      return (state.node, Array(state.members.values))
     }
+    guard let node else { return }
     Task {
       await delivered(to: members.map(\.id))
-      await withDiscardingTaskGroup { group in
-        for member in members { group.addTask { await member.disconnect() } }
-      }
+      await node.session.disconnect(members)
     }
   }
 }

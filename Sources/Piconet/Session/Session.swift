@@ -226,8 +226,36 @@ public struct Session: Sendable {
   @available(*, unavailable, renamed: "disconnectAll")
   public func leave() async { await disconnectAll() }
 
-  /// Leaves all members at the same time, each as `Member.disconnect` does. The node stays as available as it is.
-  public func disconnectAll() async {
+  /// Leaves all members, as `disconnect(_:)` does. The node stays as available as it is.
+  public func disconnectAll() async { await disconnect(members) }
+
+  /// Leaves these members at the same time, each as `Member.disconnect` does. Those that are reached over other members
+  /// come half a second before these, or as much as they need of it: their goodbyes go that way.
+  public func disconnect(_ members: [Member]) async {
+    let routes = members.map { (member: $0, relayCount: $0.route?.relayCount ?? 0) }
+    for member in members { member.budgets.end(PiconetError(.left, peer: member.id, blame: .us)) }
+    let areRelayedGone = Outcome<Void>()
+    let headStart = Task {
+      if (try? await ContinuousClock().sleep(for: .milliseconds(500))) != nil { areRelayedGone.end(()) }
+    }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        for count in Set(routes.map(\.relayCount)).subtracting([0]).sorted(by: >) {
+          await Self.leave(routes.filter { $0.relayCount == count }.map(\.member))
+        }
+        areRelayedGone.end(())
+      }
+      for (member, relayCount) in routes where relayCount == 0 {
+        group.addTask {
+          await areRelayedGone.wait()
+          await member.disconnect()
+        }
+      }
+    }
+    headStart.cancel()
+  }
+
+  private static func leave(_ members: [Member]) async {
     await withTaskGroup(of: Void.self) { group in
       for member in members { group.addTask { await member.disconnect() } }
     }
