@@ -256,10 +256,14 @@ let package = Package(
     .target(
       name: "GameKitMainActorProgram", dependencies: ["GameKit"], path: "Tests/GameKitPrograms/MainActor",
       swiftSettings: [.swiftLanguageMode(.v6), .defaultIsolation(MainActor.self), .treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "gamekit-departures", dependencies: ["GameKit"], path: "Tests/GameKitDepartures",
+      swiftSettings: strict),
     .testTarget(
       name: "GameKitTests",
       dependencies: [
         "TestSupport", "GameKit", "GameKitSwift5Program", "GameKitMainActorProgram", "Piconet", "PiconetTerminal",
+        "gamekit-departures",
       ],
       swiftSettings: strict),
     .target(

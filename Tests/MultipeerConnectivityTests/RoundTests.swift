@@ -2,15 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A program of the same build.
-func built(_ program: String) -> String {
-  // The bundle is an executable beside the programs, or is loaded by one that is elsewhere.
-  let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-  let bundles = [own] + CommandLine.arguments.filter { $0.hasSuffix(".xctest") } + Bundle.allBundles.map(\.bundlePath)
-  return bundles.map { URL(filePath: $0).deletingLastPathComponent().appending(path: program).path }
-    .first { FileManager.default.isExecutableFile(atPath: $0) } ?? program
-}
-
 private func play(_ processes: Int, rounds: Int) async throws {
   let outcome = try await ProcessOutcome.of(
     built("multipeer-rounds"), ["--processes", "\(processes)", "--rounds", "\(rounds)"])
@@ -24,6 +15,16 @@ struct RoundTests {
     "one connection a pair, each change told once, and no message before or after its connection",
     arguments: [(2, 4), (3, 3), (8, 2)])
   func overTCP(processes: Int, rounds: Int) async throws { try await play(processes, rounds: rounds) }
+
+  // Far below the disconnect timeout of 20 s, and above what a machine that is busy with other things may take.
+  @Test(
+    "a process that ends without a goodbye is told to the others soon", arguments: ["killed", "exits"], [2, 4])
+  func ends(end: String, processes: Int) async throws {
+    let outcome = try await ProcessOutcome.of(
+      built("multipeer-rounds"),
+      ["--processes", "\(processes)", "--rounds", "\(isLongRun ? 20 : 1)", "--end", end, "--within", "12"])
+    #expect(outcome.status == 0, "\(outcome.output)")
+  }
 
   @Test("the same in 200 rounds", .enabled(if: isLongRun, "takes 20 minutes (Tools/test --all)"), arguments: [2, 3, 8])
   func often(processes: Int) async throws { try await play(processes, rounds: 200) }

@@ -6,6 +6,9 @@ final class Conductor {
     let description: String
   }
 
+  /// How the last process of a round ends without a goodbye: by `SIGKILL`, or by its own `exit`.
+  enum End: String { case killed, exits }
+
   private let players: [Player]
   private let buses = ProcessInfo.processInfo.environment["PICONET_BUSES"].map { $0.split(separator: ",") } ?? []
   /// More than a round may take on a machine that is busy with other things.
@@ -23,6 +26,21 @@ final class Conductor {
     for player in players { try read("all", from: player, in: round) }
     for player in players { player.write("leave") }
     for player in players { try check(try read("told", from: player, in: round), of: player, in: round) }
+  }
+
+  /// All meet, and the last one ends without a goodbye.
+  /// - Returns: how long it took until the last of the others was told, in seconds.
+  func playEnd(_ end: End) throws -> Double {
+    let type = "r" + String(UInt64.random(in: 0..<UInt64(1) << 60), radix: 36)
+    for player in players { player.write("round \(type)") }
+    for player in players { try read("all", from: player, in: 1) }
+    let (others, last) = (players.dropLast(), players[players.count - 1])
+    for player in others { player.write("watch") }
+    for player in others { try read("watching", from: player, in: 1) }
+    let start = ContinuousClock.now
+    if end == .killed { last.kill() } else { last.write("exit") }
+    for player in others { try read("gone", from: player, in: 1) }
+    return (ContinuousClock.now - start) / .seconds(1)
   }
 
   /// Each peer: it comes, sends its three messages and perhaps a goodbye, and goes.
@@ -104,6 +122,8 @@ private final class Player: @unchecked Sendable {
       return lines.isEmpty ? nil : lines.removeFirst()
     }
   }
+
+  func kill() { Foundation.kill(process.processIdentifier, SIGKILL) }
 
   func end() {
     try? input.fileHandleForWriting.close()

@@ -4,6 +4,9 @@ import MultipeerConnectivity
 /// invites everybody and accepts everybody, and holds what their delegates were told against what it has to be. It
 /// prints what was wrong, and ends with 1 then.
 ///
+/// With `--end killed` or `--end exits` the last process of each round ends so, and how long it takes until the others
+/// are told is printed; more than `--within` seconds are wrong.
+///
 /// They use `lo` alone; with `PICONET_BUSES` set, as in `Tools/bluetooth-vm --hosts`, they use Bluetooth alone, each
 /// with a host's adapter.
 @main enum Main {
@@ -13,6 +16,13 @@ import MultipeerConnectivity
     case 4 where arguments[1] == "--peer":
       guard let count = Int(arguments[3]) else { exit(2) }
       RoundPeer(name: arguments[2], count: count).follow()
+    case 9
+    where arguments[1] == "--processes" && arguments[3] == "--rounds" && arguments[5] == "--end"
+      && arguments[7] == "--within":
+      guard let processes = Int(arguments[2]), let rounds = Int(arguments[4]), (2...8).contains(processes),
+        let end = Conductor.End(rawValue: arguments[6]), let limit = Double(arguments[8])
+      else { exit(2) }
+      playEnds(processes, rounds: rounds, end, within: limit)
     case 5 where arguments[1] == "--processes" && arguments[3] == "--rounds":
       guard let processes = Int(arguments[2]), let rounds = Int(arguments[4]), (2...8).contains(processes) else {
         exit(2)
@@ -28,8 +38,27 @@ import MultipeerConnectivity
         exit(1)
       }
     default:
-      print("usage: multipeer-rounds --processes N --rounds N")
+      print("usage: multipeer-rounds --processes N --rounds N [--end killed|exits --within SECONDS]")
       exit(2)
     }
+  }
+
+  private static func playEnds(_ processes: Int, rounds: Int, _ end: Conductor.End, within limit: Double) {
+    // A process that has ended reads nothing more.
+    signal(SIGPIPE, SIG_IGN)
+    var longest = 0.0
+    for round in 1...max(1, rounds) {
+      let conductor = Conductor(processes)
+      do {
+        longest = max(longest, try conductor.playEnd(end))
+        conductor.end()
+      } catch {
+        conductor.end()
+        print("round \(round): \(error)")
+        exit(1)
+      }
+    }
+    print("\(processes) processes, \(rounds) rounds: the last one was told after \(longest) s at most")
+    if longest > limit { exit(1) }
   }
 }

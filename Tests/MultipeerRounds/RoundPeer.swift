@@ -5,6 +5,8 @@ import MultipeerConnectivity
 /// - `round TYPE`: everybody who advertises this type of service is invited, and whoever invites is accepted. Whoever
 ///   is connected gets three messages at once. `all` is said when all are connected and their messages are there, and,
 ///   over TCP, when there is one connection for each.
+/// - `watch`: says `gone` once a peer is not connected any more.
+/// - `exit`: ends the process.
 /// - `leave`: says goodbye, leaves, and says what was told of each peer. What is told later is said as `late`.
 final class RoundPeer: NSObject, @unchecked Sendable {
   // Unchecked: what changes is under the lock.
@@ -18,6 +20,7 @@ final class RoundPeer: NSObject, @unchecked Sendable {
   private var told: [MCPeerID: [String]] = [:]
   private var isComplete = false
   private var isLeaving = false
+  private var isWatching = false
   private var hasReported = false
   private var polling: (any DispatchSourceTimer)?
 
@@ -31,6 +34,11 @@ final class RoundPeer: NSObject, @unchecked Sendable {
       let words = line.split(separator: " ")
       if words.first == "round", words.count == 2 { begin(String(words[1])) }
       if words.first == "leave" { leave() }
+      if words.first == "watch" {
+        lock.withLock { isWatching = true }
+        say("watching")
+      }
+      if words.first == "exit" { exit(0) }
       if words.first == "state" { say("state \(lock.withLock { report })") }
     }
   }
@@ -124,6 +132,7 @@ final class RoundPeer: NSObject, @unchecked Sendable {
 extension RoundPeer: MCSessionDelegate {
   func session(_ session: MCSession, peer peerID: MCPeerID, didChange state: MCSessionState) {
     note("\(state)\(reason(state, peerID, session))", of: peerID, in: session)
+    if state == .notConnected, lock.withLock({ isWatching }) { say("gone \(peerID.displayName)") }
     guard state == .connected else { return }
     for number in 0...2 { try? session.send(Data("\(number)".utf8), toPeers: [peerID], with: .reliable) }
   }
