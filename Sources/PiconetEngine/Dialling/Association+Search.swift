@@ -11,6 +11,8 @@ extension Association {
     case .linkLost(let wasDialler): return beginSearch(isDialler: wasDialler, surroundings, turn)
     case .dialFailed(let dial, let failure, let address):
       hasRoundEnded = search?.dialFailed(dial, failure, at: address, searchTerms, turn)
+      // Other transports may leave their dials unanswered for a long time.
+      if configuration.refusalEndsMembers, hasRoundEnded == false { return endIfGone(surroundings, turn.now) }
     case .strangerAnswered(let dial, let address):
       hasRoundEnded = search?.strangerAnswered(dial, at: address, searchTerms, turn)
     case .otherAnswered(let kind):
@@ -88,7 +90,9 @@ extension Association {
     let grace = min(configuration.refusalEndsMembers ? .seconds(1) : .seconds(2), disconnectTimeout / 4)
     guard let suspension, suspension.cause.reason == .linkFailed, isNowhere(surroundings), search?.isOtherSeen == false
     else { return nil }
-    guard suspension.since + grace <= now else {
+    // Where a single transport speaks for all, it is that one that has to be asked once more.
+    let asked = configuration.refusalEndsMembers ? search?.goneAt ?? now : now
+    guard suspension.since + grace <= asked else {
       search?.goOn(by: suspension.since + grace)
       return nil
     }
@@ -108,9 +112,9 @@ extension Association {
   private func isNowhere(_ surroundings: Surroundings) -> Bool {
     // The other addresses that were dialled may never have been this node's.
     if addresses.lastKind == .relay { return false }
-    let discovered = surroundings.addresses(of: node)
-    let asked = configuration.refusalEndsMembers ? addresses.known(discovered) : addresses.seen(discovered)
-    let kinds = Set(asked.map(\.kind))
+    // A member listens on all its transports as long as it lives: the one by which it came speaks for the others.
+    if configuration.refusalEndsMembers { return search?.goneKinds.contains(addresses.lastKind) == true }
+    let kinds = Set(addresses.seen(surroundings.addresses(of: node)).map(\.kind))
     return !kinds.isEmpty && kinds.isSubset(of: search?.goneKinds ?? [])
   }
 

@@ -23,6 +23,8 @@ struct LinkSearch: Sendable {
   private var rounds = 0
   /// Transports on which nothing listens any more, or another incarnation of the peer does.
   private(set) var goneKinds: Set<TransportKind> = []
+  /// When a host has last refused on a transport.
+  private(set) var goneAt: Instant?
   /// Another incarnation of the peer has answered.
   private(set) var isOtherSeen = false
   /// The addresses of the last round for a better link. Only new ones are worth a round before its time.
@@ -137,7 +139,10 @@ struct LinkSearch: Sendable {
     // A dial may end after its round.
     race?.failed(kind, dial.addresses, failure, at: address)
     // A refusal at some addresses of several means nothing: they may have been invented.
-    if failure.code == .refused, kind != .relay, race?.isRefusedEverywhere(kind) == true { goneKinds.insert(kind) }
+    if failure.code == .refused, kind != .relay, race?.isRefusedEverywhere(kind) == true {
+      goneKinds.insert(kind)
+      goneAt = turn.now
+    }
     return dialOn(terms, turn)
   }
 
@@ -177,9 +182,10 @@ struct LinkSearch: Sendable {
     nextRound = min(nextRound, turn.now + Self.pause(after: 0, within: terms.disconnectTimeout, &turn.random))
   }
 
-  /// The next round begins at this time at the latest.
+  /// The next round begins at this time at the latest, and the present one is over by then.
   mutating func goOn(by time: Instant) {
     if isWaiting { nextRound = min(nextRound, time) }
+    if let end = roundEnds { roundEnds = min(end, time) }
   }
 
   // MARK: A better way

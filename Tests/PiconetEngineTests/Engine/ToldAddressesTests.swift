@@ -38,13 +38,21 @@ struct ToldAddressesTests {
   }
 
   /// The link is lost, and each dial fails so, for some time.
-  private func searches(_ one: OneSided, for duration: Duration, _ code: LinkFailure.Code = .refused) -> Outcome {
+  /// - Parameter silent: the transports on which no dial is answered.
+  private func searches(
+    _ one: OneSided, for duration: Duration, _ code: LinkFailure.Code = .refused, silent: Set<TransportKind> = []
+  ) -> Outcome {
     var outcome = one.side.take(.linkClosed(one.link, .ended))
     var new = outcome
     let end = one.side.now + duration
     while one.side.now < end {
-      for case .dial(let dial, _, _) in new.effects { outcome += one.side.take(.dialFailed(dial, LinkFailure(code))) }
+      var failed = Outcome()
+      for case .dial(let dial, let kind, _) in new.effects where !silent.contains(kind) {
+        failed += one.side.take(.dialFailed(dial, LinkFailure(code)))
+      }
+      outcome += failed
       new = one.side.wait(.milliseconds(10))
+      new.effects += failed.effects.filter { if case .dial = $0 { true } else { false } }
       outcome += new
     }
     return outcome
@@ -182,6 +190,21 @@ struct ToldAddressesTests {
     let ending = disconnections(searches(other, for: .milliseconds(1_100))).first
     #expect(ending?.reason == .linkFailed && ending?.blame == .peer)
     #expect(ending?.detail.contains("nobody listens") == true)
+  }
+
+  @Test("says so over the transport of the lost link, whatever another one leaves unanswered; that one says nothing")
+  func refusedOverOne() {
+    for (silent, isGone) in [(TransportKind.l2cap, true), (.tcp, false)] {
+      let one = member { $0.refusalEndsMembers = true }
+      one.receive(.listening([Self.port]))
+      let sighting = Sighting(
+        peer: one.far.peer, incarnation: one.far.incarnation, name: "far", info: [:],
+        addresses: [TransportAddress(kind: .l2cap, text: "00:11:22:33:44:55/0x1005")])
+      one.side.take(.discoveryReported(source: "test", .seen(sighting)))
+      let outcome = searches(one, for: .milliseconds(1_200), silent: [silent])
+      #expect(Set(dialled(outcome).flatMap { $0 }.map(\.kind)) == [.tcp, .l2cap])
+      #expect(disconnections(outcome).map(\.reason) == (isGone ? [.linkFailed] : []), "\(silent)")
+    }
   }
 
   @Test("says nothing where no addresses are translated either, if the link was only silent, or its host says nothing")
