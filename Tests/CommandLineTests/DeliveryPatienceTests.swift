@@ -29,4 +29,13 @@ struct DeliveryPatienceTests {
     }
     #expect(patience.failure(at: start + .seconds(13))?.message == "nothing moved for too long")
   }
+
+  @Test("a process that did not run for a while gives the receiver its time anew", arguments: [30, 300, 5 * 86_400])
+  func gap(length: Int) {
+    var patience = DeliveryPatience(limit: .seconds(3), at: start)
+    patience.beganFinishing()
+    #expect(patience.failure(at: start + .seconds(length)) == nil)
+    #expect(patience.end == start + .seconds(length + 3))
+    #expect(patience.failure(at: start + .seconds(length + 3)) != nil)
+  }
 }

@@ -1,3 +1,4 @@
+import PiconetCalls
 import Synchronization
 
 /// Wakes a system when the first of its calls may be due. There is one task at most, which sleeps; calls that end in
@@ -8,14 +9,19 @@ final class DeadlineTimer: Sendable {
     var planned: Duration?
     var sleeper: Task<Void, Never>?
     var isOver = false
+    var time = AwakeTime()
   }
 
   private let start = ContinuousClock.now
   private let state = Mutex(State())
   private let fire: Mutex<(@Sendable (Duration) -> Duration?)?> = Mutex(nil)
 
-  /// The time since it was made.
-  var now: Duration { start.duration(to: .now) }
+  /// The time since it was made, without gaps in which the process did not run.
+  var now: Duration { state.withLock { time(&$0) } }
+
+  private func time(_ state: inout State) -> Duration {
+    state.time.time(at: start.duration(to: .now), due: state.planned)
+  }
 
   /// - Parameter fire: ends what is due at the time that it gets, and says when it is to be called again.
   func start(_ fire: @escaping @Sendable (Duration) -> Duration?) { self.fire.withLock { $0 = fire } }
@@ -26,7 +32,7 @@ final class DeadlineTimer: Sendable {
       guard !state.isOver, deadline < state.planned ?? .seconds(Int64.max) else { return }
       state.planned = deadline
       state.sleeper?.cancel()
-      let wake = start + deadline
+      let wake = start + state.time.clock(at: deadline)
       state.sleeper = Task { [weak self] in
         guard (try? await ContinuousClock().sleep(until: wake)) != nil else { return }
         self?.wake(planned: deadline)
@@ -35,13 +41,14 @@ final class DeadlineTimer: Sendable {
   }
 
   private func wake(planned: Duration) {
-    let isMeant = state.withLock { state in
-      guard state.planned == planned else { return false }
+    let now = state.withLock { state -> Duration? in
+      guard state.planned == planned else { return nil }
+      let now = time(&state)
       state.planned = nil
       state.sleeper = nil
-      return true
+      return now
     }
-    guard isMeant, let fire = fire.withLock({ $0 }), let next = fire(now) else { return }
+    guard let now, let fire = fire.withLock({ $0 }), let next = fire(now) else { return }
     needs(next)
   }
 

@@ -33,7 +33,7 @@ final class BluetoothDial: DialCancellation {
     sequence = DialSequence(environment.configuration.dial)
     // Held strongly: a dial lives until it has reported its outcome, whatever becomes of the transport.
     timer = LoopTimer(loop: loop) { [self] in
-      perform(sequence.deadlineReached(at: loop.now, mayAsk: attempt?.mayAsk == true))
+      perform(sequence.deadlineReached(at: loop.awakeTime, mayAsk: attempt?.mayAsk == true))
     }
   }
 
@@ -46,7 +46,7 @@ final class BluetoothDial: DialCancellation {
         losses.append(DialSequence.Loss(subject: address.text, failure: failure))
       }
     }
-    perform(sequence.start(places, losses: losses, at: loop.now))
+    perform(sequence.start(places, losses: losses, at: loop.awakeTime))
   }
 
   private func place(_ address: TransportAddress, into places: inout [BluetoothPlace]) -> LinkFailure? {
@@ -84,7 +84,9 @@ final class BluetoothDial: DialCancellation {
       case .lookUp(let step, let place): waiting += ask(step, place)
       case .open(let step, let place): waiting += open(step, place)
       case .check(let step):
-        if let attempt, attempt.step == step, attempt.isStranded { waiting += sequence.stranded(step, at: loop.now) }
+        if let attempt, attempt.step == step, attempt.isStranded {
+          waiting += sequence.stranded(step, at: loop.awakeTime)
+        }
       case .close(let step): close(step)
       case .drop(let step):
         if attempt?.step == step {
@@ -94,13 +96,13 @@ final class BluetoothDial: DialCancellation {
       case .finished(let outcome): finish(outcome)
       }
     }
-    if result == nil, completion != nil { timer?.set(sequence.nextDeadline) }
+    if result == nil, completion != nil { timer?.set(awake: sequence.nextDeadline) }
   }
 
   private func ask(_ step: Int, _ place: BluetoothPlace) -> [DialSequence.Effect] {
     guard let lookUp = environment.lookUp else {
       return sequence.failed(
-        step, LinkFailure(.noService, "no number, and nothing here that could ask for it"), at: loop.now)
+        step, LinkFailure(.noService, "no number, and nothing here that could ask for it"), at: loop.awakeTime)
     }
     let kind = environment.kind
     let cancellation = lookUp(place, kind) { [weak self] answer in
@@ -108,8 +110,8 @@ final class BluetoothDial: DialCancellation {
       self.lookUp = nil
       switch answer {
       case .success(let ports):
-        perform(sequence.found(step, ports.filter { kind.isValid(port: $0) }, at: loop.now))
-      case .failure(let failure): perform(sequence.failed(step, failure, at: loop.now))
+        perform(sequence.found(step, ports.filter { kind.isValid(port: $0) }, at: loop.awakeTime))
+      case .failure(let failure): perform(sequence.failed(step, failure, at: loop.awakeTime))
       }
     }
     self.lookUp = (step, cancellation)
@@ -123,7 +125,8 @@ final class BluetoothDial: DialCancellation {
       self.attempt = attempt
       return attempt.isConnected ? outcome(of: attempt) : []
     } catch {
-      return sequence.failed(step, environment.adapters.explain(error, environment.kind, isAtOnce: true), at: loop.now)
+      return sequence.failed(
+        step, environment.adapters.explain(error, environment.kind, isAtOnce: true), at: loop.awakeTime)
     }
   }
 
@@ -144,7 +147,7 @@ final class BluetoothDial: DialCancellation {
     guard let error = attempt.failure else { return sequence.connected(attempt.step) }
     close(attempt.step)
     let failure = environment.adapters.explain(LinkFailure(bluetooth: error), environment.kind)
-    return sequence.failed(attempt.step, failure, at: loop.now)
+    return sequence.failed(attempt.step, failure, at: loop.awakeTime)
   }
 
   private func finish(_ outcome: DialSequence.Outcome) {

@@ -519,6 +519,9 @@ extension Association {
 
   func setDisconnectTimeout(_ timeout: Duration) { disconnectTimeout = timeout }
 
+  /// The process has not run for a while, so the search for another link has its whole time again.
+  func awoke(_ now: Instant) { suspension?.lastHeard = now }
+
   // MARK: Addresses
 
   /// Notes addresses at which we have dialled the peer, if that has led to a link, ours or the peer's.

@@ -2,7 +2,7 @@ import PiconetWire
 
 /// What is due when, and what happens then.
 extension SessionEngine {
-  /// The earliest of all owners' deadlines.
+  /// The earliest of all owners' deadlines, on the driver's clock.
   var earliestDeadline: Instant? {
     let surroundings = surroundings
     var deadlines: [Instant?] = [turn.budgets.nextDeadline, attempts.nextDeadline, admission.nextDeadline]
@@ -10,7 +10,15 @@ extension SessionEngine {
     deadlines.append(removals.nextDeadline)
     deadlines += links.values.map(\.nextDeadline)
     deadlines += associations.values.map { $0.nextDeadline(surroundings) }
-    return deadlines.lazy.compactMap { $0 }.min()
+    return deadlines.lazy.compactMap { $0 }.min().map(time.clock(at:))
+  }
+
+  /// The process has not run for a while. Each remote side gets its whole time anew to be heard, or to be found again,
+  /// since nobody has listened; and those with a link are asked for a sign of life at once.
+  func awoke(_ turn: Turn) {
+    watch.changed()
+    for link in links.inOrder { link.awoke(turn) }
+    for association in associations.inOrder { association.awoke(turn.now) }
   }
 
   mutating func deadlineReached(_ turn: Turn) {

@@ -34,6 +34,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   public private(set) var expectsAnybody = false
   let turn: Turn
   let watch = DeadlineWatch()
+  /// Leaves out the time in which the process did not run.
+  private(set) var time = AwakeTime()
 
   /// - Parameters:
   ///   - configuration: already validated.
@@ -70,10 +72,16 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   /// Takes one fact; effects are appended in order.
   public mutating func handle(_ fact: Fact, at now: Instant, into effects: inout [Effect]) {
     let start = effects.count
-    turn.begin(at: now, &effects)
+    begin(at: now, &effects)
     take(fact, turn)
     turn.end(&effects)
     if recorder != nil { recorder?.record(fact, at: now, effects[start...]) }
+  }
+
+  private mutating func begin(at clock: Instant, _ effects: inout [Effect]) {
+    let wasAsleep = time.pass(to: clock, due: nextDeadline)
+    turn.begin(at: time.time(at: clock), &effects)
+    if wasAsleep { awoke(turn) }
   }
 
   /// A fact or command about a link, a transfer or a peer that has ended meanwhile does nothing: its driver can't have
@@ -179,7 +187,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   public mutating func flush(at now: Instant, into effects: inout [Effect]) {
     guard !turn.links.isEmpty else { return }
     let start = effects.count
-    turn.begin(at: now, &effects)
+    begin(at: now, &effects)
     if let link = turn.takeOnlyLink() {
       links[link]?.transmit(turn)
     } else {

@@ -233,6 +233,14 @@ final class Link {
     pingedAt = nil
   }
 
+  /// The process has not run for a while: the silence of that time says nothing about the remote side.
+  func awoke(_ turn: Turn) {
+    guard phase == .active else { return }
+    heard(turn.now)
+    ping(turn.now)
+    turn.flush(self)
+  }
+
   /// Frames go to the driver.
   func spoke(_ now: Instant) { lastSent = now }
 

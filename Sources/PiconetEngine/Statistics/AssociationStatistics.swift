@@ -51,7 +51,7 @@ extension Association {
 extension SessionEngine {
   /// A snapshot of the connection to a peer; nil if there is none.
   public func statistics(of remote: NodeID, at now: Instant) -> AssociationStatistics? {
-    associations[remote]?.statistics(at: now)
+    associations[remote]?.statistics(at: time.time(at: now))
   }
 
   /// What became of the unreliable messages with a member; nil for others.

@@ -30,7 +30,7 @@ final class TCPDial: DialCancellation {
     self.completion = completion
     race = AddressRace(configuration.race)
     // Held strongly: a dial lives until it has reported its outcome, whatever becomes of the transport.
-    timer = LoopTimer(loop: loop) { [self] in perform(race.deadlineReached(at: loop.now)) }
+    timer = LoopTimer(loop: loop) { [self] in perform(race.deadlineReached(at: loop.awakeTime)) }
   }
 
   func start(_ addresses: [TransportAddress]) {
@@ -51,7 +51,7 @@ final class TCPDial: DialCancellation {
         losses.append(AddressRace.Loss(subject: address.text, failure: error))
       }
     }
-    perform(race.start(numeric, losses: losses, unresolved: names.count, at: loop.now))
+    perform(race.start(numeric, losses: losses, unresolved: names.count, at: loop.awakeTime))
     for name in names { resolve(name) }
   }
 
@@ -71,7 +71,7 @@ final class TCPDial: DialCancellation {
     } then: { [weak self] answer in
       guard let self else { return }
       switch answer {
-      case .success(let addresses): perform(race.resolved(addresses, at: loop.now))
+      case .success(let addresses): perform(race.resolved(addresses, at: loop.awakeTime))
       case .failure(let failure): resolutionFailed(name, failure)
       }
     }
@@ -81,7 +81,7 @@ final class TCPDial: DialCancellation {
 
   private func resolutionFailed(_ name: HostPort, _ failure: LinkFailure) {
     perform(
-      race.resolutionFailed(AddressRace.Loss(subject: name.description, failure: failure), at: loop.now))
+      race.resolutionFailed(AddressRace.Loss(subject: name.description, failure: failure), at: loop.awakeTime))
   }
 
   // MARK: Effects
@@ -95,7 +95,7 @@ final class TCPDial: DialCancellation {
       case .finished(let outcome): finish(outcome)
       }
     }
-    if result == nil { timer?.set(race.nextDeadline) }
+    if result == nil { timer?.set(awake: race.nextDeadline) }
   }
 
   private func open(_ number: Int, _ address: SocketAddress) -> [AddressRace.Effect] {
@@ -104,16 +104,16 @@ final class TCPDial: DialCancellation {
       attempts[number] = attempt
       return attempt.isConnected ? outcome(of: attempt) : []
     } catch {
-      return race.failed(number, error, at: loop.now)
+      return race.failed(number, error, at: loop.awakeTime)
     }
   }
 
   fileprivate func isDecided(_ attempt: TCPAttempt) { perform(outcome(of: attempt)) }
 
   private func outcome(of attempt: TCPAttempt) -> [AddressRace.Effect] {
-    guard let failure = attempt.failure else { return race.connected(attempt.number, at: loop.now) }
+    guard let failure = attempt.failure else { return race.connected(attempt.number, at: loop.awakeTime) }
     attempts.removeValue(forKey: attempt.number)?.close()
-    return race.failed(attempt.number, failure, at: loop.now)
+    return race.failed(attempt.number, failure, at: loop.awakeTime)
   }
 
   private func finish(_ outcome: AddressRace.Outcome) {

@@ -16,7 +16,7 @@ final class LinkRunner: LinkEndpointHandler {
   let dial: DialID?
   let endpoint: any LinkEndpoint
   let channel: any SecureChannel
-  /// When its handshake is given up.
+  /// When its handshake is given up, by the loop's `awakeTime`.
   let securingDeadline: Instant
   /// Kept from the endpoint's traits: copying those costs more than this look.
   private let largestWrite: Int

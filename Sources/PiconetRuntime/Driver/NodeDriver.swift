@@ -481,20 +481,20 @@ public final class NodeDriver: RoundHandler {
   private func secure(_ endpoint: any LinkEndpoint, dial: DialID?, within time: Duration? = nil) {
     let runner = LinkRunner(
       id: LinkID(rawValue: nextLink), dial: dial, endpoint: endpoint,
-      channel: security.makeChannel(isDialler: dial != nil, over: endpoint.traits.kind), at: loop.now,
+      channel: security.makeChannel(isDialler: dial != nil, over: endpoint.traits.kind), at: loop.awakeTime,
       securingTime: time ?? limits.securingTimeout, driver: self)
     nextLink += 1
     runners[runner.id] = runner
     securing.append(runner)
     if runner.securingDeadline == securing.lazy.map(\.securingDeadline).min() {
-      securingTimer?.set(runner.securingDeadline)
+      securingTimer?.set(awake: runner.securingDeadline)
     }
     runner.radio?.handshakeBegins(runner.id, isDialler: dial != nil)
     runner.start()
   }
 
   private func securingDeadline() {
-    let now = loop.now
+    let now = loop.awakeTime
     while let runner = securing.first(where: { $0.securingDeadline <= now }) {
       runner.abort()
       if let dial = runner.dial {
@@ -502,7 +502,7 @@ public final class NodeDriver: RoundHandler {
         process(.dialFailed(dial, failure, at: runner.endpoint.traits.remoteAddress))
       }
     }
-    if let next = securing.lazy.map(\.securingDeadline).min() { securingTimer?.set(next) }
+    if let next = securing.lazy.map(\.securingDeadline).min() { securingTimer?.set(awake: next) }
   }
 
   func secured(_ runner: LinkRunner, peer: PeerID) {
@@ -542,17 +542,17 @@ public final class NodeDriver: RoundHandler {
     if flush {
       // A peer that reads nothing more must not make us keep what it was to read.
       if closing.count >= limits.closing { closing.first?.runner.abort() }
-      closing.append((runner, loop.now + limits.closingTimeout))
+      closing.append((runner, loop.awakeTime + limits.closingTimeout))
       if closing.count == 1 { closingTimer?.set(after: limits.closingTimeout) }
     }
     runner.close(flush: flush)
   }
 
   private func closingDeadline() {
-    let now = loop.now
+    let now = loop.awakeTime
     while let (runner, deadline) = closing.first {
       if deadline > now {
-        closingTimer?.set(deadline)
+        closingTimer?.set(awake: deadline)
         return
       }
       runner.abort()

@@ -44,6 +44,7 @@ public final class EventLoop: @unchecked Sendable {
   @exclusivity(unchecked) private var watches = WatchTable()
   @exclusivity(unchecked) private var changed: [DescriptorWatch] = []
   @exclusivity(unchecked) private var timers = TimerHeap()
+  @exclusivity(unchecked) private var awake = AwakeTime()
   @exclusivity(unchecked) private var jobs = JobQueue()
   @exclusivity(unchecked) private var incoming: [LoopJob] = []
   @exclusivity(unchecked) private var roundHandlers: [any RoundHandler] = []
@@ -125,6 +126,16 @@ public final class EventLoop: @unchecked Sendable {
 
   /// The clock's time, read now.
   public var now: Instant { clock.now }
+
+  /// The clock's time without gaps in which the process did not run. Whoever waits for the other side of a link that is
+  /// being made waits by this time: see `LoopTimer.set(awake:)`.
+  public var awakeTime: Instant {
+    let clock = now
+    _ = awake.pass(to: clock, due: timers.nextDeadline)
+    return awake.time(at: clock)
+  }
+
+  func clock(atAwake time: Instant) -> Instant { awake.clock(at: time) }
 
   /// Runs `body` later in this round, after jobs that wait already.
   public func executeLater(_ body: @escaping () -> Void) {
@@ -258,6 +269,7 @@ public final class EventLoop: @unchecked Sendable {
     // If the alarm has yet to go off, nothing is due.
     guard let next = timers.nextDeadline, !epoll.hasAlarm(by: next) else { return }
     roundStart = now
+    _ = awake.pass(to: roundStart, due: next)
     if next > roundStart { return }
     let limit = timers.nextSequence
     while let timer = timers.takeDue(at: roundStart, setBefore: limit) { timer.handler() }

@@ -24,6 +24,10 @@ public final class LoopTimer {
     loop.setTimer(self, deadline)
   }
 
+  /// Sets, moves or clears a deadline of `EventLoop.awakeTime`. After a gap it fires too early by that time, and its
+  /// handler sets it again.
+  public func set(awake deadline: Instant?) { set(deadline.map(loop.clock(atAwake:))) }
+
   /// Sets the deadline this far from now.
   public func set(after duration: Duration) { set(loop.now + duration) }
 }

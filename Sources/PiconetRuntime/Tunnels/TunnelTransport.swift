@@ -133,8 +133,9 @@ private final class TunnelDial: DialCancellation {
       tunnel = transport.open(address, for: self)
       guard let tunnel else { continue }
       // A relay that does not answer must not hide the others.
-      let timer = LoopTimer(loop: transport.loop) { [weak self] in self?.isSilent(tunnel) }
-      timer.set(transport.loop.now + Self.patience)
+      let end = transport.loop.awakeTime + Self.patience
+      let timer = LoopTimer(loop: transport.loop) { [weak self] in self?.isSilent(tunnel, until: end) }
+      timer.set(awake: end)
       self.timer = timer
       return
     }
@@ -143,8 +144,12 @@ private final class TunnelDial: DialCancellation {
 
   private static let patience = Duration.seconds(5)
 
-  private func isSilent(_ asked: TunnelID) {
+  private func isSilent(_ asked: TunnelID, until end: Instant) {
     guard completion != nil, tunnel == asked else { return }
+    guard end <= transport.loop.awakeTime else {
+      timer?.set(awake: end)
+      return
+    }
     transport.giveUp(asked)
     failed(LinkFailure(.timedOut, "the relay does not answer"))
   }

@@ -162,8 +162,9 @@ struct IntroducerTests {
     _ = introduce(.seconds(10))
     first.receive(.introduced(second.far))
     #expect(group.introducing.nextDeadline == seconds(1) + .seconds(15))
-    side.now = seconds(1) + .seconds(15)
-    let outcome = side.take(.deadlineReached)
+    side.wait(.seconds(8))
+    for member in [first, second] { member.receive(.ping(1)) }
+    let outcome = side.wait(.seconds(7))
     #expect(outcome.failure(of: 1)?.reason == .timedOut && outcome.failure(of: 1)?.by == second.far)
     #expect(withdrawals(second.sent(outcome)) == [.timedOut])
     #expect(withdrawals(first.sent(outcome)) == [])
@@ -172,7 +173,9 @@ struct IntroducerTests {
   @Test("names neither where neither has answered in time")
   func nobodyAnswers() {
     _ = introduce(.seconds(10))
-    let outcome = side.wait(.seconds(15))
+    side.wait(.seconds(8))
+    for member in [first, second] { member.receive(.ping(1)) }
+    let outcome = side.wait(.seconds(7))
     #expect(outcome.failure(of: 1)?.reason == .timedOut && outcome.failure(of: 1)?.by == nil)
     #expect(withdrawals(first.sent(outcome)) == [.timedOut] && withdrawals(second.sent(outcome)) == [.timedOut])
   }

@@ -96,7 +96,7 @@ struct PlacesTests {
       $0.disconnectTimeout = .seconds(3_600)
     }
     before(one)
-    one.side.now = one.side.now + time
+    one.side.wait(time)
     associate(one, node(2), 12, from: "b:1", invites: true)
     accept(one, node(2), 12, id: 7)
     return one
@@ -120,7 +120,7 @@ struct PlacesTests {
     }
     one.side.judgement = .new
     one.side.command(.setCode(TypedCodeID(rawValue: 1)))
-    one.side.now = one.side.now + .seconds(10)
+    one.side.wait(.seconds(10))
     associate(one, node(2), 12, from: "b:1")
     let link = LinkID(rawValue: 12)
     let share = [UInt8](repeating: 4, count: InviteByCode.shareCount)
@@ -168,7 +168,7 @@ struct PlacesTests {
   private func send(_ one: OneSided, after time: Duration = .zero) {
     one.receive(.offer(transfer: 1, ResourceOffer(name: [1], size: 9)))
     one.side.command(.acceptOffer(transfer, offset: 0))
-    one.side.now = one.side.now + time
+    one.side.wait(time)
     one.receive(.chunk(transfer: 1, bytes(4)))
   }
 
@@ -306,7 +306,7 @@ struct PlacesTests {
   func heartbeats() {
     for (frame, isIdle) in [(Frame.ping(1), true), (.message(bytes(1)), false)] {
       let one = full(after: .seconds(5)) { one in
-        one.side.now = one.side.now + .seconds(5)
+        one.side.wait(.seconds(5))
         one.receive(frame)
       }
       #expect(one.side.members == [isIdle ? node(2) : one.far], "\(frame)")

@@ -52,7 +52,10 @@ final class AttemptTimer: Sendable {
     state.timer?.cancel()
     guard state.giveUp != nil, !state.isAsking else { return }
     state.timer = Task { [self] in
-      do { try await ContinuousClock().sleep(for: limit) } catch { return }
+      var time = WaitingTime(limit, at: .now)
+      repeat {
+        do { try await ContinuousClock().sleep(until: time.end) } catch { return }
+      } while !time.isOver(at: .now)
       expire()
     }
   }

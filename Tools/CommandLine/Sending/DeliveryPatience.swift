@@ -2,7 +2,7 @@
 struct DeliveryPatience: Sendable {
   /// After this long without movement the peer is given up.
   let limit: Duration
-  private var lastMove: ContinuousClock.Instant
+  private var waiting: WaitingTime
   /// Files whose bytes have all arrived, but that the receiver has not reported as stored.
   private var finishing = 0
   /// Files that this side is not ready to offer: something is taken out of them, or a person is asked.
@@ -10,13 +10,13 @@ struct DeliveryPatience: Sendable {
 
   init(limit: Duration, at now: ContinuousClock.Instant) {
     self.limit = limit
-    lastMove = now
+    waiting = WaitingTime(limit, at: now)
   }
 
   /// When it is over if nothing moves before.
-  var end: ContinuousClock.Instant { lastMove + limit }
+  var end: ContinuousClock.Instant { waiting.end }
 
-  mutating func moved(at now: ContinuousClock.Instant) { lastMove = now }
+  mutating func moved(at now: ContinuousClock.Instant) { waiting.restart(at: now) }
 
   /// All bytes of a file have arrived.
   mutating func beganFinishing() { finishing += 1 }
@@ -29,15 +29,16 @@ struct DeliveryPatience: Sendable {
 
   mutating func endedPreparing(at now: ContinuousClock.Instant) {
     preparing -= 1
-    lastMove = now
+    waiting.restart(at: now)
   }
 
-  /// Why the peer is given up now; nil as long as it is not. Writing a file to a slow disk may take a while, but a
+  /// Why the peer is given up now; nil as long as it is not. To be asked at `end`: a question that comes far later tells
+  /// that this process did not run, and the peer gets its time anew. Writing a file to a slow disk may take a while, but a
   /// receiver that says nothing for this long may never do so.
   mutating func failure(at now: ContinuousClock.Instant) -> TransferFailure? {
-    guard end <= now else { return nil }
+    guard waiting.isOver(at: now) else { return nil }
     if preparing > 0 {
-      lastMove = now
+      waiting.restart(at: now)
       return nil
     }
     let message =

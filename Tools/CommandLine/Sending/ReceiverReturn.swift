@@ -27,12 +27,15 @@ struct ReceiverReturn: Sendable {
     let name = connection.shownText
     let time = patience >= CommandLineLimits.longestWait ? " (Ctrl-C ends)" : ", for \(HumanFigures.seconds(patience))"
     console.note("\(name) can't be reached: waiting for it\(time)...")
-    let deadline = ContinuousClock.now + patience
+    var waiting = WaitingTime(patience, at: .now)
     var pause = Self.firstPause
     var lastTried = gone
-    while !Task.isCancelled, .now < deadline {
+    while !Task.isCancelled, .now < waiting.end {
       do throws(TransferFailure) {
-        if let next = await place(of: key, but: lastTried, until: min(deadline, .now + pause)) {
+        let planned = min(waiting.end, .now + pause)
+        let next = await place(of: key, but: lastTried, until: planned)
+        waiting.resumed(at: .now, planned: planned)
+        if let next {
           if case .peer(let peer) = next.place { lastTried = peer.id }
           let member = try await open(next)
           console.note("\(name) is there: going on")
@@ -43,7 +46,9 @@ struct ReceiverReturn: Sendable {
           console.problem(connection.sentence(error))
           return nil
         }
-        try? await ContinuousClock().sleep(until: min(deadline, .now + pause))
+        let planned = min(waiting.end, .now + pause)
+        try? await ContinuousClock().sleep(until: planned)
+        waiting.resumed(at: .now, planned: planned)
       }
       // The same program may be reached again by now.
       lastTried = nil
