@@ -6,6 +6,8 @@ public enum BlueZNames {
   public static let deviceInterface = "org.bluez.Device1"
   public static let profileManagerInterface = "org.bluez.ProfileManager1"
   public static let profileInterface = "org.bluez.Profile1"
+  public static let agentManagerInterface = "org.bluez.AgentManager1"
+  public static let agentInterface = "org.bluez.Agent1"
   public static let advertisingManagerInterface = "org.bluez.LEAdvertisingManager1"
   public static let advertisementInterface = "org.bluez.LEAdvertisement1"
 
@@ -15,4 +17,5 @@ public enum BlueZNames {
   /// The paths of our own objects, each on a connection of its own.
   public static let ownProfilePath = "/piconet/profile"
   public static let ownAdvertisementPath = "/piconet/advertisement"
+  public static let ownAgentPath = "/piconet/agent"
 }

@@ -25,6 +25,13 @@ struct Daemon {
 
   var adapters: [String: Adapter]
   var profile: String?
+  /// Whether our pairing agent is registered, and whether another one is.
+  var hasOurAgent = false
+  var hasOtherAgent = false
+  /// What the kernel has left of the last agent that was asked first; nil: there was none. Not reported if agents play
+  /// no part.
+  var capability: String?
+  var reportsPairable = false
   /// UUIDs that other programs have.
   var taken: Set<String> = []
   var takesEvery = 0
@@ -43,10 +50,22 @@ struct Daemon {
 
   func properties(_ path: String) -> [String: DBusValue] {
     guard let adapter = adapters[path] else { return [:] }
-    return [
+    var properties: [String: DBusValue] = [
       "Address": .string(adapter.address.description), "Powered": .bool(adapter.isPowered),
       "Discoverable": .bool(adapter.isDiscoverable), "DiscoverableTimeout": .uint32(adapter.timeout),
     ]
+    if reportsPairable { properties["Pairable"] = .bool(hasOurAgent || hasOtherAgent) }
+    return properties
+  }
+
+  /// Whether a link over BR/EDR that asks for no pairing is let in without a question.
+  var letsIn: Bool { capability == nil || capability == "NoInputNoOutput" }
+
+  /// Another program's agent comes, as a desktop's or that of `bluetoothctl`, or goes.
+  mutating func setOtherAgent(_ isThere: Bool) -> BlueZFact {
+    hasOtherAgent = isThere
+    if isThere { capability = "KeyboardDisplay" } else if hasOurAgent { capability = "NoInputNoOutput" }
+    return changed(Self.path)
   }
 
   func interfaces(_ path: String) -> BlueZInterfaces {
@@ -75,6 +94,7 @@ struct Daemon {
   /// After a restart, or the end of our connection: what was registered is gone.
   mutating func forgetClients() {
     profile = nil
+    (hasOurAgent, hasOtherAgent) = (false, false)
     for path in adapters.keys {
       adapters[path]?.hasDiscovery = false
       adapters[path]?.hasFilter = false
@@ -132,6 +152,18 @@ struct Daemon {
       guard profile != nil else { return fail("DoesNotExist") }
       profile = nil
       return (.success([]), [])
+    }
+    if call.member == "RegisterAgent" {
+      if hasOurAgent { return fail("AlreadyExists") }
+      hasOurAgent = true
+      // The first one is asked first.
+      if !hasOtherAgent { capability = call.arguments[1].text }
+      return (.success([]), [changed(Self.path)])
+    }
+    if call.member == "UnregisterAgent" {
+      if !hasOurAgent { return fail("DoesNotExist") }
+      hasOurAgent = false
+      return (.success([]), [changed(Self.path)])
     }
     guard var adapter = adapters[call.path] else { return fail("UnknownObject") }
     defer { adapters[call.path] = adapter }

@@ -12,6 +12,9 @@ enum BlueZAction: Hashable, Sendable {
   case leave(ModeChange)
   case registerProfile(ProfileContent)
   case unregisterProfile
+  /// See `AgentVisit`.
+  case registerAgent
+  case unregisterAgent
   case registerAdvertisement(LowEnergyAdvertisement)
   case unregisterAdvertisement
   case setFilter(BluetoothUUID)
@@ -28,7 +31,7 @@ enum BlueZAction: Hashable, Sendable {
   /// What failures and pauses are counted by.
   enum Kind: Int, Hashable, Sendable {
     case list, powerOn, powerOff, enterMode, leaveMode, registerProfile, unregisterProfile, registerAdvertisement
-    case unregisterAdvertisement, discover, stopDiscovery, clearFilter
+    case unregisterAdvertisement, discover, stopDiscovery, clearFilter, registerAgent, unregisterAgent
   }
 
   var kind: Kind {
@@ -39,6 +42,8 @@ enum BlueZAction: Hashable, Sendable {
     case .leave: .leaveMode
     case .registerProfile: .registerProfile
     case .unregisterProfile: .unregisterProfile
+    case .registerAgent: .registerAgent
+    case .unregisterAgent: .unregisterAgent
     case .registerAdvertisement: .registerAdvertisement
     case .unregisterAdvertisement: .unregisterAdvertisement
     case .setFilter, .startDiscovery: .discover
@@ -51,15 +56,19 @@ enum BlueZAction: Hashable, Sendable {
   /// to an end.
   var isRestoring: Bool {
     switch self {
-    case .power(false), .leave, .unregisterProfile, .unregisterAdvertisement, .stopDiscovery, .clearFilter: true
-    case .list, .power(true), .enter, .registerProfile, .registerAdvertisement, .setFilter, .startDiscovery: false
+    case .power(false), .leave, .unregisterProfile, .unregisterAgent, .unregisterAdvertisement, .stopDiscovery,
+      .clearFilter:
+      true
+    case .list, .power(true), .enter, .registerProfile, .registerAgent, .registerAdvertisement, .setFilter,
+      .startDiscovery:
+      false
     }
   }
 
   /// Whether it concerns the adapter in use, not bluetoothd as a whole.
   var isOfAdapter: Bool {
     switch self {
-    case .list, .registerProfile, .unregisterProfile: false
+    case .list, .registerProfile, .unregisterProfile, .registerAgent, .unregisterAgent: false
     case .power, .enter, .leave, .registerAdvertisement, .unregisterAdvertisement, .setFilter, .clearFilter,
       .startDiscovery, .stopDiscovery:
       true
@@ -70,7 +79,8 @@ enum BlueZAction: Hashable, Sendable {
   var needsTurn: Bool {
     switch self {
     case .power, .enter, .leave, .registerAdvertisement, .unregisterAdvertisement: true
-    case .list, .registerProfile, .unregisterProfile, .setFilter, .clearFilter, .startDiscovery, .stopDiscovery:
+    case .list, .registerProfile, .unregisterProfile, .registerAgent, .unregisterAgent, .setFilter, .clearFilter,
+      .startDiscovery, .stopDiscovery:
       false
     }
   }
@@ -79,8 +89,9 @@ enum BlueZAction: Hashable, Sendable {
   var changesMode: Bool {
     switch self {
     case .enter(.discoverable), .leave(.discoverable): true
-    case .list, .power, .enter(.timeout), .leave(.timeout), .registerProfile, .unregisterProfile,
-      .registerAdvertisement, .unregisterAdvertisement, .setFilter, .clearFilter, .startDiscovery, .stopDiscovery:
+    case .list, .power, .enter(.timeout), .leave(.timeout), .registerProfile, .unregisterProfile, .registerAgent,
+      .unregisterAgent, .registerAdvertisement, .unregisterAdvertisement, .setFilter, .clearFilter, .startDiscovery,
+      .stopDiscovery:
       false
     }
   }

@@ -16,9 +16,9 @@ extension BlueZMachine {
       let count = (failed[action.kind]?.count ?? 0) + 1
       failed[action.kind] = FailedAttempt(
         count: count, retryAt: now + pause(after: count, of: action, failure), failure: failure)
-      refused(action, failure)
+      refused(action, failure, at: now)
       if action.isRestoring, count >= BlueZAction.attemptsToRestore {
-        giveUp(action)
+        giveUp(action, at: now)
         failed[action.kind] = nil
       }
       return []
@@ -49,7 +49,9 @@ extension BlueZMachine {
     case .startDiscovery: failure.name == "org.bluez.Error.InProgress"
     // "No discovery started", or the adapter is off: nothing of ours is left.
     case .stopDiscovery: failure.name == "org.bluez.Error.Failed" || failure.name == "org.bluez.Error.NotReady"
-    case .unregisterProfile, .unregisterAdvertisement: failure.name == "org.bluez.Error.DoesNotExist"
+    case .unregisterProfile, .unregisterAgent, .unregisterAdvertisement:
+      failure.name == "org.bluez.Error.DoesNotExist"
+    case .registerAgent: failure.name == "org.bluez.Error.AlreadyExists"
     case .list, .power, .enter, .leave, .registerProfile, .registerAdvertisement, .setFilter, .clearFilter: false
     }
   }
@@ -67,6 +69,8 @@ extension BlueZMachine {
       assume("DiscoverableTimeout", .uint32(seconds))
     case .registerProfile(let content): profile = .held(content)
     case .unregisterProfile: profile = .none
+    case .registerAgent: agentVisit.began()
+    case .unregisterAgent: agentVisit.ended(at: now)
     case .registerAdvertisement, .unregisterAdvertisement, .setFilter, .clearFilter: break
     case .startDiscovery:
       schedule.started(at: now)
@@ -98,7 +102,7 @@ extension BlueZMachine {
     }
   }
 
-  private mutating func refused(_ action: BlueZAction, _ failure: DBusFailure) {
+  private mutating func refused(_ action: BlueZAction, _ failure: DBusFailure, at now: Instant) {
     let isUncertain = failure.isUncertain || failure.name == "org.bluez.Error.AlreadyExists"
     switch action {
     case .power(true):
@@ -112,27 +116,32 @@ extension BlueZMachine {
       if isUncertain { profile = .uncertain }
       // Perhaps another program has this UUID: the next attempt takes another one.
       if Self.isTaken(failure) { profileAttempt += 1 }
+    case .registerAgent:
+      // Where agents are not for this user, the adapter stays as it is.
+      if isUncertain { agentVisit.began() } else { agentVisit.ended(at: now) }
     case .registerAdvertisement: if isUncertain { changeUse { $0.advertisement = .uncertain } }
     case .enter(.discoverable): if failure.isUncertain { changeUse { $0.shared.isModeUncertain = true } }
     case .enter(.timeout): if failure.isUncertain { changeUse { $0.shared.isTimeoutUncertain = true } }
     case .setFilter, .clearFilter: if failure.isUncertain { changeUse { $0.isFilterUncertain = true } }
     case .startDiscovery: if failure.isUncertain { changeUse { $0.discovery = .uncertain } }
-    case .list, .power(false), .leave, .unregisterProfile, .unregisterAdvertisement, .stopDiscovery: break
+    case .list, .power(false), .leave, .unregisterProfile, .unregisterAgent, .unregisterAdvertisement, .stopDiscovery:
+      break
     }
   }
 
   /// It can't be taken back: we act as if it had been, since a machine that never ends helps no one.
-  private mutating func giveUp(_ action: BlueZAction) {
+  private mutating func giveUp(_ action: BlueZAction, at now: Instant) {
     switch action {
     case .power: changeUse { $0.shared.hasPowered = false }
     case .leave: changeUse { $0.shared.former = nil }
     case .unregisterProfile: profile = .none
+    case .unregisterAgent: agentVisit.ended(at: now)
     case .unregisterAdvertisement: changeUse { $0.advertisement = .none }
     case .clearFilter: changeUse { $0.filter = nil }
     case .stopDiscovery:
       changeUse { $0.discovery = .none }
       schedule.interrupted()
-    case .list, .enter, .registerProfile, .registerAdvertisement, .setFilter, .startDiscovery: break
+    case .list, .enter, .registerProfile, .registerAgent, .registerAdvertisement, .setFilter, .startDiscovery: break
     }
   }
 }
@@ -166,7 +175,7 @@ extension AdapterUse {
       isFilterUncertain = false
     case .startDiscovery(let service): discovery = .held(service)
     case .stopDiscovery: discovery = .none
-    case .list, .registerProfile, .unregisterProfile: break
+    case .list, .registerProfile, .unregisterProfile, .registerAgent, .unregisterAgent: break
     }
   }
 }

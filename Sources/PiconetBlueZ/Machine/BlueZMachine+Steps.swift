@@ -26,6 +26,7 @@ extension BlueZMachine {
   }
 
   private func restoringAction(at now: Instant) -> BlueZAction? {
+    if agentVisit.phase == .there, mayTry(.unregisterAgent, now) { return .unregisterAgent }
     if let use, let adapter {
       let scans = schedule.wantsScan(at: now) ? activeSearch?.service : nil
       if use.discovery.isStale(wanted: scans), mayTry(.stopDiscovery, now) { return .stopDiscovery }
@@ -97,6 +98,10 @@ extension BlueZMachine {
       return .registerProfile(content)
     }
     guard adapter.isPowered else { return nil }
+    // Over LE nobody is asked.
+    if activeOffer != nil, settings.usesClassic, agentVisit.phase == .due, adapter.isPairable == false {
+      return .registerAgent
+    }
     if withTurn, activeOffer != nil, mayTry(.enterMode, now), let change = enteringChange(use, adapter, now) {
       return .enter(change)
     }
@@ -177,6 +182,8 @@ extension BlueZMachine {
       ]
       return profileCall("RegisterProfile", [.string(uuid.description), .properties(options)])
     case .unregisterProfile: return profileCall("UnregisterProfile", [])
+    case .registerAgent: return agentCall("RegisterAgent", [.string("NoInputNoOutput")])
+    case .unregisterAgent: return agentCall("UnregisterAgent", [])
     case .power(let isOn): return set("Powered", .bool(isOn))
     case .enter(.discoverable(let isOn)), .leave(.discoverable(let isOn)): return set("Discoverable", .bool(isOn))
     case .enter(.timeout(let seconds)), .leave(.timeout(let seconds)):
@@ -205,6 +212,12 @@ extension BlueZMachine {
     BlueZCall(
       path: BlueZNames.managerPath, interface: BlueZNames.profileManagerInterface, member: member,
       arguments: [.path(BlueZNames.ownProfilePath)] + arguments, timeout: settings.callTimeout)
+  }
+
+  private func agentCall(_ member: String, _ arguments: [DBusValue]) -> BlueZCall {
+    BlueZCall(
+      path: BlueZNames.managerPath, interface: BlueZNames.agentManagerInterface, member: member,
+      arguments: [.path(BlueZNames.ownAgentPath)] + arguments, timeout: settings.callTimeout)
   }
 
   private func adapterCall(_ interface: String, _ member: String, _ arguments: [DBusValue]) -> BlueZCall? {

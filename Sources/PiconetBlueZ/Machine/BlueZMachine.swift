@@ -32,6 +32,7 @@ public struct BlueZMachine: Sendable {
   var profileAttempt: UInt64 = 0
   /// The action is nil if its adapter has gone: the answer is still awaited, but means nothing.
   private var onTheWay: (id: BlueZCallID, action: BlueZAction?)?
+  var agentVisit = AgentVisit()
   var failed: [BlueZAction.Kind: FailedAttempt] = [:]
   var schedule: ScanSchedule
   var book: RecordBook
@@ -107,6 +108,7 @@ public struct BlueZMachine: Sendable {
     // Before the adapter is left.
     if let use { adapters.store(use.shared, at: use.address, by: user) }
     effects += chooseAdapter(at: now, from: adapters)
+    agentVisit.see(isPairable: adapter?.isPairable, at: now)
     effects += step(at: now)
     if let use { adapters.store(use.shared, at: use.address, by: user) }
     adapters.set(claim(at: now), of: user)
@@ -185,6 +187,7 @@ public struct BlueZMachine: Sendable {
     failed = [:]
     tree = ObjectTree()
     profile = .none
+    agentVisit = AgentVisit()
     changeUse { used in
       used.advertisement = .none
       used.filter = nil

@@ -12,6 +12,8 @@ public struct BlueZAdapter: Sendable, Hashable {
   /// Whether rfkill holds the power off, if this BlueZ reports it.
   public var isBlocked = false
   public var isDiscoverable = false
+  /// Whether others may pair with it; bluetoothd makes it so while a pairing agent is registered. nil: not reported.
+  public var isPairable: Bool?
   /// In seconds; 0: forever.
   public var discoverableTimeout: UInt32 = 0
   /// Whether any program searches.
@@ -37,6 +39,7 @@ public struct BlueZAdapter: Sendable, Hashable {
     case "Powered": isPowered = value.boolean ?? isPowered
     case "PowerState": isBlocked = value.text == "off-blocked"
     case "Discoverable": isDiscoverable = value.boolean ?? isDiscoverable
+    case "Pairable": isPairable = value.boolean ?? isPairable
     case "DiscoverableTimeout": discoverableTimeout = UInt32(exactly: value.integer ?? 0) ?? 0
     case "Discovering": isDiscovering = value.boolean ?? isDiscovering
     case "UUIDs": uuids = Set(value.texts.prefix(64).compactMap(BluetoothUUID.init))

@@ -274,7 +274,15 @@ public final class BlueZDiscovery: Discovery, ScanMember, AdapterMember {
       self?.loop.executeLater { [weak self] in self?.handle(.advertisementReleased) }
       return .success([])
     }
-    return [(BlueZNames.ownProfilePath, profile), (BlueZNames.ownAdvertisementPath, advertisement)]
+    // It is there for a moment, and lets no stranger pair meanwhile.
+    let agent = DBusObject(interface: BlueZNames.agentInterface, properties: { [:] }) { call in
+      ["Release", "Cancel"].contains(call.member)
+        ? .success([]) : .failure(DBusFailure("org.bluez.Error.Rejected", "nobody is asked here"))
+    }
+    return [
+      (BlueZNames.ownProfilePath, profile), (BlueZNames.ownAdvertisementPath, advertisement),
+      (BlueZNames.ownAgentPath, agent),
+    ]
   }
 
   private static func record(of advertisement: NodeAdvertisement) -> NodeRecord {

@@ -14,12 +14,19 @@ extension LinkFailure {
 
   init(bluetooth error: SystemError) { self.init(bluetooth: error.call, number: error.number) }
 
+  /// Where the last pairing agent has ended, bluetoothd refuses in its user's place.
+  private static let agentAdvice = "run 'bluetoothctl --agent NoInputNoOutput' there"
+
   private static func meaning(of number: Int32, in call: String) -> (Code, String) {
     switch number {
     case ECONNREFUSED:
       (
         .refused,
-        "nobody listens there, or the device does not let us in: its user may have been asked, and have said no; pairing the devices ends that"
+        """
+        nobody listens there, or the device does not let us in: its user may have been asked, and have said no, or its \
+        last pairing agent has ended ('bluetoothctl'); pairing the devices ends that, or \
+        \(Self.agentAdvice)
+        """
       )
     // Page timeout, advertising timeout.
     case EHOSTDOWN: (.hostDown, "the device does not answer: is it on and near?")
@@ -35,7 +42,11 @@ extension LinkFailure {
     case EBUSY, EALREADY: (.busy, "there is a connection to this device that begins or ends; try again")
     case EADDRINUSE: (.busy, "another program listens there")
     case EAGAIN, ENOBUFS, ENOMEM: (.busy, "the kernel or the controller is out of memory")
-    case EACCES where call == "connect": (.authentication, "the pairing was refused; pair the devices again")
+    case EACCES where call == "connect":
+      (
+        .authentication,
+        "the pairing was refused; pair the devices again, or \(Self.agentAdvice) if no pairing agent is left there"
+      )
     // The channel was open, so the devices had authenticated each other: the controllers have failed to do so once
     // more, which happens when both begin to at the same time.
     case EACCES where call == "recv" || call == "send": (.reset, "the controllers could not secure the link again")
