@@ -17,6 +17,9 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
   public var discoveryInfo: [String: String] { info }
   /// Where it can be reached, best first.
   public let addresses: [TransportAddress]
+  /// The transports that it offers and this node does not use. One that offers only such can't be invited, unless a
+  /// relay leads to it.
+  public let otherTransports: [TransportKind]
   /// How strong its Bluetooth signal is, in dBm; nil if the adapter does not tell, or the peer was found in another
   /// way. Only large changes are reported.
   public let signalStrength: Int?
@@ -27,6 +30,7 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
     otherNames = summary.otherNames
     info = summary.info
     addresses = summary.addresses
+    otherTransports = summary.otherKinds
     signalStrength = summary.signalStrength
   }
 
@@ -37,6 +41,7 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
     otherNames = []
     info = [:]
     addresses = []
+    otherTransports = []
     signalStrength = nil
   }
 
@@ -46,6 +51,7 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
     otherNames = ([peer.name] + peer.otherNames).filter { $0 != name }
     info = peer.info
     addresses = peer.addresses
+    otherTransports = peer.otherTransports
     signalStrength = peer.signalStrength
   }
 

@@ -137,10 +137,11 @@ struct DiscoveryTable: Sendable {
         }
       }
     }
+    let kinds = Set(ofNode.flatMap(\.sighting.addresses).map(\.kind)).subtracting(preference)
     return PeerSummary(
       node: node, name: first.sighting.name, info: first.sighting.info, addresses: addresses,
       signalStrength: ofNode.compactMap(\.sighting.signalStrength).max(),
-      otherNames: Self.otherNames(ofNode.map(\.sighting)))
+      otherNames: Self.otherNames(ofNode.map(\.sighting)), otherKinds: TransportKind.allCases.filter(kinds.contains))
   }
 
   /// The other names of a node. The sources take turns, so that the names of one can't crowd out those of another.

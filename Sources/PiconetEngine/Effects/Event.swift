@@ -11,11 +11,14 @@ public struct PeerSummary: Sendable, Hashable {
   public var signalStrength: Int?
   /// Other names that it is advertised under. Any device can advertise it under any name.
   public var otherNames: [String]
+  /// The transports that it offers and this node does not use.
+  public var otherKinds: [TransportKind]
 
   public init(
     node: NodeID, name: String, info: [String: String], addresses: [TransportAddress], signalStrength: Int? = nil,
-    otherNames: [String] = []
+    otherNames: [String] = [], otherKinds: [TransportKind] = []
   ) {
+    self.otherKinds = otherKinds
     self.node = node
     self.name = name
     self.info = info

@@ -157,4 +157,22 @@ struct DiscoveryTableTests {
     #expect(table.sourceEnded("one") == [])
     #expect(table.sourceEnded("two") == [.lost(node(3)), .lost(node(5))])
   }
+
+  @Test("transports of a peer that we don't use are told, and are no way to it")
+  func otherTransports() {
+    var table = table(preference: [.l2cap])
+    let rfcomm = TransportAddress(kind: .rfcomm, text: "00:11:22:33:44:55/5")
+    let change = table.report(seen(1, at: [rfcomm, tcp("a")]), source: "one")
+    guard case .found(let found)? = change else {
+      Issue.record("not found")
+      return
+    }
+    #expect(found.addresses.isEmpty && found.otherKinds == [.tcp, .rfcomm])
+    let both = table.report(seen(1, at: [TransportAddress(kind: .l2cap, text: "a/1"), rfcomm]), source: "one")
+    guard case .changed(let changed)? = both else {
+      Issue.record("not changed")
+      return
+    }
+    #expect(changed.addresses.count == 1 && changed.otherKinds == [.rfcomm])
+  }
 }
