@@ -68,6 +68,50 @@ struct BluetoothLookTests {
     #expect(obstacle { $0.bus = .silent } == "dbus.silent")
   }
 
+  @Test("privileges for the headless way are no finder beside a bluetoothd that is there and answers nobody")
+  func frozenDaemon() {
+    for isRoot in [false, true] {
+      func freeze(_ facts: inout DoctorFacts, _ bus: DoctorFacts.Bus) {
+        (facts.hasNetAdmin, facts.hasNetRaw) = (isRoot, isRoot)
+        facts.bus = bus
+      }
+      let noReply = DoctorFacts.Bus.refused("org.freedesktop.DBus.Error.NoReply")
+      #expect(obstacle { freeze(&$0, noReply) } == "dbus.failed")
+      #expect(obstacle { freeze(&$0, .silent) } == "dbus.silent")
+      #expect(obstacle { freeze(&$0, .refused("org.freedesktop.DBus.Error.AccessDenied")) } == "dbus.denied")
+      #expect(
+        obstacle {
+          freeze(&$0, noReply)
+          $0.isDaemonStopped = true
+        } == "bluetoothd.frozen")
+    }
+  }
+
+  @Test("at the start what can't pass by itself is told at once; what may pass is not")
+  func atStart() {
+    let lo = ProgramEnvironment(variable: { $0 == "PICONET_INTERFACES" ? "lo" : nil }, hostName: "h")
+    let look = BluetoothLook(options: TransportOptions(choice: .bluetooth), environment: lo)
+    func told(_ change: (inout DoctorFacts) -> Void) -> Bool {
+      var facts = Self.good
+      change(&facts)
+      return look.sentenceAtStart(facts) != nil
+    }
+    #expect(!told { _ in })
+    #expect(
+      told {
+        $0.switches[0].isSoftBlocked = true
+        $0.adapters[0].isUp = false
+      })
+    #expect(told { $0.bus = .refused("org.freedesktop.DBus.Error.AccessDenied") })
+    #expect(
+      told {
+        $0.isDaemonStopped = true; $0.bus = .refused("org.freedesktop.DBus.Error.NoReply")
+      })
+    #expect(told { $0.adapters = [] })
+    #expect(!told { $0.bus = .refused("org.freedesktop.DBus.Error.NoReply") })
+    #expect(!told { $0.adapters[0].isUp = false })
+  }
+
   @Test("of several adapters one does, unless another was asked for")
   func severalAdapters() {
     func add(_ facts: inout DoctorFacts) {

@@ -78,6 +78,34 @@ struct DoctorTests {
     #expect(good.finding("dbus.profiles") == nil)
   }
 
+  @Test("a bluetoothd that is stopped is a problem, serves no records, and is no way to reach others, also for root")
+  func frozenDaemon() {
+    let facts = changed {
+      $0.bus = .refused("org.freedesktop.DBus.Error.NoReply")
+      $0.isDaemonStopped = true
+      ($0.isRoot, $0.hasNetAdmin, $0.hasNetRaw) = (true, true, true)
+    }
+    #expect(facts.finding("bluetoothd.frozen")?.severity == .problem)
+    #expect(facts.finding("bluetoothd.frozen")?.advice?.contains("pkill -CONT") == true)
+    #expect(facts.finding("sdp.served") == nil && facts.finding("sdp.silent")?.severity == .warning)
+    #expect(facts.findings.last?.word == "sum.tcp")
+    let busy = changed {
+      $0.bus = .refused("org.freedesktop.DBus.Error.NoReply")
+      ($0.hasNetAdmin, $0.hasNetRaw) = (true, true)
+    }
+    #expect(busy.finding("dbus.failed")?.severity == .problem && busy.finding("sdp.served") == nil)
+    #expect(busy.findings.last?.word == "sum.tcp")
+  }
+
+  @Test("whether a pairing agent is there is told, and what it means for connections")
+  func agent() {
+    let without = changed { $0.adapters[0].isPairable = false }.finding("adapter.pairable")
+    #expect(without?.severity == .ok && without?.text.contains("no pairing agent") == true)
+    let with = changed { $0.adapters[0].isPairable = true }.finding("adapter.pairable")
+    #expect(with?.severity == .ok && with?.text.contains("has a pairing agent") == true)
+    #expect(good.finding("adapter.pairable") == nil)
+  }
+
   @Test("no adapter is a warning, one that no driver has taken a problem")
   func noAdapter() {
     #expect(changed { $0.adapters = [] }.finding("adapter.none")?.severity == .warning)

@@ -47,4 +47,10 @@ struct SearchNotesTests {
       told([(0, lack), (250, lack), (1_000, lack), (3_000, lack), (5_000, Seen()), (6_000, Seen()), (8_000, Seen())])
         == [0: [.looking, .noNetwork("none")], 5_000: [.network], 8_000: [.nobody]])
   }
+
+  @Test("nothing of others as long as one in sight has the wanted name, whatever keeps it from being meant")
+  func named() {
+    let seen = Seen(names: ["Kitchen"], isNamed: true)
+    #expect(told([(1_000, seen), (3_000, seen), (9_000, seen)]) == [1_000: [.looking]])
+  }
 }

@@ -10,11 +10,16 @@ public struct DaemonProbe: Sendable, Hashable {
     public var isPowered: Bool?
     /// Whether others can find it.
     public var isDiscoverable: Bool?
+    /// Whether others may pair with it: bluetoothd makes it so while a pairing agent is registered.
+    public var isPairable: Bool?
     /// How many more LE advertisements it takes; nil: it has no LE advertising.
     public var advertisements: Int?
 
     /// An adapter with what was reported.
-    public init(isPowered: Bool? = nil, isDiscoverable: Bool? = nil, advertisements: Int? = nil) {
+    public init(
+      isPowered: Bool? = nil, isDiscoverable: Bool? = nil, isPairable: Bool? = nil, advertisements: Int? = nil
+    ) {
+      self.isPairable = isPairable
       self.isPowered = isPowered
       self.isDiscoverable = isDiscoverable
       self.advertisements = advertisements
@@ -80,7 +85,7 @@ public struct DaemonProbe: Sendable, Hashable {
     var adapters: [String: Adapter] = [:]
     for adapter in status.adapters {
       adapters[adapter.kernelName] = Adapter(
-        isPowered: adapter.isPowered, isDiscoverable: adapter.isDiscoverable,
+        isPowered: adapter.isPowered, isDiscoverable: adapter.isDiscoverable, isPairable: adapter.isPairable,
         advertisements: adapter.advertisementsLeft)
     }
     self.init(

@@ -27,10 +27,47 @@ struct DaemonTests {
       _ = try await scene.receiver()
       try await VirtualMachine.shell("kill -STOP $(pidof bluetoothd)")
       let sender = try scene.sender("--to", "Kitchen", "--timeout", "80", try scene.scene.photo("a.jpg"))
-      let isTold = await sender.shows("bluetoothd does not answer")
+      let isTold = await sender.shows("bluetoothd is stopped by a signal")
       // Later tests need bluetoothd.
       try await VirtualMachine.shell("kill -CONT $(pidof bluetoothd)")
       #expect(isTold, "\(sender.error)")
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(scene.stored == ["a.jpg"])
+    }
+  }
+
+  @Test("a bluetoothd that is stopped is the first thing that imagesend says, and what doctor says, also to root")
+  func stoppedDaemon() async throws {
+    try await WeatherScene.run { scene in
+      try await VirtualMachine.shell("kill -STOP $(pidof bluetoothd)")
+      let doctor = try ToolProcess("piconet", ["doctor", "--json"], environment: [:])
+      let status = await doctor.end()
+      let photo = try scene.scene.photo("a.jpg")
+      let sender = try scene.scene.start(
+        "imagesend", ["--transport", "bluetooth", "--to", "Kitchen", "--timeout", "4", photo], state: "sender")
+      let sent = await sender.end()
+      // Later tests need bluetoothd.
+      try await VirtualMachine.shell("kill -CONT $(pidof bluetoothd)")
+      #expect(status == 1 && doctor.output.contains("bluetoothd.frozen"), "\(status as Any) \(doctor.error)")
+      for word in ["sdp.served", "sum.both", "sum.bluetooth"] { #expect(!doctor.output.contains(word)) }
+      #expect(sent == 3, "\(sender.error)")
+      let words = "imagesend: warning: peers can't find each other over Bluetooth: bluetoothd is stopped"
+      #expect(sender.error.hasPrefix(words), "\(sender.error)")
+    }
+  }
+
+  @Test("a receiver without a common transport is waited for, with a word on what it offers, and found once it has one")
+  func noCommonTransport() async throws {
+    try await WeatherScene.run { scene in
+      let receiver = try await scene.receiver(transport: "rfcomm")
+      let sender = try scene.sender(
+        "--to", "Kitchen", "--timeout", "60", try scene.scene.photo("a.jpg"), transport: "l2cap")
+      let isTold = await sender.errorShows { $0.contains("offering only rfcomm, which is not used here") }
+      #expect(isTold, "\(sender.error)")
+      #expect(!sender.error.contains("end of a relay") && !sender.error.contains("others are"), "\(sender.error)")
+      receiver.send(signal: SIGTERM)
+      #expect(await receiver.end() != nil)
+      _ = try await scene.receiver(transport: "l2cap")
       #expect(await sender.end() == 0, "\(sender.error)")
       #expect(scene.stored == ["a.jpg"])
     }

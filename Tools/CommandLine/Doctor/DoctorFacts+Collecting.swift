@@ -38,7 +38,9 @@ extension DoctorFacts {
     kernelRelease = SystemFile.line("/proc/sys/kernel/osrelease") ?? ""
     driverlessDevices = Self.driverlessDevices()
     switches = Self.radioSwitches()
-    isDaemonRunning = Self.programs().contains("bluetoothd")
+    let daemons = Self.programs().filter { $0.name == "bluetoothd" }
+    isDaemonRunning = !daemons.isEmpty
+    isDaemonStopped = !daemons.isEmpty && daemons.allSatisfy { Self.isStopped($0.id) }
     #if Bluetooth
       let probe = BluetoothProbe()
       l2capFailure = probe.l2capError.map(ErrorNumber.text)
@@ -78,6 +80,7 @@ extension DoctorFacts {
         adapters[index].isDiscoverable = told.isDiscoverable
         adapters[index].isPowered = told.isPowered
         adapters[index].advertisements = told.advertisements
+        adapters[index].isPairable = told.isPairable
       }
     #endif
   }
@@ -121,11 +124,18 @@ extension DoctorFacts {
     }
   }
 
-  /// The names of running programs, as far as this user can see them.
-  private static func programs() -> [String] {
-    (SystemFile.names("/proc") ?? []).compactMap { name in
-      name.utf8.allSatisfy { (0x30...0x39).contains($0) } ? SystemFile.line("/proc/\(name)/comm") : nil
+  /// The running programs, as far as this user can see them, by their ids and names.
+  private static func programs() -> [(id: String, name: String)] {
+    (SystemFile.names("/proc") ?? []).compactMap { id in
+      guard id.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      return SystemFile.line("/proc/\(id)/comm").map { (id, $0) }
     }
+  }
+
+  /// Whether its state is T or t (proc(5)). The name before it may have anything in it.
+  private static func isStopped(_ id: String) -> Bool {
+    let state = SystemFile.line("/proc/\(id)/stat")?.split(separator: ")").last?.split(separator: " ").first
+    return state?.lowercased() == "t"
   }
 
   // MARK: Permissions
@@ -163,7 +173,7 @@ extension DoctorFacts {
 
   private mutating func collectNetwork(_ environment: ProgramEnvironment) {
     collectInterfaces(environment)
-    let programs = Set(Self.programs())
+    let programs = Set(Self.programs().map(\.name))
     multicast = .collected(usableInterfaces, programs: programs)
     askAvahi(until: .now + .milliseconds(1500))
     if programs.contains("firewalld") { firewalls.append("firewalld") }

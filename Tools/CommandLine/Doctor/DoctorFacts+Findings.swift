@@ -9,7 +9,25 @@ extension DoctorFacts {
   /// Whether the kernel and an adapter are there at all.
   private var hasBluetooth: Bool { hasBluetoothBuild && l2capFailure == nil && !adapters.isEmpty }
 
-  private var hasFinder: Bool { bus == .answered || hasNetAdmin && hasNetRaw }
+  /// Others are found through bluetoothd. Where it is not there, the headless way takes its place; it does not take the
+  /// place of one that is there and does not answer.
+  private var hasFinder: Bool { bus == .answered || hasNetAdmin && hasNetRaw && !isDaemonInTheWay }
+
+  private var isDaemonInTheWay: Bool {
+    if isDaemonMute { return true }
+    return isDaemonRunning == true && bus == .refused("org.freedesktop.DBus.Error.AccessDenied")
+  }
+
+  /// Whether bluetoothd is there and answers nobody.
+  private var isDaemonMute: Bool {
+    if isDaemonStopped { return true }
+    return switch bus {
+    case nil, .answered, .unreachable, .refused("org.freedesktop.DBus.Error.AccessDenied"),
+      .refused("org.freedesktop.DBus.Error.ServiceUnknown"), .refused("org.freedesktop.DBus.Error.NameHasNoOwner"):
+      false
+    case .silent, .refused: isDaemonRunning != false
+    }
+  }
 
   private var canUseBluetooth: Bool { hasBluetooth && adapters.contains(where: \.isUsable) && hasFinder }
 
@@ -22,6 +40,10 @@ extension DoctorFacts {
   var hasNetwork: Bool { usableInterfaces.contains { !$0.isLoopback } }
 
   private var canUseTCP: Bool { usableInterfaces.contains { !$0.isLoopback && multicast.isOpen(on: $0) } }
+
+  /// Obstacles that may pass by themselves: programs switch on adapters that are off, and a bluetoothd that has much to
+  /// do may answer late. They are told when they are seen twice.
+  static let passingObstacles: Set<String> = ["adapter.down", "dbus.silent", "dbus.failed"]
 
   /// What keeps peers from being found over Bluetooth, as a cause rather than a consequence; nil: nothing that can be
   /// seen here.
@@ -155,6 +177,15 @@ extension DoctorFacts {
             ? "\(adapter.name) is discoverable"
             : "\(adapter.name) is not discoverable; Piconet makes it so while it advertises"))
     }
+    if bus == .answered, adapter.hasBREDR, let isPairable = adapter.isPairable {
+      result.append(
+        Finding(
+          "adapter.pairable", .ok,
+          isPairable
+            ? "\(adapter.name) has a pairing agent, as a desktop's, which may ask about connections over L2CAP and RFCOMM"
+            : "\(adapter.name) has no pairing agent, so nobody is asked about connections over L2CAP and RFCOMM; if one "
+              + "was here before, as 'bluetoothctl', others are refused unless imagerecv is visible"))
+    }
     return result
   }
 
@@ -188,10 +219,15 @@ extension DoctorFacts {
           advice:
             "apt install bluez, systemctl enable --now bluetooth; without it peers are found only by the headless way, "
             + "which needs CAP_NET_ADMIN and CAP_NET_RAW"))
+    } else if isDaemonStopped {
+      result.append(
+        Finding(
+          "bluetoothd.frozen", .problem, "bluetoothd\(version) is stopped by a signal, and answers nobody",
+          advice: "let it go on: sudo pkill -CONT -x bluetoothd; or restart it: systemctl restart bluetooth"))
     } else if isDaemonRunning == true || bus == .answered {
       result.append(Finding("bluetoothd.running", .ok, "bluetoothd\(version) is running"))
     }
-    if let finding = busFinding { result.append(finding) }
+    if !isDaemonStopped, let finding = busFinding { result.append(finding) }
     if let profileRefusal {
       result.append(
         Finding(
@@ -202,6 +238,11 @@ extension DoctorFacts {
             + "bluetooth; until then others must name the address: --address 00:11:22:33:44:55/0xPSM"))
     }
     switch servesSDP {
+    case true? where isDaemonMute:
+      result.append(
+        Finding(
+          "sdp.silent", .warning, "nobody answers SDP queries (PSM 1): bluetoothd has the channel, and does not answer",
+          advice: "see above; until then others must name the channel: --address 00:11:22:33:44:55/CHANNEL"))
     case true?: result.append(Finding("sdp.served", .ok, "SDP queries are answered (PSM 1)"))
     case false?:
       result.append(

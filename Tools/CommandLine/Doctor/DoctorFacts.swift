@@ -11,6 +11,8 @@ struct DoctorFacts: Hashable, Sendable {
     var hasBREDR = true
     /// As bluetoothd says.
     var isPowered: Bool?
+    /// As bluetoothd says: whether a pairing agent is registered, or somebody has made it so.
+    var isPairable: Bool?
     /// How many more LE advertisements bluetoothd takes.
     var advertisements: Int?
 
@@ -71,6 +73,8 @@ struct DoctorFacts: Hashable, Sendable {
 
   // bluetoothd
   var isDaemonRunning: Bool?
+  /// Whether a signal or a debugger has stopped it: it runs, and answers nobody.
+  var isDaemonStopped = false
   /// The D-Bus error with which bluetoothd refuses this user's profile.
   var profileRefusal: String?
   /// Such as `5.66`.

@@ -25,6 +25,17 @@ struct BluetoothLook: Sendable {
     return obstacle ?? nil
   }
 
+  /// What is in the way already when a run begins, and does not pass by itself, as a sentence with what to do.
+  func obstacleAtStart() async -> String? {
+    let obstacle = await onItsOwnThread {
+      var facts = DoctorFacts.glance(environment, where: depends)
+      guard depends(facts) else { return nil as String? }
+      facts.lookCloser()
+      return sentenceAtStart(facts)
+    }
+    return obstacle ?? nil
+  }
+
   /// A message about a failure, with the obstacle that explains it.
   func explained(_ message: String) async -> String {
     guard let obstacle = await obstacle() else { return message }
@@ -32,13 +43,19 @@ struct BluetoothLook: Sendable {
   }
 
   /// Reports what gets in the way, and nil when nothing is any more, until the task is cancelled.
-  /// - Parameter addresses: where the program has said that it listens; if Bluetooth was asked for but is missing
-  ///   there, nil may come first, once nothing is in the way: switching an adapter on takes a while.
-  func follow(from addresses: [TransportAddress]? = nil, _ tell: (String?) async -> Void) async {
+  /// - Parameters:
+  ///   - addresses: where the program has said that it listens; if Bluetooth was asked for but is missing there, nil may
+  ///     come first, once nothing is in the way: switching an adapter on takes a while.
+  ///   - told: what was told of the start; nil: the start is looked at first.
+  func follow(
+    from addresses: [TransportAddress]? = nil, told: ObstacleMemory.Change? = nil, _ tell: (String?) async -> Void
+  ) async {
     // Whatever happens, this run would not care.
     guard environment.transports(options).contains(where: \.usesBluetooth) else { return }
     let isMissing = options.asksForBluetooth() && addresses?.contains(where: \.kind.usesBluetooth) == false
-    var memory = ObstacleMemory(told: isMissing ? "" : nil)
+    let atStart = if let told { told.obstacle } else { await obstacleAtStart() }
+    if told == nil, let atStart { await tell(atStart) }
+    var memory = ObstacleMemory(told: atStart ?? (isMissing ? "" : nil))
     var before: (glance: DoctorFacts, obstacle: String?)?
     var (looks, unchanged) = (0, 0)
     while !Task.isCancelled {
@@ -59,6 +76,9 @@ struct BluetoothLook: Sendable {
     return lack(DoctorFacts.glance(environment) { _ in false })
   }
 
+  /// Whether peers are looked for over a network.
+  var usesNetwork: Bool { environment.transports(options).contains(.tcp) }
+
   /// Whether Bluetooth may do if there is no network.
   var hasRadio: Bool {
     let isUsed = environment.transports(options).contains(where: \.usesBluetooth)
@@ -77,7 +97,18 @@ struct BluetoothLook: Sendable {
   }
 
   func sentence(_ facts: DoctorFacts) -> String? {
-    guard let finding = facts.bluetoothObstacle(of: options.adapter) else { return nil }
+    facts.bluetoothObstacle(of: options.adapter).map(sentence)
+  }
+
+  /// nil also for what may pass by itself.
+  func sentenceAtStart(_ facts: DoctorFacts) -> String? {
+    guard let finding = facts.bluetoothObstacle(of: options.adapter),
+      !DoctorFacts.passingObstacles.contains(finding.word)
+    else { return nil }
+    return sentence(finding)
+  }
+
+  private func sentence(_ finding: Finding) -> String {
     let start = options.asksForBluetooth() ? "" : "there is no network to reach others over, and "
     let advice = finding.advice.map { ": \($0)" } ?? ""
     let words = "\(start)peers can't find each other over Bluetooth: \(finding.text)\(advice)"

@@ -49,10 +49,13 @@ struct PeerChoice: Sendable {
         exitCode: .identity)
     }
     let isTold = Atomic(false)
+    let isLackTold = Atomic(false)
     let notes = tellSearch(recipient)
     defer { notes.cancel() }
     let first = await search.wait(atMost: timeout) { peers in
-      if let peer = matching(recipient, peers).first { return peer }
+      let matches = matching(recipient, peers)
+      if let peer = matches.first(where: isReachable) { return peer }
+      if let peer = matches.first, !isLackTold.exchange(true, ordering: .relaxed) { tell(unreachable: peer) }
       // Any device can take a name, so we wait for the right one all the same.
       if let other = impostors(recipient, peers).first, !isTold.exchange(true, ordering: .relaxed) {
         console.note("\(impostorNote(recipient, other)); looking for the one that was")
@@ -65,7 +68,7 @@ struct PeerChoice: Sendable {
     let isSettled = recipient != .all && isCalled(first, recipient)
     if isSettled { notes.cancel() }
     try? await ContinuousClock().sleep(for: isSettled ? PeerSearch.namesakeTime : PeerSearch.settleTime)
-    let all = matching(recipient, search.peersNow())
+    let all = matching(recipient, search.peersNow()).filter(isReachable)
     let matches = recipient == .all ? all : theWanted(of: all)
     guard recipient != .all, matches.count > 1 else {
       guard !matches.isEmpty else { throw await nobody(recipient) }
@@ -136,7 +139,24 @@ struct PeerChoice: Sendable {
   }
 
   /// Whether a person who names no receiver means it.
-  private func isListed(_ peer: Peer) -> Bool { search.isSought(peer) || peer.id.peer == wanted }
+  private func isListed(_ peer: Peer) -> Bool {
+    isReachable(peer) && (search.isSought(peer) || peer.id.peer == wanted)
+  }
+
+  /// Whether there may be a way to it: it has a transport in common with us, or a relay may lead to it.
+  private func isReachable(_ peer: Peer) -> Bool { hasRelays || PeerSearch.lack(peer) == nil }
+
+  private func tell(unreachable peer: Peer) {
+    guard let lack = PeerSearch.lack(peer) else { return }
+    console.note("\(search.describe(peer)) is in sight, \(lack): waiting for another one")
+  }
+
+  /// Whether somebody in sight has the wanted name, whoever that is.
+  func isNamedInSight(_ recipient: Recipient?) -> Bool {
+    guard let recipient, recipient != .all else { return false }
+    let peers = search.peersNow()
+    return !matching(recipient, peers).isEmpty || !impostors(recipient, peers).isEmpty
+  }
 
   /// The one whose fingerprint was given, if it is among them.
   private func theWanted(of peers: [Peer]) -> [Peer] {
@@ -183,19 +203,24 @@ struct PeerChoice: Sendable {
   /// Says what is being looked for, who else is there, and what may be in the way, while the search goes on.
   private func tellSearch(_ recipient: Recipient?) -> Task<Void, Never> {
     Task {
+      let obstacle = await bluetooth.obstacleAtStart()
+      let isFirst = search.isFirst("bluetooth")
+      if let obstacle, isFirst, !Task.isCancelled { console.warn(of: obstacle) }
       await withTaskGroup(of: Void.self) { group in
-        group.addTask { await SearchProgress(choice: self, recipient: recipient).tell() }
-        group.addTask { await tellObstacles() }
+        group.addTask {
+          await SearchProgress(choice: self, recipient: recipient, isExplained: obstacle != nil).tell()
+        }
+        if isFirst { group.addTask { await tellObstacles(told: ObstacleMemory.Change(obstacle: obstacle)) } }
       }
     }
   }
 
   /// Says what is in the way of Bluetooth while a search goes on. An obstacle may go away before the search ends:
   /// bluetoothd may not answer for half a minute, and then does. A search that takes no longer than most asks nothing.
-  private func tellObstacles() async {
+  private func tellObstacles(told: ObstacleMemory.Change) async {
     try? await ContinuousClock().sleep(for: .seconds(3))
-    if Task.isCancelled || !search.isFirst("bluetooth") { return }
-    await bluetooth.follow { obstacle in
+    if Task.isCancelled { return }
+    await bluetooth.follow(told: told) { obstacle in
       if let obstacle {
         console.warn(of: obstacle)
       } else {
@@ -230,6 +255,11 @@ struct PeerChoice: Sendable {
       case .named(let name): "no peer called '\(console.safe(name))'"
       }
     let found = "\(who) was found within \(HumanFigures.seconds(timeout))"
+    let unreachable = (recipient == .all ? peers : matching(recipient, peers)).first { !isReachable($0) }
+    if let unreachable, let lack = PeerSearch.lack(unreachable) {
+      let words = "\(search.describe(unreachable)) is in sight, \(lack): give both sides the same --transport, or none"
+      return NoChoice(word: "no-such-peer", message: "\(found); \(words)", exitCode: .noSuchPeer)
+    }
     var message = await bluetooth.explained(found)
     if message == found, peers.isEmpty { message += "; \(bluetooth.networkLack ?? isItRunning)" }
     if let near = meant(recipient) { message += " (\(near))" }
@@ -238,7 +268,8 @@ struct PeerChoice: Sendable {
 
   /// What to check if no peer is in sight and nothing seems to be in the way.
   var isItRunning: String {
-    let place = hasRelays ? "on this network, or with --relay" : "on this network"
+    var place = bluetooth.usesNetwork ? "on this network" : "in reach of this device's Bluetooth"
+    if hasRelays { place += ", or with --relay" }
     return "is \(receiver) running there, \(place)? ('piconet doctor' looks at this side)"
   }
 

@@ -91,7 +91,7 @@ final class PeerSearch: Sendable {
             peer: sighted.fingerprint, name: peer.name, session: session, address: sighted.address,
             transports: peer.transports.map { "\($0)" })))
       if isQuiet { continue }
-      console.note("found \(describe(peer)) at \(places(peer))", detail: 1)
+      console.note("found \(describe(peer)) \(places(peer))", detail: 1)
     }
     return ordered
   }
@@ -237,7 +237,17 @@ final class PeerSearch: Sendable {
 
   /// Where it is. Those that relays have introduced have no address.
   private func places(_ peer: Peer) -> String {
-    peer.addresses.isEmpty ? "the other end of a relay" : console.places(peer)
+    if !peer.addresses.isEmpty { return "at \(console.places(peer))" }
+    if let lack = Self.lack(peer) { return lack }
+    return "at the other end of a relay"
+  }
+
+  /// `offering only rfcomm and le, which are not used here`: why a peer in sight can't be reached; nil if it may be.
+  static func lack(_ peer: Peer) -> String? {
+    guard peer.addresses.isEmpty, !peer.otherTransports.isEmpty else { return nil }
+    let kinds = peer.otherTransports.map { "\($0)" }
+    let list = kinds.count > 1 ? "\(kinds.dropLast().joined(separator: ", ")) and \(kinds[kinds.count - 1])" : kinds[0]
+    return "offering only \(list), which \(kinds.count > 1 ? "are" : "is") not used here"
   }
 
   /// Several peers, a line each, at most as many as the list to pick from has.
@@ -246,7 +256,7 @@ final class PeerSearch: Sendable {
     let rest = peers.count - shown.count
     let all = PeersShown(peers, naming)
     return shown.map { peer in
-      "\n  \(console.describe(peer, all)) at \(places(peer))" + (RelayMark.isRelay(peer) ? ", a relay" : "")
+      "\n  \(console.describe(peer, all)) \(places(peer))" + (RelayMark.isRelay(peer) ? ", a relay" : "")
     }.joined()
       + (rest > 0 ? "\n  and \(rest) more" : "")
   }

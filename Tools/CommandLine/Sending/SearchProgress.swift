@@ -5,6 +5,8 @@ struct SearchProgress: Sendable {
   let choice: PeerChoice
   /// nil: any peer in sight.
   let recipient: Recipient?
+  /// Whether it was said what is in the way.
+  var isExplained = false
 
   /// Runs until the task is cancelled.
   func tell() async {
@@ -22,7 +24,8 @@ struct SearchProgress: Sendable {
     SearchNotes.Seen(
       networkLack: choice.bluetooth.networkLack,
       names: time < SearchNotes.nearTime ? [] : choice.search.names(),
-      near: time < SearchNotes.nearTime ? nil : choice.meant(recipient))
+      near: time < SearchNotes.nearTime ? nil : choice.meant(recipient),
+      isNamed: time < SearchNotes.nearTime ? false : choice.isNamedInSight(recipient))
   }
 
   private func say(_ note: SearchNotes.Note) {
@@ -38,7 +41,7 @@ struct SearchProgress: Sendable {
     case .others(let names):
       console.note("\(whom) is not in sight yet; others are: \(choice.listed(names, before: "and"))")
     case .nobody:
-      if choice.search.isFirst("nobody") { console.note("Nobody is in sight yet: \(choice.isItRunning)") }
+      if !isExplained, choice.search.isFirst("nobody") { console.note("Nobody is in sight yet: \(choice.isItRunning)") }
     }
   }
 
@@ -62,6 +65,8 @@ struct SearchNotes: Sendable {
     var names: [String] = []
     /// "did you mean 'Living room'?"
     var near: String?
+    /// Whether one of those in sight has the wanted name: what keeps it from being meant is told elsewhere.
+    var isNamed = false
   }
 
   enum Note: Hashable, Sendable {
@@ -106,7 +111,7 @@ struct SearchNotes: Sendable {
   /// Who else is there, if no peer has a similar name.
   private mutating func rest(_ seen: Seen, at time: Duration) -> [Note] {
     let isDue = time >= networkTime + Self.othersTime && (seen.networkLack == nil || !seen.names.isEmpty)
-    guard isDue, !isRestTold, nearTold.isEmpty else { return [] }
+    guard isDue, !isRestTold, nearTold.isEmpty, !seen.isNamed else { return [] }
     isRestTold = true
     return [seen.names.isEmpty ? .nobody : .others(Array(seen.names.prefix(Self.othersTold)))]
   }
