@@ -34,8 +34,8 @@ struct StoppedProcessTests {
 
   @Test("both are stopped for longer than the sender waits for anything to move: the photo arrives")
   func both() async throws {
-    try await stopped(timeout: 4) { sender, receiver in
-      try await Task.sleep(for: .seconds(7))
+    try await stopped(timeout: 6) { sender, receiver in
+      try await Task.sleep(for: .seconds(9))
       receiver.send(signal: SIGCONT)
       sender.send(signal: SIGCONT)
     }
@@ -43,20 +43,10 @@ struct StoppedProcessTests {
 
   @Test("the sender is stopped for longer than it waits: the receiver keeps the session, and the photo arrives")
   func sender() async throws {
-    try await stopped(timeout: 4) { sender, receiver in
+    try await stopped(timeout: 6) { sender, receiver in
       receiver.send(signal: SIGCONT)
-      try await Task.sleep(for: .seconds(7))
+      try await Task.sleep(for: .seconds(9))
       sender.send(signal: SIGCONT)
-    }
-  }
-
-  @Test("the receiver is stopped: the sender loses the link, keeps the session, and goes on over another link")
-  func receiver() async throws {
-    try await stopped(timeout: 12) { sender, receiver in
-      sender.send(signal: SIGCONT)
-      #expect(await sender.shows("\"suspended\""), "\(sender.error)")
-      receiver.send(signal: SIGCONT)
-      #expect(await sender.shows("\"resumed\""), "\(sender.error)")
     }
   }
 }
