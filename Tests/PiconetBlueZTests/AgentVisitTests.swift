@@ -1,3 +1,4 @@
+import PiconetDBusValues
 import PiconetEngine
 import Testing
 

@@ -1,5 +1,5 @@
-/// The time of an engine, or of a loop's dials: the driver's clock without the gaps in which the process did not run, because it was stopped,
-/// or its machine was frozen.
+/// The time of an engine, or of a loop's dials: the driver's clock without the gaps in which the process did not run,
+/// because it was stopped, or its machine was frozen.
 ///
 /// A driver calls when the announced deadline has come. If it calls far later, neither side had a chance meanwhile:
 /// the remote side could not be heard, and did not hear us. Such a gap is no time to anything that waits here.

@@ -44,8 +44,8 @@ struct BluetoothLook: Sendable {
 
   /// Reports what gets in the way, and nil when nothing is any more, until the task is cancelled.
   /// - Parameters:
-  ///   - addresses: where the program has said that it listens; if Bluetooth was asked for but is missing there, nil may
-  ///     come first, once nothing is in the way: switching an adapter on takes a while.
+  ///   - addresses: where the program has said that it listens; if Bluetooth was asked for but is missing there, nil
+  ///     may come first, once nothing is in the way: switching an adapter on takes a while.
   ///   - told: what was told of the start; nil: the start is looked at first.
   func follow(
     from addresses: [TransportAddress]? = nil, told: ObstacleMemory.Change? = nil, _ tell: (String?) async -> Void

@@ -32,9 +32,9 @@ struct DeliveryPatience: Sendable {
     waiting.restart(at: now)
   }
 
-  /// Why the peer is given up now; nil as long as it is not. To be asked at `end`: a question that comes far later tells
-  /// that this process did not run, and the peer gets its time anew. Writing a file to a slow disk may take a while, but a
-  /// receiver that says nothing for this long may never do so.
+  /// Why the peer is given up now; nil as long as it is not. To be asked at `end`: a question that comes far later
+  /// tells that this process did not run, and the peer gets its time anew. Writing a file to a slow disk may take a
+  /// while, but a receiver that says nothing for this long may never do so.
   mutating func failure(at now: ContinuousClock.Instant) -> TransferFailure? {
     guard waiting.isOver(at: now) else { return nil }
     if preparing > 0 {
