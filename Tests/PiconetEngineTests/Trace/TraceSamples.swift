@@ -68,7 +68,9 @@ struct TraceSamples {
     return peer
   }
   mutating func summary() -> PeerSummary {
-    PeerSummary(node: node(), name: text(), info: info(), addresses: addresses(), otherNames: [text(), text()])
+    PeerSummary(
+      node: node(), name: text(), info: info(), addresses: addresses(), otherNames: [text(), text()],
+      otherKinds: pick([[], [pick(TransportKind.allCases)]]))
   }
   mutating func linkEnds() -> [LinkEnd] {
     [

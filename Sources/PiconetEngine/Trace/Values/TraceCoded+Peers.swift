@@ -34,10 +34,11 @@ extension DiscoveryReport: TraceCoded {
 }
 
 extension PeerSummary: TraceCoded {
-  func write(to bytes: inout TraceBytes) { bytes(node, name, info, addresses, otherNames) }
+  func write(to bytes: inout TraceBytes) { bytes(node, name, info, addresses, otherNames, otherKinds) }
   static func read(from reader: inout TraceReader) throws(TraceError) -> PeerSummary {
     PeerSummary(
-      node: try reader(), name: try reader(), info: try reader(), addresses: try reader(), otherNames: try reader())
+      node: try reader(), name: try reader(), info: try reader(), addresses: try reader(), otherNames: try reader(),
+      otherKinds: try reader())
   }
 }
 
