@@ -211,7 +211,7 @@ struct InvitationAttempts: Sendable {
     guard ending.reason == .linkFailed, ending.blame == .link else { return fail(command, ending, turn) }
     let traits = link.opening.traits
     attempts[index].race.winnerBroke(traits.kind, at: traits.remoteAddress, ending.detail)
-    if attempts[index].isLost(at: turn.now) { return fail(command, ending, turn) }
+    if attempts[index].race.isLost { return fail(command, ending, turn) }
     attempts[index].phase = .dialling
     dial(command, surroundings, turn)
   }

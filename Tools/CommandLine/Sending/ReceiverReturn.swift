@@ -46,7 +46,9 @@ struct ReceiverReturn: Sendable {
           console.problem(connection.sentence(error))
           return nil
         }
-        let planned = min(waiting.end, .now + pause)
+        // The attempt itself may have taken longer than was left.
+        let now = ContinuousClock.now
+        let planned = max(now, min(waiting.end, now + pause))
         try? await ContinuousClock().sleep(until: planned)
         waiting.resumed(at: .now, planned: planned)
       }
