@@ -78,6 +78,26 @@ struct UnauthenticatedRecordTests {
     #expect(texts.contains([[0x78]]) && instance.endpoints.count <= 512)
   }
 
+  @Test("many texts of somebody who is heard first push back the device's own by one place")
+  func manyTexts() throws {
+    var browser = BrowserTests.browser(BrowserTests.first)
+    let own = try BrowserTests.records("A")
+    let texts = (UInt8(0)..<12).map { number in
+      var text = own.text
+      text.data = .text([[0x78, 0x3D, number]])
+      text.cacheFlush = false
+      return text
+    }
+    _ = browser.received(
+      DNSMessage(flags: DNSMessage.responseFlags, answers: [own.pointer] + texts), from: Self.other,
+      on: BrowserTests.first, at: .zero)
+    _ = browser.received(
+      BrowserTests.response(own.pointer, own.service, own.text, own.address), from: BrowserTests.source,
+      on: BrowserTests.first, at: .milliseconds(100))
+    let instance = try #require(browser.instances.first)
+    #expect(([instance.text] + instance.otherTexts).firstIndex(of: [[0x78]]) == 1)
+  }
+
   @Test("a device's own goodbye counts, and what another has said before does not come in its way")
   func ownGoodbye() throws {
     var browser = BrowserTests.browser(BrowserTests.first)
@@ -134,5 +154,28 @@ struct UnauthenticatedRecordTests {
     #expect(responder.isPublished)
     // A record goes out once a second at most.
     #expect(answered >= 6, "in 7 seconds")
+  }
+
+  @Test("probes that win each tie, ten a second, keep a device from announcing itself for no more than seconds")
+  func ties() throws {
+    let registration = ServiceRegistration(
+      label: Array("Anna (abcdef)".utf8), host: Array("piconet-abcdef".utf8), port: 4_000, text: [[0x78]])
+    var responder = try #require(Responder(registration, random: SeededRandom(seed: 1)))
+    _ = responder.interfaceAppeared(BrowserTests.first, BrowserTests.traits, at: .zero)
+    let evil = try #require(DomainName("evil.local"))
+    var published: Int?
+    for step in 0..<100 where published == nil {
+      let now = Duration.milliseconds(100 * step)
+      let name = try #require(ServiceType.piconet.name.prepending(responder.label))
+      let claim = ResourceRecord(
+        name: name, type: .srv, cacheFlush: false, timeToLive: 120,
+        data: .service(priority: .max, weight: .max, port: .max, target: evil))
+      let probe = DNSMessage(questions: [Question(name: name, type: .any)], authorities: [claim])
+      _ = responder.received(probe, from: Self.other, on: BrowserTests.first, at: now)
+      _ = responder.deadlineReached(at: now)
+      if responder.isPublished { published = step }
+    }
+    // It yields three times.
+    #expect((20..<60).contains(try #require(published)))
   }
 }

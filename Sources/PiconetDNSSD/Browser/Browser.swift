@@ -207,13 +207,17 @@ public struct Browser: Sendable {
     }
   }
 
-  /// The TXT records of an instance: senders in the order in which they came, of each sender the newest first.
+  /// The TXT records of an instance. Senders take turns, in the order in which they came, so that many of one push back
+  /// none of another; of each sender the newest is first.
   private func texts(of instance: DomainName, on id: InterfaceID) -> [RecordCache.Entry] {
     let entries = cache.entries(instance, .txt, on: id)
     var sources: [RecordCache.Source] = []
     for entry in entries where !sources.contains(entry.source) { sources.append(entry.source) }
-    return sources.flatMap { source in
+    let told = sources.map { source in
       entries.filter { $0.source == source }.sorted { $0.received > $1.received }
+    }
+    return (0..<(told.map(\.count).max() ?? 0)).flatMap { turn in
+      told.compactMap { turn < $0.count ? $0[turn] : nil }
     }
   }
 

@@ -65,11 +65,22 @@ extension Responder {
       // Our own probe, perhaps from another interface on the same wire.
       if theirs.isEmpty || theirs.allSatisfy({ isOurs($0, at: now) }) { continue }
       if Self.precedes(ours, theirs) {
+        guard yieldsInTie(at: now) else { return }
         interface.phase = .probing(sent: 0, due: now + MulticastDNS.probeDeferral)
         interfaces[id] = interface
         return
       }
     }
+  }
+
+  /// As for conflicts: somebody who answers each probe with one that wins must not silence us. A tie with one host on
+  /// several interfaces is one.
+  private mutating func yieldsInTie(at now: Duration) -> Bool {
+    if let last = recentTies.last, now - last < MulticastDNS.probeDeferral { return true }
+    recentTies.removeAll { now - $0 > MulticastDNS.conflictWindow }
+    if recentTies.count >= MulticastDNS.conflictsInWindow { return false }
+    recentTies.append(now)
+    return true
   }
 
   static func precedes(_ left: [ResourceRecord], _ right: [ResourceRecord]) -> Bool {

@@ -9,6 +9,8 @@ public struct Responder: Sendable {
   /// Records that were ours a moment ago: an old packet of our own that comes back is not a conflict.
   var retired: [(record: ResourceRecord, until: Duration)] = []
   var recentConflicts: [Duration] = []
+  /// When we have yielded in a tie of probes.
+  var recentTies: [Duration] = []
   var jitter: Jitter
   /// Our records on each interface, rebuilt after every change of names, addresses, port or text.
   private var current: [InterfaceID: ServiceRecords] = [:]
