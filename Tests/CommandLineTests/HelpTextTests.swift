@@ -199,8 +199,8 @@ private let imagerecvHelp = """
         --on-conflict=rename|skip|overwrite
                               what to do when another file has that name: store
                               it as 'photo (2).jpg' (default), leave it out,
-                              which ends with 6, or replace what was there before
-                              this sender came
+                              which ends with 6, or replace it, unless the same
+                              command has stored it or found it there
         --transport=auto|bluetooth|l2cap|rfcomm|le|tcp
                               what to receive over (default auto: a common IP
                               network, then Bluetooth; what this machine lacks is

@@ -105,7 +105,7 @@ public struct KeyChange: Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     """
     "\(PeerNameEscaping.escape(name))" is not the device that was remembered under this name.
-    Remembered key: \(remembered.shortDescription)   Key now: \(presented.shortDescription)
+    The remembered key is \(remembered.shortDescription), the one that it shows now \(presented.shortDescription).
     Either the device was set up anew, or another device has the same name, or somebody pretends to be it.
     If you are sure that all is well, forget the old key: piconet trust forget \(remembered.shortDescription)
     """

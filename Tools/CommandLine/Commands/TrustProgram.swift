@@ -99,7 +99,13 @@ struct TrustProgram: Sendable {
     if let reference {
       let known = try failing { () throws(PiconetError) in try environment.identity.trustTable() }
       // A stranger is in no table.
-      if reference.matches(in: known).isEmpty, let stranger = reference.digits {
+      if reference.matches(in: known).isEmpty {
+        guard let stranger = reference.digits else {
+          throw TransferFailure(
+            word: "no-such-peer",
+            message: "no '\(reference.text)' is known; name a stranger by the first digits of its key",
+            exitCode: .noSuchPeer)
+        }
         digits = stranger
       } else {
         digits = try one(reference).description

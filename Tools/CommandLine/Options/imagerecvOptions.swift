@@ -87,7 +87,7 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
         "on-conflict",
         help: """
           what to do when another file has that name: store it as 'photo (2).jpg' (default), leave it out, which ends with 6, \
-          or replace what was there before this sender came
+          or replace it, unless the same command has stored it or found it there
           """,
         .value(name: ConflictPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
           arguments.onConflict = try ConflictPolicy(value)
