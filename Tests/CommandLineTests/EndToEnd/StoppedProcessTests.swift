@@ -35,6 +35,7 @@ struct StoppedProcessTests {
   @Test("both are stopped for longer than the sender waits for anything to move: the photo arrives")
   func both() async throws {
     try await stopped(timeout: 6) { sender, receiver in
+      // The time in which a program does not run is what this is about.
       try await Task.sleep(for: .seconds(9))
       receiver.send(signal: SIGCONT)
       sender.send(signal: SIGCONT)
@@ -45,6 +46,7 @@ struct StoppedProcessTests {
   func sender() async throws {
     try await stopped(timeout: 6) { sender, receiver in
       receiver.send(signal: SIGCONT)
+      // As above.
       try await Task.sleep(for: .seconds(9))
       sender.send(signal: SIGCONT)
     }
