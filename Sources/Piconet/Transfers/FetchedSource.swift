@@ -85,7 +85,6 @@ final class FetchedSource: OfferedSource, @unchecked Sendable {
     case .success(let count)? where count != size: throw ResourceFailure(.sourceChanged, "\(count) bytes came")
     case .success?, nil: break
     }
-    try hashWhatWasLeftOut()
     guard hash.position == size else {
       throw ResourceFailure(.internalError, "\(hash.position) of \(size) bytes were read in order")
     }
@@ -94,17 +93,6 @@ final class FetchedSource: OfferedSource, @unchecked Sendable {
     }
     digest.withLock { $0 = sum }
     return told
-  }
-
-  /// Pieces that were read out of order are not in the hash. All have arrived by now, and are read again.
-  private func hashWhatWasLeftOut() throws(ResourceFailure) {
-    if hash.position >= size { return }
-    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
-    defer { piece.deallocate() }
-    while hash.position < size {
-      let count = Int(min(UInt64(piece.count), size - hash.position))
-      try read(into: UnsafeMutableRawBufferPointer(rebasing: piece[..<count]), at: hash.position)
-    }
   }
 }
 

@@ -41,6 +41,7 @@ public final class NodeDriver: RoundHandler {
   }
   private var dials: [DialID: Dial] = [:]
   private var sources: [TransferID: any ResourceSource] = [:]
+  private var arriving: [TransferID: ArrivingReads] = [:]
   private var stores: [TransferID: StoreRunner] = [:]
   @exclusivity(unchecked) private var busyStores: Set<TransferID> = []
 
@@ -333,7 +334,9 @@ public final class NodeDriver: RoundHandler {
     case .tunnelPassedOn(let tunnel, let count): tunnels?.passedOn(tunnel, count)
     case .tunnelEnded(let tunnel, let failure): tunnels?.ended(tunnel, failure)
     case .finishSource(let transfer): finish(transfer)
-    case .closeSource(let transfer): sources.removeValue(forKey: transfer).map { close($0) }
+    case .closeSource(let transfer):
+      arriving[transfer] = nil
+      sources.removeValue(forKey: transfer).map { close($0) }
     case .commitStore(let transfer, let size, let digest):
       stores[transfer]?.commit(size: size, digest)
       busyStores.insert(transfer)
@@ -360,11 +363,16 @@ public final class NodeDriver: RoundHandler {
     guard source.arrives else {
       return readNow(transfer, source, number: number, offset: offset, payloadCount, frameCount: frameCount)
     }
+    let asked = ArrivingReads.Read(number: number, offset: offset, payloadCount: payloadCount, frameCount: frameCount)
+    let ticket = arriving[transfer, default: ArrivingReads()].ask(for: asked)
     let read = LoopConfined { [self] in
       guard !isEnding, sources[transfer] === source else { return }
-      readNow(transfer, source, number: number, offset: offset, payloadCount, frameCount: frameCount)
+      for read in arriving[transfer]?.arrived(ticket) ?? [] {
+        readNow(
+          transfer, source, number: read.number, offset: read.offset, read.payloadCount, frameCount: read.frameCount)
+      }
     }
-    source.whenReadable(upTo: offset + UInt64(payloadCount)) { [loop] in loop.execute { read.value() } }
+    source.whenReadable(upTo: asked.end) { [loop] in loop.execute { read.value() } }
   }
 
   private func close(_ source: any ResourceSource) {
