@@ -58,6 +58,15 @@ static int limit(int what, uint64_t value) {
   return setrlimit(what, &limits);
 }
 
+// At the soft limit SIGXCPU says why the program ends; where both are the same the kernel sends SIGKILL.
+static int limit_processor(uint64_t seconds) {
+  struct rlimit limits;
+  if (getrlimit(RLIMIT_CPU, &limits) != 0) return -1;
+  if (limits.rlim_max > seconds + 1) limits.rlim_max = seconds + 1;
+  limits.rlim_cur = limits.rlim_max < seconds ? limits.rlim_max : seconds;
+  return setrlimit(RLIMIT_CPU, &limits);
+}
+
 // In the child. Returns only if something fails, with errno, which `told` can be told: it changes on the way.
 static void become(const struct piconet_confined *program, int rules, int *told, pid_t parent) {
   // Out of the terminal's reach, and it out of ours.
@@ -86,7 +95,7 @@ static void become(const struct piconet_confined *program, int rules, int *told,
   if (syscall(SYS_close_range, 5, ~0U, 0) != 0) return;
   if (chdir("/") != 0) return;
   if (limit(RLIMIT_AS, program->memory) != 0 || limit(RLIMIT_FSIZE, program->written) != 0 ||
-      limit(RLIMIT_CPU, program->seconds) != 0 || limit(RLIMIT_CORE, 0) != 0 || limit(RLIMIT_NOFILE, 64) != 0) {
+      limit_processor(program->seconds) != 0 || limit(RLIMIT_CORE, 0) != 0 || limit(RLIMIT_NOFILE, 64) != 0) {
     return;
   }
   if (piconet_landlock_restrict(4) != 0 || piconet_confined_filter_calls(program->words[0]) != 0) return;
