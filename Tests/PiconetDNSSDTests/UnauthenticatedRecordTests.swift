@@ -98,6 +98,43 @@ struct UnauthenticatedRecordTests {
     #expect(([instance.text] + instance.otherTexts).firstIndex(of: [[0x78]]) == 1)
   }
 
+  @Test(
+    "sixteen records heard before the device's own do not hide it, from whatever source",
+    arguments: [RecordType.a, .srv, .txt], [true, false])
+  func filledSets(type: RecordType, isOwnSource: Bool) throws {
+    var browser = BrowserTests.browser(BrowserTests.first)
+    let own = try BrowserTests.records("A")
+    guard case .service(_, _, _, let host) = own.service.data else { return }
+    for number in UInt8(0)..<16 {
+      var (service, text, address) = (own.service, own.text, own.address)
+      switch type {
+      case .a: address.data = .address(.v4(0x0A00_0100 + UInt32(number)))
+      case .srv: service.data = .service(priority: 0, weight: 0, port: 100 + UInt16(number), target: host)
+      default: text.data = .text([[0x78, 0x3D, number]])
+      }
+      let records = [own.pointer, service, text, address].map { record in
+        var shared = record
+        shared.cacheFlush = false
+        return shared
+      }
+      let source = isOwnSource ? BrowserTests.source.address : .v4(0x0A00_0200 + UInt32(number))
+      _ = browser.received(
+        DNSMessage(flags: DNSMessage.responseFlags, answers: records),
+        from: MessageSource(address: source, port: 5353), on: BrowserTests.first, at: .zero)
+    }
+    let reports = browser.received(
+      BrowserTests.response(own.pointer, own.service, own.text, own.address), from: BrowserTests.source,
+      on: BrowserTests.first, at: .milliseconds(100)
+    ).reports
+    guard case .updated(let instance) = reports.last else {
+      Issue.record("nothing is reported: \(reports)")
+      return
+    }
+    let texts = [instance.text] + instance.otherTexts
+    #expect(texts.count <= 16 && texts.contains([[0x78]]))
+    #expect(instance.endpoints.contains { $0.address == .v4(0x0A00_0002) && $0.port == 1 })
+  }
+
   @Test("a device's own goodbye counts, and what another has said before does not come in its way")
   func ownGoodbye() throws {
     var browser = BrowserTests.browser(BrowserTests.first)

@@ -260,7 +260,11 @@ public struct Browser: Sendable {
       ofInterfaces.append((strings, first.received))
       all += endpoints
     }
-    let texts = ofInterfaces.sorted { $0.received > $1.received }.flatMap(\.texts)
+    // Interfaces take turns: many texts on one push back none of another's.
+    let lists = ofInterfaces.sorted { $0.received > $1.received }.map(\.texts)
+    let texts = (0..<(lists.map(\.count).max() ?? 0)).flatMap { turn in
+      lists.compactMap { turn < $0.count ? $0[turn] : nil }
+    }
     return texts.first.map { first in
       var others: [[[UInt8]]] = []
       for text in texts where text != first && !others.contains(text) { others.append(text) }

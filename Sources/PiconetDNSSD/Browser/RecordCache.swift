@@ -168,7 +168,7 @@ struct RecordCache: Sendable {
     let isComplete = arrival.isOfComplete(record)
     let hasPlace =
       record.type == .ptr
-      ? makePlace(in: key, arrival, isComplete: isComplete) : makePlace(inSet: key, source)
+      ? makePlace(in: key, arrival, isComplete: isComplete) : makePlace(inSet: key, arrival)
     guard hasPlace, makeRoom(arrival, isComplete: isComplete) else { return false }
     sets[key, default: []].append(entry)
     if record.type == .ptr { pointerSets[source.interface] = key }
@@ -223,14 +223,20 @@ struct RecordCache: Sendable {
     pointersBySource[entry.source] = pointers > 0 ? pointers : nil
   }
 
-  /// When a set is full, the source with the most in it gives a place up to one that has fewer.
-  private mutating func makePlace(inSet key: Key, _ source: Source) -> Bool {
+  /// When a set is full, the record heard longest ago gives its place up, of the source with the most in the set, or of
+  /// this one where it has as many. Who fills a set first, under forged sources too, does not keep what comes later
+  /// from being seen; what came in the same message, or is repeated in one, does not push itself out.
+  private mutating func makePlace(inSet key: Key, _ arrival: Arrival) -> Bool {
     guard let entries = sets[key], entries.count >= MulticastDNS.cachedRecordsPerSet else { return true }
     let counts = Dictionary(grouping: entries, by: \.source).mapValues(\.count)
-    guard let largest = counts.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }),
-      largest.value > (counts[source] ?? 0) + 1,
-      let index = entries.firstIndex(where: { $0.source == largest.key })
-    else { return false }
+    let own = counts[arrival.source] ?? 0
+    let most = counts.values.max() ?? 0
+    let candidates = entries.indices.filter { index in
+      let entry = entries[index]
+      guard entry.received < arrival.time else { return false }
+      return most > own ? counts[entry.source] == most : entry.source == arrival.source
+    }
+    guard let index = candidates.min(by: { entries[$0].received < entries[$1].received }) else { return false }
     released(entries[index])
     evicted.append(Removed(interface: key.interface, record: entries[index].record))
     sets[key]?.remove(at: index)

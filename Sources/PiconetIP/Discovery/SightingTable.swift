@@ -93,8 +93,8 @@ struct SightingTable {
     return found
   }
 
-  /// How many further texts of an instance are read.
-  private static let textLimit = 8
+  /// How many further texts of an instance are read: with the first as many as a browser keeps of an interface.
+  private static let textLimit = MulticastDNS.cachedRecordsPerSet - 1
 
   /// Who has told of addresses: the host that sent the packet, or, where that is not known, an instance.
   private enum Origin: Hashable {
@@ -144,11 +144,14 @@ struct SightingTable {
     return sighting
   }
 
-  /// Best first; of equally good ones those of the latest service.
+  /// Best first; of equally good ones the address of the host that tells of it, then those of the latest service.
   private func addresses(of instance: Instance, _ interfaces: InterfaceTable) -> [(text: String, origin: Origin)] {
     var ranked: [(rank: Int, place: Int, endpoint: ResolvedInstance.Endpoint)] = []
+    let count = instance.endpoints.count
     for (place, endpoint) in instance.endpoints.enumerated() where interfaces.mayDial(endpoint) {
-      ranked.append((Self.rank(endpoint.address), place, endpoint))
+      // Any host can add an address to another's name, and a service under it.
+      let isOwn = endpoint.origin == nil || endpoint.origin == endpoint.address
+      ranked.append((Self.rank(endpoint.address), isOwn ? place : count + place, endpoint))
     }
     ranked.sort { ($0.rank, $0.endpoint.interface.index, $0.place) < ($1.rank, $1.endpoint.interface.index, $1.place) }
     return ranked.compactMap { ranked in
