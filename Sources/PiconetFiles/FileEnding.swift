@@ -34,7 +34,9 @@ package enum FileEnding {
   }
 
   /// Endings of photos and films as cameras and programs write them, to look for others of a name.
-  package static let looked: [String] = (photos.sorted() + films.sorted()).flatMap { [$0, $0.uppercased()] }
+  package static let looked: [String] = lookedPhotos + films.sorted().flatMap { [$0, $0.uppercased()] }
+  /// Those of photos alone.
+  static let lookedPhotos: [String] = photos.sorted().flatMap { [$0, $0.uppercased()] }
   /// Likewise of sidecars.
   package static let lookedSidecars: [String] = sidecars.sorted().flatMap { [$0, $0.uppercased()] }
 }

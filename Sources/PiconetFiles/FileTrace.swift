@@ -12,12 +12,15 @@ public enum FileTrace: Hashable, Sendable {
   /// On other file systems: how many bytes it has, and what they are. Two files with the same content count as one.
   case size(UInt64)
   case content(SHA256Digest)
+  /// Folder and name without the ending, in one letter case, of a film or photo or what is written about them.
+  case stem(String)
 }
 
 /// The files that one sender must not replace. Any thread may ask.
 public protocol FilesOfSender: Sendable {
   func note(_ traces: [FileTrace])
-  /// Whether a file with this trace may be one of them.
+  /// Whether a file with this trace may be one of them. Who has stored more than is remembered is taken to have stored
+  /// any file, but no `stem`.
   func contains(_ trace: FileTrace) -> Bool
 }
 

@@ -323,12 +323,23 @@ public final class IncomingFile {
       }
     }
     var numbers = NameNumbers(first: first, last: directory.settings.maximumNumber)
+    func candidate(_ number: Int) -> SafeFileName { number == first ? name : directory.numbered(name, number) }
+    func isOfOthers(_ name: SafeFileName) throws(FileFailure) -> Bool {
+      guard policy != .overwrite, group == nil else { return false }
+      if policy == .rename, try folder.isOfGroup(name) { return true }
+      return try folder.isOfOthers(name, filesOfSender)
+    }
     func isTaken(_ number: Int) throws(FileFailure) -> Bool {
-      try folder.kind(of: directory.numbered(name, number)) != nil
+      let candidate = candidate(number)
+      if try folder.kind(of: candidate) != nil { return true }
+      return try isOfOthers(candidate)
     }
     while let number = try numbers.next(isTaken: isTaken) {
-      let candidate = number == first ? name : directory.numbered(name, number)
-      if policy == .rename, group == nil, try folder.isOfGroup(candidate) { continue }
+      let candidate = candidate(number)
+      if try isOfOthers(candidate) {
+        if policy == .skip { return .over(skipped()) }
+        continue
+      }
       if try take(candidate, in: folder, digest) { return .given(candidate, folder) }
       if number - first < PresentContent.limit, let present = try present(in: folder, as: candidate, digest) {
         return .over(.present(present))
@@ -370,7 +381,9 @@ public final class IncomingFile {
   /// The content has this name from now on: no other file of the sender takes its place, nor that of the name that the
   /// sender wanted.
   private func note(_ taken: SafeFileName, in folder: IncomingFolder, _ digest: SHA256Digest) {
-    guard policy == .overwrite, let filesOfSender else { return }
+    guard let filesOfSender else { return }
+    if let stem = folder.stemTrace(of: taken) { filesOfSender.note([stem]) }
+    guard policy == .overwrite else { return }
     let identity = partial.descriptor.status().map { FileIdentity($0) }
     filesOfSender.note(folder.traces(of: taken, wanted: name, identity, size: receivedSize, digest))
   }
@@ -451,6 +464,7 @@ public final class IncomingFile {
     let result = file(name, in: folder, digest)
     if let keptElsewhere { directory.forgetKept(keptElsewhere) }
     if let group { folder.note(group, has: name) }
+    if let stem = folder.stemTrace(of: name) { filesOfSender?.note([stem]) }
     discard()
     try folder.synchronize()
     return result

@@ -151,6 +151,26 @@ extension IncomingFolder {
     return try hasPhoto(named: parts.stem)
   }
 
+  /// Whether a film or sidecar whose sender does not say what it belongs to would lie beside a photo (a sidecar: or a
+  /// film) that the sender has not stored.
+  func isOfOthers(_ name: SafeFileName, _ filesOfSender: (any FilesOfSender)?) throws(FileFailure) -> Bool {
+    guard let filesOfSender, let trace = stemTrace(of: name), !filesOfSender.contains(trace) else { return false }
+    let parts = NumberedName.split(name.text)
+    return switch FileEnding.rank(of: parts.ending) {
+    case .film: try has(FileEnding.lookedPhotos, behind: parts.stem)
+    case .sidecar: try hasPhoto(named: parts.stem)
+    case .photo, nil: false
+    }
+  }
+
+  /// By which files that belong together are recognized where their sender says nothing of that; nil for a file that
+  /// belongs to no photo or film.
+  func stemTrace(of name: SafeFileName) -> FileTrace? {
+    let parts = NumberedName.split(name.text)
+    guard FileEnding.rank(of: parts.ending) != nil else { return nil }
+    return .stem((components.map(\.text) + [parts.stem]).joined(separator: "/").lowercased())
+  }
+
   /// Whether a small file that is there, though it has the very content, lies beside a photo that the offered one does
   /// not belong to: what programs write about two photos may be the same.
   func isOfAnotherPhoto(_ name: SafeFileName, size: UInt64, _ names: GroupNames?) throws(FileFailure) -> Bool {
@@ -164,7 +184,11 @@ extension IncomingFolder {
 
   /// Whether a photo or film of this name is there, whatever its ending.
   private func hasPhoto(named stem: String) throws(FileFailure) -> Bool {
-    for ending in FileEnding.looked {
+    try has(FileEnding.looked, behind: stem)
+  }
+
+  private func has(_ endings: [String], behind stem: String) throws(FileFailure) -> Bool {
+    for ending in endings {
       if let name = try? SafeFileName(stem + ending), try status(of: name) != nil { return true }
     }
     return false

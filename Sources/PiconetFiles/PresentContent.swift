@@ -161,7 +161,8 @@ public final class PresentContent {
   func findMatch(_ digest: SHA256Digest, notingIn files: (any FilesOfSender)? = nil) -> SafeFileName? {
     for candidate in candidates where candidate.digest == digest {
       guard let status = try? folder.status(of: candidate.name), FileStamp(status) == candidate.stamp else { continue }
-      files?.note(folder.traces(of: candidate.name, wanted: wanted, FileIdentity(status), size: size, digest))
+      let stem = folder.stemTrace(of: candidate.name).map { [$0] } ?? []
+      files?.note(folder.traces(of: candidate.name, wanted: wanted, FileIdentity(status), size: size, digest) + stem)
       return candidate.name
     }
     return nil

@@ -180,4 +180,63 @@ private struct Shots {
     #expect(!claims.isTaken(GroupClaims.Place("", "a1"), for: key(1), at: now))
     #expect(claims.number(of: key(1), at: GroupClaims.age + 1) == nil)
   }
+
+  // MARK: Without a group
+
+  private func receiveAlone(
+    _ text: String, _ bytes: [UInt8], of files: any FilesOfSender, policy: ConflictPolicy = .rename
+  ) throws -> IncomingOutcome {
+    let file = try IncomingFile(
+      in: directory, name: try name(text), offeredSize: UInt64(bytes.count), policy: policy, of: files)
+    try file.write(bytes)
+    return try file.commit(expectedDigest: digest(bytes))
+  }
+
+  @Test(
+    "a film or sidecar whose sender names no group does not lie beside somebody else's photo",
+    arguments: ["IMG_9.MOV", "IMG_9.HEIC.xmp", "IMG_9.AAE", "img_9.mov"])
+  func loneFilm(text: String) throws {
+    let photo = text.first == "i" ? "img_9.HEIC" : "IMG_9.HEIC"
+    _ = try folder.file(photo, pattern(2_000))
+    guard case .stored(let file) = try receiveAlone(text, pattern(50), of: UsedFiles()) else {
+      Issue.record("not stored")
+      return
+    }
+    #expect(file.name.text == NumberedName.split(text).stem + " (2)" + NumberedName.split(text).ending)
+    #expect(try receiveAlone(text, pattern(60), of: UsedFiles(), policy: .skip) == .skipped(try name(text)))
+  }
+
+  @Test("a sender's own photo has its film and sidecar beside it without a group, with a number too")
+  func ownPhoto() throws {
+    _ = try folder.file("IMG_9.HEIC", pattern(1_000))
+    let files = UsedFiles()
+    let names = try ["IMG_9.HEIC", "IMG_9.MOV", "IMG_9.HEIC.xmp"].map { text in
+      let outcome = try receiveAlone(text, pattern(2_000, seed: UInt8(text.utf8.count)), of: files)
+      return if case .stored(let file) = outcome { file.name.text } else { "\(outcome)" }
+    }
+    #expect(names == ["IMG_9 (2).HEIC", "IMG_9 (2).MOV", "IMG_9 (2).HEIC.xmp"])
+  }
+
+  @Test("who has the photo that is there may store its film beside it without a group")
+  func presentPhoto() throws {
+    _ = try folder.file("IMG_9.HEIC", pattern(2_000))
+    let files = UsedFiles()
+    guard case .present = try receiveAlone("IMG_9.HEIC", pattern(2_000), of: files),
+      case .stored(let film) = try receiveAlone("IMG_9.MOV", pattern(50), of: files)
+    else {
+      Issue.record("the photo is not present, or the film not stored")
+      return
+    }
+    #expect(film.name.text == "IMG_9.MOV")
+  }
+
+  @Test("a film alone, and one beside another film, keep their names")
+  func otherFilms() throws {
+    _ = try folder.file("IMG_9.mp4", pattern(2_000))
+    guard case .stored(let film) = try receiveAlone("IMG_9.MOV", pattern(50), of: UsedFiles()) else {
+      Issue.record("not stored")
+      return
+    }
+    #expect(film.name.text == "IMG_9.MOV")
+  }
 }

@@ -75,6 +75,7 @@ final class StoredTraces: Sendable {
     func contains(_ trace: FileTrace) -> Bool {
       all.state.withLock { state in
         guard let used = state.used[sender] else { return false }
+        if case .stem = trace { return used.contains(trace.hashValue) }
         return used.count >= all.limitOfSender || used.contains(trace.hashValue)
       }
     }
