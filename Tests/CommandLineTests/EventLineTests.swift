@@ -101,11 +101,12 @@ struct EventLineTests {
     #expect(documented == examples.map { String(EventLine.text($0).dropLast()) })
   }
 
-  @Test("of each event programs.md says what bounds it, with the numbers of the code")
+  @Test("of each event service.md says what bounds it, with the numbers of the code")
   func bounds() throws {
     let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let document = try String(contentsOf: repository.appending(path: "Documentation/programs.md"), encoding: .utf8)
+    let document = try String(
+      contentsOf: repository.appending(path: "Documentation/programs/service.md"), encoding: .utf8)
     let section = try #require(document.split(separator: "## What others can make them write").last)
     let rows = section.split(separator: "\n").filter { $0.hasPrefix("|") }.dropFirst(2)
     let cells = rows.map { $0.split(separator: "|", omittingEmptySubsequences: false).map(String.init) }

@@ -9,11 +9,12 @@ struct HelpTextTests {
 
   @Test("imagerecv --help") func imagerecv() { #expect(imagerecvOptions.helpText() == imagerecvHelp) }
 
-  @Test("the exit statuses of programs.md are those of --help, word for word")
+  @Test("the exit statuses of scripts.md are those of --help, word for word")
   func exitStatuses() throws {
     let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let document = try String(contentsOf: repository.appending(path: "Documentation/programs.md"), encoding: .utf8)
+    let document = try String(
+      contentsOf: repository.appending(path: "Documentation/programs/scripts.md"), encoding: .utf8)
     let table = try #require(document.components(separatedBy: "| exit status | |\n|---|---|\n").last)
     let rows = table.components(separatedBy: "\n").prefix { $0.hasPrefix("|") }
     #expect(

@@ -1,4 +1,4 @@
-"""What peers can make a program write: nothing without a bound. The table is in Documentation/programs.md."""
+"""What peers can make a program write: nothing without a bound. The table is in Documentation/programs/service.md."""
 import collections
 import time
 

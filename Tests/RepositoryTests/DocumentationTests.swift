@@ -274,7 +274,7 @@ struct DocumentationTests {
         #expect(String(match.1) == words.joined(separator: ", "), "\(file.path)")
       }
     }
-    #expect(count >= 4, "README.md, programs.md, bluetooth.md twice")
+    #expect(count >= 4, "README.md, network.md, bluetooth.md twice")
   }
 
   @Test("every command in Tools is executable, and some document for people says what it is for")

@@ -22,7 +22,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   /// 130, 143 or 129.
   case interrupted = 130
 
-  /// What `--help` and programs.md say about the code.
+  /// What `--help` and Documentation/programs/scripts.md say about the code.
   var summary: String {
     switch self {
     case .stored: "every file was stored, or was there already"
