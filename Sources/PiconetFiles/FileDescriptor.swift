@@ -11,13 +11,20 @@ final class FileDescriptor {
 
   deinit { close() }
 
-  func close() {
-    guard number >= 0 else { return }
+  /// - Returns: 0 or errno: what the file system says of bytes that it had taken before.
+  @discardableResult
+  func close() -> Int32 {
+    guard number >= 0 else { return 0 }
     // A child between fork and exec has copies of all descriptors, and a lock lasts as long as any copy of its own.
     if isLocked { _ = flock(number, LOCK_UN) }
-    // On Linux, close has closed the descriptor even if it returns EINTR; whatever could fail was synchronized before.
-    _ = Glibc.close(number)
-    number = -1
+    defer { number = -1 }
+    return Self.closing(number)
+  }
+
+  /// On Linux, close(2) has closed the descriptor even if it fails. An interrupted one has no more to say.
+  static func closing(_ number: Int32) -> Int32 {
+    guard Glibc.close(number) != 0 else { return 0 }
+    return errno == EINTR ? 0 : errno
   }
 
   /// Locks the file against everybody else who locks it (flock(2)), until `close`. Does not wait.

@@ -82,6 +82,9 @@ final class FileDigests: Sendable {
   /// Nanoseconds since 1970.
   static var now: Int64 {
     var time = timespec()
-    return clock_gettime(CLOCK_REALTIME, &time) == 0 ? Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) : 0
+    guard clock_gettime(CLOCK_REALTIME, &time) == 0 else { return 0 }
+    // A clock beyond the year 2262.
+    let (nanoseconds, isBeyond) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+    return isBeyond ? (time.tv_sec < 0 ? .min : .max) : nanoseconds &+ Int64(time.tv_nsec)
   }
 }

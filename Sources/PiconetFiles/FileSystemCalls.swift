@@ -77,6 +77,27 @@ struct FileSystemCalls: Sendable {
     FileDescriptor.retrying { fdatasync(file) }.errno
   }
 
+  /// What synchronizing answers on file systems that can't: some FUSE file systems and shares.
+  static let unsynchronized: Set = [EINVAL, ENOSYS, EOPNOTSUPP, ENOTTY]
+
+  /// Has the file system say what it says when a file is closed. Returns 0 or errno.
+  ///
+  /// Network and cloud file systems upload or count quota at close(2) (`flush` of FUSE). Each close of a copy of the
+  /// descriptor asks for that, while the file itself stays open and locked.
+  var flush: @Sendable (_ file: Int32) -> Int32 = { file in
+    let copy = FileDescriptor.retrying { fcntl(file, F_DUPFD_CLOEXEC, 0) }
+    guard copy.result >= 0 else { return copy.errno }
+    return FileDescriptor.closing(copy.result)
+  }
+
+  /// Sets a file's size: ftruncate(2). Returns 0 or errno.
+  var resize: @Sendable (_ file: Int32, _ byteCount: UInt64) -> Int32 = { file, byteCount in
+    FileDescriptor.retrying { ftruncate(file, off_t(clamping: byteCount)) }.errno
+  }
+
+  /// Sets a file's mode: fchmod(2). Returns 0 or errno.
+  var setMode: @Sendable (_ file: Int32, _ mode: mode_t) -> Int32 = { fchmod($0, $1) == 0 ? 0 : errno }
+
   /// Makes a directory's entries durable: fsync(2). Returns 0 or errno.
   var synchronizeEntries: @Sendable (_ folder: Int32) -> Int32 = { folder in
     FileDescriptor.retrying { fsync(folder) }.errno

@@ -240,9 +240,10 @@ public final class IncomingFile {
   }
 
   private func cut(to size: UInt64) throws(FileFailure) {
-    guard ftruncate(partial.descriptor.number, off_t(size)) == 0 else {
-      throw ended(with: directory.failure(errno: errno, name: name.text))
-    }
+    // Some FUSE file systems set no sizes; a file that has just been made has the right one.
+    if partial.descriptor.status()?.st_size == off_t(clamping: size) { return }
+    let number = directory.calls.resize(partial.descriptor.number, size)
+    if number != 0 { throw ended(with: directory.failure(errno: number, name: name.text)) }
   }
 
   /// A block is complete. If that can't be noted in the journal the transfer goes on without one.
@@ -437,7 +438,8 @@ public final class IncomingFile {
     directory.rememberedPartials.withLock { $0.forget() }
     if let keptElsewhere { directory.forgetKept(keptElsewhere) }
     try folder.synchronize()
-    partial.descriptor.close()
+    let closed = partial.descriptor.close()
+    if closed != 0 { throw directory.failure(errno: closed, name: folder.relativePath(of: name)) }
     return .stored(file(name, in: folder, digest))
   }
 
@@ -501,7 +503,11 @@ public final class IncomingFile {
       replacedTime = ReplacedTime(setting: modificationTime, of: partial.descriptor)
     }
     let outcome = directory.calls.synchronizeContent(partial.descriptor.number)
-    if outcome != 0, outcome != EINVAL { throw directory.failure(errno: outcome, name: name.text) }
+    guard outcome == 0 || FileSystemCalls.unsynchronized.contains(outcome) else {
+      throw directory.failure(errno: outcome, name: name.text)
+    }
+    let flushed = directory.calls.flush(partial.descriptor.number)
+    if flushed != 0 { throw directory.failure(errno: flushed, name: name.text) }
   }
 
   /// Sets the space aside, so that the same free bytes are not promised to two files. If the file system can't, the
@@ -510,7 +516,7 @@ public final class IncomingFile {
     guard offeredSize > 0 else { return }
     let number = directory.calls.allot(partial.descriptor.number, offeredSize)
     if number == 0 { return }
-    guard [EOPNOTSUPP, ENOSYS, EINVAL].contains(number) else {
+    guard [ENOSPC, EDQUOT, EFBIG, EIO].contains(number) == false else {
       throw ended(with: directory.failure(errno: number, name: name.text, needed: offeredSize))
     }
     promised = offeredSize - receivedSize

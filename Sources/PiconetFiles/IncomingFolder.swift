@@ -88,10 +88,10 @@ final class IncomingFolder {
     }
   }
 
-  /// Makes the entries durable. A file system that can't (EINVAL) is not treated as a failure.
+  /// Makes the entries durable. A file system that can't is not treated as a failure.
   func synchronize() throws(FileFailure) {
     let outcome = directory.calls.synchronizeEntries(number)
-    guard outcome != 0, outcome != EINVAL, outcome != EROFS else { return }
+    guard outcome != 0, outcome != EROFS, !FileSystemCalls.unsynchronized.contains(outcome) else { return }
     throw directory.failure(errno: outcome, name: components.map(\.text).joined(separator: "/"))
   }
 }

@@ -218,12 +218,21 @@ final class PartialFile {
     -> (name: PartialFileName, descriptor: FileDescriptor)
   {
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    var mode: mode_t = 0o600
     for _ in 0..<maximumDraws {
       let name = PartialFileName.random()
-      let opened = FileDescriptor.retrying { openat(directory.descriptor.number, name.text, flags, 0o600) }
+      let opened = FileDescriptor.retrying { openat(directory.descriptor.number, name.text, flags, mode) }
       if opened.errno == EEXIST { continue }
       guard opened.result >= 0 else { throw directory.failure(errno: opened.errno, name: name.text) }
       let descriptor = FileDescriptor(opened.result)
+      // ZFS with `aclmode=restricted`, and some FUSE file systems, let no mode be changed: such a file has the rights
+      // of a new file from the beginning, or would never get them.
+      if mode == 0o600, !hasBitsForOthers(descriptor), directory.calls.setMode(opened.result, mode) != 0 {
+        mode = 0o666
+        descriptor.close()
+        _ = unlinkat(directory.descriptor.number, name.text, 0)
+        continue
+      }
       let locked = descriptor.lock()
       // A sweep holds the lock, or has removed the file already. Any other error (ENOLCK) means a file system without
       // locks, where no sweep gets one either.
