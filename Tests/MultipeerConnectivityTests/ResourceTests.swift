@@ -1,4 +1,6 @@
 import Foundation
+import Piconet
+import Synchronization
 import Testing
 
 @testable import MultipeerConnectivity
@@ -192,6 +194,38 @@ struct ResourceTests {
     let end = Blocking(input: nil, output: try anna.session.startStream(withName: "plain", toPeer: ben.peer))
     Thread.detachNewThread { end.write([UInt8](repeating: 3, count: 3_000_000)) }
     await ben.sees("read 3000000 of [3]")
+    anna.leave()
+    ben.leave()
+  }
+}
+
+extension ResourceTests {
+  @Test("what has come before a stream is opened can be read at once, without waiting for an event")
+  func early() async throws {
+    let (anna, ben) = await pair()
+    let streams = Mutex<[Blocking]>([])
+    ben.streamed = { _, stream, _ in
+      let end = Blocking(input: stream, output: nil)
+      streams.withLock { $0.append(end) }
+    }
+    for round in 0..<5 {
+      let output = try anna.session.startStream(withName: "\(round)", toPeer: ben.peer)
+      output.open()
+      #expect(
+        [UInt8](repeating: 7, count: 4_000).withUnsafeBufferPointer { output.write($0.baseAddress!, maxLength: 4_000) }
+          == 4_000)
+      await ben.sees("Anna streams \(round)")
+      let last = streams.withLock { $0.last }
+      let input = try #require(last?.input as? PeerInputStream)
+      while input.state.source?.hasBytesAvailable != true { await Task.yield() }
+      #expect(!input.hasBytesAvailable)
+      input.open()
+      var (count, buffer) = (0, [UInt8](repeating: 0, count: 512))
+      while input.hasBytesAvailable { count += input.read(&buffer, maxLength: buffer.count) }
+      #expect(count == 4_000)
+      output.close()
+      input.close()
+    }
     anna.leave()
     ben.leave()
   }

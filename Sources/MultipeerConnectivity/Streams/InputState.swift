@@ -2,7 +2,8 @@ import Foundation
 import Piconet
 
 /// What an input stream has read and not handed on yet: one piece of what came, at most 64 KiB. The next one is fetched
-/// when it is used up, so that a program that does not read stops the writer.
+/// when it is used up, so that a program that does not read stops the writer. What has come already is fetched at once,
+/// when the stream is opened and when a piece is used up: `hasBytesAvailable` is true then, without waiting for an event.
 ///
 /// Unchecked: what changes is under the condition's lock.
 final class InputState: @unchecked Sendable {
@@ -12,7 +13,7 @@ final class InputState: @unchecked Sendable {
   private var error: MCError?
   private var isWanted: CheckedContinuation<Void, Never>?
   private var pump: Task<Void, Never>?
-  private var source: IncomingStream?
+  private(set) var source: IncomingStream?
   private(set) var events: StreamEvents?
 
   init(_ stream: IncomingStream) {
@@ -36,10 +37,13 @@ final class InputState: @unchecked Sendable {
   }
 
   func open() {
-    condition.withLock {
-      guard status == .notOpen, let source else { return }
+    let hasBytes = condition.withLock {
+      guard status == .notOpen, let source else { return false }
       status = .open
+      // An end or an error is what the task reads.
+      piece = (try? source.tryRead(upTo: Self.pieceCount)) ?? []
       pump = Task { [weak self] in
+        await self?.waitUntilUsed()
         do throws(PiconetError) {
           while let bytes = try await source.read(upTo: Self.pieceCount) {
             guard let self else { return }
@@ -50,8 +54,22 @@ final class InputState: @unchecked Sendable {
           self?.finish(MCError(error))
         }
       }
+      return !piece.isEmpty
     }
     events?.post(.openCompleted)
+    if hasBytes { events?.post(.hasBytesAvailable) }
+  }
+
+  /// Waits until the first piece is used up, if there is one.
+  private func waitUntilUsed() async {
+    await withCheckedContinuation { continuation in
+      let isUsed = condition.withLock {
+        if piece.isEmpty || status != .open { return true }
+        isWanted = continuation
+        return false
+      }
+      if isUsed { continuation.resume() }
+    }
   }
 
   private func take(_ bytes: ArraySlice<UInt8>) async {
@@ -89,9 +107,10 @@ final class InputState: @unchecked Sendable {
       let part = piece.prefix(count)
       _ = UnsafeMutableBufferPointer(start: buffer, count: count).update(fromContentsOf: part)
       piece = piece.dropFirst(part.count)
-      if piece.isEmpty {
-        wanted = isWanted
-        isWanted = nil
+      if piece.isEmpty, let waiting = isWanted {
+        // The task does not read while it waits for this.
+        piece = (try? source?.tryRead(upTo: Self.pieceCount)) ?? []
+        if piece.isEmpty { (wanted, isWanted) = (waiting, nil) }
       }
       return (part.count, !piece.isEmpty)
     }

@@ -3,7 +3,7 @@ import Piconet
 
 /// A stream from a peer as Foundation's `InputStream`. Reading it never needs a run loop; a delegate does.
 final class PeerInputStream: InputStream {
-  private let state: InputState
+  let state: InputState
 
   init(_ stream: IncomingStream) {
     state = InputState(stream)
