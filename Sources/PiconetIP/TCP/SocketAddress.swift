@@ -12,6 +12,8 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
 
   public let host: Host
   public let port: UInt16
+  /// Of an IPv4 address, the index of the interface that is to be dialled over; 0: as this host's routes say.
+  private(set) var interface: UInt32 = 0
 
   public init(_ host: Host, port: UInt16) {
     self.port = port
@@ -20,6 +22,13 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     } else {
       self.host = host
     }
+  }
+
+  /// An IPv4 address that is dialled over this interface, whatever the routes say.
+  func over(interface: UInt32) -> SocketAddress {
+    var address = self
+    address.interface = interface
+    return address
   }
 
   public static func anyIPv4(port: UInt16) -> SocketAddress { SocketAddress(.ipv4(0), port: port) }
@@ -78,7 +87,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     case .ipv4(let address):
       var bytes = in_addr(s_addr: address.bigEndian)
       inet_ntop(AF_INET, &bytes, &text, socklen_t(text.count))
-      return Self.string(text)
+      return interface == 0 ? Self.string(text) : "\(Self.string(text))%\(Self.interfaceName(interface))"
     case .ipv6(let high, let low, let zone):
       var bytes = (high.bigEndian, low.bigEndian)
       inet_ntop(AF_INET6, &bytes, &text, socklen_t(text.count))

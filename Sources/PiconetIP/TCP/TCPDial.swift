@@ -51,6 +51,8 @@ final class TCPDial: DialCancellation {
         losses.append(AddressRace.Loss(subject: address.text, failure: error))
       }
     }
+    let networks = numeric.contains { !$0.isIPv6 && !$0.isLoopback } ? LocalNetwork.current() : []
+    numeric = SocketAddress.overEachInterface(numeric, networks)
     perform(race.start(numeric, losses: losses, unresolved: names.count, at: loop.awakeTime))
     for name in names { resolve(name) }
   }
@@ -159,6 +161,9 @@ private final class TCPAttempt: DescriptorHandler {
     socket = try TCPSocket.make(address.family)
     // Before connecting, so that they hold from the first segment on.
     TCPSocket.prepare(socket, configuration)
+    if address.interface != 0, !TCPSocket.restrict(socket, toInterface: address.interface) {
+      throw LinkFailure(.notAvailable, "this kernel does not let it choose the interface")
+    }
     if address.withSystemAddress({ connect(socket, $0, $1) }) == 0 {
       isConnected = true
       return

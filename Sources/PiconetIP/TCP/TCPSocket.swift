@@ -26,6 +26,13 @@ package enum TCPSocket {
     }
   }
 
+  /// Has a socket go out over one interface alone (SO_BINDTODEVICE; without privileges since Linux 5.7).
+  static func restrict(_ socket: Int32, toInterface index: UInt32) -> Bool {
+    var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
+    guard if_indextoname(index, &name) != nil else { return false }
+    return setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, name, socklen_t(name.count)) == 0
+  }
+
   /// A listening socket. `dualStack`: an IPv6 socket that takes IPv4 too.
   package static func listen(
     on address: SocketAddress, dualStack: Bool, backlog: Int32

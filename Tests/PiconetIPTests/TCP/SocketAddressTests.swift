@@ -116,4 +116,24 @@ struct SocketAddressTests {
     let found = try NameLookup.addresses(of: HostPort(host: "127.0.0.1", port: 7)).get()
     #expect(found == [.loopbackIPv4(port: 7)])
   }
+
+  @Test("an address in the networks of several interfaces is dialled over each of them, after the routes' choice")
+  func eachInterface() {
+    let (cable, radio, other) = (
+      LocalNetwork(interface: 2, address: 0xC0A8_010A, mask: 0xFFFF_FF00),
+      LocalNetwork(interface: 3, address: 0xC0A8_010B, mask: 0xFFFF_FF00),
+      LocalNetwork(interface: 4, address: 0x0A00_0001, mask: 0xFF00_0000)
+    )
+    let peer = SocketAddress(.ipv4(0xC0A8_0114), port: 4_000)
+    let far = SocketAddress(.ipv4(0x0A00_0007), port: 4_000)
+    let own = SocketAddress(.ipv4(0xC0A8_010A), port: 4_000)
+    let six = SocketAddress.loopbackIPv6(port: 4_000)
+    #expect(
+      SocketAddress.overEachInterface([peer, six, far, own], [cable, radio, other])
+        == [peer, six, far, own, peer.over(interface: 2), peer.over(interface: 3)])
+    #expect(SocketAddress.overEachInterface([peer], [cable, cable, other]) == [peer])
+    #expect(
+      SocketAddress.overEachInterface([peer], [LocalNetwork(interface: 2, address: 1, mask: 0), radio]) == [peer])
+    #expect(peer.over(interface: 2) != peer && peer.over(interface: 2).description.hasPrefix("192.168.1.20%"))
+  }
 }

@@ -1,0 +1,49 @@
+import Glibc
+
+/// An IPv4 network that an interface of this host is on.
+struct LocalNetwork: Sendable, Hashable {
+  /// The interface's index.
+  let interface: UInt32
+  /// The interface's address, and the mask of its network, in host order.
+  let address: UInt32
+  let mask: UInt32
+
+  func contains(_ other: UInt32) -> Bool { mask != 0 && address & mask == other & mask }
+
+  /// The networks of the interfaces that are up, but for loopback. At most 64.
+  static func current() -> [LocalNetwork] {
+    var list: UnsafeMutablePointer<ifaddrs>?
+    guard getifaddrs(&list) == 0 else { return [] }
+    defer { freeifaddrs(list) }
+    var found: [LocalNetwork] = []
+    var next = list
+    while let entry = next, found.count < 64 {
+      next = entry.pointee.ifa_next
+      let flags = entry.pointee.ifa_flags
+      guard flags & UInt32(IFF_UP) != 0, flags & UInt32(IFF_LOOPBACK) == 0,
+        case .ipv4(let address)? = entry.pointee.ifa_addr.flatMap({ SocketAddress($0) })?.host,
+        case .ipv4(let mask)? = entry.pointee.ifa_netmask.flatMap({ SocketAddress($0) })?.host,
+        case let index = if_nametoindex(entry.pointee.ifa_name), index != 0
+      else { continue }
+      found.append(LocalNetwork(interface: index, address: address, mask: mask))
+    }
+    return found
+  }
+}
+
+extension SocketAddress {
+  /// The addresses, and after them those that are in the networks of several interfaces once more over each of these:
+  /// a laptop may be on two networks of the same numbers, by cable and by Wi-Fi, and its routes lead into one of them.
+  static func overEachInterface(_ addresses: [SocketAddress], _ networks: [LocalNetwork]) -> [SocketAddress] {
+    var all = addresses
+    for address in addresses {
+      guard case .ipv4(let number) = address.host, !networks.contains(where: { $0.address == number }) else { continue }
+      var interfaces: [UInt32] = []
+      for network in networks where network.contains(number) && !interfaces.contains(network.interface) {
+        interfaces.append(network.interface)
+      }
+      if interfaces.count > 1 { all += interfaces.map { address.over(interface: $0) } }
+    }
+    return all
+  }
+}
