@@ -142,7 +142,8 @@ struct BluetoothLookTests {
     let words =
       "peers can't find each other over Bluetooth: hci0 is blocked by software (airplane mode?): rfkill unblock bluetooth ('piconet doctor' says more)"
     #expect(look(.bluetooth, lo).sentence(facts) == words)
-    #expect(look(.auto, free).sentence(facts) == "there is no network to reach others over, and " + words)
+    #expect(look(.auto, free).sentence(facts) == "there is no network here to reach others over, and " + words)
+    #expect(look(.auto, free).obstacleTellsLack && !look(.bluetooth, free).obstacleTellsLack)
     #expect(look(.auto, free).sentence(Self.good) == nil)
     #expect(look(.auto, free).depends(facts))
     #expect(!look(.auto, lo).depends(facts))

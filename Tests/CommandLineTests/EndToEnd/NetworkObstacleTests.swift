@@ -151,6 +151,21 @@ struct NetworkObstacleTests {
     #expect(outcome.lines.contains("sender 0"), "\(outcome.output)")
   }
 
+  @Test("without a network both programs say so once, whatever is wrong with Bluetooth")
+  func noNetworkOnce() async throws {
+    let outcome = try await run(
+      """
+      receive
+      until_line $FOLDER/recv.err "no network here" || exit 1
+      $here imagesend --yes --any --to There --timeout 3 $FOLDER/photo.dat 2> $FOLDER/send.err
+      echo "receiver: $(grep -ci "no network" $FOLDER/recv.err)"
+      # The last word says why nobody was found.
+      echo "sender: $(grep -v "no peer called" $FOLDER/send.err | grep -ci "no network")"
+      stop $receiver; cat $FOLDER/recv.err $FOLDER/send.err
+      """)
+    #expect(outcome.lines.contains("receiver: 1") && outcome.lines.contains("sender: 1"), "\(outcome.output)")
+  }
+
   @Test("interfaces that find no room are named")
   func interfacesLeftOut() async throws {
     let outcome = try await run(

@@ -76,6 +76,9 @@ struct BluetoothLook: Sendable {
     return lack(DoctorFacts.glance(environment) { _ in false })
   }
 
+  /// Whether an obstacle's sentence says as well that there is no network.
+  var obstacleTellsLack: Bool { !options.asksForBluetooth() }
+
   /// Whether peers are looked for over a network.
   var usesNetwork: Bool { environment.transports(options).contains(.tcp) }
 
@@ -88,8 +91,10 @@ struct BluetoothLook: Sendable {
   func lack(_ facts: DoctorFacts) -> String? {
     guard !facts.hasNetwork else { return nil }
     let chosen = facts.chosenInterfaces.map { " on \($0.joined(separator: ", "))" } ?? ""
-    return displaySafe("there is no network here\(chosen) to reach others over ('piconet doctor' says more)")
+    return displaySafe("\(Self.noNetwork)\(chosen) to reach others over ('piconet doctor' says more)")
   }
+
+  private static let noNetwork = "there is no network here"
 
   func depends(_ facts: DoctorFacts) -> Bool {
     options.asksForBluetooth()
@@ -109,7 +114,7 @@ struct BluetoothLook: Sendable {
   }
 
   private func sentence(_ finding: Finding) -> String {
-    let start = options.asksForBluetooth() ? "" : "there is no network to reach others over, and "
+    let start = obstacleTellsLack ? "\(Self.noNetwork) to reach others over, and " : ""
     let advice = finding.advice.map { ": \($0)" } ?? ""
     let words = "\(start)peers can't find each other over Bluetooth: \(finding.text)\(advice)"
     return displaySafe("\(words) ('piconet doctor' says more)")

@@ -22,8 +22,10 @@ struct NetworkNotes: Sendable {
     }
   }
 
-  /// Says so if there is no network. One that comes later is used at once.
+  /// Warns if there is no network, unless the warning about Bluetooth says so. A network that comes later is used at
+  /// once.
   func tellLack() async {
+    if look.obstacleTellsLack, await look.obstacleAtStart() != nil { return }
     let lack = await onItsOwnThread { (look.networkLack, look.hasRadio) }
     guard case (let words?, let hasRadio)? = lack else { return }
     if hasRadio { return console.note("There is no network here: others can reach this device over Bluetooth alone") }

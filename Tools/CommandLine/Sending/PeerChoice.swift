@@ -208,7 +208,10 @@ struct PeerChoice: Sendable {
       if let obstacle, isFirst, !Task.isCancelled { console.warn(of: obstacle) }
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
-          await SearchProgress(choice: self, recipient: recipient, isExplained: obstacle != nil).tell()
+          await SearchProgress(
+            choice: self, recipient: recipient, isExplained: obstacle != nil,
+            isLackTold: obstacle != nil && bluetooth.obstacleTellsLack
+          ).tell()
         }
         if isFirst { group.addTask { await tellObstacles(told: ObstacleMemory.Change(obstacle: obstacle)) } }
       }

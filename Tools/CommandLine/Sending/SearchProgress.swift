@@ -7,6 +7,8 @@ struct SearchProgress: Sendable {
   let recipient: Recipient?
   /// Whether it was said what is in the way.
   var isExplained = false
+  /// Whether the warning about Bluetooth has said that there is no network.
+  var isLackTold = false
 
   /// Runs until the task is cancelled.
   func tell() async {
@@ -33,7 +35,7 @@ struct SearchProgress: Sendable {
     switch note {
     case .looking: console.note("Looking for \(whom)...")
     case .noNetwork(let lack):
-      guard choice.search.isFirst(lack) else { return }
+      guard choice.search.isFirst(lack), !isLackTold else { return }
       if choice.bluetooth.hasRadio { return console.note("There is no network here: looking over Bluetooth alone") }
       console.warn(of: lack + "; looking goes on", reason: "network")
     case .network: if choice.search.isFirst("network") { console.note("A network is there now") }
