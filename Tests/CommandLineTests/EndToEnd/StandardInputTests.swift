@@ -20,7 +20,13 @@ struct StandardInputTests {
         "imagesend", ["--to", "Kitchen", "--json", "-"], state: "sender", input: photo,
         variables: ["TMPDIR": scene.folder.path])
       #expect(await plain.end() == 0, "\(plain.error)")
-      #expect(plain.events("stored").first?["file"] as? String == "-")
+      for event in ["offered", "stored"] {
+        #expect(plain.events(event).first?["file"] as? String == "stdin.jpg", "\(plain.output)")
+      }
+      let told = try scene.start(
+        "imagesend", ["--to", "Kitchen", "-"], state: "sender", input: try scene.photo("c.jpg"))
+      #expect(await told.end() == 0, "\(told.error)")
+      #expect(told.output.hasPrefix("stdin.jpg: stored as 'stdin (2).jpg' on Kitchen, "), "\(told.output)")
       #expect(try scene.isSame(photo, scene.into + "/stdin.jpg"))
       let named = try scene.start(
         "imagesend", ["--to", "Kitchen", "--json", "--as", "letter.jpg", "-", photo, "-"], state: "sender",
@@ -28,7 +34,7 @@ struct StandardInputTests {
       #expect(await named.end() == 0, "\(named.error)")
       #expect(named.events("stored").contains { $0["file"] as? String == "letter.jpg" }, "\(named.output)")
       #expect(!named.events("stored").contains { $0["file"] as? String == "-" }, "\(named.output)")
-      #expect(try Set(scene.received()) == ["stdin.jpg", "letter.jpg", "a.jpg"])
+      #expect(try Set(scene.received()) == ["stdin.jpg", "stdin (2).jpg", "letter.jpg", "a.jpg"])
       #expect(temporaries(scene.folder.path) == [])
     }
   }

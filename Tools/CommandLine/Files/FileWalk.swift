@@ -162,7 +162,7 @@ struct FileWalk: Sendable {
   }
 
   private mutating func input(_ input: Input, _ operand: LocalPath) throws(GatheringFailure) -> Step {
-    // What the person calls it is what they look for in a report.
+    // Until its kind is known it has no other name.
     let shown = input.name ?? operand
     let found: Found
     do throws(GatheringFailure) {
@@ -172,7 +172,7 @@ struct FileWalk: Sendable {
     }
     guard found.kind != nil || options.any else { throw GatheringFailure(path: shown, reason: found.reason) }
     let name = input.name ?? LocalPath("stdin" + (found.kind.map { ".\($0.fileExtension)" } ?? ""))
-    return step(shown, found, folder: Folder(), siblings: nil, name: name, content: input.content)
+    return step(name, found, folder: Folder(), siblings: nil, content: input.content)
   }
 
   /// A file that was not named: it is sent if it is what its name says, and nothing is said if not.
@@ -306,10 +306,9 @@ struct FileWalk: Sendable {
   // MARK: One file
 
   private mutating func step(
-    _ path: LocalPath, _ found: Found, folder place: Folder, siblings: DirectoryNames?, name ownName: LocalPath? = nil,
-    content: LocalPath? = nil
+    _ path: LocalPath, _ found: Found, folder place: Folder, siblings: DirectoryNames?, content: LocalPath? = nil
   ) -> Step {
-    let name = AcceptableName((ownName ?? path).lastComponent.bytes)
+    let name = AcceptableName(path.lastComponent.bytes)
     guard let folder = AcceptableFolder(place.names) else {
       return .failure(GatheringFailure(path: path, reason: .tooDeep))
     }
