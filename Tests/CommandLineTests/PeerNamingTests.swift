@@ -33,6 +33,17 @@ struct PeerNamingTests {
     #expect(try text("b1", "MUM") == "MUM (b10000000000, not the known 'Mum')")
   }
 
+  @Test("in a message of the library known devices get their names, in their order, and strangers keep their digits")
+  func withNames() throws {
+    let naming = try naming()
+    let words = "identity: expected a20000000000, but a10000000000 answers there"
+    let named = naming.withNames(words)
+    #expect(named.message == "identity: expected 'Old one' (a20000000000), but 'Mum' (a10000000000) answers there")
+    #expect(named.names == ["Old one", "Mum"])
+    let stranger = naming.withNames("expected b10000000000, but a1000000000 answers there")
+    #expect(stranger.message == "expected b10000000000, but a1000000000 answers there" && stranger.names == [])
+  }
+
   @Test("a stranger's own words are in quotation marks where they look like what is known of a device, or like nothing")
   func ownWords() {
     let console = Console(program: "imagerecv", json: false, verbosity: Verbosity())

@@ -233,6 +233,12 @@ struct KnownDeviceTests {
       #expect(
         sender.error.contains("expected the key 0f0f0f0f0f0f, but 'Kitchen' in sight has the key \(key.prefix(12))"),
         "\(sender.error)")
+      try await scene.trust("add", "Hall", String(repeating: "0f", count: 32), state: "sender")
+      let known = try scene.sender(
+        "--to", "Kitchen", "--fingerprint", String(repeating: "0f", count: 32), "--timeout", "3",
+        try scene.photo("a.jpg"))
+      #expect(await known.end() == 7, "\(known.error)")
+      #expect(known.error.contains("expected the key 0f0f0f0f0f0f of 'Hall', but 'Kitchen'"), "\(known.error)")
     }
   }
 

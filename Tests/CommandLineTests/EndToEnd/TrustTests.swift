@@ -39,8 +39,9 @@ struct TrustTests {
         let wary = try scene.start(
           "imagesend", ["--address", address, try scene.photo("c.jpg")], state: "sender", onTerminal: onTerminal)
         #expect(await wary.end() == 7, "\(wary.error)")
-        #expect(wary.error.contains("expected \(key.prefix(12)), but "), "\(wary.error)")
-        #expect(wary.error.contains("give its fingerprint with --fingerprint"), "\(wary.error)")
+        let words = wary.unbrokenError
+        #expect(words.contains("expected 'Kitchen' (\(key.prefix(12))), but "), "\(wary.error)")
+        #expect(words.contains("give its fingerprint with --fingerprint"), "\(wary.error)")
       }
       let ping = try scene.start("piconet", ["ping", address], state: "sender")
       #expect(await ping.end() == 7, "\(ping.error)")
@@ -218,6 +219,11 @@ struct TrustTests {
         #expect(await sender.end() == 0, "\(way): \(sender.error)")
         #expect(sender.events("stored").count == 1, "\(way)")
       }
+      let wrong = try scene.start(
+        "imagesend", ["--to", "Dad", "--address", address, try scene.photo("x.jpg")], state: "sender")
+      #expect(await wrong.end() == 7, "\(wrong.error)")
+      let both = "expected 'Dad' (cdcdcdcdcdcd), but 'Mum' (\(key.prefix(12))) answers there"
+      #expect(wrong.unbrokenError.contains(both + "; if 'Mum' is meant, give its name with --to"), "\(wrong.error)")
       let before = try scene.received()
       for way in [["--to", "Dad"], ["--to", "Scanner"], ["--to", String(repeating: "cd", count: 32)]] {
         let sender = try scene.start(

@@ -243,8 +243,13 @@ struct PeerChoice: Sendable {
     return NoChoice(
       word: "identity",
       message:
-        "expected the key \(expected), but '\(console.safe(wantedName.text))' in sight has the key \(seen)",
+        "expected the key \(expected)\(ofKnown(fingerprint)), but '\(console.safe(wantedName.text))' in sight has the key \(seen)",
       exitCode: .identity)
+  }
+
+  /// Whose key it is, if that is known here.
+  private func ofKnown(_ fingerprint: String) -> String {
+    known.filter { $0.value.contains(fingerprint) }.keys.min().map { " of '\(console.safe($0))'" } ?? ""
   }
 
   private func nobody(_ recipient: Recipient) async -> NoChoice {

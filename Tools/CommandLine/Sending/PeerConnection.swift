@@ -261,11 +261,17 @@ struct PeerConnection: Sendable {
         exitCode: .refused)
     case .identity:
       if let refused = contact?.refused(place, purpose, error) { return refused }
-      guard case .address = place, let contact, contact.fingerprint == nil, error.blame == .peer else { return failure }
-      return TransferFailure(
-        word: failure.word,
-        message: failure.message + "; if another device is meant now, give its fingerprint with --fingerprint",
-        exitCode: failure.exitCode)
+      guard error.blame == .peer else { return failure }
+      let (message, names) = naming.withNames(failure.message)
+      guard case .address = place, let contact, contact.fingerprint == nil else {
+        return TransferFailure(word: failure.word, message: message, exitCode: failure.exitCode)
+      }
+      // Of the two that are named, the second one answered.
+      let advice =
+        names.count == 2
+        ? "; if '\(names[1])' is meant, give its name with --to"
+        : "; if another device is meant now, give its fingerprint with --fingerprint"
+      return TransferFailure(word: failure.word, message: message + advice, exitCode: failure.exitCode)
     case .declined, .cancelled, .timedOut, .full, .version, .codeMismatch, .codeNeeded, .wrongCode, .wrongSession,
       .unreachable, .notAvailable, .linkFailed, .protocolBroken, .shuttingDown, .left, .removed, .alreadyConnected,
       .inProgress, .notConnected, .messageTooLarge, .sourceUnreadable, .sourceChanged, .nameRefused, .tooLarge,

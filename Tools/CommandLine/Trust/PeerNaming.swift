@@ -40,6 +40,24 @@ struct PeerNaming: Sendable {
     return words
   }
 
+  /// A message of the library, which knows no names, with the name of each known device before its digits.
+  /// - Returns: also those names, in their order.
+  func withNames(_ message: String) -> (message: String, names: [String]) {
+    var names: [String] = []
+    let words = message.split(separator: " ", omittingEmptySubsequences: false).map { word -> String in
+      let digits = word.prefix { $0.isHexDigit }
+      guard digits.count == SightedPeer.shortFingerprint, word.dropFirst(digits.count).allSatisfy(\.isPunctuation)
+      else {
+        return String(word)
+      }
+      let meant = known.entries.filter { $0.id.shortDescription == digits }
+      guard meant.count == 1 else { return String(word) }
+      names.append(meant[0].name)
+      return "'\(meant[0].nameBeforeDigits)' (\(digits))" + word.dropFirst(digits.count)
+    }
+    return (words.joined(separator: " "), names)
+  }
+
   /// The fingerprints that a name may mean, by name. A blocked peer's petname still means that peer, and no other who
   /// takes it; of several with one name, with digits behind it or not, those that are not blocked are meant.
   var fingerprints: [String: Set<String>] {
