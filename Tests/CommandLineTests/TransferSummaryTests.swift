@@ -68,6 +68,17 @@ struct TransferSummaryTests {
       ])
   }
 
+  @Test("failed files that no receiver was offered are counted apart, since its sum has none of them")
+  func notOffered() {
+    let local = ProgramEvent.failed(
+      .init(peer: nil, file: "n", reason: "unreadable", message: "no", exitCode: .localFile, wasOffered: false))
+    #expect(lines([stored("k", 50), local]) == ["1 stored, 1 failed (not offered); 50 B"])
+    #expect(
+      lines([stored("k", 50), local, failed("k", "b", "no"), local])
+        == ["1 stored, 3 failed (2 not offered); 50 B"])
+    #expect(lines([local, local]) == ["2 failed"], "there is no other sum")
+  }
+
   @Test("what a person did not choose has not failed, and needs no reason")
   func notChosen() {
     let other = ProgramEvent.failed(

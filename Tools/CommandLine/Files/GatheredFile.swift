@@ -30,6 +30,8 @@ struct GatheredFile: Hashable, Sendable {
 
   /// How far a file has come that was given back.
   struct FormerTries: Hashable, Sendable {
+    /// Whether a receiver was offered it.
+    var wasOffered = false
     /// Bytes that have crossed the link.
     var transferred: Int64 = 0
     /// Bytes that were on their way when the receiver fell silent, if these were all that it lacked: then it may have

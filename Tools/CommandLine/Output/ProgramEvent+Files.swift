@@ -126,6 +126,8 @@ extension ProgramEvent {
     var transferred: Int64 = 0
     /// How many others from this sender or its address went unreported since the last report.
     var suppressed: Int64?
+    /// imagesend: whether a receiver was offered the file, and so counts it as well. Not written.
+    var wasOffered = true
 
     func add(to object: inout JSONObject) {
       object.add("peer", ifKnown: peer)

@@ -8,6 +8,8 @@ struct TransferSummary: Sendable {
     /// Offers that the person here did not want.
     var notChosen = 0
     var failed = 0
+    /// Those of the failed files that no receiver was offered, and that none counts.
+    var notOffered = 0
     /// The bytes of the stored files.
     var bytes: Int64 = 0
     /// Bytes that have crossed the link in this run, whatever became of their files.
@@ -27,9 +29,15 @@ struct TransferSummary: Sendable {
     var text: String {
       [
         (stored, "stored"), (present, "already there"), (skipped, "skipped"), (notChosen, "not chosen"),
-        (failed, "failed"),
+        (failed, "failed\(remark)"),
       ]
       .filter { $0.0 > 0 }.map { "\(HumanFigures.count($0.0)) \($0.1)" }.joined(separator: ", ")
+    }
+
+    /// Why a receiver's sum has fewer failures; empty if it has as many, or has no sum since nothing was offered.
+    private var remark: String {
+      guard notOffered > 0, notOffered < files else { return "" }
+      return notOffered == failed ? " (not offered)" : " (\(HumanFigures.count(notOffered)) not offered)"
     }
   }
 
@@ -96,6 +104,7 @@ struct TransferSummary: Sendable {
     case .failed(let failed):
       add(to: failed.peer, at: now) {
         $0.failed += 1
+        if !failed.wasOffered { $0.notOffered += 1 }
         $0.transferred.add(bytes: failed.transferred)
       }
       // What is free differs from one file to the next.

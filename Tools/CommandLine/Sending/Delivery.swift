@@ -246,18 +246,19 @@ struct Delivery: Sendable {
       return await failedToOpen(file, error, shared)
     }
     defer { withExtendedLifetime(content) {} }
-    let isLacked = Guarded(false)
+    let seen = Guarded(Seen())
     do throws(PiconetError) {
-      let sent = try await transfer(file, content, key, isLacked, shared)
+      let sent = try await transfer(file, content, key, seen, shared)
       let moved = board.end(key, isStored: !sent.wasAlreadyPresent, resumedFrom: sent.resumedFrom)?.moved ?? 0
       stored(file, sent, transferred: moved, without: content.clean?.takenOut ?? [])
     } catch {
       shared.state.withLock { $0.patience.moved(at: .now) }
       var file = file
+      if seen.value.wasOffered { file.former.wasOffered = true }
       if let ended = board.end(key) {
         file.former.transferred.add(bytes: ended.moved)
         let rest = max(0, ended.total - ended.done)
-        file.former.unconfirmed = isLacked.value && rest <= CommandLineLimits.bytesAhead ? rest : nil
+        file.former.unconfirmed = seen.value.isLacked && rest <= CommandLineLimits.bytesAhead ? rest : nil
       }
       await ended(file, error, shared)
     }
@@ -295,15 +296,23 @@ struct Delivery: Sendable {
     failed(file, end)
   }
 
+  /// What is known of a file's transfer once it has failed.
+  private struct Seen: Sendable {
+    /// False for a file that could not be read here, or fetched.
+    var wasOffered = false
+    /// Whether the receiver said that it lacks content of the file.
+    var isLacked = false
+  }
+
   /// Sends what was opened, and waits until the receiver has it.
-  /// - Parameter isLacked: set if the receiver says that it lacks content of it.
   private func transfer(
-    _ file: GatheredFile, _ content: Content, _ key: TransferBoard.Key, _ isLacked: Guarded<Bool>, _ shared: Shared
+    _ file: GatheredFile, _ content: Content, _ key: TransferBoard.Key, _ seen: Guarded<Seen>, _ shared: Shared
   ) async throws(PiconetError) -> SentResource {
     let isFinishing = Mutex(false)
     defer { if isFinishing.withLock({ $0 }) { shared.state.withLock { $0.patience.finished() } } }
     let transfer = try await startSending(file, content, key, shared)
-    defer { isLacked.change { $0 = transfer.progress.isLacked } }
+    seen.change { $0.wasOffered = true }
+    defer { seen.change { $0.isLacked = transfer.progress.isLacked } }
     let following = transfer.changes.follow { [board] compared in
       board.compared(key, done: compared)
       shared.state.withLock { $0.patience.moved(at: .now) }
@@ -494,7 +503,7 @@ struct Delivery: Sendable {
       .failed(
         ProgramEvent.Failed(
           peer: peer, file: name, reason: failure.word, message: failure.message, exitCode: failure.exitCode,
-          transferred: file.former.transferred)))
+          transferred: file.former.transferred, wasOffered: file.former.wasOffered)))
     guard isTold, console.listsFailures || console.counts.failed <= CommandLineLimits.fewFiles else { return }
     // A problem with a file on this side has nothing to do with the member.
     let place = failure.exitCode == .localFile ? "" : "\(console.name(member.proven)): "

@@ -74,7 +74,8 @@ final class GatheringNotes: Sendable {
       console.tell(
         .failed(
           ProgramEvent.Failed(
-            peer: nil, file: name, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
+            peer: nil, file: name, reason: failure.word, message: failure.message, exitCode: failure.exitCode,
+            wasOffered: false)))
       guard console.listsFailures || console.counts.failed <= CommandLineLimits.fewFiles else { return }
       console.problem("\(console.safe(name)): \(failure.message)")
     case .link(let path):

@@ -387,7 +387,7 @@ public struct ImageSendProgram: Sendable {
         .failed(
           ProgramEvent.Failed(
             peer: connection?.fingerprint, file: file.path.readable, reason: failure.word, message: failure.message,
-            exitCode: failure.exitCode, transferred: file.former.transferred)))
+            exitCode: failure.exitCode, transferred: file.former.transferred, wasOffered: file.former.wasOffered)))
       if names.count < limit { names.append(file.path.readable) }
     }
     await leaveUntried(feed, board)
