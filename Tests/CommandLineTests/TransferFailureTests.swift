@@ -117,6 +117,25 @@ struct FailureMessageTests {
   }
 }
 
+@Suite("Who has ended a transfer")
+struct EndedTransferTests {
+  private func message(_ code: PiconetError.Code, isOurs: Bool, _ side: TransferFailure.Side) -> String {
+    TransferFailure(PiconetError(code, blame: isOurs ? .us : .peer), on: side).message
+  }
+
+  @Test("is said without blaming the other side for what was done here, and in the same words however it has ended")
+  func words() {
+    for code in [PiconetError.Code.shuttingDown, .cancelled] {
+      #expect(message(code, isOurs: true, .sender) == "interrupted")
+      #expect(message(code, isOurs: true, .receiver) == "interrupted here")
+    }
+    for code in [PiconetError.Code.shuttingDown, .left] {
+      #expect(message(code, isOurs: false, .receiver) == "broken off on the other side")
+    }
+    #expect(message(.shuttingDown, isOurs: false, .sender) == "the program there was ended")
+  }
+}
+
 @Suite("A gate for tasks")
 struct TaskGateTests {
   @Test("who is cancelled while waiting does not pass, and takes nobody's place")

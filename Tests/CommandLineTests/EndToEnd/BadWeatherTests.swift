@@ -124,7 +124,7 @@ struct BadWeatherTests {
         #expect(sender.events("finished").first?["exitCode"] as? Int == 130)
         #expect(await receiver.shows("\"failed\""))
         #expect(receiver.events("failed").first?["reason"] as? String == "shutting-down")
-        #expect(await receiver.shows("the other side has ended"), "\(receiver.error)")
+        #expect(await receiver.shows(": broken off on the other side\n"), "\(receiver.error)")
         #expect(visible(scene.into) == [])
         receiver.send(signal: SIGTERM)
         #expect(await receiver.end() == 143)

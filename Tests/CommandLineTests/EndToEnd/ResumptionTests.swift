@@ -90,6 +90,14 @@ struct ResumptionTests {
         first.error.contains(
           "Run the same command again: what is stored is not sent again, and a large file goes on where it stopped"))
       #expect(await receiver.shows("\"failed\""), "\(receiver.error)")
+      // Each side names the other one only for what that has done.
+      if receiverEnds {
+        #expect(await receiver.shows(": interrupted here\n"), "\(receiver.error)")
+        #expect(first.error.contains("Kitchen: the program there was ended\n"), "\(first.error)")
+      } else {
+        #expect(await receiver.shows(": broken off on the other side\n"), "\(receiver.error)")
+        #expect(first.error.contains("film.jpg: interrupted\n"), "\(first.error)")
+      }
       if !receiverEnds { receiver.send(signal: SIGINT) }
       #expect(await receiver.end() == 130, "\(receiver.error)")
       #expect(await receiver.shows("What has arrived of a large file is kept for 7 days"), "\(receiver.error)")

@@ -49,6 +49,9 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     .stored, .refused, .localFile, .noSuchPeer, .linkLost, .usage, .interrupted, .identity, .internalError,
   ]
 
+  /// Whether what it stands for happened on this side: no peer is named with it.
+  var isOfThisSide: Bool { self == .localFile || self == .interrupted }
+
   /// 0 is harmless; more is worse.
   var badness: Int { Self.fromHarmlessToWorst.firstIndex(of: self) ?? Int.max }
 

@@ -80,8 +80,12 @@ struct TransferFailure: Error, Hashable, Sendable {
       .directoryVanished, .nameRefused, .storageFailed:
       error.detail.isEmpty ? error.description : error.detail
     case .invalidArgument, .state: error.detail.isEmpty ? error.description : error.detail
-    case .shuttingDown: error.isInterruption ? "interrupted" : "the other side has ended"
-    case .cancelled: error.blame == .us ? "interrupted" : "the other side has cancelled it"
+    case .shuttingDown where error.isInterruption: interruption(side)
+    // A sender that is ended leaves first, or ends first: by chance.
+    case .shuttingDown where side == .receiver: brokenOff
+    case .left where side == .receiver && error.blame == .peer: brokenOff
+    case .shuttingDown: "the program there was ended"
+    case .cancelled: error.blame == .us ? interruption(side) : "the other side has cancelled it"
     case .codeNeeded:
       "the other device shows a code, or has one on it, that has to be typed: use --code"
     case .declined where error.detail.isEmpty: "the other side has declined"
@@ -95,6 +99,11 @@ struct TransferFailure: Error, Hashable, Sendable {
       error.description
     }
   }
+
+  private static let brokenOff = "broken off on the other side"
+
+  /// A receiver's lines name the sender, who has interrupted nothing.
+  private static func interruption(_ side: Side) -> String { side == .receiver ? "interrupted here" : "interrupted" }
 
   /// Our own directory, which the remote side is not told the path of.
   private static func directoryMessage(_ error: PiconetError) -> String {

@@ -109,7 +109,7 @@ struct TransferSummary: Sendable {
       }
       // What is free differs from one file to the next.
       let message = failed.reason == "disk-full" ? String(failed.message.prefix { $0 != ":" }) : failed.message
-      explain(message, failed.file, by: failed.exitCode == .localFile ? nil : failed.peer)
+      explain(message, failed.file, by: failed.exitCode.isOfThisSide ? nil : failed.peer)
     case .listening, .identity, .found, .changed, .lost, .code, .codeSet, .codeFailed, .suspended, .resumed, .declined,
       .progress, .warning, .finished:
       break

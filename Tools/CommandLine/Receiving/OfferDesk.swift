@@ -443,7 +443,7 @@ final class OfferDesk: Sendable {
         word: "enough", message: "as many files were stored as were asked for", exitCode: .stored)
       await offer.decline(.declined, detail: failure.message)
     } else {
-      failure = Delivery.interrupted
+      failure = TransferFailure(PiconetError(.cancelled, blame: .us), on: .receiver)
       await offer.decline(.cancelled)
     }
     failed(offer, name, failure)

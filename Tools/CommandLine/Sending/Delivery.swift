@@ -505,8 +505,8 @@ struct Delivery: Sendable {
           peer: peer, file: name, reason: failure.word, message: failure.message, exitCode: failure.exitCode,
           transferred: file.former.transferred, wasOffered: file.former.wasOffered)))
     guard isTold, console.listsFailures || console.counts.failed <= CommandLineLimits.fewFiles else { return }
-    // A problem with a file on this side has nothing to do with the member.
-    let place = failure.exitCode == .localFile ? "" : "\(console.name(member.proven)): "
+    // What happened on this side has nothing to do with the member.
+    let place = failure.exitCode.isOfThisSide ? "" : "\(console.name(member.proven)): "
     console.problem("\(console.safe(name)): \(place)\(console.safe(failure.message))")
   }
 }

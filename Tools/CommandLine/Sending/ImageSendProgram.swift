@@ -376,7 +376,9 @@ public struct ImageSendProgram: Sendable {
     _ gathering: GatheringNotes, to connection: PeerConnection?, _ failure: TransferFailure, _ board: TransferBoard,
     _ rest: FileFeed? = nil
   ) async {
-    console.problem(connection.map { $0.sentence(failure) } ?? failure.message)
+    // A person here who ends it has nothing to do with the receiver.
+    let place = failure.exitCode == .interrupted ? nil : connection
+    console.problem(place.map { $0.sentence(failure) } ?? failure.message)
     let feed = rest ?? FileFeed(walk(), gathering)
     let limit = console.listsFailures ? CommandLineLimits.untriedTold : CommandLineLimits.fewFiles
     var count = 0
