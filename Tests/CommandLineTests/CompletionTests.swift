@@ -126,18 +126,62 @@ struct CompletionTests {
       #expect(try completed("piconet", "trust", command, "") == all, "\(command)")
     }
     #expect(try completed("piconet", "trust", "forg") == ["1|forget", "1|forgive"])
+    // As `--to` takes them; where those that are meant differ in letter case, what is typed stays.
+    #expect(try completed("imagesend", "--to", "liv") == ["1|Living room"])
+    #expect(try completed("imagesend", "--to", "K") == ["1|Kitchen", "1|Käthe 🐕"])
+    #expect(try completed("imagesend", "--to", "LIVING\\ R") == ["1|Living room"])
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/pwned"))
-    // Within a quote that is open a name is inserted as it is.
-    let quoted = try bash.run(
-      ["--norc"],
-      file: """
-        \(path)compopt() { :; }
-        \(Self.script(.bash))
-        COMP_WORDS=(imagesend --to "'") COMP_CWORD=2
-        _piconet_completes_imagesend
-        printf '%s\\n' "${COMPREPLY[@]}"
-        """)
-    #expect(quoted.output == "all\nLiving room\nKitchen\n-rf\n", "\(quoted)")
+    // Within a quote that is open a name is inserted as it has to be there, but for what no quote keeps from history.
+    func quoted(_ quote: String, _ start: String) throws -> [String] {
+      let word = Shell.quoted(quote + start)
+      let shown = try bash.run(
+        ["--norc"],
+        file: """
+          \(path)compopt() { :; }
+          \(Self.script(.bash))
+          COMP_WORDS=(imagesend --to \(word)) COMP_CWORD=2 quote=\(Shell.quoted(quote))
+          _piconet_completes_imagesend
+          # bash replaces what is typed after the last quote, and adds another one.
+          case $quote in "'") kept=${COMP_WORDS[2]%"${COMP_WORDS[2]##*\\'}"} ;; *) kept=$quote ;; esac
+          for word in "${COMPREPLY[@]}"; do
+            case $word in all) continue ;; esac
+            eval "set -- $kept$word$quote"; printf '%s|%s\\n' $# "$1"
+          done
+          """)
+      #expect(shown.status == 0 && shown.error == "", "\(shown.error)")
+      return shown.output.split(separator: "\n").map { String($0) }
+    }
+    #expect(try quoted("'", "") == all)
+    #expect(try quoted("\"", "") == all.filter { !$0.contains("!") })
+    for quote in ["'", "\""] { #expect(try quoted(quote, "liv") == ["1|Living room"], "\(quote)") }
+    #expect(try quoted("'", #"a'\''"#) == ["1|a'b"] && quoted("\"", "a'") == ["1|a'b"])
+    #expect(try quoted("\"", #"a\""#) == ["1|a\"b"] && quoted("'", "a\"") == ["1|a\"b"])
+    #expect(try quoted("\"", #"back\\s"#) == ["1|back\\slash"])
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/pwned"))
+  }
+
+  @Test("where names differ in the letter case of what is typed, that stays: bash takes back what they do not share")
+  func bashLetterCase() throws {
+    let folder = try TemporaryFolder()
+    let program = try folder.write("piconet", Array("#!/bin/sh\nprintf 'Living room\\nLIVE\\nlid\\n'\n".utf8))
+    try #require(chmod(program, 0o755) == 0)
+    let bash = try #require(InstalledProgram("bash"))
+    func completed(_ start: String) throws -> String {
+      let shown = try bash.run(
+        ["--norc"],
+        file: """
+          PATH=\(Shell.quoted(folder.path)):$PATH
+          compopt() { :; }
+          \(Self.script(.bash))
+          COMP_WORDS=(imagesend --to \(Shell.quoted(start))) COMP_CWORD=2
+          _piconet_completes_imagesend
+          printf '%s|' "${COMPREPLY[@]}"
+          """)
+      #expect(shown.status == 0 && shown.error == "", "\(shown.error)")
+      return shown.output
+    }
+    #expect(try completed("lI") == #"lIving\ room|lIVE|lId|"#)
+    #expect(try completed("LIVI") == #"Living\ room|"#)
   }
 
   @Test("zsh and fish complete them, too, and run none", arguments: [Shell.zsh, .fish])
@@ -154,19 +198,24 @@ struct CompletionTests {
         \(Self.script(.zsh))
         _piconet_peers_imagesend
         words=(trust forget ''); _piconet_second_piconet
+        # What letter case is is for zsh to say.
+        compadd() { [[ "$*" == *"-M m:{[:lower:][:upper:]}="* ]] && print any case; }
+        _piconet_peers_imagesend
         """
       let shown = try program.run(["-f"], file: script)
       #expect(shown.status == 0 && shown.error == "", "\(shown.error)")
-      #expect(shown.output == (Self.hostileNames + Self.hostileNames).map { $0 + "\n" }.joined())
+      #expect(shown.output == (Self.hostileNames + Self.hostileNames + ["any case"]).map { $0 + "\n" }.joined())
     } else {
       let script = """
         \(change)set -x PATH \(Shell.quoted(folder.path)) $PATH
         \(Self.script(.fish))
         complete -C 'imagesend --to ' > to
         complete -C 'piconet trust forget ' > forget
+        complete -C 'imagesend --to "liv' | string match 'Living room*'
         """
       let shown = try program.run(["--no-config"], file: script)
       #expect(shown.status == 0 && shown.error == "", "\(shown.error)")
+      #expect(shown.output.hasPrefix("Living room"), "in any letter case, and in an open quote: \(shown.output)")
       // What follows a tab is a description.
       let names = Set(Self.hostileNames.map { String($0.prefix { $0 != "\t" }) })
       for file in ["to", "forget"] {

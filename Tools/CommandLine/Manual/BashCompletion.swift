@@ -36,20 +36,44 @@ struct BashCompletion {
 
   private var peersName: String { "_piconet_peers_\(program.program)" }
 
-  /// Adds the names of known devices that begin with the word. A name is whatever somebody has called a device: each is
-  /// quoted, and within an open quote only those are offered that need none.
+  /// Adds the names of known devices that begin with the word, in any letter case, as `--to` takes them. A name is
+  /// whatever somebody has called a device: each is quoted as the word is that it completes.
   private var peers: [String] {
     [
       "\(peersName)() {",
-      "  local name quote= start=${1//\\\\/}",
-      "  case $1 in [\\'\\\"]*) quote=yes start=${1:1} ;; esac",
+      "  local name quote= start=$1 whole= same=yes apostrophe=\\' backslash='\\' mark=$'\\001'",
+      "  local within=$apostrophe$backslash$apostrophe$apostrophe",
+      "  local -a names=()",
+      "  case $start in [\\'\\\"]*) quote=${start:0:1} start=${start:1} ;; esac",
+      "  if [[ $quote == \"$apostrophe\" ]]; then",
+      // What is typed after the last quote is what bash completes, and replaces.
+      "    start=${start//\"$within\"/\"$apostrophe\"}",
+      "    if [[ $start == *\"$apostrophe\"* ]]; then whole=${start%\"${start##*\"$apostrophe\"}\"}; fi",
+      "  else",
+      "    start=${start//\"$backslash$backslash\"/\"$mark\"} start=${start//\"$backslash\"/}",
+      "    start=${start//\"$mark\"/\"$backslash\"}",
+      "  fi",
       "  while IFS= read -r name; do",
-      "    if [[ $name != \"$start\"* ]]; then continue; fi",
-      "    if [[ $quote ]]; then",
-      "      if [[ $name == *[!A-Za-z0-9\\ ._-]* ]]; then continue; fi",
-      "    else printf -v name %q \"$name\"; fi",
-      "    COMPREPLY+=(\"$name\")",
+      "    if [[ ${name,,} == \"${start,,}\"* ]]; then names+=(\"$name\"); fi",
       "  done < <(command piconet trust names 2>/dev/null)",
+      "  if ((${#names[@]} == 0)); then return; fi",
+      // bash shortens what is typed to what all have in common.
+      "  for name in \"${names[@]}\"; do",
+      "    if [[ ${name:0:${#start}} != \"${names[0]:0:${#start}}\" ]]; then same=; fi",
+      "  done",
+      "  for name in \"${names[@]}\"; do",
+      "    if [[ ! $same ]]; then name=$start${name:${#start}}; fi",
+      "    case $quote in",
+      "      \"$apostrophe\") name=${name:${#whole}} name=${name//\"$apostrophe\"/\"$within\"} ;;",
+      // Between double quotes nothing takes the meaning of history from it.
+      "      '\"') if [[ $name == *!* ]]; then continue; fi",
+      "        name=${name//\"$backslash\"/\"$backslash$backslash\"}",
+      "        name=${name//'\"'/\"$backslash\"'\"'} name=${name//'$'/\"$backslash\"'$'}",
+      "        name=${name//'`'/\"$backslash\"'`'} ;;",
+      "      *) printf -v name %q \"$name\" ;;",
+      "    esac",
+      "    COMPREPLY+=(\"$name\")",
+      "  done",
       "}",
     ]
   }

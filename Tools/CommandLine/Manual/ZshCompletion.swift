@@ -39,11 +39,11 @@ struct ZshCompletion {
   private var peersName: String { "_piconet_peers_\(program.program)" }
   private var secondName: String { "_piconet_second_\(program.program)" }
 
-  /// Adds the names of known devices; compadd quotes what it inserts.
+  /// Adds the names of known devices, in any letter case; compadd quotes what it inserts.
   private var peers: [String] {
     [
       "\(peersName)() {", "  local -a names", "  names=(\"${(@f)$(command piconet trust names 2>/dev/null)}\")",
-      "  compadd \"$@\" -- \"${(@)names:#}\"", "}", "",
+      "  compadd \"$@\" -M 'm:{[:lower:][:upper:]}={[:upper:][:lower:]}' -- \"${(@)names:#}\"", "}", "",
     ]
   }
 
