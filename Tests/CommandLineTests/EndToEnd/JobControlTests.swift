@@ -225,7 +225,7 @@ struct JobControlTests {
       #expect(await shell.shows("Send? "), "\(shell.text)")
       #expect(await receiver.shows(AcceptQuestion.Wording.accept.prompt), "\(receiver.error)")
       #expect(await shell.hangUp())
-      #expect(await receiver.shows("has gone, and the question with it: "), "\(receiver.error)")
+      #expect(await receiver.shows("no longer waits for your answer: "), "\(receiver.error)")
       for words in ["codes differ, or", "connection was lost"] {
         #expect(!receiver.unbrokenError.contains(words), "\(receiver.error)")
       }

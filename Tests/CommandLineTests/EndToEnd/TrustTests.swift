@@ -173,7 +173,7 @@ struct TrustTests {
       #expect(await receiver.shows("Accept?"), "\(receiver.error)")
       sender.send(signal: SIGINT)
       #expect(await sender.end() == 130, "\(sender.error)")
-      let words = "has gone, and the question with it: "
+      let words = "no longer waits for your answer: "
       #expect(await receiver.shows(words), "\(receiver.error)")
       let behind = try #require(receiver.error.components(separatedBy: words).last)
       #expect(!behind.contains("Accept?"), "the question is shown again: \(receiver.error)")
@@ -275,7 +275,7 @@ struct TrustTests {
       // Nobody answers at the receiver.
       #expect(await slow.end() == 5, "no answer is none: \(slow.error)")
       for (side, words) in [
-        (slow, "Kitchen: no answer in time: "), (receiver, " has gone, and the question with it: cancelled: "),
+        (slow, "Kitchen: no answer in time: "), (receiver, " no longer waits for your answer: cancelled: "),
       ] {
         #expect(
           await side.shows(words + "the attempt broke off before both sides had compared the code"), "\(side.error)")

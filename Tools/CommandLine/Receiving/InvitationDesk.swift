@@ -123,7 +123,8 @@ struct InvitationDesk: Sendable {
   /// It ended before the person could be asked about it.
   private func tellGone(_ invitation: Invitation) {
     guard let suppressed = take(invitation) else { return }
-    console.note("\(describe(invitation)) wanted to \(purpose), and has gone\(Self.words(suppressed))")
+    console.note(
+      "\(describe(invitation)) wanted to \(purpose), and broke off before you were asked\(Self.words(suppressed))")
   }
 
   /// No one is asked about it, and it lacks the right.
@@ -318,7 +319,7 @@ struct InvitationDesk: Sendable {
         _ = await asking.value
         if let end {
           let why = end.code == .codeMismatch ? TransferFailure(end, on: .receiver).message : end.description
-          console.note("\(describe(invitation)) has gone, and the question with it: \(console.safe(why))")
+          console.note("\(describe(invitation)) no longer waits for your answer: \(console.safe(why))")
         }
       }
       let answer = await asking.value
