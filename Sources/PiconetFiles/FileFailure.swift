@@ -95,8 +95,8 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public var explanation: String {
     guard case .diskFull(let needed, let free) = code, reserve > 0, needed > free else { return code.explanation }
     let size = needed - min(reserve, needed)
-    return "the disk is full: \(ByteFigures.text(size)) are needed and \(ByteFigures.text(reserve)) have to stay free, "
-      + "but only \(ByteFigures.text(free)) are free"
+    return "the disk is full: \(ByteFigures.text(size)) are needed and \(ByteFigures.text(reserve)) have to stay free "
+      + "for other programs, but only \(ByteFigures.text(free)) are free"
   }
 
   public var description: String { sentence }

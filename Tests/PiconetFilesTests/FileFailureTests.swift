@@ -11,7 +11,8 @@ import Testing
         == "/x/a.jpg: the disk is full: 10 B are needed, 3 B are free")
     #expect(
       FileFailure(.diskFull(needed: 13_048_576, free: 9_000_000), path: "p", reserve: 1_048_576).sentence
-        == "p: the disk is full: 12 MB are needed and 1.0 MB have to stay free, but only 9.0 MB are free")
+        == "p: the disk is full: 12 MB are needed and 1.0 MB have to stay free for other programs, but only 9.0 MB are free"
+    )
     #expect(
       FileFailure(.diskFull(needed: 0, free: 104_853_504), path: "p").sentence
         == "p: the disk is full: it takes no more, although 105 MB are free")
