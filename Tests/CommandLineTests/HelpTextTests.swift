@@ -167,9 +167,10 @@ private let imagerecvHelp = """
         --directory=DIR       store files there (default: the current directory;
                               with --service, that for pictures)
         --accept=ask|known|all
-                              whose files to take: ask, but not about known peers
-                              that may push (see piconet trust); of those alone;
-                              or of all (default ask)
+                              ask: ask about each sender, but not about known
+                              devices that may push (see piconet trust); known:
+                              take files only of such devices; all: of everybody
+                              (default ask)
         --thumbnails=auto|kitty|sixel|symbols|off
                               how the question shows what the first photos look
                               like: by kitty's or sixel graphics, in coloured

@@ -141,9 +141,10 @@ private let pingHelp = """
                               TCP there (default: on every address, any free
                               port), as in [::1]:4000 or :4000
         --accept=ask|known|all
-                              with --listen: whom to accept: ask each time, known
-                              peers that may push (see piconet trust), or all
-                              (default ask)
+                              with --listen, ask: ask about each peer, but not
+                              about known devices that may push (see piconet
+                              trust); known: accept only such devices; all:
+                              everybody (default ask)
         --name=N              call this device so (default: the host's name)
         --session=ID          only peers of the session called ID (default: this
                               command's own)
@@ -210,9 +211,10 @@ private let catHelp = """
                               every address, any free port), as in [::1]:4000 or
                               :4000
         --accept=ask|known|all
-                              with --listen: whom to accept: ask each time, known
-                              peers that may push (see piconet trust), or all
-                              (default ask)
+                              with --listen, ask: ask about each peer, but not
+                              about known devices that may push (see piconet
+                              trust); known: accept only such devices; all:
+                              everybody (default ask)
         --name=N              call this device so (default: the host's name)
         --session=ID          only peers of the session called ID (default: this
                               command's own)

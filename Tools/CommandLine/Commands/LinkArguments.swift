@@ -97,7 +97,8 @@ func linkOptions<Arguments: LinkCommandArguments>(listenHelp: String) -> [Option
     Option(
       "accept",
       help: """
-        with --listen: whom to accept: ask each time, known peers that may push (see piconet trust), or all (default ask)
+        with --listen, ask: ask about each peer, but not about known devices that may push (see piconet trust); known: \
+        accept only such devices; all: everybody (default ask)
         """,
       .value(name: AcceptPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
         arguments.link.accept = try AcceptPolicy(value)

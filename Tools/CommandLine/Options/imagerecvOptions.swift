@@ -24,7 +24,10 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
     Option(
       "accept",
       help:
-        "whose files to take: ask, but not about known peers that may push (see piconet trust); of those alone; or of all (default ask)",
+        """
+        ask: ask about each sender, but not about known devices that may push (see piconet trust); known: take files only \
+        of such devices; all: of everybody (default ask)
+        """,
       .value(name: AcceptPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
         arguments.accept = try AcceptPolicy(value)
       }),

@@ -25,7 +25,10 @@ let relayOptions = OptionTable<RelayArguments>(
     Option(
       "accept",
       help:
-        "whom to accept as a member: ask each time, known peers that may push (see piconet trust), or all (default ask)",
+        """
+        ask: ask about each member, but not about known devices that may push (see piconet trust); known: accept only such \
+        devices; all: everybody (default ask)
+        """,
       .value(name: AcceptPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
         arguments.link.accept = try AcceptPolicy(value)
       }),
