@@ -122,6 +122,18 @@ struct KnownDeviceTests {
     }
   }
 
+  @Test("with -v a receiver names who has left, not only by digits")
+  func nameOfWhoHasLeft() async throws {
+    try await ToolScene.run { scene in
+      let key = try await scene.fingerprint("sender")
+      try await scene.trust("add", "Phone", key, state: "Kitchen")
+      let receiver = try await scene.receiver("-v")
+      let sender = try scene.sender("--name", "Phone", "--to", "Kitchen", try scene.photo("a.jpg"))
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(await receiver.shows("Phone (\(key.prefix(12))) has left: "), "\(receiver.error)")
+    }
+  }
+
   @Test("who may not be sent to, and who is blocked, gets nothing from a script: 7")
   func denied() async throws {
     try await ToolScene.run { scene in

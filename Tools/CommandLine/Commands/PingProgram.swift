@@ -43,7 +43,7 @@ struct PingProgram: Sendable {
           case .suspended, .moved, .resumed: break
           case .left(let member, let error):
             guard arrivals.left(member.id) else { continue }
-            console.note("\(member.id.peer.shortDescription) has left: \(console.safe(error.description))", detail: 1)
+            console.note("\(console.describe(member.proven)) has left: \(console.safe(error.description))", detail: 1)
           }
         }
       }

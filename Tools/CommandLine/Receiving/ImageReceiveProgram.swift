@@ -305,7 +305,7 @@ public struct ImageReceiveProgram: Sendable {
         let isTold = arrivals.left(member.id)
         notes.over(member.id, isTold: isTold)
         guard isTold else { continue }
-        console.note("\(member.id.peer.shortDescription) has left: \(console.safe(error.description))", detail: 1)
+        console.note("\(console.describe(member.proven)) has left: \(console.safe(error.description))", detail: 1)
       }
     }
   }
