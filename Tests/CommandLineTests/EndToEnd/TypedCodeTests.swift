@@ -88,6 +88,26 @@ struct TypedCodeTests {
     }
   }
 
+  @Test("three wrong tries end a code that was made, and its person is told what ends the pause for who typed them")
+  func madeAndOver() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--code", accept: nil)
+      let code = try #require(receiver.events("code-set").first?["code"] as? String)
+      let photo = try scene.photo("a.jpg")
+      var tries = 0
+      var state = ""
+      while tries < 3 {
+        state = "stranger \(tries)"
+        let sender = try scene.sender("--to", "Kitchen", "--code", other(than: code), photo, state: state)
+        #expect(await sender.end() == ExitCode.identity.rawValue, "\(sender.error)")
+        if sender.error.contains("it is not the other device's code") { tries += 1 }
+      }
+      #expect(await receiver.shows("the code is over after three wrong tries; "), "\(receiver.error)")
+      let key = try await scene.fingerprint(state)
+      #expect(receiver.error.contains("which 'piconet trust forgive \(key.prefix(12))' ends"), "\(receiver.error)")
+    }
+  }
+
   @Test("a code where none is set is refused: 4")
   func noneSet() async throws {
     try await ToolScene.run { scene in

@@ -29,7 +29,9 @@ struct CodeDesk: Sendable {
         return console.fail(
           "wrong-code", "the code is over after three wrong tries; start again with another one", .identity)
       }
-      console.problem("the code is over after three wrong tries")
+      console.problem(
+        "the code is over after three wrong tries; until whoever typed them may try the next code there is a pause, which "
+          + "'piconet trust forgive \(failed.fingerprint.shortDescription)' ends")
       guard await begin() else { return }
     }
   }

@@ -182,7 +182,7 @@ struct InvitationDesk: Sendable {
       consents?.forget(invitation.peer.id)
       taken.change { $0[invitation.peer.fingerprint] = nil }
       guard let suppressed = take(invitation) else { return }
-      console.note("\(describe(invitation)): \(console.safe(error.description))\(Self.words(suppressed))")
+      console.note("\(describe(invitation)): \(why(error, invitation))\(Self.words(suppressed))")
     }
   }
 
@@ -209,10 +209,17 @@ struct InvitationDesk: Sendable {
       await invitation.decline(.cancelled)
       if let suppressed = take(invitation) {
         console.note(
-          "\(describe(invitation)) wanted to \(purpose): \(console.safe(error.description))\(Self.words(suppressed))")
+          "\(describe(invitation)) wanted to \(purpose): \(why(error, invitation))\(Self.words(suppressed))")
       }
       return nil
     }
+  }
+
+  /// In words, safe to show; for a stranger whose codes were wrong with what lifts that.
+  private func why(_ error: PiconetError, _ invitation: Invitation) -> String {
+    let isLockout = error.code == .limitExceeded && error.detail.contains("wrong or broke off")
+    let lifting = isLockout ? TransferFailure.lifting(error.detail, of: invitation.peer.fingerprint) : ""
+    return console.safe(error.description + lifting)
   }
 
   /// How many before this one went unreported; nil: this one does, too.
