@@ -88,6 +88,7 @@ struct FileWalk: Sendable {
   private var visited: Set<OfferedNames.Identity> = []
   private var isBarren = false
   private var offered = OfferedNames()
+  private var neighbours: NeighbouringNames
   /// Files that belong to the last operand.
   private var companions: [LocalPath] = []
   /// Files in directories so far that are not sent.
@@ -102,6 +103,7 @@ struct FileWalk: Sendable {
   init(_ operands: [LocalPath], _ options: Options = Options()) {
     self.operands = operands
     self.options = options
+    neighbours = NeighbouringNames(operands: operands.count)
   }
 
   /// The next file or failure; nil at the end, or if the task was cancelled. Blocks on the disk.
@@ -142,7 +144,9 @@ struct FileWalk: Sendable {
       guard status.st_mode & S_IFMT == S_IFDIR else {
         let found = try Self.inspect(operand, status)
         guard found.kind != nil || options.any else { throw GatheringFailure(path: operand, reason: found.reason) }
-        if options.takesCompanions { companions = Companions.of(operand, found.kind).reversed() }
+        if options.takesCompanions, !neighbours.isAlone(operand) {
+          companions = Companions.of(operand, found.kind).reversed()
+        }
         return step(operand, found, folder: Folder(), siblings: nil)
       }
       visited = []
@@ -314,7 +318,8 @@ struct FileWalk: Sendable {
     }
     // Files in one directory have different names already.
     let mayMeet = options.isFlat || operands.count > 1 || name.refusal != nil
-    let group = options.takesCompanions && content == nil ? Companions.group(of: path, siblings) : []
+    let mayHaveGroup = options.takesCompanions && content == nil && (siblings != nil || !neighbours.isAlone(path))
+    let group = mayHaveGroup ? Companions.group(of: path, siblings) : []
     let answer =
       mayMeet && name.refusal == nil && !group.isEmpty
       ? offered.take(name, in: folder.text, identity: found.identity, of: Companions.names(of: group, path))
