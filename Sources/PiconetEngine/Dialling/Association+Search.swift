@@ -12,7 +12,10 @@ extension Association {
     case .dialFailed(let dial, let failure, let address):
       hasRoundEnded = search?.dialFailed(dial, failure, at: address, searchTerms, turn)
       // Other transports may leave their dials unanswered for a long time.
-      if configuration.refusalEndsMembers, hasRoundEnded == false { return endIfGone(surroundings, turn.now) }
+      if configuration.refusalEndsMembers, hasRoundEnded == false {
+        askAgain(after: dial, failure, turn.now)
+        return endIfGone(surroundings, turn.now)
+      }
     case .strangerAnswered(let dial, let address):
       hasRoundEnded = search?.strangerAnswered(dial, at: address, searchTerms, turn)
     case .otherAnswered(let kind):
@@ -78,6 +81,20 @@ extension Association {
     return true
   }
 
+  /// A process that is killed closes one socket after the other. Its listener may take our first dial and end it with
+  /// the process. That is no refusal, so the host is asked once more, at the end of the grace.
+  private func askAgain(after dial: DialTable.Dial, _ failure: LinkFailure, _ now: Instant) {
+    guard let suspension, suspension.cause.reason == .linkFailed, failure.code == .reset,
+      dial.kind == addresses.lastKind
+    else { return }
+    search?.askAgain(over: dial.kind, by: max(now, suspension.since + grace))
+  }
+
+  /// How long a member whose host refuses may take to come back on its own.
+  private var grace: Duration {
+    min(configuration.refusalEndsMembers ? .seconds(1) : .seconds(2), disconnectTimeout / 4)
+  }
+
   /// How the association ends after a round of the search that has led nowhere; nil if it goes on.
   private func endOfRound(_ surroundings: Surroundings, _ now: Instant) -> Ending? {
     endIfGone(surroundings, now) ?? endIfRestarted(surroundings)
@@ -87,7 +104,6 @@ extension Association {
   /// where the peer was, on any transport. A peer that only hides would have come back on its own within the time of
   /// grace, at the end of which its host is asked once more.
   private func endIfGone(_ surroundings: Surroundings, _ now: Instant) -> Ending? {
-    let grace = min(configuration.refusalEndsMembers ? .seconds(1) : .seconds(2), disconnectTimeout / 4)
     guard let suspension, suspension.cause.reason == .linkFailed, isNowhere(surroundings), search?.isOtherSeen == false
     else { return nil }
     // Where a single transport speaks for all, it is that one that has to be asked once more.

@@ -25,6 +25,8 @@ struct LinkSearch: Sendable {
   private(set) var goneKinds: Set<TransportKind> = []
   /// When a host has last refused on a transport.
   private(set) var goneAt: Instant?
+  /// A round was cut short once to ask a host again.
+  private var hasAskedAgain = false
   /// Another incarnation of the peer has answered.
   private(set) var isOtherSeen = false
   /// The addresses of the last round for a better link. Only new ones are worth a round before its time.
@@ -186,6 +188,14 @@ struct LinkSearch: Sendable {
   mutating func goOn(by time: Instant) {
     if isWaiting { nextRound = min(nextRound, time) }
     if let end = roundEnds { roundEnds = min(end, time) }
+  }
+
+  /// The round under way is over by this time, so that the next one asks over this transport again: but once only,
+  /// since dials over other transports are cut short by that, and only if nothing more is dialled over this one.
+  mutating func askAgain(over kind: TransportKind, by time: Instant) {
+    guard !hasAskedAgain, let race, !race.running.contains(kind) else { return }
+    hasAskedAgain = true
+    goOn(by: time)
   }
 
   // MARK: A better way

@@ -33,22 +33,35 @@ struct ToldAddressesTests {
     outcome.effects.compactMap { if case .dial(_, _, let addresses) = $0 { addresses } else { nil } }
   }
 
+  /// The transport of each dial, in the order in which they began.
+  private func dials(_ outcome: Outcome) -> [TransportKind] {
+    var seen: Set<DialID> = []
+    return outcome.effects.compactMap { effect in
+      guard case .dial(let dial, let kind, _) = effect, seen.insert(dial).inserted else { return nil }
+      return kind
+    }
+  }
+
   private func disconnections(_ outcome: Outcome) -> [Ending] {
     outcome.events.compactMap { if case .disconnected(_, let ending) = $0 { ending } else { nil } }
   }
 
   /// The link is lost, and each dial fails so, for some time.
-  /// - Parameter silent: the transports on which no dial is answered.
+  /// - Parameters:
+  ///   - silent: the transports on which no dial is answered.
+  ///   - first: how the first dials fail instead, in their order.
   private func searches(
-    _ one: OneSided, for duration: Duration, _ code: LinkFailure.Code = .refused, silent: Set<TransportKind> = []
+    _ one: OneSided, for duration: Duration, _ code: LinkFailure.Code = .refused, silent: Set<TransportKind> = [],
+    first: [LinkFailure.Code] = []
   ) -> Outcome {
+    var first = first[...]
     var outcome = one.side.take(.linkClosed(one.link, .ended))
     var new = outcome
     let end = one.side.now + duration
     while one.side.now < end {
       var failed = Outcome()
       for case .dial(let dial, let kind, _) in new.effects where !silent.contains(kind) {
-        failed += one.side.take(.dialFailed(dial, LinkFailure(code)))
+        failed += one.side.take(.dialFailed(dial, LinkFailure(first.popFirst() ?? code)))
       }
       outcome += failed
       new = one.side.wait(.milliseconds(10))
@@ -205,6 +218,37 @@ struct ToldAddressesTests {
       #expect(Set(dialled(outcome).flatMap { $0 }.map(\.kind)) == [.tcp, .l2cap])
       #expect(disconnections(outcome).map(\.reason) == (isGone ? [.linkFailed] : []), "\(silent)")
     }
+  }
+
+  /// As over Bluetooth: L2CAP is dialled twice where the host resets it, and a dial over LE goes unanswered.
+  @Test("a listener that takes the first dials, and closes with its process, is asked once more within the two seconds")
+  func resetAtFirst() {
+    let one = member(over: .l2cap, from: "00:11:22:33:44:55/0x1005") { $0.refusalEndsMembers = true }
+    let sighting = Sighting(
+      peer: one.far.peer, incarnation: one.far.incarnation, name: "far", info: [:],
+      addresses: [
+        TransportAddress(kind: .l2cap, text: "00:11:22:33:44:55/0x1005"),
+        TransportAddress(kind: .le, text: "00:11:22:33:44:55/0x0082"),
+      ])
+    one.side.take(.discoveryReported(source: "test", .seen(sighting)))
+    let outcome = searches(one, for: .seconds(2), silent: [.le], first: [.reset, .reset])
+    #expect(disconnections(outcome).map(\.reason) == [.linkFailed])
+    #expect(dials(outcome).prefix(4) == [.l2cap, .l2cap, .le, .l2cap])
+  }
+
+  @Test("a member whose host goes on resetting keeps its other transport's dial from the second round on")
+  func resetForLong() {
+    let one = member(over: .l2cap, from: "00:11:22:33:44:55/0x1005") { $0.refusalEndsMembers = true }
+    let sighting = Sighting(
+      peer: one.far.peer, incarnation: one.far.incarnation, name: "far", info: [:],
+      addresses: [
+        TransportAddress(kind: .l2cap, text: "00:11:22:33:44:55/0x1005"),
+        TransportAddress(kind: .le, text: "00:11:22:33:44:55/0x0082"),
+      ])
+    one.side.take(.discoveryReported(source: "test", .seen(sighting)))
+    let outcome = searches(one, for: .seconds(9), .reset, silent: [.le])
+    #expect(disconnections(outcome).isEmpty)
+    #expect(dials(outcome) == [.l2cap, .l2cap, .le, .l2cap, .l2cap, .le])
   }
 
   @Test("says nothing where no addresses are translated either, if the link was only silent, or its host says nothing")
