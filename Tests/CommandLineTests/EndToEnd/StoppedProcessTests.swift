@@ -19,11 +19,15 @@ struct StoppedProcessTests {
       let receiver = try await scene.receiver()
       let photo = try scene.sparse("a.jpg", size: Int64(Self.size))
       let sender = try scene.sender("--to", "Kitchen", "--timeout", "\(timeout)", photo)
+      let (stops, stop) = AsyncStream<Void>.makeStream()
       sender.once({ $0.contains("\"offered\"") }) {
         receiver.send(signal: SIGSTOP)
         sender.send(signal: SIGSTOP)
+        stop.yield()
       }
       try #require(await sender.shows("\"offered\""), "\(sender.error)")
+      // A signal to go on that comes before the one to stop would be lost.
+      for await _ in stops { break }
       try #require(receiver.events("stored").isEmpty && sender.events("stored").isEmpty)
       try await body(sender, receiver)
       #expect(await sender.end() == 0, "\(sender.error)")
@@ -49,6 +53,16 @@ struct StoppedProcessTests {
       // As above.
       try await Task.sleep(for: .seconds(9))
       sender.send(signal: SIGCONT)
+    }
+  }
+
+  @Test("the receiver is stopped for longer than the sender waits, which looks for it, and the photo arrives")
+  func receiver() async throws {
+    try await stopped(timeout: 6) { sender, receiver in
+      sender.send(signal: SIGCONT)
+      // As above.
+      try await Task.sleep(for: .seconds(9))
+      receiver.send(signal: SIGCONT)
     }
   }
 }

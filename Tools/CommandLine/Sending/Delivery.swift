@@ -216,7 +216,11 @@ struct Delivery: Sendable {
   private func watch(_ shared: Shared) async {
     while !Task.isCancelled {
       let mayBeWhole = board.mayBeWhole(TransferPeer(member.proven))
+      let isSuspended = member.transport == nil
       let end = shared.state.withLock { state -> ContinuousClock.Instant? in
+        // One that is not heard at all has lost its connection, which ends in the same time, and may come back. Only
+        // one that answers, and takes nothing, is stalled.
+        if isSuspended, state.end == nil, !mayBeWhole { state.patience.moved(at: .now) }
         guard let failure = state.patience.failure(at: .now) else { return state.patience.end }
         if state.end == nil {
           state.asksAgain = mayGoOn && mayAskAgain && mayBeWhole
@@ -387,8 +391,10 @@ struct Delivery: Sendable {
   /// that it is over.
   private func endOfAll(with error: PiconetError, _ shared: Shared) -> TransferFailure? {
     let failure = TransferFailure(error, on: .sender)
+    // A file may time out on its own while the receiver answers. Where it does not, the connection has.
+    let endsConnection = failure.endsConnection || error.code == .timedOut && member.transport == nil
     return shared.state.withLock { state in
-      if failure.endsConnection {
+      if endsConnection {
         if state.end == nil { state.end = failure }
         return state.end
       }
