@@ -201,6 +201,38 @@ struct ClockJumpTests {
     #expect(!ended)
   }
 
+  /// As on CLOCK_MONOTONIC: to the engine of a machine that slept no time has passed.
+  @Test("whose machine slept has nothing overdue, and comes back to the side that stayed awake", arguments: [0, 1])
+  func asleep(index: Int) {
+    let two = TwoSided(configuration { $0.disconnectTimeout = .seconds(100) }).connected()
+    two.sides[1].engineSetsTimeout(.seconds(100))
+    let (asleep, awake) = (two.sides[index], two.sides[1 - index])
+    asleep.wait(.seconds(5))
+    awake.wait(.seconds(70))
+    #expect(ends(awake.log).count == 1 && awake.census.members == 1)
+    #expect(ends(asleep.take(.deadlineReached)).isEmpty && asleep.census.members == 1)
+    two.settle()
+    keepAlive(two, for: 20)
+    #expect(two.sides.allSatisfy { $0.census.members == 1 && $0.census.links == 1 })
+    let ended = two.sides.flatMap { ends($0.log) }.contains { if case .disconnected = $0 { true } else { false } }
+    #expect(!ended)
+  }
+
+  @Test("whose machine slept notices a dead member by what was left of its silence, and of the whole timeout")
+  func asleepBesideTheDead() {
+    let one = member()
+    one.side.wait(.seconds(9))
+    // Asleep for a night. The member is gone since then, and so is its host.
+    #expect(ends(one.side.take(.deadlineReached)).isEmpty && one.side.census.members == 1)
+    #expect(ends(one.side.wait(.milliseconds(900))).isEmpty)
+    guard case .suspended? = ends(one.side.wait(.milliseconds(200))).first else {
+      Issue.record("not suspended")
+      return
+    }
+    #expect(ends(one.side.wait(.milliseconds(9_800))).isEmpty)
+    #expect(ends(one.side.wait(.milliseconds(200))).count == 1 && one.side.census.associations == 0)
+  }
+
   /// The remote side, played, answers pings for so many seconds.
   private func keepAlive(_ one: OneSided, for count: Int) {
     for _ in 0..<count {
