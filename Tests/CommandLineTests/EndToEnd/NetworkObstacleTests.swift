@@ -82,15 +82,15 @@ struct NetworkObstacleTests {
       print("kept", flush=True)
       time.sleep(1000)
       END
-      python3 $FOLDER/keep.py 1 > $FOLDER/keep & keep=$!
-      until_line $FOLDER/keep kept
+      python3 $FOLDER/keep.py 1 > $FOLDER/one & keep=$!
+      until_line $FOLDER/one kept
       receive --listen :4000
       send --to Here
       stop $receiver
       cat $FOLDER/recv.err | sed 's/^/one: /'
       kill -KILL $keep
-      python3 $FOLDER/keep.py 2 > $FOLDER/keep & keep=$!
-      until_line $FOLDER/keep kept
+      python3 $FOLDER/keep.py 2 > $FOLDER/both & keep=$!
+      until_line $FOLDER/both kept
       receive --listen :4000
       send --address 10.9.9.1:4000
       stop $receiver
