@@ -119,6 +119,8 @@ public enum Event: Sendable, Hashable {
   /// Before an outgoing transfer is accepted: how many bytes of what it already has the remote side has compared with
   /// it.
   case transferCompared(TransferID, byteCount: UInt64)
+  /// The remote side says that its disk is still at work on an outgoing transfer that it has accepted.
+  case transferStoring(TransferID)
   /// The remote side pauses a transfer, or lets it go on; each change is reported.
   case transferPaused(TransferID, Bool)
   /// An incoming transfer ended: nil if it is stored.

@@ -32,7 +32,8 @@ extension World {
       .comparisonNeeded, .comparisonEnded, .codesCompared,
       .codeFailed, .invitationSent, .introductionReceived, .membersApart, .membersTogether, .introductionEnded,
       .peerRefused, .connected, .disconnected, .suspended, .resumed, .messagesReceived, .stateChanged, .offerReceived,
-      .transferProgressed, .transferAccepted, .transferCompared, .transferPaused, .transferEnded:
+      .transferProgressed, .transferAccepted, .transferCompared, .transferStoring, .transferPaused,
+      .transferEnded:
       break
     }
   }
