@@ -335,4 +335,8 @@ public final class Node: Sendable {
 
   /// Leaves everybody in good order, which takes at most five seconds, and ends everything of the node. Idempotent.
   public func stop() async { await shell.stop() }
+
+  /// As `stop`, for a program that ends afterwards: it waits for calls to disks no longer than this.
+  /// - Returns: false if one has not answered, and its thread is still there.
+  package func stop(waitingForDisks time: Duration) async -> Bool { await shell.stop(diskTime: time) }
 }

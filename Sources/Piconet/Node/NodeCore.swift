@@ -13,7 +13,8 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   let configuration: NodeConfiguration
   let loop: EventLoop
   let executor: LoopTaskExecutor
-  let worker: WorkerThread
+  let disk: DiskThreads
+  var worker: WorkerThread { disk.worker }
   /// Holds the codes that are typed.
   let prover: TypedCodeProver
   /// Confined to the loop.
@@ -59,7 +60,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
 
   /// - Parameter inputs: where the loop takes what is submitted.
   init(
-    id: NodeID, configuration: NodeConfiguration, messageWindow: Int, loop: EventLoop, worker: WorkerThread,
+    id: NodeID, configuration: NodeConfiguration, messageWindow: Int, loop: EventLoop, disk: DiskThreads,
     prover: TypedCodeProver, judge: KnownPeersJudge, inputs: BatchMailbox<NodeInput>, security: OpenSSLLinkSecurity
   ) {
     self.id = id
@@ -68,7 +69,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     log = SessionLog(window: messageWindow, messageLimit: 2 * messageWindow * configuration.capacity)
     self.loop = loop
     executor = LoopTaskExecutor(loop: loop)
-    self.worker = worker
+    self.disk = disk
     self.prover = prover
     self.judge = judge
     self.inputs = inputs

@@ -114,7 +114,7 @@ final class NodeShell: @unchecked Sendable {
     let inputs = BatchMailbox<NodeInput>(loop: threads.loop, limit: .max)
     core = NodeCore(
       id: id, configuration: configuration, messageWindow: plan.engine.messageWindow, loop: threads.loop,
-      worker: threads.disk.worker, prover: prover, judge: judge, inputs: inputs, security: security)
+      disk: threads.disk, prover: prover, judge: judge, inputs: inputs, security: security)
     wiring.setObstacleHandler { [core] obstacles in core.discoveryObstacles.update { $0 = obstacles } }
     var engine = SessionEngine(identity: LocalIdentity(node: id), configuration: plan.engine, seed: random.next())
     if let settings = configuration.trace {
@@ -268,17 +268,43 @@ final class NodeShell: @unchecked Sendable {
   // MARK: The end
 
   /// Leaves everybody in good order, and ends everything. A second call waits for the first.
-  func stop() async {
-    guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return await hasStopped.wait() }
+  /// - Parameter diskTime: how long it waits for calls to disks at the end; nil: as long as they take.
+  /// - Returns: false if a disk has not answered in time: then the host and its threads are still there.
+  @discardableResult
+  func stop(diskTime: Duration? = nil) async -> Bool {
+    guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else {
+      await hasStopped.wait()
+      return true
+    }
     core.endSending()
     _ = await core.answer(to: .shutDown())
     await core.waitUntilFinished()
     await closeWiring()
     core.end()
     trace?.close()
-    await host.threads.disk.finishSubmitted()
-    await host.left(self)
+    let isDone = await finishDisks(within: diskTime)
+    if isDone { await host.left(self) }
     hasStopped.end(())
+    return isDone
+  }
+
+  private func finishDisks(within time: Duration?) async -> Bool {
+    let disk = host.threads.disk
+    guard let time else {
+      await disk.finishSubmitted()
+      return true
+    }
+    let isDone = Outcome<Bool>()
+    Task {
+      await disk.finishSubmitted()
+      isDone.end(true)
+    }
+    let limit = Task {
+      try? await ContinuousClock().sleep(for: time)
+      isDone.end(false)
+    }
+    defer { limit.cancel() }
+    return await isDone.wait()
   }
 
   /// The node was dropped: stops it, unless that has begun already.

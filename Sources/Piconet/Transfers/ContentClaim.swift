@@ -69,7 +69,7 @@ extension ReceivingDirectory {
 }
 
 extension Member {
-  /// Reads files to be claimed, on the disk thread, in steps.
+  /// Reads files to be claimed, beside all other work, in steps.
   /// - Parameter files: paths that open them, and their sizes in bytes as far as is known.
   /// - Returns: for each the digest of its content; nil for what can't be read, has another size, or changes meanwhile.
   /// - Throws: `cancelled`, or why the node has ended.
@@ -81,7 +81,7 @@ extension Member {
     while digests.count < files.count {
       if Task.isCancelled { throw PiconetError(.cancelled, blame: .us) }
       let part = files[digests.count..<ContentClaim.end(from: digests.count, of: sizes)]
-      digests += try await core.onDisk { () throws(FileFailure) in
+      digests += try await core.reading { () throws(FileFailure) in
         part.map { path, size in
           guard let file = try? OutgoingFile(path: path), file.size == size else { return nil }
           return (try? file.finish()) ?? nil

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A file as the source of a transfer.
 final class FileSource: OfferedSource, @unchecked Sendable {
-  // Sendable is right: after `init`, which is on the disk thread, the file is touched by the disk thread only; what
-  // others see is constant or behind the mutex.
+  // Sendable is right: after `init`, the file is touched in its lane only; what others see is constant or behind the
+  // mutex.
   private let file: OutgoingFile
   let size: UInt64
   let name: [UInt8]
@@ -15,7 +15,8 @@ final class FileSource: OfferedSource, @unchecked Sendable {
   /// What went wrong, with the path of this machine that the remote side is not told.
   let failure = Mutex<FileFailure?>(nil)
   let digest = Mutex<SHA256Digest?>(nil)
-  /// Called on the disk thread with how many bytes were read for the digest alone.
+  private let call = BlockingCall()
+  /// Called in the lane with how many bytes were read for the digest alone.
   let hashed = Mutex<(@Sendable (UInt64) -> Void)?>(nil)
   /// Bytes that are hashed before other transfers get a turn at the disk.
   static let hashedAtOnce: UInt64 = 32 << 20
@@ -33,8 +34,14 @@ final class FileSource: OfferedSource, @unchecked Sendable {
 
   var sentDigest: SHA256Digest? { digest.withLock { $0 } }
   var sourceFailure: FileFailure? { failure.withLock { $0 } }
+  var lane: (any AnyObject & Sendable)? { self }
+  var readingSince: ContinuousClock.Instant? { call.since }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure) {
+    try call.run { () throws(ResourceFailure) in try readPart(into: buffer, at: offset) }
+  }
+
+  private func readPart(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure) {
     do throws(FileFailure) {
       // What the receiver already has is read all the same: it is part of the digest.
       while try !file.skip(to: offset, atMost: Self.hashedAtOnce) { tellHashed() }
@@ -68,7 +75,7 @@ final class FileSource: OfferedSource, @unchecked Sendable {
 
   func readOn() throws(ResourceFailure) -> Bool {
     do throws(FileFailure) {
-      let isDone = try file.skip(to: size, atMost: Self.hashedAtOnce)
+      let isDone = try call.run { () throws(FileFailure) in try file.skip(to: size, atMost: Self.hashedAtOnce) }
       if !isDone { tellHashed() }
       return isDone
     } catch {
@@ -81,7 +88,8 @@ final class FileSource: OfferedSource, @unchecked Sendable {
 
   func finish() throws(ResourceFailure) -> ResourceDigest {
     do throws(FileFailure) {
-      guard let sum = try file.finish(), let told = ResourceDigest(sha256: sum.bytes) else {
+      let sum = try call.run { () throws(FileFailure) in try file.finish() }
+      guard let sum, let told = ResourceDigest(sha256: sum.bytes) else {
         throw FileFailure(.changed, path: file.path)
       }
       digest.withLock { $0 = sum }

@@ -34,23 +34,23 @@ extension NodeCore {
     }
   }
 
-  /// On the disk thread. For several receivers it is read only once while they keep together.
+  /// On a thread that reads. For several receivers it is read only once while they keep together.
   private func open(
     file path: String, _ resource: Resource, for count: Int
   ) async throws(PiconetError) -> [any OfferedSource] {
-    try await onDisk { () throws(FileFailure) -> [any OfferedSource] in
+    try await reading { () throws(FileFailure) -> [any OfferedSource] in
       if count == 1 { return [try FileSource(path: path, name: resource.name, identity: resource.contentIdentity)] }
       let file = try SharedFile(path: path, name: resource.name, identity: resource.contentIdentity)
       return (0..<count).map { _ in SharedSource(file) }
     }
   }
 
-  /// On the disk thread.
+  /// On a thread that reads.
   private func group(of resource: Resource, _ source: (any OfferedSource)?) async throws(PiconetError) -> [UInt8] {
     guard resource.group.paths.count > 1, let name = source.flatMap({ try? SafeFileName(bytes: $0.name) }) else {
       return []
     }
-    return try await onDisk { () throws(FileFailure) in
+    return try await reading { () throws(FileFailure) in
       FileGroup(ofFiles: resource.group.paths, offeredAs: name, keepsContent: resource.group.keepsContent)?.bytes ?? []
     }
   }

@@ -30,6 +30,10 @@ public final class OutgoingTransfer: Sendable {
   /// How it stands, again after each change.
   public var changes: TransferChanges { TransferChanges(watched: watched) }
 
+  /// Since when one call has been reading the file that is sent; nil while none is, and if it is no file. One that
+  /// lasts for many seconds tells of a disk that hangs.
+  package var readingSince: ContinuousClock.Instant? { source.readingSince }
+
   /// Sends nothing more until `resume`: what is on its way still arrives. The receiver is told. No effect after the
   /// end.
   public func pause() { core.pause(transfer, true, watched) }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A file that goes to several members: opened once, and read once for those that keep together.
 final class SharedFile: @unchecked Sendable {
-  // Sendable is right: after `init`, which is on the disk thread, the reader is touched by the disk thread only; the
-  // rest is constant.
+  // Sendable is right: after `init`, the reader is touched in the lane of the file only; the rest is constant.
+  let call = BlockingCall()
   let reader: SharedFileReader
   let path: String
   let name: [UInt8]
@@ -41,10 +41,12 @@ final class SharedSource: OfferedSource {
   var identity: [UInt8] { file.identity }
   var sentDigest: SHA256Digest? { digest.withLock { $0 } }
   var sourceFailure: FileFailure? { failure.withLock { $0 } }
+  var lane: (any AnyObject & Sendable)? { file }
+  var readingSince: ContinuousClock.Instant? { file.call.since }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure) {
     do throws(FileFailure) {
-      try file.reader.read(into: buffer, at: offset)
+      try file.call.run { () throws(FileFailure) in try file.reader.read(into: buffer, at: offset) }
     } catch {
       throw noted(error)
     }
@@ -52,7 +54,8 @@ final class SharedSource: OfferedSource {
 
   func finish() throws(ResourceFailure) -> ResourceDigest {
     do throws(FileFailure) {
-      guard let sum = try file.reader.finish(), let told = ResourceDigest(sha256: sum.bytes) else {
+      let sum = try file.call.run { () throws(FileFailure) in try file.reader.finish() }
+      guard let sum, let told = ResourceDigest(sha256: sum.bytes) else {
         throw FileFailure(.changed, path: file.path)
       }
       digest.withLock { $0 = sum }

@@ -13,8 +13,8 @@ public struct ResourceFailure: Error, Sendable, Hashable, CustomStringConvertibl
   public var description: String { detail.isEmpty ? "\(reason)" : "\(reason): \(detail)" }
 }
 
-/// The port of what an outgoing transfer reads from. Called on the disk thread, one call at a time; released when the
-/// transfer ends.
+/// The port of what an outgoing transfer reads from. Called on the disk thread, or on one of several if it has a lane;
+/// one call at a time; released when the transfer ends.
 public protocol ResourceSource: AnyObject, Sendable {
   /// Fills the whole buffer with the bytes at `offset`. Offsets grow without gaps, from the accepted one on, unless the
   /// link breaks: then they begin again at what the remote side has stored.
@@ -24,6 +24,9 @@ public protocol ResourceSource: AnyObject, Sendable {
   func readOn() throws(ResourceFailure) -> Bool
   /// All offered bytes were read: checks that the source is still what was offered. Some may be read again afterwards.
   func finish() throws(ResourceFailure) -> ResourceDigest
+  /// Stands for what it reads. That may be on a disk that hangs, and then holds up no other source: calls of sources
+  /// with one and the same lane come one at a time. nil: it is called on the disk thread.
+  var lane: (any AnyObject & Sendable)? { get }
   /// Whether bytes may still be on their way from elsewhere: then `whenReadable` is asked before each `read`, and
   /// `close` at the end.
   var arrives: Bool { get }
@@ -37,6 +40,7 @@ public protocol ResourceSource: AnyObject, Sendable {
 extension ResourceSource {
   /// Nothing is missing.
   public func readOn() throws(ResourceFailure) -> Bool { true }
+  public var lane: (any AnyObject & Sendable)? { nil }
   /// All bytes are there.
   public var arrives: Bool { false }
   public func whenReadable(upTo offset: UInt64, _ proceed: @escaping @Sendable () -> Void) { proceed() }

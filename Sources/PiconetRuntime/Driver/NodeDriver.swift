@@ -384,7 +384,7 @@ public final class NodeDriver: RoundHandler {
     frameCount: Int
   ) {
     let layout = ChunkLayout(transfer: number, frameCount: frameCount)
-    submit(transfer) { () throws(ResourceFailure) in
+    submit(transfer, source) { () throws(ResourceFailure) in
       let frames = try layout.frames(ofPayload: payloadCount) { (buffer, start) throws(ResourceFailure) in
         try source.read(into: buffer, at: offset + UInt64(start))
       }
@@ -394,22 +394,32 @@ public final class NodeDriver: RoundHandler {
 
   private func finish(_ transfer: TransferID) {
     guard let source = sources[transfer] else { return }
-    submit(transfer) { () throws(ResourceFailure) in
+    submit(transfer, source) { () throws(ResourceFailure) in
       try source.readOn() ? .sourceFinished(transfer, try source.finish()) : nil
     }
   }
 
   /// - Parameter work: gives nil if there is more to do; it then waits for another turn.
-  private func submit(_ transfer: TransferID, _ work: @escaping @Sendable () throws(ResourceFailure) -> Fact?) {
-    let isTaken = disk.worker.submit(answering: loop) { () -> Fact? in
+  private func submit(
+    _ transfer: TransferID, _ source: any ResourceSource,
+    _ work: @escaping @Sendable () throws(ResourceFailure) -> Fact?
+  ) {
+    let answer = { @Sendable () -> Fact? in
       do throws(ResourceFailure) {
         return try work()
       } catch {
         return .sourceFailed(transfer, error.reason, detail: error.detail)
       }
-    } then: { [self] fact in
+    }
+    let then = { [self] (fact: Fact?) in
       if let fact { process(fact) } else { finish(transfer) }
     }
+    let isTaken =
+      if let lane = source.lane {
+        disk.readers.submit(in: ObjectIdentifier(lane), answering: loop, answer, then: then)
+      } else {
+        disk.worker.submit(answering: loop, answer, then: then)
+      }
     if !isTaken { facts.append(.sourceFailed(transfer, .internalError, detail: "too much waits for the disk")) }
   }
 

@@ -19,7 +19,12 @@ struct Monitor<Value>: ~Copyable, @unchecked Sendable {
     mutex = .allocate(capacity: 1)
     pthread_mutex_init(mutex, nil)
     condition = .allocate(capacity: 1)
-    pthread_cond_init(condition, nil)
+    // Not the wall clock, which may be set.
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
   }
 
   deinit {
@@ -55,6 +60,22 @@ struct Monitor<Value>: ~Copyable, @unchecked Sendable {
     defer { pthread_mutex_unlock(mutex) }
     while !holds(value.pointee) { pthread_cond_wait(condition, mutex) }
     return body(&value.pointee)
+  }
+
+  /// Waits, without holding the lock, until `holds` is true of the value, or the time is over.
+  /// - Returns: whether it is true.
+  borrowing func wait(atMost time: Duration, until holds: (Value) -> Bool) -> Bool {
+    var end = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &end)
+    let nanoseconds = Int64(end.tv_nsec) + Int64(time / .nanoseconds(1))
+    end.tv_sec += Int(nanoseconds / 1_000_000_000)
+    end.tv_nsec = Int(nanoseconds % 1_000_000_000)
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while !holds(value.pointee) {
+      if pthread_cond_timedwait(condition, mutex, &end) != 0 { return holds(value.pointee) }
+    }
+    return true
   }
 
   /// Makes waiting threads look at the value again. Call it after a change that one may wait for.

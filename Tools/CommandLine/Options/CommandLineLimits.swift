@@ -45,4 +45,12 @@ enum CommandLineLimits {
   static let bytesAhead: Int64 = 2 << 20
   /// Relays that a program joins.
   static let relays = 4
+  /// A file may wait as long until it is opened, since the process has too few descriptors.
+  static let waitForDescriptors = Duration.seconds(20)
+  /// After a signal `imagesend` and `imagerecv` end in good order within this time, or without it. It is a little more
+  /// than leaving a peer may take.
+  static let endAfterSignal = Duration.seconds(6)
+  /// A disk that has not answered for so long when all else has ended is not waited for: of what is read, and written.
+  static let readingAtEnd = Duration.milliseconds(500)
+  static let writingAtEnd = Duration.seconds(3)
 }

@@ -39,6 +39,14 @@ final class Console: Sendable {
   let unicode: Bool
   private let isTerminal: Bool
   private let state: Mutex<State>
+  /// Tells which files are under way, once a board shows them.
+  private let board = Guarded<(@Sendable () -> [String])?>(nil)
+
+  /// The names of the files under way.
+  var filesUnderWay: [String] { board.value?() ?? [] }
+
+  /// - Parameter names: gives those of the files under way.
+  func follow(files names: @escaping @Sendable () -> [String]) { board.change { $0 = names } }
 
   init(
     program: String, json: Bool, verbosity: Verbosity, countsFiles: Bool = true, history: History? = nil,

@@ -4,11 +4,13 @@ import PiconetTerminal
 /// From the command line to the exit.
 enum ProgramStart {
   /// The work is a task of the pool's threads; the main thread has nothing else to do, and waits for signals.
-  /// - Parameter confine: called while there is no other thread.
+  /// - Parameters:
+  ///   - confine: called while there is no other thread.
+  ///   - endTime: how long after a signal the process ends whatever still waits; nil: it waits for it.
   static func main<Arguments>(
     _ table: OptionTable<Arguments>, initial: Arguments, words: [[UInt8]] = ProcessArguments.words,
     configuration: ConfigurationFile? = nil, console make: (Arguments) -> Console,
-    confine: (Arguments, Console) -> Void = { _, _ in },
+    confine: (Arguments, Console) -> Void = { _, _ in }, endTime: Duration? = nil,
     _ body: @escaping @Sendable (Arguments, Console) async -> Void
   ) -> Never {
     StandardStream.occupyClosed()
@@ -44,7 +46,26 @@ enum ProgramStart {
       if code == .interrupted { Interruption.end(by: interruption.received ?? SIGINT) }
       exit(code.rawValue)
     }
-    interruption.wait(goesOn: { console.goesOn() }, { work.cancel() })
+    interruption.wait(goesOn: { console.goesOn() }) {
+      work.cancel()
+      if let endTime { Task { await end(after: endTime, console, interruption) } }
+    }
+  }
+
+  /// Ends the process some time after the signal, whatever still waits: a call to a disk that hangs can't be broken
+  /// off. A file gets its final name only when it is whole.
+  private static func end(after limit: Duration, _ console: Console, _ interruption: Interruption) async {
+    var time = WaitingTime(limit, at: .now)
+    repeat { try? await ContinuousClock().sleep(until: time.end) } while !time.isOver(at: .now)
+    let files = console.filesUnderWay
+    let names = files.prefix(3).map { console.safe($0) }.joined(separator: ", ")
+    let others = files.count > 3 ? " and \(files.count - 3) more" : ""
+    console.problem(
+      "a disk or the network does not answer: ending without waiting for it"
+        + (files.isEmpty ? "" : "; it may not be stored: \(names)\(others)"))
+    console.interrupted()
+    _ = console.finish()
+    Interruption.end(by: interruption.received ?? SIGINT)
   }
 }
 
@@ -54,7 +75,8 @@ extension ImageSendProgram {
     ProgramStart.main(
       imagesendOptions, initial: ImageSendArguments(),
       configuration: ConfigurationFile(program: "imagesend", variable: ProgramEnvironment.current.variable),
-      console: { Console(program: "imagesend", json: $0.json, verbosity: $0.verbosity) }
+      console: { Console(program: "imagesend", json: $0.json, verbosity: $0.verbosity) },
+      endTime: CommandLineLimits.endAfterSignal
     ) { arguments, console in
       await ImageSendProgram(arguments: arguments, environment: .current, console: console).run()
     }
@@ -71,7 +93,8 @@ extension ImageReceiveProgram {
         Console(
           program: "imagerecv", json: $0.json, verbosity: $0.verbosity, history: ProgramEnvironment.current.history)
       },
-      confine: { ImageReceiveProgram(arguments: $0, environment: .current, console: $1).confine() }
+      confine: { ImageReceiveProgram(arguments: $0, environment: .current, console: $1).confine() },
+      endTime: CommandLineLimits.endAfterSignal
     ) { arguments, console in
       await ImageReceiveProgram(arguments: arguments, environment: .current, console: console).run()
     }

@@ -44,6 +44,7 @@ final class TransferBoard: Sendable {
     self.console = console
     self.findCut = findCut
     state = Mutex(State(progress: ProgressFold(isCounting: isCounting)))
+    console.follow { [weak self] in self?.state.withLock { $0.progress.files.map(\.name) } ?? [] }
   }
 
   /// This many files will be sent, as far as is known.

@@ -42,7 +42,12 @@ public struct ImageReceiveProgram: Sendable {
       }
       let node = try await Node(configuration)
       await run(node, configuration)
-      await node.stop()
+      if Task.isCancelled {
+        let isDone = await node.stop(waitingForDisks: CommandLineLimits.writingAtEnd)
+        if !isDone { console.problem("warning: a disk does not answer: ending without it") }
+      } else {
+        await node.stop()
+      }
     } catch {
       let failure = TransferFailure(error, on: .receiver)
       console.fail(failure.word, failure.message, failure.exitCode)

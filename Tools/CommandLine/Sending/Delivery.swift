@@ -37,10 +37,25 @@ struct Delivery: Sendable {
       /// Whether a receiver may have kept a part of one of them.
       var keepsPart = false
       var pace = ManifestPace()
+      /// Files that are opened or read here.
+      var reading: [TransferBoard.Key: Reading] = [:]
+      var slowReads: SlowReads<TransferBoard.Key>
+      /// Files that were given up since a disk of this side does not answer.
+      var unanswered: Set<TransferBoard.Key> = []
     }
     let state: Mutex<State>
 
-    init(patience: Duration) { state = Mutex(State(patience: DeliveryPatience(limit: patience, at: .now))) }
+    init(patience: Duration) {
+      state = Mutex(
+        State(patience: DeliveryPatience(limit: patience, at: .now), slowReads: SlowReads(limit: patience)))
+    }
+  }
+
+  /// A file that is opened or read here.
+  private struct Reading: Sendable {
+    /// Since when one call has been at it; nil while none is.
+    let since: @Sendable () -> ContinuousClock.Instant?
+    let giveUp: @Sendable () -> Void
   }
 
   private var peer: String { member.proven.fingerprint.description }
@@ -217,11 +232,14 @@ struct Delivery: Sendable {
     while !Task.isCancelled {
       let mayBeWhole = board.mayBeWhole(TransferPeer(member.proven))
       let isSuspended = member.transport == nil
+      for reading in unanswered(shared) { reading.giveUp() }
       let end = shared.state.withLock { state -> ContinuousClock.Instant? in
         // One that is not heard at all has lost its connection, which ends in the same time, and may come back. Only
-        // one that answers, and takes nothing, is stalled.
-        if isSuspended, state.end == nil, !mayBeWhole { state.patience.moved(at: .now) }
-        guard let failure = state.patience.failure(at: .now) else { return state.patience.end }
+        // one that answers, and takes nothing, is stalled; and while a file can't be read, the receiver waits for this
+        // side.
+        if isSuspended && state.end == nil && !mayBeWhole || state.slowReads.isAny { state.patience.moved(at: .now) }
+        let next = min(state.patience.end, .now + state.slowReads.interval)
+        guard let failure = state.patience.failure(at: .now) else { return next }
         if state.end == nil {
           state.asksAgain = mayGoOn && mayAskAgain && mayBeWhole
           state.isStalled = !state.asksAgain
@@ -234,6 +252,15 @@ struct Delivery: Sendable {
     }
   }
 
+  /// The files whose disk has not answered for too long. Each fails for itself; the others go on.
+  private func unanswered(_ shared: Shared) -> [Reading] {
+    shared.state.withLock { state in
+      let hanging = state.slowReads.look(state.reading.compactMapValues { $0.since() }, at: .now)
+      state.unanswered.formUnion(hanging)
+      return hanging.compactMap { state.reading[$0] }
+    }
+  }
+
   // MARK: One file
 
   private func send(_ file: GatheredFile, _ shared: Shared) async {
@@ -242,7 +269,13 @@ struct Delivery: Sendable {
     }
     gathering.tell(renamed: file)
     let key = board.begin(file.path.readable, peer: TransferPeer(member.proven), total: file.size)
-    defer { board.end(key) }
+    defer {
+      board.end(key)
+      shared.state.withLock { state in
+        state.reading[key] = nil
+        state.unanswered.remove(key)
+      }
+    }
     let content: Content
     do throws(TransferFailure) {
       content = try await open(file, shared)
@@ -263,6 +296,11 @@ struct Delivery: Sendable {
         file.former.transferred.add(bytes: ended.moved)
         let rest = max(0, ended.total - ended.done)
         file.former.unconfirmed = seen.value.isLacked && rest <= CommandLineLimits.bytesAhead ? rest : nil
+      }
+      if shared.state.withLock({ $0.unanswered.contains(key) }) {
+        // Not the receiver's fault, nor that of the other files.
+        let message = "it could not be read in time: its disk has not answered for \(HumanFigures.seconds(patience))"
+        return failed(file, TransferFailure(word: "source-unreadable", message: message, exitCode: .localFile))
       }
       await ended(file, error, shared)
     }
@@ -315,6 +353,9 @@ struct Delivery: Sendable {
     let isFinishing = Mutex(false)
     defer { if isFinishing.withLock({ $0 }) { shared.state.withLock { $0.patience.finished() } } }
     let transfer = try await startSending(file, content, key, shared)
+    shared.state.withLock {
+      $0.reading[key] = Reading(since: { transfer.readingSince }, giveUp: { transfer.interrupt() })
+    }
     seen.change { $0.wasOffered = true }
     defer { seen.change { $0.isLacked = transfer.progress.isLacked } }
     let following = transfer.changes.follow { [board] compared in
@@ -366,7 +407,23 @@ struct Delivery: Sendable {
     resource.contentIdentity = content.clean?.identity
     resource.group.paths = file.group.compactMap { String(validating: $0.bytes, as: UTF8.self) }
     resource.group.keepsContent = !location.mayChangeFiles
-    return try await member.startSending(resource)
+    let opening = Task { [member, resource] () -> Result<OutgoingTransfer, PiconetError> in
+      do throws(PiconetError) {
+        return .success(try await member.startSending(resource))
+      } catch {
+        return .failure(error)
+      }
+    }
+    // It may have to wait for descriptors first.
+    let begun = ContinuousClock.now + CommandLineLimits.waitForDescriptors
+    shared.state.withLock {
+      $0.reading[key] = Reading(since: { .now < begun ? nil : begun }, giveUp: { opening.cancel() })
+    }
+    return try await withTaskCancellationHandler {
+      await opening.value
+    } onCancel: {
+      opening.cancel()
+    }.get()
   }
 
   /// A file did not arrive.
@@ -377,7 +434,8 @@ struct Delivery: Sendable {
     }
     shared.state.withLock { state in
       // Given up by `watch`, or ended with the link or a program.
-      if error.mayGoOn || state.end?.word == "timed-out" { state.unfinished += 1 }
+      let isInterrupted = error.code == .cancelled && error.blame == .us
+      if error.mayGoOn || isInterrupted || state.end?.word == "timed-out" { state.unfinished += 1 }
       if error.mayGoOn, !file.isURL, UInt64(clamping: file.size) > ReceivingDirectory.largestUnkeptSize {
         state.keepsPart = true
       }

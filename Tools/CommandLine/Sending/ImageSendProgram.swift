@@ -82,7 +82,8 @@ public struct ImageSendProgram: Sendable {
       let node = try await Node(configuration)
       await console.tellDamage(node)
       await run(node, gathering, contact, naming, code)
-      await node.stop()
+      // A read that hangs ends with the process.
+      _ = await node.stop(waitingForDisks: CommandLineLimits.readingAtEnd)
     } catch {
       let failure = TransferFailure(error, on: .sender)
       console.fail(failure.word, failure.message, failure.exitCode)
