@@ -3,21 +3,21 @@ import PiconetWire
 /// Decides which nodes may connect, and whether there is room for another link, association or member: in a group, for
 /// a member of the whole group. It only decides; the engine carries it out.
 struct Admission {
-  /// What becomes of a node that has said hello on a link.
+  /// What happens to a node that has said hello on a link.
   enum Verdict {
     case admitted
     /// Not known yet: one of our dials may still turn out to lead to this node.
     case undecided
-    /// It has answered where we look for another node.
+    /// It has answered at an address where we look for another node.
     case elsewhere(than: NodeID)
     /// It is refused, and its unused association ends.
     case turnedAway(Reason, unused: Association?)
   }
 
-  /// Whether there is room for another one.
+  /// Whether there is room for another link, association or member.
   enum Room {
     case free
-    /// There is, once this association has been ended in this way.
+    /// There is room once this association has been ended in this way.
     case after(Association, Ending)
     case none
 
@@ -32,7 +32,7 @@ struct Admission {
   /// Links of strangers that may turn out to be the peers we are dialling by address: neither admitted nor refused yet.
   private(set) var undecided: [Link] = []
   private var refusals = RefusalBudget()
-  /// The places of the group, if the session is one.
+  /// The places of the group; used only if the session is a group.
   private var places: GroupPlaces
   private var isShuttingDown = false
   /// Told of changes to what `nextDeadline` depends on.
@@ -46,7 +46,7 @@ struct Admission {
 
   private var isGroup: Bool { configuration.membership == .group }
 
-  /// When the first expectation of a peer ends, or something about places is due.
+  /// When the first expectation of a peer ends, or the next step about places is due.
   var nextDeadline: Instant? { [expected.nextDeadline, places.nextDeadline].compactMap { $0 }.min() }
 
   mutating func deadlineReached(at now: Instant) { expected.removeEnded(at: now) }
@@ -55,10 +55,10 @@ struct Admission {
 
   mutating func setOpen(_ isOpen: Bool) { self.isOpen = isOpen }
 
-  /// Whether a peer may dial us that is no member.
+  /// Returns whether a peer that is not a member may dial us.
   func expectsPeers(_ introduced: IntroducedNodes) -> Bool { !expected.isEmpty || introduced.entries.expectsNodes }
 
-  /// Whether a node may come to resume an association.
+  /// Returns whether a node may come to resume an association.
   func expectsMembers(_ associations: AssociationTable) -> Bool {
     !isShuttingDown && associations.contains(where: \.mayComeBack)
   }
@@ -77,22 +77,24 @@ struct Admission {
     turn.reply(id, .done)
   }
 
-  /// Nobody is expected any more, and nobody has to go for a place.
+  /// Forgets all expected peers. No member has to leave for a place any more.
   mutating func shutDown() {
     isShuttingDown = true
     expected = ExpectedPeers()
     places.removeAll()
   }
 
-  /// Whether the node may connect over this link. While we are open, any node may. Otherwise only a node that we have
-  /// dialled, are inviting or expect, one whose introduction the application has accepted, and one whose association
-  /// with us is in use.
+  /// Decides whether the node may connect over this link. While we are open, any node may. While we are closed, only
+  /// these nodes may:
+  /// - a node that we have dialled, are inviting or expect
+  /// - a node whose introduction the application has accepted
+  /// - a node whose association with us is in use
   func verdict(
     on remote: NodeID, _ hello: Hello, over link: Link, _ attempts: InvitationAttempts,
     _ surroundings: Surroundings, _ turn: Turn
   ) -> Verdict {
     let (associations, held) = (surroundings.associations, hello.held?.id)
-    // Our own hello, which no longer holds anything, would say that we have lost the association.
+    // Our own hello no longer holds any association: it would say that we have lost this one.
     if !link.isDialler, let reason = associations.farewell(to: remote, holding: held, at: turn.now) {
       return .turnedAway(reason, unused: nil)
     }
@@ -100,16 +102,17 @@ struct Admission {
     if association?.isUnused == false || admitsStranger(remote, over: link, attempts, surroundings, turn) {
       return link.searchedFor.flatMap { $0 == remote ? nil : .elsewhere(than: $0) } ?? .admitted
     }
-    // If two hidden nodes dial each other by address, the peer's link may come before ours has shown whose address it
-    // is.
+    // If two hidden nodes dial each other by address, the peer's link may come first. Our own dial has then not shown
+    // yet whose address it has reached.
     if attempts.isDiallingAnybody, !link.isDialler { return .undecided }
     // A peer that holds an association wants to resume it, and must learn that it is over.
     guard association == nil, held != nil else { return .turnedAway(.notAvailable, unused: association) }
     return .turnedAway(associations.reasonGone(remote, holding: held, at: turn.now), unused: nil)
   }
 
-  /// Whether this frame is allowed. An invitation over an unused association is, only while its node may connect: that
-  /// we were open or expected the node when the association began is not enough. All other frames are allowed.
+  /// Returns whether this frame is allowed. An invitation over an unused association is allowed only while its node may
+  /// connect. It is not enough that we were open, or expected the node, when the association began. All other frames
+  /// are allowed.
   func admitsInvitation(
     _ frame: InvitationFrame, by association: Association, over link: Link, _ attempts: InvitationAttempts,
     _ surroundings: Surroundings, _ turn: Turn
@@ -118,7 +121,7 @@ struct Admission {
       || admitsStranger(association.node, over: link, attempts, surroundings, turn)
   }
 
-  /// Whether a node that has no association with us may come in over this link.
+  /// Returns whether a node without an association with us may connect over this link.
   func admitsStranger(
     _ remote: NodeID, over link: Link, _ attempts: InvitationAttempts,
     _ surroundings: Surroundings, _ turn: Turn
@@ -130,14 +133,14 @@ struct Admission {
       || turn.introduced.entries.isAccepted(remote)
   }
 
-  /// Keeps the link until our dials have shown whose addresses they lead to, for as long as a handshake may take.
+  /// Keeps the link until our dials have shown which nodes they lead to, at most as long as a handshake may take.
   mutating func wait(_ link: Link) {
     // This pauses decoding.
     link.awaitTrust()
     undecided.append(link)
   }
 
-  /// Takes out the links that wait, in the order in which they came.
+  /// Takes out the waiting links, in the order in which they came.
   mutating func takeUndecided() -> [Link] {
     defer { undecided = [] }
     return undecided
@@ -149,16 +152,17 @@ struct Admission {
 
   // MARK: Links and associations
 
-  /// The link to end so that another handshake may begin; nil if there is room. Links that never get as far as an
-  /// association must not keep others out.
+  /// Returns the link to end so that another handshake may begin; nil if there is room. Links that never get as far as
+  /// an association must not keep others out.
   func handshakeGivingWay(_ links: LinkTable) -> (link: Link, ending: Ending)? {
     links.givingWay(limit: configuration.handshakeLimit).map {
       ($0, Ending(.limitExceeded, .us, "too many links in their handshake"))
     }
   }
 
-  /// Whether there is room for another association with this key. One key gets only so many, of which the oldest gives
-  /// way. In a full table a stranger's gives way, so that strangers don't keep others out.
+  /// Returns whether there is room for another association with this key. The number of associations of one key is
+  /// limited; beyond it, the oldest gives way. In a full table a stranger's association gives way, so that strangers
+  /// don't keep others out.
   func roomForAssociation(
     ofKey peer: PeerID, _ associations: AssociationTable, _ attempts: InvitationAttempts
   ) -> Room {
@@ -173,14 +177,15 @@ struct Admission {
 
   // MARK: Members
 
-  /// Whether this node needs a place of the group as a member. One that is in no group needs one of our session only.
+  /// Returns whether this node, as a member, needs a place of the group. A node outside any group needs only a place of
+  /// our session.
   private func takesGroupPlace(_ newcomer: NodeID, _ associations: AssociationTable) -> Bool {
     isGroup && associations[newcomer]?.isOfGroup != false
   }
 
   func isFull(_ associations: AssociationTable) -> Bool { associations.takenPlaces >= configuration.capacity }
 
-  /// Whether this node can become a member.
+  /// Returns whether this node can become a member.
   /// - Parameter isInviting: whether we are about to invite it.
   func hasRoom(
     forMember newcomer: NodeID, isInviting: Bool = false, _ associations: AssociationTable, _ turn: Turn
@@ -190,13 +195,13 @@ struct Admission {
       : hasOwnRoom(for: newcomer, associations, at: turn.now)
   }
 
-  /// Whether our own session has room for this node.
+  /// Returns whether our own session has room for this node.
   private func hasOwnRoom(for newcomer: NodeID, _ associations: AssociationTable, at now: Instant) -> Bool {
     !isFull(associations) || associations.givingWay(to: newcomer, configuration, now) != nil
   }
 
-  /// How an invitation of ours ends if there is no place; nil if there is one.
-  /// - Parameter newcomer: nil: an address where anybody may answer.
+  /// Returns how our invitation of this node ends if there is no place; nil if there is one.
+  /// - Parameter newcomer: the node to invite; nil for an address where any node may answer.
   func full(for newcomer: NodeID?, _ associations: AssociationTable, _ turn: Turn) -> Ending? {
     let isFull =
       isGroup
@@ -205,7 +210,8 @@ struct Admission {
     return isFull ? configuration.full : nil
   }
 
-  /// Why a node that a member introduces can't become a member; nil if it can. What a member has, others may have, too.
+  /// Returns why a node that a member introduces can't become a member; nil if it can. A node that one member has,
+  /// other members may have too.
   func full(forIntroduced subject: NodeID, _ associations: AssociationTable, _ turn: Turn) -> Ending? {
     let hasRoom =
       isGroup
@@ -214,13 +220,14 @@ struct Admission {
     return hasRoom ? nil : configuration.full
   }
 
-  /// Whether there is no place for the node of the association that waits for the driver's answer, before we invite it.
+  /// Returns whether there is no place for the node whose association waits for the driver's answer. Asked before we
+  /// invite the node.
   func isFull(awaiting id: CodeID, _ associations: AssociationTable, _ turn: Turn) -> Bool {
     guard isGroup else { return isFull(associations) }
     return associations.awaiting(id).map { !hasRoom(forMember: $0.node, isInviting: true, associations, turn) } ?? false
   }
 
-  /// Whether there is a place for this node. In a full session another member may have to give up its place.
+  /// Returns whether there is a place for this node. In a full session another member may have to give up its place.
   func room(forMember newcomer: NodeID, _ associations: AssociationTable, _ turn: Turn) -> Room {
     if takesGroupPlace(newcomer, associations) {
       return hasRoom(forMember: newcomer, associations, turn) ? .free : .none
@@ -232,7 +239,7 @@ struct Admission {
 
   // MARK: Places of the group
 
-  /// What a node is told of our group when it is invited or accepted; nil in a session of pairs.
+  /// Returns the view of our group that a node is told when we invite or accept it; nil in a session of pairs.
   func groupView(_ associations: AssociationTable) -> GroupView? {
     isGroup ? places.view(associations, reserved: true) : nil
   }
@@ -242,27 +249,27 @@ struct Admission {
     turn.placesChanged()
   }
 
-  /// An introduction of two members that the group has begun has ended.
-  /// - Parameter cause: what keeps them apart; nil: they are together.
+  /// Notes that an introduction of two members, which the group began, has ended.
+  /// - Parameter cause: what keeps the two apart; nil if they are connected.
   mutating func introduced(_ pair: Group.Pair, apartBy cause: PairsApart.Cause?, _ turn: Turn) {
     places.introduced(pair, apartBy: cause)
     turn.placesChanged()
   }
 
-  /// A member has told of a change of its group.
+  /// Notes that a member has told of a change of its group.
   mutating func viewChanged(of node: NodeID, _ turn: Turn) {
     places.viewChanged(of: node)
     turn.placesChanged()
   }
 
-  /// Takes note of changes of places.
+  /// Updates the places after a change.
   mutating func settlePlaces(_ associations: AssociationTable, _ turn: Turn) {
     guard turn.takePlacesChanged(), isGroup, !isShuttingDown else { return }
     places.changed(associations, at: turn.now)
   }
 
-  /// Tells members of changes of the group if it is time to.
-  /// - Returns: those to leave because there are more than places.
+  /// Tells members of changes of the group if it is time to do so.
+  /// - Returns: the members to leave because there are more members than places.
   mutating func takeParting(_ associations: AssociationTable, _ turn: Turn) -> [NodeID] {
     guard isGroup else { return [] }
     turn.placesChanged()

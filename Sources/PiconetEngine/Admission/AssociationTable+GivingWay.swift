@@ -3,11 +3,11 @@ import PiconetWire
 // MARK: - Members
 
 extension AssociationTable {
-  /// Places in the session that are taken or reserved, our own included.
+  /// Places in the session that are taken or reserved, including our own.
   var takenPlaces: Int { 1 + values.count { $0.isMember || $0.holdsPlace } }
 
-  /// Which member gives way to a newcomer in a full session, and why; nil if none has to. No member of our group does:
-  /// the others would still have it.
+  /// Returns the member that gives way to a newcomer in a full session, and why; nil if none has to. No member of our
+  /// group gives way: the other members would still have it.
   func givingWay(
     to newcomer: NodeID, _ configuration: EngineConfiguration, _ now: Instant
   ) -> (member: Association, why: String)? {
@@ -21,7 +21,7 @@ extension AssociationTable {
     return leastMoved(placed.filter { $0.judgement != .known }).map { ($0, "a known device takes its place") }
   }
 
-  /// The member that has been idle longest; nil if none has been for this long.
+  /// Returns the member that has been idle longest; nil if no member has been idle for `timeout`.
   private func idleMember(for timeout: Duration, _ now: Instant) -> Association? {
     let idle = values.filter { association in
       association.isMember && !association.isOfGroup && association.leaving == nil && association.hasNothingOpen
@@ -30,8 +30,10 @@ extension AssociationTable {
     return idle.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
   }
 
-  /// A little traffic now and then is enough not to be idle. So if one address or key holds a quarter of the places or
-  /// more, and at least two more than the newcomer's own, one of its strangers gives way. Nil if none holds that many.
+  /// Returns the stranger that gives way because its address or key holds too many places; nil if none holds too many.
+  /// A little traffic now and then is enough not to be idle. So an address or key gives up a stranger's place if it
+  /// holds at least a quarter of the places. It must also hold at least two more than the newcomer's own address or
+  /// key.
   private func crowdingMember(for newcomer: NodeID, capacity: Int) -> Association? {
     let placed = placed
     let ofHosts = Dictionary(grouping: placed, by: \.peer.traits.remoteHost).mapValues(\.count)
@@ -43,12 +45,12 @@ extension AssociationTable {
     return leastMoved(placed.filter { $0.judgement != .known && crowd($0) >= crowded })
   }
 
-  /// Associations that hold a place. A reserved place counts like a member's: otherwise a peer that is promised one and
-  /// never joins would keep it, and have other members put out for nothing.
+  /// Associations that hold a place. A reserved place counts like a member's. Otherwise a peer that is promised a place
+  /// and never joins would keep it, and other members would lose theirs for nothing.
   private var placed: [Association] { values.filter { ($0.isMember && $0.leaving == nil) || $0.holdsPlace } }
 
-  /// The association outside our group that has been idle longest. One that is not a member yet goes before any member,
-  /// unless we have invited it.
+  /// Returns the association outside our group that has been idle longest. A node that is not a member yet gives way
+  /// before any member, unless we have invited it.
   private func leastMoved(_ strangers: [Association]) -> Association? {
     let strangers = strangers.filter { !$0.isOfGroup }
     let pending = strangers.filter { !$0.isMember && $0.invitations.own == nil }
@@ -64,12 +66,12 @@ extension Association {
       && streams.incoming.isEmpty
   }
 
-  /// Whether every incoming resource waits for the peer's next bytes, and none for us.
+  /// Whether every incoming resource waits for the peer's next bytes, and no resource waits for us.
   fileprivate var isOwedWhatIsOpen: Bool {
     if transfers.incoming.isEmpty { return true }
-    // An offer may wait behind others of the same sender.
+    // An offer may wait behind others from the same sender.
     let begun = transfers.incoming.values.filter { $0.phase != .offered }
-    // A peer that can't be reached for the moment may come back and go on.
+    // A peer that can't be reached at the moment may come back and continue.
     return suspension == nil && !begun.isEmpty && begun.allSatisfy(\.waitsForSender)
   }
 }
@@ -77,15 +79,15 @@ extension Association {
 // MARK: - Strangers
 
 extension AssociationTable {
-  /// The oldest association of a key that has as many strangers as it may; nil if it has fewer.
+  /// Returns the oldest association of a key that has reached its limit of strangers; nil if the key has fewer.
   func beyondKey(_ peer: PeerID, _ attempts: borrowing InvitationAttempts) -> Association? {
     let ofKey = strangers(attempts).filter { $0.node.peer == peer }
     guard ofKey.count >= KeepingLimits.strangersOfKey else { return nil }
     return ofKey.min { ($0.begunAt, $0.node) < ($1.begunAt, $1.node) }
   }
 
-  /// The association that gives way to another when there are as many as there may be: an unused one, or else one whose
-  /// invitation waits, of the host that has most.
+  /// Returns the association that gives way to another when the table is full. An unused one goes first, or else one
+  /// whose invitation waits. Among these, the oldest of the host that has most goes.
   func strangerGivingWay(_ attempts: borrowing InvitationAttempts) -> Association? {
     let strangers = strangers(attempts)
     let idle = strangers.filter(\.isUnused)
@@ -94,7 +96,7 @@ extension AssociationTable {
     }
   }
 
-  /// Associations that only the remote side wants: not members, not being left, and not invited by us.
+  /// Associations that only the remote side wants: not with members, not being left, and not invited by us.
   private func strangers(_ attempts: borrowing InvitationAttempts) -> [Association] {
     var strangers: [Association] = []
     for association in values
@@ -108,7 +110,7 @@ extension AssociationTable {
 }
 
 extension KeepingLimits {
-  /// How many associations one key may have with us over several incarnations, members and nodes that we have invited
-  /// not counted.
+  /// The limit on associations that one key may have with us over several incarnations. Members and nodes that we have
+  /// invited don't count.
   static let strangersOfKey = 4
 }

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// The peers that may connect to this node while it is hidden, each until a deadline of its own.
+/// The peers that may connect to this node while it is hidden, each until its own deadline.
 public struct ExpectedPeers: Sendable {
   /// How many keys may be expected at once.
   public static let limit = 64
@@ -9,18 +9,18 @@ public struct ExpectedPeers: Sendable {
 
   private var deadlines: [PeerID: Instant] = [:]
 
-  /// Whether a peer may be expected for this long: more than 0 s, and at most 24 hours.
+  /// Returns whether a peer may be expected for this long: more than 0 s, and at most 24 hours.
   public static func isDuration(_ duration: Duration) -> Bool { duration > .zero && duration <= .seconds(86_400) }
 
   var isEmpty: Bool { deadlines.isEmpty }
 
-  /// Whether this key is expected now.
+  /// Returns whether this key is expected now.
   func contains(_ peer: PeerID, at now: Instant) -> Bool { deadlines[peer].map { now < $0 } ?? false }
 
   /// When the first expectation ends; nil if no peer is expected.
   var nextDeadline: Instant? { deadlines.values.min() }
 
-  /// Expects a key until `duration` has passed. If it is expected already, the new deadline replaces the old one.
+  /// Expects a key until `duration` has passed. If the key is expected already, the new deadline replaces the old one.
   /// - Throws: `limitExceeded` if the duration is not allowed, or if `limit` keys are expected already.
   mutating func expect(_ peer: PeerID, for duration: Duration, at now: Instant) throws(Ending) {
     guard Self.isDuration(duration) else { throw Ending(.limitExceeded, .us, Self.durationRule) }

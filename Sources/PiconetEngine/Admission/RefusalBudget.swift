@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Limits how many refused peers are reported: eight at once, then one every ten seconds, however many come and with
-/// however many keys.
+/// Rate limiter for reports of refused peers: eight at once, then one every ten seconds. It applies to all keys
+/// together.
 struct RefusalBudget: Sendable {
   private var reports = Allowance(burst: 8, interval: .seconds(10))
   private var suppressed = 0
@@ -13,7 +13,7 @@ struct RefusalBudget: Sendable {
   }
 
   /// Counts a refusal.
-  /// - Returns: how many refusals have gone unreported since the last report; nil if this one goes unreported, too.
+  /// - Returns: how many refusals have gone unreported since the last report; nil if this one goes unreported too.
   mutating func take(at now: Instant) -> Int? {
     guard reports.take(at: now) else {
       suppressed += 1

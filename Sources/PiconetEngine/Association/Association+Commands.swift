@@ -11,7 +11,7 @@ enum PeerCommand {
 }
 
 extension Association {
-  /// - Parameter view: as for `negotiate`.
+  /// - Parameter view: see `negotiate`.
   /// - Returns: what is left for the engine to do; nil if nothing is.
   func take(_ command: PeerCommand, _ id: CommandID, _ view: GroupView?, _ turn: Turn) -> MembershipRequest? {
     switch command {
@@ -26,7 +26,7 @@ extension Association {
     return nil
   }
 
-  /// Pings over the link that leads to the member now.
+  /// Sends a ping over the link that leads to the member now.
   private func ping(by caller: Caller<ResultKind.RoundTrip>, _ timeout: Duration, _ turn: Turn) {
     guard isMember else { return turn.reply(caller, .failed(Self.notConnected)) }
     guard let activeLink else {
@@ -35,7 +35,7 @@ extension Association {
     activeLink.ping(by: caller, timeout, turn)
   }
 
-  /// Answers a command about a peer with which there is no association.
+  /// Answers a command about a peer that has no association with us.
   static func refuse(_ command: PeerCommand, _ id: CommandID, _ turn: Turn) {
     switch command {
     case .answerInvitation, .showCode: turn.reply(id, .failed(Invitations.noInvitation))
@@ -47,6 +47,6 @@ extension Association {
     }
   }
 
-  /// How a command fails that works only with a member.
+  /// How a command that works only with a member fails.
   static let notConnected = Ending(.noSuchAssociation, .us, "not connected to this peer")
 }

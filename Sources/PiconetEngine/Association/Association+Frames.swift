@@ -114,13 +114,13 @@ extension Association {
     }
   }
 
-  /// Counts bytes that the kernel has taken, of whatever kind.
+  /// Counts bytes that the kernel has taken, of all kinds.
   func count(sentBytes count: Int) { counts.sent(bytes: count) }
 
   /// Counts a frame that the link itself sends.
   func count(sent frame: Frame) { counts.sent(frame) }
 
-  /// Counts bytes that have come over the link, of whatever kind.
+  /// Counts bytes that have come over the link, of all kinds.
   func count(receivedBytes count: Int) { counts.received(bytes: count) }
 
   /// Counts a frame from the remote side, before it is handled.
@@ -130,10 +130,10 @@ extension Association {
   }
 
   /// Queues a control frame on the active link. A sequenced frame is counted, and kept until it is acknowledged.
-  /// Without a link any other frame is dropped: what it says is stated again on the next link.
+  /// Without a link any other frame is dropped: the next link states its content again.
   func send(_ frame: Frame, _ turn: Turn) {
     if isOver { return }
-    // Human-readable details are the first thing to be left out.
+    // Human-readable details are dropped first.
     let encoded = FrameEncoder.encode(isCrowded ? frame.withoutDetail : frame)
     if frame.isSequenced {
       sequenced.append(control: encoded[...])
@@ -142,7 +142,7 @@ extension Association {
     counts.sent(frame)
     guard let link = activeLink else { return }
     if sequenced.isResending {
-      // What is sent again goes first.
+      // Frames that are sent again go first.
       sequenced.appendBehindBacklog(encoded)
       if sequenced.waitingCount > controlLimit { turn.addCrowded(node) }
     } else {

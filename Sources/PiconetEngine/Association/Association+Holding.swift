@@ -1,6 +1,6 @@
 import PiconetWire
 
-// What peers make an engine hold, for tests that flood it.
+// What peers make an engine hold, for tests that flood the engine.
 
 /// What one association holds.
 struct AssociationHolding {
@@ -9,7 +9,7 @@ struct AssociationHolding {
   let streams: Int
   let tunnels: Int
   let queuedBytes: Int
-  /// Until it is acknowledged.
+  /// Bytes kept until the remote side acknowledges them.
   let keptBytes: Int
   let retainedBytes: Int
 }
@@ -27,7 +27,7 @@ extension Association {
     let offers = transfers.incoming.values.map { transfer in
       Self.transferCost + transfer.offer.name.count + transfer.offer.metadata.count + transfer.offer.identity.count
     }
-    // What is sent again are slices of what is kept.
+    // The frames that are sent again are slices of the kept ones.
     let kept =
       sequenced.unacknowledged.byteCount + sequenced.waitingCount + inbox.bufferedCount
       + incomingChannels.bufferedCount
@@ -35,7 +35,7 @@ extension Association {
       + invitations.unansweredCount * 16 + offers.reduce(0, +) + 8 * (groupView?.members.count ?? 0)
   }
 
-  /// Roughly what the tables hold for an open stream or transfer.
+  /// Roughly the bytes that the tables hold for an open stream or transfer.
   private static let streamCost = 128
   private static let transferCost = 256
 }

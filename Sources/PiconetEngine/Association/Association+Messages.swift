@@ -4,7 +4,7 @@ import PiconetWire
 extension Association {
   // MARK: Out
 
-  /// - Returns: false if the association takes no such message, or no more because it ends.
+  /// - Returns: false if the association does not take this message, or takes no more because it ends.
   func queue(_ message: Bytes, _ mode: DeliveryMode, in channel: MessageChannel, _ turn: Turn) -> Bool {
     guard takes(message, in: channel) else { return false }
     switch mode {
@@ -18,12 +18,13 @@ extension Association {
     return true
   }
 
-  /// Whether the message may be queued: sent to a member that we are not leaving, within the limit of both sides.
+  /// Returns whether the message may be queued: sent to a member that we are not leaving, within the limit of both
+  /// sides.
   private func takes(_ message: Bytes, in channel: MessageChannel) -> Bool {
     isMember && leaving == nil && message.count <= peer.messageLimit && channel.number < outgoingChannels.limit
   }
 
-  /// The application has taken messages of this cost.
+  /// Grows the credit after the application has taken messages of this cost.
   func messagesConsumed(_ cost: Int, in channel: MessageChannel, _ turn: Turn) {
     let limit = configuration.messageLimit
     let isCreditDue =
@@ -35,14 +36,14 @@ extension Association {
 
   // MARK: In
 
-  /// Counts a message in channel 0 and takes it: the short way for the most frequent frame.
+  /// Counts a message in channel 0 and takes it. This is the fast path for the most frequent frame.
   func receivedCounted(message bytes: Bytes, _ turn: Turn) throws(Breach) {
     counts.receivedMessage(bytes.count)
     if sequenced.countReceived(bulk: bytes.count) { turn.flush(link) }
     try receivedMessage(bytes, turn)
   }
 
-  /// A whole message, or the last fragment of one.
+  /// Takes a whole message, or the last fragment of one.
   func receivedMessage(_ bytes: Bytes, _ turn: Turn) throws(Breach) {
     guard isMember else { return try checkIsDropped() }
     do throws(InboxBreach) {

@@ -2,7 +2,7 @@ import PiconetWire
 
 /// Removing one member at the request of another.
 extension Association {
-  /// Whether the last link with it was over a relay, and is gone.
+  /// Whether the last link with the member was over a relay, and is gone.
   var hasLostRelay: Bool { suspension != nil && addresses.lastKind == .relay }
 
   /// Asks the member to disconnect another one.
@@ -16,7 +16,7 @@ extension Association {
     if capabilities.contains(.removal) { send(.removed(by: member), turn) }
   }
 
-  /// The member asks us to disconnect another one.
+  /// Handles the member's request that we disconnect another member.
   /// - Returns: the member to remove; nil if the request does not count.
   func receivedRemoval(of subject: NodeID, _ turn: Turn) throws(Breach) -> NodeID? {
     guard try speaksAsMember() else { return nil }

@@ -1,17 +1,16 @@
 import PiconetWire
 
-/// Frames on their way out: control before messages before streams before bulk, never more than the driver's window
-/// holds.
+/// Outgoing frames: control before messages before streams before bulk, never more than the driver's window holds.
 extension Association {
   func transmit(on link: Link, _ turn: Turn) {
-    // While the remote side takes nothing, control frames wait here, where they are counted: it may be the remote side
-    // itself that keeps asking for more of them.
+    // While the remote side takes nothing, control frames wait here, where they are counted. The remote side itself may
+    // be what keeps asking for more of them.
     var room = link.transmitWindow - link.outstanding
     guard room > 0 else { return transmitUnreliable(on: link, turn) }
     let waiting = self.waiting
     var bytes: [UInt8] = []
-    // An acknowledgement goes before frames that want answers: the remote side then knows which of its own have come.
-    // But nothing goes before `associated`.
+    // An acknowledgement goes before frames that want answers: the remote side then knows which of its own frames have
+    // come. But nothing goes before `associated`.
     let isFirst = !link.hasCarried
     if waiting.contains(.acknowledgement), !isFirst { sequenced.appendAcknowledgement(into: &bytes) }
     link.takeControl(into: &bytes)
@@ -43,11 +42,11 @@ extension Association {
     if waiting.contains(.goodbye) { leaveWhenSent(on: link, turn) }
   }
 
-  /// The least room that tunnels get: a frame of the smallest limit, with its header.
+  /// The smallest room that tunnels get: a frame of the smallest limit, with its header.
   private static let leastTunnelShare = WireLimits.smallestFrame + 16
 
-  /// Messages, then tunnels and streams.
-  /// - Returns: bytes of their frames.
+  /// Writes messages, then tunnels and streams.
+  /// - Returns: how many bytes of their frames were written.
   private func transmitLanes(
     _ waiting: WaitingTraffic, on link: Link, room: Int, into bytes: inout [UInt8], _ turn: Turn
   ) -> Int {
@@ -74,7 +73,7 @@ extension Association {
     return bytes.count - start
   }
 
-  /// - Returns: how many frames.
+  /// - Returns: how many frames were written.
   private func transmitMessages(on link: Link, room: Int, into bytes: inout [UInt8], _ turn: Turn) -> UInt64 {
     let start = bytes.count
     guard !outgoingChannels.isEmpty else {
@@ -93,7 +92,7 @@ extension Association {
     return framed.frames
   }
 
-  /// - Returns: how many frames.
+  /// - Returns: how many frames were written.
   private func transmitStreams(on link: Link, room: Int, into bytes: inout [UInt8], _ turn: Turn) -> UInt64 {
     let start = bytes.count
     bytes.reserveCapacity(start + min(room, streams.queuedCount + 1024))
@@ -103,7 +102,7 @@ extension Association {
     return framed.frames
   }
 
-  /// Sends `leave` once everything before it is on its way. The remote side closes the link when it has it.
+  /// Sends `leave` once everything before it is on its way. The remote side closes the link when it receives `leave`.
   private func leaveWhenSent(on link: Link, _ turn: Turn) {
     guard let leaving, outbox.isEmpty, outgoingChannels.isEmpty, !streams.hasUnsentEnds,
       leaving.reason != .shuttingDown || !tunnels.hasOwn

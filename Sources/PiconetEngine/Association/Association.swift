@@ -1,18 +1,18 @@
 import PiconetWire
 
-/// What two nodes share while they are connected: sequence numbers, credit, membership, what waits to be sent. It
-/// belongs to one engine, and is an object for the reason given at `Link`.
+/// What two nodes share while connected: sequence numbers, credit, membership, what waits to be sent. It belongs to one
+/// engine. It is an object for the reason given at `Link`.
 ///
 /// Fields on the path of every message skip the exclusivity check (78 instructions each). That is safe: one engine owns
-/// them and hands over one fact at a time, and their methods can't reach the association again.
+/// them and passes on one fact at a time, and their methods can't reach the association again.
 final class Association {
   let id: AssociationID
   let node: NodeID
-  /// The active link, or the one on which the association is to go on; nil while there is none.
+  /// The active link, or the link on which the association is about to resume; nil while there is no such link.
   private(set) var link: Link? { didSet { watch.changed() } }
-  /// The settings it began with. The disconnect timeout may have changed since.
+  /// The settings at the beginning of the association. The disconnect timeout may have changed since.
   let configuration: EngineConfiguration
-  /// Whether it has ended, and was removed from every table.
+  /// Whether the association has ended and was removed from every table.
   private(set) var isOver = false
   private(set) var peer: ProvenPeer
   let begunAt: Instant
@@ -28,27 +28,27 @@ final class Association {
   @exclusivity(unchecked) var sequenced: SequencedFrames
   /// Whether both sides can resume, so that the association outlives its links.
   let isDurable: Bool
-  /// Whether the remote side has named it in the hello of a link over which it went.
+  /// Whether the remote side has named the association in the hello of a link that carried it.
   private(set) var isNamedThere: Bool
   /// Set while there is no link.
   private(set) var suspension: Suspension? { didSet { watch.changed() } }
   /// How long a suspension may last, counted from when the remote side was last heard.
   private(set) var disconnectTimeout: Duration { didSet { watch.changed() } }
-  /// The search for another link: because there is none, or for a better one. Only `Association+Search` changes it.
+  /// The search for a link, if there is no link or a better one is wanted. Only `Association+Search` changes it.
   var search: LinkSearch? { didSet { watch.changed() } }
   private(set) var addresses: PeerAddresses { didSet { watch.changed() } }
   private(set) var group = GroupStanding()
   /// Whether the remote side was told of ports on which we listen.
   private(set) var hasToldPorts = false
-  /// Whether the association has resumed over another link: from then on chunks may begin anywhere that a `position`
-  /// says.
+  /// Whether the association has resumed over another link. From then on chunks may begin at any offset that a
+  /// `position` states.
   private(set) var hasResumed = false
 
   // Membership.
   private(set) var isMember = false { didSet { watch.changed() } }
   /// The number of its membership in this run (`Turn.membershipCount`); 0 if it is not a member.
   private(set) var membershipNumber: UInt64 = 0
-  /// Since when it has been a member; nil if it is none.
+  /// When the peer became a member; nil if it is not a member.
   private(set) var memberSince: Instant?
   /// The invitations that may lead to membership. Only `negotiate` changes them.
   private(set) var invitations: Invitations
@@ -61,7 +61,7 @@ final class Association {
   @exclusivity(unchecked) private(set) var leaving: Leaving? { didSet { watch.changed() } }
   /// The member that asked for our removal, according to the remote side.
   private(set) var removedBy: NodeID?
-  /// What is left to either side of frames that neither credit nor an answer bounds.
+  /// What the remote side may still send of frames that neither credit nor an answer bounds.
   private var allowances = WordAllowances()
   /// What the remote side can do beyond its version.
   let capabilities: Capabilities
@@ -111,8 +111,8 @@ final class Association {
       messageLimit: messageLimit, unreliableLimit: min(messageLimit, frameLimit - UnreliableTraffic.numberCount))
     peer.greeting = hello.greeting
     peer.channelLimit = Int(clamping: hello.limits.channels)
-    // Our windows are made for frames of our own limit: a longer one, legal for the remote side, might never fit into
-    // them.
+    // Our windows are sized for frames of our own limit. A longer frame, legal for the remote side, might never fit
+    // into them.
     var limits = hello.limits
     limits.frame = min(limits.frame, UInt64(configuration.frameLimit))
     self.limits = limits
@@ -141,21 +141,21 @@ final class Association {
     keeping = KeepingLimits(configuration)
   }
 
-  /// The active link; nil while there is none.
+  /// The active link; nil while no link is active.
   var activeLink: Link? { link?.association === self ? link : nil }
 
-  /// Whether frames that only a member may send are dropped instead of breaking a rule: the remote side may believe
-  /// that it is a member, by an invitation that we had withdrawn, and we are leaving it.
+  /// Whether frames that only a member may send are dropped instead of breaking a rule. The remote side may believe
+  /// that it is a member, because of an invitation that we had withdrawn. In that case we are leaving it.
   var dropsMemberFrames: Bool { !isMember && leaving != nil }
 
   /// The longest frame body that we may send.
   var frameLimit: Int { Int(clamping: min(limits.frame, UInt64(WireLimits.largestFrame))) }
 
-  /// Whether a place is reserved for the peer: one side has accepted and waits for the other, and there must be a place
-  /// once both have.
+  /// Whether a place is reserved for the peer. One side has accepted and waits for the other, and there must be a place
+  /// once both have accepted.
   var holdsPlace: Bool { !isMember && leaving == nil && invitations.holdsPlace }
 
-  /// Grows with the sequenced frames, unreliable messages and chunks that come.
+  /// A count that grows with incoming sequenced frames, unreliable messages and chunks.
   var movedCount: UInt64 { sequenced.received &+ unreliable.counts.received &+ transfers.chunkCount }
 
   // MARK: Time
@@ -163,13 +163,14 @@ final class Association {
   /// Whether the peer is not a member and no invitation waits for an answer.
   var isIdle: Bool { !isMember && invitations.isIdle }
 
-  /// Whether it is idle, and we are neither leaving it nor about to invite it.
+  /// Whether it is idle, and we are neither leaving the peer nor about to invite it.
   var isUnused: Bool { isIdle && leaving == nil && invitations.own == nil }
 
   /// Whether the remote side may dial us to resume the association.
   var mayComeBack: Bool { isDurable && disconnectTimeout > .zero && !isUnused }
 
-  /// When something is due if nothing happens before. It depends on nothing that a message changes.
+  /// Returns the time at which something is due if nothing happens before. It depends on nothing that a message
+  /// changes.
   func nextDeadline(_ surroundings: Surroundings) -> Instant? {
     var next = suspensionDeadline(surroundings)
     func consider(_ instant: Instant?) {
@@ -187,7 +188,7 @@ final class Association {
 
 extension Association {
   /// Does what is due now.
-  /// - Returns: why the association ends; nil where it does not.
+  /// - Returns: why the association ends; nil if it continues.
   func deadlineReached(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
     if let held = transfers.pausesHeldUntil, held <= turn.now { sendPauses(turn) }
     if let look = transfers.storeLook, look <= turn.now { tellStoresAtWork(turn) }
@@ -209,8 +210,8 @@ extension Association {
 
 extension Association {
   /// Passes a fact to the invitations between the two nodes, and carries out the steps that concern this association.
-  /// - Parameter view: what the remote side is told of our group before a frame about a place; nil in a session of
-  ///   pairs.
+  /// - Parameter view: the view of our group that the remote side is told before a frame about a place; nil in a
+  ///   session of pairs.
   /// - Returns: what is left for the engine to do; nil if nothing is.
   func negotiate(_ fact: InvitationFact, _ view: GroupView?, _ turn: Turn) -> MembershipRequest? {
     let (steps, request) = invitations.handle(fact, remote(turn), turn)
@@ -218,8 +219,8 @@ extension Association {
     return request
   }
 
-  /// Passes an end to the invitations between the two nodes, and carries out its steps. Nothing is left for the engine
-  /// to do, and no end speaks of a place.
+  /// Passes an end to the invitations between the two nodes, and carries out its steps. An end leaves nothing for the
+  /// engine to do, and does not concern a place.
   private func negotiate(_ end: InvitationEnd, _ turn: Turn) {
     carryOut(invitations.handle(end, remote(turn), turn), nil, turn)
   }
@@ -238,14 +239,14 @@ extension Association {
     return request
   }
 
-  /// The link of a comparison is gone, or it is over: that leaves nothing to the engine.
+  /// Ends a comparison whose link is lost or that is over. Nothing is left for the engine to do.
   private func endComparison(_ fact: ComparisonFact, _ turn: Turn) {
     if !comparisons.isIdle { _ = compare(fact, turn) }
   }
 
-  /// What invitations need to know about the remote side.
+  /// Returns what invitations need to know about the remote side.
   private func remote(_ turn: Turn) -> Invitations.Remote {
-    // A node that a member has introduced and the application has accepted counts as known: no code, no question.
+    // A node that a member has introduced and the application has accepted counts as known: no code and no prompt.
     let introduction = turn.introduced.entries[node]
     let isAccepted = introduction?.isAccepted == true
     return Invitations.Remote(
@@ -290,9 +291,9 @@ extension Association {
 // MARK: - The group
 
 extension Association {
-  /// Tells the remote side of our group, unless it knows.
+  /// Tells the remote side of our group, unless it knows the view already.
   func tell(_ view: GroupView, _ turn: Turn) {
-    // One that is no member and acknowledges nothing is told no more.
+    // A remote side that is not a member and acknowledges nothing is told no more.
     guard isOfGroup, group.toldView != view,
       isMember || sequenced.unacknowledged.byteCount < KeepingLimits.strangerControl
     else { return }
@@ -300,21 +301,21 @@ extension Association {
     send(.groupView(view), turn)
   }
 
-  /// The remote side tells of its group.
-  /// - Returns: whether that is news.
+  /// Takes the remote side's view of its group.
+  /// - Returns: whether the view is news.
   func received(_ view: GroupView) -> Bool { isOfGroup && group.received(view) }
 
-  /// It has become a member, with this rank unless it says another one.
+  /// Notes that the peer has become a member, with this rank unless it states another one.
   func admitted(rank: UInt64) { group.admitted(rank: rank) }
 }
 
 // MARK: - What no credit bounds
 
 extension Association {
-  /// Counts a word about another member as one that comes to nothing.
+  /// Counts a word about another member as one without effect.
   func countMemberWord(_ turn: Turn) throws(Breach) { try allowances.countMemberWord(at: turn.now) }
 
-  /// The last word about another member came to something after all, and does not count.
+  /// Takes back the count of the last word about another member, which had an effect after all.
   func giveBackMemberWord() { allowances.giveBackMemberWord() }
 
   /// Counts a frame from the remote side, before it is handled.
@@ -328,15 +329,15 @@ extension Association {
     }
   }
 
-  /// Counts an offer of our own: the remote side may pause it, too.
+  /// Counts an offer of our own: the remote side may pause it.
   func countOffer() { allowances.countBeginning() }
 }
 
 // MARK: - The end
 
 extension Association {
-  /// Begins to leave: from here on nothing new begins, transfers and streams end, and the goodbye goes when the
-  /// messages before it have gone.
+  /// Begins to leave. From now on nothing new begins, and transfers and streams end. The goodbye goes out after the
+  /// messages before it.
   func beginLeaving(_ ending: Ending, command: CommandID? = nil, _ turn: Turn) {
     let timeout =
       ending.reason == .removed ? min(configuration.leaveTimeout, Removals.leaveTimeout) : configuration.leaveTimeout
@@ -347,9 +348,9 @@ extension Association {
     endTraffic(Ending(ending.reason, ending.blame), turn)
   }
 
-  /// Leaves because we want to. The command is answered at the end.
-  /// - Returns: false if there is no link to say so on. The remote side learns it when it finds us, or gives up after
-  ///   its timeout.
+  /// Leaves at our own wish. The command is answered at the end.
+  /// - Returns: false if there is no link to send the goodbye on. The remote side learns of it when it reaches us
+  ///   again, or gives up after its timeout.
   func leave(_ ending: Ending, command: CommandID?, _ turn: Turn) -> Bool {
     if suspension != nil { return false }
     beginLeaving(ending, command: command, turn)
@@ -357,14 +358,14 @@ extension Association {
     return true
   }
 
-  /// The leave frame has been sent.
+  /// Notes that the leave frame has been sent.
   func leavingIsTold() {
     guard var leaving else { return }
     leaving.isTold = true
     self.leaving = leaving
   }
 
-  /// The remote side is about to leave because another member has asked for our removal.
+  /// Notes that the remote side is about to leave because another member has asked for our removal.
   func receivedRemoved(_ member: NodeID, _ turn: Turn) throws(Breach) {
     guard try speaksAsMember() else { return }
     try countMemberWord(turn)
@@ -377,11 +378,11 @@ extension Association {
     refuseTransfers(ending, turn)
     resetStreams(ending, turn)
     stopStreams(ending, turn)
-    // When we shut down, links of ours inside tunnels must end first: only relayed tunnels are closed now.
+    // When we shut down, our own links inside tunnels must end first. So only relayed tunnels are closed now.
     closeTunnels(ending, turn) { ending.reason != .shuttingDown || $0.isRelayed }
   }
 
-  /// Ends everything that the association carried, after it was removed from every table.
+  /// Ends everything that the association carried. It has been removed from every table before.
   func end(_ ending: Ending, _ turn: Turn) {
     isOver = true
     turn.placesChanged()
@@ -402,15 +403,16 @@ extension Association {
   /// How an association ends here when the remote side no longer has it.
   static let lostByPeer = Ending(.linkFailed, .link, "the other side lost the connection")
 
-  /// Takes the `associated` that answers a new association. The one for a resumed association comes before the link is
-  /// active.
-  /// - Parameter node: our own node. It has sent `associate` only if it is the smaller one.
+  /// Takes the `associated` that answers a new association. For a resumed association, `associated` comes before the
+  /// link is active.
+  /// - Parameter node: our own node. It has sent `associate` only if its id is the smaller one.
   func receivedAssociated(_ count: UInt64, at node: NodeID) throws(Breach) {
     guard node < self.node, remoteBegun == nil else { throw Breach("associated twice, or without an associate") }
     remoteBegun = count
   }
 
-  /// The remote side has confirmed that it resumes this association, of which it has received this many frames.
+  /// Notes that the remote side has confirmed that it resumes this association, and has received this many frames of
+  /// it.
   func confirmed(begun count: UInt64, _ received: UInt64, on link: Link) {
     remoteBegun = count
     if received == 0, let limits = link.hello?.limits { agree(on: link, limits) }
@@ -419,7 +421,7 @@ extension Association {
   /// Notes that something other than a heartbeat was sent or received.
   func moved(_ now: Instant) { lastMoved = now }
 
-  /// Puts another link in the place of the association's own, which no longer counts.
+  /// Replaces the association's link by another one. The previous link no longer counts.
   /// - Returns: the previous link; nil if there was none, or if it is the same.
   func take(_ link: Link) -> Link? {
     defer { self.link = link }
@@ -427,8 +429,8 @@ extension Association {
   }
 
   /// Reconciles the limits of two links. The remote side has received nothing yet, and may have begun with the hellos
-  /// of this link rather than with those of the link on which we began: we accept what either pair allows, and send no
-  /// more than both allow.
+  /// of this link instead of those of our first link. We accept what either pair allows, and send no more than both
+  /// allow.
   private func agree(on link: Link, _ limits: PeerLimits) {
     let window = UInt64(configuration.firstStreamWindow(on: link.opening.traits))
     streams.agree(outgoingWindow: limits.streamWindow, incomingWindow: window)
@@ -437,24 +439,24 @@ extension Association {
     if !isMember { outbox.restrict(to: limits.messageWindow) }
   }
 
-  /// Whether the association goes on after its link has ended in this way.
+  /// Returns whether the association continues after its link has ended in this way.
   private func outlives(_ ending: Ending) -> Bool {
     guard isDurable, disconnectTimeout > .zero else { return false }
-    // It learns of its removal when it comes back.
+    // The peer learns of its removal when it comes back.
     if leaving?.reason == .removed { return false }
     // After a goodbye we wait for the remote side to close the link.
     return leaving?.isTold != true || ending.blame != .peer
   }
 
-  /// The remote side may have lost the link that we take for alive: we ask for a sign of life on it, and another one
-  /// waits for that.
+  /// Asks for a sign of life on the association's own link, while the other link waits. The remote side may have lost
+  /// the link that we take for alive.
   func probe(for link: Link, _ turn: Turn) {
     guard let current = self.link, current.phase == .active else { return }
     let time = min(.seconds(1), configuration.silence(isDurable: true) / 8)
     link.waitForSign(of: current, until: turn.now + time, turn)
   }
 
-  /// Drops what is under way on the link: it is sent again on the next one, or stated again.
+  /// Drops what is under way on the link. The next link sends it or states it again.
   func detach(_ turn: Turn) {
     negotiate(.linkLost, turn)
     endComparison(.linkLost, turn)
@@ -464,9 +466,9 @@ extension Association {
     transfers.lostLink()
   }
 
-  /// The association has lost its link.
-  /// - Parameter mayGoOn: whether it may go on without a link until there is another one.
-  /// - Returns: whether it goes on, suspended.
+  /// Handles the loss of the link.
+  /// - Parameter mayGoOn: whether the association may continue without a link until there is another one.
+  /// - Returns: whether it continues, suspended.
   func lost(_ former: Link, _ cause: Ending, mayGoOn: Bool, _ turn: Turn) -> Bool {
     link = nil
     guard mayGoOn, outlives(cause) else { return false }
@@ -482,7 +484,8 @@ extension Association {
   }
 
   /// Resumes over another link. The remote side has received this many of our frames.
-  /// - Parameter addresses: where an attempt of ours to invite the peer dialled that link; empty if none did.
+  /// - Parameter addresses: the addresses at which our attempt to invite the peer dialled that link; empty if there was
+  ///   no such dial.
   func resume(
     on link: Link, remoteHas received: UInt64, dialled addresses: [TransportAddress], _ surroundings: Surroundings,
     _ turn: Turn
@@ -521,27 +524,27 @@ extension Association {
 
   func setDisconnectTimeout(_ timeout: Duration) { disconnectTimeout = timeout }
 
-  /// The process has not run for a while, so the search for another link has its whole time again.
+  /// Restarts the time for the search for another link, because the process has not run for a while.
   func awoke(_ now: Instant) { suspension?.lastHeard = now }
 
   // MARK: Addresses
 
-  /// Notes addresses at which we have dialled the peer, if that has led to a link, ours or the peer's.
+  /// Notes addresses at which we have dialled the peer if a link came of it, opened by us or by the peer.
   func dialled(at addresses: [TransportAddress]) { self.addresses.dialled(at: addresses) }
 
-  /// A member has introduced the peer to us.
+  /// Notes that a member has introduced the peer to us.
   func introduced(by member: NodeID) { addresses.broughtTogether(by: member) }
 
-  /// The remote side was told on which ports we listen.
+  /// Notes that the remote side was told on which ports we listen.
   func toldPorts(_ ports: [ListeningPort]) { hasToldPorts = !ports.isEmpty }
 
-  /// Members that have introduced the peer say that it is there: a better link may lead to it.
+  /// Notes hints by members that have introduced the peer: a better link may lead to it.
   func told(_ hints: AddressHints, _ surroundings: Surroundings, _ turn: Turn) {
     addresses.told(hints)
     lookForBetter(surroundings, turn)
   }
 
-  /// Only a member's ports are noted: a stranger must not make us dial.
+  /// Notes the ports of a member. A stranger's ports are ignored: a stranger must not make us dial.
   /// - Returns: what is left for the engine to do; nil if nothing is.
   func receivedListening(_ ports: [ListeningPort]) -> FrameRequest? {
     guard isMember else { return nil }

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// The associations of this node, what is remembered of former ones, and questions that concern all of them.
+/// The associations of this node, the memory of former ones, and queries that concern all of them.
 struct AssociationTable {
   private var associations: InlineFirstDictionary<NodeID, Association> = [:]
   private var farewells = Farewells()
@@ -20,10 +20,10 @@ struct AssociationTable {
   /// In the order of their nodes.
   var inOrder: [Association] { associations.values.sorted { $0.node < $1.node } }
 
-  // MARK: The beginning and the end
+  // MARK: Beginning and end
 
   /// Begins an association on this link, whose handshake is complete.
-  /// - Parameter id: by which the smaller node has named it; nil where that is us.
+  /// - Parameter id: the id that the smaller node has given the association; nil if we are the smaller node.
   mutating func begin(
     _ id: AssociationID?, on link: Link, _ configuration: EngineConfiguration, _ watch: DeadlineWatch, _ turn: Turn
   ) -> Association? {
@@ -43,8 +43,8 @@ struct AssociationTable {
     begun.increment(association.node.peer)
   }
 
-  /// The end of an association, which has no link any more.
-  /// - Parameter isRemembered: whether its node may be told why it is over if it tries to resume it.
+  /// Concludes an association that has no link any more.
+  /// - Parameter isRemembered: whether its node may be told why it is over if the node tries to resume it.
   /// - Returns: how the association has ended for us.
   mutating func conclude(
     _ association: Association, _ ending: Ending, isRemembered: Bool, _ turn: Turn
@@ -58,26 +58,26 @@ struct AssociationTable {
     return ending
   }
 
-  // MARK: Those that were
+  // MARK: Former associations
 
-  /// How many associations were begun with a peer.
+  /// Returns how many associations were begun with a peer.
   func begunCount(with peer: PeerID) -> UInt64 { begun[peer] }
 
-  /// How many associations were begun with the peer of this link, as our hello says it. The link may look for one node
-  /// of a key while we have an association with another node of that key: if the latter answers, our count must not
-  /// tell it that we have lost the association.
+  /// Returns the number of associations begun with the peer of this link, as our hello states it. The link may look for
+  /// one node of a key while we have an association with another node of that key. If the latter answers, our count
+  /// must not tell it that we have lost the association.
   func begunCount(statedOn link: Link) -> UInt64 {
     let looksPast = link.searchedFor.map { hasOther(than: $0) } ?? false
     return looksPast ? 0 : begun[link.opening.peer]
   }
 
-  /// Why the association that a node still holds is over; nil if nothing is known of it.
+  /// Returns why the association that a node still holds is over; nil if we know nothing of it.
   func farewell(to node: NodeID, holding held: AssociationID?, at now: Instant) -> Reason? {
     farewells.reason(for: node, holding: held, at: now)
   }
 
-  /// Why the association that a node still holds is over, if it certainly is: `noSuchAssociation` if nothing more is
-  /// known.
+  /// Returns why the association that a node still holds is over, if it certainly is over: `noSuchAssociation` if we
+  /// know nothing more.
   func reasonGone(_ node: NodeID, holding held: AssociationID?, at now: Instant) -> Reason {
     farewell(to: node, holding: held, at: now) ?? .noSuchAssociation
   }
@@ -89,26 +89,26 @@ struct AssociationTable {
     inOrder.filter { association in association.nextDeadline(surroundings).map { $0 <= now } ?? false }
   }
 
-  /// Whether any association fits. It makes no array, because a driver asks once a round.
+  /// Returns whether any association fits. This makes no array, because a driver asks once a round.
   func contains(where fits: (Association) -> Bool) -> Bool { associations.contains(where: fits) }
 
   // MARK: Invitations
 
-  /// Invitations of ours that have no reply yet.
+  /// The number of our own invitations without a reply yet.
   var invitationCount: Int { values.count { $0.invitations.own != nil } }
 
-  /// The association with the invitation of ours that this command began.
+  /// Returns the association with the invitation of our own that this command began.
   func inviting(by command: CommandID) -> Association? {
     values.first { $0.invitations.own?.command == command }
   }
 
-  /// The association whose invitation this command has accepted, and whose peer has not admitted us yet.
+  /// Returns the association whose invitation this command has accepted, and whose peer has not admitted us yet.
   func accepting(by command: CommandID) -> Association? { values.first { $0.invitations.isAccepted(by: command) } }
 
-  /// The commands of all invitations of ours.
+  /// The commands of all our own invitations.
   var inviting: [CommandID] { values.compactMap { $0.invitations.own?.command } }
 
-  /// Associations on which an invitation of ours has run out of time, in the order of the commands.
+  /// Returns the associations on which our own invitation has run out of time, in the order of the commands.
   func invitationsDue(at now: Instant) -> [Association] {
     let due = values.compactMap { association in
       association.invitations.own.map { (association: association, own: $0) }
@@ -116,18 +116,18 @@ struct AssociationTable {
     return due.sorted { $0.own.command < $1.own.command }.map(\.association)
   }
 
-  /// The association that has asked the driver for something under this number.
+  /// Returns the association that has asked the driver for something under this number.
   func awaiting(_ id: CodeID) -> Association? { values.first { $0.invitations.awaits(id) } }
 
   // MARK: Comparisons
 
-  /// The association whose comparison this command waits for.
+  /// Returns the association whose comparison this command waits for.
   func comparing(by command: CommandID) -> Association? { values.first { $0.comparisons.isWanted(by: command) } }
 
-  /// The association whose comparison has asked the driver for something under this number.
+  /// Returns the association whose comparison has asked the driver for something under this number.
   func comparing(awaiting id: CodeID) -> Association? { values.first { $0.comparisons.awaits(id) } }
 
-  /// The association whose link we dialled at one of these addresses.
+  /// Returns the association whose link we dialled at one of these addresses.
   func dialled(_ kind: TransportKind, at addresses: [TransportAddress]) -> Association? {
     inOrder.first { association in
       guard let opening = association.link?.opening, opening.dial != nil, opening.traits.kind == kind else {
@@ -139,8 +139,8 @@ struct AssociationTable {
 
   // MARK: Handshakes
 
-  /// The association that a hello of ours on this link can name as held. A dialling side does not know the remote
-  /// side's incarnation yet: an association with any of them may be the one.
+  /// Returns the association that our hello on this link can name as held. A dialling side does not know the remote
+  /// side's incarnation yet, so any association with the remote key may be the right one.
   func held(for link: Link) -> Association? {
     let held = values.filter { association in
       guard association.isDurable else { return false }
@@ -150,11 +150,11 @@ struct AssociationTable {
     return held.count == 1 ? held.first : nil
   }
 
-  /// Whether there is an association with another node of the same key.
+  /// Returns whether there is an association with another node of the same key.
   private func hasOther(than node: NodeID) -> Bool { values.contains { $0.node.peer == node.peer && $0.node != node } }
 
-  /// Incoming resources from former runs of the sender, which stay suspended for a while, that are the very resource it
-  /// offers now.
+  /// Returns incoming resources from former runs of the sender that are identical to the resource it offers now. They
+  /// stay suspended for a while.
   func formerTransfers(of sender: NodeID, _ offer: ResourceOffer) -> [(
     association: Association, transfer: TransferReceiver
   )] {

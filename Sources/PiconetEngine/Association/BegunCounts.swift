@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// How many associations were begun with each peer, over all its incarnations: a dialling side knows the remote side's
-/// key but not yet its incarnation. At most `limit` peers are remembered; the oldest go first.
+/// The number of associations begun with each peer, over all its incarnations. A dialling side knows the remote side's
+/// key but not yet its incarnation. At most `limit` peers are remembered; the oldest are dropped first.
 struct BegunCounts: Sendable {
   private var counts: [PeerID: UInt64] = [:]
   private var order = FirstInFirstOut<PeerID>()

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// The remote side has broken a rule of the wire format, which ends its link and the association.
+/// A rule of the wire format that the remote side has broken. The breach ends its link and the association.
 struct Breach: Error, Equatable {
   var reason: Reason
   /// The broken rule, as a human-readable message.

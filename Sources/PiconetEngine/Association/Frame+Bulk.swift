@@ -1,8 +1,8 @@
 import PiconetWire
 
 extension Frame {
-  /// The bytes of a sequenced frame that may be large: they make an acknowledgement due earlier than the number of
-  /// frames does.
+  /// The bytes of a sequenced frame of a kind that may be large. They make an acknowledgement due earlier than the
+  /// number of frames does.
   var bulkCount: Int {
     switch self {
     case .message(let bytes), .fragment(let bytes), .channelMessage(_, let bytes), .channelFragment(_, let bytes),

@@ -2,7 +2,7 @@ import PiconetWire
 
 /// Cuts bytes between frames. The bytes are whole frames that we have written ourselves.
 enum FrameCut {
-  /// The last `count` frames, or all if there are fewer.
+  /// Returns the last `count` frames, or all if there are fewer.
   static func last(_ count: UInt64, of frames: Bytes) -> Bytes {
     var starts: [Int] = []
     var index = frames.startIndex
@@ -13,7 +13,7 @@ enum FrameCut {
     return UInt64(starts.count) <= count ? frames : frames[starts[starts.count - Int(count)]...]
   }
 
-  /// Frames of at most `count` bytes in all, but at least one.
+  /// Returns frames of at most `count` bytes in all, but at least one frame.
   static func prefix(of frames: Bytes, upTo count: Int) -> Bytes {
     if frames.count <= count { return frames }
     var index = frames.startIndex

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Reliable messages of one channel on their way in: fragments become messages, credit grows as the application takes
+/// Incoming reliable messages of one channel. Fragments become messages, and credit grows as the application takes
 /// them.
 struct Inbox: Sendable {
   private var window: UInt64
@@ -8,14 +8,15 @@ struct Inbox: Sendable {
   private let countsParts: Bool
   private var fragments: [UInt8] = []
   private var isFragmented = false
-  /// Cost of all that came in since the association began.
+  /// Cost of all messages received since the association began.
   private var used: UInt64 = 0
-  /// Cost of all that the application took.
+  /// Cost of all messages that the application has taken.
   private var consumed: UInt64 = 0
-  /// How much the remote side may send in all since the association began. It was told unless `isCreditDue`.
+  /// How much the remote side may send in all since the association began. The remote side knows it unless
+  /// `isCreditDue`.
   private(set) var granted: UInt64
-  /// Whether the next flush tells the remote side its credit. Used for channel 0 alone: `IncomingChannels` notes what
-  /// is due itself.
+  /// Whether the next flush tells the remote side its credit. Used only for channel 0: `IncomingChannels` notes for
+  /// itself what is due.
   private(set) var isCreditDue = false
 
   init(window: UInt64, countsParts: Bool = false) {
@@ -24,14 +25,14 @@ struct Inbox: Sendable {
     granted = window
   }
 
-  /// Changes how much may wait for the application, because the link is another one. Credit that was given stays given:
-  /// a smaller window takes effect once that is used up.
+  /// Changes how much may wait for the application, because the link has changed. Credit once given stays valid: a
+  /// smaller window takes effect when that credit is used up.
   mutating func resize(_ window: UInt64) {
     self.window = window
     granted = max(granted, consumed + window)
   }
 
-  /// - Returns: a new limit, which the remote side is to be told.
+  /// - Returns: a new limit to tell the remote side.
   @discardableResult
   mutating func fragment(_ bytes: Bytes, messageLimit: Int) throws(InboxBreach) -> UInt64? {
     try use(bytes.count)
@@ -58,9 +59,9 @@ struct Inbox: Sendable {
     guard used <= granted else { throw InboxBreach.credit }
   }
 
-  /// The application has taken messages of this cost. Credit grows once that is worth a frame, or if what is left may
-  /// not hold the next message, whose fragments alone would give no credit back.
-  /// - Returns: a new limit, which the remote side is to be told.
+  /// Notes that the application has taken messages of this cost. Credit grows in two cases: once the growth is worth a
+  /// frame, and if the remaining credit may not hold the next message, whose fragments alone would return no credit.
+  /// - Returns: a new limit to tell the remote side.
   mutating func consume(_ cost: Int, messageLimit: Int) -> UInt64? {
     consumed = min(consumed + UInt64(max(0, cost)), used)
     let isShort = !countsParts && credit < UInt64(messageLimit + WireLimits.messageCost)
@@ -80,20 +81,20 @@ struct Inbox: Sendable {
     FrameEncoder.append(.messageCredit(limit: granted), to: &bytes)
   }
 
-  /// Marks the credit to be told again on a new link, or not to be told while there is none.
+  /// Marks the credit to be told again on a new link, or not to be told while there is no link.
   mutating func restateCredit(isLinked: Bool) { isCreditDue = isLinked }
 
-  /// What the remote side may still send.
+  /// How much the remote side may still send.
   var credit: UInt64 { granted - min(used, granted) }
   var bufferedCount: Int { fragments.count }
 }
 
 /// How a remote side broke the rules for messages.
 enum InboxBreach: Error, Equatable {
-  /// More than the credit allows.
+  /// More data than the credit allows.
   case credit
   /// A message above the limit.
   case messageLimit
-  /// In a channel that our hello does not state.
+  /// A message in a channel that our hello does not state.
   case channel(MessageChannel)
 }

@@ -1,16 +1,16 @@
 import PiconetWire
 
-/// Reliable messages of one channel on their way out: queued, cut into frames, held back by the remote side's credit.
+/// Outgoing reliable messages of one channel: queued, cut into frames, held back by the remote side's credit.
 struct Outbox: Sendable {
   let channel: MessageChannel
   private var queue = FirstInFirstOut<Bytes>()
-  /// How much of the first message has been framed already.
+  /// How many bytes of the first message have been framed already.
   private var firstOffset = 0
-  /// Cost of all that was framed since the association began; never above `limit`.
+  /// Cost of all messages framed since the association began; never above `limit`.
   private(set) var used: UInt64 = 0
-  /// How much the remote side takes in all since the association began.
+  /// How much the remote side accepts in all since the association began.
   private(set) var limit: UInt64
-  /// Cost of what is queued.
+  /// Cost of the queued messages.
   private(set) var queuedCost = 0
 
   init(in channel: MessageChannel = 0, limit: UInt64) {
@@ -20,13 +20,13 @@ struct Outbox: Sendable {
 
   var isEmpty: Bool { queue.isEmpty }
 
-  /// How much may still go before there is more credit.
+  /// How much may still be sent before the remote side grants more credit.
   var credit: UInt64 { limit - min(used, limit) }
 
-  /// More credit; a limit below the present one changes nothing.
+  /// Grants more credit; a limit below the present one changes nothing.
   mutating func credit(_ limit: UInt64) { self.limit = max(self.limit, limit) }
 
-  /// Lowers the limit: another hello of the remote side may state a smaller one, and nothing has reached it yet.
+  /// Lowers the limit: another hello of the remote side may state a smaller one, and it has received nothing yet.
   mutating func restrict(to limit: UInt64) { self.limit = min(self.limit, limit) }
 
   static func cost(of message: Bytes) -> Int { message.count + WireLimits.messageCost }
@@ -36,10 +36,10 @@ struct Outbox: Sendable {
     queuedCost += Self.cost(of: message)
   }
 
-  /// Whether the first message is partly framed already, or longer than this.
+  /// Returns whether the first message is partly framed already, or longer than this.
   func isFirstLong(above limit: Int) -> Bool { firstOffset > 0 || (queue.first?.count ?? 0) > limit }
 
-  /// Frames what credit and `room` allow.
+  /// Frames as much as credit and `room` allow.
   /// - Returns: sequenced frames written, and the cost of the messages that have left the queue.
   mutating func frame(into bytes: inout [UInt8], room: Int, frameLimit: Int) -> (frames: UInt64, cost: Int) {
     var frames: UInt64 = 0
@@ -53,8 +53,8 @@ struct Outbox: Sendable {
   }
 
   /// Frames the first message, or the next part of it, if credit and room allow.
-  /// - Parameter end: how long `bytes` may become.
-  /// - Returns: the cost of the message if it has left the queue, 0 if more of it follows; nil if nothing may go.
+  /// - Parameter end: the maximum length of `bytes`.
+  /// - Returns: the cost of the message if it has left the queue, 0 if more of it follows; nil if nothing may be sent.
   @inline(__always)
   mutating func framePart(into bytes: inout [UInt8], end: Int, frameLimit: Int) -> Int? {
     guard let message = queue.first else { return nil }
@@ -79,7 +79,7 @@ struct Outbox: Sendable {
     return cost
   }
 
-  /// The most bytes that a part's header takes.
+  /// The maximum number of bytes of a part's header.
   private var headerLimit: Int { channel == 0 ? FrameEncoder.headerLimit : FrameEncoder.channelHeaderLimit }
 
   @inline(__always)

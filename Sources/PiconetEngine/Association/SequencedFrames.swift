@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// The sequenced frames of one association, both ways: how many there were, what of ours is kept until it is
-/// acknowledged, what of it is sent again on another link, and whether the remote side is to be told of its own.
+/// The sequenced frames of one association, both ways. It counts them, keeps our own until they are acknowledged, and
+/// sends them again on another link. It also knows when we owe the remote side an acknowledgement.
 struct SequencedFrames: Sendable {
   /// Whether both sides can resume, so that what is sent is kept.
   private let isDurable: Bool
@@ -15,18 +15,18 @@ struct SequencedFrames: Sendable {
   private var bytesSinceTold = 0
   /// Whether the next flush acknowledges what has arrived.
   private(set) var isAcknowledgementDue = false
-  /// What is sent again on a new link, before anything new.
+  /// Frames that are sent again on a new link, before anything new.
   private var backlog = FirstInFirstOut<Bytes>()
   /// New control frames, which must not overtake the backlog.
   private var behindBacklog: [UInt8] = []
 
   init(isDurable: Bool) { self.isDurable = isDurable }
 
-  // MARK: Ours
+  // MARK: Sent frames
 
-  /// Counts frames that were just written for the link, in this order, and keeps them until they are acknowledged.
-  /// Everything sequenced passes through this function or the next.
-  /// - Parameter frames: as they go to the link, best a slice of it: it is kept, not copied.
+  /// Counts frames that were just written for the link, in this order, and keeps them until they are acknowledged. All
+  /// sequenced frames pass through this function or the next.
+  /// - Parameter frames: the frames as they go to the link, ideally a slice of that buffer: they are kept, not copied.
   /// - Parameter bufferCount: how much memory the slice keeps alive, in bytes.
   mutating func append(_ frames: Bytes, count: UInt64, bufferCount: Int) {
     guard count > 0 else { return }
@@ -40,22 +40,22 @@ struct SequencedFrames: Sendable {
     if isDurable { unacknowledged.append(alone: frame, last: sent) }
   }
 
-  /// The remote side has all frames up to this number.
+  /// Notes that the remote side has all frames up to this number.
   mutating func acknowledge(upTo number: UInt64) {
     guard number > acknowledged else { return }
     acknowledged = number
     unacknowledged.acknowledge(number)
   }
 
-  // MARK: The remote side's
+  // MARK: Received frames
 
-  /// After how many frames we acknowledge, so that the remote side need not keep them.
+  /// The number of frames after which we acknowledge, so that the remote side need not keep them.
   private static let acknowledgedFrames: UInt64 = 64
-  /// After how many bytes of messages and other bulky frames we acknowledge.
+  /// The number of bytes of messages and other bulky frames after which we acknowledge.
   private static let acknowledgedBytes = 64 << 10
 
   /// Counts a frame that has arrived.
-  /// - Parameter bulk: its bytes if it is of a kind that may be large.
+  /// - Parameter bulk: the bytes of the frame if it is of a kind that may be large.
   /// - Returns: true if an acknowledgement has just become due, so that its link must be flushed.
   mutating func countReceived(bulk: Int) -> Bool {
     received += 1
@@ -81,20 +81,21 @@ struct SequencedFrames: Sendable {
 
   // MARK: Another link
 
-  /// Whether frames that the last link has lost are still to be sent again: nothing new may overtake them.
+  /// Whether frames lost with the last link are still to be sent again. Nothing new may overtake them.
   var isResending: Bool { !backlog.isEmpty || !behindBacklog.isEmpty }
 
-  /// Bytes of control frames that wait behind what is sent again.
+  /// Bytes of control frames that wait behind the frames to be sent again.
   var waitingCount: Int { behindBacklog.count }
 
-  /// The link is gone: what was still to be sent again on it stays in `unacknowledged` for the next one.
+  /// Drops the backlog of a lost link. Frames still to be sent again stay in `unacknowledged` for the next link.
   mutating func detach() {
     backlog.removeAll()
     behindBacklog = []
   }
 
-  /// Prepares to send again, on another link, what the remote side lacks. It has received this many of our frames.
-  /// - Returns: how much is sent again.
+  /// Prepares to send again, on another link, the frames that the remote side lacks. It has received this many of our
+  /// frames.
+  /// - Returns: how many frames and bytes are sent again.
   mutating func resume(remoteHas received: UInt64) -> LaneCount {
     acknowledge(upTo: received)
     var repeated = LaneCount(frames: sent - received)
@@ -102,15 +103,15 @@ struct SequencedFrames: Sendable {
       backlog.append(frames)
       repeated.add(frames: 0, bytes: frames.count)
     }
-    // The handshake of this link has told what has arrived here.
+    // The handshake of this link has told the remote side what has arrived here.
     told()
     return repeated
   }
 
   mutating func appendBehindBacklog(_ frame: [UInt8]) { behindBacklog.append(contentsOf: frame) }
 
-  /// Writes frames that another link has lost: whole frames, as many as there is room for, but at least one if there is
-  /// any room.
+  /// Writes frames that were lost with another link: whole frames, as many as fit, but at least one if there is any
+  /// room.
   /// - Returns: how many bytes were written.
   mutating func frameBacklog(into bytes: inout [UInt8], room: Int) -> Int {
     let before = bytes.count

@@ -45,7 +45,7 @@ extension SessionEngine {
     associationBegan(association, turn)
   }
 
-  /// Moves the association to another link. What still comes on the previous one does not count.
+  /// Moves the association to another link. Data that still arrives on the previous link does not count.
   private mutating func leave(linkOf association: Association, for link: Link, _ turn: Turn) {
     if let former = association.take(link) { end(former, Ending(.duplicateLink, .nobody), turn) }
     association.detach(turn)
@@ -65,8 +65,8 @@ extension SessionEngine {
 
   // MARK: The end
 
-  /// Leaves a peer: what was sent before the goodbye still goes, nothing new begins, and the remote side closes the
-  /// link when it has the goodbye.
+  /// Leaves a peer. Everything sent before the goodbye still goes out, and nothing new begins. The remote side closes
+  /// the link when it receives the goodbye.
   mutating func leave(_ id: CommandID?, _ remote: NodeID, _ reason: Reason, by: NodeID? = nil, _ turn: Turn) {
     if let association = associations[remote], association.leaving == nil {
       let ending = Ending(reason, .us, by: by)
@@ -83,7 +83,7 @@ extension SessionEngine {
     if let link = association.link { end(link, ending, told: told, turn) } else { conclude(association, ending, turn) }
   }
 
-  /// The end of an association, which has no link any more.
+  /// Concludes an association that has no link any more.
   mutating func conclude(_ association: Association, _ ending: Ending, _ turn: Turn) {
     if association.isOver { return }
     let ending = associations.conclude(association, ending, isRemembered: shutdown == nil, turn)
@@ -91,7 +91,7 @@ extension SessionEngine {
     endIntroductions(with: association, ending, turn)
   }
 
-  /// Ends the associations for which more is kept than may be.
+  /// Ends the associations that keep more unacknowledged data than allowed.
   mutating func endCrowded(_ turn: Turn) {
     for remote in turn.takeCrowded() {
       if let association = associations[remote] { end(association, association.endOfCrowded, turn) }

@@ -1,9 +1,9 @@
-/// An association without a link: both sides keep it, and look for another way, until the disconnect timeout.
+/// An association without a link. Both sides keep it and look for another link until the disconnect timeout.
 struct Suspension: Sendable {
-  /// What took the last link away.
+  /// What ended the last link.
   let cause: Ending
-  /// When the remote side was last heard. The disconnect timeout counts from here, so the silence that killed the link
-  /// is part of it and neither side waits twice. Later, if this process has not run for a while.
+  /// When the remote side was last heard. The disconnect timeout counts from here: the silence that ended the link is
+  /// part of it, so neither side waits twice. The time is moved forward if this process has not run for a while.
   var lastHeard: Instant
   let since: Instant
 }

@@ -1,18 +1,18 @@
 import PiconetWire
 
-/// Sequenced frames that were sent and are not acknowledged yet, in order, to be sent again on another link if this one
-/// dies.
+/// Sequenced frames that were sent and are not acknowledged yet, in order. They are sent again on another link if this
+/// one dies.
 ///
-/// Bulk is kept as it was written, a slice of what went to the link at once: nothing is copied, and a flush with a
-/// thousand messages is one entry. Short frames that were written alone, of which the remote side can provoke many, are
-/// copied behind one another, so that what a frame of three bytes costs is three bytes.
+/// Bulk is kept as it was written: a slice of what went to the link at once. So no bytes are copied, and a flush with a
+/// thousand messages is one entry. Short frames that were written alone are copied one behind another, so that keeping
+/// a frame of three bytes costs three bytes. The remote side can provoke many of those.
 struct Unacknowledged: Sendable {
-  /// Frames that were written at once, or short ones that were copied: they are dropped together.
+  /// Frames that were written at once, or short ones that were copied. They are dropped together.
   private struct Batch: Sendable {
-    /// The number of the last of them.
+    /// The sequence number of the last frame.
     var last: UInt64
     var frames: Bytes
-    /// How many of them were written alone.
+    /// How many of the frames were written alone.
     var aloneCount = 0
   }
 
@@ -21,23 +21,23 @@ struct Unacknowledged: Sendable {
   private var tail: [UInt8] = []
   private var tailLast: UInt64 = 0
   private var tailFrames = 0
-  /// Bytes of the frames, and what keeping a batch costs beside them.
+  /// Bytes of the frames, plus the cost of keeping each batch.
   private(set) var byteCount = 0
   static let batchCost = 128
   /// Frames that were written alone: control frames, of which the remote side can provoke many.
   private(set) var aloneCount = 0
   /// Frames of at most this many bytes are copied behind the tail if the buffer that they came in is much larger.
   static let shortCount = 1024
-  /// Copied frames become a batch at this many bytes, or at this many frames: a batch is kept until the last of it is
-  /// acknowledged.
+  /// The number of bytes (here) or frames (`tailFrames`) at which copied frames become a batch. A batch is kept until
+  /// its last frame is acknowledged.
   private static let tailCount = 4096
   static let tailFrames = 256
 
   var isEmpty: Bool { batches.isEmpty && tail.isEmpty }
 
-  /// Keeps frames up to the number `last`, which follow those that were kept before.
-  /// - Parameter bufferCount: how much memory the slice keeps alive, in bytes: if that is much more than the frames,
-  ///   they are copied.
+  /// Keeps frames up to the number `last`, which follow the frames kept before.
+  /// - Parameter bufferCount: how much memory the slice keeps alive, in bytes. If that is much more than the frames
+  ///   themselves, they are copied.
   mutating func append(_ frames: Bytes, last: UInt64, bufferCount: Int) {
     let isWasteful = bufferCount > 4 * frames.count + Self.shortCount
     if isWasteful, frames.count <= Self.shortCount { return copy(frames, last: last) }
@@ -46,7 +46,7 @@ struct Unacknowledged: Sendable {
     byteCount += frames.count + Self.batchCost
   }
 
-  /// Keeps one frame that was written alone, as `append` does.
+  /// Keeps one frame that was written alone, like `append`.
   mutating func append(alone frame: Bytes, last: UInt64) {
     aloneCount += 1
     tailFrames += 1
@@ -69,7 +69,7 @@ struct Unacknowledged: Sendable {
     tailFrames = 0
   }
 
-  /// All frames up to this number have arrived. A batch goes only as a whole.
+  /// Drops all frames up to this number, which have arrived. A batch is dropped only as a whole.
   mutating func acknowledge(_ received: UInt64) {
     while let last = batches.first?.last, last <= received, let batch = batches.popFirst() {
       byteCount -= batch.frames.count + Self.batchCost
@@ -83,7 +83,7 @@ struct Unacknowledged: Sendable {
     }
   }
 
-  /// All frames above the number, which is not below the last one that was acknowledged.
+  /// Returns all frames above the number, which is not below the last acknowledged one.
   func frames(above received: UInt64) -> [Bytes] {
     var result: [Bytes] = []
     for batch in batches.elements where batch.last > received { result.append(Self.missing(batch, above: received)) }

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// What became of the unreliable messages between two members since their association began.
+/// Counts of the unreliable messages between two members since their association began.
 public struct UnreliableCounts: Sendable, Hashable {
   /// Handed to the link.
   public var sent: UInt64 = 0
@@ -8,13 +8,13 @@ public struct UnreliableCounts: Sendable, Hashable {
   public var dropped: UInt64 = 0
   /// Arrived and delivered.
   public var received: UInt64 = 0
-  /// Arrived behind newer ones; those that were delivered all the same count as received, too.
+  /// Arrived behind newer messages. Those that were delivered nevertheless count as received too.
   public var late: UInt64 = 0
 
   public init() {}
 }
 
-/// The numbers of unreliable messages, both ways. Only its association changes them, below.
+/// The numbers of unreliable messages, both ways. Only the association changes them, in the extension below.
 struct UnreliableTraffic: Sendable {
   /// Bytes of the number in front of an unreliable message.
   static let numberCount = 8
@@ -23,25 +23,25 @@ struct UnreliableTraffic: Sendable {
   private var newest: UInt64 = 0
   private(set) var counts = UnreliableCounts()
 
-  /// Every message has a number, whether the link takes it or not.
+  /// Returns the next number. Every message has one, whether the link takes it or not.
   fileprivate mutating func nextNumber() -> UInt64 {
     lastSent += 1
     return lastSent
   }
 
-  /// The link could not take a message.
+  /// Counts a message that the link could not take.
   fileprivate mutating func dropped() { counts.dropped += 1 }
 
-  /// The link takes a message with the next flush.
+  /// Counts a message that the link takes with the next flush.
   fileprivate mutating func queued() { counts.sent += 1 }
 
-  /// Messages that the link was to take with this flush were dropped after all.
+  /// Counts messages that the link was to take with this flush and that were dropped after all.
   fileprivate mutating func droppedQueued(_ count: UInt64) {
     counts.sent -= count
     counts.dropped += count
   }
 
-  /// Whether a message that came is to be delivered.
+  /// Returns whether to deliver an incoming message.
   fileprivate mutating func takes(_ number: UInt64, deliversLate: Bool) -> Bool {
     guard number > newest else {
       counts.late += 1
@@ -57,8 +57,8 @@ struct UnreliableTraffic: Sendable {
 extension Association {
   var unreliableCounts: UnreliableCounts { unreliable.counts }
 
-  /// Gives a message to the link if that takes it with the next flush; otherwise it is dropped. It must not overtake
-  /// what is sent again over another link: that may be the word that makes us a member there.
+  /// Gives a message to the link if the link takes it with the next flush; if not, drops it. The message must not
+  /// overtake frames that are sent again over another link: one of them may be the frame that makes us a member there.
   func queueUnreliable(_ message: Bytes) {
     let number = unreliable.nextNumber()
     guard message.count <= peer.unreliableLimit, !sequenced.isResending, let link = activeLink,
@@ -71,8 +71,8 @@ extension Association {
     unreliable.queued()
   }
 
-  /// The window is full. What was queued for this flush goes beyond it, unless control frames wait, which it must not
-  /// overtake: then it is dropped.
+  /// Sends the messages queued for this flush although the window is full. If control frames wait, which the messages
+  /// must not overtake, it drops the messages instead.
   func transmitUnreliable(on link: Link, _ turn: Turn) {
     let count = UInt64(link.unreliableCount)
     guard count > 0 else { return }

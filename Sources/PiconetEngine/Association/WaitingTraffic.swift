@@ -1,32 +1,32 @@
 /// The kinds of traffic of an association that wait for its link, besides what the link has already. They go in this
-/// order, except for those of tunnels. `transmit` looks for nothing else: a kind that is missing here is never sent at
-/// all, not even along with another.
+/// order, except for tunnels. `transmit` looks for nothing else: a kind that is missing here is never sent, not even
+/// along with another kind.
 struct WaitingTraffic: OptionSet {
   let rawValue: UInt16
 
   static let acknowledgement = WaitingTraffic(rawValue: 1 << 0)
   static let credit = WaitingTraffic(rawValue: 1 << 1)
   static let streamCredits = WaitingTraffic(rawValue: 1 << 2)
-  /// What is sent again, and control frames behind it.
+  /// Frames that are sent again, and control frames behind them.
   static let backlog = WaitingTraffic(rawValue: 1 << 3)
   static let messages = WaitingTraffic(rawValue: 1 << 4)
   static let streams = WaitingTraffic(rawValue: 1 << 5)
-  /// Hints that a transfer rests or goes on.
+  /// Hints that a transfer pauses or continues.
   static let pauses = WaitingTraffic(rawValue: 1 << 6)
   static let offers = WaitingTraffic(rawValue: 1 << 7)
   static let chunks = WaitingTraffic(rawValue: 1 << 8)
   static let goodbye = WaitingTraffic(rawValue: 1 << 9)
   static let tunnelCredits = WaitingTraffic(rawValue: 1 << 10)
-  /// What goes through tunnels. It goes before `streams`, and gets a quarter of the room for bulk while streams or
+  /// Data that goes through tunnels. It goes before `streams`, and gets a quarter of the room for bulk while streams or
   /// chunks wait too.
   static let tunnels = WaitingTraffic(rawValue: 1 << 11)
 
-  /// What goes of our own accord, and stops while the remote side leaves too much unacknowledged.
+  /// Traffic that we send of our own accord. It stops while the remote side leaves too much unacknowledged.
   static let ownAccord: WaitingTraffic = [.messages, .streams, .tunnels, .pauses, .offers]
 }
 
 extension Association {
-  /// What `transmit` sends when there is room: if nothing waits, more room is no reason for a flush.
+  /// The kinds that `transmit` sends when there is room. If nothing waits, more room is no reason for a flush.
   var waiting: WaitingTraffic {
     var waiting: WaitingTraffic = []
     if sequenced.isAcknowledgementDue { waiting.insert(.acknowledgement) }
@@ -44,6 +44,6 @@ extension Association {
     return waiting
   }
 
-  /// Whether something waits until less is kept.
+  /// Whether some traffic waits until less is kept.
   var waitsForAcknowledgement: Bool { !waiting.isDisjoint(with: .ownAccord) }
 }

@@ -1,7 +1,8 @@
 import PiconetWire
 
 extension Association {
-  /// Whether codes can be compared with this node: a member that we are not leaving, and both can.
+  /// Why codes can't be compared with this node; nil if they can. It must be a member that we are not leaving, and both
+  /// sides must support comparisons.
   var refusalOfComparison: Ending? {
     guard isStaying else { return Self.notConnected }
     if !configuration.comparesCodes { return Ending(.notSupported, .us, "this node compares no codes with members") }
@@ -11,8 +12,8 @@ extension Association {
     return nil
   }
 
-  /// Takes a word of the remote side about a comparison.
-  /// - Returns: what is left for the engine to do; nil if the word does not count.
+  /// Takes a frame of the remote side about a comparison.
+  /// - Returns: what is left for the engine to do; nil if the frame does not count.
   func received(_ word: Comparison) throws(Breach) -> FrameRequest? {
     guard try speaksAsMember() else { return nil }
     guard configuration.comparesCodes, capabilities.contains(.comparisons) else {
@@ -21,7 +22,7 @@ extension Association {
     return .comparison(word, self)
   }
 
-  /// A command of ours about comparing codes with this member.
+  /// Carries out a command of the application about comparing codes with this member.
   func take(_ command: ComparisonCommand, _ id: CommandID, _ turn: Turn) -> ComparisonRequest? {
     switch command {
     case .compare(let timeout):

@@ -1,15 +1,15 @@
 import PiconetWire
 
 /// One comparison of a short code between two members, as one side sees it. Each side says exactly one word in it: that
-/// its user sees the same code as the other one, or why there is none. It has succeeded where both have said the
-/// former, and is over once there are both words; so the two sides never disagree.
+/// its user sees the same code as the other user, or why there is no such code. The comparison succeeds if both sides
+/// say the former. It is over when both have spoken, so the two sides never disagree.
 struct CodeComparison: Sendable {
   enum Phase: Sendable {
-    /// We want it: the driver draws our nonce, and the remote side knows nothing yet.
+    /// Our application wants the comparison. The driver draws our nonce, and the remote side knows nothing yet.
     case drawing(CodeID)
-    /// We have asked, and have committed ourselves to this nonce: the remote side owes its own.
+    /// We have asked, and have committed ourselves to this nonce. The remote side owes its own nonce.
     case asked(CodeNonce)
-    /// The remote side has asked, and our question waits its turn.
+    /// The remote side has asked, and its question waits in the queue.
     case waiting
     /// Nonces are being exchanged, or the code is on the screen.
     case exchanging(CodeExchange)
@@ -18,15 +18,16 @@ struct CodeComparison: Sendable {
   enum Word: Sendable { case same, ended }
 
   var phase: Phase
-  /// The command that wants it and has no reply yet; nil where only the remote side does.
+  /// The command that wants the comparison and has no reply yet; nil if only the remote side wants it.
   var command: CommandID?
   /// When our user's time is up.
   var expires: Instant
-  /// Where the remote side has asked: what it has committed itself to.
+  /// The remote side's commitment to its nonce, if it is the one that has asked.
   var commitment: [UInt8] = []
   var ours: Word?
   var theirs: Word?
-  /// The code, once it is on our screen. It stays when the exchange is over: the remote side's word may come late.
+  /// The code, once it is on our screen. It stays when the exchange is over, because the remote side's word may come
+  /// late.
   var code: String?
   /// Whether the remote side may send the nonce that answers our question.
   var isNonceDue = false
@@ -37,13 +38,14 @@ struct CodeComparison: Sendable {
 
   var exchange: CodeExchange? { if case .exchanging(let exchange) = phase { exchange } else { nil } }
 
-  /// Whether the driver was asked for something under this number.
+  /// Returns whether the driver was asked for something under this number.
   func awaits(_ id: CodeID) -> Bool {
     if case .drawing(let drawing) = phase { return drawing == id }
     return exchange?.id == id
   }
 
-  /// Whether the code was on the remote side's screen, as far as we can know, when it says that it is the same.
+  /// Whether the code was on the remote side's screen, as far as we can know, when the remote side says that it is the
+  /// same.
   var isRevealed: Bool {
     switch exchange?.phase {
     case .deriving, .shown: true
@@ -51,6 +53,6 @@ struct CodeComparison: Sendable {
     }
   }
 
-  /// The longest time that users are given.
+  /// The longest time that users get.
   static let longestTime = Duration.seconds(300)
 }

@@ -4,9 +4,9 @@ import PiconetWire
 enum ComparisonFact: Sendable {
   // MARK: The application
 
-  /// Our user wants to compare codes, for this long.
+  /// Our user wants to compare codes, and has this much time.
   case wanted(CommandID, Duration)
-  /// The application takes that back.
+  /// The application cancels the comparison.
   case cancelled
   /// A person has compared the codes.
   case answered(CommandID, isSame: Bool, Reason)
@@ -19,9 +19,9 @@ enum ComparisonFact: Sendable {
   // MARK: The remote side, and other members
 
   case received(Comparison)
-  /// It is the turn of the remote side's question.
+  /// The remote side's question has reached the head of the queue.
   case asked
-  /// Another question has taken its place in the queue.
+  /// Another question has taken the place of this one in the queue.
   case displaced
   case timePassed
 
@@ -35,7 +35,7 @@ enum ComparisonFact: Sendable {
 
 /// What a comparison asks of the engine.
 enum ComparisonRequest: Sendable {
-  /// The question of this node has to go, since ours has taken its place.
+  /// This node's question must leave the queue, since ours has taken its place.
   case displaces(NodeID)
   /// The remote side has broken a rule.
   case breach(Breach)

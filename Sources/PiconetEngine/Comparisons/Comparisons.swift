@@ -1,15 +1,15 @@
 import PiconetWire
 
-/// How two members compare a short code: one asks, both exchange nonces as for an invitation, and both users say
-/// whether they see the same. There is one comparison at a time. A machine: facts go in, and what its association has
-/// to do comes out.
+/// The comparisons of a short code between two members. One asks, both exchange nonces as for an invitation, and both
+/// users say whether they see the same code. There is one comparison at a time. This is a machine: it takes facts and
+/// returns the steps for its association.
 struct Comparisons {
   /// What a comparison needs to know about the remote side, lent for one fact.
   struct Remote {
     let peer: ProvenPeer
     /// The active link.
     let link: LinkID?
-    /// Whether we are leaving: nothing is said any more, and nothing counts.
+    /// Whether we are leaving. In that case nothing is sent any more, and nothing counts.
     let isLeaving: Bool
 
     var node: NodeID { peer.node }
@@ -23,9 +23,9 @@ struct Comparisons {
   }
 
   private var current: CodeComparison? { didSet { watch.changed() } }
-  /// What this fact has led to so far.
+  /// The steps that this fact has led to so far.
   private var steps: [Step] = []
-  /// How long the remote side's word may take after our time is up.
+  /// How long we wait for the remote side's word after our time is up.
   private let grace: Duration
   /// Told of changes to what `nextDeadline` depends on.
   private let watch: DeadlineWatch
@@ -35,19 +35,19 @@ struct Comparisons {
     self.watch = watch
   }
 
-  /// Whether nothing is under way, and no word is owed.
+  /// Whether no comparison is under way and neither side owes a word.
   var isIdle: Bool { current == nil }
 
-  /// Whether an exchange of nonces that are bound to the link is under way, or a code from it is on a screen.
+  /// Whether an exchange of nonces bound to the link is under way, or its code is on a screen.
   var isOfLink: Bool { current?.exchange?.isTry == true }
 
-  /// Whether the driver was asked for something under this number, and its answer still counts.
+  /// Returns whether the driver was asked for something under this number, and its answer still counts.
   func awaits(_ id: CodeID) -> Bool { current?.awaits(id) ?? false }
 
-  /// Whether this command waits for the outcome.
+  /// Returns whether this command waits for the outcome.
   func isWanted(by command: CommandID) -> Bool { current?.command == command }
 
-  /// - Returns: what the association has to do, in this order, and after that the engine.
+  /// - Returns: the steps for the association, in this order, and then the request to the engine.
   mutating func handle(
     _ fact: ComparisonFact, _ remote: Remote, _ turn: Turn
   ) -> (steps: [Step], request: ComparisonRequest?) {
@@ -60,7 +60,7 @@ struct Comparisons {
     }
   }
 
-  /// - Returns: whose question has to go.
+  /// - Returns: the node whose question must leave the queue; nil if none must.
   private mutating func take(_ fact: ComparisonFact, _ remote: Remote, _ turn: Turn) throws(Breach) -> NodeID? {
     switch fact {
     case .wanted(let command, let time): want(command, time, remote, turn)
@@ -91,7 +91,7 @@ struct Comparisons {
     return nil
   }
 
-  // MARK: The question
+  // MARK: Questions
 
   private mutating func want(_ command: CommandID, _ time: Duration, _ remote: Remote, _ turn: Turn) {
     if let refusal = refusal(of: time, remote, turn) { return turn.reply(command, .failed(refusal)) }
@@ -100,7 +100,7 @@ struct Comparisons {
       current = CodeComparison(phase: .drawing(turn.drawNonce()), command: command, expires: expires)
       return
     }
-    // The remote side wants the same: it has our answer, and our question does not have to wait.
+    // The remote side wants the same. This is our answer to it, and our question does not have to wait.
     asked.command = command
     current = asked
     guard case .waiting = asked.phase else { return }
@@ -119,7 +119,7 @@ struct Comparisons {
     return turn.budgets.blocked(remote.peer, turn.now).map { Ending(.limitExceeded, .us, $0) }
   }
 
-  /// Whether our word is said, and nothing more comes of it as far as the application knows.
+  /// Returns whether our word is sent, and the comparison is over as far as the application knows.
   private func isAnswered(_ own: CodeComparison) -> Bool {
     switch own.ours {
     case nil: false
@@ -128,10 +128,10 @@ struct Comparisons {
     }
   }
 
-  /// Whether the present comparison is one that the remote side has asked for.
+  /// Whether the remote side has asked for the present comparison.
   private var isAsked: Bool { current?.commitment.isEmpty == false }
 
-  /// The remote side asks.
+  /// Handles a question of the remote side.
   private mutating func asked(
     _ timeout: UInt64, _ commitment: [UInt8], _ remote: Remote, _ turn: Turn
   ) throws(Breach) -> NodeID? {
@@ -142,7 +142,7 @@ struct Comparisons {
       return nil
     }
     current = CodeComparison(phase: .waiting, expires: expires, commitment: commitment)
-    // A known key is no friend of the question: whoever asks again and again has to wait.
+    // A known key gets no preference here: a peer that asks again and again has to wait.
     switch turn.budgets.ask(
       remote.node, at: remote.peer.traits.remoteHost, isKnown: false, comparesCodes: true, until: expires, turn.now)
     {
@@ -154,7 +154,7 @@ struct Comparisons {
     }
   }
 
-  /// Both sides have asked at once: the question of the smaller node counts, and the other one is its answer.
+  /// Handles two questions that crossed: the question of the smaller node counts, and the other one is its answer.
   private mutating func crossed(
     _ commitment: [UInt8], _ expires: Instant, _ remote: Remote, _ turn: Turn
   ) throws(Breach) {
@@ -162,7 +162,7 @@ struct Comparisons {
       throw Breach("asks to compare codes beside another comparison")
     }
     switch own.phase {
-    // Ours is not sent, and never will be.
+    // Our question is not sent, and never will be.
     case .drawing: break
     case .asked:
       own.hasCrossed = true
@@ -182,7 +182,7 @@ struct Comparisons {
 
   // MARK: Nonces
 
-  /// Our question is on the screen as soon as the code is known.
+  /// Begins the exchange of nonces. Our question is on the screen as soon as the code is known.
   private mutating func beginExchange(_ remote: Remote, _ turn: Turn) {
     if let words = turn.budgets.refusalOfCode(remote.peer, turn.now) {
       return end(Ending(.limitExceeded, .us, words), remote, turn)
@@ -221,7 +221,7 @@ struct Comparisons {
     guard var own = current, own.isNonceDue else { throw Breach("a nonce for no comparison") }
     own.isNonceDue = false
     current = own
-    // Taken back, as the remote side will soon see.
+    // The comparison was cancelled, as the remote side will soon see.
     guard own.ours == nil, case .asked(let committed) = own.phase, let link = remote.link else { return }
     let exchange = CodeExchange(id: turn.takeCodeID(), isInviter: true, phase: .deriving, nonce: committed.bytes)
     turn.budgets.began(exchange.id, remote.peer)
@@ -281,7 +281,7 @@ struct Comparisons {
     succeed(remote, turn)
   }
 
-  /// Both users have seen the same code, if they have: also where our application has been told that it took too long.
+  /// Reports success if both users have seen the same code, even if our application was told that it took too long.
   private mutating func succeed(_ remote: Remote, _ turn: Turn) {
     guard let own = current, own.ours == .same, own.theirs == .same, let code = own.code else { return }
     current = nil
@@ -300,9 +300,9 @@ struct Comparisons {
     current = nil
   }
 
-  // MARK: Ends
+  // MARK: Endings
 
-  /// Our side ends it, unless its word is said: then the remote side has it, or will.
+  /// Ends the comparison on our side, unless our word is sent: then the remote side has it, or will have it.
   private mutating func end(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
     guard let own = current, own.ours != .ended else { return }
     tellEnd(ending, remote, turn)
@@ -316,7 +316,7 @@ struct Comparisons {
     if own.theirs != nil { current = nil }
   }
 
-  /// Nothing more comes of it, as far as our application can know.
+  /// Tells our application that the comparison has failed, unless that was told before.
   private mutating func tellEnd(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
     guard var own = current else { return }
     turn.budgets.removeQuestion(of: remote.node)
@@ -325,13 +325,13 @@ struct Comparisons {
     own.command = nil
     current = own
     if let exchange { countEnd(of: exchange, ending, remote, turn) }
-    // Nothing is told twice.
+    // Nothing is reported twice.
     if exchange?.code != nil { turn.deliver(.comparisonEnded(remote.node, ending)) }
     if let command { turn.reply(command, .failed(ending)) }
   }
 
-  /// The exchange is over without success: once a nonce was given, that was one try of the code, unless the user here
-  /// said no.
+  /// Counts the end of an exchange without success. Once a nonce was given, this was one try of the code, unless the
+  /// user here said no.
   private func countEnd(of exchange: CodeExchange, _ cause: Ending, _ remote: Remote, _ turn: Turn) {
     turn.budgets.ended(exchange.id)
     guard exchange.isTry, let words = turn.budgets.attemptEnded(cause, remote.peer, turn.now) else { return }
@@ -346,7 +346,7 @@ struct Comparisons {
 
   // MARK: Time
 
-  /// When something is due if nothing happens before.
+  /// Returns the time at which something is due if nothing happens before.
   func nextDeadline(_ remote: NodeID, _ budgets: InvitationBudgets) -> Instant? {
     guard let own = current else { return nil }
     switch own.ours {

@@ -1,8 +1,8 @@
 import PiconetWire
 
-/// Comparisons of short codes with members: which association each belongs to, and whose question is put.
+/// Comparisons of short codes with members: which association each belongs to, and which question is shown next.
 extension SessionEngine {
-  /// Passes a fact about comparing codes to an association, and does what it asks for.
+  /// Passes a fact about comparing codes to an association, and carries out its request.
   mutating func compare(_ fact: ComparisonFact, _ association: Association, _ turn: Turn) {
     follow(association.compare(fact, turn), of: association, turn)
   }
@@ -14,14 +14,14 @@ extension SessionEngine {
     follow(association.take(command, id, turn), of: association, turn)
   }
 
-  /// Ends a comparison that a command of ours has asked for.
+  /// Ends a comparison that a command of the application began.
   mutating func cancelComparison(_ id: CommandID, _ comparison: CommandID, _ turn: Turn) {
     if let association = associations.comparing(by: comparison) { compare(.cancelled, association, turn) }
     turn.reply(id, .done)
   }
 
-  /// The driver has drawn a nonce, or derived a code.
-  /// - Returns: whether it was for a comparison.
+  /// Passes on a nonce that the driver has drawn, or a code that it has derived.
+  /// - Returns: whether a comparison was waiting for it.
   mutating func compare(_ fact: ComparisonFact, awaiting id: CodeID, _ turn: Turn) -> Bool {
     guard let association = associations.comparing(awaiting: id) else { return false }
     compare(fact, association, turn)
@@ -36,7 +36,7 @@ extension SessionEngine {
     }
   }
 
-  /// A question that waits in the queue has to make room.
+  /// Removes a question that has to make room in the queue.
   mutating func displace(questionOf node: NodeID, _ turn: Turn) {
     guard let association = associations[node] else { return }
     if association.isMember {

@@ -1,8 +1,8 @@
 import PiconetWire
 
-/// Settings that may change while a session runs: each change is checked, and answered.
+/// Settings that may change while a session runs. Each change is checked and answered.
 extension EngineConfiguration {
-  /// Links that have said hello keep the name that they gave in it.
+  /// Sets the name. Links that have said hello keep the name stated there.
   mutating func setName(_ id: CommandID, _ name: String, _ turn: Turn) {
     do throws(InvalidConfiguration) {
       try Self.check(name: name)
@@ -13,7 +13,7 @@ extension EngineConfiguration {
     }
   }
 
-  /// - Returns: false if it was refused, and answered.
+  /// - Returns: false if the change was refused and answered.
   mutating func setDisconnectTimeout(_ id: CommandID, _ timeout: Duration, _ turn: Turn) -> Bool {
     guard Self.isDisconnectTimeout(timeout) else {
       turn.reply(id, .failed(Ending(.limitExceeded, .us, Self.disconnectTimeoutRule)))

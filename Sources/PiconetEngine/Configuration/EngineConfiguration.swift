@@ -3,34 +3,34 @@ import PiconetWire
 /// Which nodes become members of a session.
 @nonexhaustive
 public enum SessionMembership: String, Sendable, Hashable, CaseIterable {
-  /// Each node has its own members: members of a member are not ours.
+  /// Each node has its own members: members of a member are not our members.
   case pairs
-  /// A node that joins one member joins all that have this setting: members introduce one another.
+  /// A node that joins one member joins all nodes with this setting: members introduce one another.
   case group
 }
 
-/// The settings of an engine. Wrong values are refused by `validate` before an engine is made of them.
+/// The settings of an engine. `validate` refuses wrong values before an engine is made of them.
 public struct EngineConfiguration: Sendable, Hashable {
-  /// The session id: only nodes of the same session id become peers. 1 to `WireLimits.sessionID` bytes.
+  /// The session id, in 1 to `WireLimits.sessionID` bytes. Only nodes with the same session id become peers.
   public var sessionID: String
-  /// The name of this device, as people see it: 1 to 63 bytes of UTF-8, without control characters.
+  /// The name of this device that people see: 1 to 63 bytes of UTF-8, without control characters.
   public var name: String
-  /// What our application says to every peer we connect to, before any question; at most `WireLimits.greeting` bytes.
-  /// Default: nothing.
+  /// Bytes that our application sends to every peer we connect to, before any prompt; at most `WireLimits.greeting`
+  /// bytes. Default: nothing.
   public var greeting: [UInt8] = []
   /// Members of the session, including this node. Default 8, as in Multipeer Connectivity; 2 to 1024.
   public var capacity = 8
-  /// The longest message in bytes, sent or received. Default 95 KiB, as GKSession.
+  /// The longest message in bytes, sent or received. Default 95 KiB, as in GKSession.
   public var messageLimit = 95 * 1024
-  /// Bytes of reliable messages that a peer may send ahead of the application; also the budget of our own queue to a
-  /// peer. `memberMemory` says how much a member can make an engine hold in all. Default 1 MiB.
+  /// Bytes of reliable messages that a peer may send ahead of the application. It is also the budget of our own queue
+  /// to a peer. See `memberMemory` for how much a member can make an engine hold in all. Default 1 MiB.
   public var messageWindow = 1 << 20
-  /// In how many channels a peer may send messages, channel 0 among them. Default 64; 1 to 64.
+  /// The number of channels in which a peer may send messages, including channel 0. Default 64; 1 to 64.
   public var channelLimit = MessageChannel.count
-  /// Bytes of messages that a peer may send ahead of the application in each channel but channel 0, beside the one
-  /// message that is not complete. Default 128 KiB.
+  /// Bytes of messages that a peer may send ahead of the application in each channel but channel 0. One incomplete
+  /// message comes on top. Default 128 KiB.
   public var channelWindow = 128 << 10
-  /// In which order channels with messages to send have their turn.
+  /// The order in which channels with waiting messages take their turns.
   public var channelPriorities: ChannelPriorities = [:]
   /// The longest body of one frame in bytes. Default 16,381: a whole frame is then one full TLS record.
   public var frameLimit = 16_381
@@ -38,10 +38,10 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var transferLimit = 64
   /// Bytes of one incoming transfer that may be under way beyond what is stored. Default 2 MiB.
   public var transferWindow = 2 << 20
-  /// Bytes of all incoming transfers that may be under way beyond what is stored: with many transfers each gets its
-  /// share, at least `smallestTransferWindow`. Default 16 MiB.
+  /// Bytes of all incoming transfers that may be under way beyond what is stored. With many transfers each gets a
+  /// share, of at least `smallestTransferWindow`. Default 16 MiB.
   public var transferMemory = 16 << 20
-  /// The least share of a transfer in `transferMemory`, in bytes. Default 64 KiB.
+  /// The smallest share of one transfer in `transferMemory`, in bytes. Default 64 KiB.
   public var smallestTransferWindow = 64 << 10
   /// Bytes that one disk read of an outgoing transfer asks for. Default 256 KiB; two may be under way.
   public var readSize = 256 << 10
@@ -51,71 +51,73 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var streamWindow = 1 << 20
   /// Bytes of a stream that may come before it is read. Default 64 KiB.
   public var firstStreamWindow = 64 << 10
-  /// Bytes of all of one peer's streams that may wait for the application: with many streams each gets its share, at
+  /// Bytes of all streams of one peer that may wait for the application. With many streams each gets a share, of at
   /// least `firstStreamWindow`. Default 4 MiB.
   public var streamMemory = 4 << 20
-  /// Bytes handed to a link and not yet with the kernel, at most. Default 256 KiB.
+  /// The maximum number of bytes handed to a link and not yet to the kernel. Default 256 KiB.
   public var transmitWindow = 256 << 10
-  /// How long an association outlives its links, counted from when the peer was last heard: silence and the search for
-  /// another way together. 0: it ends with its link. Default 20 s, as GKSession.
+  /// How long an association outlives its links, counted from when the peer was last heard. It covers both the silence
+  /// and the search for another link. 0: it ends with its link. Default 20 s, as in GKSession.
   public var disconnectTimeout: Duration = .seconds(20)
   /// The time from an open link to its association. Default 10 s.
   public var handshakeTimeout: Duration = .seconds(10)
-  /// How long an association may last that is no membership and has no open invitation; it ends earlier if its place is
-  /// needed. Default 90 s: a person on the other side may be comparing short codes.
+  /// How long an association may last without membership and without an open invitation. It ends earlier if its place
+  /// is needed. Default 90 s: a person on the other side may be comparing short codes.
   public var idleTimeout: Duration = .seconds(90)
-  /// How long it may take until everything sent before a `leave` has gone and the remote side has confirmed. Default 5
-  /// s.
+  /// How long we wait until everything sent before a `leave` has gone and the remote side has confirmed. Default 5 s.
   public var leaveTimeout: Duration = .seconds(5)
-  /// The most links opened by peers that may be without an active association. Beyond that the oldest from the address
-  /// with the most is closed. Default 128.
+  /// The maximum number of links opened by peers and without an active association. Beyond it, the oldest link from the
+  /// address with the most links is closed. Default 128.
   public var handshakeLimit = 128
-  /// The most associations, members or not. Default 256.
+  /// The maximum number of associations, with members or not. Default 256.
   public var associationLimit = 256
-  /// How long a member must be idle (nothing open except what it still has to send, and nothing moving) before it gives
-  /// way to a node that wants to join a full session. If set, strangers from an address that holds a quarter of the
-  /// places give way as well. Members of a group never do, and nobody does for a place of the group. Default 0: no
-  /// member ever does.
+  /// How long a member must be idle before it gives way to a node that wants to join a full session. Idle means that
+  /// nothing is open except what the member still has to send, and nothing moves. If set, strangers from an address
+  /// that holds a quarter of the places give way as well. Members of a group never give way, and no member gives way
+  /// for a place of the group. Default 0: no member ever does.
   public var idleMemberTimeout: Duration = .zero
-  /// How many invitations from unknown peers the application is told of at a time; others wait until it has answered.
-  /// Default 8; 1 to 1024.
+  /// How many invitations from unknown peers are reported to the application at a time. Others wait until the
+  /// application has answered. Default 8; 1 to 1024.
   public var openInvitations = 8
-  /// Whether members of members become members. Default: `pairs`.
+  /// Whether members of members become our members. Default: `pairs`.
   public var membership = SessionMembership.pairs
-  /// Whether an invitation by a node that a member has introduced waits for the application's word on the introduction;
-  /// if not, it is a question like any other's, unless the introduction was accepted before. Default: it waits.
+  /// Whether an invitation by a node that a member has introduced waits until the application has answered the
+  /// introduction. If not, it prompts like any other invitation, unless the introduction was accepted before. Default:
+  /// it waits.
   public var holdsIntroducedInvitations = true
-  /// Whether codes may be compared with members, at their wish or ours. Default: no, our hello does not say so.
+  /// Whether codes may be compared with members, at their wish or ours. Default: no, and our hello does not offer it.
   public var comparesCodes = false
-  /// Whether we pass bytes on between members of ours that can't reach each other, and how many. They are ciphertext to
-  /// us. Default: nil, no.
+  /// Whether we relay bytes between members that can't reach each other, and how many. We see only ciphertext. Default:
+  /// nil, no relaying.
   public var relaying: RelayQuotas?
-  /// Whose requests to remove a member count. Default: those of the member that introduced it to us.
+  /// Which members' requests to remove a member count. Default: those of the member that introduced it to us.
   public var removals = RemovalPolicy.introducers
   /// Whether unreliable messages are delivered even after newer ones. Default: no.
   public var deliversLateMessages = false
-  /// The most peers in the discovery table. Default 1024.
+  /// The maximum number of peers in the discovery table. Default 1024.
   public var sightingLimit = 1024
-  /// Transports in order of preference. If `relay` is among them, which must then be the last, members may also be
-  /// reached over others that relay, and may reach us so.
+  /// Transports in order of preference. `relay`, if included, must be the last. Members may then also be reached over
+  /// other members that relay, and may reach us that way.
   public var transports = TransportKind.defaultOrder
   /// The head start of a transport over the next one. Default 800 ms.
   public var transportHeadStart: Duration = .milliseconds(800)
-  /// Whether an association moves on its own to a transport that comes earlier in `transports`, when one leads to the
-  /// peer. Default true.
+  /// Whether an association moves on its own to a transport that comes earlier in `transports`, when that transport
+  /// leads to the peer. Default true.
   public var movesBetweenTransports = true
-  /// Whether nothing translates addresses between this node and its peers. Then a host that refuses where its node has
-  /// said that it listens says that the node has ended; otherwise only one that we have dialled, or see advertised.
+  /// Whether nothing translates addresses between this node and its peers. In that case a host that refuses where its
+  /// node has said that it listens proves that the node has ended. If not, only a host that we have dialled, or see
+  /// advertised, proves it.
   public var refusalEndsMembers = false
-  /// Whether members that this node has links with over loopback are told loopback addresses of one another, and such
-  /// addresses are dialled at their word.
+  /// Whether members that this node has links with over loopback are told loopback addresses of one another, and
+  /// whether such addresses are dialled on their word.
   public var introducesOverLoopback = false
 
-  /// No window is larger, so sums of them stay far below what an `Int` holds. 1 GiB.
+  /// The limit on every window: 1 GiB. Sums of windows then stay far below what an `Int` holds.
   public static let largestWindow = 1 << 30
 
-  /// The silence after which a link counts as dead: half of the disconnect timeout, which leaves the other half for the
-  /// search for another way; all of it if the remote side does not resume. 10 s if an association ends with its link.
+  /// Returns the silence after which a link counts as dead: half of the disconnect timeout, so that the other half is
+  /// left for the search for another link. It is all of the timeout if the remote side does not resume, and 10 s if an
+  /// association ends with its link.
   func silence(isDurable: Bool) -> Duration { Self.silence(isDurable: isDurable, within: disconnectTimeout) }
 
   static func silence(isDurable: Bool, within disconnectTimeout: Duration) -> Duration {
@@ -123,10 +125,10 @@ public struct EngineConfiguration: Sendable, Hashable {
     return isDurable ? disconnectTimeout / 2 : disconnectTimeout
   }
 
-  /// Bytes sent to one peer and not acknowledged, kept for another link: beyond this we send nothing of our own accord,
-  /// no message, stream, offer or hint, only answers. There is room for the message window and as much again, and
-  /// always for what a remote side may leave unacknowledged, and for what is written at once, which is kept until all
-  /// of it is acknowledged.
+  /// Bytes sent to one peer and not acknowledged, kept for another link. Beyond this limit we send only answers, and
+  /// nothing of our own accord: no message, stream, offer or hint. The limit has room for twice the message window. It
+  /// always has room for what a remote side may leave unacknowledged. It also has room for what is written at once,
+  /// which is kept until all of it is acknowledged.
   public var unacknowledgedLimit: Int {
     max(2 * messageWindow, 64 * (WireLimits.controlFrame + Unacknowledged.batchCost) + (64 << 10) + 2 * frameLimit)
       + transmitWindow
@@ -138,8 +140,8 @@ public struct EngineConfiguration: Sendable, Hashable {
     self.name = name
   }
 
-  /// Whether an engine accepts this disconnect timeout: half of it is the silence that our hello states, which has a
-  /// minimum.
+  /// Returns whether an engine accepts this disconnect timeout. Half of it is the silence that our hello states, which
+  /// has a minimum.
   public static func isDisconnectTimeout(_ timeout: Duration) -> Bool {
     timeout == .zero || (timeout >= .seconds(2) && timeout <= .seconds(86_400))
   }
@@ -147,7 +149,7 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// The rule that `isDisconnectTimeout` checks, as a human-readable message.
   static let disconnectTimeoutRule = "the disconnect timeout is 0, or 2 s to 24 hours"
 
-  /// Whether a character is one that no discovery source shows as it is.
+  /// Returns whether a character can't be shown as it is by any discovery source.
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
@@ -155,7 +157,7 @@ public struct EngineConfiguration: Sendable, Hashable {
     }
   }
 
-  /// Checks what a device may be called.
+  /// Checks the name of a device.
   static func check(name: String) throws(InvalidConfiguration) {
     guard (1...63).contains(name.utf8.count) else { throw InvalidConfiguration(rule: "a name has 1 to 63 bytes") }
     if name.unicodeScalars.contains(where: isControl) {
@@ -164,7 +166,7 @@ public struct EngineConfiguration: Sendable, Hashable {
   }
 
   /// Checks every setting.
-  /// - Throws: the rule of the first setting that is out of its limits.
+  /// - Throws: the rule of the first setting that is outside its limits.
   public func validate() throws(InvalidConfiguration) {
     func check(_ holds: Bool, _ rule: String) throws(InvalidConfiguration) {
       if !holds { throw InvalidConfiguration(rule: rule) }
@@ -216,12 +218,12 @@ public struct EngineConfiguration: Sendable, Hashable {
   }
 }
 
-/// A setting that is out of its limits.
+/// A setting outside its limits.
 public struct InvalidConfiguration: Error, Sendable, Hashable, CustomStringConvertible {
   /// The rule that was broken, as a sentence.
   public let rule: String
 
-  /// This rule was broken.
+  /// Makes an error for this broken rule.
   public init(rule: String) { self.rule = rule }
 
   public var description: String { rule }
@@ -232,6 +234,6 @@ public struct LocalIdentity: Sendable, Hashable {
   /// Our key and our incarnation.
   public var node: NodeID
 
-  /// The identity of this node.
+  /// Makes the identity of this node.
   public init(node: NodeID) { self.node = node }
 }

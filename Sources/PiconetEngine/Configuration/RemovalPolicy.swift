@@ -1,19 +1,19 @@
-/// Whose requests to remove a member from the whole session this node follows.
+/// The members whose requests to remove a member from the whole session this node follows.
 ///
-/// It concerns requests of other members. What this node itself removes, it leaves in any case.
+/// It concerns requests of other members only. A member that this node itself removes is always left.
 @nonexhaustive
 public enum RemovalPolicy: String, Sendable, Hashable, CaseIterable {
-  /// A member's, about nodes that it has introduced to this node: the member that let a node in may take that back. In
-  /// a session of `pairs` without introductions no request counts.
+  /// Requests of a member about nodes that it has introduced to this node: the member that let a node in may take that
+  /// back. In a session of `pairs` without introductions no request counts.
   case introducers
-  /// Every member's, as with GKSession.
+  /// Requests of every member, as in GKSession.
   case members
-  /// No member's.
+  /// No requests.
   case nobody
 }
 
 extension RemovalPolicy {
-  /// Whether a member's request to remove a node counts.
+  /// Returns whether a member's request to remove a node counts.
   /// - Parameter isIntroducer: whether that member has introduced the node to us.
   func counts(ofIntroducer isIntroducer: Bool) -> Bool {
     switch self {

@@ -1,22 +1,22 @@
 import PiconetWire
 
 extension Association {
-  /// Tells a member where we listen, unless there is nothing to tell and it was told nothing before.
+  /// Tells a member where we listen. Does nothing if we listen nowhere and the member was never told of any port.
   func tellListening(_ turn: Turn) {
     guard isMember, leaving == nil, hasToldPorts || !turn.listeningPorts.isEmpty else { return }
-    // Without a link nothing is told, and what was told before is taken back on the next one.
+    // Without a link the frame is dropped, and the next link withdraws what was told before.
     if activeLink != nil { toldPorts(turn.listeningPorts) }
     send(.listening(turn.listeningPorts), turn)
   }
 
-  /// Where the peer may be dialled now.
+  /// Returns the addresses at which the peer may be dialled now.
   func knownAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
     addresses.known(surroundings.addresses(of: node))
   }
 
-  /// Where the peer may be dialled now, also over members that relay and know of it: all of a group, elsewhere those
-  /// that have brought it and us together. Used for a peer without a link, since a relay is no better than any other
-  /// way.
+  /// Returns the addresses at which the peer may be dialled now, including those over members that relay and know of
+  /// it. In a group these are all members; elsewhere only those that have brought the peer and us together. Used for a
+  /// peer without a link, since a relay is no better than any other link.
   func allAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
     guard configuration.transports.contains(.relay) else { return knownAddresses(surroundings) }
     let relayed = surroundings.relayAddresses(of: node).filter { address in
@@ -25,7 +25,7 @@ extension Association {
     return knownAddresses(surroundings) + relayed
   }
 
-  /// The peer's host on its last link over each transport, as far as introductions may speak of addresses beside it.
+  /// The peer's host on its last link over each transport, as far as introductions may mention addresses next to it.
   var reachedHosts: [TransportKind: String] {
     var hosts = addresses.hosts
     if !configuration.introducesOverLoopback, hosts[.tcp].flatMap({ IPAddressHint(host: $0) })?.scope == .device {

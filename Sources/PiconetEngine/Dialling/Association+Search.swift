@@ -1,10 +1,10 @@
 import PiconetWire
 
-/// The search for another link: while there is none, or for a better one.
+/// The search for a link, if there is no link or a better one is wanted.
 extension Association {
-  /// Dials and links may outlive their search: what becomes of them then tells it nothing.
-  /// Takes a fact about the search for another link.
-  /// - Returns: how the association ends because of it; nil if it goes on.
+  /// Takes a fact about the search for another link. Dials and links may outlive their search; facts about those have
+  /// no effect on it.
+  /// - Returns: how the association ends because of the fact; nil if it continues.
   func search(_ fact: SearchFact, _ surroundings: Surroundings, _ turn: Turn) -> Ending? {
     var hasRoundEnded: Bool?
     switch fact {
@@ -29,10 +29,10 @@ extension Association {
     return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
   }
 
-  /// The side that has dialled the lost link begins at once, the other a little later: so that nearly always there is
-  /// one new link, and not two.
+  /// Begins the search. The side that has dialled the lost link begins at once, and the other side a little later. That
+  /// way there is nearly always one new link, and not two.
   private func beginSearch(isDialler: Bool, _ surroundings: Surroundings, _ turn: Turn) -> Ending? {
-    // It may have gone on over another link at once. And a search for a better link has dialled already.
+    // The association may have resumed over another link at once. And a search for a better link has dialled already.
     guard suspension != nil, search?.isWaiting != false else { return nil }
     let delay =
       isDialler ? Duration.zero : LinkSearch.pause(after: 1, within: disconnectTimeout, &turn.random)
@@ -48,7 +48,8 @@ extension Association {
     return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
   }
 
-  /// Whether an address may be dialled now. One that only members name counts as theirs, as any that they have us dial.
+  /// Returns whether an address may be dialled now. An address that only members name counts as theirs, like any other
+  /// that they make us dial.
   private func mayDial(_ address: TransportAddress, _ surroundings: Surroundings, _ turn: Turn) -> Bool {
     let sources = addresses.hearsay(address, surroundings.addresses(of: node))
     return sources.isEmpty || turn.introduced.pays(for: sources, turn)
@@ -60,7 +61,7 @@ extension Association {
     search = nil
   }
 
-  /// Whether another link is wanted now: an unused association is not worth a dial.
+  /// Returns whether another link is wanted now. An unused association is not worth a dial.
   private func wantsLink(_ surroundings: Surroundings) -> Bool {
     guard suspension != nil else { return !comparisons.isOfLink && !betterAddresses(surroundings).isEmpty }
     return link?.phase != .resuming && !isUnused
@@ -72,8 +73,8 @@ extension Association {
       headStart: configuration.transportHeadStart)
   }
 
-  /// A dial of the search has opened a link.
-  /// - Returns: false if it is of no use.
+  /// Takes over a link that a dial of the search has opened.
+  /// - Returns: false if the link is of no use.
   func claim(_ link: Link, _ turn: Turn) -> Bool {
     guard search != nil, link.opening.peer == node.peer else { return false }
     search?.dialled(link.id, turn)
@@ -100,13 +101,13 @@ extension Association {
     endIfGone(surroundings, now) ?? endIfRestarted(surroundings)
   }
 
-  /// The ending if the peer's process has certainly ended: the kernel has closed the link, and nothing listens any more
-  /// where the peer was, on any transport. A peer that only hides would have come back on its own within the time of
-  /// grace, at the end of which its host is asked once more.
+  /// Returns the ending if the peer's process has certainly ended. That is the case if the kernel has closed the link
+  /// and nothing listens any more where the peer was, on any transport. A peer that only hides would have come back by
+  /// itself within the grace time, at the end of which its host is dialled once more.
   private func endIfGone(_ surroundings: Surroundings, _ now: Instant) -> Ending? {
     guard let suspension, suspension.cause.reason == .linkFailed, isNowhere(surroundings), search?.isOtherSeen == false
     else { return nil }
-    // Where a single transport speaks for all, it is that one that has to be asked once more.
+    // If a single transport speaks for all, that transport must be dialled once more.
     let asked = configuration.refusalEndsMembers ? search?.goneAt ?? now : now
     guard suspension.since + grace <= asked else {
       search?.goOn(by: suspension.since + grace)
@@ -116,8 +117,8 @@ extension Association {
     return Ending(.linkFailed, .peer, detail)
   }
 
-  /// The ending if the peer has certainly restarted: nothing listens any more where it was, on any transport, and
-  /// another incarnation of it is there.
+  /// Returns the ending if the peer has certainly restarted: nothing listens any more where it was, on any transport,
+  /// and another incarnation of it has been seen.
   private func endIfRestarted(_ surroundings: Surroundings) -> Ending? {
     guard suspension != nil, let search, isNowhere(surroundings),
       search.isOtherSeen || surroundings.discovery.seesOnlyOther(than: node)
@@ -126,9 +127,10 @@ extension Association {
   }
 
   private func isNowhere(_ surroundings: Surroundings) -> Bool {
-    // The other addresses that were dialled may never have been this node's.
+    // The other dialled addresses may never have been this node's.
     if addresses.lastKind == .relay { return false }
-    // A member listens on all its transports as long as it lives: the one by which it came speaks for the others.
+    // A member listens on all its transports as long as it lives, so the transport of its last link speaks for the
+    // others.
     if configuration.refusalEndsMembers { return search?.goneKinds.contains(addresses.lastKind) == true }
     let kinds = Set(addresses.seen(surroundings.addresses(of: node)).map(\.kind))
     return !kinds.isEmpty && kinds.isSubset(of: search?.goneKinds ?? [])
@@ -136,7 +138,7 @@ extension Association {
 
   // MARK: Time
 
-  /// How a suspended association ends now; nil if it goes on.
+  /// Returns how a suspended association ends now; nil if it continues.
   private func endOfSuspension(_ now: Instant) -> Ending? {
     guard let suspension, suspension.lastHeard + disconnectTimeout <= now else { return nil }
     if disconnectTimeout == .zero { return suspension.cause }
@@ -145,37 +147,37 @@ extension Association {
       "no way to the peer for \(disconnectTimeout.inWords); before, \(suspension.cause)")
   }
 
-  /// When a suspended association ends, or its search goes on.
+  /// Returns when a suspended association ends, or its search continues.
   func suspensionDeadline(_ surroundings: Surroundings) -> Instant? {
     let end = suspension.map { $0.lastHeard + disconnectTimeout }
     guard let search, let next = search.nextDeadline, wantsLink(surroundings) else { return end }
     return end.map { min($0, next) } ?? next
   }
 
-  // MARK: A better link
+  // MARK: Better links
 
-  /// The discovery table has learned something of the peer: it may be what a search waits for.
+  /// Reacts to news about the peer in the discovery table. The search may be waiting for that.
   private func sighted(_ surroundings: Surroundings, _ turn: Turn) {
     if suspension == nil {
       lookForBetter(surroundings, turn)
-      // A new name or signal strength leads nowhere new.
+      // A new name or signal strength leads to no new address.
       guard let search, betterAddresses(surroundings).contains(where: search.isNew) else { return }
     }
     search?.sighted(searchTerms, turn)
   }
 
-  /// The place of a transport in the order of preference: the smaller, the better.
+  /// Returns the position of a transport in the order of preference. A smaller one is better.
   private func rank(_ kind: TransportKind) -> Int { configuration.transports.firstIndex(of: kind) ?? .max }
 
-  /// Whether a link goes over a better transport than the active one.
+  /// Returns whether a link goes over a better transport than the active one.
   ///
-  /// Codes on the screens are those of the active link: as long as they are compared it is kept.
+  /// Codes on the screens belong to the active link, so that link is kept while they are compared.
   func isBetter(_ link: Link, than current: Link) -> Bool {
     configuration.movesBetweenTransports && !comparisons.isOfLink
       && rank(link.opening.traits.kind) < rank(current.opening.traits.kind)
   }
 
-  /// Where the peer may be reached over a transport that is better than the one in use.
+  /// Returns the addresses at which the peer may be reached over a better transport than the one in use.
   private func betterAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
     guard configuration.movesBetweenTransports, isDurable, isMember, leaving == nil, let link, link.phase == .active
     else { return [] }
@@ -185,7 +187,7 @@ extension Association {
     return search?.worthTrying(better) ?? better
   }
 
-  /// Begins to look for a better transport to a member, if there may be one: soon, and again now and then.
+  /// Begins to look for a better transport to a member, if there may be one: soon, and again from time to time.
   func lookForBetter(_ surroundings: Surroundings, _ turn: Turn) {
     guard search == nil, suspension == nil, !betterAddresses(surroundings).isEmpty else { return }
     search = LinkSearch(for: node, nextRound: turn.now + .milliseconds(500))

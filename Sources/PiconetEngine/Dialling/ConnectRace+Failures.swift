@@ -1,8 +1,8 @@
 import PiconetWire
 
 extension ConnectRace {
-  /// One failure for each transport, in the order in which they failed first: with the most telling code, and the
-  /// reason of each of its addresses.
+  /// Returns one failure for each transport, in the order in which the transports first failed. It has the most telling
+  /// code, and the reason of each address.
   static func merged(_ losses: [TransportFailure]) -> [TransportFailure] {
     var merged: [TransportFailure] = []
     for kind in losses.map(\.transport) where !merged.contains(where: { $0.transport == kind }) {
@@ -14,8 +14,8 @@ extension ConnectRace {
 
   private static func combined(_ failures: [LinkFailure]) -> LinkFailure {
     var codes = Set(failures.map(\.code))
-    // A refusal says that nobody listens there any more, so it counts only if no address was silent: the peer may be at
-    // a silent one.
+    // A refusal means that no process listens there any more. It counts only if no address was silent, since the peer
+    // may be at a silent one.
     if !codes.isDisjoint(with: [.timedOut, .hostDown]) { codes.remove(.refused) }
     let byWeight: [LinkFailure.Code] = [
       .tooManyDescriptors, .authentication, .refused, .reset, .permission, .busy, .timedOut, .hostDown, .unreachable,
@@ -25,7 +25,7 @@ extension ConnectRace {
     return LinkFailure(code, told(failures.map(\.description)))
   }
 
-  /// Each reason once, and no more of them than a person reads.
+  /// Returns each reason once, and no more reasons than a person reads.
   private static func told(_ reasons: [String]) -> String {
     var each: [String] = []
     for reason in reasons where !each.contains(reason) { each.append(reason) }
@@ -35,7 +35,7 @@ extension ConnectRace {
 
   private static let reasonLimit = 16
 
-  /// The failures as a human-readable message. Transports that failed for the same reason are listed together.
+  /// Returns the failures as a human-readable message. Transports that failed for the same reason are listed together.
   static func describe(_ failures: [TransportFailure]) -> String {
     var told: [(kinds: [String], reason: String)] = []
     for failure in failures {
@@ -51,9 +51,10 @@ extension ConnectRace {
 }
 
 extension TransportAddress {
-  /// Whether a link to `remoteAddress` leads to this address; without a number an address means the whole device.
+  /// Returns whether a link to `remoteAddress` leads to this address. Without a number an address means the whole
+  /// device.
   func leads(to remoteAddress: String) -> Bool { remoteAddress == text || remoteAddress.hasPrefix(text + "/") }
 
-  /// The device in it: all but the port, PSM or channel.
+  /// The device in the address: all but the port, PSM or channel.
   var host: Substring { text.lastIndex(of: kind.portSeparator).map { text[..<$0] } ?? text[...] }
 }

@@ -2,18 +2,19 @@ import PiconetWire
 
 /// Tries the addresses that may lead to one key, over all transports.
 ///
-/// Transports begin in order of preference, each with a head start over the next; a transport that has failed starts
-/// the next at once. Within a transport addresses are dialled side by side (`DialPace`), so that one that stalls holds
-/// up no other. The first link wins; the failure of every address is kept.
+/// Transports begin in order of preference, each with a head start over the next. A transport that fails starts the
+/// next one at once. Within a transport, addresses are dialled side by side (`DialPace`), so that a stalled one does
+/// not hold up the others. The first link wins. The failure of every address is kept.
 struct ConnectRace: Sendable {
-  /// All addresses of the transports that were asked for: those of the node that is wanted, and of others of its key.
+  /// All addresses of the requested transports: those of the wanted node, and of other nodes with its key.
   private(set) var addresses: [TransportAddress]
-  /// At this number no more addresses are learned: a device that claims to be the peer may claim to be anywhere.
+  /// The limit on addresses; beyond it no more are added. A device that claims to be the peer may name any number of
+  /// places.
   static let addressLimit = 64
-  /// How many of one device one dial over Bluetooth is given.
+  /// The number of addresses of one device that one dial over Bluetooth gets.
   static let addressesAtOnce = 16
-  /// How long the wanted node's own addresses have the field to themselves. Any device can advertise the key under
-  /// another incarnation, so other nodes of the key are dialled too; but each may be another program of that device.
+  /// How long only the wanted node's own addresses are dialled. Any device can advertise the key under another
+  /// incarnation, so other nodes of the key are dialled too. But each of them may be another program of that device.
   static let ownTime = Duration.milliseconds(400)
 
   private struct Dial {
@@ -21,7 +22,7 @@ struct ConnectRace: Sendable {
     let addresses: [TransportAddress]
   }
 
-  /// What was dialled last over a transport, and when its next dial may begin.
+  /// The number of dials over a transport, and when its next one may begin.
   private struct Lane {
     var dials = 0
     var next: Instant
@@ -40,23 +41,23 @@ struct ConnectRace: Sendable {
   /// Addresses where another key has answered, or that failed: not dialled again.
   private var usedUp: Set<TransportAddress> = []
   private var refused: Set<TransportAddress> = []
-  /// Addresses that were reached and said nothing in time, or were busy: dialled again, one by one, once no others are
-  /// left.
+  /// Addresses that were reached and sent nothing in time, or were busy. They are dialled again, one by one, when no
+  /// others are left.
   private var silent: Set<TransportAddress> = []
-  /// Transports whose addresses are dialled one after the other. Each relay is a member of its own, and one that opens
-  /// a tunnel and passes nothing on must not stand for all.
+  /// Transports whose addresses are dialled one after the other. Each relay is a different member, and a relay that
+  /// opens a tunnel but passes nothing on must not count for all.
   private var oneByOne: Set<TransportKind> = [.relay]
   private let preference: [TransportKind]
   private let headStart: Duration
   private var headEnd: Instant?
-  /// A transport has failed since the last one began, so the next need not wait.
+  /// Whether a transport has failed since the last one began, so that the next need not wait.
   private var isNextDue = false
   /// Transports that were dialled a second time.
   private var repeated: Set<TransportKind> = []
 
   /// - Parameters:
-  ///   - addresses: where the wanted node is said to be, best first.
-  ///   - others: where other nodes of its key are said to be, best first.
+  ///   - addresses: the addresses at which the wanted node is said to be, best first.
+  ///   - others: the addresses at which other nodes of its key are said to be, best first.
   init(
     addresses: [TransportAddress], others: [TransportAddress] = [], preference: [TransportKind], headStart: Duration
   ) {
@@ -70,7 +71,7 @@ struct ConnectRace: Sendable {
   private mutating func add(_ found: [TransportAddress], ofOthers: Bool) {
     for address in found where preference.contains(address.kind) {
       if !ofOthers { others.remove(address) }
-      // The other nodes may be any number of inventions: half of the room is not theirs.
+      // The other nodes may be invented, in any number, so they get only half of the room.
       let hasRoom =
         addresses.count < Self.addressLimit && (!ofOthers || others.count < Self.addressLimit / 2)
       guard hasRoom, !addresses.contains(address) else { continue }
@@ -79,16 +80,16 @@ struct ConnectRace: Sendable {
     }
   }
 
-  /// The peer has come in sight elsewhere.
-  /// - Parameter ofOthers: whether another node of its key has.
+  /// Adds addresses at which the peer was sighted since.
+  /// - Parameter ofOthers: whether they belong to other nodes of its key.
   mutating func learned(_ found: [TransportAddress], ofOthers: Bool = false, at now: Instant) {
     let idle = Set(waiting)
     add(found, ofOthers: ofOthers)
-    // Those that run keep their head start.
+    // Running transports keep their head start.
     if idle.isEmpty, !dials.isEmpty, waiting.contains(where: { lanes[$0] == nil }) { headEnd = now + headStart }
   }
 
-  // MARK: What runs
+  // MARK: Running dials
 
   /// The transports that are being dialled, in the order in which they began.
   var running: [TransportKind] {
@@ -103,7 +104,7 @@ struct ConnectRace: Sendable {
     !usedUp.contains(address) && !dials.contains { $0.addresses.contains(address) }
   }
 
-  /// The transports that do not run and have addresses left: first those that have begun.
+  /// The transports that have addresses left and no running dial, those that have begun before first.
   private var waiting: [TransportKind] {
     let idle = preference.filter { kind in
       !runs(kind) && addresses.contains { $0.kind == kind && isOpen($0) && isLeft($0) }
@@ -111,10 +112,10 @@ struct ConnectRace: Sendable {
     return idle.filter { lanes[$0] != nil } + idle.filter { lanes[$0] == nil }
   }
 
-  /// Nothing runs and nothing waits: the race is lost.
+  /// Whether the race is lost: nothing runs and nothing waits.
   var isLost: Bool { dials.isEmpty && !addresses.contains { !usedUp.contains($0) } }
 
-  /// When `next` may have another dial; nil: it has none before something is learned or fails.
+  /// When `next` may return another dial; nil if it returns none before an address is learned or a dial fails.
   var nextDeadline: Instant? {
     var times = waiting.isEmpty ? [] : [headEnd].compactMap(\.self)
     if !areOthersDue, addresses.contains(where: { others.contains($0) && isLeft($0) }), let othersBegin {
@@ -124,7 +125,7 @@ struct ConnectRace: Sendable {
     return times.min()
   }
 
-  /// The next dial, if it is time for one.
+  /// Returns the next dial, if it is time for one.
   mutating func next(at now: Instant) -> (kind: TransportKind, addresses: [TransportAddress])? {
     let isOwnOver = !addresses.contains { !others.contains($0) && !usedUp.contains($0) }
     if !areOthersDue, !others.isEmpty, isOwnOver || othersBegin.map({ $0 <= now }) ?? false {
@@ -139,7 +140,7 @@ struct ConnectRace: Sendable {
       let group = group(kind)
     else { return nil }
     isNextDue = false
-    // A transport that is dialled again gets no second head start: otherwise invented addresses would put off the other
+    // A transport that is dialled again gets no second head start. Otherwise invented addresses would delay the other
     // transports.
     headEnd = lanes[kind] == nil ? now + headStart : min(headEnd ?? now, now + headStart)
     return begin(kind, group, now)
@@ -159,7 +160,7 @@ struct ConnectRace: Sendable {
     return (kind, group)
   }
 
-  /// The addresses of the next dial of a transport; nil if there is none, or as many run as may.
+  /// Returns the addresses of the next dial of a transport; nil if it has none left, or its limit of dials is reached.
   private func group(_ kind: TransportKind) -> [TransportAddress]? {
     let isSingle = oneByOne.contains(kind)
     let count = dials.count { $0.kind == kind }
@@ -174,9 +175,9 @@ struct ConnectRace: Sendable {
     return Array(fresh.filter { $0.host == first.host }.prefix(Self.addressesAtOnce))
   }
 
-  // MARK: What has failed
+  // MARK: Failures
 
-  /// A dial of these addresses is over.
+  /// Removes a dial of these addresses, which has ended.
   private mutating func ended(_ kind: TransportKind, _ tried: [TransportAddress]) {
     let isLast = dials.last { $0.kind == kind }?.addresses == tried
     if let index = dials.firstIndex(where: { $0.kind == kind && $0.addresses == tried }) { dials.remove(at: index) }
@@ -184,8 +185,8 @@ struct ConnectRace: Sendable {
     if !runs(kind) { isNextDue = true }
   }
 
-  /// A key other than the wanted one has answered at `remoteAddress`. Any device can claim that a peer is at an
-  /// address, so this is a failure of the address alone.
+  /// Handles an answer at `remoteAddress` from a key other than the wanted one. Any device can claim that a peer is at
+  /// an address, so only this address has failed.
   mutating func answeredByStranger(
     _ kind: TransportKind, _ tried: [TransportAddress], at remoteAddress: String, _ failure: LinkFailure
   ) {
@@ -195,23 +196,23 @@ struct ConnectRace: Sendable {
     if !answering.isEmpty || tried.count == 1 {
       usedUp.formUnion(answering.isEmpty ? tried : answering)
     } else {
-      // Dialled one by one, each address answers for itself.
+      // If addresses are dialled one by one, each fails only for itself.
       oneByOne.insert(kind)
     }
   }
 
-  /// A dial has failed.
+  /// Handles a failed dial.
   /// - Parameters:
-  ///   - tried: its addresses.
-  ///   - remoteAddress: the one of them that answered and then failed; nil if none did.
+  ///   - tried: the addresses of the dial.
+  ///   - remoteAddress: the address that answered and then failed; nil if none did.
   mutating func failed(
     _ kind: TransportKind, _ tried: [TransportAddress], _ failure: LinkFailure, at remoteAddress: String? = nil
   ) {
     ended(kind, tried)
-    // Over Bluetooth a link shares one connection of the two devices with all others, and a host that ends that
-    // connection as unused while a new link begins on it ends the new link too. It is dialled once more.
+    // Over Bluetooth all links of two devices share one connection. A host may end that connection as unused while a
+    // new link begins on it, which ends the new link too. So it is dialled once more.
     if failure.code == .reset, kind.usesBluetooth, repeated.insert(kind).inserted { return }
-    // Another dial of ours may have had the radio.
+    // Another of our own dials may have had the radio.
     if failure.code == .busy, runs(kind), silent.isDisjoint(with: tried) { return silent.formUnion(tried) }
     losses.append(TransportFailure(kind, failure))
     if failure.code == .refused { refused.formUnion(tried) }
@@ -226,19 +227,20 @@ struct ConnectRace: Sendable {
     }
   }
 
-  /// The link that had won broke before it was of use: what it has cut short goes on.
+  /// Handles the winning link's break before it was of use: the dials that it cut short continue.
   mutating func winnerBroke(_ kind: TransportKind, at remoteAddress: String, _ detail: String) {
     dials.removeAll()
     let tried = addresses.filter { $0.kind == kind && $0.leads(to: remoteAddress) }
-    // The peer may have dialled us where we can't dial it. Behind a host name is no more than this one.
+    // The peer may have dialled us from where we can't dial it. A host name in the list stands for no more than this
+    // one address.
     let won = tried.isEmpty ? addresses.filter { $0.kind == kind && isLeft($0) }.prefix(1) : tried[...]
     if !won.isEmpty { failed(kind, Array(won), LinkFailure(.reset, detail), at: remoteAddress) }
     isNextDue = true
   }
 
-  // MARK: How it went
+  // MARK: Outcomes
 
-  /// Whether every address of the wanted node over this transport has refused.
+  /// Returns whether every address of the wanted node over this transport has refused.
   func isRefusedEverywhere(_ kind: TransportKind) -> Bool {
     addresses.allSatisfy { $0.kind != kind || others.contains($0) || refused.contains($0) }
   }
@@ -246,12 +248,12 @@ struct ConnectRace: Sendable {
   /// How each transport has failed so far.
   var failures: [TransportFailure] { Self.merged(losses) }
 
-  /// What failed until time was up, including the transports that have not answered.
+  /// The failures until time was up, including the transports that have not answered.
   var failuresInTime: [TransportFailure] {
     Self.merged(
       losses
         + running.map { kind in
-          // A radio hears nothing from a device that is off or far away: its silence is all there is to report.
+          // A radio hears nothing from a device that is off or far away. Its silence is all that can be reported.
           let words = kind.usesBluetooth ? "the device does not answer: is it on and near?" : ""
           return TransportFailure(kind, LinkFailure(.timedOut, words))
         })

@@ -1,13 +1,14 @@
 import PiconetWire
 
-/// How many dials of one transport run side by side in a race, and how soon after one another they begin.
+/// How many dials of one transport run side by side in a race, and the pauses between their beginnings.
 struct DialPace {
   let atOnce: Int
   private let first: Duration
   private let further: Duration
 
-  /// Over IP the second dial begins after the pause that RFC 8305 (section 5) recommends, and any of 16 within a
-  /// second: whoever plants addresses delays a race by no more. A radio pages one device at a time.
+  /// Sets the pace for a transport. Over IP the second dial begins after the pause that RFC 8305 (section 5)
+  /// recommends, and any of 16 begins within a second. Planted addresses delay a race by no more than that. A radio
+  /// pages one device at a time.
   init(_ kind: TransportKind) {
     switch kind {
     case .tcp, .simulated: (atOnce, first, further) = (32, .milliseconds(250), .milliseconds(50))
@@ -16,7 +17,7 @@ struct DialPace {
     }
   }
 
-  /// How long the next dial waits while those before it go on.
-  /// - Parameter count: how many were begun before the last one.
+  /// Returns how long the next dial waits while those before it continue.
+  /// - Parameter count: how many dials were begun before the last one.
   func pause(after count: Int) -> Duration { count == 0 ? first : further }
 }

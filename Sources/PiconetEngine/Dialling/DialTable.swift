@@ -3,13 +3,13 @@ import PiconetWire
 /// Dials under way, by their numbers.
 struct DialTable: Sendable {
   enum Purpose: Hashable, Sendable {
-    /// An attempt of ours to invite a node.
+    /// Our attempt to invite a node.
     case invitation(CommandID)
     /// Another link for the association with this node.
     case search(NodeID)
   }
 
-  /// What a dial is for, and what it tries.
+  /// The purpose and the addresses of a dial.
   struct Dial: Sendable {
     let purpose: Purpose
     let kind: TransportKind
@@ -28,7 +28,7 @@ struct DialTable: Sendable {
     return dial
   }
 
-  /// The dial has ended, with a link or a failure.
+  /// Removes a dial, which has ended with a link or a failure.
   /// - Returns: nil if it was cancelled before.
   mutating func end(_ dial: DialID) -> Dial? { underWay.removeValue(forKey: dial) }
 

@@ -2,9 +2,9 @@ import PiconetWire
 
 /// The search for a link to a peer: rounds of dials on all transports, with growing pauses between them.
 struct LinkSearch: Sendable {
-  /// What a round is for, and its bounds.
+  /// The purpose of a round and its bounds.
   struct Terms {
-    /// Whether there is a link, and the search is for a better one.
+    /// Whether there is a link, so that the search is for a better one.
     let isForBetter: Bool
     let disconnectTimeout: Duration
     let preference: [TransportKind]
@@ -16,23 +16,23 @@ struct LinkSearch: Sendable {
   private var race: ConnectRace?
   /// When the round under way will be given up.
   private var roundEnds: Instant?
-  /// A link that a dial of ours has opened and whose handshake is under way.
+  /// The link that our dial has opened and whose handshake is under way.
   private var link: LinkID?
   /// When the next round may begin.
   private var nextRound: Instant
   private var rounds = 0
-  /// Transports on which nothing listens any more, or another incarnation of the peer does.
+  /// Transports on which nothing listens any more, or only another incarnation of the peer.
   private(set) var goneKinds: Set<TransportKind> = []
-  /// When a host has last refused on a transport.
+  /// When a host last refused on a transport.
   private(set) var goneAt: Instant?
   /// A round was cut short once to ask a host again.
   private var hasAskedAgain = false
   /// Another incarnation of the peer has answered.
   private(set) var isOtherSeen = false
-  /// The addresses of the last round for a better link. Only new ones are worth a round before its time.
+  /// The addresses of the last round for a better link. Only new ones justify an early round.
   private var tried: Set<TransportAddress> = []
-  /// Transports on which the peer does not let us in, as long as they lead nowhere else: each dial may ask the peer's
-  /// user again.
+  /// Transports on which the peer does not let us in. They are not dialled until they have a new address,
+  /// because each dial may prompt the peer's user again.
   private var refusing: Set<TransportKind> = []
 
   init(for node: NodeID, nextRound: Instant) {
@@ -40,18 +40,19 @@ struct LinkSearch: Sendable {
     self.nextRound = nextRound
   }
 
-  /// Whether the next round may begin once its time has come.
+  /// Whether the next round may begin when it is due.
   var isWaiting: Bool { race == nil && link == nil }
 
-  /// When the search goes on; nil while a link's handshake is under way.
+  /// When the search continues; nil while a link's handshake is under way.
   var nextDeadline: Instant? {
     if link != nil { return nil }
     guard let race else { return nextRound }
     return [race.nextDeadline, roundEnds].compactMap { $0 }.min()
   }
 
-  /// The pause after this many rounds. Its base doubles with each round, up to 4 s or an eighth of the timeout. It is
-  /// drawn between half and one and a half of that, so that two sides that dial each other do not go on colliding.
+  /// Returns the pause after this many rounds. Its base doubles with each round, up to 4 s or an eighth of the timeout.
+  /// The pause is drawn between half and one and a half of the base, so that two sides that dial each other do not keep
+  /// colliding.
   static func pause(after rounds: Int, within timeout: Duration, _ random: inout SeededRandom) -> Duration {
     let most = min(Duration.seconds(4), timeout / 8)
     let plain = min(most, .milliseconds(200 << min(rounds, 6)))
@@ -60,10 +61,10 @@ struct LinkSearch: Sendable {
 
   // MARK: Rounds
 
-  /// Time has passed.
+  /// Continues the search as time has passed.
   /// - Parameters:
   ///   - addresses: the addresses that the next round dials.
-  ///   - isLeftOut: asked once of each of them when that round begins.
+  ///   - isLeftOut: called once for each address when that round begins.
   /// - Returns: whether a round has ended without a link.
   mutating func proceed(
     to addresses: @autoclosure () -> [TransportAddress], unless isLeftOut: (TransportAddress) -> Bool, _ terms: Terms,
@@ -83,7 +84,7 @@ struct LinkSearch: Sendable {
   private mutating func beginRound(
     _ addresses: [TransportAddress], unless isLeftOut: (TransportAddress) -> Bool, _ terms: Terms, _ turn: Turn
   ) {
-    // Also those that are left out: they are no reason for a round before its time.
+    // These include the addresses left out: they don't justify an early round.
     if terms.isForBetter { tried = Set(addresses) }
     goneKinds = []
     let dialled = addresses.filter { !isLeftOut($0) }
@@ -121,7 +122,7 @@ struct LinkSearch: Sendable {
     nextRound = turn.now + pause
   }
 
-  /// Ends the search: cancels its dials.
+  /// Ends the search and cancels its dials.
   mutating func end(_ turn: Turn) { stopDialling(turn) }
 
   // MARK: Answers
@@ -140,7 +141,7 @@ struct LinkSearch: Sendable {
     }
     // A dial may end after its round.
     race?.failed(kind, dial.addresses, failure, at: address)
-    // A refusal at some addresses of several means nothing: they may have been invented.
+    // A refusal at some of several addresses means nothing: those addresses may have been invented.
     if failure.code == .refused, kind != .relay, race?.isRefusedEverywhere(kind) == true {
       goneKinds.insert(kind)
       goneAt = turn.now
@@ -148,14 +149,14 @@ struct LinkSearch: Sendable {
     return dialOn(terms, turn)
   }
 
-  /// A dial has opened a link to the peer.
+  /// Notes that a dial has opened a link to the peer.
   mutating func dialled(_ link: LinkID, _ turn: Turn) {
     stopDialling(turn)
     self.link = link
   }
 
-  /// Another peer answers at one of the addresses, which may have been planted. The others are dialled in the same
-  /// round.
+  /// Handles an answer by another peer at one of the addresses, which may have been planted. The other addresses are
+  /// dialled in the same round.
   /// - Returns: whether the round has ended without a link.
   mutating func strangerAnswered(_ dial: DialTable.Dial, at address: String, _ terms: Terms, _ turn: Turn) -> Bool {
     refusing.insert(dial.kind)
@@ -164,27 +165,27 @@ struct LinkSearch: Sendable {
     return dialOn(terms, turn)
   }
 
-  /// A link is gone. If it is the one that the search had opened, it was of no use.
+  /// Handles the end of a link. If the search had opened it, the link was of no use.
   mutating func linkEnded(_ link: LinkID, _ terms: Terms, _ turn: Turn) {
     guard self.link == link else { return }
     self.link = nil
     pause(terms, turn)
   }
 
-  /// Another incarnation of the peer has answered where this one was.
+  /// Notes that another incarnation of the peer has answered where this one was.
   mutating func otherAnswered(over kind: TransportKind) {
     isOtherSeen = true
     goneKinds.insert(kind)
   }
 
-  /// The peer was sighted: brings the next round forward, but not without limit, since any device can make up a
-  /// sighting.
+  /// Brings the next round forward because the peer was sighted. The round is brought forward only to a limit, since
+  /// any device can make up a sighting.
   mutating func sighted(_ terms: Terms, _ turn: Turn) {
     guard isWaiting else { return }
     nextRound = min(nextRound, turn.now + Self.pause(after: 0, within: terms.disconnectTimeout, &turn.random))
   }
 
-  /// The next round begins at this time at the latest, and the present one is over by then.
+  /// Makes the next round begin at this time at the latest. The present round is over by then.
   mutating func goOn(by time: Instant) {
     if isWaiting { nextRound = min(nextRound, time) }
     if let end = roundEnds { roundEnds = min(end, time) }
@@ -200,10 +201,10 @@ struct LinkSearch: Sendable {
 
   // MARK: A better way
 
-  /// Whether the search has not looked there yet.
+  /// Returns whether the search has not dialled this address yet.
   func isNew(_ address: TransportAddress) -> Bool { !tried.contains(address) }
 
-  /// Those of the addresses that are worth a round.
+  /// Returns the addresses that justify a round.
   func worthTrying(_ addresses: [TransportAddress]) -> [TransportAddress] {
     if refusing.isEmpty { return addresses }
     return addresses.filter { address in

@@ -1,10 +1,11 @@
 import PiconetWire
 
-/// Where keys have answered our dials in this run: whoever floods us with other places does not crowd these out.
+/// The addresses at which keys have answered our dials in this run. A flood of other addresses does not crowd these
+/// out.
 struct ProvenAddresses: Sendable {
-  /// How many keys are remembered; beyond that the one that answered longest ago is forgotten.
+  /// The number of remembered keys; beyond it the key that answered longest ago is forgotten.
   static let keyLimit = 256
-  /// How many addresses of each.
+  /// The number of remembered addresses of each key.
   static let limit = 4
 
   /// The latest first.
@@ -12,7 +13,7 @@ struct ProvenAddresses: Sendable {
   /// The latest last.
   private var order: [PeerID] = []
 
-  /// The key has answered there.
+  /// Notes that the key has answered at this address.
   mutating func note(_ peer: PeerID, at traits: LinkTraits) {
     let address = TransportAddress(kind: traits.kind, text: traits.remoteAddress)
     addresses[peer] = Array(([address] + (addresses[peer] ?? []).filter { $0 != address }).prefix(Self.limit))
@@ -21,7 +22,7 @@ struct ProvenAddresses: Sendable {
     if order.count > Self.keyLimit { addresses[order.removeFirst()] = nil }
   }
 
-  /// These addresses, first those where the key has answered before.
+  /// Returns these addresses, starting with those at which the key has answered before.
   func first(_ found: [TransportAddress], of peer: PeerID?) -> [TransportAddress] {
     guard !found.isEmpty, let known = peer.flatMap({ addresses[$0] }) else { return found }
     return found.filter(known.contains) + found.filter { !known.contains($0) }

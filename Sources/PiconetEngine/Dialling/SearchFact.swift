@@ -1,9 +1,9 @@
-/// What an association's search for a link is told.
+/// A fact about an association's search for a link.
 enum SearchFact {
-  /// The link is gone; the side that had dialled it begins at once.
+  /// The link is gone. The side that dialled it begins at once.
   case linkLost(wasDialler: Bool)
   case dialFailed(DialTable.Dial, LinkFailure, at: String?)
-  /// A dial of ours has led to another peer.
+  /// Our dial has led to another peer.
   case strangerAnswered(DialTable.Dial, at: String)
   /// Another incarnation of the peer has answered where this one was.
   case otherAnswered(over: TransportKind)

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Dials and links of attempts and searches, and what they learn from discovery.
+/// Dials and links of attempts and searches, and what discovery reports to them.
 extension SessionEngine {
   mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, at address: String?, _ turn: Turn) {
     guard let dial = turn.takeDial(dial) else { return }
@@ -11,8 +11,8 @@ extension SessionEngine {
     }
   }
 
-  /// A dial has opened a link.
-  /// - Returns: false if nothing waits for it any more, or it leads to another peer; it is then closed.
+  /// Takes over a link that a dial has opened.
+  /// - Returns: false if nothing waits for the link any more, or if it leads to another peer. It is then closed.
   mutating func claim(_ link: Link, from dial: DialID, _ turn: Turn) -> Bool {
     guard let dial = turn.takeDial(dial) else {
       turn.add(.closeLink(link.id, flush: false))
@@ -28,7 +28,7 @@ extension SessionEngine {
     }
   }
 
-  /// Tells the search for a link to this node what has happened, which may end its association.
+  /// Passes a fact to the search for a link to this node, which may end its association.
   mutating func search(_ fact: SearchFact, for remote: NodeID, _ turn: Turn) {
     guard let association = associations[remote], let ending = association.search(fact, surroundings, turn)
     else { return }

@@ -1,20 +1,20 @@
 import PiconetWire
 
-/// The rules for discovery info, so that every discovery source can show all of what a node may advertise.
+/// The rules for discovery info. Every discovery source can show whatever follows them.
 ///
-/// They are those of a DNS-SD TXT record (RFC 6763, section 6): keys are printable ASCII without `=`, and must differ
-/// when case is ignored. Sizes are in bytes of UTF-8.
+/// The rules are those of a DNS-SD TXT record (RFC 6763, section 6): keys are printable ASCII without `=`, and must
+/// differ when case is ignored. Sizes are in bytes of UTF-8.
 public enum DiscoveryInfo {
-  /// The most bytes of one pair: key, `=` and value.
+  /// The maximum number of bytes of one pair: key, `=` and value.
   public static let pairLimit = 255
-  /// The most bytes of all pairs together.
+  /// The maximum number of bytes of all pairs together.
   public static let limit = 400
   public static let pairCount = 32
-  /// The most bytes of a key: with a longer one, DNS-SD could not carry a pair of the full length.
+  /// The maximum number of bytes of a key. With a longer key, DNS-SD could not carry a pair of the full length.
   public static let keyLimit = 250
 
   /// Checks discovery info.
-  /// - Throws: the first rule that it breaks.
+  /// - Throws: the first broken rule.
   public static func validate(_ info: [String: String]) throws(InvalidConfiguration) {
     var total = 0
     var seen: Set<String> = []

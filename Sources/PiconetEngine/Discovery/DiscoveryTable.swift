@@ -8,7 +8,7 @@ struct DiscoveryTable: Sendable {
     case changed(PeerSummary)
     case lost(NodeID)
 
-    /// What the application is told.
+    /// The event for the application.
     var event: Event {
       switch self {
       case .found(let summary): .peerFound(summary)
@@ -29,7 +29,7 @@ struct DiscoveryTable: Sendable {
   private let ownNode: NodeID
   private let limit: Int
   private let preference: [TransportKind]
-  /// Per node, the sources in the order in which they first saw it.
+  /// The sources of each node, in the order in which they first saw it.
   private var sightings: [NodeID: [(source: String, sighting: Sighting)]] = [:]
 
   init(ownNode: NodeID, limit: Int, preference: [TransportKind]) {
@@ -50,8 +50,8 @@ struct DiscoveryTable: Sendable {
       let node = NodeID(peer: sighting.peer, incarnation: sighting.incarnation)
       guard node != ownNode else { return nil }
       guard var ofNode = sightings[node] else {
-        // A room holds fewer devices than the limit. Beyond it devices are being made up, and it is first come, first
-        // served.
+        // A room holds fewer devices than the limit. Beyond the limit devices are being made up, and new ones are
+        // ignored.
         guard sightings.count < limit else { return nil }
         sightings[node] = [(source, sighting)]
         return summary(of: node).map(Change.found)
@@ -70,7 +70,7 @@ struct DiscoveryTable: Sendable {
     }
   }
 
-  /// Takes a report, of which the application is told.
+  /// Takes a report, and tells the application of it.
   /// - Returns: the node about which something was learned; nil if nothing was.
   mutating func report(_ report: DiscoveryReport, source: String, _ turn: Turn) -> NodeID? {
     guard let change = self.report(report, source: source) else { return nil }
@@ -78,7 +78,7 @@ struct DiscoveryTable: Sendable {
     return change.learned
   }
 
-  /// Everything that only this source saw is lost, in the order of the nodes.
+  /// Forgets everything that only this source saw, in the order of the nodes.
   mutating func sourceEnded(_ source: String) -> [Change] {
     sightings.keys.sorted().compactMap { forget($0, source: source) }
   }
@@ -98,8 +98,8 @@ struct DiscoveryTable: Sendable {
     return before == after ? nil : after.map(Change.changed)
   }
 
-  /// Where other nodes of this node's key are said to be. Those who say so take turns, in random order, so that one
-  /// device that advertises the key under thousands of incarnations crowds out no other.
+  /// Returns the addresses at which other nodes of this node's key are said to be. The devices that say so take turns,
+  /// in random order. So a device that advertises the key under thousands of incarnations does not crowd out others.
   func addresses(ofOthersThan node: NodeID, _ random: inout SeededRandom) -> [TransportAddress] {
     var told: [String: [TransportAddress]] = [:]
     for other in sightings.keys.filter({ $0.peer == node.peer && $0 != node }).sorted() {
@@ -117,16 +117,16 @@ struct DiscoveryTable: Sendable {
     }
   }
 
-  /// How many addresses of other nodes one device may tell: at so many ports it can have us knock.
+  /// How many addresses of other nodes one device may name. This is the number of ports that it can make us dial.
   private static let addressesOfOrigin = 16
 
-  /// Whether this node is out of sight while another incarnation of its peer is in sight.
+  /// Returns whether this node is out of sight while another incarnation of its peer is in sight.
   func seesOnlyOther(than node: NodeID) -> Bool {
     sightings[node] == nil && sightings.keys.contains { $0.peer == node.peer }
   }
 
-  /// Name and info are those of the source that saw the peer first; other names and addresses are those of all,
-  /// transports in order of preference.
+  /// Returns the summary of a node. Its name and info come from the source that saw the peer first. Other names and
+  /// addresses come from all sources, with transports in order of preference.
   func summary(of node: NodeID) -> PeerSummary? {
     guard let ofNode = sightings[node], let first = ofNode.first else { return nil }
     var addresses: [TransportAddress] = []
@@ -144,7 +144,8 @@ struct DiscoveryTable: Sendable {
       otherNames: Self.otherNames(ofNode.map(\.sighting)), otherKinds: TransportKind.allCases.filter(kinds.contains))
   }
 
-  /// The other names of a node. The sources take turns, so that the names of one can't crowd out those of another.
+  /// Returns the other names of a node. The sources take turns, so that the names of one can't crowd out those of
+  /// another.
   private static func otherNames(_ sightings: [Sighting]) -> [String] {
     let names = sightings.map(\.names)
     var inTurns: [String] = []

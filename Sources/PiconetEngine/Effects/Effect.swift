@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// What is to be done. Effects are imperative, plain values, and ordered: the order of two `transmit`s on one link
+/// What the driver must do. Effects are imperative, plain values, and ordered: the order of two `transmit`s on one link
 /// matters.
 ///
 /// Rare and large ones are `indirect`, for the reason given at `Fact`.
@@ -10,10 +10,10 @@ public enum Effect: Sendable, Hashable {
   /// Cancels a dial; answered by `dialFailed` unless the link is open already.
   case cancelDial(DialID)
   case transmit(LinkID, Bytes)
-  /// Closes the link; if `flush` is true, after what is still to be transmitted. No fact about the link follows.
+  /// Closes the link. If `flush` is true, the bytes still to be transmitted go first. No fact about the link follows.
   case closeLink(LinkID, flush: Bool)
-  /// Asks whether a peer is trusted; answered by `trustJudged`. A peer that we dialled has been seen under a name; one
-  /// that dials us need not have been.
+  /// Asks whether a peer is trusted; answered by `trustJudged`. A peer that we dialled has been seen under a name. A
+  /// peer that dials us may never have been seen.
   indirect case judgeTrust(LinkID, NodeID, name: String, isDialled: Bool)
   /// Draws a nonce for a short code; answered by `nonceDrawn`.
   case drawNonce(CodeID)
@@ -29,33 +29,34 @@ public enum Effect: Sendable, Hashable {
   case closeSource(TransferID)
   /// Stores bytes; answered by `chunkStored` (one may answer several) or `storeFailed`.
   case storeChunk(TransferID, Bytes)
-  /// Tells that so many bytes have come again that are stored, or on their way to the store: the sender went on from
-  /// before them.
+  /// Reports that so many bytes have arrived again. They are stored already, or on their way to the store, because the
+  /// sender resumed before their end.
   case chunkRepeated(TransferID, byteCount: Int)
   /// Verifies the resource and gives it its final name; answered by `committed`, `storeRestarted` or `storeFailed`.
   case commitStore(TransferID, size: UInt64, ResourceDigest)
-  /// Throws away what was stored.
+  /// Discards the stored bytes.
   case discardStore(TransferID)
-  /// Nothing more comes, but the resource was not given up: what was stored may wait for the same offer to come again.
+  /// Closes a store that gets no more bytes, although the resource was not given up. The stored bytes may wait for the
+  /// same offer to come again.
   case keepStore(TransferID)
-  /// Messages of this cost (their bytes, and `WireLimits.messageCost` for each) left the channel's queue: as much may
-  /// be queued again.
+  /// Messages of this cost (their bytes, and `WireLimits.messageCost` for each) have left the channel's queue. The same
+  /// amount may be queued again.
   case messagesTaken(NodeID, byteCount: Int, in: MessageChannel = 0)
-  /// This many bytes left the queue of an outgoing stream: as many may be written again.
+  /// This many bytes have left the queue of an outgoing stream. The same amount may be written again.
   case streamTaken(StreamID, byteCount: Int)
-  /// A tunnel that the driver asked for is open; a link can begin in it.
+  /// A tunnel that the driver asked for is open. A link can begin in it.
   indirect case tunnelOpened(TunnelID, TunnelRoute)
   /// A member that relays has opened a tunnel to us, in which another node's link will begin.
   indirect case tunnelOffered(TunnelID, TunnelRoute)
   case tunnelReceived(TunnelID, Bytes)
-  /// This many bytes left the queue of a tunnel: as many may be written again.
+  /// This many bytes have left the queue of a tunnel. The same amount may be written again.
   case tunnelTaken(TunnelID, byteCount: Int)
-  /// This many bytes that were sent through a tunnel have been passed on by the relay.
+  /// The relay has passed on this many bytes that were sent through a tunnel.
   case tunnelPassedOn(TunnelID, byteCount: Int)
-  /// A tunnel is over, both ways; nil if its other end closed it in good order.
+  /// A tunnel is over, both ways; the failure is nil if its other end closed it in good order.
   indirect case tunnelEnded(TunnelID, LinkFailure?)
   case deliver(Event)
   indirect case reply(CommandID, Reply)
-  /// `shutDown` is complete: nothing of ours is left.
+  /// `shutDown` is complete: nothing of this node is left.
   case finished
 }

@@ -1,6 +1,6 @@
-/// Which item gives way in a crowd, so that strangers keep out only each other.
+/// Decides which item gives way in a crowd, so that strangers keep out only each other.
 enum Crowd {
-  /// The oldest item of the host that has the most.
+  /// Returns the oldest item of the host that has the most items.
   static func oldest<Item, Order: Comparable>(
     of items: [Item], by order: (Item) -> Order, _ place: (Item) -> (host: String, since: Instant)
   ) -> Item? {

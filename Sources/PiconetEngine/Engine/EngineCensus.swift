@@ -1,6 +1,6 @@
 /// What an engine holds.
 extension SessionEngine {
-  /// How much the engine holds. Once `shutDown` is complete, everything is zero or nil except the sightings of sources
+  /// How much the engine holds. Once `shutDown` is complete, everything is zero or nil, except the sightings of sources
   /// that have not ended.
   public var census: EngineCensus {
     let held = associations.values.map(\.holding)
@@ -31,18 +31,18 @@ public struct EngineCensus: Sendable, Hashable {
   public var transfersOutgoing: Int
   /// Open streams, both ways.
   public var streams: Int
-  /// Tunnels that end here, and for each one that we relay its two halves and the whole.
+  /// Tunnels that end here. Each relayed tunnel counts three times: its two halves and the whole.
   public var tunnels: Int
   public var attempts: Int
-  /// Introductions to us and by us that are not over, and pairs of a group that wait.
+  /// Introductions to us and by us that are not over, and waiting pairs of a group.
   public var introductions: Int
   public var sightings: Int
   public var queuedBytes: Int
   /// Bytes that were sent and not acknowledged.
   public var keptBytes: Int
-  /// What peers make it hold, in bytes: all that is not acknowledged, answers that wait, parts of frames and messages,
-  /// and what is open. Excludes what the application itself has queued.
+  /// Bytes that peers make the engine hold: everything not acknowledged, waiting answers, parts of frames and messages,
+  /// and open transfers, streams and tunnels. Excludes data that the application itself has queued.
   public var retainedBytes: Int
-  /// The earliest deadline of all owners, asked one by one: the engine's own `nextDeadline` is never later.
+  /// The earliest deadline of all owners, asked one by one. The engine's own `nextDeadline` is never later.
   public var nextDeadline: Instant?
 }

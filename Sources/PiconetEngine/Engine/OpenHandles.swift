@@ -1,5 +1,5 @@
-/// Which association each open transfer, stream and tunnel belongs to, by the number that the application has for it;
-/// and how many transfers there are with all peers together.
+/// The association of each open transfer, stream and tunnel, by the number that the application uses for it. Also
+/// counts the transfers with all peers together.
 struct OpenHandles {
   private var transfers: [TransferID: Association] = [:]
   private(set) var outgoingTransferCount = 0
@@ -14,13 +14,13 @@ struct OpenHandles {
 
   subscript(transfer: TransferID) -> Association? { transfers[transfer] }
 
-  /// Adds a transfer of ours, which the application has numbered.
+  /// Adds an outgoing transfer, which the application has numbered.
   mutating func append(_ transfer: TransferID, in association: Association) {
     transfers[transfer] = association
     outgoingTransferCount += 1
   }
 
-  /// Adds a peer's next transfer.
+  /// Adds the next incoming transfer and returns its number.
   mutating func appendIncomingTransfer(in association: Association) -> TransferID {
     let id = TransferID(rawValue: nextIncomingTransfer)
     nextIncomingTransfer += 1
@@ -36,15 +36,16 @@ struct OpenHandles {
 
   // MARK: Streams
 
-  /// The association of a stream, and its number on the wire, which means something only within that association.
+  /// Returns the association of a stream, and the stream's number on the wire, which has a meaning only within that
+  /// association.
   func handle(of stream: StreamID) -> (association: Association, number: UInt64)? { streams[stream] }
 
-  /// Adds a stream of ours, which the application has numbered.
+  /// Adds an outgoing stream, which the application has numbered.
   mutating func append(_ stream: StreamID, _ number: UInt64, in association: Association) {
     streams[stream] = (association, number)
   }
 
-  /// The number for a peer's next stream.
+  /// Returns the number for a peer's next stream.
   mutating func takeIncomingStreamID() -> StreamID {
     defer { nextIncomingStream += 1 }
     return StreamID(rawValue: nextIncomingStream)
@@ -61,7 +62,7 @@ struct OpenHandles {
     tunnels[tunnel] = (association, number)
   }
 
-  /// The number for the next tunnel that a member opens to us.
+  /// Returns the number for the next tunnel that a member opens to us.
   mutating func takeIncomingTunnelID() -> TunnelID {
     defer { nextIncomingTunnel += 1 }
     return TunnelID(rawValue: nextIncomingTunnel)

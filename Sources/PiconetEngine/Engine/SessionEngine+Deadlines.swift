@@ -1,8 +1,8 @@
 import PiconetWire
 
-/// What is due when, and what happens then.
+/// Deadlines of all owners, and what happens when they come.
 extension SessionEngine {
-  /// The earliest of all owners' deadlines, on the driver's clock.
+  /// The earliest deadline of all owners, on the driver's clock.
   var earliestDeadline: Instant? {
     let surroundings = surroundings
     var deadlines: [Instant?] = [turn.budgets.nextDeadline, attempts.nextDeadline, admission.nextDeadline]
@@ -13,8 +13,8 @@ extension SessionEngine {
     return deadlines.lazy.compactMap { $0 }.min().map(time.clock(at:))
   }
 
-  /// The process has not run for a while. Each remote side gets its whole time anew to be heard, or to be found again,
-  /// since nobody has listened; and those with a link are asked for a sign of life at once.
+  /// Restarts the time in which each remote side may be heard or found again, because the process has not run for a
+  /// while and could not listen. Remote sides with a link are asked for a sign of life at once.
   func awoke(_ turn: Turn) {
     watch.changed()
     for link in links.inOrder { link.awoke(turn) }
@@ -22,7 +22,7 @@ extension SessionEngine {
   }
 
   mutating func deadlineReached(_ turn: Turn) {
-    // Traffic may have put off the deadline that was announced.
+    // Traffic may have delayed the deadline that was announced.
     watch.changed()
     turn.budgets.deadlineReached(at: turn.now)
     admission.deadlineReached(at: turn.now)
@@ -41,8 +41,8 @@ extension SessionEngine {
     }
   }
 
-  /// Among hundreds of links few have anything due. Those that will soon need a ping get it now: one wake-up for all of
-  /// them.
+  /// Handles the deadlines of links. Of hundreds of links only a few have anything due. Links that will soon need a
+  /// ping get it now, so that one wake-up serves all of them.
   private mutating func linkDeadlines(_ turn: Turn) {
     let soon = turn.now + min(configuration.silence(isDurable: true) / 32, .milliseconds(250))
     for link in links.due(at: turn.now, soon: soon) where !link.isForgotten {

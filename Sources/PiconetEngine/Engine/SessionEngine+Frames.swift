@@ -17,7 +17,7 @@ extension SessionEngine {
       negotiate(.received(frame, hasRoom: hasRoom), association, turn)
     case .comparison(let word, let association): compare(.received(word), association, turn)
     case .offer(let number, let offer, let association):
-      // What a former run of the sender was sending is released, so that this offer can go on with it.
+      // Releases what a former run of the sender was sending, so that this offer can continue with it.
       for former in associations.formerTransfers(of: association.node, offer) {
         former.association.releaseStore(of: former.transfer, turn)
       }

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Shutting down: members are told, within the leave timeout, and everything ends.
+/// Shutting down: tells the members within the leave timeout, and ends everything.
 extension SessionEngine {
   mutating func shutDown(_ command: CommandID, _ turn: Turn) {
     let ending = Ending(.shuttingDown, .us)
@@ -13,7 +13,8 @@ extension SessionEngine {
     }
     for link in links.inOrder where link.phase != .active { end(link, ending, turn) }
     for association in associations.inOrder where association.leaving == nil {
-      // Without `negotiate`, unlike `leave`: our invitations were withdrawn above, and that of a member is answered.
+      // Unlike `leave`, this does not call `negotiate`: our invitations were withdrawn above, and a member's invitation
+      // is answered already.
       if association.isMember { association.beginLeaving(ending, turn) } else { end(association, ending, turn) }
     }
   }

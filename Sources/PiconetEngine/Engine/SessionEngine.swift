@@ -3,19 +3,20 @@ import PiconetWire
 /// The protocol as a value: facts in, effects out. It opens nothing, reads no clock, and draws random numbers only from
 /// its seed.
 ///
-/// The same seed and the same facts give the same effects. Its driver hands over one fact after the other, calls
-/// `flush` after each batch, carries out the effects in their order, and calls back with `deadlineReached` when
-/// `nextDeadline` has come.
+/// The same seed and the same facts give the same effects. The driver passes on one fact after the other, calls `flush`
+/// after each batch, and carries out the effects in their order. It calls `deadlineReached` when `nextDeadline` has
+/// come.
 public struct SessionEngine: ~Copyable, @unchecked Sendable {
-  // Sendable is right: links, associations and the turn are objects that only it reaches, and it is never copied.
+  // `Sendable` is right: only the engine reaches its links, associations and turn, which are objects, and it is never
+  // copied.
   let node: NodeID
   var configuration: EngineConfiguration { didSet { watch.changed() } }
   let seed: UInt64
-  /// Writes a trace; nil unless it was asked for.
+  /// Writes a trace; nil unless requested.
   var recorder: TraceRecorder?
 
   var discovery: DiscoveryTable { didSet { watch.changed() } }
-  /// Invitations of ours whose peer has no association with us yet.
+  /// Our own invitations to peers that have no association with us yet.
   var attempts: InvitationAttempts { didSet { watch.changed() } }
   var links = LinkTable() { didSet { watch.changed() } }
   var associations: AssociationTable { didSet { watch.changed() } }
@@ -27,10 +28,10 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   /// Tunnels between our members through this node.
   var relayed: RelayedTunnels
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may be too early:
-  /// traffic puts deadlines off, and owners are not asked again after each message.
+  /// traffic delays deadlines, and the owners are not asked again after each message.
   public private(set) var nextDeadline: Instant?
-  /// Whether anybody may dial us: as long as one may, the driver listens. A driver asks each round, so it is found out
-  /// when `nextDeadline` is.
+  /// Whether any peer may dial us. While one may, the driver listens. A driver asks each round, so the value is
+  /// computed together with `nextDeadline`.
   public private(set) var expectsAnybody = false
   let turn: Turn
   let watch = DeadlineWatch()
@@ -54,11 +55,11 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     discovery = DiscoveryTable(identity.node, configuration)
   }
 
-  /// Whether a peer may dial us although we are hidden: one that is expected by its key, or that a member has
+  /// Whether a peer may dial us although we are hidden: a peer that is expected by its key, or that a member has
   /// introduced.
   public var expectsPeers: Bool { admission.expectsPeers(turn.introduced) }
 
-  /// Whether one may come to resume an association: as long as one may, a hidden node goes on listening.
+  /// Whether a peer may come to resume an association. While one may, a hidden node continues to listen.
   public var expectsMembers: Bool { admission.expectsMembers(associations) }
 
   /// Whether links in tunnels may begin here, or lead to us.
@@ -69,7 +70,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       links: links, associations: associations, discovery: discovery, admission: admission, budgets: turn.budgets)
   }
 
-  /// Takes one fact; effects are appended in order.
+  /// Takes one fact and appends the effects in order.
   public mutating func handle(_ fact: Fact, at now: Instant, into effects: inout [Effect]) {
     let start = effects.count
     begin(at: now, &effects)
@@ -84,13 +85,13 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     if wasAsleep { awoke(turn) }
   }
 
-  /// A fact or command about a link, a transfer or a peer that has ended meanwhile does nothing: its driver can't have
-  /// known, and was told of the end.
+  /// Takes a fact. A fact or command about a link, a transfer or a peer that has ended meanwhile does nothing: the
+  /// driver could not know yet, and was told of the end.
   private mutating func take(_ fact: Fact, _ turn: Turn) {
     switch fact {
     case .messageQueued(let node, let message, let mode, let channel):
       if associations[node]?.queue(message, mode, in: channel, turn) == true { break }
-      // The association has ended meanwhile, which an event has reported; the budget must not shrink because of it.
+      // The association has ended meanwhile, which an event has reported. The budget must not shrink because of it.
       turn.add(.messagesTaken(node, byteCount: Outbox.cost(of: message), in: channel))
     case .received(let id, let bytes): if let link = links[id] { received(bytes, on: link, turn) }
     case .transmitted(let id, let count): links[id]?.transmitted(count, turn)
@@ -106,7 +107,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .tunnelConsumed(let id, let count): turn.tunnelConsumed(id, count)
     case .tunnelClosed(let id, let isAborted): turn.tunnelClosed(id, isAborted: isAborted)
     case .discoveryReported(let source, let report):
-      // A search may have been waiting for what the table has learned.
+      // A search may have been waiting for this news.
       if let node = discovery.report(report, source: source, turn) {
         search(.sighted, for: node, turn)
         attempts.learned(of: node, surroundings, turn)
@@ -158,7 +159,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     if watch.take() { lookAhead() }
   }
 
-  /// Some of what is watched has changed: all owners are asked again.
+  /// Asks all owners again, since some of the watched state has changed.
   private mutating func lookAhead() {
     nextDeadline = earliestDeadline
     expectsAnybody = expectsPeers || expectsMembers
@@ -172,7 +173,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     if association.movedCount != moved { association.moved(turn.now) }
   }
 
-  /// Decodes frames until no whole one is left, the link is gone, or the driver has to answer first.
+  /// Decodes frames until no whole frame is left, the link is gone, or the driver has to answer first.
   mutating func decode(_ link: Link, _ turn: Turn) {
     do throws(Breach) {
       while let request = try link.takeReceived(turn) { try answer(request, on: link, turn) }
@@ -183,7 +184,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
 
   private static let relayRounds = 2
 
-  /// Frames what is queued for links; called once after each batch of facts.
+  /// Frames the data queued for links; called once after each batch of facts.
   public mutating func flush(at now: Instant, into effects: inout [Effect]) {
     guard !turn.links.isEmpty else { return }
     let start = effects.count
@@ -193,7 +194,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     } else {
       for link in turn.takeLinks() { links[link]?.transmit(turn) }
     }
-    // What was relayed gives its senders credit, which goes with the same flush where it can.
+    // Relayed data gives its senders credit, which goes with the same flush if it can.
     for _ in 0..<Self.relayRounds where turn.hasToSettle || turn.hasCrowded {
       relayed.settle(associations, turn)
       admission.settlePlaces(associations, turn)

@@ -1,4 +1,4 @@
-/// A shutdown under way: it is finished when no link and no association is left.
+/// A shutdown under way. It is finished when no link and no association is left.
 struct Shutdown: Sendable {
   private let command: CommandID
   private var isFinished = false

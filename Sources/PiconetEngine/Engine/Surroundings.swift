@@ -1,9 +1,9 @@
 import PiconetWire
 
-/// What a machine of the engine may look at of the others. Only for use during the call that it is passed to.
+/// What a machine of the engine may read of the other machines. It is valid only during the call that it is passed to.
 ///
-/// Attempts to invite are not in it: they change while they look around, and would be copied for that. Who looks at
-/// them gets them besides.
+/// Attempts to invite are not included: they change while they read their surroundings, and would be copied for that. A
+/// function that needs them gets them as a parameter of its own.
 struct Surroundings {
   let links: LinkTable
   let associations: AssociationTable
@@ -11,9 +11,9 @@ struct Surroundings {
   let admission: Admission
   let budgets: InvitationBudgets
 
-  /// The addresses at which discovery sees a node.
+  /// Returns the addresses at which discovery sees a node.
   func addresses(of node: NodeID) -> [TransportAddress] { discovery.summary(of: node)?.addresses ?? [] }
 
-  /// The addresses of a node over members of ours that may relay to it.
+  /// Returns the addresses of a node over our members that may relay to it.
   func relayAddresses(of node: NodeID) -> [TransportAddress] { associations.relayAddresses(of: node) }
 }

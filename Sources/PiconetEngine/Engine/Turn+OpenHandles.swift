@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Passes what is said about an open transfer, stream or tunnel to the association that it belongs to, which is found
-/// by the application's or driver's number. It may have ended in the meantime, which was reported.
+/// Passes facts and commands about an open transfer, stream or tunnel to its association, which is found by the
+/// application's or the driver's number. It may have ended in the meantime, which was reported.
 extension Turn {
   // MARK: Transfers
 
@@ -63,7 +63,7 @@ extension Turn {
 
   func acceptOffer(_ command: CommandID, _ id: TransferID, offset: UInt64) {
     if handles[id]?.acceptOffer(command, id, offset: offset, self) == true { return }
-    // The association may have ended while the store was being opened: what the store has of an earlier transfer waits
+    // The association may have ended while the store was being opened. What the store has of an earlier transfer waits
     // for the next one.
     add(.keepStore(id))
     reply(command, .failed(Self.offerEnded))

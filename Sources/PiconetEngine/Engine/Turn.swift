@@ -1,35 +1,35 @@
 import PiconetWire
 
-/// One turn of the engine: from a fact to its effects, or from a batch of facts to a flush. It carries what every
-/// machine needs and none owns: the time, the effects so far, the links that have something to transmit, what the
-/// application knows about each peer, dials under way and random numbers.
+/// One turn of the engine: from a fact to its effects, or from a batch of facts to a flush. It carries what all
+/// machines need and none of them owns. That is the time, the effects so far, the links with something to transmit,
+/// what the application knows about each peer, dials under way and random numbers.
 ///
-/// An engine has one and lends it to its machines; nothing else keeps it. It is an object, because moving a value into
-/// each fact and back costs 500 instructions a fact. Fields that every turn looks at skip the exclusivity check, for
+/// An engine has one turn and lends it to its machines; nothing else keeps it. It is an object, because moving a value
+/// into each fact and back costs 500 instructions a fact. Fields that every turn reads skip the exclusivity check, for
 /// the reason given at `Association`.
 final class Turn {
   /// The node whose engine it is.
   let node: NodeID
   /// When the fact came.
   @exclusivity(unchecked) private(set) var now = Instant(nanoseconds: 0)
-  /// For the driver, in the order in which they must be done.
+  /// Effects for the driver, in the order in which they must be done.
   @exclusivity(unchecked) private(set) var effects: [Effect] = []
   /// Links with something to transmit, looked at by the next flush.
   @exclusivity(unchecked) private(set) var links = LinksToFlush()
-  /// Peers for which more is kept than allowed: their associations end with the fact that caused it.
+  /// Peers for which more is kept than allowed. Their associations end with the fact that caused it.
   @exclusivity(unchecked) private var crowded: Set<NodeID> = []
   var conditions = PeerConditions()
   var handles = OpenHandles()
-  /// What peers may ask by invitations, and how often.
+  /// Limits on what peers may ask by invitations, and how often.
   @exclusivity(unchecked) var budgets: InvitationBudgets { didSet { watch.changed() } }
   /// Nodes that members have introduced to us.
   let introduced: IntroducedNodes
   private var nextCode: UInt64 = 1
   private var nextOwnCommand = CommandID.firstOwn
-  /// Replies to the engine's own commands, and nodes that have become members: the engine has still to look at both.
+  /// Replies to the engine's own commands, and nodes that have become members. The engine still has to look at both.
   @exclusivity(unchecked) private var ownReplies: [(CommandID, Reply)] = []
   @exclusivity(unchecked) private var joined: [NodeID] = []
-  /// What halves of relayed tunnels have to hand to their other halves.
+  /// Steps that halves of relayed tunnels pass to their other halves.
   @exclusivity(unchecked) private var relaySteps = FirstInFirstOut<RelayStep>()
   /// Memberships begun in this run, with all peers.
   private(set) var membershipCount: UInt64 = 0
@@ -47,13 +47,13 @@ final class Turn {
   /// Told of changes to what `nextDeadline` depends on.
   private let watch: DeadlineWatch
 
-  /// Messages in one channel of one association that came with one fact, and are delivered at once.
+  /// Messages in one channel of one association that came with one fact. They are delivered together.
   private struct Arrived {
     let node: NodeID
     let channel: MessageChannel
     private(set) var messages: [Bytes]
 
-    /// - Returns: false if the message is of another association or channel.
+    /// - Returns: false if the message belongs to another association or channel.
     mutating func append(_ message: Bytes, from node: NodeID, in channel: MessageChannel) -> Bool {
       guard self.node == node, self.channel == channel else { return false }
       messages.append(message)
@@ -69,13 +69,13 @@ final class Turn {
     introduced = IntroducedNodes(watch)
   }
 
-  /// Begins with a fact or a flush. The effects are the caller's array: it is appended to, not copied.
+  /// Begins with a fact or a flush. The effects are the caller's array, which is appended to, not copied.
   func begin(at now: Instant, _ effects: inout [Effect]) {
     self.now = now
     swap(&self.effects, &effects)
   }
 
-  /// Gives the caller its effects back.
+  /// Returns the effects to the caller.
   func end(_ effects: inout [Effect]) {
     swap(&self.effects, &effects)
   }
@@ -90,7 +90,7 @@ final class Turn {
 
   // MARK: The engine's own invitations
 
-  /// The number for a command of the engine's own.
+  /// Returns the number for a command of the engine's own.
   func takeOwnCommand() -> CommandID {
     defer { nextOwnCommand += 1 }
     return CommandID(rawValue: nextOwnCommand)
@@ -100,7 +100,7 @@ final class Turn {
   func takeOwnReply() -> (CommandID, Reply)? { ownReplies.isEmpty ? nil : ownReplies.removeFirst() }
   func takeJoined() -> NodeID? { joined.isEmpty ? nil : joined.removeFirst() }
 
-  /// Somebody has got a place in the group, or lost one, or has said something about places.
+  /// Notes that a node has got or lost a place in the group, or has said something about places.
   func placesChanged() { havePlacesChanged = true }
 
   /// - Returns: whether something about places has changed.
@@ -112,7 +112,7 @@ final class Turn {
   func relay(_ step: RelayStep) { relaySteps.append(step) }
   func takeRelayStep() -> RelayStep? { relaySteps.popFirst() }
 
-  // MARK: Peers for which too much is kept
+  // MARK: Peers that keep too much
 
   var hasCrowded: Bool { !crowded.isEmpty }
 
@@ -126,13 +126,13 @@ final class Turn {
 
   // MARK: Codes
 
-  /// The number of a short code, or of the proof of a typed one.
+  /// Returns the number for a short code, or for the proof of a typed one.
   func takeCodeID() -> CodeID {
     defer { nextCode += 1 }
     return CodeID(rawValue: nextCode)
   }
 
-  /// Draws a nonce for a short code.
+  /// Asks the driver to draw a nonce for a short code.
   func drawNonce() -> CodeID {
     let id = takeCodeID()
     add(.drawNonce(id))
@@ -147,9 +147,10 @@ final class Turn {
     return budgets.takeQuestions(at: now)
   }
 
-  // MARK: What the application is told
+  // MARK: Reports to the application
 
-  /// Delivers an event, after the messages that came before it, and then the changes of peers' states that it implies.
+  /// Delivers an event after the messages that came before it. Then it delivers the changes of peers' states that the
+  /// event implies.
   func deliver(_ event: Event) {
     deliverArrived()
     if case .connected(let peer) = event { joined.append(peer.node) }
@@ -157,15 +158,15 @@ final class Turn {
     tell(conditions.fold(event))
   }
 
-  /// Reports changes of peers' states, after what brought them about.
+  /// Reports changes of peers' states, after the events that caused them.
   func tell(_ changes: [Event]) {
     for change in changes { effects.append(.deliver(change)) }
   }
 
-  /// The one answer to a command with a result.
+  /// Gives the one answer to a command with a result.
   func reply<Kind>(_ caller: Caller<Kind>, _ answer: Answer<Kind>) { reply(caller.command, with: answer.reply) }
 
-  /// The one answer to a command without a result. Any command may fail before it is taken.
+  /// Gives the one answer to a command without a result. Any command may fail before it is taken.
   func reply(_ command: CommandID, _ completion: Completion) {
     switch completion {
     case .done: reply(command, with: .done)
@@ -179,10 +180,10 @@ final class Turn {
     effects.append(.reply(command, reply))
   }
 
-  /// Notes the size of the read, in bytes, that the messages of this fact are slices of.
+  /// Notes the size of the read, in bytes. The messages of this fact are slices of it.
   func began(reading count: Int) { readCount = count }
 
-  /// A message has come. It waits for others of the same fact.
+  /// Adds an incoming message, which waits for others of the same fact.
   func arrived(_ message: Bytes, from node: NodeID, in channel: MessageChannel) {
     if arrived?.append(message, from: node, in: channel) == true { return }
     deliverArrived()
@@ -193,8 +194,8 @@ final class Turn {
     guard let arrived else { return }
     self.arrived = nil
     var messages = arrived.messages
-    // They are slices of what was read, and may wait for the application: a few short ones among skipped frames would
-    // keep the whole read alive at the price of a few bytes of credit.
+    // The messages are slices of the read, and may wait for the application. A few short ones among skipped frames
+    // would keep the whole read alive for a few bytes of credit.
     if messages.count * 64 < readCount, messages.reduce(1_024, { $0 + 4 * $1.count }) < readCount {
       messages = messages.map { Array($0)[...] }
     }
@@ -207,7 +208,7 @@ final class Turn {
     add(.dial(dials.begin(kind, addresses, for: purpose), kind, addresses))
   }
 
-  /// The dial has ended, with a link or a failure.
+  /// Takes out a dial that has ended, with a link or a failure.
   /// - Returns: nil if it was cancelled before.
   func takeDial(_ dial: DialID) -> DialTable.Dial? { dials.end(dial) }
 
@@ -217,22 +218,22 @@ final class Turn {
 
   // MARK: Links
 
-  /// We listen on these ports from now on.
-  /// - Returns: whether that is a change.
+  /// Notes that we listen on these ports from now on.
+  /// - Returns: whether the ports have changed.
   func setListening(_ ports: [ListeningPort]) -> Bool {
     defer { listeningPorts = ports }
     return ports != listeningPorts
   }
 
-  /// The next flush looks at the link, if there is one.
+  /// Makes the next flush look at the link, if there is one.
   func flush(_ link: Link?) {
     if let link { links.insert(link.id) }
   }
 
-  /// The link is gone.
+  /// Forgets a link that is gone.
   func forget(_ link: Link) { links.remove(link.id) }
 
-  /// Takes out the only link to look at; nil if there is none, or several.
+  /// Takes out the only link to look at; nil unless there is exactly one.
   func takeOnlyLink() -> LinkID? { links.takeOnly() }
 
   /// Takes out all links to look at, in the order of their numbers.

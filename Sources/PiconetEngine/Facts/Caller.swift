@@ -1,8 +1,8 @@
 import PiconetWire
 
-/// Whoever waits for the result of a command: its one reply is of this kind, or says why there is none, and the
-/// compiler lets nobody reply with another kind. Made where a command is taken. Commands without a result go by their
-/// number alone.
+/// The caller that waits for the result of a command. Its one reply has this kind, or says why there is no result; the
+/// compiler rejects replies of another kind. A caller is made where its command is taken. Commands without a result are
+/// identified by their number alone.
 struct Caller<Kind>: Hashable, Sendable {
   let command: CommandID
 
@@ -17,7 +17,7 @@ enum ResultKind {
   enum RoundTrip {}
 }
 
-/// A result of one kind, or why there is none.
+/// A result of one kind, or the reason why there is no result.
 struct Answer<Kind> {
   let reply: Reply
 

@@ -1,15 +1,15 @@
 import PiconetWire
 
-/// Whose fault an ending was.
+/// The side at fault for an ending.
 @nonexhaustive
 public enum Blame: String, Sendable, Hashable, CaseIterable {
-  /// No one's: the ending was wanted.
+  /// No side: the ending was wanted.
   case nobody
-  /// Ours: our application, our disk, our limit.
+  /// We: our application, our disk, our limit.
   case us
-  /// The peer's: it said so, or did something that it may not.
+  /// The peer: it said so, or broke a rule.
   case peer
-  /// The connection's, and so of neither side.
+  /// The connection, and so neither side.
   case link
 }
 
@@ -17,18 +17,18 @@ public enum Blame: String, Sendable, Hashable, CaseIterable {
 public struct Ending: Error, Sendable, Hashable, CustomStringConvertible {
   /// What happened, as both sides and the wire name it.
   public var reason: Reason
-  /// Whose fault it was, seen from here.
+  /// Whose fault it was, as seen from this side.
   public var blame: Blame
   /// A human-readable detail, from the remote side or from us.
   public var detail: String
-  /// For an attempt that did not reach its peer: how each transport failed, in the order in which they did.
+  /// For an attempt that did not reach its peer: how each transport failed, in the order of the failures.
   public var failures: [TransportFailure] = []
-  /// The node that asked for a removal: a member, or this node; or which of two members that we introduced did not come
-  /// to the other. A removed node has only its peer's word for it; nil if it was not told, because there was no link at
-  /// the time.
+  /// The node behind the ending. For a removal, it is the node that asked for it: a member, or this node. For a failed
+  /// introduction, it is the one of the two members that did not come to the other. A removed node has only its peer's
+  /// word for it; nil if it was not told, because there was no link at the time.
   public var by: NodeID?
 
-  /// An end for this reason.
+  /// Makes an ending for this reason.
   public init(
     _ reason: Reason, _ blame: Blame, _ detail: String = "", failures: [TransportFailure] = [], by: NodeID? = nil
   ) {

@@ -1,13 +1,14 @@
 import PiconetWire
 
-/// How a secured link came to be.
+/// The origin of a secured link.
 public struct LinkOpening: Sendable, Hashable {
-  /// The dial that made it; nil where the remote side dialled.
+  /// The dial that opened the link; nil if the remote side dialled.
   public var dial: DialID?
   /// The remote side's key, proven by TLS.
   public var peer: PeerID
   public var traits: LinkTraits
-  /// Whether this key may learn anything about us. If not, we don't tell it even our name, and it is refused at once.
+  /// Whether this key may learn anything about us. If not, we tell it nothing, not even our name, and refuse it at
+  /// once.
   public var isAdmitted: Bool
 
   public init(dial: DialID?, peer: PeerID, traits: LinkTraits, isAdmitted: Bool = true) {
@@ -18,7 +19,7 @@ public struct LinkOpening: Sendable, Hashable {
   }
 }
 
-/// How a link ended, as the edge saw it.
+/// How a link ended, as its edge saw it.
 public enum LinkEnd: Sendable, Hashable {
   /// The remote side closed it in good order.
   case ended
@@ -30,7 +31,7 @@ public enum LinkEnd: Sendable, Hashable {
 public enum TrustJudgement: Sendable, Hashable {
   /// Remembered, pinned, or our own device.
   case known
-  /// Not known; the policy takes it on first use.
+  /// Not known; the policy accepts it on first use.
   case new
   /// A person has to compare the short codes first.
   case ask
@@ -40,70 +41,70 @@ public enum TrustJudgement: Sendable, Hashable {
 
 /// What happened. Facts are in the past tense.
 ///
-/// Rare, large ones are `indirect`: every fact takes as much room as the largest one, and one is moved with each
+/// Rare, large facts are `indirect`. Every fact takes as much room as the largest one, and one is moved with each
 /// message.
 public enum Fact: Sendable, Hashable {
   indirect case commanded(CommandID, Command)
-  /// A message to send; it was admitted within the channel's budget (`messagesTaken` gives budget back). Unreliable
-  /// ones have no channel.
+  /// A message to send, admitted within the channel's budget (`messagesTaken` gives budget back). Unreliable messages
+  /// have no channel.
   case messageQueued(NodeID, Bytes, DeliveryMode, in: MessageChannel = 0)
-  /// The application took reliable messages of this cost (their bytes, and `WireLimits.messageCost` for each).
+  /// The application has taken reliable messages of this cost (their bytes, and `WireLimits.messageCost` for each).
   case messagesConsumed(NodeID, byteCount: Int, in: MessageChannel = 0)
-  /// Bytes for a stream of ours; they were admitted within the stream's budget (`streamTaken` gives budget back).
+  /// Bytes for an outgoing stream, admitted within the stream's budget (`streamTaken` gives budget back).
   case streamWritten(StreamID, Bytes)
-  /// The application has read this many bytes of an incoming stream; 0 for one that has ended without a byte.
+  /// The application has read this many bytes of an incoming stream; 0 for a stream that has ended without a byte.
   case streamConsumed(StreamID, byteCount: Int)
-  /// A link of ours to `to` is wanted over a member that relays; answered by `tunnelOpened` or `tunnelEnded`.
+  /// The driver wants a link to `to` over a member that relays; answered by `tunnelOpened` or `tunnelEnded`.
   indirect case tunnelWanted(TunnelID, over: NodeID, to: NodeID)
-  /// Bytes for a tunnel that ends here; as many may wait as `Tunnel.writeLimit` says (`tunnelTaken` gives room back).
+  /// Bytes for a tunnel that ends here. `Tunnel.writeLimit` says how many may wait (`tunnelTaken` gives room back).
   case tunnelWritten(TunnelID, Bytes)
   /// This many bytes that came through a tunnel were read.
   case tunnelConsumed(TunnelID, byteCount: Int)
-  /// The user of a tunnel is done with it; nothing more is reported of it.
-  /// - Parameter isAborted: whether what was written and has not gone is thrown away.
+  /// The user of a tunnel is done with it. Nothing more is reported of it.
+  /// - Parameter isAborted: whether bytes that were written and not sent yet are discarded.
   case tunnelClosed(TunnelID, isAborted: Bool)
   indirect case discoveryReported(source: String, DiscoveryReport)
-  /// A discovery source has ended: what only it saw is lost.
+  /// A discovery source has ended. Peers that only this source saw are lost.
   case discoveryEnded(source: String)
-  /// - Parameter at: the address that was reached, if it is the handshake there that has failed.
+  /// - Parameter at: the address that was reached, if the handshake there is what failed.
   indirect case dialFailed(DialID, LinkFailure, at: String? = nil)
   indirect case linkOpened(LinkID, LinkOpening)
   case received(LinkID, Bytes)
-  /// This many bytes of what was to be transmitted are with the kernel now.
+  /// This many of the bytes to transmit are with the kernel now.
   case transmitted(LinkID, byteCount: Int)
-  /// How much bulk the link takes now without delaying a message that comes next.
+  /// How much bulk the link takes now without delaying a later message.
   case linkPaced(LinkID, BulkPace)
   indirect case linkClosed(LinkID, LinkEnd)
   indirect case trustJudged(LinkID, TrustJudgement)
-  /// A nonce for a short code, or nil: the system has no random bytes to give.
+  /// A nonce for a short code; nil if the system has no random bytes to give.
   case nonceDrawn(CodeID, CodeNonce?)
-  /// The short code, or nil: the reveal does not match the commitment.
+  /// The short code; nil if the reveal does not match the commitment.
   case codeDerived(CodeID, String?)
-  /// What came of a step of the proof of a typed code.
+  /// The result of a step of the proof of a typed code.
   indirect case codeProven(CodeID, TypedCodeFinding)
-  /// Chunk frames ready to transmit, all but the last of `chunkFrameCount` bytes, for the transfer's next bytes.
+  /// Chunk frames ready to transmit, for the transfer's next bytes. All but the last have `chunkFrameCount` bytes.
   case chunksRead(TransferID, frames: Bytes, payloadCount: Int)
-  /// All offered bytes were read; what they hash to.
+  /// All offered bytes were read; the digest is their hash.
   case sourceFinished(TransferID, ResourceDigest)
   case sourceFailed(TransferID, Reason, detail: String)
   /// The store holds the first `upTo` bytes.
   case chunkStored(TransferID, upTo: UInt64)
   /// The resource is verified and has its final name.
-  /// - Parameter wasAlreadyPresent: it was there before; nothing was stored.
+  /// - Parameter wasAlreadyPresent: whether the resource was there before, so that nothing was stored.
   case committed(TransferID, name: [UInt8], wasAlreadyPresent: Bool = false)
-  /// The digest shows that what the store took for the whole resource is something else: it begins again, with `offset`
-  /// bytes.
+  /// The digest shows that the content which the store took for the whole resource is something else. The store begins
+  /// again, with `offset` bytes.
   case storeRestarted(TransferID, offset: UInt64)
   case storeFailed(TransferID, Reason, detail: String)
-  /// Whether strangers may connect to us; otherwise only members that have lost their link and expected peers may. An
+  /// Whether strangers may connect to us. If not, only members that have lost their link and expected peers may. An
   /// engine begins open.
   case availabilityChanged(Bool)
-  /// Where the driver listens now, over all transports (`ListeningPort.list`); members are told. An engine begins with
-  /// nothing.
+  /// The ports on which the driver listens now, over all transports (`ListeningPort.list`). Members are told of them.
+  /// An engine begins without any.
   case listeningChanged([ListeningPort])
-  /// A person here wants strangers to be listened to again, whatever codes were wrong: those whose fingerprints begin
-  /// with these digits in lower case, or all where there are none.
+  /// A person here wants strangers to be heard again, however many codes were wrong. It concerns strangers whose
+  /// fingerprints begin with these digits in lower case, or all strangers if there are no digits.
   indirect case forgiven(String)
-  /// Time has passed; nothing else.
+  /// Time has passed, and nothing else has happened.
   case deadlineReached
 }

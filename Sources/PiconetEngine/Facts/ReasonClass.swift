@@ -2,24 +2,24 @@ import PiconetWire
 
 /// Why two nodes are no longer members of one session, as far as both sides can agree on it.
 ///
-/// The reasons themselves may differ: of two nodes that lose each other, one may find no way in time (`timedOut`) while
-/// the other is told that its association is forgotten (`linkFailed`); a node that leaves while the other shuts down
-/// has its own reason. The class is the same on both sides unless what one of them said did not get through: then the
-/// other's is `lost`, or follows a wish of its own.
+/// The reasons themselves may differ. Of two nodes that lose each other, one may find no link in time (`timedOut`)
+/// while the other is told that its association is forgotten (`linkFailed`). A node that leaves while the other shuts
+/// down has its own reason. The class is the same on both sides, unless a word of one side got lost: the other side's
+/// class is then `lost`, or follows a wish of its own.
 public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
-  /// One of the two wanted it.
+  /// One of the two nodes wanted it.
   case left
   /// A member wanted it for the whole group. If a removal and a `leave` cross, the removal counts.
   case removed
-  /// Neither wanted it: there was no way from one to the other for too long, or one of them no longer runs.
+  /// Neither node wanted it: neither reached the other for too long, or one of them no longer runs.
   case lost
-  /// One of the two broke a rule or crossed a limit.
+  /// One of the two nodes broke a rule or exceeded a limit.
   case broken
-  /// One of the two does not let the other in, or no longer does.
+  /// One of the two nodes does not let the other in, or no longer does.
   case refused
 
-  /// The class of a reason that ends an association; a reason that never does, or a number from a later version, counts
-  /// as `left`.
+  /// Makes the class of a reason that ends an association. A reason that never does, or a number from a later version,
+  /// counts as `left`.
   public init(_ reason: Reason) {
     self =
       switch reason.known {
@@ -35,15 +35,15 @@ public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
       }
   }
 
-  /// Whether a goodbye of this class counts on both sides where it crosses one of another class: what somebody wished
-  /// comes before what did not work out.
+  /// Returns whether a goodbye of this class counts on both sides if it crosses one of another class. A wish comes
+  /// before a failure.
   func countsBefore(_ other: ReasonClass) -> Bool {
     let order: [ReasonClass] = [.removed, .left, .refused, .broken, .lost]
     return order.firstIndex(of: self) ?? 0 < order.firstIndex(of: other) ?? 0
   }
 
-  /// Whether the two sides of one association may end it with these two classes.
-  /// - Parameter isSilenced: what one of them said may have been lost, with a link or a process.
+  /// Returns whether the two sides of one association may end it with these two classes.
+  /// - Parameter isSilenced: whether a word of one side may have been lost, with a link or a process.
   public func agrees(with other: ReasonClass, isSilenced: Bool) -> Bool {
     if self == other { return true }
     let isWish = [self, other].allSatisfy { [.left, .removed, .refused].contains($0) }
@@ -52,12 +52,12 @@ public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
 }
 
 extension Reason {
-  /// Whether another try may succeed after a failure for this reason: the other side may still be asking its
+  /// Whether another try may succeed after a failure for this reason. The other side may still be asking its
   /// application about us.
   public var mayPass: Bool {
     switch ReasonClass(self) {
     case .lost: self != .restarted
-    // A code was on the screen there because our invitation had come before the introduction, and the link was lost.
+    // A code was on the screen there, because our invitation had come before the introduction, and the link was lost.
     case .refused: self == .notAvailable || self == .codeMismatch
     case .left: [.cancelled, .inProgress, .idle].contains(self)
     case .removed, .broken: false

@@ -2,10 +2,10 @@
 public struct TransportFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The transport that was tried.
   public var transport: TransportKind
-  /// What it failed with; if there were several addresses, the detail has each.
+  /// The failure of the transport. If there were several addresses, the detail has the failure of each.
   public var failure: LinkFailure
 
-  /// The way over this transport has failed.
+  /// Makes the failure of this transport.
   public init(_ transport: TransportKind, _ failure: LinkFailure) {
     self.transport = transport
     self.failure = failure

@@ -10,17 +10,17 @@ extension Association {
   /// Whether its node has a place in our group, or was promised one.
   var hasGroupPlace: Bool { isOfGroup && (isMember || holdsPlace) }
 
-  /// Its rank in the group: what it says itself, or what follows from how it became a member.
+  /// The peer's rank in the group: the rank that it states, or else the one that follows from how it became a member.
   var rank: UInt64 { group.rank }
 
-  /// The capacity of its session; without limit until it has said so.
+  /// The capacity of the peer's session; without limit until the peer has stated it.
   var groupCapacity: UInt64 { group.capacity }
 
-  /// What the remote side has told of its group.
+  /// The view of its group that the remote side has told.
   var groupView: GroupView? { group.remoteView }
 
-  /// Whether our group yields to that of the remote side if there is no place for all of both; nil if one of the two
-  /// has told of none.
+  /// Returns whether our group yields to that of the remote side if there are not enough places for all of both. Nil if
+  /// one of the two sides has told of no group.
   func yields(at node: NodeID) -> Bool? {
     guard isOfGroup, let toldView = group.toldView, let groupView else { return nil }
     return toldView.yields(at: node.incarnation, to: groupView, of: self.node.incarnation)
@@ -28,8 +28,8 @@ extension Association {
 }
 
 extension GroupView {
-  /// Whether this group, as a node tells of it, yields to another: the smaller one does, and of two as large the one
-  /// whose lowest incarnation is larger. So both sides name the same one.
+  /// Returns whether this group, as one node tells of it, yields to another. The smaller group yields; of two groups of
+  /// the same size, the one whose lowest incarnation is larger yields. So both sides name the same group.
   func yields(at teller: Incarnation, to other: GroupView, of otherTeller: Incarnation) -> Bool {
     if members.count != other.members.count { return members.count < other.members.count }
     return lowest(with: teller) > other.lowest(with: otherTeller)
@@ -39,7 +39,7 @@ extension GroupView {
 }
 
 extension Frame {
-  /// Whether this frame asks for a place, or says that there is one or none, so that our group has to be known.
+  /// Whether this frame asks for a place, or says that there is or is not one, so that our group must be known.
   var isAboutPlace: Bool {
     switch self {
     case .invite, .inviteByCode, .accept: true

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// What is left to do so that all members of a group become members of one another: pairs of our own members that we
-/// introduce, and introduce again while a retry may succeed.
+/// Introductions that are left to make, so that all members of a group become members of one another. They are pairs of
+/// our own members, which we introduce, and introduce again while a retry may succeed.
 struct Group: Sendable {
   /// Two members, the smaller one first.
   struct Pair: Hashable, Comparable, Sendable {
@@ -20,27 +20,27 @@ struct Group: Sendable {
   private enum Phase: Sendable {
     case due(Instant)
     case introducing(CommandID)
-    /// One of the two has no place for the other. It waits until what one of them tells of its group changes.
+    /// One of the two has no place for the other. The pair waits until one of them tells of a change of its group.
     case full
   }
 
   private struct Work: Sendable {
     var phase: Phase
     var tries = 0
-    /// What introductions have come to, those aside that say nothing of whether there is a way between the two.
+    /// The outcomes of introductions, except those that do not show whether the two can reach each other.
     var outcomes = IntroductionOutcomes()
     /// Whether one of the two has told of a change since the introduction began.
     var hasNews = false
-    /// Whether they are introduced again once they are together.
+    /// Whether the two are introduced again once they are together.
     var isWantedAgain = false
 
-    /// How long after news of a free place the two are introduced again.
+    /// The pause between news of a free place and the next introduction of the two.
     var pauseForPlace: Duration { .milliseconds(Int64(500) << min(tries, 5)) }
   }
 
-  /// The most pairs that may wait: twice those of a group of 64.
+  /// The maximum number of waiting pairs: twice that of a group of 64.
   static let limit = 4_096
-  /// How long each introduction stands: a person may have to answer it.
+  /// How long each introduction stands. A person may have to answer it.
   static let time = Duration.seconds(30)
 
   private var pairs: [Pair: Work] = [:]
@@ -51,14 +51,14 @@ struct Group: Sendable {
     pairs.values.lazy.compactMap { if case .due(let time) = $0.phase { time } else { nil } }.min()
   }
 
-  /// The pairs that are due, in order.
+  /// Returns the pairs that are due, in order.
   func due(at now: Instant) -> [Pair] {
     pairs.filter { if case .due(let time) = $0.value.phase { time <= now } else { false } }.keys.sorted()
   }
 
   /// Plans to introduce two members at this time. A pause after a failed try is not cut short, however often members
   /// ask.
-  /// - Returns: the command that is already introducing them; nil if none is.
+  /// - Returns: the command that is already introducing them; nil if no command is.
   @discardableResult
   mutating func want(_ pair: Pair, at time: Instant) -> CommandID? {
     guard var work = pairs[pair] else {
@@ -76,7 +76,7 @@ struct Group: Sendable {
     }
   }
 
-  /// Plans to introduce two members that may be together already. One that is under way is followed by another.
+  /// Plans to introduce two members that may be together already. An introduction under way is followed by another.
   mutating func wantAgain(_ pair: Pair, at time: Instant) {
     if want(pair, at: time) != nil { pairs[pair]?.isWantedAgain = true }
   }
@@ -90,24 +90,24 @@ struct Group: Sendable {
     pairs[pair] = work
   }
 
-  /// The pair that this command introduces.
+  /// Returns the pair that this command introduces.
   func pair(introducedBy command: CommandID) -> Pair? {
     pairs.first { if case .introducing(command) = $0.value.phase { true } else { false } }?.key
   }
 
-  /// What the introduction of a pair has come to.
+  /// The outcome of the introduction of a pair.
   enum Outcome {
-    /// They are together, and what the application is to be told; nil: nothing.
+    /// The two are together. The news is for the application; nil if it is told nothing.
     case together(IntroductionOutcomes.News?)
-    /// One has no place for the other.
+    /// One of the two has no place for the other.
     case full
-    /// They are apart, and what the application is to be told; nil: nothing.
+    /// The two are apart. The news is for the application; nil if it is told nothing.
     case apart(IntroductionOutcomes.News?)
-    /// It says nothing of whether the two can come together.
+    /// The outcome does not show whether the two can come together.
     case undecided
   }
 
-  /// The introduction of the pair has ended. Another is planned if that may help.
+  /// Handles the end of an introduction of the pair. Another one is planned if that may help.
   mutating func ended(_ pair: Pair, _ reply: Reply, at now: Instant) -> Outcome {
     guard case .failed(let ending) = reply else {
       defer { pairs[pair] = pairs[pair]?.isWantedAgain == true ? Work(phase: .due(now)) : nil }
@@ -129,21 +129,21 @@ struct Group: Sendable {
     return ending.reason == .noSuchAssociation || ending.reason == .shuttingDown ? .undecided : .apart(.apart(ending))
   }
 
-  /// Plans another try, after a pause that grows up to 16 s.
+  /// Plans another try after a pause that grows up to 16 s.
   private mutating func tryAgain(_ pair: Pair, at now: Instant) {
     guard var work = pairs[pair] else { return }
     work.phase = .due(now + .seconds(Int64(1) << min(work.tries, 4)))
     pairs[pair] = work
   }
 
-  /// One of the two has no place for the other.
+  /// Makes the pair wait, since one of the two has no place for the other.
   private mutating func waitForPlace(_ pair: Pair, at now: Instant) {
     guard var work = pairs[pair] else { return }
     work.phase = work.hasNews ? .due(now + work.pauseForPlace) : .full
     pairs[pair] = work
   }
 
-  /// A member has told of a change of its group: pairs for one of which there was no place are introduced again.
+  /// Reacts to a member's news of its group: pairs that lacked a place are introduced again.
   mutating func viewChanged(of node: NodeID, at now: Instant) {
     for (pair, var work) in pairs where pair.contains(node) {
       if case .full = work.phase { work.phase = .due(now + work.pauseForPlace) }
@@ -154,7 +154,7 @@ struct Group: Sendable {
 
   mutating func remove(_ pair: Pair) { pairs[pair] = nil }
 
-  /// Forgets the pairs of a member that has gone.
+  /// Forgets the pairs of a member that is gone.
   mutating func memberLeft(_ node: NodeID) {
     if !pairs.isEmpty { pairs = pairs.filter { !$0.key.contains(node) } }
   }

@@ -1,24 +1,24 @@
 import PiconetWire
 
-/// The places of the group that this node is in: who holds one, as far as is known here, and whether there are more
-/// than there may be.
+/// The places of the group that this node is in: which nodes hold one, as far as we know, and whether there are more
+/// members than places.
 struct GroupPlaces {
   /// Upper bound on how long a race for the last place can remain undecided. After it an earlier member keeps its
   /// place, whatever a newcomer says.
   static let settledAfter = Duration.seconds(60)
-  /// Members are told of a change of the group after this pause, together with those that follow meanwhile.
+  /// The pause before members are told of a change of the group. Changes in the meantime are told together with it.
   private static let viewPause = Duration.milliseconds(200)
-  /// For how long there may be too many: what members have to say of it may still be on its way.
+  /// How long there may be too many members. News from members about it may still be on its way.
   private static let patience = Duration.milliseconds(500)
 
   private let node: NodeID
   private let capacity: UInt64
-  /// Our rank in the group; 0 if we are in none.
+  /// Our rank in the group; 0 if we are in no group.
   private(set) var rank: UInt64 = 0
   private var rankedAt = Instant(nanoseconds: 0)
-  /// When members are told.
+  /// When members are told of the group.
   private var viewDue: Instant? { didSet { watch.changed() } }
-  /// When those beyond the places have to go.
+  /// When the members beyond the places must leave.
   private var crowdedUntil: Instant? { didSet { watch.changed() } }
   /// Members that introductions have not brought together.
   private var apart = PairsApart()
@@ -31,16 +31,16 @@ struct GroupPlaces {
     self.watch = watch
   }
 
-  // MARK: What is known
+  // MARK: Knowledge
 
-  /// Our capacity for the group: members that are not in it take places, too.
+  /// Returns our capacity for the group. Members outside the group take places too.
   private func capacity(_ associations: AssociationTable) -> UInt64 {
     let outside = associations.values.count { !$0.isOfGroup && ($0.isMember || $0.holdsPlace) }
     return max(capacity - min(capacity, UInt64(outside)), GroupView.leastCapacity)
   }
 
-  /// What we tell of the group.
-  /// - Parameter reserved: whether places that were promised count.
+  /// Returns what we tell members of the group.
+  /// - Parameter reserved: whether promised places count.
   func view(_ associations: AssociationTable, reserved: Bool) -> GroupView {
     let own = capacity(associations)
     var (smallest, highest) = (own, rank)
@@ -57,7 +57,7 @@ struct GroupPlaces {
       members: Array(members.prefix(WireLimits.groupMembers)))
   }
 
-  /// Those who hold a place, as far as members say and we know: whoever is on the way to us counts.
+  /// Returns the nodes that hold a place, as far as members say and we know. A node that is on its way to us counts.
   private func known(_ associations: AssociationTable, _ introduced: IntroducedNodes) -> Set<Incarnation> {
     var known: Set<Incarnation> = [node.incarnation]
     for association in associations.values where association.hasGroupPlace {
@@ -68,7 +68,7 @@ struct GroupPlaces {
     return known
   }
 
-  /// The smallest capacity that we have heard of in the group.
+  /// Returns the smallest capacity that we have heard of in the group.
   private func smallest(_ associations: AssociationTable) -> UInt64 {
     associations.values.reduce(capacity(associations)) { smallest, association in
       guard association.hasGroupPlace, let view = association.groupView else { return smallest }
@@ -76,7 +76,7 @@ struct GroupPlaces {
     }
   }
 
-  /// Whether the group has more members than places by what our members say.
+  /// Returns whether the group has more members than places, according to what our members say.
   private func isOverfull(_ associations: AssociationTable) -> Bool {
     var all: Set<Incarnation> = [node.incarnation]
     for association in associations.values where association.isOfGroup && association.isStaying {
@@ -86,7 +86,7 @@ struct GroupPlaces {
     return UInt64(all.count) > smallest(associations)
   }
 
-  /// Whether a node is of our group already, by the word of a member.
+  /// Returns whether a member says that this node is already in our group.
   private func isKin(_ newcomer: NodeID, _ associations: AssociationTable, _ introduced: IntroducedNodes) -> Bool {
     if introduced.entries[newcomer] != nil { return true }
     return associations.contains { association in
@@ -95,7 +95,7 @@ struct GroupPlaces {
     }
   }
 
-  /// Those whom we have as members ourselves, and ourselves.
+  /// Returns the order of our own members and ourselves.
   private func order(
     _ associations: AssociationTable, and others: [GroupOrder.Member] = [], staying: Bool, at now: Instant
   ) -> GroupOrder {
@@ -118,11 +118,11 @@ struct GroupPlaces {
 
   // MARK: Admission
 
-  /// Whether there is a place for this node.
+  /// Returns whether there is a place for this node.
   /// - Parameters:
-  ///   - newcomer: nil: an address where anybody may answer.
-  ///   - isInviting: whether we are about to invite it. What it told us at an earlier attempt does not count then: only
-  ///     members hear of changes, and its answer brings what is so now.
+  ///   - newcomer: the node; nil for an address where any node may answer.
+  ///   - isInviting: whether we are about to invite it. In that case, what it told us at an earlier attempt does not
+  ///     count: only members hear of changes, and its answer brings the present state.
   func hasPlace(
     for newcomer: NodeID?, isInviting: Bool, _ associations: AssociationTable, _ introduced: IntroducedNodes,
     at now: Instant
@@ -138,7 +138,7 @@ struct GroupPlaces {
     return hasPlace(forGroupOf: newcomer, isInviting: isInviting, associations, introduced)
   }
 
-  /// Whether there is a place for a node that a member introduces.
+  /// Returns whether there is a place for a node that a member introduces.
   func hasPlace(
     forIntroduced subject: NodeID, _ associations: AssociationTable, _ introduced: IntroducedNodes, at now: Instant
   ) -> Bool {
@@ -147,7 +147,7 @@ struct GroupPlaces {
       : hasPlace(forKin: subject, associations, at: now)
   }
 
-  /// Whether one that comes from elsewhere has a place with its whole group.
+  /// Returns whether a node from elsewhere has a place together with its whole group.
   private func hasPlace(
     forGroupOf newcomer: NodeID?, isInviting: Bool, _ associations: AssociationTable, _ introduced: IntroducedNodes
   ) -> Bool {
@@ -160,11 +160,11 @@ struct GroupPlaces {
     return UInt64(all.count + (already ? 0 : 1)) <= limit
   }
 
-  /// Whether one that a member has as a member, too, has a place beside those whom we have ourselves. What others say
-  /// does not count here, or a lie would part honest members.
+  /// Returns whether a node that is already a member's member has a place beside our own members. What others say does
+  /// not count here: a lie could separate honest members.
   private func hasPlace(forKin newcomer: NodeID, _ associations: AssociationTable, at now: Instant) -> Bool {
     let association = associations[newcomer]
-    // Before it has told its rank it may be one that comes before everybody who is not settled.
+    // Before it has told its rank, it may come before every member that is not settled.
     let rank = association?.groupView.map { $0.rank == 0 ? VariableInteger.max : $0.rank } ?? 0
     let member = GroupOrder.Member(
       node: newcomer, capacity: association?.groupView?.capacity ?? VariableInteger.max, rank: rank, isSettled: false)
@@ -173,13 +173,14 @@ struct GroupPlaces {
 
   // MARK: Changes
 
-  /// A node of the group has become a member: ranks follow from who was in a group before.
+  /// Assigns ranks after a node of the group has become a member. They follow from which of the two was in a group
+  /// before.
   mutating func joined(_ association: Association, at now: Instant) {
     guard association.isOfGroup else { return }
     let view = association.groupView
     let isFounder = (view?.rank ?? 0) == 0
     if rank > 0 {
-      // What the node itself reckons, by the same words.
+      // The node itself arrives at the same rank, from what we told it.
       let told = association.group.toldView
       association.admitted(
         rank: told?.rank == 0 ? (node < association.node ? 2 : 1) : Self.next(told?.highest ?? rank))
@@ -196,17 +197,17 @@ struct GroupPlaces {
 
   private static func next(_ rank: UInt64) -> UInt64 { min(rank, VariableInteger.max - 1) + 1 }
 
-  /// An introduction of two members has brought them together, or not.
-  /// - Parameter cause: what keeps them apart; nil: they are together.
+  /// Notes whether an introduction of two members has brought them together.
+  /// - Parameter cause: what keeps the two apart; nil if they are together.
   mutating func introduced(_ pair: Group.Pair, apartBy cause: PairsApart.Cause?) {
     guard let cause else { return apart.remove(pair) }
     apart.failed(pair, cause)
   }
 
-  /// A member has told of a change of its group.
+  /// Notes that a member has told of a change of its group.
   mutating func viewChanged(of node: NodeID) { apart.viewChanged(of: node) }
 
-  /// Something about members has changed.
+  /// Reacts to a change of members.
   mutating func changed(_ associations: AssociationTable, at now: Instant) {
     let hasOthers = associations.contains(where: \.hasGroupPlace)
     if !hasOthers, rank > 0 { rank = 0 }
@@ -218,7 +219,7 @@ struct GroupPlaces {
     if isNews != (viewDue != nil) { viewDue = isNews ? now + Self.viewPause : nil }
   }
 
-  /// Without a link the words would only pile up.
+  /// Returns whether a member is told of the group. Without a link the frames would only pile up.
   private static func isTold(_ association: Association) -> Bool {
     association.isOfGroup && association.isStaying && association.activeLink != nil
   }
@@ -229,7 +230,7 @@ struct GroupPlaces {
 
   var nextDeadline: Instant? { [viewDue, crowdedUntil].compactMap { $0 }.min() }
 
-  /// Tells members of the group if it is time to.
+  /// Tells members of the group if it is time to do so.
   mutating func tellMembers(_ associations: AssociationTable, _ turn: Turn) {
     guard let due = viewDue, due <= turn.now else { return }
     viewDue = nil
@@ -237,8 +238,8 @@ struct GroupPlaces {
     for association in associations.inOrder where Self.isTold(association) { association.tell(view, turn) }
   }
 
-  /// Who has to go because there are more than places: those beyond the places that we know to be taken, and those that
-  /// can't be of one group with an earlier member.
+  /// Returns the members that must leave because there are more members than places. They are those beyond the places
+  /// that we know to be taken, and those that can't share a group with an earlier member.
   private func excess(_ associations: AssociationTable, at now: Instant) -> Excess {
     Excess(
       beyond: order(associations, staying: true, at: now).beyond,
@@ -252,8 +253,9 @@ struct GroupPlaces {
     var isEmpty: Bool { beyond.isEmpty && apart.isEmpty }
   }
 
-  /// The members to leave, in order, because there are more than places: those that are beyond the places or apart from
-  /// an earlier one, or, if we are beyond the places ourselves, those that are not.
+  /// Returns the members to leave, in order, because there are more members than places. They are the members beyond
+  /// the places, and those that are apart from an earlier one. If we are beyond the places ourselves, we leave the
+  /// members that are not.
   mutating func takeParting(_ associations: AssociationTable, at now: Instant) -> [NodeID] {
     guard let due = crowdedUntil, due <= now else { return [] }
     crowdedUntil = nil

@@ -1,23 +1,23 @@
 import PiconetWire
 
-/// Removing a member from the whole group. No member passes a request on: it is one frame to each member, and each acts
-/// only on its own association, so neither loops nor storms can arise.
+/// Removals of members from the whole group. No member passes a request on. It is one frame to each member, and each
+/// member acts only on its own association, so neither loops nor storms can arise.
 struct Removals {
-  /// The members that a removed node leaves itself, where it has lost its way to them.
+  /// The members that a removed node leaves by itself if it can no longer reach them.
   private struct Rest {
     let deadline: Instant
-    /// The last membership that had begun when it was removed: later ones stay.
+    /// The last membership that had begun when the node was removed. Later ones stay.
     let lastMembership: UInt64
   }
 
-  /// How long a removed node gives the others to leave it, as they were asked to.
+  /// How long a removed node waits for the others to leave it, as they were asked to.
   static let grace = Duration.milliseconds(500)
-  /// How long a goodbye to a removed node may take. What it was sent before need not arrive.
+  /// How long a goodbye to a removed node may take. Data sent to it before need not arrive.
   static let leaveTimeout = Duration.milliseconds(750)
 
-  /// Whose requests count.
+  /// The policy for whose requests count.
   private let policy: RemovalPolicy
-  /// How many members we may still remove from the group.
+  /// Rate limiter for our own removals from the group.
   private var allowance = Allowance.ownRemovals
   private var rest: Rest? { didSet { watch.changed() } }
   /// Told of changes to what `nextDeadline` depends on.
@@ -30,15 +30,15 @@ struct Removals {
 
   var nextDeadline: Instant? { rest?.deadline }
 
-  /// A member has left us since we are removed from the group. It asks the others to leave us too. Where it was the
-  /// relay between them and us their goodbyes are lost, so we leave those a little later. Only where every member's
-  /// wish counts here as well.
+  /// Handles a member's goodbye that says that we are removed from the group. That member asks the others to leave us
+  /// too. If it was the relay between them and us, their goodbyes are lost, so we leave them a little later. This
+  /// applies only if every member's wish counts here as well.
   mutating func removed(by member: Association, _ turn: Turn) {
     guard policy == .members, member.isMember, member.isOfGroup else { return }
     rest = Rest(deadline: rest?.deadline ?? turn.now + Self.grace, lastMembership: turn.membershipCount)
   }
 
-  /// Takes out the members whose goodbyes can't come.
+  /// Takes out the members whose goodbyes can't arrive.
   mutating func takeRest(_ members: AssociationTable, _ turn: Turn) -> [NodeID] {
     guard let rest, rest.deadline <= turn.now else { return [] }
     self.rest = nil
@@ -47,7 +47,7 @@ struct Removals {
     }.map(\.node)
   }
 
-  /// Asks all other members to disconnect this one, which is left here.
+  /// Asks all other members to disconnect this member, which we leave here.
   mutating func remove(
     _ id: CommandID, _ node: NodeID, _ members: AssociationTable, _ turn: Turn
   ) -> IntroductionStep? {
@@ -65,8 +65,8 @@ struct Removals {
     return .leave(node, id, by: turn.node)
   }
 
-  /// A member asks for the removal of another one, which is left if such a request counts here. One that was only
-  /// introduced does not become a member.
+  /// Handles a member's request to remove another member, which we leave if such a request counts here. A node that was
+  /// only introduced does not become a member.
   mutating func remove(
     _ node: NodeID, for member: Association, _ members: AssociationTable, _ turn: Turn
   ) -> IntroductionStep? {
@@ -84,7 +84,7 @@ struct Removals {
     return .leave(node, nil, by: member.node)
   }
 
-  /// The request counts, and no introduction may bring the node back.
+  /// Notes that the request counts, so that no introduction brings the node back.
   private mutating func count(_ node: NodeID, for member: Association, _ turn: Turn) {
     member.giveBackMemberWord()
     turn.introduced.removed(node, by: member.node.peer)

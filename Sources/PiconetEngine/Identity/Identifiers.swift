@@ -1,29 +1,31 @@
-/// A link, numbered by the engine's driver; never used again.
+/// The number of a link, given by the engine's driver and never used again.
 public struct LinkID: Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
   public static func < (left: LinkID, right: LinkID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A dial, numbered by the engine; never used again.
+/// The number of a dial, given by the engine and never used again.
 public struct DialID: Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
   public static func < (left: DialID, right: DialID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A command of the application, numbered by the engine's driver, below `firstOwn`. Its one reply carries the number.
+/// The number of a command, given by the engine's driver to commands of the application, below `firstOwn`. The
+/// command's one reply carries the number.
 public struct CommandID: Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
-  /// The first number of the engine's own commands, which never leave it.
+  /// The first number of the engine's own commands, which never leave the engine.
   static let firstOwn: UInt64 = 1 << 63
   var isOwn: Bool { rawValue >= Self.firstOwn }
   public static func < (left: CommandID, right: CommandID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A transfer within this node. Outgoing ones are numbered by the engine's driver, below `firstIncoming`; incoming ones
-/// by the engine. The number on the wire is a different one, which means something only together with a peer.
+/// The number of a transfer within this node. The engine's driver numbers outgoing transfers, below `firstIncoming`;
+/// the engine numbers incoming ones. The number on the wire is a different one, and means something only together with
+/// a peer.
 public struct TransferID: Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }

@@ -3,15 +3,15 @@ import PiconetWire
 extension Association {
   var takesIntroductions: Bool { isStaying && capabilities.contains(.introductions) }
 
-  /// Whether this is a member that is to be brought together with the others of the group.
+  /// Whether this is a member to bring together with the others of the group.
   var isInGroup: Bool { takesIntroductions && capabilities.contains(.group) }
 
   /// Introduces another member to this one.
-  /// - Returns: whether it was told an address of the other one.
+  /// - Returns: whether the member was told an address of the other one.
   func introduce(_ other: Association, timeout: Duration, _ surroundings: Surroundings, _ turn: Turn) -> Bool {
     var known = other.knownAddresses(surroundings).compactMap { HostAddress($0, to: reachedHosts) }
     let isPlaced = !known.isEmpty
-    // A link that is gone for the moment says nothing of that.
+    // A link that is missing at the moment does not matter here.
     if configuration.relaying != nil, other.capabilities.contains(.tunnels) { known.insert(.overIntroducer, at: 0) }
     let introduction = Introduce(
       other.node, timeout: UInt64(max(0, timeout.wholeNanoseconds / 1_000_000)), name: other.peer.name,
@@ -20,8 +20,8 @@ extension Association {
     return isPlaced
   }
 
-  /// A member introduces another one.
-  /// - Returns: what the engine is to do; nil if the introduction does not count.
+  /// Takes an introduction by this member.
+  /// - Returns: what the engine must do; nil if the introduction does not count.
   func received(_ introduction: Introduce, _ turn: Turn) throws(Breach) -> FrameRequest? {
     guard try speaksAsMember() else { return nil }
     let subject = introduction.member
@@ -36,7 +36,7 @@ extension Association {
   }
 
   /// Answers an introduction.
-  /// - Parameter ending: why the node does not become a member; nil if it is one.
+  /// - Parameter ending: why the node does not become a member; nil if it has become one.
   func answerIntroduction(of subject: NodeID, _ ending: Ending?, _ turn: Turn) {
     guard isMember else { return }
     guard let ending else { return send(.introduced(subject), turn) }

@@ -1,12 +1,12 @@
 import PiconetWire
 
 extension HostAddress {
-  /// In place of an address: the introducer itself passes tunnels on to the node.
+  /// Used in place of an address: the introducer itself passes tunnels on to the node.
   static let overIntroducer = HostAddress(transport: 5, host: [], port: 1)
 
-  /// An address as an introduction states it. Nil for one that means nothing there: one of this very device to a member
-  /// elsewhere, one that is not numeric, and one over LE, where addresses change.
-  /// - Parameter reached: the hosts of the member that is told.
+  /// Makes an address as an introduction states it. Nil for an address that means nothing to the other member: one of
+  /// this very device if the member is elsewhere, one that is not numeric, and one over LE, where addresses change.
+  /// - Parameter reached: the hosts of the member that is told the address.
   init?(_ address: TransportAddress, to reached: [TransportKind: String]) {
     guard let transport = address.kind.listeningNumber else { return nil }
     switch address.kind {
@@ -27,8 +27,9 @@ extension HostAddress {
     }
   }
 
-  /// Where the address may be dialled; nil if it may not. Only over a transport, and within a scope, over which the
-  /// introducer itself has been reached, so that it can't send us to places where it can't be itself.
+  /// Returns where the address may be dialled; nil if it may not. It may be dialled only over a transport, and within a
+  /// scope, over which the introducer itself has been reached. So the introducer can't send us to places where it can't
+  /// be itself.
   /// - Parameter reached: the introducer's hosts.
   func address(near reached: [TransportKind: String]) -> TransportAddress? {
     guard let kind = TransportKind.allCases.first(where: { $0.listeningNumber == transport }),
@@ -41,7 +42,7 @@ extension HostAddress {
       guard scope == .link, host.count == 16 else {
         return TransportAddress(kind, host: ip.host(zone: nil), port: port)
       }
-      // The interface is the introducer's own: without one such an address leads nowhere.
+      // The interface is the one that we reach the introducer over. Without an interface such an address leads nowhere.
       guard let zone = IPAddressHint.zone(of: introducer) else { return nil }
       return TransportAddress(kind, host: ip.host(zone: zone), port: port)
     case .l2cap, .rfcomm:
@@ -58,12 +59,12 @@ extension HostAddress {
     return bytes.count == 6 && parts.count == 6 ? bytes : nil
   }
 
-  /// A PSM is written in hexadecimal, a channel of RFCOMM in decimal.
+  /// Parses a PSM, which is written in hexadecimal, or a channel of RFCOMM, which is written in decimal.
   private static func channel(_ text: Substring) -> UInt16? {
     text.hasPrefix("0x") ? number(text.dropFirst(2), radix: 16) : number(text, radix: 10)
   }
 
-  /// Refuses a leading `+`, which the standard library accepts.
+  /// Parses a number. Refuses a leading `+`, which the standard library accepts.
   private static func number(_ text: Substring, radix: Int) -> UInt16? {
     text.first == "+" ? nil : UInt16(text, radix: radix)
   }

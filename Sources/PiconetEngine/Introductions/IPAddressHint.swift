@@ -1,6 +1,6 @@
-/// An IP address as bytes: what an introduction can say of it, and how far it is valid.
+/// An IP address as bytes, with its scope, as an introduction states it.
 struct IPAddressHint: Hashable, Sendable {
-  /// Where an address means the same device (RFC 6890, RFC 4291).
+  /// The range within which an address means the same device (RFC 6890, RFC 4291).
   enum Scope: Hashable, Sendable {
     /// This very device (127/8, ::1).
     case device
@@ -12,7 +12,7 @@ struct IPAddressHint: Hashable, Sendable {
     case global
   }
 
-  /// 4 or 16, the most significant first.
+  /// 4 or 16 bytes, the most significant first.
   let bytes: [UInt8]
 
   init?(bytes: [UInt8]) {
@@ -20,7 +20,7 @@ struct IPAddressHint: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Nil for an address of no device or of many, and for IPv4-mapped IPv6.
+  /// The range of the address. Nil for an address of no device or of many devices, and for IPv4-mapped IPv6.
   var scope: Scope? { bytes.count == 4 ? scopeOfIPv4 : scopeOfIPv6 }
 
   private var scopeOfIPv4: Scope? {
@@ -52,7 +52,8 @@ extension IPAddressHint {
 // MARK: - Text
 
 extension IPAddressHint {
-  /// - Parameter host: as `LinkTraits.remoteHost` of a TCP link has it: `192.168.1.7`, `[fd00::7]`, `[fe80::7%eth0]`.
+  /// - Parameter host: the host in the form of `LinkTraits.remoteHost` of a TCP link: `192.168.1.7`, `[fd00::7]`,
+  ///   `[fe80::7%eth0]`.
   init?(host: String) {
     if host.first == "[", host.last == "]" {
       let inside = host.dropFirst().dropLast()
@@ -64,14 +65,14 @@ extension IPAddressHint {
     }
   }
 
-  /// The address as text, as it stands before the port in a TCP address.
+  /// Returns the address as text, in the form in which it precedes the port in a TCP address.
   /// - Parameter zone: the interface of a link-local IPv6 address.
   func host(zone: String?) -> String {
     if bytes.count == 4 { return bytes.map(String.init).joined(separator: ".") }
     return "[\(ipv6Text)\(zone.map { "%" + $0 } ?? "")]"
   }
 
-  /// The interface that the text of a link-local address names.
+  /// Returns the interface that the text of a link-local address names.
   static func zone(of host: String) -> String? {
     guard let percent = host.firstIndex(of: "%"), host.last == "]" else { return nil }
     return String(host[host.index(after: percent)...].dropLast())
@@ -87,7 +88,7 @@ extension IPAddressHint {
     var head: [UInt8] = []
     var tail: [UInt8]?
     var parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    // "::" leaves an empty part in the middle, and one more where it stands at an end.
+    // "::" leaves an empty part in the middle, and one more if it is at either end.
     if text.hasPrefix("::") { parts.removeFirst() } else if parts.first?.isEmpty != false { return nil }
     if text.hasSuffix("::") { parts.removeLast() } else if parts.last?.isEmpty != false { return nil }
     for part in parts {
@@ -105,7 +106,7 @@ extension IPAddressHint {
     return missing > 0 ? head + [UInt8](repeating: 0, count: missing) + tail : nil
   }
 
-  /// RFC 5952: the longest run of zeros is left out.
+  /// The text as in RFC 5952, without the longest run of zeros.
   private var ipv6Text: String {
     let groups = stride(from: 0, to: 16, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
     var zeros = 0..<0

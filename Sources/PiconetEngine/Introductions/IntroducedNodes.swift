@@ -1,12 +1,12 @@
 import PiconetWire
 
-/// Nodes that members have introduced to us: what becomes of each is returned as the engine's next step.
+/// The nodes that members have introduced to us. Their functions return the engine's next step for a node.
 ///
-/// A node that wants another one introduced to it by a member invites it and lets it in; where both want each other
-/// their invitations cross, and both are members. So introductions add no way of becoming one.
+/// If we accept an introduced node, we invite it and let it in. If both nodes accept each other, their invitations
+/// cross, and both become members. So introductions add no new way to become a member.
 ///
-/// An object, which the engine has and `Turn` lends: associations look at it, and only its own functions change it. The
-/// field skips the exclusivity check for the reason given at `Association`.
+/// This is an object that the engine has and `Turn` lends. Associations read it, and only its own functions change it.
+/// The field skips the exclusivity check for the reason given at `Association`.
 final class IntroducedNodes {
   @exclusivity(unchecked) private(set) var entries = Introductions() { didSet { watch.changed() } }
   /// Removed nodes; introductions of them are refused.
@@ -19,8 +19,8 @@ final class IntroducedNodes {
 
   // MARK: Introducers
 
-  /// A member introduces a node.
-  /// - Returns: what comes of it; nil where the introducer has its answer, or the application is asked.
+  /// Takes an introduction by a member.
+  /// - Returns: the next step; nil if the introducer has its answer, or the application is asked.
   func received(
     _ introduction: Introduce, by introducer: Association, _ surroundings: Surroundings, _ turn: Turn
   ) -> IntroductionStep? {
@@ -48,7 +48,7 @@ final class IntroducedNodes {
     return displaced
   }
 
-  /// Whoever has introduced most gives a place to one that has introduced fewer.
+  /// Makes room for an introducer with fewer introductions: the one with the most loses a place.
   private func makeRoom(
     for subject: NodeID, by introducer: NodeID, _ members: AssociationTable, _ turn: Turn
   ) -> IntroductionStep? {
@@ -69,12 +69,12 @@ final class IntroducedNodes {
       ?? entries.refusal(of: subject, by: introducer.node)
   }
 
-  /// A member is over, and waits for no answer any more.
-  /// - Returns: nodes whose introductions are over with that.
+  /// Removes a member that has left, and waits for no answer any more.
+  /// - Returns: the nodes whose introductions end with that.
   func introducerLeft(_ introducer: NodeID) -> [NodeID] { entries.introducerLeft(introducer) }
 
-  /// All introductions are about to end, and no new ones begin.
-  /// - Returns: the nodes whose introductions are to be ended.
+  /// Prepares the end of all introductions; no new ones begin.
+  /// - Returns: the nodes whose introductions must be ended.
   func endAll() -> [NodeID] {
     hasEnded = true
     return entries.nodes
@@ -82,14 +82,14 @@ final class IntroducedNodes {
 
   // MARK: Removed nodes
 
-  /// - Parameter member: whose wish it was; nil: our own.
+  /// - Parameter member: the member that wanted the removal; nil if we did.
   func removed(_ node: NodeID, by member: PeerID?) { tombstones.insert(node, by: member) }
 
   func wasRemoved(_ node: NodeID) -> Bool { tombstones.contains(node) }
 
   // MARK: Steps
 
-  /// The application has answered.
+  /// Takes the application's answer.
   func answer(
     _ id: CommandID, _ subject: NodeID, accept: Bool, _ reason: Reason, _ members: AssociationTable, _ turn: Turn
   ) -> IntroductionStep? {
@@ -102,19 +102,19 @@ final class IntroducedNodes {
     guard accept else {
       return end(subject, Ending(reason, .us), told: Ending(reason, .us), members, turn)
     }
-    // Nearly always one side dials, and not both.
+    // One of the two sides waits, so that nearly always only one dials.
     let delay = turn.node < subject || members[subject] != nil ? Duration.zero : .milliseconds(500)
     entries.wait(subject, until: turn.now + delay)
     return .tryNow(subject)
   }
 
-  /// What was learned of a node may lead to it, if it was introduced.
+  /// Reacts to news of a node, which may lead to the node if it was introduced.
   func learned(of node: NodeID) -> IntroductionStep? {
     guard case .waiting(nil)? = entries[node]?.phase else { return nil }
     return .tryNow(node)
   }
 
-  /// A try begins, if there is a way to the node and its turn has come.
+  /// Begins a try if there is a route to the node and its turn has come.
   func tried(
     _ subject: NodeID, _ attempts: InvitationAttempts, _ surroundings: Surroundings, _ turn: Turn
   ) -> IntroductionStep? {
@@ -122,12 +122,12 @@ final class IntroducedNodes {
     let association = surroundings.associations[subject]
     let hasLink = association != nil || surroundings.links.contains(node: subject)
     if !hasLink, let next, turn.now < next { return nil }
-    // If its own invitation is here, the two cross at once.
+    // If the node's own invitation has arrived, the two cross at once.
     guard entries.hasTurn(subject) || association?.invitations.isInvited == true else {
       entries.wait(subject, until: turn.now + .milliseconds(250))
       return nil
     }
-    // What is learned of it until then counts at the next try.
+    // News of the node until then counts at the next try.
     var destination = InvitationDestination(
       node: subject, expectedPeer: subject.peer, addresses: [], transports: nil, unreachable: nil)
     if let refusal = attempts.refusal(of: destination, [], surroundings, turn) {
@@ -136,9 +136,9 @@ final class IntroducedNodes {
     if association == nil {
       destination.addresses = takeAddresses(
         of: entry, seen: surroundings.addresses(of: subject), attempts.transports, surroundings.associations, turn)
-      // It may come by itself, or be seen.
+      // The node may connect by itself, or be seen.
       if !hasLink, destination.addresses.isEmpty {
-        // Members that may relay to it may have no link at this moment.
+        // Members that may relay to it may have no link at the moment.
         entries.wait(subject, until: attempts.transports.contains(.relay) ? turn.now + .seconds(1) : nil)
         return nil
       }
@@ -148,8 +148,8 @@ final class IntroducedNodes {
     return .invite(command, destination, within: min(.seconds(15), entry.deadline - turn.now))
   }
 
-  /// Whether an attempt may go on with the association to which it has led. One for a node that was introduced fails
-  /// where another run of it answers, which was not introduced.
+  /// Returns whether an attempt may continue with the association that it has led to. An attempt for an introduced node
+  /// fails if another run of the node answers, which was not introduced.
   func accepts(_ arrival: InvitationAttempts.Arrival, _ turn: Turn) -> Bool {
     let (invitation, node) = (arrival.invitation, arrival.association.node)
     if !invitation.command.isOwn || entries.inviting(by: invitation.command)?.node == node { return true }
@@ -157,7 +157,7 @@ final class IntroducedNodes {
     return false
   }
 
-  /// A command of the engine's own has its answer: if it was a try, that is over.
+  /// Takes the answer to a command of the engine's own. If the command was a try, the try is over.
   func ended(
     _ command: CommandID, _ reply: Reply, _ surroundings: Surroundings, _ turn: Turn
   ) -> IntroductionStep? {
@@ -178,7 +178,7 @@ final class IntroducedNodes {
     return end(subject, ending, told: ending, members, turn)
   }
 
-  /// The node's time is up, or that of some of its introducers.
+  /// Handles the end of the node's time, or of the time of some of its introducers.
   func expired(
     _ entry: Introductions.Entry, _ members: AssociationTable, _ turn: Turn
   ) -> IntroductionStep? {
@@ -189,7 +189,7 @@ final class IntroducedNodes {
     return nil
   }
 
-  /// A node has become a member, perhaps by an introduction.
+  /// Notes that a node has become a member, perhaps by an introduction.
   func joined(_ node: NodeID, _ surroundings: Surroundings, _ turn: Turn) {
     tombstones.remove(node)
     becameMember(node, surroundings, turn)
@@ -205,18 +205,18 @@ final class IntroducedNodes {
 
   /// Ends the introduction of a node, which does not become a member by it.
   /// - Parameters:
-  ///   - ending: what the application is told.
-  ///   - told: what its introducers are told.
+  ///   - ending: the ending for the application.
+  ///   - told: the ending for its introducers.
   func end(
     _ node: NodeID, _ ending: Ending, told: Ending, _ members: AssociationTable, _ turn: Turn
   ) -> IntroductionStep? {
     end(node, telling: told, members, turn).map { .ended($0, ending) }
   }
 
-  /// An introduced node is a member now, or it is known why it does not become one: those of its introducers that are
-  /// still here are told.
-  /// - Parameter ending: nil: it is a member.
-  /// - Returns: what was known of it; nil if it was not introduced.
+  /// Ends the introduction of a node that is now a member, or that does not become one. Tells those of its introducers
+  /// that are still members.
+  /// - Parameter ending: why the node does not become a member; nil if it is one.
+  /// - Returns: the entry of the node; nil if the node was not introduced.
   @discardableResult
   private func end(
     _ node: NodeID, telling ending: Ending?, _ members: AssociationTable, _ turn: Turn
@@ -227,11 +227,11 @@ final class IntroducedNodes {
     return entry
   }
 
-  /// A member takes its introduction back, which is answered too.
+  /// Handles a member's withdrawal of its introduction, which is answered too.
   func withdrawn(
     _ subject: NodeID, _ reason: Reason, by introducer: Association, _ members: AssociationTable, _ turn: Turn
   ) -> IntroductionStep? {
-    // It may have crossed our answer.
+    // The withdrawal may have crossed our answer.
     guard entries.contains(subject, by: introducer.node) else { return nil }
     let ending = Ending(reason, .peer, "the introducer took it back")
     entries.removeIntroducer(introducer.node, of: subject)
@@ -240,7 +240,7 @@ final class IntroducedNodes {
     return end(subject, ending, told: ending, members, turn)
   }
 
-  /// Introducers of the node that must have an answer by now get one; it goes on by the word of the others.
+  /// Answers the introducers of the node whose time is up. The introduction continues on the word of the others.
   private func answerLateIntroducers(
     of entry: Introductions.Entry, _ members: AssociationTable, _ turn: Turn
   ) {
@@ -250,8 +250,8 @@ final class IntroducedNodes {
     }
   }
 
-  /// Where an invitation may lead to a node besides the places where discovery sees it: where members have said that it
-  /// is, which counts as theirs, and last over members that relay.
+  /// Returns the addresses for an invitation of a node, besides those where discovery sees it. First come those that
+  /// members have named, which count as theirs, and last those over members that relay.
   func takeAddresses(
     beyondSightOf remote: NodeID, over transports: [TransportKind], _ members: AssociationTable, _ turn: Turn
   ) -> [TransportAddress] {
@@ -260,11 +260,11 @@ final class IntroducedNodes {
     return transports.contains(.relay) && remote != turn.node ? told + members.relayAddresses(of: remote) : told
   }
 
-  /// Whether an address may be dialled that nobody but these members names: it counts as theirs.
+  /// Returns whether an address may be dialled that only these members name. It counts as theirs.
   func pays(for sources: [PeerID], _ turn: Turn) -> Bool { entries.pays(for: sources, at: turn.now) }
 
-  /// Where the node is to be dialled now: where it is seen, where members have said that it is, and over those of them
-  /// that relay.
+  /// Returns the addresses at which the node is to be dialled now: where it is seen, where members have said that it
+  /// is, and over those of these members that relay.
   private func takeAddresses(
     of entry: Introductions.Entry, seen: [TransportAddress], _ transports: [TransportKind], _ members: AssociationTable,
     _ turn: Turn

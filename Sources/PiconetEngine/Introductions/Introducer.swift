@@ -1,8 +1,8 @@
 import PiconetWire
 
-/// Introduces the members of this node to one another: by command, and on its own if the session is a group. In a group
-/// a node that joins one member joins all: each member introduces a new one to its others, so that soon all know all,
-/// and a member that one of them loses is brought back by the others.
+/// Introduces the members of this node to one another: by command, and on its own if the session is a group. In a
+/// group, a node that joins one member joins all. Each member introduces a new one to its other members, so soon all
+/// members know all others. A member that one of them loses is brought back by the others.
 struct Introducer {
   private let isGroup: Bool
   /// How long a member may take to answer that an introduction has failed.
@@ -13,7 +13,7 @@ struct Introducer {
   private var group = Group() { didSet { watch.changed() } }
   /// Members of the group that were introduced without an address, since they had not told where they listen.
   private var unplaced: Set<NodeID> = []
-  /// How often we may still ask members to bring back one that we have lost.
+  /// Rate limiter for our requests that members bring back one that we have lost.
   private var asks = Allowance.ownAsks
   private var hasEnded = false
   /// Told of changes to what `nextDeadline` depends on.
@@ -25,16 +25,16 @@ struct Introducer {
     self.watch = watch
   }
 
-  /// How many members are asked to bring a lost one back.
+  /// The number of members that are asked to bring a lost one back.
   private static let askedLimit = 4
 
-  /// Introductions that are not over, answers that are owed, and pairs that wait.
+  /// Introductions that are not over, answers that are owed, and waiting pairs.
   var count: Int { introducing.count + group.count }
 
   var nextDeadline: Instant? { [introducing.nextDeadline, group.nextDeadline].compactMap { $0 }.min() }
 
-  /// A member says something of introductions, ours to it or its own to us.
-  /// - Returns: what the engine is to do; nil if nothing is.
+  /// Takes a member's frame about introductions, ours to it or its own to us.
+  /// - Returns: what the engine must do; nil if nothing.
   mutating func take(
     _ request: IntroductionRequest, from member: Association, _ surroundings: Surroundings, _ turn: Turn
   ) throws(Breach) -> IntroductionStep? {
@@ -79,12 +79,13 @@ struct Introducer {
     introducing.deadlineReached(members, turn)
   }
 
-  // MARK: A group
+  // MARK: Groups
 
-  /// A node has become a member: in a group it is brought together with the others.
+  /// Reacts to a new member: in a group it is brought together with the others.
   mutating func joined(_ node: NodeID, _ surroundings: Surroundings, _ turn: Turn) {
     guard isGroup, let newcomer = surroundings.associations[node], newcomer.isInGroup else { return }
-    // The member that introduced it also introduces it to the others: nearly all of them know it before our turn comes.
+    // The member that introduced the newcomer also introduces it to the others. Nearly all of them know it before our
+    // turn comes.
     let delay =
       newcomer.peer.introducedBy == nil
       ? Duration.zero : .milliseconds(1_000 + Int64(turn.random.next() % 1_000))
@@ -94,8 +95,8 @@ struct Introducer {
     bringTogether(surroundings, turn)
   }
 
-  /// A member has told where it listens. If it was introduced without an address, it is introduced again: those that
-  /// have met it over a relay then go on without one.
+  /// Reacts to a member's news of where it listens. If it was introduced without an address, it is introduced again.
+  /// Members that have met it over a relay can then connect to it directly.
   mutating func placed(_ member: Association, _ surroundings: Surroundings, _ turn: Turn) {
     guard unplaced.contains(member.node), member.isInGroup, !member.knownAddresses(surroundings).isEmpty else { return }
     unplaced.remove(member.node)
@@ -121,8 +122,8 @@ struct Introducer {
     }
   }
 
-  /// An introduction that the group itself has begun has ended.
-  /// - Returns: the pair, and what keeps it apart; nil while that is not decided.
+  /// Handles the end of an introduction that the group itself has begun.
+  /// - Returns: the pair, and the cause that keeps it apart; nil while that is undecided.
   mutating func ended(
     _ command: CommandID, _ reply: Reply, _ turn: Turn
   ) -> (pair: Group.Pair, apartBy: PairsApart.Cause?)? {
@@ -147,24 +148,24 @@ struct Introducer {
     }
   }
 
-  /// A member has told of a change of its group: a place may be free there.
+  /// Reacts to a member's news of its group: a place may be free there.
   mutating func viewChanged(of node: NodeID, _ turn: Turn) { group.viewChanged(of: node, at: turn.now) }
 
-  /// A member asks us to introduce another one to it.
+  /// Handles a member's request that we introduce another member to it.
   private mutating func asked(for subject: NodeID, by member: Association, _ surroundings: Surroundings, _ turn: Turn) {
     guard isGroup, member.isInGroup, surroundings.associations[subject]?.isInGroup == true else { return }
     if let command = group.want(Group.Pair(member.node, subject), at: turn.now) {
-      // One of the two has answered already, and has lost the other since: the introduction under way would not bring
+      // One of the two has answered already, and has lost the other since. The introduction under way would not bring
       // them together.
       introducing.cancel(command, surroundings.associations, turn)
     }
     bringTogether(surroundings, turn)
   }
 
-  // MARK: The end
+  // MARK: Endings
 
-  /// An association is over: its node owes us no answer any more.
-  /// - Parameter told: how introductions of its node end.
+  /// Handles the end of an association, whose node owes us no answer any more.
+  /// - Parameter told: the ending of introductions of that node.
   mutating func left(
     _ association: Association, _ ending: Ending, told: Ending, _ members: AssociationTable, _ turn: Turn
   ) {
@@ -174,8 +175,8 @@ struct Introducer {
     introducing.memberLeft(association.node, told, members, turn)
   }
 
-  /// Whether this was a member of the group that we have lost, or that had no place beside us, and others may still
-  /// have.
+  /// Returns whether this was a member of the group that we have lost, or that had no place beside us, and that other
+  /// members may still have.
   private func isLost(_ association: Association, _ ending: Ending) -> Bool {
     isGroup && association.isMember && association.capabilities.contains(.group) && !hasEnded
       && (ReasonClass(ending.reason) == .lost && ending.reason != .restarted || ending.reason == .full)

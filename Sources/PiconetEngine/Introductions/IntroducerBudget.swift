@@ -1,10 +1,10 @@
 import PiconetWire
 
-/// How many addresses are dialled because of one key's introductions: 256 in ten minutes.
+/// The limit on addresses dialled because of one key's introductions: 256 in ten minutes.
 struct IntroducerBudget: Sendable {
   static let limit = 256
   static let time = Duration.seconds(600)
-  /// How many keys are remembered.
+  /// The number of remembered keys.
   private static let keyLimit = 256
 
   private var begun: [PeerID: (since: Instant, count: Int)] = [:]

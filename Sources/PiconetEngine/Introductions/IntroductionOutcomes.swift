@@ -1,26 +1,26 @@
-/// What introductions of two nodes to one another have come to, as far as anybody is to be told of it: that they stay
-/// apart, once as long as it is so, and that it is over.
+/// The outcomes of introductions of two nodes to one another, as far as they are reported. That the two stay apart is
+/// reported once while it is so, and then its end.
 public struct IntroductionOutcomes: Sendable {
-  /// After so many in a row that have found no way it is told. One may fail by chance.
+  /// The number of failures in a row without a connection after which the pair is reported. A single one may be chance.
   private static let missesTold = 2
 
   private var misses = 0
-  /// Why the two are apart, as it was told.
+  /// The reported reason for which the two are apart.
   private var told: Ending?
 
-  /// What is to be told.
+  /// A report about the two nodes.
   public enum News: Equatable, Sendable {
     /// The two stay apart for this reason.
     case apart(Ending)
-    /// They are not apart any more, as they were for this reason.
+    /// The two are together now. They were apart for this reason.
     case together(Ending)
   }
 
-  /// None yet.
+  /// Makes an empty record.
   public init() {}
 
-  /// An introduction has ended without bringing the two together. One that may succeed later is told the second time,
-  /// every other one at once.
+  /// Counts an introduction that has not brought the two together. A failure that may pass is reported the second time,
+  /// every other failure at once.
   public mutating func failed(_ ending: Ending) -> News? {
     misses += 1
     let isNews =
@@ -30,6 +30,6 @@ public struct IntroductionOutcomes: Sendable {
     return .apart(ending)
   }
 
-  /// What is to be told when the two have come together; nil if they were not told of as apart.
+  /// The report when the two have come together; nil if they were not reported apart.
   public var end: News? { told.map(News.together) }
 }

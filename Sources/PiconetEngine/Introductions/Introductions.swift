@@ -1,34 +1,36 @@
 import PiconetWire
 
-/// Nodes that members of ours have introduced to us, each until it is a member too or its introduction has failed.
+/// Nodes that our members have introduced to us. Each entry lasts until its node is a member too or its introduction
+/// has failed.
 struct Introductions: Sendable {
   /// A member that has introduced a node, and waits for an answer.
   struct Voucher: Sendable {
     let node: NodeID
-    /// Whether it says that it passes tunnels on to the introduced node.
+    /// Whether the member says that it passes tunnels on to the introduced node.
     let relays: Bool
-    /// When it must have its answer.
+    /// When the member must have its answer.
     let deadline: Instant
   }
 
   enum Phase: Equatable, Sendable {
-    /// The application has not said yet whether it wants the node.
+    /// The application has not decided yet whether it wants the node.
     case asked
-    /// It wants the node, and the next try is due then; nil: it is not known where the node is, but it may still
-    /// connect to us.
+    /// The application wants the node, and the next try is due at this time. Nil: we don't know where the node is, but
+    /// it may still connect to us.
     case waiting(until: Instant?)
-    /// An invitation of ours is under way.
+    /// Our invitation is under way.
     case inviting(CommandID)
   }
 
   struct Entry: Sendable {
     let node: NodeID
     fileprivate(set) var introducers: [Voucher]
-    /// The first of the introducers that still stand by it: if it becomes a member, then by this one's introduction.
+    /// The first of the introducers that still stand by the introduction. If the node becomes a member, it is by this
+    /// one's introduction.
     fileprivate(set) var firstIntroducer: NodeID
-    /// Where its introducers say that it is.
+    /// The addresses at which the introducers say that the node is.
     fileprivate(set) var hints = AddressHints(limit: Introductions.addressLimit)
-    /// The key whose turn the try under way takes.
+    /// The key whose turn pays for the try under way.
     fileprivate var payer: PeerID?
     fileprivate(set) var phase = Phase.asked
     fileprivate(set) var deadline: Instant
@@ -38,8 +40,8 @@ struct Introductions: Sendable {
 
     var isAccepted: Bool { phase != .asked }
     fileprivate var isInviting: Bool { if case .inviting = phase { true } else { false } }
-    /// The keys of its introducers, by any of which dials may be paid: those of who stand by it, or else of the last
-    /// one that did.
+    /// The keys of the introducers, any of which may pay for dials. They are the keys of those that stand by the
+    /// introduction, or else of the last one that did.
     fileprivate var payers: [PeerID] {
       introducers.isEmpty ? [firstIntroducer.peer] : introducers.map(\.node.peer)
     }
@@ -58,19 +60,21 @@ struct Introductions: Sendable {
     }
   }
 
-  /// What introducers are told instead of `timedOut`. It does not say what came of their addresses, or they could use
-  /// us to find out what answers in places that they can't reach.
+  /// What introducers are told instead of `timedOut`. It does not say what came of their addresses. With that they
+  /// could use us to find out what answers in places that they can't reach.
   static let tooLate = Ending(.timedOut, .us, "the introduction was not followed in time")
 
   /// How long an introduction may stand.
   static let longestTime = Duration.seconds(300)
-  /// The most nodes that wait at once, of all introducers together.
+  /// The maximum number of nodes that wait at once, of all introducers together.
   static let limit = 256
-  /// The most invitations under way because of one key's introductions, so that no key keeps those of others waiting.
+  /// The maximum number of invitations under way because of one key's introductions, so that no key keeps those of
+  /// others waiting.
   static let underWayLimit = 8
-  /// The most invitations under way because of all introductions: there is room beside them for the application's own.
+  /// The maximum number of invitations under way because of all introductions. It leaves room for the application's own
+  /// invitations.
   static let allUnderWayLimit = 64
-  /// The most addresses of one node, from all introducers, each of which has as much room as the others.
+  /// The maximum number of addresses of one node, from all introducers. Each introducer has as much room as the others.
   static let addressLimit = 16
 
   private var entries: [NodeID: Entry] = [:]
@@ -83,19 +87,19 @@ struct Introductions: Sendable {
 
   subscript(node: NodeID) -> Entry? { entries[node] }
 
-  /// Whether the application has accepted an introduction of this node.
+  /// Returns whether the application has accepted an introduction of this node.
   func isAccepted(_ node: NodeID) -> Bool { entries[node]?.isAccepted ?? false }
 
-  /// How many nodes wait because of a key, even if its node has left in the meantime and comes back.
+  /// Returns how many nodes wait because of a key, even if the key's node has left in the meantime and comes back.
   func count(becauseOf introducer: PeerID) -> Int { entries.values.count { $0.firstIntroducer.peer == introducer } }
 
-  /// Whether the application was asked about this node and has not answered.
+  /// Returns whether the application was asked about this node and has not answered.
   func isAsked(_ node: NodeID) -> Bool { entries[node]?.phase == .asked }
 
   /// Whether a node whose introduction was accepted may connect to us.
   var expectsNodes: Bool { !entries.isEmpty && entries.values.contains(where: \.isAccepted) }
 
-  /// How many introductions of a member have no answer.
+  /// Returns how many introductions of a member have no answer.
   func count(by introducer: NodeID) -> Int {
     entries.values.count { $0.introducers.contains { $0.node == introducer } }
   }
@@ -104,7 +108,7 @@ struct Introductions: Sendable {
     entries[node]?.introducers.contains { $0.node == introducer } ?? false
   }
 
-  /// The entry of the node that this command of ours is inviting.
+  /// Returns the entry of the node that this command of the engine's own invites.
   func inviting(by command: CommandID) -> Entry? { entries.values.first { $0.phase == .inviting(command) } }
 
   // MARK: Time
@@ -113,14 +117,14 @@ struct Introductions: Sendable {
     entries.values.lazy.map(\.nextDeadline).min()
   }
 
-  /// Nodes whose next try is due, in order.
+  /// Returns the nodes whose next try is due, in order.
   func due(at now: Instant) -> [NodeID] {
     entries.values.filter { entry in
       if case .waiting(let next?) = entry.phase { next <= now } else { false }
     }.map(\.node).sorted()
   }
 
-  /// Entries whose time is up, or that of one of their introducers, in the order of their nodes.
+  /// Returns the entries whose time is up, or that of one of their introducers, in the order of their nodes.
   func expired(at now: Instant) -> [Entry] {
     entries.values.filter { $0.deadline <= now || $0.introducers.contains { $0.deadline <= now } }
       .sorted { $0.node < $1.node }
@@ -128,7 +132,7 @@ struct Introductions: Sendable {
 
   // MARK: Changes
 
-  /// What has become of an introduction that was added.
+  /// The outcome of adding an introduction.
   enum Addition {
     /// The application has to be asked.
     case new(IntroducedNode)
@@ -137,16 +141,16 @@ struct Introductions: Sendable {
     case refused(Ending)
   }
 
-  /// Why a member can't introduce this node; nil if it can.
+  /// Returns why a member can't introduce this node; nil if it can.
   func refusal(of node: NodeID, by introducer: NodeID) -> Ending? {
     let limit = WireLimits.unansweredIntroductions
     guard entries[node] == nil, count(becauseOf: introducer.peer) >= limit else { return nil }
     return Ending(.limitExceeded, .us, "\(limit) nodes that it introduced wait already")
   }
 
-  /// The node that has to go where there is no room for another one of this introducer, since the key that has
-  /// introduced it has at least two more waiting: one that is not invited at the moment, if there is any, and of these
-  /// the one that would wait longest.
+  /// Returns the node that must make room for another one of this introducer when there is no room; nil if none must.
+  /// The key that introduced it must have at least two more nodes waiting than this introducer. Nodes that are not
+  /// being invited go first, and of these the one that would wait longest.
   func crowding(out introducer: NodeID) -> NodeID? {
     guard count >= Self.limit else { return nil }
     let counts = entries.values.reduce(into: [PeerID: Int]()) { $0[$1.firstIntroducer.peer, default: 0] += 1 }
@@ -157,7 +161,7 @@ struct Introductions: Sendable {
   }
 
   /// Adds an introduction by one member.
-  /// - Parameter hints: where the introducer says that the node is, as far as we may believe it.
+  /// - Parameter hints: the addresses at which the introducer says that the node is, as far as we may believe them.
   mutating func add(
     _ introduction: Introduce, by introducer: NodeID, hints: [TransportAddress], at now: Instant
   ) -> Addition {
@@ -195,7 +199,7 @@ struct Introductions: Sendable {
   mutating func remove(_ node: NodeID) { entries[node] = nil }
 
   /// Removes an introducer of the node. The deadline, the first introducer and the addresses are then those of the
-  /// others; of the last one its addresses stay, as long as the introduction does.
+  /// others. When the last introducer is removed, its addresses stay as long as the introduction does.
   mutating func removeIntroducer(_ introducer: NodeID, of node: NodeID) {
     guard var entry = entries[node] else { return }
     entry.introducers.removeAll { $0.node == introducer }
@@ -207,7 +211,7 @@ struct Introductions: Sendable {
     entries[node] = entry
   }
 
-  /// Puts the next try off until then, or until something is learned of the node.
+  /// Delays the next try until this time, or until there is news of the node.
   mutating func wait(_ node: NodeID, until next: Instant?, after failure: Ending? = nil) {
     guard var entry = entries[node] else { return }
     entry.phase = .waiting(until: next)
@@ -215,17 +219,17 @@ struct Introductions: Sendable {
     entries[node] = entry
   }
 
-  /// A try has failed.
-  /// - Returns: whether another one is worth it, after a pause that grows up to 8 s.
+  /// Handles a failed try.
+  /// - Returns: whether another try may succeed. It follows after a pause that grows up to 8 s.
   mutating func triesAgain(_ node: NodeID, after failure: Ending, at now: Instant) -> Bool {
-    // We may be leaving the node, and be introduced to it again.
+    // We may be leaving the node and be introduced to it again.
     let isLeaving = failure.reason == .alreadyConnected && failure.blame == .us
     guard let entry = entries[node], isLeaving || failure.reason.mayPass else { return false }
     wait(node, until: now + .seconds(Int64(1) << min(entry.tries, 3)), after: failure)
     return true
   }
 
-  /// A try begins.
+  /// Notes that a try begins.
   mutating func began(_ node: NodeID, _ command: CommandID) {
     guard var entry = entries[node] else { return }
     entry.payer = payer(forTurnOf: entry) ?? entry.firstIntroducer.peer
@@ -234,9 +238,9 @@ struct Introductions: Sendable {
     entries[node] = entry
   }
 
-  /// The addresses at which the node is to be dialled now. Each counts against one of the members that name it, the
-  /// first of which dials may still be made.
-  /// - Parameter seen: where discovery sees the node: these addresses count against any of its introducers.
+  /// Returns the addresses at which the node is to be dialled now. Each counts against the first of the members that
+  /// name it which has dials left.
+  /// - Parameter seen: the addresses at which discovery sees the node. They count against any of its introducers.
   mutating func takeAddresses(
     of node: NodeID, seen: [TransportAddress], over transports: [TransportKind], at now: Instant
   ) -> [TransportAddress] {
@@ -250,13 +254,13 @@ struct Introductions: Sendable {
     return addresses
   }
 
-  /// An address is to be dialled that these keys name: it counts against the first of them that has dials left.
-  /// - Returns: false if none has.
+  /// Counts a dial of an address that these keys name against the first of them that has dials left.
+  /// - Returns: false if no key has dials left.
   mutating func pays(for sources: [PeerID], at now: Instant) -> Bool {
     sources.contains { budget.take(from: $0, at: now) }
   }
 
-  /// Whether another invitation may be under way because of one of this node's introducers.
+  /// Returns whether another invitation may be under way because of one of this node's introducers.
   func hasTurn(_ node: NodeID) -> Bool { entries[node].map { payer(forTurnOf: $0) != nil } ?? false }
 
   private func payer(forTurnOf entry: Entry) -> PeerID? {
@@ -265,8 +269,8 @@ struct Introductions: Sendable {
     return entry.payers.first { key in underWay.count { $0.payer == key } < Self.underWayLimit }
   }
 
-  /// An introducer has left, and waits for no answer any more.
-  /// - Returns: nodes whose introductions are over with that.
+  /// Removes an introducer that has left, and waits for no answer any more.
+  /// - Returns: the nodes whose introductions end with that.
   mutating func introducerLeft(_ introducer: NodeID) -> [NodeID] {
     var over: [NodeID] = []
     for (node, entry) in entries where entry.introducers.contains(where: { $0.node == introducer }) {

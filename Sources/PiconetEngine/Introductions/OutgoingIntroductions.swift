@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Members of ours that we have introduced to one another.
+/// Our members that we have introduced to one another.
 struct OutgoingIntroductions: Sendable {
   /// Two members, each of which is told of the other.
   struct Pair: Sendable {
@@ -10,8 +10,8 @@ struct OutgoingIntroductions: Sendable {
     fileprivate(set) var deadline: Instant
     /// The members that have answered that the other one is their member.
     fileprivate var agreed: Set<NodeID> = []
-    /// How it has failed; nil if it has not. The command is answered once both members have answered, so that another
-    /// introduction may follow.
+    /// How the introduction has failed; nil if it has not. The command is answered once both members have answered, so
+    /// that another introduction may follow.
     fileprivate(set) var ending: Ending?
 
     func contains(_ node: NodeID) -> Bool { first == node || second == node }
@@ -33,7 +33,7 @@ struct OutgoingIntroductions: Sendable {
   var count: Int { pairs.count + owed.count }
   var nextDeadline: Instant? { pairs.lazy.map(\.deadline).min() }
 
-  /// Whether a member still owes us an answer about another.
+  /// Returns whether a member still owes us an answer about another.
   private func owes(_ member: NodeID, about node: NodeID) -> Bool { owed.contains(Owed(by: member, about: node)) }
 
   mutating func begin(
@@ -51,9 +51,9 @@ struct OutgoingIntroductions: Sendable {
     pairs.append(Pair(command: command, first: first, second: second, deadline: deadline))
   }
 
-  /// A member has answered.
-  /// - Parameter ending: why the node does not become its member; nil if it is one.
-  /// - Returns: the pair, if that decides about it.
+  /// Takes a member's answer.
+  /// - Parameter ending: why the node does not become its member; nil if it has become one.
+  /// - Returns: the pair, if this answer decides its introduction.
   private mutating func take(answerBy member: NodeID, about node: NodeID, _ ending: Ending?) throws(Breach) -> Pair? {
     guard owed.remove(Owed(by: member, about: node)) != nil else {
       throw Breach("answers an introduction that was not made")
@@ -67,7 +67,7 @@ struct OutgoingIntroductions: Sendable {
     return pairs.remove(at: index)
   }
 
-  /// The pair that this command has introduced.
+  /// Takes out the pair that this command has introduced.
   private mutating func take(_ command: CommandID) -> Pair? {
     guard let index = pairs.firstIndex(where: { $0.command == command && $0.ending == nil }) else { return nil }
     return pairs.remove(at: index)
@@ -81,7 +81,7 @@ struct OutgoingIntroductions: Sendable {
     pairs.append(pair)
   }
 
-  /// Takes out the pairs that have failed and of which no answer is owed any more.
+  /// Takes out the pairs that have failed and for which no answer is owed any more.
   private mutating func takeClosed() -> [(pair: Pair, ending: Ending)] {
     var closed: [(pair: Pair, ending: Ending)] = []
     var open: [Pair] = []
@@ -101,8 +101,7 @@ struct OutgoingIntroductions: Sendable {
     return pairs.filter { $0.deadline <= now }
   }
 
-  /// A member has gone, and answers nothing any more.
-  /// - Returns: the pairs that it was one of.
+  /// Takes out the pairs of a member that is gone. It answers nothing any more.
   private mutating func takePairs(of member: NodeID) -> [Pair] {
     owed = owed.filter { $0.by != member }
     defer { pairs.removeAll { $0.contains(member) } }
@@ -115,11 +114,11 @@ struct OutgoingIntroductions: Sendable {
   }
 }
 
-// MARK: - What becomes of them
+// MARK: - Outcomes
 
 extension OutgoingIntroductions {
-  /// The two members, if they can be introduced to one another.
-  /// - Throws: why they can't.
+  /// Returns the two members if they can be introduced to one another.
+  /// - Throws: the reason why they can't.
   static func members(
     _ first: NodeID, _ second: NodeID, within timeout: Duration, _ members: AssociationTable
   ) throws(Ending) -> (one: Association, other: Association) {
@@ -138,10 +137,10 @@ extension OutgoingIntroductions {
     if let pair = take(introduction) { end(pair, Ending(.cancelled, .us), members, turn) }
   }
 
-  /// A member has answered.
+  /// Handles a member's answer.
   /// - Parameters:
-  ///   - ending: nil: the node is a member of it.
-  ///   - grace: how long the other one may take to answer that the two are not brought together.
+  ///   - ending: why the node does not become its member; nil if it has become one.
+  ///   - grace: how long the other member may take to answer that the two are not brought together.
   mutating func answered(
     by member: NodeID, about node: NodeID, _ ending: Ending?, grace: Duration, _ members: AssociationTable, _ turn: Turn
   ) throws(Breach) {
@@ -151,7 +150,8 @@ extension OutgoingIntroductions {
     guard var ending else { return turn.reply(pair.command, .done) }
     ending.by = member
     withdraw(pair, ending.reason, members, turn)
-    // Answered once the other one has answered, too, so that another introduction of the two may follow.
+    // The command is answered once the other member has answered too, so that another introduction of the two may
+    // follow.
     close(pair, ending, until: turn.now + grace)
     answerClosed(turn)
   }
@@ -164,7 +164,7 @@ extension OutgoingIntroductions {
     }
   }
 
-  /// A member has gone.
+  /// Handles the departure of a member.
   mutating func memberLeft(_ member: NodeID, _ ending: Ending, _ members: AssociationTable, _ turn: Turn) {
     for pair in takePairs(of: member) { end(pair, ending, members, turn) }
   }

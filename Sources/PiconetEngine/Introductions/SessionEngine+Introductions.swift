@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Carries out what becomes of nodes that members introduce to us, or want to have removed.
+/// Carries out the steps for nodes that members introduce to us, or want to have removed.
 extension SessionEngine {
   mutating func follow(_ step: IntroductionStep?, _ turn: Turn) {
     switch step {
@@ -17,7 +17,7 @@ extension SessionEngine {
     }
   }
 
-  /// Takes note of commands of the engine's own that are answered, and of nodes that have become members.
+  /// Handles answers to the engine's own commands, and nodes that have become members.
   mutating func settleIntroductions(_ turn: Turn) {
     while let (command, reply) = turn.takeOwnReply() {
       if let (pair, cause) = introducer.ended(command, reply, turn) {
@@ -43,7 +43,8 @@ extension SessionEngine {
     introducer.bringTogether(surroundings, turn)
   }
 
-  /// An association is over: its node neither owes nor awaits an answer about introductions any more.
+  /// Ends the introductions of an association that is over. Its node neither owes nor awaits an answer about
+  /// introductions any more.
   mutating func endIntroductions(with association: Association, _ ending: Ending, _ turn: Turn) {
     let member = association.node
     let told = Ending(ending.reason, ending.blame, "the connection to one of them is over: \(ending)", by: member)

@@ -1,24 +1,25 @@
 import PiconetWire
 
-/// Nodes that were removed from the group in this run: introductions of them are refused, but for those of the member
-/// that wanted it, which has let the node in again. A restarted node is another node, and one that becomes a member
+/// Nodes that were removed from the group in this run. Introductions of them are refused, except by the member that
+/// wanted the removal, which has let the node in again. A restarted node is another node. A node that becomes a member
 /// again, by an invitation, is no longer listed.
 struct Tombstones: Sendable {
   private struct Stone: Sendable {
     let node: NodeID
-    /// The key of the member that wanted it; nil: we did.
+    /// The key of the member that wanted the removal; nil if we did.
     let remover: PeerID?
   }
 
-  /// How many are kept. Then the oldest goes of the member that has wanted most: one that introduces and removes node
-  /// after node buries none of those that others have removed. Ours go for ours alone.
+  /// The maximum number of nodes kept. Beyond it, the oldest of the member that has wanted the most removals is
+  /// dropped. So a member that introduces and removes node after node does not push out the removals of others. Our own
+  /// are dropped only if all are our own.
   static let limit = 256
 
   private var stones: [Stone] = []
 
   func contains(_ node: NodeID) -> Bool { stones.contains { $0.node == node } }
 
-  /// Whether an introduction by this key is refused.
+  /// Returns whether an introduction by this key is refused.
   func refuses(_ node: NodeID, by introducer: PeerID) -> Bool {
     stones.contains { $0.node == node && $0.remover != introducer }
   }

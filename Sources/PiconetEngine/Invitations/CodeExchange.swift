@@ -11,7 +11,7 @@ public struct CodeID: RawRepresentable, Hashable, Comparable, Sendable {
 public struct CodeNonce: Hashable, Sendable {
   /// 32 random bytes.
   public var bytes: [UInt8]
-  /// Commits the sender to the bytes without revealing them.
+  /// The commitment to the bytes, which does not reveal them.
   public var commitment: [UInt8]
 
   public init(bytes: [UInt8], commitment: [UInt8]) {
@@ -20,7 +20,7 @@ public struct CodeNonce: Hashable, Sendable {
   }
 }
 
-/// What a short code is derived from, besides its link's channel.
+/// The values from which a short code is derived, besides its link's channel.
 public struct CodeInputs: Hashable, Sendable {
   public var inviter: PeerID
   public var invited: PeerID
@@ -40,13 +40,13 @@ public struct CodeInputs: Hashable, Sendable {
   }
 }
 
-/// How far the exchange for a short code has come, as one of the two sides sees it. It never outlives the link on which
-/// a nonce was given.
+/// The state of the exchange for a short code, as one of the two sides sees it. It never outlives the link on which a
+/// nonce was given.
 struct CodeExchange: Sendable {
   enum Phase: Equatable, Sendable {
     /// Invited side: the driver draws our nonce.
     case drawing
-    /// Invited side: the inviter has our nonce, and owes its own until then.
+    /// Invited side: the inviter has our nonce, and owes its own until this time.
     case awaitingReveal(until: Instant)
     /// The driver derives the code.
     case deriving
@@ -61,14 +61,14 @@ struct CodeExchange: Sendable {
   var nonce: [UInt8] = []
   /// Invited side: the commands that wait for the code.
   var showing: [Caller<ResultKind.Code>] = []
-  /// Whether a person on our side has to compare it, because of our own policy.
+  /// Whether our own policy requires that a person on our side compares it.
   var isCompared = false
   /// Whether the code counts as the same on both screens.
   var isConfirmed = false
   /// Inviter: whether the peer's `accept` has come.
   var isRemoteDone = false
 
-  /// Whether the peer has a nonce of ours from which it can make a code: from then on this counts as a wrong code
+  /// Whether the peer has our nonce, from which it can make a code. From then on, the exchange counts as a wrong code
   /// unless it ends in membership.
   var isTry: Bool { phase != .drawing }
 

@@ -1,19 +1,19 @@
-/// The pause after a wrong typed code in which no other is taken, as the refusal of a try words it: the wire has no
-/// field for it.
+/// The pause after a wrong typed code, during which no other code is accepted. The refusal of a try states it in words:
+/// the wire has no field for it.
 public struct CodePause: Hashable, Sendable {
-  /// Not negative, to the millisecond.
+  /// The pause, in whole milliseconds and not negative.
   public let duration: Duration
 
   private static let beginning = "tries were wrong before: the next one is taken in "
-  /// More seconds than any pause has.
+  /// An upper bound in seconds for every pause.
   private static let longest: Int64 = 1_000_000
 
   init(_ duration: Duration) { self.duration = duration }
 
-  /// What a person reads.
+  /// The text that a person reads.
   var words: String { Self.beginning + duration.inWords }
 
-  /// Reads what `words` gives; nil for any other text. A peer may have written it.
+  /// Reads the output of `words`; nil for any other text. A peer may have written the text.
   public init?(words: String) {
     guard words.hasPrefix(Self.beginning) else { return nil }
     let parts = words.dropFirst(Self.beginning.count).split(separator: " ", omittingEmptySubsequences: false)
@@ -31,7 +31,7 @@ public struct CodePause: Hashable, Sendable {
     }
   }
 
-  /// Of digits alone.
+  /// Reads a number that consists of digits only.
   private static func number(_ text: Substring) -> Int64? {
     text.allSatisfy { $0.isASCII && $0.isNumber } ? Int64(text) : nil
   }

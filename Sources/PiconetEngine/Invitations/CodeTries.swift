@@ -1,29 +1,29 @@
 import PiconetWire
 
-/// Limits how often an unknown peer may ask, and have codes compared: there are pauses after refusals, and codes that
-/// differed or broke off block it.
+/// Limits how often an unknown peer may ask and have codes compared. There are pauses after refusals. Codes that
+/// differed or exchanges that broke off block the peer.
 ///
 /// A value: facts and times go in. Each key and each address has an account of its own. A key's limits are below those
-/// of its address, so that one device of a household does not lock out the others. What all strangers do together is
-/// limited, too, since keys and addresses cost nothing: that bounds the guesses.
+/// of its address, so that one device of a household does not lock out the others. All strangers together are limited
+/// too, since keys and addresses cost nothing. That bounds the number of guesses.
 struct CodeTries: Sendable {
   struct Limits: Hashable, Sendable {
-    /// After this many codes that differed within `blockTime` a key is refused for `blockTime`.
+    /// The number of codes that differed within `blockTime` after which a key is refused for `blockTime`.
     var wrongCodes = 3
-    /// The same for attempts that differed or broke off: who breaks off has seen the code, and has had a try.
+    /// The same for attempts that differed or broke off: a peer that breaks off has seen the code, and has had a try.
     var triesOfKey = 5
     /// The same for an address, over all keys there.
     var triesOfAddress = 7
-    /// After this many such attempts of all strangers together within `blockTime`, no code is compared with any unknown
-    /// peer.
+    /// The number of such attempts of all strangers together within `blockTime` after which no code is compared with
+    /// any unknown peer.
     var triesOfAll = 10
     var blockTime = Duration.seconds(3_600)
-    /// The pause after the first refusal; it doubles with each further one.
+    /// The pause after the first refusal. It doubles with each further one.
     var firstPause = Duration.seconds(1)
     var longestPause = Duration.seconds(300)
-    /// Refusals that cost an address no pause: several devices may be behind it.
+    /// The number of refusals that cost an address no pause: several devices may be behind it.
     var freeOfAddress = 3
-    /// How many keys and addresses are remembered; those beyond share one account.
+    /// The number of remembered keys and addresses. All others share one account.
     var subjects = 1_024
   }
 
@@ -34,35 +34,35 @@ struct CodeTries: Sendable {
     case others
   }
 
-  /// An attempt that ended without membership after a nonce was given, unless the person here said no to it.
+  /// An attempt that ended without membership after a nonce was given, unless the person here rejected it.
   private struct Try {
     let key: PeerID
     let time: Instant
-    /// Whether the codes differed; otherwise it broke off.
+    /// Whether the codes differed; if not, the attempt broke off.
     let isWrong: Bool
   }
 
   private struct Account {
     var refusals = 0
-    /// Until when no person is asked about it.
+    /// When the pause ends in which no person is asked about it.
     var pauseEnds: Instant?
-    /// Its attempts, oldest first; no more than the limit of an address.
+    /// Its attempts, oldest first. There are no more than the limit of an address.
     var tries: [Try] = []
-    /// Until when it is refused.
+    /// When the block ends.
     var blockEnds: Instant?
     /// When something last happened.
     var last: Instant
   }
 
-  /// Why no person is asked about a peer.
+  /// The reason why no person is asked about a peer.
   enum Refusal: Hashable, Sendable {
     case pause(Duration)
     case wrongCodes(Duration)
     case wrongCodesOfAddress(Duration)
     case wrongCodesOfAll(Duration)
-    /// If all the codes that are under way with it were wrong, it would be blocked.
+    /// If all codes under way with it were wrong, it would be blocked.
     case underWay
-    /// If all the codes that are under way with strangers were wrong, all of them would be blocked.
+    /// If all codes under way with strangers were wrong, all strangers would be blocked.
     case underWayOfAll
 
     var words: String {
@@ -82,17 +82,18 @@ struct CodeTries: Sendable {
 
   var limits = Limits()
   private var accounts: [Subject: Account] = [:]
-  /// Exchanges that are not wrong codes yet, but will be if they break off.
+  /// Exchanges that are not wrong codes yet, but become wrong if they break off.
   private var underWay: [CodeID: (key: PeerID, address: String)] = [:]
   private var triesOfAll: [Try] = []
 
   var count: Int { accounts.count }
 
-  /// Attempts of all strangers that count towards the limit of all, or did when the last one was added.
+  /// The number of attempts of all strangers that count towards their common limit, or did when the last one was added.
   var countOfAll: Int { triesOfAll.count }
 
-  /// Why no person is asked about this key at this address now; nil: a person may be asked.
-  /// - Parameter comparesCodes: a person compares codes, here or there: the limits for codes apply as well.
+  /// Returns why no person is asked about this key at this address now; nil if a person may be asked.
+  /// - Parameter comparesCodes: whether a person compares codes, here or there. In that case the limits for codes apply
+  ///   as well.
   func refusal(_ key: PeerID, at address: String, comparesCodes: Bool = true, _ now: Instant) -> Refusal? {
     let refusal = comparesCodes ? refusalOfCode(key, at: address, now) : blocked(key, at: address, now)
     if let refusal { return refusal }
@@ -101,7 +102,7 @@ struct CodeTries: Sendable {
     return nil
   }
 
-  /// Why no exchange for a code begins with this key at this address now; nil: it may.
+  /// Returns why no exchange for a code begins with this key at this address now; nil if it may begin.
   func refusalOfCode(_ key: PeerID, at address: String, _ now: Instant) -> Refusal? {
     if let block = blocked(key, at: address, now) { return block }
     let tries = triesOfAll.filter { now < $0.time + limits.blockTime }
@@ -112,12 +113,12 @@ struct CodeTries: Sendable {
     return tries.count + underWay.count >= limits.triesOfAll ? .underWayOfAll : nil
   }
 
-  /// How many more codes may be wrong before the key or address is blocked.
+  /// Returns how many more codes may be wrong before the key or address is blocked.
   private func triesLeft(_ subject: Subject, _ now: Instant) -> Int {
     triesLeft(subject, accounts[subject]?.tries.filter { now < $0.time + limits.blockTime } ?? [])
   }
 
-  /// - Parameter tries: those of the last hour.
+  /// - Parameter tries: the tries within `blockTime`.
   private func triesLeft(_ subject: Subject, _ tries: [Try]) -> Int {
     guard case .key = subject else { return limits.triesOfAddress - tries.count }
     return min(limits.wrongCodes - tries.count { $0.isWrong }, limits.triesOfKey - tries.count)
@@ -127,8 +128,8 @@ struct CodeTries: Sendable {
     underWay.values.count { subjects($0.key, $0.address).contains(subject) }
   }
 
-  /// The part of `refusal` that also holds for our own invitations: we compare no more codes with a peer that has had
-  /// wrong ones.
+  /// Returns the part of `refusal` that also applies to our own invitations. We compare no more codes with a peer that
+  /// has had wrong ones.
   func blocked(_ key: PeerID, at address: String, _ now: Instant) -> Refusal? {
     for subject in subjects(key, address) {
       guard let ends = accounts[subject]?.blockEnds, now < ends else { continue }
@@ -138,30 +139,31 @@ struct CodeTries: Sendable {
     return nil
   }
 
-  /// A question about the peer was answered with no, or not answered.
+  /// Counts a question about the peer that was answered with no, or not answered.
   mutating func refused(_ key: PeerID, at address: String, _ now: Instant) {
     for subject in open(key, address, now) { pause(subject, now) }
   }
 
-  /// An exchange for a code begins, which is a wrong one if it breaks off.
+  /// Notes that an exchange for a code begins. It counts as wrong if it breaks off.
   mutating func began(_ id: CodeID, _ key: PeerID, at address: String) { underWay[id] = (key, address) }
 
-  /// The exchange is over, however it ended: whether it was wrong is told separately.
+  /// Notes that the exchange is over, however it ended. Whether it was wrong is reported separately.
   mutating func ended(_ id: CodeID) { underWay[id] = nil }
 
-  /// What nobody is asked about any more, because of the last attempt.
+  /// The peers that are blocked because of the last attempt.
   enum Block: Hashable, Sendable {
     /// A key, after this many attempts.
     case key(Int)
     /// All strangers of an address, after this many attempts.
     case address(Int)
-    /// All strangers, after this many attempts, for the time that is left.
+    /// All strangers, after this many attempts, for the remaining time.
     case all(Int, Duration)
   }
 
-  /// The attempt ended without membership after a nonce was given, and not because the person here said no.
-  /// - Parameter isWrong: whether the codes differed; otherwise it broke off.
-  /// - Returns: what is refused from now on because of it.
+  /// Counts an attempt that ended without membership after a nonce was given, and not because the person here rejected
+  /// it.
+  /// - Parameter isWrong: whether the codes differed; if not, the attempt broke off.
+  /// - Returns: the block that this causes; nil if it causes none.
   mutating func failed(_ key: PeerID, at address: String, isWrong: Bool, _ now: Instant) -> Block? {
     let new = Try(key: key, time: now, isWrong: isWrong)
     var block: Block?
@@ -189,8 +191,8 @@ struct CodeTries: Sendable {
     return block
   }
 
-  /// A person here wants these keys to be listened to again: what they did counts no longer, for them, for their
-  /// addresses and for all strangers.
+  /// Forgives these keys at the wish of a person here. Their attempts no longer count, for them, for their addresses
+  /// and for all strangers.
   mutating func forgive(_ isMeant: (PeerID) -> Bool) {
     triesOfAll.removeAll { isMeant($0.key) }
     for (subject, account) in accounts {
@@ -207,14 +209,14 @@ struct CodeTries: Sendable {
     }
   }
 
-  /// As `forgive`, for all keys and addresses.
+  /// Forgives all keys and addresses, like `forgive`.
   mutating func forgiveAll() {
     accounts = [:]
     triesOfAll = []
   }
 
-  /// The same code was on both screens: the key's record is cleared. Its address keeps its record, to which others may
-  /// have contributed.
+  /// Clears the key's record after the same code was on both screens. The record of its address stays, since others may
+  /// have contributed to it.
   mutating func matched(_ key: PeerID) { accounts[.key(key)] = nil }
 
   private mutating func pause(_ subject: Subject, _ now: Instant) {
@@ -229,7 +231,7 @@ struct CodeTries: Sendable {
     accounts[subject] = account
   }
 
-  /// The accounts that apply to a key at an address.
+  /// Returns the accounts that apply to a key at an address.
   private func subjects(_ key: PeerID, _ address: String) -> [Subject] {
     [.key(key), .address(address)].map { accounts[$0] == nil && isFull ? .others : $0 }
   }
@@ -242,7 +244,7 @@ struct CodeTries: Sendable {
     for wanted in [Subject.key(key), .address(address)] {
       let subject = accounts[wanted] == nil && isFull ? .others : wanted
       if opened.contains(subject) { continue }
-      // A peer that comes back after this long begins with a clean record.
+      // A peer that comes back after this long starts with a clean record.
       if let account = accounts[subject], account.last + limits.blockTime <= now { accounts[subject] = nil }
       accounts[subject, default: Account(last: now)].last = now
       opened.append(subject)

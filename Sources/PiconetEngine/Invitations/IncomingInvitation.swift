@@ -8,13 +8,13 @@ struct IncomingInvitation: Sendable {
   var expires: Instant
   /// Whether the application was told of it.
   var isDelivered = false
-  /// Whether it waits for the application's answer to an introduction of its inviter. It is then not a question of its
-  /// own.
+  /// Whether it waits for the application's answer to an introduction of its inviter. In that case it is not a question
+  /// of its own.
   var isHeld = false
-  /// How it was accepted, once it is: we have sent `accept`, keep a place, and wait until the inviter admits us or
-  /// withdraws.
+  /// How it was accepted; nil until it is. Once accepted, we have sent `accept`, keep a place, and wait until the
+  /// inviter admits us or withdraws.
   var acceptance: Acceptance?
-  /// The command by which the application has accepted it, after an invitation of ours had already done so.
+  /// The command by which the application has accepted it after our own invitation had already done so.
   var alsoAccepted: CommandID?
   /// Whether its inviter has proven our typed code.
   let isProven: Bool
@@ -22,9 +22,9 @@ struct IncomingInvitation: Sendable {
   enum Acceptance: Hashable, Sendable {
     /// Accepted by the application, whose command is answered once there is a membership.
     case command(CommandID)
-    /// Accepted by an invitation of ours, whose code is compared or was typed.
+    /// Accepted by our own invitation, whose code is compared or was typed.
     case ownInvitation
-    /// Both have invited: the peer's `accept` of ours admits us.
+    /// Both sides have invited. The peer's `accept` of our invitation admits us.
     case crossing
     /// Accepted by the right code.
     case code
@@ -37,7 +37,8 @@ struct IncomingInvitation: Sendable {
     }
   }
 
-  /// The application's command that has accepted it, to be answered with the outcome; nil if none has.
+  /// The application's command that has accepted it, which is answered with the outcome; nil if there is no such
+  /// command.
   var command: CommandID? { acceptance?.command ?? alsoAccepted }
 
   /// Unanswered invitations expire here after this time even if the inviter would wait longer.
@@ -51,7 +52,7 @@ struct IncomingInvitation: Sendable {
     isProven = false
   }
 
-  /// An invitation by a typed code, which was right, so it is accepted.
+  /// Makes an invitation by a typed code. The code was right, so the invitation is accepted.
   init(provenWith context: [UInt8], expires: Instant) {
     terms = []
     commitment = []
@@ -62,13 +63,13 @@ struct IncomingInvitation: Sendable {
   }
 }
 
-/// An invitation frame of ours that has no answer yet.
+/// Our invitation frame that has no answer yet.
 struct SentInvitation: Sendable {
   /// The command that began it; nil if we have withdrawn it.
   var command: CommandID?
   let terms: InvitationTerms
   /// The typed code that it proves.
   var code: TypedCodeID?
-  /// The peer has asked for our nonce, or has answered our share.
+  /// Whether the peer has asked for our nonce, or has answered our share.
   var hasNonce = false
 }

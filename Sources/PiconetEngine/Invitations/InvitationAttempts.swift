@@ -1,11 +1,11 @@
 import PiconetWire
 
-/// Invitations of ours that have no association with their peers yet: each ends with one, or with the failure of every
+/// Our own invitations that have no association with their peers yet. Each ends with one, or with the failure of every
 /// transport.
 struct InvitationAttempts: Sendable {
   /// In the order in which they were begun.
   private var attempts: [InvitationAttempt] = []
-  /// Those that are dialled, in the order of preference.
+  /// The transports that are dialled, in order of preference.
   let transports: [TransportKind]
   private let headStart: Duration
   private var proven = ProvenAddresses()
@@ -15,7 +15,7 @@ struct InvitationAttempts: Sendable {
     headStart = configuration.transportHeadStart
   }
 
-  /// An attempt has led to an association, on which its invitation goes on.
+  /// An attempt that has led to an association, on which its invitation continues.
   struct Arrival {
     let invitation: OutgoingInvitation
     let association: Association
@@ -26,13 +26,13 @@ struct InvitationAttempts: Sendable {
 
   func contains(node: NodeID) -> Bool { attempts.contains { $0.node == node } }
 
-  /// Whether an attempt may still lead to any peer: it dials an address, and has not learned whose key answers there.
+  /// Whether an attempt may still lead to any peer: it dials an address, and does not know yet which key answers there.
   var isDiallingAnybody: Bool {
     attempts.contains { $0.node == nil && $0.expectedPeer == nil && $0.phase == .dialling }
   }
 
-  /// Whether an attempt by address is meant for this key: the key is the expected one, or has answered on a link that
-  /// we dialled.
+  /// Returns whether an attempt by address is meant for this key: the key is the expected one, or has answered on a
+  /// link that we dialled.
   func leads(to peer: PeerID, _ links: LinkTable) -> Bool {
     attempts.contains { attempt in
       guard attempt.node == nil else { return false }
@@ -42,11 +42,12 @@ struct InvitationAttempts: Sendable {
     }
   }
 
-  /// The command of the engine's own attempt to invite this node; nil if there is none.
+  /// Returns the command of the engine's own attempt to invite this node; nil if there is no such attempt.
   func own(for node: NodeID) -> CommandID? { attempts.first { $0.node == node && $0.command.isOwn }?.command }
 
-  /// The addresses, over all transports, of the attempt that made this link: they were given for one device. Without
-  /// such an attempt, the link's own; none for a link that a search or the peer has dialled.
+  /// Returns the addresses, over all transports, of the attempt that made this link. They were given for one device.
+  /// Without such an attempt, these are the link's own addresses; no address for a link that a search or the peer
+  /// has dialled.
   func addressesDialled(for link: Link) -> [TransportAddress] {
     guard link.isDialler else { return [] }
     let attempted = attempts.filter { $0.phase == .linking(link.id) }.flatMap(\.race.addresses)
@@ -54,16 +55,16 @@ struct InvitationAttempts: Sendable {
       ? [TransportAddress(kind: link.opening.traits.kind, text: link.opening.traits.remoteAddress)] : attempted
   }
 
-  /// When something is due if nothing happens before.
+  /// The time at which something is due if nothing happens before.
   var nextDeadline: Instant? { attempts.lazy.map(\.nextDeadline).min() }
 
   private func index(of command: CommandID) -> Int? { attempts.firstIndex { $0.command == command } }
 
   private func index(waitingFor link: Link) -> Int? { attempts.firstIndex { $0.phase == .linking(link.id) } }
 
-  // MARK: The beginning
+  // MARK: Beginning
 
-  /// Why an attempt to invite this peer can't begin; nil if it can.
+  /// Returns why an attempt to invite this peer can't begin; nil if it can.
   func refusal(
     of destination: InvitationDestination, _ context: [UInt8], _ surroundings: Surroundings, _ turn: Turn
   ) -> Ending? {
@@ -81,7 +82,7 @@ struct InvitationAttempts: Sendable {
     return destination.unreachable
   }
 
-  /// Begins an attempt: with a race of transports, unless there is an association with the node already.
+  /// Begins an attempt, with a race of transports unless there is an association with the node already.
   mutating func begin(
     _ caller: Caller<ResultKind.Connected>, _ destination: InvitationDestination, _ context: [UInt8],
     _ timeout: Duration, _ code: TypedCodeID?, _ surroundings: Surroundings, _ turn: Turn
@@ -113,15 +114,15 @@ struct InvitationAttempts: Sendable {
     }
     guard attempts[index].isLost(at: turn.now) else { return }
     if let node = attempts[index].node, surroundings.links.contains(node: node) {
-      // The peer has dialled us meanwhile, and its link will do.
+      // The peer has dialled us meanwhile, and its link is sufficient.
       attempts[index].phase = .linking(nil)
     } else {
       fail(command, attempts[index].unreachable, turn)
     }
   }
 
-  /// A node has come in sight, or was seen at new addresses: attempts that dial it, or another node of its key, may
-  /// reach the key there.
+  /// Reacts to a node that has come in sight, or was seen at new addresses. Attempts that dial it, or another node of
+  /// its key, may reach the key there.
   mutating func learned(of node: NodeID, _ surroundings: Surroundings, _ turn: Turn) {
     let concerned = attempts.filter { attempt in
       attempt.phase == .dialling && attempt.transports != nil
@@ -137,7 +138,7 @@ struct InvitationAttempts: Sendable {
     }
   }
 
-  /// A link that we dialled has proven this key, and said hello.
+  /// Notes that a link that we dialled has proven this key, and said hello.
   mutating func proved(_ link: Link) {
     if link.isDialler { proven.note(link.opening.peer, at: link.opening.traits) }
   }
@@ -150,7 +151,7 @@ struct InvitationAttempts: Sendable {
     guard let index = index(of: command) else { return nil }
     let kind = dial.kind
     attempts[index].race.failed(kind, dial.addresses, failure, at: address)
-    // Where a device takes only one connection per channel, as with RFCOMM, a link of ours keeps the address busy.
+    // If a device takes only one connection per channel, as with RFCOMM, our own link keeps the address busy.
     if failure.code == .busy, attempts[index].phase == .dialling,
       let holder = surroundings.associations.dialled(kind, at: attempts[index].race.addresses)
     {
@@ -162,8 +163,8 @@ struct InvitationAttempts: Sendable {
     return nil
   }
 
-  /// A dial has opened a link.
-  /// - Returns: false if nothing waits for it any more, or it leads to another peer; it is then closed.
+  /// Takes over a link that a dial has opened.
+  /// - Returns: false if nothing waits for the link any more, or if it leads to another peer. It is then closed.
   mutating func linkOpened(
     _ link: Link, for command: CommandID, _ dial: DialTable.Dial, _ surroundings: Surroundings, _ turn: Turn
   ) -> Bool {
@@ -185,9 +186,9 @@ struct InvitationAttempts: Sendable {
     return true
   }
 
-  // MARK: Linking
+  // MARK: Links
 
-  /// A link is gone. An attempt that waited for it goes on if something else may still bring the node.
+  /// Handles the end of a link. An attempt that waited for it continues if something else may still lead to the node.
   mutating func linkEnded(_ link: Link, _ ending: Ending, _ surroundings: Surroundings, _ turn: Turn) -> Arrival? {
     guard let index = index(waitingFor: link) else { return nil }
     let node = link.node ?? attempts[index].node
@@ -203,7 +204,8 @@ struct InvitationAttempts: Sendable {
     return nil
   }
 
-  /// The last link of an attempt is gone: if it broke, what the attempt has not tried yet is dialled.
+  /// Dials again after an attempt's last link is gone. If that link broke, the addresses that the attempt has not tried
+  /// yet are dialled.
   private mutating func dialAgain(
     _ command: CommandID, after link: Link, _ ending: Ending, _ surroundings: Surroundings, _ turn: Turn
   ) {
@@ -216,7 +218,7 @@ struct InvitationAttempts: Sendable {
     dial(command, surroundings, turn)
   }
 
-  /// Attempts that wait for any link of a node have lost the last one.
+  /// Handles the loss of a node's last link for attempts that wait for any link of it.
   mutating func lastEnded(_ link: Link, _ ending: Ending, _ surroundings: Surroundings, _ turn: Turn) {
     guard let node = link.node, ending.reason != .duplicateLink, surroundings.associations[node] == nil,
       !surroundings.links.contains(node: node)
@@ -226,8 +228,9 @@ struct InvitationAttempts: Sendable {
     }
   }
 
-  /// A hello has shown which node is at the other end of a link that we dialled. If both sides have an association over
-  /// another link, an attempt by address goes on with that, before the peer's own invitation is answered.
+  /// Handles a hello that shows which node is at the other end of a link that we dialled. If both sides have an
+  /// association over another link, an attempt by address continues with it, before the peer's own invitation is
+  /// answered.
   mutating func answered(_ link: Link, _ surroundings: Surroundings, _ turn: Turn) -> Arrival? {
     guard let node = link.node, let hello = link.hello, let index = index(waitingFor: link),
       attempts[index].node == nil
@@ -239,7 +242,7 @@ struct InvitationAttempts: Sendable {
     return handOver(attempts[index].command, to: association, turn)
   }
 
-  /// The node that an attempt by address leads to is now known.
+  /// Notes the node that an attempt by address leads to.
   private mutating func meet(_ index: Int, _ node: NodeID, name: String?, _ turn: Turn) {
     let former = attempts[index].node
     attempts[index].node = node
@@ -248,14 +251,14 @@ struct InvitationAttempts: Sendable {
     turn.tell(turn.conditions.attemptBegan(node, name: name))
   }
 
-  // MARK: The end
+  // MARK: End
 
-  /// An association has begun, or goes on: an attempt that waits for its link or its node goes on with it.
+  /// Hands an association that has begun or resumed to an attempt that waits for its link or its node.
   mutating func associationBegan(_ association: Association, _ turn: Turn) -> Arrival? {
     guard let link = association.link else { return nil }
     if let index = index(waitingFor: link) { meet(index, association.node, name: association.peer.name, turn) }
     let waiting = attempts.filter { $0.node == association.node }
-    // The application's attempt goes before the engine's own.
+    // The application's attempt takes precedence over the engine's own.
     let first = waiting.first { !$0.command.isOwn } ?? waiting.first
     return first.flatMap { handOver($0.command, to: association, turn) }
   }
@@ -267,13 +270,13 @@ struct InvitationAttempts: Sendable {
     return Arrival(invitation: OutgoingInvitation(attempts.remove(at: index)), association: association)
   }
 
-  /// Several attempts by address have led to one node: fails those that did not go on.
+  /// Fails the remaining attempts by address if several have led to one node.
   mutating func failOthers(to node: NodeID, _ turn: Turn) {
     for attempt in attempts where attempt.node == node { fail(attempt.command, Ending(.inProgress, .us), turn) }
   }
 
   /// Ends an attempt because the caller wants it or its time is up.
-  /// - Returns: the link that served only this attempt, and is to be ended.
+  /// - Returns: the link that served only this attempt, which must be ended.
   mutating func withdraw(_ command: CommandID, _ ending: Ending, _ surroundings: Surroundings, _ turn: Turn) -> Link? {
     guard let index = index(of: command) else { return nil }
     let phase = attempts[index].phase
@@ -282,8 +285,8 @@ struct InvitationAttempts: Sendable {
     return link
   }
 
-  /// Time has passed for an attempt: the next transports are dialled, or it ends.
-  /// - Returns: the link that served only this attempt and is to be ended, and why.
+  /// Handles the passing of time for an attempt: dials the next transports, or ends the attempt.
+  /// - Returns: the link that served only this attempt, which must be ended, and why.
   mutating func timePassed(_ command: CommandID, _ surroundings: Surroundings, _ turn: Turn) -> (
     link: Link, ending: Ending
   )? {

@@ -1,14 +1,14 @@
 import PiconetWire
 
-/// Limits what invitations may ask of us, and how often: which are put to the application, pauses after refusals, tries
-/// of short codes and of typed ones. One value for all peers, since what they do together is limited too.
+/// Limits what invitations may ask of us, and how often: which reach the application, pauses after refusals, tries of
+/// short codes and of typed ones. There is one value for all peers, since what they do together is limited too.
 struct InvitationBudgets: Sendable {
   private var questions = QuestionQueue()
-  /// For strangers whose codes are compared.
+  /// Limits for strangers whose codes are compared.
   private(set) var strangers = CodeTries()
-  /// For the code that is set here.
+  /// Limits for the code that is set here.
   private var setCode = TypedCodeTries()
-  /// For codes that were typed here.
+  /// Limits for codes that were typed here.
   private var typedCodes = GivenCodeTries()
 
   /// - Parameter openQuestions: how many strangers the application is told of at a time.
@@ -16,25 +16,25 @@ struct InvitationBudgets: Sendable {
 
   // MARK: Questions
 
-  /// What becomes of an invitation that the application is to be told of.
+  /// The outcome for an invitation that the application should be told of.
   enum QuestionVerdict: Equatable, Sendable {
     case taken
-    /// It is taken, and the waiting one of this node has to go, because its address has the most that wait.
+    /// The question is taken. The waiting question of this node must go, because its address has the most waiting ones.
     case instead(of: NodeID)
-    /// It is refused for this reason, in words.
+    /// The question is refused for this reason, in words.
     case refused(String)
   }
 
   static let tooManyWait = "too many wait for an answer there"
 
   /// Adds an invitation, which stands until `expires`.
-  /// - Parameter comparesCodes: a person compares its code, here or there.
+  /// - Parameter comparesCodes: whether a person compares its code, here or there.
   mutating func ask(
     _ node: NodeID, at host: String, isKnown: Bool, comparesCodes: Bool, until expires: Instant, _ now: Instant
   ) -> QuestionVerdict {
     var notBefore: Instant?
     if !isKnown, let refusal = strangers.refusal(node.peer, at: host, comparesCodes: comparesCodes, now) {
-      // Soon after a refusal it waits until the pause is over, if it stands that long.
+      // Soon after a refusal the question waits until the pause is over, if it stands that long.
       guard case .pause(let left) = refusal, now + left < expires else { return .refused(refusal.words) }
       notBefore = now + left
     }
@@ -45,10 +45,10 @@ struct InvitationBudgets: Sendable {
     }
   }
 
-  /// The invitation is over, or is no longer before the application.
+  /// Removes an invitation that is over, or is no longer before the application.
   mutating func removeQuestion(of node: NodeID) { questions.remove(node) }
 
-  /// Until when the application may take to answer; nil: as long as the invitation stands.
+  /// Returns until when the application may take to answer; nil if it may do so as long as the invitation stands.
   func questionEnds(of node: NodeID) -> Instant? { questions.deadline(of: node) }
 
   /// Whether a question may be due.
@@ -60,37 +60,37 @@ struct InvitationBudgets: Sendable {
   /// When the next pause before a question ends.
   var nextDeadline: Instant? { questions.nextWake }
 
-  /// Time has passed.
+  /// Ends the pauses that are over.
   mutating func deadlineReached(at now: Instant) { questions.wake(at: now) }
 
   // MARK: Short codes
 
-  /// Why no more codes are compared with a stranger, in words; nil: they may be.
+  /// Returns why no more codes are compared with a stranger, in words; nil if they may be compared.
   func blocked(_ peer: ProvenPeer, _ now: Instant) -> String? {
     strangers.blocked(peer.node.peer, at: peer.traits.remoteHost, now)?.words
   }
 
-  /// Why no exchange for a code begins with a stranger, in words; nil: it may.
+  /// Returns why no exchange for a code begins with a stranger, in words; nil if it may begin.
   func refusalOfCode(_ peer: ProvenPeer, _ now: Instant) -> String? {
     strangers.refusalOfCode(peer.node.peer, at: peer.traits.remoteHost, now)?.words
   }
 
-  /// An exchange for a code begins with a stranger. While it is under way it counts as a wrong code.
+  /// Notes that an exchange for a code begins with a stranger. While it is under way it counts as a wrong code.
   mutating func began(_ id: CodeID, _ peer: ProvenPeer) {
     strangers.began(id, peer.node.peer, at: peer.traits.remoteHost)
   }
 
-  /// The exchange is over, however it ended.
+  /// Notes that the exchange is over, however it ended.
   mutating func ended(_ id: CodeID) { strangers.ended(id) }
 
-  /// A question about the peer was answered with no, or not answered.
+  /// Counts a question about the peer that was answered with no, or not answered.
   mutating func refused(_ peer: ProvenPeer, _ now: Instant) {
     strangers.refused(peer.node.peer, at: peer.traits.remoteHost, now)
   }
 
-  /// An attempt ended without membership after a nonce was given. If the person here said no, that is a refusal and no
-  /// try: a guesser gains nothing from a code to which the answer was no.
-  /// - Returns: who is refused from now on because of it, in words; nil if that changes nothing.
+  /// Counts an attempt that ended without membership after a nonce was given. If the person here rejected it, it counts
+  /// as a refusal and not as a try. A guesser gains nothing from a rejected code.
+  /// - Returns: who is refused from now on because of it, in words; nil if nothing changes.
   mutating func attemptEnded(_ ending: Ending, _ peer: ProvenPeer, _ now: Instant) -> String? {
     let (key, host) = (peer.node.peer, peer.traits.remoteHost)
     if ending.reason == .declined, ending.blame == .us {
@@ -109,15 +109,15 @@ struct InvitationBudgets: Sendable {
     }
   }
 
-  /// A person here wants strangers to be listened to again, whatever codes were wrong.
-  /// - Parameter digits: the first digits of a fingerprint, in lower case; empty: all strangers.
+  /// Forgives strangers their wrong codes, at the wish of a person here.
+  /// - Parameter digits: the first digits of a fingerprint, in lower case; empty for all strangers.
   mutating func forgive(_ digits: String) {
     let isMeant = { (key: PeerID) in key.description.hasPrefix(digits) }
     if digits.isEmpty { strangers.forgiveAll() } else { strangers.forgive(isMeant) }
     setCode.forgive(isMeant)
   }
 
-  /// The same code was on both screens, or the peer has proven the typed one.
+  /// Clears the peer's record: the same code was on both screens, or the peer has proven the typed one.
   mutating func matched(_ peer: PeerID) { strangers.matched(peer) }
 
   // MARK: Typed codes
@@ -125,7 +125,7 @@ struct InvitationBudgets: Sendable {
   /// Sets another code by which this node can be invited, or none.
   mutating func set(_ code: TypedCodeID?) { setCode.set(code) }
 
-  /// Whether a code was set: strangers have to prove it, and can't invite us otherwise.
+  /// Whether a code was set. Strangers have to prove it, and can't invite us in any other way.
   var isCodeSet: Bool { setCode.isSet }
 
   /// Counts a try of the code that is set, before anything is sent that shows whether it is right.
@@ -135,15 +135,15 @@ struct InvitationBudgets: Sendable {
 
   mutating func wasRight(_ done: TypedCodeTries.Try) { setCode.wasRight(done) }
 
-  /// - Returns: how many tries the code that is set has left.
+  /// - Returns: how many tries are left for the code that is set.
   mutating func wasWrong(_ done: TypedCodeTries.Try, _ now: Instant) -> Int {
     let isOver = setCode.wasWrong(done, now)
     return isOver ? 0 : setCode.left
   }
 
-  /// Whether a code that was typed here may be given to another peer.
+  /// Returns whether a code that was typed here may be given to another peer.
   func allows(_ code: TypedCodeID) -> Bool { typedCodes.allows(code) }
 
-  /// Another peer was wrong about a code that was typed here.
+  /// Counts another peer that was wrong about a code that was typed here.
   mutating func wasWrong(_ code: TypedCodeID) { typedCodes.wasWrong(code) }
 }

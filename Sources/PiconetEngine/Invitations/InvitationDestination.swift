@@ -1,17 +1,18 @@
 import PiconetWire
 
-/// The peer that an invitation is for, and where it may be dialled.
+/// The peer that an invitation is for, and its addresses.
 struct InvitationDestination {
   /// The node to invite; nil if only its addresses are known.
   let node: NodeID?
   /// The key that must answer.
   let expectedPeer: PeerID?
   var addresses: [TransportAddress]
-  /// Where other nodes of the key are said to be, in fair turns of who says so.
+  /// The addresses at which other nodes of the key are said to be. The sources that name them take turns.
   var others: [TransportAddress] = []
-  /// Whether one of them will do: an invitation is for a key, and any device can advertise it under any incarnation.
+  /// Whether one of the other nodes is acceptable. An invitation is for a key, and any device can advertise that key
+  /// under any incarnation.
   var takesOthers = false
-  /// The transports over which it may be dialled if it comes in sight in the meantime; nil if it is not looked for.
+  /// The transports over which it may be dialled if it comes in sight in the meantime; nil if we don't look for it.
   let transports: [TransportKind]?
   /// How an attempt ends if it has to dial and can't; nil if it can.
   let unreachable: Ending?

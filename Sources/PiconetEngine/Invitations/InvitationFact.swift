@@ -2,9 +2,9 @@ import PiconetWire
 
 /// A fact about the invitations between two nodes.
 enum InvitationFact: Sendable {
-  // MARK: Ours
+  // MARK: Our invitation
 
-  /// An attempt of ours has found the association, and goes on here.
+  /// Our attempt has found the association, and continues here.
   case invited(OutgoingInvitation)
   /// Our invitation ends before it is answered.
   case withdrawn(Ending)
@@ -17,7 +17,7 @@ enum InvitationFact: Sendable {
   case asked
   case accepted(CommandID)
   case declined(CommandID, Reason)
-  /// The application takes back its acceptance before there is a membership.
+  /// The application withdraws its acceptance before there is a membership.
   case acceptanceCancelled
   /// The question is on the screen, and the code should be shown.
   case showing(Caller<ResultKind.Code>)
@@ -40,7 +40,7 @@ enum InvitationFact: Sendable {
 
   case placeFound(MembershipRequest.Entry)
   case noPlaceFound(MembershipRequest.Entry)
-  /// Another invitation has taken the place of the peer's in the queue.
+  /// Another invitation has taken the place of the peer's invitation in the queue.
   case displaced
   /// The peer's introduction to us has ended without a membership.
   case introductionEnded
@@ -68,7 +68,8 @@ enum InvitationFrame: Sendable {
   }
 }
 
-/// What happens to an association that may end the invitations between its two nodes. It leaves nothing to the engine.
+/// An event of an association that may end the invitations between its two nodes. It leaves nothing for the engine to
+/// do.
 enum InvitationEnd: Sendable {
   /// We are leaving: all invitations end.
   case leaving(Reason)

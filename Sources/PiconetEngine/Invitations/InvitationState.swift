@@ -1,19 +1,19 @@
 import PiconetWire
 
 /// What is under way between two nodes before they are members of one session: an invitation from each, the exchange of
-/// a short code, the proof of a typed one, and which frames about them the peer still owes. It only records what has
-/// happened; what is sent and reported then is up to `Invitations`. A function that changes a part is passed its
-/// present value, which the caller has just checked.
+/// a short code, the proof of a typed code, and the frames about them that the peer still owes. It only records what
+/// has happened. `Invitations` decides what is sent and reported. A function that changes a part is passed its present
+/// value, which the caller has just checked.
 struct InvitationState: Sendable {
   /// Our invitation to the peer.
   private(set) var own: OutgoingInvitation?
   /// The peer's invitation to us.
   private(set) var incoming: IncomingInvitation?
-  /// The exchange of the short code of one or the other.
+  /// The exchange of the short code of either invitation.
   private(set) var exchange: CodeExchange?
   /// The peer's proof of our typed code.
   private(set) var proof: CodeProof?
-  /// Invitations of ours that have no answer yet, oldest first. Each gets exactly one.
+  /// Our invitations that have no answer yet, oldest first. Each gets exactly one answer.
   private var unanswered: [SentInvitation] = []
   /// Whether the peer owes an answer to our nonce.
   private var isRevealDue = false
@@ -22,12 +22,12 @@ struct InvitationState: Sendable {
   /// Whether the peer's confirmation of a typed code may still come, even if too late.
   private var isCodeConfirmDue = false
 
-  /// Whether no invitation is open, except those that we have withdrawn.
+  /// Whether no invitation is open, apart from those that we have withdrawn.
   var isIdle: Bool {
     unanswered.allSatisfy { $0.command == nil } && incoming == nil && exchange == nil && proof == nil
   }
 
-  /// Whether the driver was asked for something under this number, and its answer still counts.
+  /// Returns whether the driver was asked for something under this number, and its answer still counts.
   func awaits(_ id: CodeID) -> Bool {
     own?.drawing == id || own?.proof == id || exchange?.id == id || proof?.id == id
   }
@@ -38,7 +38,7 @@ struct InvitationState: Sendable {
     return incoming?.acceptance != nil
   }
 
-  /// Whether a nonce was given and the code is not compared yet: an end now counts as one try.
+  /// Whether a nonce was given and the code is not compared yet. An end now counts as one try.
   var isTry: Bool { exchange?.isTry == true }
 
   /// Whether our invitation is about to be sent and will cross the peer's.
@@ -59,7 +59,7 @@ struct InvitationState: Sendable {
   /// Whether a typed code was proven, to us or by us.
   var isProven: Bool { incoming?.isProven == true || own?.phase == .proven }
 
-  // MARK: Ours
+  // MARK: Our invitation
 
   /// Begins our invitation, in this phase.
   mutating func begin(_ invitation: OutgoingInvitation, _ phase: OutgoingInvitation.Phase, proof: CodeID? = nil) {
@@ -69,8 +69,8 @@ struct InvitationState: Sendable {
     own = invitation
   }
 
-  /// The frame with our invitation was sent.
-  /// - Parameter nonce: the nonce of its short code; nil if it proves a typed one.
+  /// Notes that the frame with our invitation was sent.
+  /// - Parameter nonce: the nonce of its short code; nil if the invitation proves a typed code.
   mutating func sent(_ own: OutgoingInvitation, _ terms: InvitationTerms, nonce: CodeNonce? = nil) {
     self.own = changed(own) {
       $0.phase = .invited
@@ -79,29 +79,30 @@ struct InvitationState: Sendable {
     unanswered.append(SentInvitation(command: own.command, terms: terms, code: own.code))
   }
 
-  /// The invited side has answered our share, and the driver checks it.
+  /// Notes that the invited side has answered our share. The driver checks the answer.
   mutating func answered(_ own: OutgoingInvitation, left: UInt64) {
     self.own = changed(own) { $0.phase = .proving(left: left) }
   }
 
-  /// The invited side's answer was right.
+  /// Notes that the invited side's answer was right.
   mutating func proven(_ own: OutgoingInvitation) { self.own = changed(own) { $0.phase = .proven } }
 
-  /// The peer's invitation has come before ours was sent. The nonce of ours is being drawn under this number.
+  /// Notes that the peer's invitation has come before ours was sent. Our nonce is being drawn under this
+  /// number.
   mutating func cross(_ own: OutgoingInvitation, drawing id: CodeID) {
     self.own = changed(own) { $0.phase = .crossing(id) }
   }
 
-  /// The two invitations have crossed, and ours is the one that counts.
+  /// Notes that the two invitations have crossed, and ours is the one that counts.
   mutating func crossed(_ own: OutgoingInvitation, _ context: [UInt8]) {
     self.own = changed(own) { $0.crossedContext = context }
   }
 
-  /// The peer's invitation is the one that counts.
+  /// Notes that the peer's invitation is the one that counts.
   mutating func yield(_ own: OutgoingInvitation) { self.own = changed(own) { $0.phase = .answering } }
 
-  /// The peer's invitation, which ours accepted, is over.
-  /// - Returns: whether ours stands, because the peer may still answer it.
+  /// Notes that the peer's invitation, which ours accepted, is over.
+  /// - Returns: whether our invitation stands, because the peer may still answer it.
   mutating func standsAlone() -> Bool {
     guard var own, unanswered.contains(where: { $0.command == own.command }) else { return false }
     own.phase = .invited
@@ -115,7 +116,7 @@ struct InvitationState: Sendable {
     return own
   }
 
-  // MARK: Answers to ours
+  // MARK: Answers to our invitation
 
   var unansweredCount: Int { unanswered.count }
   /// The last invitation that was sent.
@@ -124,25 +125,27 @@ struct InvitationState: Sendable {
   /// Takes out our oldest invitation, which the peer has answered.
   mutating func takeAnswered() -> SentInvitation? { unanswered.isEmpty ? nil : unanswered.removeFirst() }
 
-  /// The invited side has begun to answer our oldest invitation: it asks for our nonce, or has answered our share.
-  /// - Returns: that invitation; nil if it can't be answered so now.
+  /// Notes that the invited side has begun to answer our oldest invitation: it asks for our nonce, or has answered our
+  /// share.
+  /// - Returns: that invitation; nil if it can't be answered this way now.
   mutating func beginAnswer(byCode: Bool) -> SentInvitation? {
     guard let first = unanswered.first, !first.hasNonce, !byCode || first.code != nil else { return nil }
     unanswered[0].hasNonce = true
     return first
   }
 
-  /// Our invitation is withdrawn.
-  /// - Returns: whether it was sent, and has no answer.
+  /// Withdraws our invitation.
+  /// - Returns: whether it was sent and has no answer.
   mutating func withdraw(_ command: CommandID) -> Bool {
     guard let index = unanswered.firstIndex(where: { $0.command == command }) else { return false }
     unanswered[index].command = nil
     return true
   }
 
-  // MARK: The peer's
+  // MARK: The peer's invitation
 
-  /// Another invitation from the peer has come: frames that belong to an earlier one can't come any more.
+  /// Forgets a former invitation of the peer, since another one has come. Frames that belong to the former one can't
+  /// come any more.
   mutating func forgetFormer() {
     isRevealDue = false
     isAdmissionDue = false
@@ -151,19 +154,19 @@ struct InvitationState: Sendable {
 
   mutating func begin(_ invitation: IncomingInvitation) { incoming = invitation }
 
-  /// The application was told of the peer's invitation.
+  /// Notes that the application was told of the peer's invitation.
   mutating func delivered(_ incoming: IncomingInvitation) {
     self.incoming = changed(incoming) { $0.isDelivered = true }
   }
 
-  /// The peer's invitation waits for the answer to an introduction.
+  /// Notes that the peer's invitation waits for the answer to an introduction.
   mutating func held(_ incoming: IncomingInvitation) { self.incoming = changed(incoming) { $0.isHeld = true } }
 
-  /// The peer's invitation waits for no introduction any more.
+  /// Notes that the peer's invitation no longer waits for an introduction.
   mutating func released(_ incoming: IncomingInvitation) { self.incoming = changed(incoming) { $0.isHeld = false } }
 
-  /// We have accepted the peer's invitation.
-  /// - Parameter admission: by when the inviter must have admitted us, unless a person there is still comparing.
+  /// Notes that we have accepted the peer's invitation.
+  /// - Parameter admission: when the inviter must have admitted us, unless a person there is still comparing.
   mutating func accepted(
     _ incoming: IncomingInvitation, _ acceptance: IncomingInvitation.Acceptance, until admission: Instant
   ) {
@@ -175,8 +178,8 @@ struct InvitationState: Sendable {
     isAdmissionDue = acceptance != .crossing
   }
 
-  /// The application accepts an invitation that one of ours has accepted already, perhaps one that an introduction has
-  /// led to and of which it does not know.
+  /// Notes that the application accepts an invitation that our own has already accepted. An introduction may have led
+  /// to our own one without the application's knowledge.
   /// - Returns: whether there was such an invitation.
   mutating func alsoAccepted(by command: CommandID) -> Bool {
     guard let incoming, incoming.isDelivered, incoming.acceptance != nil, incoming.command == nil else { return false }
@@ -184,20 +187,21 @@ struct InvitationState: Sendable {
     return true
   }
 
-  /// The link on which we accepted is gone: the inviter's word may come over another one.
+  /// Extends the time for admission, since the link on which we accepted is gone: the inviter's answer may come over
+  /// another one.
   mutating func awaitAdmission(until admission: Instant) {
     guard let incoming, incoming.acceptance != nil, !incoming.terms.contains(.comparesCodes) else { return }
     self.incoming = changed(incoming) { $0.expires = admission }
   }
 
-  /// We have accepted an invitation of the peer whose typed code was right.
+  /// Notes that we have accepted an invitation of the peer whose typed code was right.
   mutating func acceptedProven(_ context: [UInt8], expires: Instant) {
     incoming = IncomingInvitation(provenWith: context, expires: expires)
     isAdmissionDue = true
   }
 
-  /// Takes out the peer's invitation, which is over without membership. An invitation of ours that was about to cross
-  /// it is sent alone.
+  /// Takes out the peer's invitation, which is over without membership. Our own invitation that was about to cross it
+  /// is sent alone.
   mutating func takeIncoming() -> IncomingInvitation? {
     defer { incoming = nil }
     if let own, case .crossing(let id) = own.phase { self.own = changed(own) { $0.phase = .drawing(id) } }
@@ -208,12 +212,12 @@ struct InvitationState: Sendable {
 
   mutating func begin(_ exchange: CodeExchange) { self.exchange = exchange }
 
-  /// A command waits for the code.
+  /// Adds a command that waits for the code.
   mutating func show(_ exchange: CodeExchange, to caller: Caller<ResultKind.Code>) {
     self.exchange = changed(exchange) { $0.showing.append(caller) }
   }
 
-  /// Our nonce is given; the inviter owes its own until then.
+  /// Notes that our nonce is given. The inviter owes its own nonce until the given time.
   mutating func gave(_ nonce: [UInt8], for exchange: CodeExchange, until: Instant) {
     self.exchange = changed(exchange) {
       $0.nonce = nonce
@@ -222,8 +226,8 @@ struct InvitationState: Sendable {
     isRevealDue = true
   }
 
-  /// The inviter has revealed its nonce.
-  /// - Returns: what the code is derived from; nil if it comes too late.
+  /// Takes the nonce that the inviter has revealed.
+  /// - Returns: the values from which the code is derived; nil if the nonce comes too late.
   mutating func revealed() throws(Breach) -> (exchange: CodeExchange, commitment: [UInt8])? {
     guard isRevealDue else { throw Breach("reveals a nonce that was not asked for") }
     isRevealDue = false
@@ -233,7 +237,7 @@ struct InvitationState: Sendable {
     return (exchange, incoming.commitment)
   }
 
-  /// The code is on our screen.
+  /// Notes that the code is on our screen.
   /// - Returns: the commands that waited for it.
   mutating func derived(_ code: String, of exchange: CodeExchange) -> [Caller<ResultKind.Code>] {
     self.exchange = changed(exchange) {
@@ -243,21 +247,21 @@ struct InvitationState: Sendable {
     return exchange.showing
   }
 
-  /// A person on our side has to compare the code.
+  /// Notes that a person on our side has to compare the code.
   mutating func compare(_ exchange: CodeExchange) { self.exchange = changed(exchange) { $0.isCompared = true } }
 
-  /// The code counts as the same on both screens.
+  /// Notes that the code counts as the same on both screens.
   mutating func confirmed(_ exchange: CodeExchange) { self.exchange = changed(exchange) { $0.isConfirmed = true } }
 
-  /// The inviter admits us.
-  /// - Returns: false where it comes too late.
+  /// Takes the inviter's admission.
+  /// - Returns: false if it comes too late.
   mutating func takeAdmission() throws(Breach) -> Bool {
     guard isAdmissionDue else { throw Breach("admits one that has not accepted") }
     isAdmissionDue = false
     return incoming?.acceptance != nil
   }
 
-  /// The peer has accepted.
+  /// Notes that the peer has accepted.
   mutating func remoteIsDone(_ exchange: CodeExchange) {
     self.exchange = changed(exchange) { $0.isRemoteDone = true }
   }
@@ -272,14 +276,14 @@ struct InvitationState: Sendable {
 
   mutating func begin(_ proof: CodeProof) { self.proof = proof }
 
-  /// Our answer was computed and can be sent.
+  /// Notes that our answer was computed and can be sent.
   mutating func answerMade(_ proof: CodeProof) {
     self.proof = changed(proof) { $0.phase = .awaitingConfirmation }
     isCodeConfirmDue = true
   }
 
-  /// The inviter's confirmation has come and must be checked.
-  /// - Returns: nil where it comes too late.
+  /// Takes the inviter's confirmation, which must be checked.
+  /// - Returns: nil if it comes too late.
   mutating func receivedConfirmation() throws(Breach) -> CodeProof? {
     guard isCodeConfirmDue else { throw Breach("confirms a code that was not asked for") }
     isCodeConfirmDue = false
@@ -289,7 +293,7 @@ struct InvitationState: Sendable {
     return proof
   }
 
-  /// The inviter has withdrawn: no confirmation comes.
+  /// Notes that the inviter has withdrawn, so that no confirmation comes.
   mutating func withdrawn() { isCodeConfirmDue = false }
 
   /// Takes out the proof, which is over, right or wrong.
@@ -300,17 +304,17 @@ struct InvitationState: Sendable {
 
   // MARK: Membership
 
-  /// The context of the peer's own invitation, even if that has crossed ours and does not count.
+  /// The context of the peer's own invitation, even if that invitation has crossed ours and does not count.
   var remoteContext: [UInt8]? { incoming?.context ?? own?.crossedContext }
 
-  /// Takes out everything, because the node is a member now.
+  /// Takes out everything, because the node is now a member.
   mutating func takeAll() -> InvitationState {
     defer { (own, incoming, exchange) = (nil, nil, nil) }
     return self
   }
 }
 
-/// A copy of the value with a change.
+/// Returns a copy of the value with a change.
 private func changed<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
   var value = value
   change(&value)

@@ -2,8 +2,8 @@ import PiconetWire
 
 /// Invitations from the peer, from their frame to our answer.
 extension Invitations {
-  /// The checks that both kinds of invitation have to pass before a place is asked for.
-  /// - Returns: false if it has been declined.
+  /// Makes the checks that both kinds of invitation must pass before a place is requested.
+  /// - Returns: false if the invitation was declined.
   mutating func admits(_ remote: Remote) throws(Breach) -> Bool {
     // The peer may not know yet that it is a member, or that we are leaving.
     guard !remote.isLeaving else {
@@ -24,8 +24,8 @@ extension Invitations {
   }
 
   mutating func received(_ invite: Invite, _ remote: Remote, _ turn: Turn) throws(Breach) -> MembershipRequest? {
-    // Nothing can take the place of a proof. But a peer that we invite without one is asked for none: it takes ours for
-    // accepted, and would wait for nothing.
+    // Nothing can replace a proof. But a peer that we invite without a code is not asked for one: it takes our
+    // invitation for accepted, and would wait for nothing.
     if let own = state.own, own.code == nil { return try crossed(own, invite, remote, turn) }
     if needsCode(remote, turn) || state.own != nil {
       decline(Ending(.codeNeeded, .us), turn.now)
@@ -33,7 +33,7 @@ extension Invitations {
     }
     let time = Duration.milliseconds(Int64(clamping: min(invite.timeout, 86_400_000)))
     let expires = turn.now + min(time, IncomingInvitation.longestTime)
-    // An invitation that waits for the answer to an introduction is no question, and takes no stranger's place.
+    // An invitation that waits for the answer to an introduction is not a question, and takes no stranger's place.
     let isKnown = remote.judgement == .known || remote.isIntroduced
     let compares = comparesCodes(remote, invite.terms)
     switch turn.budgets.ask(
@@ -52,7 +52,7 @@ extension Invitations {
     }
   }
 
-  /// Whether the peer has to prove the code that is set: a stranger can't invite us otherwise.
+  /// Returns whether the peer has to prove the code that is set. A stranger can't invite us in any other way.
   private func needsCode(_ remote: Remote, _ turn: Turn) -> Bool {
     turn.budgets.isCodeSet && remote.judgement != .known && !remote.isIntroduced
   }
@@ -61,9 +61,9 @@ extension Invitations {
     state.begin(IncomingInvitation(invite, expires: expires))
   }
 
-  /// Both sides have invited at once. If no code has to be compared, each takes the other's invitation as the answer to
-  /// its own. Otherwise the smaller node's counts, and the other one is its acceptance, once the code has been
-  /// compared.
+  /// Handles invitations that both sides have sent at once. If no code has to be compared, each side takes the other's
+  /// invitation as the answer to its own. If one has to be, the smaller node's invitation counts. The other one is its
+  /// acceptance, once the code has been compared.
   private mutating func crossed(
     _ own: OutgoingInvitation, _ invite: Invite, _ remote: Remote, _ turn: Turn
   ) throws(Breach) -> MembershipRequest? {
@@ -73,7 +73,7 @@ extension Invitations {
     open(invite, until: turn.now + IncomingInvitation.longestTime)
     switch own.phase {
     case .drawing(let id):
-      // The peer should get the context of our invitation, too.
+      // The peer should get the context of our invitation too.
       state.cross(own, drawing: id)
       return nil
     case .invited: return decideCrossing(remote, turn)
@@ -83,9 +83,9 @@ extension Invitations {
     }
   }
 
-  /// The peer's invitation is declined because the session is full: ours, which the peer may take for accepted, ends
-  /// with it. If codes are compared, only the smaller node's counts, and a place is asked for again when that is
-  /// accepted.
+  /// Withdraws our crossing invitation when the peer's is declined because the session is full. The peer may take our
+  /// invitation for accepted, so it ends too. If codes are compared, only the smaller node's invitation counts, and a
+  /// place is requested again when that one is accepted.
   mutating func withdrawCrossedByFull(_ invite: Invite, _ remote: Remote, _ turn: Turn) {
     guard let own = state.own, own.phase == .invited, own.code == nil, let sent = state.lastSent else { return }
     if sent.terms.union(invite.terms).contains(.comparesCodes), turn.node < remote.node { return }
@@ -106,7 +106,7 @@ extension Invitations {
     return answerByOwn(remote, turn)
   }
 
-  /// Takes our invitation as the acceptance of the peer's, which has come.
+  /// Takes our invitation as the acceptance of the peer's invitation, which has come.
   mutating func answerByOwn(_ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     guard comparesCodes(remote) else { return .place(.accepting(.ownInvitation)) }
     if let exchange = state.exchange, exchange.code != nil { return showToInviting(exchange, remote, turn) }
@@ -114,7 +114,7 @@ extension Invitations {
     return nil
   }
 
-  /// Whether a person compares the code of the peer's invitation, here or there.
+  /// Returns whether a person compares the code of the peer's invitation, here or there.
   private func comparesCodes(_ remote: Remote) -> Bool {
     comparesCodes(remote, state.incoming?.terms ?? [])
   }
@@ -135,8 +135,8 @@ extension Invitations {
         remote.peer, context: incoming.context, expires: incoming.expires, comparesCodes: comparesCodes(remote)))
   }
 
-  /// The inviter's introduction has ended. If its invitation has waited for that, it is now one like any other: to take
-  /// this for the answer to it would let members break off each other's questions.
+  /// Handles the end of the inviter's introduction. An invitation that has waited for it is now like any other. If the
+  /// end of the introduction counted as its answer, members could break off each other's questions.
   mutating func introductionEnded(_ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     guard let incoming = state.incoming, incoming.isHeld, incoming.acceptance == nil else { return nil }
     turn.budgets.removeQuestion(of: remote.node)
@@ -157,7 +157,7 @@ extension Invitations {
     }
   }
 
-  /// The invitation that the application may answer; nil if there is none.
+  /// The invitation that the application may answer; nil if there is no such invitation.
   var openInvitation: IncomingInvitation? {
     guard let incoming = state.incoming, incoming.acceptance == nil, incoming.isDelivered else { return nil }
     return incoming
@@ -169,14 +169,14 @@ extension Invitations {
       return nil
     }
     guard !comparesCodes(remote) || state.exchange?.code != nil else {
-      // It stands, and can be accepted once the code has been shown.
+      // The invitation stands, and can be accepted once the code has been shown.
       turn.reply(command, .failed(Ending(.identity, .us, "the code has to be shown and compared first")))
       return nil
     }
     return .place(.accepting(.command(command)))
   }
 
-  /// Takes back our acceptance. The inviter may have admitted us already, so it is told that we leave.
+  /// Withdraws our acceptance. The inviter may have admitted us already, so it is told that we leave.
   mutating func cancelAcceptance(_ remote: Remote, _ turn: Turn) {
     let ending = Ending(.cancelled, .us)
     if state.isBesideAcceptance { failInvitation(ending, remote, turn) }
@@ -195,7 +195,7 @@ extension Invitations {
     if state.isAnswering { withdrawInvitation(ending, remote, turn) }
   }
 
-  /// The application accepts, but there is no place.
+  /// Declines an invitation that the application has accepted, since there is no place.
   mutating func declineFull(_ command: CommandID, _ remote: Remote, _ turn: Turn) {
     let full = full(remote)
     _ = declineOpen(full, remote, turn)
@@ -205,7 +205,7 @@ extension Invitations {
     if state.isAnswering { withdrawInvitation(full, remote, turn) }
   }
 
-  /// - Returns: whether that was a try of the code.
+  /// - Returns: whether this was a try of the code.
   private mutating func declineOpen(_ ending: Ending, _ remote: Remote, _ turn: Turn) -> Bool {
     send(.decline(ending.reason, detail: ending.detail))
     _ = state.takeIncoming()
@@ -215,14 +215,15 @@ extension Invitations {
 
   static let noInvitation = Ending(.noSuchAssociation, .us, "no invitation of this peer waits for an answer")
 
-  /// The inviter has a place for us, and the person there, if one compares, has seen the same code.
+  /// Takes the inviter's admission. The inviter has a place for us, and the person there, if one compares codes, has
+  /// seen the same code.
   mutating func receivedAdmission(_ remote: Remote) throws(Breach) -> MembershipRequest? {
-    // We may leave because the attempt broke off.
+    // We may be leaving because the attempt broke off.
     guard try state.takeAdmission(), !remote.isLeaving else { return nil }
     return .place(.admitted)
   }
 
-  // MARK: Ends
+  // MARK: Endings
 
   mutating func receivedWithdraw(_ reason: Reason, _ remote: Remote, _ turn: Turn) {
     state.withdrawn()
@@ -235,7 +236,7 @@ extension Invitations {
   }
 
   private mutating func withdrawn(_ incoming: IncomingInvitation, _ ending: Ending, _ remote: Remote, _ turn: Turn) {
-    // Every invitation gets exactly one answer, or the two sides would count differently.
+    // Every invitation gets exactly one answer. Otherwise the two sides would count differently.
     if incoming.acceptance == nil { send(.decline(.cancelled, detail: "")) }
     let wasTry = state.isTry
     let ending = wasTry ? Self.brokenOff(ending) : ending
@@ -253,14 +254,14 @@ extension Invitations {
     if incoming.acceptance == nil {
       send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)))
     } else {
-      // The inviter may have admitted us, and take us for a member. A removal for which an introduction was taken back
-      // is not ours: the inviter learns of it from who has removed it.
+      // The inviter may have admitted us, and take us for a member. If an introduction was withdrawn for a removal,
+      // that removal is not ours: the inviter learns of it from the node that has removed it.
       leave(Ending(ending.reason == .removed ? .cancelled : ending.reason, .us))
     }
     closeInvitation(ending, remote, turn)
   }
 
-  /// The peer's invitation is over without membership; the peer knows, or was told.
+  /// Ends the peer's invitation without membership. The peer knows that, or was told.
   mutating func closeInvitation(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
     guard let incoming = state.takeIncoming() else { return }
     turn.budgets.removeQuestion(of: remote.node)
@@ -276,9 +277,9 @@ extension Invitations {
     if let command = incoming.command { turn.reply(command, .failed(ending)) }
   }
 
-  // MARK: Time
+  // MARK: Deadlines
 
-  /// When the time of the peer's invitation, or of its reveal, is up.
+  /// Returns when the time of the peer's invitation, or of its reveal, is up.
   func incomingDeadline(_ remote: NodeID, _ budgets: InvitationBudgets) -> Instant? {
     guard let incoming = state.incoming else { return nil }
     let ends = timeEnds(of: incoming, remote, budgets)
@@ -286,7 +287,8 @@ extension Invitations {
     return min(ends, revealEnds)
   }
 
-  /// After our `accept` we wait a little longer than the inviter, where a person may still be comparing.
+  /// Returns when the invitation's time is up. After our `accept` we wait a little longer than the inviter if a person
+  /// may still be comparing.
   private func timeEnds(
     of incoming: IncomingInvitation, _ remote: NodeID, _ budgets: InvitationBudgets
   ) -> Instant {

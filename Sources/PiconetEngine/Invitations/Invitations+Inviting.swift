@@ -1,11 +1,11 @@
 import PiconetWire
 
-/// Invitations of ours, from when an attempt has found an association until they are answered.
+/// Our own invitations, from the time an attempt has found an association until they are answered.
 extension Invitations {
-  /// An attempt of ours has found the association, and goes on here.
+  /// Continues our attempt, which has found the association.
   mutating func invite(_ invitation: OutgoingInvitation, _ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     if remote.isMember, invitation.code == nil, remote.membershipNumber > invitation.formerMemberships {
-      // The peer invited us while our own invitation was on its way: both sides have what they wanted.
+      // The peer invited us while our own invitation was on its way. Both sides have what they wanted.
       invitation.succeed(remote.node, turn)
       return nil
     }
@@ -22,12 +22,12 @@ extension Invitations {
       return nil
     }
     if incoming.acceptance != nil {
-      // We have accepted the peer's invitation and wait to be admitted: our own ends as that does.
+      // We have accepted the peer's invitation and wait to be admitted. Our own invitation ends like that one.
       state.begin(invitation, .answering)
       return nil
     }
     if state.isTry {
-      // Its code is under way, and another invitation would have another code.
+      // The code of that invitation is under way, and another invitation would have another code.
       state.begin(invitation, .answering)
       return answerByOwn(remote, turn)
     }
@@ -44,8 +44,8 @@ extension Invitations {
     return nil
   }
 
-  /// The driver has drawn the nonce of our invitation, which can be sent now.
-  /// - Parameter isFull: others became members while we dialled.
+  /// Sends our invitation, whose nonce the driver has drawn.
+  /// - Parameter isFull: whether others became members while we dialled, so that there is no place.
   mutating func sendInvite(
     _ own: OutgoingInvitation, _ nonce: CodeNonce?, isFull: Bool, _ remote: Remote, _ turn: Turn
   ) -> MembershipRequest? {
@@ -82,7 +82,7 @@ extension Invitations {
     guard let sent = state.takeAnswered() else { throw Breach("accepts what was not asked") }
     let isCompared = sent.terms.contains(.comparesCodes)
     guard let command = sent.command else {
-      // We have withdrawn it meanwhile, as the peer will see: it is not a member before we admit it.
+      // We have withdrawn it meanwhile, as the peer will see. The peer is not a member before we admit it.
       idle(turn.now)
       return nil
     }
@@ -105,26 +105,26 @@ extension Invitations {
   mutating func receivedDecline(_ ending: Ending, _ remote: Remote, _ turn: Turn) throws(Breach) {
     guard let sent = state.takeAnswered() else { throw Breach("declines what was not asked") }
     guard let command = sent.command else { return }
-    // The peer's own invitation counts in its place.
+    // The peer's own invitation counts instead.
     if state.isAnswering, state.own?.command == command { return }
     endExchange(ending, remote, turn)
     idle(turn.now)
     if state.own?.command == command { failInvitation(ending, remote, turn) }
-    // A peer that can't take ours takes its own back, too.
+    // A peer that can't take our invitation withdraws its own too.
     if state.hasCrossed { closeInvitation(ending, remote, turn) }
   }
 
-  // MARK: Ends
+  // MARK: Endings
 
-  /// Ends our invitation before it is answered: because the caller wants it, its time is up, or the invitation that it
+  /// Ends our invitation before it is answered. Either the caller wants it, its time is up, or the invitation that it
   /// answered is over.
   mutating func withdrawInvitation(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
     guard let own = state.own else { return }
     // The peer's invitation, which the application has accepted, stands.
     if state.isBesideAcceptance { return failInvitation(ending, remote, turn) }
     let ending = ending.reason == .timedOut && state.isTry ? Self.brokenOff(ending) : ending
-    // If it was accepted and the peer is not admitted yet, it has its answer. One that has crossed may have made the
-    // peer a member, so both leave.
+    // If our invitation was accepted and the peer is not admitted yet, our invitation has its answer. A crossed
+    // invitation may have made the peer a member, so both leave.
     if state.withdraw(own.command) || own.phase == .invited || own.phase == .proven, !state.hasCrossed {
       send(.withdraw(ending.reason))
     }
@@ -137,14 +137,14 @@ extension Invitations {
     failInvitation(ending, remote, turn)
   }
 
-  /// The time of our invitation is up.
+  /// Ends our invitation, whose time is up.
   mutating func ownTimedOut(_ remote: Remote, _ turn: Turn) {
     guard let own = state.own else { return }
     let words = ConnectRace.describe(own.failures)
     withdrawInvitation(Ending(.timedOut, .peer, words, failures: own.failures), remote, turn)
   }
 
-  /// Our invitation is over; the peer knows, or was told.
+  /// Fails our invitation. The peer knows that it is over, or was told.
   mutating func failInvitation(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
     state.takeOwn()?.fail(ending, to: remote.node, turn)
   }

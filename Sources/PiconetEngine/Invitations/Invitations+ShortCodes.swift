@@ -1,13 +1,13 @@
 import PiconetWire
 
-/// Short codes: the nonces behind them, who shows them when, and what counts as a wrong one. The order on the wire is
-/// the commitment in the invitation, the nonce of the invited side when its question is on the screen, and the
-/// inviter's reveal.
+/// Short codes: the nonces behind them, which side shows them when, and which count as wrong. On the wire, the
+/// commitment in the invitation comes first. The nonce of the invited side follows when its question is on the screen,
+/// and then the inviter's reveal.
 extension Invitations {
   static let noRandomBytes = Ending(.internalError, .us, "the system gives no random bytes")
   static let noLink = Ending(.linkFailed, .link, "the peer can't be reached for the moment")
 
-  /// - Parameter isFull: the session has no place for another member.
+  /// - Parameter isFull: whether the session has no place for another member.
   mutating func nonceDrawn(
     _ id: CodeID, _ nonce: CodeNonce?, isFull: Bool, _ remote: Remote, _ turn: Turn
   ) -> MembershipRequest? {
@@ -22,12 +22,12 @@ extension Invitations {
 
   // MARK: The invited side
 
-  /// The inviter gets our nonce, and owes its own.
+  /// Gives our nonce to the inviter, which then owes its own.
   private mutating func give(_ nonce: CodeNonce?, for exchange: CodeExchange, _ remote: Remote, _ turn: Turn) {
     guard let nonce, remote.link != nil else {
       let ending = nonce == nil ? Self.noRandomBytes : Self.noLink
       endExchange(ending, remote, turn)
-      // A question may be put on the screen again, but an invitation of ours is over.
+      // A question may be put on the screen again, but our own invitation is over.
       if state.isAnswering { withdrawInvitation(ending, remote, turn) }
       return
     }
@@ -35,7 +35,7 @@ extension Invitations {
     send(.codeNonce(nonce.bytes))
   }
 
-  /// The question is on the screen.
+  /// Notes that the question is on the screen, and shows its code.
   mutating func showCode(_ caller: Caller<ResultKind.Code>, _ remote: Remote, _ turn: Turn) {
     guard openInvitation != nil else { return turn.reply(caller, .failed(Self.noInvitation)) }
     if let exchange = state.exchange {
@@ -44,7 +44,7 @@ extension Invitations {
     }
     guard remote.link != nil else { return turn.reply(caller, .failed(Self.noLink)) }
     if remote.judgement != .known, let words = turn.budgets.refusalOfCode(remote.peer, turn.now) {
-      // Other exchanges have begun since the application was told of it.
+      // Other exchanges have begun since the application was told of the invitation.
       let ending = Ending(.limitExceeded, .us, words)
       turn.reply(caller, .failed(ending))
       return breakOff(ending, remote, turn)
@@ -73,7 +73,7 @@ extension Invitations {
 
   mutating func receivedNonce(_ nonce: [UInt8], _ remote: Remote, _ turn: Turn) throws(Breach) {
     guard let first = state.beginAnswer(byCode: false) else { throw Breach("a nonce for no code") }
-    // Withdrawn, as the peer will soon see.
+    // The invitation was withdrawn, as the peer will soon see.
     guard let command = first.command, !remote.isLeaving, let link = remote.link else { return }
     guard let own = state.own, own.command == command, own.phase == .invited, let ownNonce = own.nonce,
       state.exchange == nil, !state.hasCrossed
@@ -90,7 +90,7 @@ extension Invitations {
     turn.add(.deriveCode(code, link, inputs))
   }
 
-  // MARK: Both
+  // MARK: Both sides
 
   mutating func codeDerived(_ id: CodeID, _ code: String?, _ remote: Remote, _ turn: Turn) throws(Breach)
     -> MembershipRequest?
@@ -102,7 +102,7 @@ extension Invitations {
       return state.isAnswering ? state.exchange.flatMap { showToInviting($0, remote, turn) } : nil
     }
     guard let own = state.own, own.phase == .invited else { return nil }
-    // The other side asks a person all the same. Here the member's introduction counts, and there is no screen to show
+    // The other side asks a person nevertheless. Here the member's introduction counts, and there is no screen to show
     // the code on.
     if own.command.isOwn { return nil }
     turn.deliver(.codeShown(own.command, remote.peer, code: code))
@@ -110,10 +110,11 @@ extension Invitations {
     return nil
   }
 
-  /// Our invitation is the acceptance of the peer's, and the code is known.
+  /// Shows the code of the peer's invitation, whose acceptance is our own invitation.
   mutating func showToInviting(_ exchange: CodeExchange, _ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     guard let own = state.own, let code = exchange.code else { return nil }
-    // An introduction has led to ours: no person compares the code here, though one does on the peer's side.
+    // An introduction has led to our invitation: no person compares the code here, but a person does on the peer's
+    // side.
     if own.command.isOwn { return acceptByOwn() }
     turn.deliver(.codeShown(own.command, remote.peer, code: code))
     guard remote.judgement == .ask else { return acceptByOwn() }
@@ -127,7 +128,7 @@ extension Invitations {
     return .place(.accepting(.ownInvitation))
   }
 
-  /// A person on our side has compared the codes, or declined to.
+  /// Takes the answer of a person on our side, who has compared the codes or declined to.
   mutating func confirm(_ command: CommandID, isSame: Bool, _ reason: Reason, _ remote: Remote, _ turn: Turn)
     -> MembershipRequest?
   {
@@ -149,9 +150,10 @@ extension Invitations {
 
   static let nothingToConfirm = Ending(.noSuchAssociation, .us, "nothing waits for this confirmation")
 
-  // MARK: What is no membership
+  // MARK: Failures
 
-  /// The exchange is over without membership: once a nonce was given, that was one try, unless the person here said no.
+  /// Ends the exchange without membership. Once a nonce was given, this was one try, unless the person here rejected
+  /// the code.
   /// - Returns: whether it counts as a try.
   @discardableResult
   mutating func endExchange(_ ending: Ending, _ remote: Remote, _ turn: Turn) -> Bool {
@@ -167,12 +169,13 @@ extension Invitations {
     return true
   }
 
-  /// How an attempt ends while its code was under way, or on the screen.
+  /// Returns the ending of an attempt that ends while its code is under way or on the screen.
   static func brokenOff(_ ending: Ending) -> Ending {
     let words = "the attempt broke off before both sides had compared the code"
     return switch ending.reason.known {
     case .codeMismatch, .declined, .identity, .shuttingDown: ending
-    // No person has found that the codes differ. When a peer falls silent, chance decides which of these comes first.
+    // No person has found that the codes differ. When a peer falls silent, chance decides which of these reasons comes
+    // first.
     case .timedOut, .cancelled, .left, .linkFailed, .idle, .restarted, .noSuchAssociation, .unreachable:
       Ending(ending.reason, ending.blame, ending.detail.isEmpty ? words : "\(words): \(ending.detail)")
     case .full, .version, .wrongSession, .duplicateLink, .protocolBroken, .limitExceeded, .removed, .selfConnection,

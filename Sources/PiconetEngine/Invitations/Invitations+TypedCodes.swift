@@ -1,9 +1,9 @@
 import PiconetWire
 
-/// Invitations by a code that a person has typed. The order on the wire is the inviter's share, the invited's share and
-/// confirmation, the inviter's confirmation, and `accept`; a device that doesn't know the code has one guess for each.
-/// The invited side counts a try before it answers anything from which the inviter could see whether it was right, and
-/// gives it back only for a right code.
+/// Invitations by a code that a person has typed. The order on the wire is the inviter's share, the invited side's
+/// share and confirmation, the inviter's confirmation, and `accept`. A device that doesn't know the code has one guess
+/// for each share. The invited side counts a try before it answers anything from which the inviter could see whether it
+/// was right. It gives the try back only for a right code.
 extension Invitations {
   // MARK: The inviter
 
@@ -17,7 +17,7 @@ extension Invitations {
     }
     guard let link = remote.link else { return invitation.fail(Self.noLink, to: remote.node, turn) }
     if state.proof != nil {
-      // The peer is just proving our code: that invitation is the one that counts.
+      // The peer is currently proving our code: that invitation is the one that counts.
       return state.begin(invitation, .answering)
     }
     if let incoming = state.incoming {
@@ -45,7 +45,7 @@ extension Invitations {
 
   mutating func received(_ answer: CodeAnswer, _ remote: Remote, _ turn: Turn) throws(Breach) {
     guard let first = state.beginAnswer(byCode: true) else { throw Breach("answers no invitation by code") }
-    // Withdrawn, as the peer will soon see.
+    // The invitation was withdrawn, as the peer will soon see.
     guard let command = first.command, !remote.isLeaving else { return }
     guard let own = state.own, own.command == command, own.phase == .invited else {
       throw Breach("answers an invitation that its own has replaced")
@@ -55,8 +55,8 @@ extension Invitations {
     turn.add(.proveCode(proof, .check(share: answer.share, confirmation: answer.confirmation)))
   }
 
-  /// The driver has checked the answer.
-  /// - Parameter confirmation: nil: the peer has another code.
+  /// Handles the driver's check of the answer.
+  /// - Parameter confirmation: our confirmation; nil if the peer has another code.
   private mutating func answerChecked(
     _ confirmation: [UInt8]?, of own: OutgoingInvitation, _ remote: Remote, _ turn: Turn
   ) {
@@ -135,7 +135,7 @@ extension Invitations {
     return .place(.proven(context: proof.context))
   }
 
-  /// The peer has proven our code, but there is no place.
+  /// Declines a peer that has proven our code, since there is no place.
   mutating func declineProven(_ remote: Remote, _ turn: Turn) {
     let full = full(remote)
     send(.decline(.full, detail: full.detail))
@@ -144,8 +144,9 @@ extension Invitations {
     idle(turn.now)
   }
 
-  /// The inviter was wrong, broke off or is too late: the try stays counted, and the invitation is over.
-  /// - Parameter isAnswered: the inviter is told by a `decline`; false if nothing can reach it any more.
+  /// Ends a proof because the inviter was wrong, broke off or was too late. The try stays counted, and the invitation
+  /// is over.
+  /// - Parameter isAnswered: whether the inviter is told by a `decline`; false if nothing can reach it any more.
   mutating func endProof(_ ending: Ending, isAnswered: Bool = true, _ remote: Remote, _ turn: Turn) {
     guard let proof = state.takeProof() else { return }
     turn.add(.proveCode(proof.id, .end))
@@ -158,15 +159,15 @@ extension Invitations {
     idle(turn.now)
   }
 
-  /// An invitation of ours waited for the outcome of the peer's. It stands if the peer may still answer it.
+  /// Ends our invitation that waited for the outcome of the peer's. It stands if the peer may still answer it.
   private mutating func endAnswering(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
     if state.isAnswering, !state.standsAlone() { failInvitation(ending, remote, turn) }
   }
 
   // MARK: Both sides
 
-  /// Takes what the driver found in a step of a proof; for a proof that is over it means nothing.
-  /// - Parameter isFull: the session has no place for another member.
+  /// Takes the driver's finding in a step of a proof. For a proof that is over, the finding means nothing.
+  /// - Parameter isFull: whether the session has no place for another member.
   mutating func codeProven(
     _ id: CodeID, _ finding: TypedCodeFinding, isFull: Bool, _ remote: Remote, _ turn: Turn
   ) throws(Breach) -> MembershipRequest? {

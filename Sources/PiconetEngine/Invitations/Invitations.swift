@@ -1,39 +1,41 @@
 import PiconetWire
 
-/// How two nodes become members of one session: an invitation from each, the codes that are compared or proven, and
-/// every end without membership. A machine: facts go in, and what its association has to do comes out.
+/// The invitations between two nodes, through which they become members of one session. They include the codes that are
+/// compared or proven, and every end without membership. This is a machine: it takes facts and returns the steps for
+/// its association.
 struct Invitations {
   /// What an invitation needs to know about the remote side, lent for one fact.
   struct Remote {
     let peer: ProvenPeer
-    /// What the trust policy has said on the last link.
+    /// The judgement of the trust policy on the last link.
     let judgement: TrustJudgement?
-    /// Whether a member has introduced it: its invitation then waits until the application says whether it wants the
-    /// node, and then for our own invitation.
+    /// Whether a member has introduced the peer. In that case its invitation waits until the application decides
+    /// whether it wants the node, and then for our own invitation.
     let isIntroduced: Bool
     /// The active link.
     let link: LinkID?
     let isMember: Bool
-    /// Which membership of this run it is.
+    /// The number of its membership in this run.
     let membershipNumber: UInt64
     let isLeaving: Bool
-    /// Where it has told of a group: whether ours yields to that if there is no place for all of both.
+    /// Whether our group yields to the peer's group if there are not enough places for all of both; nil if the peer has
+    /// told of no group.
     let yields: Bool?
 
     var node: NodeID { peer.node }
   }
 
-  /// What the association has to do.
+  /// A step for the association.
   enum Step: Sendable {
     case send(Frame)
-    /// The two sides disagree, or may, about whether they are members: leaving makes them agree.
+    /// The two sides disagree, or may disagree, about whether they are members. Leaving makes them agree.
     case leave(Ending)
     case join(Agreement)
   }
 
-  /// How the node has become a member.
+  /// How the node became a member.
   struct Agreement: Sendable {
-    /// What its own invitation says to the application.
+    /// The application data in the peer's own invitation.
     let context: [UInt8]?
     /// The short code that was on both screens.
     let code: String?
@@ -48,15 +50,15 @@ struct Invitations {
   /// How an invitation ends if there is no place in a session of pairs.
   private let sessionFull: Ending
   let leaveTimeout: Duration
-  /// How long an inviter may take to admit a peer that has accepted, if no person compares anything and the link was
-  /// lost meanwhile: the association may go on over another one. Otherwise it answers at once.
+  /// How long an inviter may take to admit a peer that has accepted, if no person compares codes and the link was lost
+  /// meanwhile. The association may resume over another link. Without such a loss, the inviter answers at once.
   let admissionTime: Duration
-  /// Whether the remote side takes typed codes.
+  /// Whether the remote side supports typed codes.
   let provesCodes: Bool
   var state = InvitationState() { didSet { watch.changed() } }
-  /// Since when the peer has been neither a member nor invited.
+  /// The time since which the peer has been neither a member nor invited.
   private(set) var idleSince: Instant { didSet { watch.changed() } }
-  /// What this fact has led to so far.
+  /// The steps that this fact has led to so far.
   private var steps: [Step] = []
   /// Told of changes to what `nextDeadline` depends on.
   private let watch: DeadlineWatch
@@ -73,7 +75,7 @@ struct Invitations {
 
   // MARK: Facts
 
-  /// - Returns: what the association has to do, in this order, and after that the engine.
+  /// - Returns: the steps for the association, in this order, and then the request to the engine.
   mutating func handle(
     _ fact: InvitationFact, _ remote: Remote, _ turn: Turn
   ) -> (steps: [Step], request: MembershipRequest?) {
@@ -116,7 +118,7 @@ struct Invitations {
     return nil
   }
 
-  /// - Returns: what the association has to do, in this order.
+  /// - Returns: the steps for the association, in this order.
   mutating func handle(_ cause: InvitationEnd, _ remote: Remote, _ turn: Turn) -> [Step] {
     defer { steps = [] }
     switch cause {
@@ -135,7 +137,7 @@ struct Invitations {
     case .invite(let invite):
       guard try admits(remote) else { return nil }
       if hasRoom { return try received(invite, remote, turn) }
-      // Nothing was tried, so the idle time of the association goes on.
+      // Nothing was tried, so the idle time of the association continues.
       send(.decline(.full, detail: full(remote).detail))
       withdrawCrossedByFull(invite, remote, turn)
     case .inviteByCode(let invite):
@@ -154,12 +156,12 @@ struct Invitations {
     return nil
   }
 
-  /// How an invitation ends if there is no place: of two groups the same one yields on both sides.
+  /// Returns how an invitation ends if there is no place. Of two groups, both sides name the same one as yielding.
   func full(_ remote: Remote) -> Ending {
     remote.yields.map { Ending(.full, $0 ? .us : .peer, Self.tooManyForBoth) } ?? sessionFull
   }
 
-  /// What the peer's word ends, with the blame on whoever yields.
+  /// Returns the ending for the peer's word. For `full`, the blame is on the side that yields.
   func ended(byPeer reason: Reason, _ detail: String, _ remote: Remote) -> Ending {
     guard reason == .full, let yields = remote.yields else { return Ending(reason, .peer, detail) }
     return Ending(reason, yields ? .us : .peer, detail)
@@ -178,30 +180,30 @@ struct Invitations {
     if state.isIdle { idleSince = now }
   }
 
-  // MARK: What others may know
+  // MARK: State for others
 
-  /// Our invitation to the peer; nil if there is none.
+  /// Our invitation to the peer; nil if there is no such invitation.
   var own: OutgoingInvitation? { state.own }
   /// Whether the peer's invitation waits for our answer.
   var isInvited: Bool { state.incoming.map { $0.acceptance == nil } ?? false }
-  /// Whether no invitation is open, except those that we have withdrawn.
+  /// Whether no invitation is open, apart from those that we have withdrawn.
   var isIdle: Bool { state.isIdle }
   /// Whether the peer may rely on a place that we have promised.
   var holdsPlace: Bool { state.holdsPlace }
   /// Whether a short code is under way, or on the screen.
   var isComparing: Bool { state.exchange != nil }
-  /// Invitations of ours that have no answer yet.
+  /// The number of our invitations that have no answer yet.
   var unansweredCount: Int { state.unansweredCount }
 
-  /// Whether the peer's invitation was accepted by this command, which has no reply yet.
+  /// Returns whether the peer's invitation was accepted by this command, which has no reply yet.
   func isAccepted(by command: CommandID) -> Bool { state.incoming?.acceptance?.command == command }
 
-  /// Whether the driver was asked for something under this number, and its answer still counts.
+  /// Returns whether the driver was asked for something under this number, and its answer still counts.
   func awaits(_ id: CodeID) -> Bool { state.awaits(id) }
 
   // MARK: Membership
 
-  /// There is a place for the node.
+  /// Lets the node in, since there is a place for it.
   private mutating func enter(_ entry: MembershipRequest.Entry, _ remote: Remote, _ turn: Turn) {
     switch entry {
     case .accepting(let acceptance): accept(as: acceptance, remote, turn)
@@ -217,7 +219,7 @@ struct Invitations {
     }
   }
 
-  /// There is no place for the node: it does not become a member, and is told.
+  /// Turns the node away, since there is no place: it does not become a member, and is told.
   private mutating func findNoPlace(_ entry: MembershipRequest.Entry, _ remote: Remote, _ turn: Turn) {
     switch entry {
     case .accepting(.command(let command)): declineFull(command, remote, turn)
@@ -227,7 +229,7 @@ struct Invitations {
       closeInvitation(full(remote), remote, turn)
       withdrawInvitation(full(remote), remote, turn)
     case .proven, .accepting(.code): declineProven(remote, turn)
-    // The peer has accepted, and waits for our word.
+    // The peer has accepted, and waits for our answer.
     case .confirming, .accepted, .admitted: withdrawInvitation(full(remote), remote, turn)
     }
   }
@@ -238,18 +240,18 @@ struct Invitations {
     state.accepted(incoming, acceptance, until: turn.now + leaveTimeout)
     // Our invitation, which would have crossed it, waits for its outcome.
     if let own = state.own, state.isCrossing { state.yield(own) }
-    // It is no longer before the application, and if it does not show its code yet, it never will.
+    // The invitation is no longer before the application. If it does not show its code yet, it never will.
     turn.budgets.removeQuestion(of: remote.node)
     if state.exchange?.code == nil, let exchange = state.takeExchange() { endShowing(of: exchange, turn) }
   }
 
-  /// The exchange is over, and was not a try.
+  /// Ends an exchange that was not a try.
   private func endShowing(of exchange: CodeExchange, _ turn: Turn) {
     turn.budgets.ended(exchange.id)
     for caller in exchange.showing { turn.reply(caller, .failed(Ending(.cancelled, .us, "answered already"))) }
   }
 
-  /// The peer that accepted our invitation is a member here, and we are one there.
+  /// Admits the peer that accepted our invitation. It is a member here, and we are one there.
   private mutating func admit(_ remote: Remote, _ turn: Turn) {
     send(.admit)
     becomeMember(remote, turn)
@@ -270,9 +272,9 @@ struct Invitations {
           accepting: former.incoming?.command)))
   }
 
-  // MARK: Ends
+  // MARK: Endings
 
-  /// We are leaving for this reason, and all invitations end.
+  /// Ends all invitations because we are leaving for this reason.
   private mutating func drop(_ reason: Reason, _ remote: Remote, _ turn: Turn) {
     endProof(Ending(reason, .us), remote, turn)
     guard let incoming = state.incoming else { return }
@@ -280,7 +282,7 @@ struct Invitations {
     closeInvitation(Ending(reason, .us), remote, turn)
   }
 
-  /// Whatever was tried over the link is over, no matter what the association does.
+  /// Ends all tries over the lost link, even if the association continues.
   private mutating func linkLost(_ remote: Remote, _ turn: Turn) {
     state.awaitAdmission(until: turn.now + admissionTime)
     if state.isTry {
@@ -297,7 +299,7 @@ struct Invitations {
   }
 
   private mutating func end(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
-    // Before both sides have compared the code, this is one try of it.
+    // Before both sides have compared the code, this counts as one try of it.
     let brokenOff = state.isTry ? Self.brokenOff(ending) : ending
     turn.budgets.removeQuestion(of: remote.node)
     endExchange(brokenOff, remote, turn)
@@ -306,16 +308,16 @@ struct Invitations {
     failInvitation(brokenOff, remote, turn)
   }
 
-  // MARK: Time
+  // MARK: Deadlines
 
-  /// When something about invitations is due, if nothing happens before.
+  /// Returns when something about invitations is due, if nothing happens before.
   func nextDeadline(_ remote: NodeID, _ budgets: InvitationBudgets) -> Instant? {
     let incoming = nextIncomingDeadline(remote, budgets)
     guard let own = state.own?.deadline else { return incoming }
     return incoming.map { min($0, own) } ?? own
   }
 
-  /// When the time of the peer's invitation, or of its proof, is up.
+  /// Returns when the time of the peer's invitation, or of its proof, is up.
   func nextIncomingDeadline(_ remote: NodeID, _ budgets: InvitationBudgets) -> Instant? {
     [incomingDeadline(remote, budgets), state.proof?.until].compactMap { $0 }.min()
   }

@@ -1,26 +1,27 @@
 import PiconetWire
 
-/// What an association asks of the engine on the way to membership, because it concerns more than two nodes.
+/// A request of an association to the engine on the way to membership, for what concerns more than two nodes.
 enum MembershipRequest: Sendable {
   /// Asks for a place in the session; answered by `placeFound` or `noPlaceFound`.
   case place(Entry)
-  /// An invitation has come: the application may be told of it, and the one that loses its place in the queue is turned
-  /// away.
+  /// An invitation has come. The application may be told of it. The invitation that loses its place in the queue is
+  /// turned away.
   case question(insteadOf: NodeID?)
-  /// The remote side, or what it has sent, broke a rule.
+  /// The remote side broke a rule, by an action or by what it sent.
   case breach(Breach)
 
   /// How a node becomes a member.
   enum Entry: Sendable {
-    /// Our `accept` to its invitation is to be sent.
+    /// Our `accept` to the node's invitation has to be sent.
     case accepting(IncomingInvitation.Acceptance)
-    /// It has proven our typed code, and its invitation says this to the application: our `accept` is to be sent.
+    /// The node has proven our typed code, and its invitation carries this context for the application. Our `accept`
+    /// has to be sent.
     case proven(context: [UInt8])
     /// A person on our side has confirmed the code of our invitation.
     case confirming
-    /// It has accepted our invitation, and nothing has to be compared any more.
+    /// The node has accepted our invitation, and nothing has to be compared any more.
     case accepted
-    /// It admits us; each side has kept a place for the other.
+    /// The node admits us; each side has kept a place for the other.
     case admitted
   }
 }

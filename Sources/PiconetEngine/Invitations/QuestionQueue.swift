@@ -1,16 +1,16 @@
 import PiconetWire
 
-/// The order in which the application is told of invitations, so that no peer can block all others.
+/// The order in which the application is told of invitations. No peer can block all others.
 ///
-/// A value: facts and times go in, and the questions to put come out. Those of known peers are put at once. Strangers
-/// have at most one question before the application for each key and each address, and `open` in all; the others wait.
-/// First comes the address that has had the fewest turns, then the peer that came first. While others wait, no question
-/// is before the application for longer than `patience`.
+/// A value: facts and times go in, and the questions to ask come out. Questions of known peers are asked at once.
+/// Strangers have at most one question before the application for each key and each address, and `open` in all; the
+/// others wait. The address that has had the fewest turns comes first, then the peer that came first. While others
+/// wait, no question is before the application for longer than `patience`.
 struct QuestionQueue: Sendable {
   struct Limits: Hashable, Sendable {
     /// How many strangers the application is told of at a time.
     var open = 8
-    /// How many strangers may wait.
+    /// The maximum number of waiting strangers.
     var waiting = 64
     var waitingOfAddress = 8
     var patience = Duration.seconds(60)
@@ -21,15 +21,15 @@ struct QuestionQueue: Sendable {
     let address: String
     let isKnown: Bool
     let number: UInt64
-    /// Set if its key or address was refused shortly before.
+    /// The time before which it is not asked; set if its key or address was refused shortly before.
     var notBefore: Instant?
-    /// Since when the application knows of it.
+    /// The time since which the application knows of it.
     var shown: Instant?
   }
 
   enum Placement: Equatable, Sendable {
     case taken
-    /// It is taken, and the waiting one of this node has to go, because its address has the most that wait.
+    /// The question is taken. The waiting question of this node must go, because its address has the most waiting ones.
     case instead(of: NodeID)
     case refused
   }
@@ -38,7 +38,7 @@ struct QuestionQueue: Sendable {
   /// In the order in which they came.
   private var entries: [Entry] = []
   private var nextNumber: UInt64 = 0
-  /// How often an invitation from each address in the queue was put to the application.
+  /// How often an invitation from each address in the queue was shown to the application.
   private var turns: [String: Int] = [:]
   /// Whether a question may be due.
   private(set) var hasNews = false
@@ -46,7 +46,7 @@ struct QuestionQueue: Sendable {
   var count: Int { entries.count }
 
   /// Adds an invitation.
-  /// - Parameter notBefore: the application is not told earlier.
+  /// - Parameter notBefore: the time before which the application is not told.
   mutating func add(_ node: NodeID, at address: String, isKnown: Bool, notBefore: Instant? = nil) -> Placement {
     var placement = Placement.taken
     if !isKnown {
@@ -55,7 +55,7 @@ struct QuestionQueue: Sendable {
       if ofAddress >= limits.waitingOfAddress { return .refused }
       if waiting.count >= limits.waiting {
         let counts = Dictionary(grouping: waiting, by: \.address).mapValues(\.count)
-        // The youngest one from the address with the most: it has waited least.
+        // The youngest one from the address with the most, since it has waited least.
         guard let most = counts.values.max(), most > ofAddress + 1,
           let victim = waiting.last(where: { counts[$0.address] == most })
         else { return .refused }
@@ -69,7 +69,7 @@ struct QuestionQueue: Sendable {
     return placement
   }
 
-  /// The invitation is over, however it ended.
+  /// Removes an invitation that is over, however it ended.
   mutating func remove(_ node: NodeID) {
     guard let index = entries.firstIndex(where: { $0.node == node }) else { return }
     let address = entries.remove(at: index).address
@@ -80,7 +80,7 @@ struct QuestionQueue: Sendable {
   /// When the next pause ends.
   var nextWake: Instant? { entries.lazy.compactMap(\.notBefore).min() }
 
-  /// Time has passed.
+  /// Ends the pauses that are over.
   mutating func wake(at now: Instant) {
     for index in entries.indices {
       guard let notBefore = entries[index].notBefore, notBefore <= now else { continue }
@@ -115,12 +115,12 @@ struct QuestionQueue: Sendable {
     }
   }
 
-  /// Until when the application may take to answer; nil: as long as the invitation stands.
+  /// Returns until when the application may take to answer; nil if it may do so as long as the invitation stands.
   func deadline(of node: NodeID) -> Instant? {
     guard let entry = entries.first(where: { $0.node == node }), !entry.isKnown, let shown = entry.shown else {
       return nil
     }
-    // A known peer's question may be put at once, but stands behind this one on the screen.
+    // A known peer's question may be asked at once, but stands behind this one on the screen.
     return entries.contains { $0.node != node && ($0.shown == nil || $0.isKnown) } ? shown + limits.patience : nil
   }
 }

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Invitations: which association each goes on with, which nodes get a place in the session, and which are put to the
+/// Invitations: which association each continues on, which nodes get a place in the session, and which are shown to the
 /// application.
 extension SessionEngine {
   // MARK: Commands
@@ -18,7 +18,7 @@ extension SessionEngine {
     goOn(attempts.begin(caller, destination, context, timeout, code, surroundings, turn), turn)
   }
 
-  /// Ends an invitation of ours before its answer.
+  /// Ends our own invitation before its answer.
   mutating func withdraw(_ command: CommandID, _ ending: Ending, _ turn: Turn) {
     if let association = associations.inviting(by: command) {
       negotiate(.withdrawn(ending), association, turn)
@@ -27,7 +27,7 @@ extension SessionEngine {
     }
   }
 
-  /// Cancels an invitation of ours, or our acceptance of a peer's, by a command.
+  /// Cancels our own invitation, or our acceptance of a peer's invitation, by a command.
   mutating func cancelInvitation(_ id: CommandID, _ attempt: CommandID, _ turn: Turn) {
     if let association = associations.accepting(by: attempt) {
       negotiate(.acceptanceCancelled, association, turn)
@@ -39,13 +39,13 @@ extension SessionEngine {
 
   // MARK: Attempts
 
-  /// An attempt has led to an association: its invitation goes on there.
+  /// Continues the invitation of an attempt on the association that it has led to.
   mutating func goOn(_ arrival: InvitationAttempts.Arrival?, _ turn: Turn) {
     guard let arrival, turn.introduced.accepts(arrival, turn) else { return }
     negotiate(.invited(arrival.invitation), arrival.association, turn)
   }
 
-  /// An association has begun: an attempt that waits for its node goes on with it.
+  /// Continues the attempt that waits for this node, whose association has begun.
   mutating func associationBegan(_ association: Association, _ turn: Turn) {
     guard let arrival = attempts.associationBegan(association, turn) else {
       return follow(.tryNow(association.node), turn)
@@ -56,7 +56,7 @@ extension SessionEngine {
 
   // MARK: Membership
 
-  /// Passes a fact about invitations to an association, and does what it asks for.
+  /// Passes a fact about invitations to an association, and carries out its request.
   mutating func negotiate(_ fact: InvitationFact, _ association: Association, _ turn: Turn) {
     let hadPlace = association.holdsPlace
     let request = association.negotiate(fact, admission.groupView(associations), turn)
@@ -69,7 +69,7 @@ extension SessionEngine {
     if let association = associations.awaiting(id) { negotiate(fact, association, turn) }
   }
 
-  /// Does what an association asks for on the way to membership.
+  /// Carries out the request of an association on the way to membership.
   mutating func follow(_ request: MembershipRequest?, of association: Association, _ turn: Turn) {
     switch request {
     case .place(let entry):
@@ -82,7 +82,7 @@ extension SessionEngine {
     case .question(let other):
       // An invitation that waits in the queue has to make room.
       if let other { displace(questionOf: other, turn) }
-      // A node whose introduction was accepted is no question.
+      // A node whose introduction was accepted is not a question.
       follow(.tryNow(association.node), turn)
       tellQuestions(turn)
     case .breach(let error): if let link = association.link { breach(link, error, turn) }
@@ -90,8 +90,8 @@ extension SessionEngine {
     }
   }
 
-  /// Tells the application of the questions whose turn it is: a member has asked to compare codes, anybody else to
-  /// become one.
+  /// Tells the application of the questions whose turn it is. A member has asked to compare codes; any other node has
+  /// asked to become a member.
   mutating func tellQuestions(_ turn: Turn) {
     for remote in turn.takeQuestions() {
       guard let association = associations[remote] else { continue }

@@ -1,11 +1,11 @@
 import PiconetWire
 
-/// One step of one side's proof of a typed code, computed by the driver, which alone has codes and secrets. Each step
-/// except `end` is answered by one finding, which may always be `failed`.
+/// One step of one side's proof of a typed code. The driver computes it, because only the driver has codes and secrets.
+/// Each step except `end` is answered by one finding, which may always be `failed`.
 public enum TypedCodeStep: Sendable, Hashable {
-  /// Inviter: begins, over the channel of this link, whose remote side is the invited. The finding is `share`.
+  /// Inviter: begins, over the channel of this link, whose remote side is the invited node. The finding is `share`.
   case share(TypedCodeID, LinkID)
-  /// Inviter: takes the invited's share and its confirmation. The finding is `confirmed`, `wrong` or `unfit`.
+  /// Inviter: takes the share and the confirmation of the invited side. The finding is `confirmed`, `wrong` or `unfit`.
   case check(share: [UInt8], confirmation: [UInt8])
   /// Invited: begins, over the channel of this link, and takes the inviter's share. The finding is `answer` or `unfit`.
   case answer(TypedCodeID, LinkID, share: [UInt8])
@@ -26,7 +26,7 @@ public enum TypedCodeStep: Sendable, Hashable {
 /// The driver's finding in one step of a proof.
 public enum TypedCodeFinding: Sendable, Hashable {
   case share([UInt8])
-  /// The peer has proven that it has the same code; this confirms the same to it.
+  /// The peer has proven that it has the same code. These bytes confirm the same to the peer.
   case confirmed([UInt8])
   case answer(share: [UInt8], confirmation: [UInt8])
   case right
@@ -34,11 +34,11 @@ public enum TypedCodeFinding: Sendable, Hashable {
   case wrong
   /// The share is not a point of the group, or is our own.
   case unfit
-  /// Our own side could not compute it.
+  /// Our own side could not compute the step.
   case failed(String)
 }
 
-/// How far the peer's `inviteByCode` has come. It never outlives its link, to whose TLS it is bound.
+/// The state of the peer's `inviteByCode`. It never outlives its link, to whose TLS it is bound.
 struct CodeProof: Sendable {
   enum Phase: Equatable, Sendable {
     /// The driver computes our answer.
@@ -51,12 +51,12 @@ struct CodeProof: Sendable {
 
   let id: CodeID
   let one: TypedCodeTries.Try
-  /// After this the attempt is over, and counts as wrong.
+  /// The time after which the attempt is over, and counts as wrong.
   let until: Instant
   /// The invitation's context, for the application.
   let context: [UInt8]
   var phase = Phase.answering
 
-  /// How long an attempt may take from the inviter's share to its confirmation: two flights, over the slowest link.
+  /// How long an attempt may take from the inviter's share to its confirmation: two flights over the slowest link.
   static let time = Duration.seconds(10)
 }

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// A code that is typed, numbered by the engine's driver: the engine never sees its digits. Never used again for
-/// another code.
+/// The number of a typed code, given by the engine's driver and never used again for another code. The engine never
+/// sees the code's digits.
 public struct TypedCodeID: RawRepresentable, Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -10,10 +10,10 @@ public struct TypedCodeID: RawRepresentable, Hashable, Comparable, Sendable {
 
 /// Limits how often others may try the code that this node has set, on the invited side.
 ///
-/// A code has three tries over all peers together. A try counts from when it begins, before anything is said from which
-/// its outcome could be seen, so breaking off costs a try; only a right code gives it back. There are pauses as well,
-/// so that new codes do not mean new tries at any rate: for the key and the address that were wrong, and a shorter one
-/// for all peers, since keys cost nothing.
+/// A code has three tries over all peers together. A try counts from its beginning, before anything is sent from which
+/// its outcome could be seen. So breaking off costs a try, and only a right code gives it back. There are pauses as
+/// well, because new codes must not mean unlimited new tries. One pause applies to the key and the address that were
+/// wrong, and a shorter one to all peers, since keys cost nothing.
 struct TypedCodeTries: Sendable {
   /// Tries of one code over all peers.
   static let perCode = 3
@@ -24,7 +24,7 @@ struct TypedCodeTries: Sendable {
     let peer: PeerID
     /// The peer's host or device, without a port.
     let place: String
-    /// Tries that the code has left if this one is wrong, and no other is under way.
+    /// Tries that the code has left if this one is wrong and no other is under way.
     let left: Int
     fileprivate let number: UInt64
   }
@@ -34,9 +34,9 @@ struct TypedCodeTries: Sendable {
     case noCode
     /// The code has used up its wrong tries.
     case over
-    /// This key, or as many peers as the code has tries left, are trying it just now.
+    /// This key is trying the code right now, or as many peers as the code has tries left are.
     case busy
-    /// After wrong tries, another one by this key, from this place, or on this device is taken only after this time.
+    /// After wrong tries, another try by this key, from this place, or on this device is accepted only after this time.
     case wait(Duration)
   }
 
@@ -46,18 +46,18 @@ struct TypedCodeTries: Sendable {
   private var wrong = 0
   private var underWay: [Try] = []
   private var keys = BackOffTable<PeerID>(first: .seconds(2), most: .seconds(3600), forgets: .seconds(3600))
-  /// No longer than the pause of the whole device: others may be behind the same address.
+  /// This pause is no longer than that of the whole device: others may be behind the same address.
   private var places = BackOffTable<String>(first: .seconds(2), most: .seconds(300), forgets: .seconds(3600))
   private var device = BackOff(first: .seconds(1), most: .seconds(300), forgets: .seconds(600))
   private var nextNumber: UInt64 = 0
 
-  /// Whether a code was set, even if it is spent: no stranger gets in without one.
+  /// Whether a code was set, even if it is spent. No stranger gets in without a code.
   var isSet: Bool { code != nil || isOver }
 
   /// Tries that the code has left, not counting those under way.
   var left: Int { code.map { code in Self.perCode - wrong - underWay.count { $0.code == code } } ?? 0 }
 
-  /// Sets another code, or none. Tries under way go on with the previous code, and count for keys, places and the
+  /// Sets another code, or none. Tries under way continue with the previous code, and count for keys, places and the
   /// device.
   mutating func set(_ code: TypedCodeID?) {
     guard code != self.code || isOver else { return }
@@ -66,7 +66,7 @@ struct TypedCodeTries: Sendable {
     wrong = 0
   }
 
-  /// Counts a try, before anything is sent that tells whether it is right.
+  /// Counts a try, before anything is sent that shows whether it is right.
   mutating func begin(_ peer: PeerID, at place: String, _ now: Instant) -> Result<Try, Refusal> {
     guard let code else { return .failure(isOver ? .over : .noCode) }
     let ofThisCode = underWay.count { $0.code == code }
@@ -82,22 +82,21 @@ struct TypedCodeTries: Sendable {
     return .success(begun)
   }
 
-  /// The peer has proven that it knows the code.
+  /// Notes that the peer has proven that it knows the code.
   mutating func wasRight(_ done: Try) {
     guard let index = underWay.firstIndex(of: done) else { return }
     underWay.remove(at: index)
     keys.forget(done.peer)
   }
 
-  /// A person here wants these keys to be listened to again: no pause stands in their way. The tries of the code stay
-  /// spent.
+  /// Forgives these keys at the wish of a person here: no pause stands in their way. The tries of the code stay spent.
   mutating func forgive(_ isMeant: (PeerID) -> Bool) {
     keys.forget(where: isMeant)
     places.forget { _ in true }
     device.forget()
   }
 
-  /// The peer was wrong, broke off, or has answered too late.
+  /// Notes that the peer was wrong, broke off, or has answered too late.
   /// - Returns: true if this was the code's last try.
   mutating func wasWrong(_ done: Try, _ now: Instant) -> Bool {
     guard let index = underWay.firstIndex(of: done) else { return false }
@@ -115,15 +114,15 @@ struct TypedCodeTries: Sendable {
 }
 
 /// Counts how often others were wrong about codes that were typed here, on the inviting side. A device that pretends to
-/// be the one that shows the code has one guess for each invitation, so a code is given to no other device after three
-/// wrong ones.
+/// be the one that shows the code has one guess for each invitation. So a code is given to no other device after three
+/// wrong guesses.
 struct GivenCodeTries: Sendable {
   private var wrong: [TypedCodeID: Int] = [:]
   private var order = FirstInFirstOut<TypedCodeID>()
-  /// How many codes are remembered: a person won't type more.
+  /// The number of remembered codes; a person won't type more.
   static let limit = 256
 
-  /// Whether the code may be given to another peer.
+  /// Returns whether the code may be given to another peer.
   func allows(_ code: TypedCodeID) -> Bool { (wrong[code] ?? 0) < TypedCodeTries.perCode }
 
   mutating func wasWrong(_ code: TypedCodeID) {
@@ -139,7 +138,7 @@ struct GivenCodeTries: Sendable {
 struct BackOff: Sendable {
   let first: Duration
   let most: Duration
-  /// After this long without a wrong try, one is forgotten.
+  /// The time without a wrong try after which one wrong try is forgotten.
   let forgets: Duration
   private var count = 0
   private var last: Instant?
@@ -169,7 +168,7 @@ struct BackOff: Sendable {
   }
 }
 
-/// Pauses by key or place. In a full table the one that ends first makes room: pushing one out costs a wrong try.
+/// Pauses by key or place. In a full table the pause that ends first makes room. Pushing a pause out costs a wrong try.
 struct BackOffTable<Name: Hashable & Comparable & Sendable>: Sendable {
   private let first: Duration
   private let most: Duration

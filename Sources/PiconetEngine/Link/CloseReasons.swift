@@ -1,8 +1,8 @@
 import PiconetWire
 
-/// What the end of a link means to us, by what the remote side or the driver says.
+/// The consequences of a link's end for us, by the reason that the remote side or the driver states.
 extension Reason {
-  /// Whose fault it is that the remote side closes with this reason.
+  /// The side at fault if the remote side closes with this reason.
   var blameOfClose: Blame {
     switch known {
     case .protocolBroken, .limitExceeded, .identity, .selfConnection: .us
@@ -17,7 +17,7 @@ extension Reason {
     }
   }
 
-  /// Whose fault it is that we refuse a link with this reason, where no rule was broken.
+  /// The side at fault if we refuse a link with this reason without a broken rule.
   var blameOfRefusal: Blame {
     switch known {
     case .selfConnection: .us
@@ -45,7 +45,8 @@ extension Reason {
     }
   }
 
-  /// Whether this reason ends only the link, because it is dead or not used; with any other the association ends, too.
+  /// Whether this reason ends only the link, because it is dead or not used. With any other reason the association ends
+  /// too.
   var endsOnlyLink: Bool {
     switch known {
     case .timedOut, .linkFailed, .duplicateLink: true
@@ -58,8 +59,8 @@ extension Reason {
     }
   }
 
-  /// Whether what is stored of a resource is kept after this reason, for the same offer: a link or a process has ended,
-  /// but the resource itself was not given up.
+  /// Whether the stored bytes of a resource are kept after this reason, for the same offer. A link or a process has
+  /// ended then, but the resource itself was not given up.
   var keepsStored: Bool {
     switch known {
     case .linkFailed, .timedOut, .restarted, .shuttingDown, .idle: true
@@ -75,16 +76,16 @@ extension Reason {
 }
 
 extension Ending {
-  /// How a link ends that the remote side closes, and the association with its node.
+  /// Makes the ending of a link that the remote side closes, and of the association with its node.
   init(byClose reason: Reason, _ detail: String, of association: Association?) {
     self = reason == .noSuchAssociation ? Association.lostByPeer : Ending(reason, reason.blameOfClose, detail)
-    // A late goodbye does not say at whose wish: whoever said so before has named the member.
+    // A late goodbye does not say at whose wish. An earlier frame has named the member.
     if reason == .removed { by = association?.removedBy }
   }
 }
 
 extension LinkEnd {
-  /// How a link that the driver has lost has ended.
+  /// The ending of a link that the driver has lost.
   var ending: Ending {
     switch self {
     case .ended: Ending(.linkFailed, .peer, "the other side closed the connection")

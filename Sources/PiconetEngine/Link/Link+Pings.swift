@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Pings that the application asks for: each ends with a round trip, or with the reason why there is none.
+/// Pings that the application asks for. Each ends with a round trip, or with the reason why there is no round trip.
 extension Link {
   func ping(by caller: Caller<ResultKind.RoundTrip>, _ timeout: Duration, _ turn: Turn) {
     guard !pings.isFull else {

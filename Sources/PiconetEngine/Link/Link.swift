@@ -1,22 +1,22 @@
 import PiconetWire
 
-/// One secured link: its handshake, which frames are legal on it, its liveness, and what waits to be transmitted. Only
-/// its engine has it; it is an object, because copying it for each look would cost more than the message that it
-/// carries.
+/// One secured link: its handshake, the frames that are legal on it, its liveness, and the bytes that wait to be
+/// transmitted. Only its engine has it. It is an object, because copying it for each access would cost more than the
+/// message that it carries.
 ///
 /// Fields on the path of every message skip the exclusivity check, for the reason given at `Association`.
 final class Link {
-  /// What has happened so far. The dialling side speaks first.
+  /// The state of the link. The dialling side speaks first.
   enum Phase: Equatable, Sendable {
-    /// The remote side's hello has not come.
+    /// The remote side's hello has not come yet.
     case awaitingHello
-    /// It is not known yet whether the node may connect, or the driver is judging whether it is trusted. Nothing is
+    /// We don't know yet whether the node may connect, or the driver is judging whether it is trusted. Nothing is
     /// decoded meanwhile.
     case awaitingTrust
     /// The handshake is complete; the node with the smaller id decides whether this link is used.
     case ready
-    /// An association is to resume here: we have sent `associate` with its id, and the remote side's answer has not
-    /// come.
+    /// An association is to resume here. We have sent `associate` with its id, and the remote side's answer has not
+    /// come yet.
     case resuming
     /// The active link of the association with its node.
     case active
@@ -35,12 +35,12 @@ final class Link {
 
   private(set) var lastReceived: Instant
   private var lastSent: Instant
-  /// When the last unanswered ping went out.
+  /// When the last unanswered ping was sent.
   private var pingedAt: Instant?
   private let handshakeEnds: Instant
-  /// The disconnect timeout of the engine, from which the longest silence follows.
+  /// The disconnect timeout of the engine, which determines the longest silence.
   private var disconnectTimeout: Duration { didSet { watch.changed() } }
-  /// Told of changes to what `nextDeadline` depends on, except for traffic, which only puts it off.
+  /// Told of changes to what `nextDeadline` depends on, except for traffic, which only delays it.
   private let watch: DeadlineWatch
 
   /// Pings that wait for their answers.
@@ -48,33 +48,33 @@ final class Link {
 
   /// The association whose active link this is.
   @exclusivity(unchecked) private(set) var association: Association? { didSet { watch.changed() } }
-  /// Whether anything of the association has gone over this link.
+  /// Whether any bytes of the association have gone over this link.
   private(set) var hasCarried = false
-  /// The member for whose association we have dialled this link, rather than for an invitation.
+  /// The member for whose association we have dialled this link; nil if we dialled it for an invitation.
   private(set) var searchedFor: NodeID?
-  /// Set while the remote side wants to go on over this link and the active one is asked for a sign of life.
+  /// Set while the remote side wants to continue over this link and the active one is asked for a sign of life.
   private(set) var probe: Probe? { didSet { watch.changed() } }
 
   struct Probe {
     let token: UInt64
-    /// When this link replaces the active one, if that stays silent.
+    /// When this link replaces the active one, if the active one stays silent.
     let ends: Instant
   }
-  /// Whether the engine has let the link go: then nothing that still comes from it counts.
+  /// Whether the engine has let the link go. Data that still comes from it then does not count.
   private(set) var isForgotten = false
 
   /// Encoded control frames, which go before everything else.
   @exclusivity(unchecked) private(set) var control: [UInt8] = []
-  /// Encoded unreliable messages that go with the next flush or not at all, and how many there are.
+  /// Encoded unreliable messages, which go with the next flush or not at all, and their number.
   private(set) var unreliable: [UInt8] = []
   private(set) var unreliableCount = 0
-  /// Bytes handed to the driver and not yet with the kernel.
+  /// Bytes handed to the driver and not yet to the kernel.
   private(set) var outstanding = 0
 
   /// The limit of `outstanding` for a member.
   let largestWindow: Int
 
-  /// How much of `outstanding` may be bulk; nil: as much as of anything else.
+  /// How much of `outstanding` may be bulk; nil if bulk has no limit of its own.
   private var bulkPace: BulkPace?
   /// The longest body of a bulk frame. It is short on a slow path, because a message waits for the rest of a frame.
   var bulkFrameLimit: Int {
@@ -82,19 +82,20 @@ final class Link {
   }
 
   var isDialler: Bool { opening.dial != nil }
-  /// Whether the driver has to answer before the next frame is looked at.
+  /// Whether the driver has to answer before the next frame is decoded.
   var isDecodingPaused: Bool { phase == .awaitingTrust }
 
-  /// Bytes of control frames that may wait for a link that takes none; more is the remote side's doing (pings, offers).
+  /// Limit on bytes of control frames that wait for a link that takes none. If there are more, the remote side has
+  /// caused them (pings, offers).
   static let controlLimit = 256 << 10
-  /// No offer is made while more control frames than this wait: offers are the longest of them, and the only ones of
+  /// No offer is sent while more control frames than this wait. Offers are the longest of them, and the only ones of
   /// which we may have many ourselves.
   static let offerLimit = 64 << 10
-  /// No ping of the application is sent while more than this waits: frames of pings that were given up still wait, and
-  /// must not count against the remote side.
+  /// No ping of the application is sent while more than this waits. Frames of abandoned pings still wait, and must not
+  /// count against the remote side.
   static let pingLimit = 128 << 10
-  /// Bytes that may come in while decoding is paused: `associate`, an invitation and some pings, and what is read at
-  /// once.
+  /// Bytes that may come in while decoding is paused: `associate`, an invitation and some pings, and the rest of the
+  /// same read.
   static let pausedLimit = 64 << 10
 
   init(
@@ -112,10 +113,10 @@ final class Link {
     largestWindow = min(configuration.transmitWindow, opening.traits.transmitWindow ?? .max)
   }
 
-  /// The association that our hello names.
+  /// The association that our hello states.
   private(set) var named: AssociationID?
 
-  /// Whether the frame may come in this phase. Version 1 has two stages: before and after `associate`.
+  /// Returns whether the frame may come in this phase. Version 1 has two stages: before and after `associate`.
   func isLegal(_ frame: Frame) -> Bool {
     switch frame {
     case .close: true
@@ -160,7 +161,7 @@ final class Link {
   }
 
   /// Takes the remote side's hello, on which everything else depends.
-  /// - Returns: why the link can't be used, as a reason and in words; nil if it can.
+  /// - Returns: why the link can't be used, as a reason and in words; nil if it can be used.
   func received(_ hello: Hello, at node: NodeID, _ sessionID: String) -> (reason: Reason, words: String)? {
     guard hello.versions.overlaps(Hello.supportedVersions) else {
       return (.version, "versions \(hello.versions) and \(Hello.supportedVersions)")
@@ -173,34 +174,34 @@ final class Link {
     return nil
   }
 
-  /// Pauses decoding until it is known whether the node may connect and is trusted.
+  /// Pauses decoding until we know whether the node may connect and is trusted.
   func awaitTrust() { phase = .awaitingTrust }
 
-  /// The peer is trusted.
+  /// Notes that the peer is trusted.
   func judged(_ judgement: TrustJudgement) {
     self.judgement = judgement
     phase = .ready
   }
 
-  /// A search has dialled this link.
+  /// Notes that a search has dialled this link.
   func search(for node: NodeID) { searchedFor = node }
 
-  /// The association begins or goes on here.
+  /// Notes that the association begins or resumes here.
   func activate(_ association: Association) {
     phase = .active
     self.association = association
   }
 
-  /// The first bytes of the association go out.
+  /// Notes that the first bytes of the association go out.
   func carry() { hasCarried = true }
 
-  /// The engine lets the link go.
+  /// Marks the link as forgotten by the engine.
   func forget() {
     isForgotten = true
     association = nil
   }
 
-  /// Asks the remote side to go on with the association here.
+  /// Asks the remote side to continue the association here.
   func askToResume(_ association: Association, _ turn: Turn) {
     probe = nil
     phase = .resuming
@@ -208,7 +209,7 @@ final class Link {
     turn.flush(self)
   }
 
-  /// This link will replace the active one if that gives no sign of life.
+  /// Makes this link replace the active one if that one gives no sign of life.
   func waitForSign(of active: Link, until ends: Instant, _ turn: Turn) {
     probe = Probe(token: active.sendProbe(turn), ends: ends)
   }
@@ -222,18 +223,19 @@ final class Link {
     return token
   }
 
-  /// The active link has given no sign of life.
+  /// Notes that the active link has given no sign of life.
   func endProbe() { probe = nil }
 
   // MARK: Liveness
 
-  /// Bytes have come.
+  /// Notes that bytes have come.
   func heard(_ now: Instant) {
     lastReceived = now
     pingedAt = nil
   }
 
-  /// The process has not run for a while: the silence of that time says nothing about the remote side.
+  /// Restarts the time of silence, because the process has not run for a while. The silence of that time says nothing
+  /// about the remote side.
   func awoke(_ turn: Turn) {
     guard phase == .active else { return }
     heard(turn.now)
@@ -241,12 +243,13 @@ final class Link {
     turn.flush(self)
   }
 
-  /// Frames go to the driver.
+  /// Notes that frames go to the driver.
   func spoke(_ now: Instant) { lastSent = now }
 
   func setDisconnectTimeout(_ timeout: Duration) { disconnectTimeout = timeout }
 
-  /// When something must be done if nothing happens before: the end of the handshake, a ping, or the end of patience.
+  /// When something must be done if nothing happens before: the end of the handshake, a ping, or the end of the longest
+  /// silence.
   var nextDeadline: Instant {
     let own =
       phase == .active
@@ -264,7 +267,7 @@ final class Link {
     case ping
   }
 
-  /// What is due now. A ping counts if it is due by `soon`; nothing else depends on that time.
+  /// Returns what is due now. A ping counts if it is due by `soon`; nothing else depends on that time.
   func due(at now: Instant, soon: Instant) -> Due? {
     guard phase == .active else {
       if handshakeEnds <= now { return .handshake }
@@ -274,14 +277,14 @@ final class Link {
     return nextPing <= soon ? .ping : nil
   }
 
-  /// What is due that the engine has to act on.
+  /// A due event that the engine has to act on.
   enum Expiry {
     case over(Ending)
-    /// The active link, for whose sign of life this one has waited, has given none.
+    /// This link has waited for a sign of life of the active one, and the active one has given none.
     case silentProbe
   }
 
-  /// Does what is due. A ping that is due by `soon` goes out now.
+  /// Handles what is due. A ping that is due by `soon` goes out now.
   func deadlineReached(soon: Instant, _ turn: Turn) -> Expiry? {
     switch due(at: turn.now, soon: soon) {
     case .handshake: return .over(Ending(.timedOut, .peer, "the handshake was not completed in time"))
@@ -297,11 +300,11 @@ final class Link {
     return nil
   }
 
-  /// A ping of the heartbeat.
+  /// Sends a ping of the heartbeat.
   func ping(_ now: Instant) {
     queue(.ping(pings.begin(nil, at: now)))
     pingedAt = now
-    // Counted as sent although the link may not take it now: one ping per quarter of the timeout is enough.
+    // This counts as sent even if the link can't take it now: one ping per quarter of the timeout is enough.
     lastSent = now
   }
 
@@ -310,7 +313,8 @@ final class Link {
     EngineConfiguration.silence(isDurable: association?.isDurable == true, within: disconnectTimeout)
   }
 
-  /// The remote side must hear from us well within its patience, and we want to hear from it within ours.
+  /// When the next ping is due. The remote side must hear from us well within the silence that it states, and we must
+  /// hear from it within ours.
   private var nextPing: Instant {
     let stated = hello?.limits.silence ?? PeerLimits().silence
     let legal = min(max(stated, WireLimits.silence.lowerBound), WireLimits.silence.upperBound)
@@ -338,13 +342,13 @@ extension Link {
     turn.flush(self)
   }
 
-  /// Frames what waits, as far as there is room.
+  /// Frames the waiting data, as far as there is room.
   func transmit(_ turn: Turn) {
     if let association { return association.transmit(on: self, turn) }
     if transmitWindow > outstanding { handOverControl(turn) }
   }
 
-  /// Hands over all control frames, whatever the window says.
+  /// Hands over all control frames, regardless of the window.
   func handOverControl(_ turn: Turn) {
     guard !control.isEmpty else { return }
     var bytes: [UInt8] = []
@@ -352,9 +356,9 @@ extension Link {
     hand(over: bytes[...], turn)
   }
 
-  /// Ends the link in good order, after what waits.
+  /// Ends the link in good order, after the waiting data.
   func close(_ reason: Reason, _ detail: String, _ turn: Turn) {
-    // A peer that has not read what it was sent does not get all that waits on top of it.
+    // A peer that has not read the data sent so far does not get all the waiting data on top of it.
     if outstanding + control.count > transmitWindow + controlLimit { control = [] }
     queue(.close(reason, detail: detail))
     handOverControl(turn)
@@ -367,13 +371,13 @@ extension Link {
     handOverSilently(frames, turn)
   }
 
-  /// Hands whole frames to the driver without putting off the next ping.
+  /// Hands whole frames to the driver without delaying the next ping.
   func handOverSilently(_ frames: Bytes, _ turn: Turn) {
     outstanding += frames.count
     turn.add(.transmit(id, frames))
   }
 
-  /// Takes all control frames, which then go with what follows them.
+  /// Takes all control frames, which then go together with what follows them.
   func takeControl(into bytes: inout [UInt8]) {
     guard !control.isEmpty else { return }
     if bytes.isEmpty {
@@ -384,7 +388,7 @@ extension Link {
     }
   }
 
-  /// The kernel has taken this many bytes.
+  /// Notes that the kernel has taken this many bytes.
   func transmitted(_ count: Int, _ turn: Turn) {
     outstanding = max(0, outstanding - count)
     association?.count(sentBytes: count)
@@ -396,7 +400,7 @@ extension Link {
     if waitsForRoom { turn.flush(self) }
   }
 
-  /// Whether a flush could find something to frame. If nothing waits, more room is no reason for one.
+  /// Whether a flush could find something to frame. If nothing waits, more room is no reason for a flush.
   private var waitsForRoom: Bool {
     if !control.isEmpty || unreliableCount > 0 { return true }
     return association.map { !$0.waiting.isEmpty } ?? false
@@ -404,21 +408,22 @@ extension Link {
 
   // MARK: Windows
 
-  /// The most bytes that may be with the driver and not yet with the kernel; a single longer frame may exceed it.
+  /// The maximum number of bytes that may be with the driver and not yet with the kernel. A single longer frame may
+  /// exceed it.
   var transmitWindow: Int {
-    // A peer that is not a member gets little ahead of what it reads.
+    // A peer that is not a member gets little ahead of what it has read.
     association?.isMember == true ? largestWindow : min(KeepingLimits.strangerControl, largestWindow)
   }
 
-  /// The most bytes that may be with the driver and not yet with the kernel when bulk is handed over, which goes after
-  /// everything else: no more than the path carries without a noticeable delay.
+  /// The maximum number of bytes that may be with the driver and not yet with the kernel when bulk is handed over. Bulk
+  /// goes after everything else, and only as much as the path carries without a noticeable delay.
   var bulkWindow: Int { min(transmitWindow, bulkPace?.room ?? .max) }
 
   // MARK: Unreliable messages
 
-  /// Whether an unreliable message may go with the next flush. What waits, the message included, is at most the window
-  /// and an eighth: bulk keeps the window full all the time, and must not shut out what is to overtake it. An idle link
-  /// takes any.
+  /// Returns whether an unreliable message may go with the next flush. All waiting data, the message included, may be
+  /// at most the window and an eighth. Bulk keeps the window full all the time, and must not block messages that
+  /// overtake it. An idle link takes any message.
   func takesUnreliable(_ count: Int, window: Int) -> Bool {
     let waiting = outstanding + control.count + unreliable.count
     return waiting == 0 || waiting + count <= window + window / 8
@@ -433,7 +438,7 @@ extension Link {
     return unreliable.count - before
   }
 
-  /// Takes the frames of all unreliable messages that wait.
+  /// Takes the frames of all waiting unreliable messages.
   func takeUnreliable() -> [UInt8] {
     defer {
       unreliable = []
@@ -446,7 +451,7 @@ extension Link {
 // MARK: - Reception
 
 extension Link {
-  /// Bytes have come.
+  /// Takes bytes that have come.
   func received(_ bytes: Bytes, _ turn: Turn) {
     heard(turn.now)
     decoder.push(bytes)
@@ -455,12 +460,12 @@ extension Link {
     turn.began(reading: bytes.count)
   }
 
-  /// Takes what has come up to the first frame that needs the engine, to the last whole frame, or until the driver has
-  /// to answer first.
-  /// - Returns: what that frame asks of the engine; nil if none needs it.
+  /// Takes frames up to the first one that needs the engine, up to the last whole frame, or until the driver has to
+  /// answer first.
+  /// - Returns: that frame's request to the engine; nil if no frame needs it.
   func takeReceived(_ turn: Turn) throws(Breach) -> FrameRequest? {
     while let frame = try nextFrame() {
-      // Messages are the most frequent frames: they skip everything that can't concern them.
+      // Messages are the most frequent frames. They skip everything that can't concern them.
       if case .message(let bytes) = frame, let association {
         try association.receivedCounted(message: bytes, turn)
       } else if let request = try take(frame, turn) {
@@ -471,7 +476,7 @@ extension Link {
     return nil
   }
 
-  /// The next frame; nil where no whole one is left, the link is gone, or the driver has to answer first.
+  /// Returns the next frame; nil if no whole one is left, the link is gone, or the driver has to answer first.
   private func nextFrame() throws(Breach) -> Frame? {
     if isDecodingPaused || isForgotten { return nil }
     do throws(WireError) {
@@ -507,7 +512,7 @@ extension Link {
       .tunnelCredit, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
       .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone:
-      // `isLegal` has seen to it that this is the active link of an association.
+      // `isLegal` has ensured that this is the active link of an association.
       guard let association else { throw atWrongTime(frame) }
       return try association.receive(frame, turn)
     }
@@ -518,7 +523,7 @@ extension Link {
     Breach("frame 0x\([frame.type].hexadecimal) at the wrong time")
   }
 
-  /// Bytes that have come and were not taken as frames yet.
+  /// Bytes that have come and were not decoded yet.
   var bufferedCount: Int { decoder.bufferedCount }
 
   /// Checks how much waits on either side of the link.

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// A link from its opening to the moment when both sides know each other.
+/// A link from its opening until both sides know each other.
 extension SessionEngine {
   mutating func opened(_ id: LinkID, _ opening: LinkOpening, _ turn: Turn) {
     if shutdown != nil { return turn.add(.closeLink(id, flush: false)) }
@@ -22,8 +22,8 @@ extension SessionEngine {
     judge(link, turn)
   }
 
-  /// Admits the node, turns it away, or keeps its link until that can be decided. Whether an admitted node is trusted
-  /// is asked next.
+  /// Admits the node, turns it away, or keeps its link until that can be decided. Then the driver is asked whether an
+  /// admitted node is trusted.
   private mutating func judge(_ link: Link, _ turn: Turn) {
     guard let remote = link.node, let hello = link.hello else { return }
     switch admission.verdict(on: remote, hello, over: link, attempts, surroundings, turn) {
@@ -41,8 +41,8 @@ extension SessionEngine {
     }
   }
 
-  /// Judges the links that wait: admits the peers that our own dials have reached, and turns the others away once no
-  /// dial is left that might reach them.
+  /// Judges the waiting links. Admits the peers that our own dials have reached, and turns the others away once no dial
+  /// is left that might reach them.
   mutating func judgeUndecided(_ turn: Turn) {
     for link in admission.takeUndecided() where !link.isForgotten { judge(link, turn) }
   }
@@ -52,7 +52,7 @@ extension SessionEngine {
     if case .refused(let reason, let detail, let told) = judgement {
       let ending = Ending(reason, .peer, detail)
       end(link, ending, told: told, turn)
-      // For a peer that we dialled, the end of the attempt reports it.
+      // For a peer that we dialled, the end of the attempt reports the refusal.
       if !link.isDialler { admission.reportRefusal(on: link, ending, turn) }
       // A peer that is no longer trusted keeps no association.
       if let remote = link.node, let association = associations[remote] { end(association, ending, told: told, turn) }

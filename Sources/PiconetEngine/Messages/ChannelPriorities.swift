@@ -5,10 +5,10 @@ public struct ChannelPriorities: Sendable, Hashable, ExpressibleByDictionaryLite
   /// The channels whose priority is not `normal`.
   private(set) var others: [MessageChannel: ChannelPriority] = [:]
 
-  /// Every channel has the priority `normal`.
+  /// Gives every channel the priority `normal`.
   public init() {}
 
-  /// If a channel is named several times, its last priority counts.
+  /// Sets the given priorities. If a channel is named several times, its last priority counts.
   public init(dictionaryLiteral elements: (MessageChannel, ChannelPriority)...) {
     for (channel, priority) in elements { self[channel] = priority }
   }

@@ -1,10 +1,10 @@
 import PiconetWire
 
-/// What there is for some channels, in the order in which they were first used. Nearly always there are one or two, and
-/// each message looks its own up several times: comparing numbers costs less than hashing them.
+/// A value for each channel in use, in the order in which the channels were first used. Nearly always there are one or
+/// two, and each message looks its own up several times. Comparing numbers costs less than hashing them.
 struct ChannelTable<Value> {
   private var channels: [MessageChannel] = []
-  /// By the places that `index` gives, which stay.
+  /// The values of the channels. `index` returns their indices, which stay the same.
   var values: [Value] = []
 
   @inline(__always)
@@ -13,7 +13,7 @@ struct ChannelTable<Value> {
     return nil
   }
 
-  /// - Parameter new: what the channel gets if there is nothing yet.
+  /// - Parameter new: the channel's value if it has none yet.
   @inline(__always)
   mutating func index(of channel: MessageChannel, default new: @autoclosure () -> Value) -> Int {
     if let index = index(of: channel) { return index }

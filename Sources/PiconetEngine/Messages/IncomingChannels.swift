@@ -1,12 +1,12 @@
 import PiconetWire
 
-/// Messages on their way in, in the channels other than 0: each has an inbox once something has come.
+/// Incoming messages in the channels other than 0. Each channel has an inbox once something has come.
 struct IncomingChannels: Sendable {
-  /// How many channels our hello states.
+  /// The number of channels that our hello states.
   private let limit: Int
   private var window: UInt64
   private var inboxes = ChannelTable<Inbox>()
-  /// Limits that the remote side is to be told; the last one of a channel says all.
+  /// Limits to tell the remote side. The last one of a channel replaces earlier ones.
   private var creditsDue: [MessageChannel: UInt64] = [:]
 
   init(limit: Int, window: UInt64) {
@@ -17,10 +17,10 @@ struct IncomingChannels: Sendable {
   /// Whether the next flush tells the remote side some credit.
   var hasCredits: Bool { !creditsDue.isEmpty }
 
-  /// Bytes of messages that are not complete.
+  /// Bytes of incomplete messages.
   var bufferedCount: Int { inboxes.values.reduce(0) { $0 + $1.bufferedCount } }
 
-  /// Accepts what either of two hellos may have stated: the larger window.
+  /// Accepts whatever either of two hellos may have stated: the larger window.
   mutating func agree(window: UInt64) { self.window = max(self.window, window) }
 
   mutating func fragment(_ bytes: Bytes, in channel: MessageChannel, messageLimit: Int) throws(InboxBreach) {
@@ -41,8 +41,8 @@ struct IncomingChannels: Sendable {
     guard channel.number < limit else { throw InboxBreach.channel(channel) }
   }
 
-  /// The application has taken messages of this cost.
-  /// - Returns: whether the remote side is to be told of it.
+  /// Notes that the application has taken messages of this cost.
+  /// - Returns: whether the remote side must be told of it.
   mutating func consume(_ cost: Int, in channel: MessageChannel, messageLimit: Int) -> Bool {
     guard let index = inboxes.index(of: channel),
       let credit = inboxes.values[index].consume(cost, messageLimit: messageLimit)
@@ -58,7 +58,7 @@ struct IncomingChannels: Sendable {
     creditsDue = [:]
   }
 
-  /// Marks the credit of each channel to be told again on a new link, or not to be told while there is none.
+  /// Marks the credit of each channel to be told again on a new link, or not to be told while there is no link.
   mutating func restateCredits(isLinked: Bool) {
     creditsDue = [:]
     guard isLinked else { return }

@@ -1,8 +1,8 @@
 import PiconetWire
 
-/// Messages on their way out in the channels other than 0, and whose turn it is, channel 0 among them.
+/// Outgoing messages in the channels other than 0, and the order of turns, which includes channel 0.
 struct OutgoingChannels: Sendable {
-  /// How many channels the remote side takes.
+  /// The number of channels in which the remote side takes messages.
   let limit: UInt64
   private let priorities: ChannelPriorities
   /// The credit of each channel before its first `channelCredit`.
@@ -13,7 +13,7 @@ struct OutgoingChannels: Sendable {
   /// The channel that had the last turn.
   private var last: MessageChannel = 0
 
-  /// How far frames may go, as lengths of the buffer that they are written to, and their longest bodies.
+  /// The room for frames, as lengths of the buffer that they are written to, and their longest bodies.
   struct Room {
     /// For whole messages.
     let end: Int
@@ -23,10 +23,10 @@ struct OutgoingChannels: Sendable {
     let bulkFrameLimit: Int
   }
 
-  /// What was framed.
+  /// The frames that were written.
   struct Framed {
     var frames: UInt64 = 0
-    /// The cost of messages that have left the queue of their channel.
+    /// The cost of the messages that have left the queue of their channel.
     var taken: [(channel: MessageChannel, cost: Int)] = []
 
     mutating func add(_ cost: Int, in channel: MessageChannel) {
@@ -46,13 +46,13 @@ struct OutgoingChannels: Sendable {
     self.priorities = priorities
   }
 
-  /// Whether no channel but 0 has anything to send; what channel 0 has waits elsewhere.
+  /// Whether no channel but 0 has anything to send. Messages of channel 0 wait elsewhere.
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// The cost of what is queued.
+  /// The cost of the queued messages.
   var queuedCost: Int { outboxes.values.reduce(0) { $0 + $1.queuedCost } }
 
-  /// Keeps to both of two hellos: no more is sent than either window allows.
+  /// Keeps to both of two hellos: sends no more than either window allows.
   mutating func agree(window: UInt64) { self.window = min(self.window, window) }
 
   /// - Parameter channel: not 0, and below `limit`.
@@ -63,14 +63,14 @@ struct OutgoingChannels: Sendable {
     waiting.insert(channel, at: waiting.firstIndex { $0 > channel } ?? waiting.endIndex)
   }
 
-  /// More credit; ignored for a channel in which nothing was sent.
+  /// Grants more credit; ignored for a channel in which nothing was sent.
   mutating func credit(_ limit: UInt64, in channel: MessageChannel) {
     if let index = outboxes.index(of: channel) { outboxes.values[index].credit(limit) }
   }
 
   // MARK: Turns
 
-  /// Frames what credit and room allow, a frame of each channel in its turn, those of the highest priority first.
+  /// Frames as much as credit and room allow: a frame of each channel in turn, those of the highest priority first.
   mutating func frame(beside first: inout Outbox, into bytes: inout [UInt8], _ room: Room) -> Framed {
     var framed = Framed()
     if first.isEmpty, waiting.count == 1 {
@@ -86,7 +86,7 @@ struct OutgoingChannels: Sendable {
     for priority in ChannelPriority.allCases {
       var turns = turns(of: priority, isFirstWaiting: !first.isEmpty)
       while !turns.isEmpty {
-        // A channel that can't go on now can't in this flush.
+        // A channel that can't continue now can't continue in this flush.
         turns.removeAll { channel in
           guard let cost = framePart(of: channel, beside: &first, into: &bytes, priority, room) else { return true }
           framed.add(cost, in: channel)
@@ -99,7 +99,7 @@ struct OutgoingChannels: Sendable {
     return framed
   }
 
-  /// The channels of this priority with messages, in order, beginning behind the one that had the last turn.
+  /// Returns the channels of this priority with messages, in order, starting after the one that had the last turn.
   private func turns(of priority: ChannelPriority, isFirstWaiting: Bool) -> [MessageChannel] {
     let all = (isFirstWaiting ? [0] : []) + waiting
     let ours = all.filter { priorities[$0] == priority }
@@ -107,7 +107,7 @@ struct OutgoingChannels: Sendable {
     return Array(ours[start...] + ours[..<start])
   }
 
-  /// - Returns: the cost of the message whose last part it was, 0 for an earlier part; nil if nothing may go.
+  /// - Returns: the cost of the message if this was its last part, 0 for an earlier part; nil if nothing may go.
   private mutating func framePart(
     of channel: MessageChannel, beside first: inout Outbox, into bytes: inout [UInt8], _ priority: ChannelPriority,
     _ room: Room
@@ -120,8 +120,8 @@ struct OutgoingChannels: Sendable {
     return outboxes.values[index].framePart(into: &bytes, end: isLong ? room.bulkEnd : end, frameLimit: limit)
   }
 
-  /// The longest part: short enough that others wait little for it, and that credit for the next is sure to come
-  /// (section 6 of the wire format).
+  /// Returns the longest part. It is short enough that others wait little for it, and that credit for the next part is
+  /// sure to come (section 6 of the wire format).
   private func partLimit(_ room: Room) -> Int {
     let body = min(room.frameLimit, room.bulkFrameLimit) - FrameEncoder.channelCount
     return max(1, min(body, Int(clamping: window / 2)))

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// What a link is like, fixed for its whole life.
+/// The properties of a link, fixed for its whole life.
 public struct LinkTraits: Sendable, Hashable {
   /// The transport that it runs over.
   public var kind: TransportKind
@@ -8,23 +8,24 @@ public struct LinkTraits: Sendable, Hashable {
   public var remoteAddress: String
   /// The local address as a person reads it.
   public var localAddress: String
-  /// True where one write is one packet on the way (L2CAP). Even then one read need not be one packet.
+  /// Whether one write is one packet on the way (L2CAP). Even then one read need not be one packet.
   public var isPacket: Bool
-  /// The most bytes one write takes; `Int.max` for a byte stream.
+  /// The maximum number of bytes that one write takes; `Int.max` for a byte stream.
   public var largestWrite: Int
-  /// The most bytes that may wait ahead of the kernel, so that a short message does not wait behind bulk for long; nil:
-  /// as many as the engine's configuration allows.
+  /// The maximum number of bytes that may wait ahead of the kernel, so that a short message does not wait behind bulk
+  /// for long. Nil: as many as the engine's configuration allows.
   public var transmitWindow: Int?
-  /// The most bytes that may have come and not been read; anything beyond is lost, and the link with it. Nil: the link
-  /// itself holds the remote side back. (L2CAP in basic mode has no flow control: Core 5.4, Vol 3 Part A 2.4.)
+  /// The maximum number of bytes that may have come and not been read. Anything beyond is lost, and the link with it.
+  /// Nil: the link itself holds the remote side back. (L2CAP in basic mode has no flow control: Core 5.4, Vol 3 Part A
+  /// 2.4.)
   public var unreadLimit: Int?
-  /// The members that relay it, as far as we know them: first the one that leads to the remote side, then those over
-  /// which that one is reached. Empty for a link of a real transport.
+  /// The members that relay it, as far as we know them. The first leads to the remote side; the others are those over
+  /// which the first is reached. Empty for a link of a real transport.
   public var relays: [NodeID] = []
-  /// How many relays there are between the two ends.
+  /// The number of relays between the two ends.
   public var relayCount = 0
 
-  /// The traits of a link that no member relays.
+  /// Makes the traits of a link that no member relays.
   public init(
     kind: TransportKind, remoteAddress: String, localAddress: String = "", isPacket: Bool = false,
     largestWrite: Int = .max, transmitWindow: Int? = nil, unreadLimit: Int? = nil
@@ -49,7 +50,7 @@ public struct LinkTraits: Sendable, Hashable {
 public enum LinkRead: Sendable, Hashable {
   /// This many bytes came, at least one.
   case bytes(Int)
-  /// Nothing is there now; the handler is told when something is.
+  /// Nothing has come yet. The handler is called when something comes.
   case wouldBlock
   /// The remote side has closed in good order.
   case end
@@ -61,7 +62,7 @@ public enum LinkRead: Sendable, Hashable {
 public enum LinkWrite: Sendable, Hashable {
   /// This many bytes were taken, perhaps fewer than given.
   case bytes(Int)
-  /// Nothing is taken now; the handler is told when something is.
+  /// Nothing is taken now. The handler is called when the link takes bytes again.
   case wouldBlock
   /// The link is gone.
   case failed(LinkFailure)
@@ -69,16 +70,16 @@ public enum LinkWrite: Sendable, Hashable {
 
 /// Why a dial or a link failed, in terms that apply to every transport.
 public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What failed; `words` describes each.
+  /// The kind of failure; `words` describes each.
   @nonexhaustive
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The device is there, and nothing listens at that port, PSM or channel.
+    /// The device is there, but nothing listens at that port, PSM or channel.
     case refused
-    /// No network or adapter leads there.
+    /// No network or adapter leads to the address.
     case unreachable
     /// Nothing came back within the transport's time.
     case timedOut
-    /// The remote side, or something in between, broke the connection off.
+    /// The remote side, or something in between, broke off the connection.
     case reset
     /// The adapter or the remote device can't take a connection at this moment.
     case busy
@@ -96,9 +97,9 @@ public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case cancelled
     /// This process, or the system, has no file descriptor left.
     case tooManyDescriptors
-    /// Anything else: the detail has the system's words.
+    /// Any other failure; the detail has the system's words.
     case other
-    /// The adapter, or the remote side's, has as many links as it can: 7 active ones over Bluetooth.
+    /// The adapter, or the remote side's adapter, has reached its limit of links: 7 active ones over Bluetooth.
     case connectionLimit
 
     /// A human-readable description.
@@ -121,64 +122,65 @@ public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
       }
     }
   }
-  /// For programs: what to do next depends only on this.
+  /// The kind of failure, for programs: what to do next depends only on this.
   public var code: Code
   /// The system's own message, for logs and human readers; never parsed.
   public var detail: String
 
-  /// A failure of this kind; without a detail its words are the description.
+  /// Makes a failure of this kind. Without a detail, its words are the description.
   public init(_ code: Code, _ detail: String = "") {
     self.code = code
     self.detail = detail
   }
 
-  /// The detail, or if there is none the code in words.
+  /// The detail, or the code in words if there is no detail.
   public var description: String { detail.isEmpty ? code.words : detail }
 }
 
-/// The port of one connection, before TLS: a non-blocking pipe of bytes, confined to the loop that made it.
+/// The port of one connection, before TLS: a non-blocking pipe of bytes. It is confined to the loop that made it.
 ///
-/// After `close` nothing else may be called, and it calls no handler any more.
+/// After `close` nothing else may be called, and no handler is called any more.
 public protocol LinkEndpoint: AnyObject {
-  /// What the engine has to know of it; it stays the same.
+  /// The traits that the engine has to know. They stay the same.
   var traits: LinkTraits { get }
-  /// Reads what is there, at most as much as the buffer holds.
+  /// Reads the bytes that have come, at most as many as the buffer holds.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> LinkRead
   /// Writes a prefix of the bytes; a partial write is normal.
   func write(_ bytes: UnsafeRawBufferPointer) -> LinkWrite
-  /// Says which readiness the handler is told of, on the loop: that the link can be read, or written. Only what is
-  /// wanted wakes the loop; a failed link counts as readable.
+  /// Selects the readiness that the handler is told of, on the loop: that the link can be read, or written. Only
+  /// selected readiness wakes the loop. A failed link counts as readable.
   func setReadiness(read: Bool, write: Bool)
-  /// Sets who is told of readiness; nobody is before that.
+  /// Sets the handler of readiness. Before that, readiness is not reported.
   func setHandler(_ handler: any LinkEndpointHandler)
-  /// How much bulk may be written now without delaying a message that comes next; nil: as much as the link takes. When
-  /// the room grows again, the handler is told that the link can be written.
+  /// How much bulk may be written now without delaying a later message; nil: as much as the link takes. When the room
+  /// grows again, the handler is told that the link can be written.
   var bulkPace: BulkPace? { get }
-  /// `abort` throws unsent bytes away and tells the remote side so (TCP: RST); otherwise the close is orderly.
+  /// Closes the link. `abort` discards unsent bytes and tells the remote side so (TCP: RST). Without it, the close is
+  /// orderly.
   func close(abort: Bool)
 }
 
 extension LinkEndpoint {
-  /// As much as the link takes.
+  /// No limit: bulk may take as much as the link takes.
   public var bulkPace: BulkPace? { nil }
 }
 
 /// How much bulk a link takes.
 public struct BulkPace: Sendable, Hashable {
-  /// Bytes that it takes now.
+  /// Bytes that the link takes now.
   public var room: Int
-  /// Bytes that it takes when nothing is in flight: what the path carries without a noticeable delay.
+  /// Bytes that the link takes when nothing is in flight: as many as the path carries without a noticeable delay.
   public var bound: Int
 
-  /// A link that takes this much.
+  /// Makes the pace of a link that takes this much.
   public init(room: Int, bound: Int) {
     self.room = room
     self.bound = bound
   }
 }
 
-/// Told when a link endpoint is ready; called on the loop. The endpoint holds it until it is closed, or weakly.
+/// The handler of a link endpoint's readiness; called on the loop. The endpoint holds it until it is closed, or weakly.
 public protocol LinkEndpointHandler: AnyObject {
-  /// The link can be read, or written, or both. It need not be true any more by the time of this call.
+  /// Reports that the link can be read, or written, or both. This may no longer be true by the time of this call.
   func linkIsReady(read: Bool, write: Bool)
 }

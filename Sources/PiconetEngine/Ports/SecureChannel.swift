@@ -1,19 +1,19 @@
 import PiconetWire
 
-/// Why a channel could not be secured, or broke.
+/// The reason why a channel could not be secured, or broke.
 public struct SecureChannelFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The bytes are not TLS, or break its rules.
     case protocolViolation
     /// No common version, cipher or ALPN: the remote side is not Piconet in a version that we speak.
     case noCommonProtocol
-    /// The remote side sent no certificate, or one we can't use.
+    /// The remote side sent no certificate, or a certificate that we can't use.
     case badCertificate
     /// The remote side closed with an alert.
     case alert
-    /// A failure of our own side: memory, key.
+    /// Our own side failed: memory, key.
     case internalError
-    /// Several nodes listen there, and none has the session that was asked for (RFC 6066, section 3).
+    /// Several nodes listen there, and none has the requested session (RFC 6066, section 3).
     case unrecognizedName
 
     /// A human-readable description.
@@ -36,11 +36,11 @@ public struct SecureChannelFailure: Error, Sendable, Hashable, CustomStringConve
     self.detail = detail
   }
 
-  /// The detail, or if there is none the code in words.
+  /// The detail, or the code in words if there is no detail.
   public var description: String { detail.isEmpty ? code.words : detail }
 }
 
-/// Where a channel stands.
+/// The state of a channel.
 public enum SecureChannelState: Sendable, Hashable {
   case handshaking
   /// The handshake is done; `peer` is the proven fingerprint of the remote side's key.
@@ -50,30 +50,33 @@ public enum SecureChannelState: Sendable, Hashable {
   case failed(SecureChannelFailure)
 }
 
-/// The port of link security: ciphertext in, plaintext out, and the other way round; no socket in sight.
+/// The port of link security: ciphertext in, plaintext out, and the other way round. It knows no socket.
 ///
-/// Confined to the loop that made it. Ciphertext for the remote side collects in the channel's output (also during the
-/// handshake, and an alert after a failure); the driver of the channel writes it to the link after each call.
+/// It is confined to the loop that made it. Ciphertext for the remote side collects in the channel's output, also
+/// during the handshake, and as an alert after a failure. The driver of the channel writes it to the link after each
+/// call.
 public protocol SecureChannel: AnyObject {
   var state: SecureChannelState { get }
   /// Starts the handshake: the dialling side's first flight appears in the output.
   func start()
-  /// Takes a prefix of `ciphertext` and writes plaintext to `plaintext`. Takes all of it unless `plaintext` is full.
-  /// Plaintext appears only in state `secured`; never a byte that came before the end of the handshake.
+  /// Takes a prefix of `ciphertext` and writes plaintext to `plaintext`. It takes all of the ciphertext unless
+  /// `plaintext` is full. Plaintext appears only in state `secured`, and never contains a byte from before the end of
+  /// the handshake.
   func open(_ ciphertext: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer)
     -> (taken: Int, produced: Int)
   /// Seals all bytes into the output, in as few records as the protocol allows. Only in state `secured`.
   func seal(_ plaintext: UnsafeRawBufferPointer)
   /// Ciphertext bytes that wait for the link.
   var outputCount: Int { get }
-  /// Hands the waiting output to `body`, which returns how many bytes of it the link has taken.
+  /// Passes the waiting output to `body`, which returns how many bytes of it the link has taken.
   func drainOutput(_ body: (UnsafeRawBufferPointer) -> Int)
-  /// Says whether the memory that records pass through is kept for the next record, as suits a busy link, or given back
-  /// after each, as suits one at rest. At first it is given back.
+  /// Selects whether the memory for records is kept for the next record, as suits a busy link, or freed after each, as
+  /// suits an idle one. At first it is freed.
   func keepBuffers(_ keeps: Bool)
   /// Puts a close_notify into the output.
   func close()
-  /// 32 bytes bound to this channel, which both ends derive alike and no third party can (RFC 8446, section 7.5).
+  /// Returns 32 bytes bound to this channel, which both ends derive alike and no third party can derive (RFC 8446,
+  /// section 7.5).
   func exportedKey(label: String) -> [UInt8]
 }
 

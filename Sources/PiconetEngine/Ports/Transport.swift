@@ -1,20 +1,20 @@
 import PiconetWire
 
-/// Where a peer can be dialled.
+/// An address at which a peer can be dialled.
 public struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
   /// The transport that reaches it.
   public var kind: TransportKind
-  /// What the transport of that kind understands, such as `192.168.1.7:49152` or `[fe80::1%eth0]:49152`.
+  /// The address in the form of its transport, such as `192.168.1.7:49152` or `[fe80::1%eth0]:49152`.
   public var text: String
 
-  /// The address of this text, of which only its transport can say whether it is one.
+  /// Makes the address with this text. Only its transport can say whether the text is an address.
   public init(kind: TransportKind, text: String) {
     self.kind = kind
     self.text = text
   }
 
-  /// The address of a listener at this port of a device.
-  /// - Parameter host: as `LinkTraits.remoteHost` has it.
+  /// Makes the address of a listener at this port of a device.
+  /// - Parameter host: the host in the form of `LinkTraits.remoteHost`.
   /// - Returns: nil for a kind without ports.
   init?(_ kind: TransportKind, host: String, port: UInt16) {
     switch kind {
@@ -30,27 +30,29 @@ public struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
   public var description: String { "\(kind.rawValue) \(text)" }
 }
 
-/// The port of one way to reach peers; confined to the loop that made it.
+/// The port of one transport. It is confined to the loop that made it.
 public protocol Transport: AnyObject {
   /// The kind of all its links and addresses.
   var kind: TransportKind { get }
-  /// Dials all addresses (of this kind; 16 at most), raced as the transport knows best, and calls `completion` exactly
+  /// Dials all addresses (of this kind; 16 at most), raced as the transport knows best. Calls `completion` exactly
   /// once, on the loop, never from within this call. The failure of every address is in the error's detail.
-  /// - Returns: an object that cancels the dial: the completion then gets `.cancelled`.
+  /// - Returns: an object that cancels the dial; the completion then gets `.cancelled`.
   func dial(
     _ addresses: [TransportAddress], completion: @escaping (Result<any LinkEndpoint, LinkFailure>) -> Void
   ) -> any DialCancellation
-  /// Listens, and hands every accepted link over, until `stopListening`.
-  /// - Throws: why it can't listen.
+  /// Listens, and hands over every accepted link, until `stopListening`.
+  /// - Throws: the reason why it can't listen.
   func listen(_ accepted: @escaping (any LinkEndpoint) -> Void) throws(LinkFailure)
-  /// What a dialler names besides the device: TCP's port, L2CAP's PSM, RFCOMM's channel; nil while not listening.
+  /// The number that a dialler states besides the device: TCP's port, L2CAP's PSM, RFCOMM's channel. Nil while not
+  /// listening.
   var listeningPort: UInt16? { get }
   /// The addresses under which we can be dialled while listening.
   var listeningAddresses: [TransportAddress] { get }
-  /// Hands no more links over; those that were handed over stay open.
+  /// Stops handing over links. Those handed over before stay open.
   func stopListening()
-  /// Sets a handler, which is called on the loop when `listeningPort` has changed without a call of ours, or when
-  /// listening may work now after it failed: an adapter came or went. A transport without such changes ignores it.
+  /// Sets a handler, which is called on the loop in two cases: if `listeningPort` has changed without our call,
+  /// and if listening may work now after it failed, because an adapter came or went. A transport without such changes
+  /// ignores it.
   func setListeningHandler(_ changed: @escaping () -> Void)
 }
 
@@ -59,8 +61,8 @@ extension Transport {
   public func setListeningHandler(_ changed: @escaping () -> Void) {}
 }
 
-/// What ends a dial that is under way; confined to the loop of its transport.
+/// The object that ends a dial under way. It is confined to the loop of its transport.
 public protocol DialCancellation: AnyObject {
-  /// Idempotent; has no effect after completion.
+  /// Ends the dial. Idempotent; has no effect after completion.
   func cancel()
 }

@@ -1,4 +1,4 @@
-/// How addresses of a kind are made.
+/// The form of the addresses of a kind.
 extension TransportKind {
   /// Whether it goes over Bluetooth BR/EDR, where a device has one address for all its channels.
   public var usesBREDR: Bool {
@@ -8,11 +8,11 @@ extension TransportKind {
     }
   }
 
-  /// The kinds whose addresses name a device as those of this kind do. A device's address over LE may be another one
-  /// than that over BR/EDR.
+  /// The kinds whose addresses name a device in the same way as this kind's. A device's address over LE may differ from
+  /// that over BR/EDR.
   public var kindsAtSameHost: [TransportKind] { usesBREDR ? Self.allCases.filter(\.usesBREDR) : [self] }
 
-  /// What stands between the host and the port, PSM or channel in an address of this kind.
+  /// The character between the host and the port, PSM or channel in an address of this kind.
   public var portSeparator: Character {
     switch self {
     case .tcp: ":"

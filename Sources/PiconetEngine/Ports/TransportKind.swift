@@ -9,12 +9,12 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   case rfcomm
   /// Bluetooth LE, an L2CAP credit-based channel.
   case le
-  /// Over another member, which passes ciphertext on.
+  /// A tunnel over another member, which passes ciphertext on.
   case relay
   /// The simulator's links; never those of a real node.
   case simulated
 
-  /// Its number in a `listening` frame; nil for a kind that is not listened on.
+  /// Its number in a `listening` frame; nil for a kind that can't be listened on.
   var listeningNumber: UInt8? {
     switch self {
     case .tcp: 1
@@ -36,12 +36,12 @@ public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   /// The transports used by default, in order of preference: a common IP network goes first.
   package static let defaultOrder: [TransportKind] = [.tcp] + bluetooth
 
-  /// Those that go over the Bluetooth radio, in the order of preference.
+  /// The transports that go over the Bluetooth radio, in order of preference.
   public static let bluetooth: [TransportKind] = [.l2cap, .rfcomm, .le]
 
-  /// Whether several nodes of a device may listen at one place, so that a dialler says first which session it wants. Of
-  /// RFCOMM two devices have one connection to a channel at a time (RFCOMM 1.2, 5.4: a DLCI is a channel and a
-  /// direction): two nodes that shared one would keep each other's peers out.
+  /// Whether several nodes of a device may listen at one place, so that a dialler states first which session it wants.
+  /// With RFCOMM, two devices have one connection to a channel at a time (RFCOMM 1.2, 5.4: a DLCI is a channel and a
+  /// direction). Two nodes that shared a channel would keep out each other's peers.
   package var sharesListeners: Bool {
     switch self {
     case .l2cap, .le: true

@@ -1,9 +1,9 @@
 import PiconetWire
 
-/// Bytes in pieces, as they came, and taken from the front in any amounts.
+/// Bytes in pieces, in the order in which they came, taken from the front in any amounts.
 struct ByteQueue {
   private var pieces = FirstInFirstOut<Bytes>()
-  /// How much of the first piece has been taken already.
+  /// How many bytes of the first piece have been taken already.
   private var firstOffset = 0
   private(set) var count = 0
 
@@ -13,7 +13,7 @@ struct ByteQueue {
     count += bytes.count
   }
 
-  /// Moves this many bytes to the end of `bytes`; there have to be as many.
+  /// Moves this many bytes to the end of `bytes`. The queue must have that many.
   mutating func take(_ wanted: Int, into bytes: inout [UInt8]) {
     var left = wanted
     while left > 0, let piece = pieces.first {

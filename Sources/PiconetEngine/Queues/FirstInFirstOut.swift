@@ -11,9 +11,9 @@ struct FirstInFirstOut<Element> {
 
   mutating func popFirst() -> Element? {
     guard head < storage.count else { return nil }
-    // The usual case: `removeAll` would cost some 150 instructions.
+    // The usual case; `removeAll` would cost some 150 instructions.
     if storage.count == 1 { return storage.removeLast() }
-    // Moved out, not copied.
+    // The element is moved out, not copied.
     var element: Element?
     swap(&element, &storage[head])
     head += 1

@@ -1,6 +1,6 @@
-/// A dictionary whose first two entries are found without hashing: nearly always there are one or two links and
-/// members, such as a peer and the relay that leads to it, and each message looks them up several times. Further
-/// entries cost what they cost in a dictionary.
+/// A dictionary whose first two entries are found without hashing. Nearly always there are one or two links and
+/// members, such as a peer and the relay that leads to it. Each message looks them up several times. Further entries
+/// cost the same as in a dictionary.
 public struct InlineFirstDictionary<Key: Hashable, Value>: ExpressibleByDictionaryLiteral {
   // There is no second entry without a first one, and there are no others without a second one.
   @usableFromInline var firstKey: Key?

@@ -14,14 +14,14 @@ struct LinksToFlush: Sendable {
     if first == link { first = others.popFirst() } else if !others.isEmpty { others.remove(link) }
   }
 
-  /// Takes the only one; nil if there are none or several.
+  /// Takes the only link; nil unless there is exactly one.
   mutating func takeOnly() -> LinkID? {
     guard others.isEmpty else { return nil }
     defer { first = nil }
     return first
   }
 
-  /// Takes all, in the order of their numbers.
+  /// Takes all links, in the order of their numbers.
   mutating func takeAll() -> [LinkID] {
     guard let first else { return [] }
     let all = [first] + others

@@ -1,4 +1,4 @@
-/// Where a peer stands with us.
+/// How a peer stands with us.
 public enum PeerCondition: Sendable, Hashable {
   /// In sight, with no connection to us.
   case available
@@ -8,13 +8,14 @@ public enum PeerCondition: Sendable, Hashable {
   case connecting
   /// A member of the session.
   case connected
-  /// A member whose links are gone; both sides look for another way.
+  /// A member whose links are gone. Both sides look for another link.
   case suspended
-  /// An invitation or a membership has ended. It stays so for a peer out of sight; one in sight is `available` at once.
+  /// An invitation or a membership has ended. A peer out of sight stays in this condition; a peer in sight is
+  /// `available` at once.
   case disconnected(Ending)
 
-  /// Whether the condition can come right after another one; nil stands for a peer of which nothing has been reported
-  /// yet.
+  /// Returns whether the condition can come right after another one. Nil stands for a peer of which nothing has been
+  /// reported yet.
   public func mayFollow(_ former: PeerCondition?) -> Bool {
     switch former {
     case nil: self == .available || self == .connecting

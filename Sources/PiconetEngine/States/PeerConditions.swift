@@ -1,16 +1,16 @@
 import PiconetWire
 
-/// Folds what happens to each peer into one condition, and reports every change once.
+/// Merges the events of each peer into one condition, and reports every change once.
 ///
-/// Pure: events, and what the engine knows about attempts, go in; changes come out, in order. There is an entry for
-/// each peer that is in sight, invited, inviting or a member, so the limits on those bound it.
+/// Pure: events, and what the engine knows about attempts, go in. Changes come out, in order. There is an entry for
+/// each peer that is in sight, invited, inviting or a member, so the limits on those bound the table.
 struct PeerConditions: Sendable {
   private struct Entry: Sendable {
     var name = ""
     var isInSight = false
-    /// How many invitations of ours are under way.
+    /// The number of our own invitations under way.
     var attempts = 0
-    /// An invitation of the peer waits for our answer.
+    /// Whether an invitation of the peer waits for our answer.
     var isInvited = false
     var isMember = false
     var isSuspended = false
@@ -57,7 +57,7 @@ struct PeerConditions: Sendable {
     }
   }
 
-  /// An invitation of ours is under way to this node.
+  /// Notes that our own invitation is under way to this node.
   mutating func attemptBegan(_ node: NodeID, name: String?) -> [Event] {
     change(node, name: name) { $0.attempts += 1 }
   }
@@ -67,12 +67,12 @@ struct PeerConditions: Sendable {
     change(node, because: ending) { $0.attempts = max(0, $0.attempts - 1) }
   }
 
-  /// The node has begun to prove our code.
+  /// Notes that the node has begun to prove our code.
   mutating func proofBegan(_ node: NodeID, name: String) -> [Event] {
     change(node, name: name) { $0.isInvited = true }
   }
 
-  /// An invitation of the node has ended without making it a member.
+  /// Notes that an invitation of the node has ended without making it a member.
   mutating func invitationEnded(_ node: NodeID, _ ending: Ending) -> [Event] {
     change(node, because: ending) { $0.isInvited = false }
   }

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Pings of one link that wait for their answers: those of the heartbeat and those that the application asked for.
+/// Pings of one link that wait for their answers: those of the heartbeat, and those that the application asked for.
 struct PingTable: Sendable {
   private struct Waiting: Sendable {
     let token: UInt64
@@ -14,9 +14,9 @@ struct PingTable: Sendable {
   private var nextToken: UInt64 = 0
   private(set) var roundTrip: RoundTripEstimate?
 
-  /// How many pings of the application may wait on one link.
+  /// The maximum number of the application's pings that may wait on one link.
   static let limit = 16
-  /// How many heartbeats may wait for their answers; beyond that the oldest is forgotten.
+  /// The maximum number of heartbeats that may wait for their answers; beyond it the oldest is forgotten.
   private static let heartbeatLimit = 4
 
   var isFull: Bool { waiting.count { $0.caller != nil } >= Self.limit }
@@ -39,15 +39,15 @@ struct PingTable: Sendable {
     return nextToken
   }
 
-  /// Takes out a ping of the application. Its token is not used again, so an answer on its way can't be taken for
-  /// another ping's.
-  /// - Returns: nil if it does not wait here.
+  /// Takes out a ping of the application. Its token is not used again, so a late answer can't be taken for another
+  /// ping's.
+  /// - Returns: nil if the ping does not wait here.
   mutating func cancel(_ command: CommandID) -> Caller<ResultKind.RoundTrip>? {
     guard let index = waiting.firstIndex(where: { $0.caller?.command == command }) else { return nil }
     return waiting.remove(at: index).caller
   }
 
-  /// A pong came. One that nothing waits for is ignored: the remote side may invent them.
+  /// Takes an incoming pong. A pong that nothing waits for is ignored: the remote side may invent them.
   mutating func answered(
     _ token: UInt64, at now: Instant
   ) -> (caller: Caller<ResultKind.RoundTrip>, roundTrip: Duration)? {
@@ -58,7 +58,7 @@ struct PingTable: Sendable {
     return ping.caller.map { ($0, sample) }
   }
 
-  /// Takes out the application's pings that have waited for too long.
+  /// Takes out the application's pings that have waited too long.
   mutating func expired(at now: Instant) -> [Caller<ResultKind.RoundTrip>] {
     let over = waiting.filter { ping in ping.deadline.map { $0 <= now } ?? false }
     if !over.isEmpty { waiting.removeAll { ping in ping.deadline.map { $0 <= now } ?? false } }

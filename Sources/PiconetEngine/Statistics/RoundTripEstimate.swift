@@ -1,13 +1,13 @@
-/// How long a frame and its answer take, as measured by pings. Time spent waiting for the link counts: it is what an
-/// application would see.
+/// The time for a frame and its answer, as measured by pings. Time spent waiting for the link counts, since an
+/// application would see it too.
 public struct RoundTripEstimate: Sendable, Hashable {
   /// The round trip of the last ping.
   public private(set) var last: Duration
-  /// Smoothed as in RFC 6298, section 2: each new one counts for an eighth.
+  /// Smoothed as in RFC 6298, section 2: each new ping counts for an eighth.
   public private(set) var smoothed: Duration
   /// The shortest so far.
   public private(set) var shortest: Duration
-  /// How many pings were answered on this link.
+  /// The number of pings answered on this link.
   public private(set) var count: UInt64
 
   init(first: Duration) {

@@ -1,10 +1,10 @@
 import PiconetWire
 
-/// Frames of one kind, and their bytes: bodies and headers, before encryption.
+/// The frames of one kind, and their bytes: bodies and headers, before encryption.
 public struct LaneCount: Sendable, Hashable {
-  /// How many frames.
+  /// The number of frames.
   public var frames: UInt64 = 0
-  /// How many bytes they have together.
+  /// The number of their bytes together.
   public var bytes: UInt64 = 0
 
   public init(frames: UInt64 = 0, bytes: UInt64 = 0) {
@@ -17,14 +17,14 @@ public struct LaneCount: Sendable, Hashable {
     self.bytes &+= UInt64(truncatingIfNeeded: bytes)
   }
 
-  /// Takes back frames that were counted but did not go after all.
+  /// Takes back the count of frames that were not sent after all.
   mutating func takeBack(frames: UInt64, bytes: Int) {
     self.frames &-= frames
     self.bytes &-= UInt64(truncatingIfNeeded: bytes)
   }
 }
 
-/// What has gone one way between two nodes since their association began.
+/// The traffic in one direction between two nodes since their association began.
 public struct TrafficCount: Sendable, Hashable {
   /// All bytes of the association's links, before encryption: those that the kernel has taken, or that have come.
   public var bytes: UInt64 = 0
@@ -32,19 +32,19 @@ public struct TrafficCount: Sendable, Hashable {
   public var controlFrames: UInt64 = 0
   /// Reliable messages; a long one is many frames.
   public var messages = LaneCount()
-  /// Unreliable messages that went out, or came.
+  /// Unreliable messages that were sent or have come.
   public var unreliable = LaneCount()
   /// Data of streams.
   public var streams = LaneCount()
   /// Chunks of files.
   public var chunks = LaneCount()
-  /// Data of tunnels: links of ours through the other side, and what is relayed for others.
+  /// Data of tunnels: our own links through the other side, and data relayed for others.
   public var tunnels = LaneCount()
 
-  /// Nothing yet.
+  /// Makes empty counts.
   public init() {}
 
-  /// Frames of all kinds.
+  /// The number of frames of all kinds.
   public var frames: UInt64 {
     controlFrames &+ messages.frames &+ unreliable.frames &+ streams.frames &+ chunks.frames &+ tunnels.frames
   }
@@ -75,40 +75,40 @@ public struct TrafficCount: Sendable, Hashable {
     }
   }
 
-  /// The bytes of a frame whose body has this many.
+  /// Returns the bytes of a frame whose body has this many.
   static func frameCount(_ body: Int) -> Int {
     1 + VariableInteger.byteCount(of: UInt64(truncatingIfNeeded: body)) + body
   }
 }
 
-/// What an association counts about itself: plain additions, no look at a clock.
+/// The counters of an association: plain additions, without reading a clock.
 struct AssociationCounts: Sendable, Hashable {
   private(set) var sent = TrafficCount()
   private(set) var received = TrafficCount()
   /// Sequenced frames that were sent again on another link.
   private(set) var retransmitted = LaneCount()
 
-  // MARK: Out
+  // MARK: Sent
 
   mutating func sent(_ frame: Frame) { sent.count(frame) }
-  /// Bytes that the kernel has taken, of whatever kind.
+  /// Counts bytes that the kernel has taken, of all kinds.
   mutating func sent(bytes: Int) { sent.bytes &+= UInt64(truncatingIfNeeded: bytes) }
   mutating func sent(messages frames: UInt64, bytes: Int) { sent.messages.add(frames: frames, bytes: bytes) }
   mutating func sent(streams frames: UInt64, bytes: Int) { sent.streams.add(frames: frames, bytes: bytes) }
   mutating func sent(tunnels frames: UInt64, bytes: Int) { sent.tunnels.add(frames: frames, bytes: bytes) }
   mutating func sent(chunks frames: UInt64, bytes: Int) { sent.chunks.add(frames: frames, bytes: bytes) }
   mutating func sentUnreliable(bytes: Int) { sent.unreliable.add(bytes: bytes) }
-  /// Unreliable messages did not go after all.
+  /// Takes back the count of unreliable messages that were not sent after all.
   mutating func tookBack(unreliable frames: UInt64, bytes: Int) {
     sent.unreliable.takeBack(frames: frames, bytes: bytes)
   }
   mutating func sentAgain(_ count: LaneCount) { retransmitted.add(frames: count.frames, bytes: Int(count.bytes)) }
 
-  // MARK: In
+  // MARK: Received
 
   mutating func received(_ frame: Frame) { received.count(frame) }
-  /// Bytes that have come over the link, of whatever kind.
+  /// Counts bytes that have come over the link, of all kinds.
   mutating func received(bytes: Int) { received.bytes &+= UInt64(truncatingIfNeeded: bytes) }
-  /// The short way for the most frequent frame.
+  /// Counts a message: the fast path for the most frequent frame.
   mutating func receivedMessage(_ bytes: Int) { received.messages.add(bytes: TrafficCount.frameCount(bytes)) }
 }

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Streams from the remote side: a frame about a stream counts only if it comes from the stream's owner, because tables
+/// Streams from the remote side. A frame about a stream counts only if it comes from the stream's owner, because tables
 /// are kept by association and number.
 extension Association {
   func receivedOpen(_ number: UInt64, _ name: String, _ turn: Turn) throws(Breach) {
@@ -42,7 +42,7 @@ extension Association {
   }
 
   func receivedReset(_ number: UInt64, _ ending: Ending, _ turn: Turn) {
-    // The frame has crossed our last word about the stream: both sides know how it ended.
+    // The frame has crossed our last frame about the stream. Both sides know how it ended.
     guard let stream = streams.incoming[number] else { return }
     forget(incoming: number, turn)
     if stream.phase == .stopped { return }
@@ -63,7 +63,7 @@ extension Association {
 
   // MARK: The application
 
-  /// The application has read bytes of a stream.
+  /// Notes that the application has read bytes of a stream.
   func streamConsumed(_ number: UInt64, _ count: Int, _ turn: Turn) {
     if let limit = streams.incoming[number]?.consume(count, window: streamWindow) {
       streams.owe(credit: limit, of: number)
@@ -72,7 +72,7 @@ extension Association {
     finishIfRead(number, turn)
   }
 
-  /// Stops reading a stream of the remote side; its number stays taken until the sender confirms.
+  /// Stops reading an incoming stream. Its number stays taken until the sender confirms.
   func stop(_ number: UInt64, _ ending: Ending, _ turn: Turn) {
     guard let stream = streams.incoming[number], stream.phase != .stopped else { return }
     if stream.phase == .ended {
@@ -86,7 +86,7 @@ extension Association {
     sendOfStream(.stopStream(stream: number, ending.reason, detail: ending.detail), turn)
   }
 
-  /// We are leaving: nothing more is read of any stream.
+  /// Stops reading all streams, because we are leaving.
   func stopStreams(_ ending: Ending, _ turn: Turn) {
     for number in streams.incoming.keys.sorted() { stop(number, ending, turn) }
   }

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Streams of ours: opened, written as credit allows, ended or given up.
+/// Outgoing streams: opened, written as credit allows, ended or given up.
 extension Association {
   func openStream(
     _ command: CommandID, _ id: StreamID, name: String, _ turn: Turn
@@ -31,7 +31,7 @@ extension Association {
     return true
   }
 
-  /// - Returns: false if the stream has ended; otherwise the command is answered once the remote side has read
+  /// - Returns: false if the stream has ended. If not, the command is answered once the remote side has read
   ///   everything.
   func finishStream(_ command: CommandID, _ number: UInt64, _ turn: Turn) -> Bool {
     guard let stream = streams.outgoing[number], stream.isWritable else { return false }
@@ -41,18 +41,18 @@ extension Association {
     return true
   }
 
-  /// The application gives a stream up, in either direction.
+  /// Gives up a stream, in either direction, for the application.
   func cancelStream(_ id: StreamID, _ number: UInt64, _ ending: Ending, _ turn: Turn) {
     if id.isIncoming { stop(number, ending, turn) } else { reset(number, ending, turn) }
   }
 
-  /// Resets a stream: the application is told now; the number is free once the remote side confirms.
+  /// Resets a stream. The application is told now; the number is free once the remote side confirms.
   private func reset(
     _ number: UInt64, _ ending: Ending, _ turn: Turn
   ) {
     guard let stream = streams.outgoing[number], stream.phase != .reset else { return }
     if stream.phase == .waiting {
-      // The remote side has never heard of it.
+      // The remote side does not know the stream yet.
       forget(outgoing: number, turn)
     } else {
       stream.reset()
@@ -72,12 +72,12 @@ extension Association {
     streams.forget(outgoing: number)
   }
 
-  /// After our `leave` nothing sequenced goes any more.
+  /// Sends a frame about a stream. After our `leave` no sequenced frame is sent.
   func sendOfStream(_ frame: Frame, _ turn: Turn) {
     if leaving?.isTold != true { send(frame, turn) }
   }
 
-  /// We are leaving: streams that the application has not finished are given up now; those that it has still go out.
+  /// Gives up streams that the application has not finished, because we are leaving. Finished ones still go out.
   func resetStreams(_ ending: Ending, _ turn: Turn) {
     for number in streams.outgoing.keys.sorted()
     where streams.outgoing[number]?.finishing == nil {
@@ -85,7 +85,7 @@ extension Association {
     }
   }
 
-  /// The association is gone, and its streams with it.
+  /// Drops all streams, because the association is gone.
   func dropStreams(_ ending: Ending, _ turn: Turn) {
     for number in streams.outgoing.keys.sorted() {
       guard let stream = streams.outgoing[number] else { continue }

@@ -1,7 +1,8 @@
 import PiconetWire
 
-/// A stream within this node. Outgoing ones are numbered by the engine's driver, below `firstIncoming`; incoming ones
-/// by the engine. The number on the wire is a different one, which means something only together with a peer.
+/// The number of a stream within this node. The engine's driver numbers outgoing streams, below `firstIncoming`; the
+/// engine numbers incoming ones. The number on the wire is a different one, and means something only together with a
+/// peer.
 public struct StreamID: Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -12,10 +13,10 @@ public struct StreamID: Hashable, Comparable, Sendable {
 
 /// How an incoming stream ended.
 public enum StreamEnd: Sendable, Hashable {
-  /// All its bytes were delivered; what the application has not read stays readable.
+  /// All its bytes were delivered. Those that the application has not read stay readable.
   case finished
-  /// The sender gave it up: what the application has not read is thrown away.
+  /// The sender gave it up. Bytes that the application has not read are discarded.
   case cancelled(Ending)
-  /// The association is over, or we are leaving it: what was delivered may still be read, and the rest won't come.
+  /// The association is over, or we are leaving it. Delivered bytes may still be read, and the rest won't come.
   case lost(Ending)
 }

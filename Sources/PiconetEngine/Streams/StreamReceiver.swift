@@ -1,12 +1,12 @@
 import PiconetWire
 
-/// The receiving side of one stream: how far the sender may go, and how far the application has read.
+/// The receiving side of one stream: how much the sender may send, and how much the application has read.
 final class StreamReceiver {
   enum Phase: Equatable, Sendable {
     case open
-    /// Its end has come; the application has not read everything.
+    /// The end has come; the application has not read everything.
     case ended
-    /// Given up by us; the sender may not know yet, so what it still sends is dropped.
+    /// We have given it up. The sender may not know yet, so data that it still sends is dropped.
     case stopped
   }
 
@@ -15,9 +15,9 @@ final class StreamReceiver {
   private(set) var phase = Phase.open
   private(set) var received: UInt64 = 0
   private(set) var consumed: UInt64 = 0
-  /// Whether the application has read from it: this shows that even a stream without a byte was taken.
+  /// Whether the application has read from it. This shows that even a stream without a byte was accepted.
   private var hasReader = false
-  /// How many bytes the sender was told that it may send in all.
+  /// How many bytes in all the sender was told that it may send.
   private(set) var limit: UInt64
 
   init(id: StreamID, number: UInt64, window: UInt64) {
@@ -29,7 +29,7 @@ final class StreamReceiver {
   /// Whether the application has read everything.
   var isReadToItsEnd: Bool { phase == .ended && hasReader && consumed == received }
 
-  /// Bytes have come.
+  /// Takes bytes that have come.
   /// - Returns: whether they go to the application.
   func take(_ count: Int) throws(Breach) -> Bool {
     if phase == .ended { throw Breach("stream data after the end") }
@@ -40,13 +40,13 @@ final class StreamReceiver {
     return phase == .open
   }
 
-  /// Its end has come.
+  /// Notes that the end has come.
   func end() { phase = .ended }
 
-  /// We give it up.
+  /// Notes that we give it up.
   func stop() { phase = .stopped }
 
-  /// The application has read this many bytes.
+  /// Notes that the application has read this many bytes.
   /// - Returns: a new limit for the sender, once that is worth a frame.
   func consume(_ count: Int, window: UInt64) -> UInt64? {
     guard phase != .stopped else { return nil }

@@ -1,15 +1,15 @@
 import PiconetWire
 
-/// The sending side of one stream: what is queued, how far the remote side takes it, and what was sent.
+/// The sending side of one stream: the queued bytes, how much the remote side accepts, and how much was sent.
 final class StreamSender {
   enum Phase: Equatable, Sendable {
-    /// Nothing of it was sent.
+    /// Nothing of it was sent yet.
     case waiting
     /// Bytes go out as credit and link allow.
     case open
-    /// Its end was sent; the remote side has not read everything.
+    /// The end was sent; the remote side has not read everything.
     case ended
-    /// Given up by us; the number is free once the remote side confirms.
+    /// We have given it up. The number is free once the remote side confirms.
     case reset
   }
 
@@ -19,12 +19,12 @@ final class StreamSender {
   private(set) var phase = Phase.waiting
   /// Whether `endStream` was sent, even if a reset followed.
   private(set) var hasEnded = false
-  /// Set once the end follows the last queued byte; the command is answered when the remote side has read everything.
+  /// Set once the end follows the last queued byte. The command is answered when the remote side has read everything.
   private(set) var finishing: CommandID?
 
   private var queue = ByteQueue()
   private(set) var sent: UInt64 = 0
-  /// The remote side takes this many bytes in all.
+  /// How many bytes in all the remote side accepts.
   private(set) var limit: UInt64
   /// Whether it is in the queue of streams with something to send.
   private(set) var isQueued = false
@@ -58,21 +58,21 @@ final class StreamSender {
 
   func credit(_ limit: UInt64) { self.limit = max(self.limit, limit) }
 
-  /// It enters that queue, or leaves it.
+  /// Notes that the stream enters or leaves the queue of streams with something to send.
   func setQueued(_ isQueued: Bool) { self.isQueued = isQueued }
 
-  /// Gives it up: what is queued is thrown away.
+  /// Gives it up, and discards the queued bytes.
   func reset() {
     phase = .reset
     queue.removeAll()
   }
 
-  /// What one turn has written.
+  /// The result of one turn.
   struct Written: Equatable {
     var frames: UInt64 = 0
     /// Bytes that left the queue.
     var byteCount = 0
-    /// Whether there was something to send that did not fit.
+    /// Whether something that could be sent did not fit.
     var lacksRoom = false
   }
 
@@ -113,6 +113,6 @@ final class StreamSender {
     return written
   }
 
-  /// Headers of a turn's frames, at most: of the bytes, and the end.
+  /// The maximum number of header bytes in a turn: of the bytes, and the end.
   private static var headerLimit: Int { FrameEncoder.numberedHeaderLimit + FrameEncoder.endStreamLimit }
 }

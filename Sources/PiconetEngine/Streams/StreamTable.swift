@@ -3,19 +3,19 @@ import PiconetWire
 /// The streams of one association, both ways, by their numbers on the wire, and the queue in which outgoing ones take
 /// turns.
 struct StreamTable {
-  /// How many streams the remote side takes at once; nil: none at all.
+  /// The number of streams that the remote side accepts at once; nil if it accepts none at all.
   let limit: UInt64?
-  /// Bytes of each stream before its first credit: for ours as the remote side's hello says, for its streams as ours
-  /// says.
+  /// Bytes of each stream before its first credit. The remote side's hello states them for outgoing streams, and our
+  /// hello for incoming ones.
   private var outgoingWindow: UInt64
   private(set) var incomingWindow: UInt64
 
   private(set) var outgoing: [UInt64: StreamSender] = [:]
   private(set) var incoming: [UInt64: StreamReceiver] = [:]
   private var numbers = StreamNumbers()
-  /// Outgoing streams with something to send, each once; the first has the next turn.
+  /// Outgoing streams with something to send, each once. The first has the next turn.
   private var queue = FirstInFirstOut<UInt64>()
-  /// Limits that the remote side is to be told; the last one says all.
+  /// Limits to tell the remote side. The last one of a stream replaces earlier ones.
   private var creditsDue: [UInt64: UInt64] = [:]
 
   init(limit: UInt64?, outgoingWindow: UInt64, incomingWindow: UInt64) {
@@ -24,24 +24,24 @@ struct StreamTable {
     self.incomingWindow = incomingWindow
   }
 
-  /// After further hellos, whatever either of them allows is accepted from the remote side, and no more is sent than
-  /// both allow.
+  /// Reconciles the windows of further hellos. We accept what any of them allows, and send no more than all of them
+  /// allow.
   mutating func agree(outgoingWindow: UInt64, incomingWindow: UInt64) {
     self.outgoingWindow = min(self.outgoingWindow, outgoingWindow)
     self.incomingWindow = max(self.incomingWindow, incomingWindow)
   }
 
-  /// How many numbers were ever in use at once.
+  /// The largest number of stream numbers that were in use at once.
   var usedNumberCount: Int { numbers.usedCount }
   var hasTurns: Bool { !queue.isEmpty }
   var hasCredits: Bool { !creditsDue.isEmpty }
-  /// Whether an end was asked for and has not been sent.
+  /// Whether an end was requested and has not been sent.
   var hasUnsentEnds: Bool {
     outgoing.values.contains { $0.finishing != nil && ($0.phase == .waiting || $0.phase == .open) }
   }
   var queuedCount: Int { outgoing.values.reduce(0) { $0 + $1.queuedCount } }
 
-  /// - Returns: the number; nil if there are as many open streams as the remote side takes.
+  /// - Returns: the number; nil if as many streams are open as the remote side accepts.
   mutating func open(_ id: StreamID, name: String) -> UInt64? {
     guard let limit, UInt64(outgoing.count) < limit, let number = numbers.take() else { return nil }
     outgoing[number] = StreamSender(id: id, number: number, name: name, window: outgoingWindow)
@@ -49,7 +49,7 @@ struct StreamTable {
     return number
   }
 
-  /// The stream is over on both sides: its number may be used again.
+  /// Removes a stream that is over on both sides. Its number may be used again.
   mutating func forget(outgoing number: UInt64) {
     guard let stream = outgoing.removeValue(forKey: number) else { return }
     if stream.isQueued { dequeue(number) }
@@ -70,7 +70,7 @@ struct StreamTable {
 
   // MARK: Turns
 
-  /// Something about the stream has changed: it enters the queue if it has something to send.
+  /// Puts a stream that has changed into the queue if it has something to send.
   mutating func enqueue(_ number: UInt64) {
     guard let stream = outgoing[number], !stream.isQueued, stream.hasSomething else { return }
     stream.setQueued(true)
@@ -84,7 +84,7 @@ struct StreamTable {
   }
 
   /// Writes frames of one stream after the other, a turn each, until nothing is left or nothing more fits. A stream
-  /// without credit is not in the queue, and holds none back.
+  /// without credit is not in the queue, and delays no other.
   /// - Returns: sequenced frames written, and the bytes of each stream that have left its queue.
   mutating func frame(into bytes: inout [UInt8], room: Int, frameLimit: Int) -> (
     frames: UInt64, taken: [(id: StreamID, count: Int)]
@@ -100,7 +100,7 @@ struct StreamTable {
       let turn = stream.takeTurn(into: &bytes, room: end - bytes.count, frameLimit: frameLimit)
       frames += turn.frames
       if turn.byteCount > 0 {
-        // A stream that is alone takes turn after turn: its application is told once.
+        // A single stream takes turn after turn; its application is told once.
         if taken.last?.id == stream.id {
           taken[taken.count - 1].count += turn.byteCount
         } else {
@@ -122,7 +122,7 @@ struct StreamTable {
 
   mutating func owe(credit limit: UInt64, of number: UInt64) { creditsDue[number] = limit }
 
-  /// On a new link the limits of all streams that are being read are stated again.
+  /// Makes the next flush state the limits of all streams that are being read again, on a new link.
   mutating func restateCredits() {
     for stream in incoming.values where stream.phase == .open { creditsDue[stream.number] = stream.limit }
   }
@@ -135,12 +135,12 @@ struct StreamTable {
   }
 }
 
-/// Numbers of outgoing streams on the wire: one that is free again is used first, so that numbers stay short.
+/// Numbers of outgoing streams on the wire. A number that is free again is used first, so that numbers stay short.
 private struct StreamNumbers: Sendable {
   private var free: [UInt64] = []
   private var next: UInt64 = 0
 
-  /// How many were ever in use at once.
+  /// The largest number of stream numbers that were in use at once.
   var usedCount: Int { Int(next) }
 
   mutating func take() -> UInt64? {

@@ -1,15 +1,15 @@
-/// Limits how often something may happen that nothing else bounds: `burst` times at once, and once more after each
-/// interval. More can be earned.
+/// A rate limiter for events that nothing else bounds: `burst` at once, and one more after each interval. More can be
+/// earned.
 struct Allowance: Sendable {
-  /// How many may come at once.
+  /// The number of events that may come at once.
   let burst: Int
-  /// After this time one more may come.
+  /// The time after which one more may come.
   let interval: Duration
 
   private var used = 0
   /// When `used` last shrank, or began to grow.
   private var since: Instant?
-  /// How many were earned and not used yet. They are used first, whatever the time.
+  /// The number of events that were earned and not used yet. They are used first, regardless of the time.
   private var earned = 0
 
   init(burst: Int, interval: Duration) {
@@ -17,7 +17,7 @@ struct Allowance: Sendable {
     self.interval = interval
   }
 
-  /// - Returns: whether there was one left.
+  /// - Returns: whether one was left.
   mutating func take(at now: Instant) -> Bool {
     if earned > 0 {
       earned -= 1
@@ -30,13 +30,13 @@ struct Allowance: Sendable {
     return true
   }
 
-  /// The last one had an effect after all, and does not count.
+  /// Takes back the count of the last event, which had an effect after all.
   mutating func giveBack() { used = max(0, used - 1) }
 
-  /// This many more may come, at any time.
+  /// Allows this many more events, at any time.
   mutating func earn(_ count: Int) { earned += count }
 
-  /// When `take` next succeeds; nil: at once.
+  /// When `take` next succeeds; nil if it succeeds at once.
   var nextTake: Instant? { earned > 0 || used < burst ? nil : since.map { $0 + interval } }
 
   private mutating func refill(_ now: Instant) {

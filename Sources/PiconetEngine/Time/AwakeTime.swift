@@ -1,11 +1,11 @@
-/// The time of an engine, or of a loop's dials: the driver's clock without the gaps in which the process did not run,
-/// because it was stopped, or its machine was frozen.
+/// The time of an engine, or of a loop's dials. It is the driver's clock without the gaps in which the process did not
+/// run, because it was stopped or its machine was frozen.
 ///
-/// A driver calls when the announced deadline has come. If it calls far later, neither side had a chance meanwhile:
-/// the remote side could not be heard, and did not hear us. Such a gap is no time to anything that waits here.
+/// A driver calls when the announced deadline has come. If it calls far later, neither side had a chance meanwhile: the
+/// remote side could not be heard, and did not hear us. Such a gap does not count as time for anything that waits here.
 public struct AwakeTime: Sendable {
-  /// A driver that is this much later than its deadline did not run. A busy machine is rarely so late, and every
-  /// patience of an engine is longer than that.
+  /// The delay beyond its deadline after which a driver counts as not having run. A busy machine is rarely so late, and
+  /// every timeout of an engine is longer.
   public static let tolerance = Duration.seconds(1)
 
   /// All gaps so far, in nanoseconds.
@@ -13,22 +13,22 @@ public struct AwakeTime: Sendable {
   /// The driver's clock in the last turn.
   private var last: Instant?
 
-  /// Time without gaps so far.
+  /// Makes a time without gaps.
   public init() {}
 
-  /// The engine's time at this time of the driver's clock.
+  /// Returns the engine's time at this time of the driver's clock.
   public func time(at clock: Instant) -> Instant {
     Instant(nanoseconds: clock.nanoseconds - min(gaps, clock.nanoseconds))
   }
 
-  /// The time of the driver's clock at this time of the engine.
+  /// Returns the time of the driver's clock at this time of the engine.
   public func clock(at time: Instant) -> Instant {
     let (sum, overflow) = time.nanoseconds.addingReportingOverflow(gaps)
     return Instant(nanoseconds: overflow ? .max : sum)
   }
 
-  /// The driver's clock stands at `clock`, and the driver was to call at `due` at the latest; nil: at any time. After a
-  /// gap the engine's time goes on where it stood in the last turn.
+  /// Moves to the time `clock` of the driver's clock. The driver had to call at `due` at the latest; nil: at any time.
+  /// After a gap, the engine's time continues from the last turn.
   /// - Returns: whether there was a gap.
   public mutating func pass(to clock: Instant, due: Instant?) -> Bool {
     defer { last = clock }

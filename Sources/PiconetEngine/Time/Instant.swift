@@ -7,7 +7,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
   public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// The instant after this duration, but never before the origin nor past the end of the clock.
+  /// Returns the instant after this duration, but never before the origin nor past the end of the clock.
   public static func + (instant: Instant, duration: Duration) -> Instant {
     let delta = duration.wholeNanoseconds
     if delta < 0 {
@@ -26,7 +26,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-  /// The duration as human readers see it, to the millisecond: `30 s`, `1.5 s`, `100 ms`.
+  /// The duration in human-readable form, to the millisecond: `30 s`, `1.5 s`, `100 ms`.
   public var inWords: String {
     let milliseconds = wholeNanoseconds / 1_000_000
     let rest = milliseconds.magnitude % 1_000
@@ -36,8 +36,8 @@ extension Duration {
     return "\(milliseconds / 1_000)\(digits) s"
   }
 
-  /// The duration as people say it, rounded up, so that a remaining time is never 0: `45 seconds`, `1 minute`,
-  /// `1 hour`, `1 hour 20 minutes`.
+  /// The duration in spoken form, rounded up, so that a remaining time is never 0: `45 seconds`, `1 minute`, `1 hour`,
+  /// `1 hour 20 minutes`.
   public var spoken: String {
     func words(_ count: Int64, _ unit: String) -> String { "\(count) \(unit)\(count == 1 ? "" : "s")" }
     let seconds = max(1, wholeNanoseconds / 1_000_000_000 + (wholeNanoseconds % 1_000_000_000 > 0 ? 1 : 0))
@@ -48,7 +48,7 @@ extension Duration {
     return minutes % 60 == 0 ? hours : "\(hours) \(words(minutes % 60, "minute"))"
   }
 
-  /// Nanoseconds, clamped to what 64 bits hold (292 years).
+  /// Nanoseconds, clamped to the range of 64 bits (292 years).
   public var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// What a trace can hold. Each type says how it is written and how it is read, field by field in the same order.
+/// A type that a trace can hold. It defines how it is written and how it is read, field by field in the same order.
 protocol TraceCoded {
   func write(to bytes: inout TraceBytes)
   static func read(from reader: inout TraceReader) throws(TraceError) -> Self
@@ -10,12 +10,12 @@ protocol TraceCoded {
 struct TraceBytes {
   var bytes: [UInt8] = []
 
-  /// The values, one after the other.
+  /// Appends the values, one after the other.
   mutating func callAsFunction<each Value: TraceCoded>(_ value: repeat each Value) {
     repeat (each value).write(to: &self)
   }
 
-  /// One case of an enumeration: its tag, then what it carries.
+  /// Appends one case of an enumeration: its tag, then its values.
   mutating func callAsFunction<Tag: RawRepresentable<UInt8>, each Value: TraceCoded>(
     _ tag: Tag, _ value: repeat each Value
   ) {
@@ -23,7 +23,7 @@ struct TraceBytes {
     repeat (each value).write(to: &self)
   }
 
-  /// Appends an integer: seven bits a byte, the lowest first; the high bit says that more follow.
+  /// Appends an integer: seven bits a byte, the lowest first. The high bit says that more follow.
   mutating func append(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {
@@ -34,16 +34,16 @@ struct TraceBytes {
   }
 }
 
-/// Reads what `TraceBytes` wrote; any other bytes give an error, whatever they are.
+/// Reads what `TraceBytes` wrote. Any other bytes give an error, whatever they are.
 struct TraceReader {
   private(set) var rest: Bytes
 
   init(_ bytes: Bytes) { rest = bytes }
 
-  /// The next value, of the type that is asked for.
+  /// Reads the next value, of the requested type.
   mutating func callAsFunction<Value: TraceCoded>() throws(TraceError) -> Value { try Value.read(from: &self) }
 
-  /// The tag of an enumeration's case.
+  /// Reads the tag of an enumeration's case.
   mutating func tag<Tag: RawRepresentable<UInt8>>(_ type: Tag.Type) throws(TraceError) -> Tag {
     let byte = try byte()
     guard let tag = Tag(rawValue: byte) else { throw TraceError.malformed("no case has the tag \(byte)") }
@@ -73,7 +73,8 @@ struct TraceReader {
     return rest.prefix(Int(count))
   }
 
-  /// How many elements follow; each takes at least a byte, so no count can ask for more memory than there are bytes.
+  /// Reads how many elements follow. Each takes at least a byte, so no count can ask for more memory than there are
+  /// bytes.
   mutating func count() throws(TraceError) -> Int {
     let count = try integer()
     guard count <= UInt64(rest.count) else { throw TraceError.malformed("\(count) elements in \(rest.count) bytes") }

@@ -1,12 +1,12 @@
 import PiconetWire
 
-/// Turns the bytes of a trace file into its header and its records, however the bytes were cut.
+/// Turns the bytes of a trace file into its header and its records, regardless of how the bytes were cut.
 ///
 /// A file begins with `TraceHeader.mark`. The header follows its length (four bytes, the highest first), and is
 /// followed by its checksum (four bytes). A record follows its length and the low half of the length's checksum (two
-/// bytes), and is followed by its own checksum: so changed bytes can be told from a file that was cut off.
+/// bytes), and is followed by its own checksum. So changed bytes can be told from a file that was cut off.
 ///
-/// The file is not trusted: it is refused with an error if it is not a trace, and can never ask for more memory than it
+/// The file is not trusted. It is refused with an error if it is not a trace. It can never ask for more memory than it
 /// has bytes, nor for a record above `TraceRecord.largest`.
 public struct TraceDecoder: Sendable {
   private var input: [UInt8] = []
@@ -14,12 +14,12 @@ public struct TraceDecoder: Sendable {
   /// Bytes of the file before those in `input`.
   private var droppedCount: UInt64 = 0
 
-  /// What the trace begins with, once it is there.
+  /// The header of the trace; nil until it has been read.
   public private(set) var header: TraceHeader?
 
   public init() {}
 
-  /// Adds bytes. First take out the records before with `next` until it gives nil.
+  /// Adds bytes. First take out the earlier records with `next` until it returns nil.
   public mutating func push(_ bytes: some Collection<UInt8>) {
     input.removeFirst(position)
     droppedCount += UInt64(position)
@@ -27,10 +27,10 @@ public struct TraceDecoder: Sendable {
     input.append(contentsOf: bytes)
   }
 
-  /// Bytes that wait for the rest of their record: at the end of the file, what was cut off.
+  /// Bytes that wait for the rest of their record. At the end of the file, they are the part that was cut off.
   public var bufferedCount: Int { input.count - position }
 
-  /// The next whole record, or nil until more bytes come.
+  /// Returns the next whole record, or nil until more bytes come.
   /// - Throws: `TraceError`; nothing can be read after that.
   public mutating func next() throws(TraceError) -> TraceRecord? {
     if header == nil {
@@ -42,7 +42,7 @@ public struct TraceDecoder: Sendable {
     return try Self.read(bytes, at: offset) { (reader) throws(TraceError) in try TraceRecord.read(from: &reader) }
   }
 
-  /// Where in the file the next part begins.
+  /// The offset in the file at which the next part begins.
   private var offset: UInt64 { droppedCount + UInt64(position) }
 
   private mutating func readHeader() throws(TraceError) -> TraceHeader? {
@@ -92,7 +92,7 @@ public struct TraceDecoder: Sendable {
   private mutating func nextPart() throws(TraceError) -> Bytes? {
     let rest = input[position...]
     guard rest.count >= 6 else { return nil }
-    // The length's checksum first: a wrong length would make a damaged file look like one that was cut off.
+    // The length's checksum is checked first: a wrong length would make a damaged file look like one that was cut off.
     guard UInt64(TraceChecksum.of(rest.prefix(4)) & 0xFFFF) == Self.number(rest.dropFirst(4).prefix(2)) else {
       throw Self.changed(offset)
     }
@@ -107,7 +107,7 @@ public struct TraceDecoder: Sendable {
     return part
   }
 
-  /// A part with only a length before it: the header.
+  /// Reads a part with only a length before it: the header.
   private mutating func nextPlainPart() throws(TraceError) -> Bytes? {
     let rest = input[position...]
     guard rest.count >= 4 else { return nil }
@@ -118,6 +118,6 @@ public struct TraceDecoder: Sendable {
     return rest.dropFirst(4).prefix(Int(count))
   }
 
-  /// The integer in these bytes, the highest byte first.
+  /// Returns the integer in these bytes, the highest byte first.
   private static func number(_ bytes: Bytes) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }

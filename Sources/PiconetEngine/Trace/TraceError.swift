@@ -1,10 +1,10 @@
-/// What is wrong with bytes that should be a trace.
+/// The fault in bytes that should be a trace.
 public enum TraceError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The first bytes are not those of a trace.
   case notATrace
-  /// What begins at this byte of the file is not what was written there.
+  /// The part that begins at this byte of the file differs from what was written there.
   case damaged(offset: UInt64, String)
-  /// Another version of Piconet wrote it: its engine may do other things for the same facts.
+  /// Another version of Piconet wrote it. The engine of that version may do other things for the same facts.
   case version(UInt64)
   /// A record announces more bytes than one record may have.
   case recordTooLarge(UInt64)

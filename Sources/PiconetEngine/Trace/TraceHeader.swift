@@ -1,8 +1,8 @@
 import PiconetWire
 
-/// What an engine was made of: with it, the same facts give the same effects.
+/// The inputs that an engine was made from. With them, the same facts give the same effects.
 public struct TraceHeader: Sendable, Hashable {
-  /// The version of the format that is written. It grows with every change of what a trace holds.
+  /// The version of the format that is written. It grows with every change of a trace's content.
   public static let version: UInt64 = 24
   /// The first bytes of every trace.
   static let mark = Array("piconet trace\n".utf8)

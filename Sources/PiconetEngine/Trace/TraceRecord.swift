@@ -4,14 +4,14 @@ import PiconetWire
 public enum TraceRecord: Sendable, Hashable {
   /// A fact that the engine took, and when.
   case fact(Fact, at: Instant)
-  /// The engine framed what was queued.
+  /// The engine framed the queued data.
   case flushed(at: Instant)
-  /// What the engine said to do.
+  /// An effect of the engine.
   case effect(Effect)
-  /// Nothing was recorded after this. A trace without it was cut off, as by a crash.
+  /// Nothing was recorded after this. A trace without it was cut off, for example by a crash.
   case ended(TraceEnd)
 
-  /// The longest record in bytes: the largest message, and room for what is around it.
+  /// The longest record in bytes: the largest message, and room for the rest of the record.
   public static let largest: UInt64 = 80 << 20
 }
 

@@ -1,15 +1,15 @@
 import PiconetWire
 
-/// Writes down what an engine took and what it answered. The engine's driver tells it of both, and takes the bytes out.
+/// Records what an engine took and what it answered. The engine's driver passes both in, and takes the bytes out.
 public struct TraceRecorder: Sendable {
   private var output = TraceBytes()
   private var redactor: TraceRedactor?
   private var written: UInt64 = 0
   private let limit: UInt64
-  /// Whether nothing is recorded any more.
+  /// Whether the recording has ended.
   public private(set) var isEnded = false
 
-  /// - Parameter limit: the most bytes of the whole trace.
+  /// - Parameter limit: the maximum number of bytes of the whole trace.
   public init(_ header: TraceHeader, limit: UInt64) {
     self.limit = limit
     if header.isRedacted { redactor = TraceRedactor() }
@@ -24,20 +24,20 @@ public struct TraceRecorder: Sendable {
   /// Bytes that wait to be taken out.
   public var count: Int { output.bytes.count }
 
-  /// All that was recorded since the last call.
+  /// Returns everything that was recorded since the last call.
   public mutating func takeBytes() -> [UInt8] {
     defer { output.bytes = [] }
     return output.bytes
   }
 
-  /// The engine took a fact and said what to do.
+  /// Records a fact that the engine took, and its effects.
   public mutating func record(_ fact: Fact, at now: Instant, _ effects: ArraySlice<Effect>) {
     guard !isEnded else { return }
     record(.fact(redactor?.redacted(fact) ?? fact, at: now))
     record(effects)
   }
 
-  /// The engine framed what was queued. Flushes for which no link was marked are left out by the engine.
+  /// Records a flush and its effects. The engine leaves out flushes for which no link was marked.
   public mutating func recordFlush(at now: Instant, _ effects: ArraySlice<Effect>) {
     guard !isEnded else { return }
     record(.flushed(at: now))
@@ -61,14 +61,15 @@ public struct TraceRecorder: Sendable {
     let count = append { record.write(to: &$0) }
     written += UInt64(output.bytes.count - before)
     guard UInt64(count) > TraceRecord.largest || written > limit else { return }
-    // The record that is too much is left out, so that the rest can be read to its end.
+    // The record that exceeds the limit is left out, so that the rest can be read to its end.
     output.bytes.removeLast(output.bytes.count - before)
     isEnded = true
     append { TraceRecord.ended(UInt64(count) > TraceRecord.largest ? .recordLimit : .sizeLimit).write(to: &$0) }
   }
 
   /// Appends a part with its length and its checksums.
-  /// - Parameter isHeader: the length has no checksum of its own, so that each version can read which version it is.
+  /// - Parameter isHeader: whether the part is the header. Its length has no checksum of its own, so that each version
+  ///   can read which version it is.
   @discardableResult
   private mutating func append(isHeader: Bool = false, _ body: (inout TraceBytes) -> Void) -> Int {
     let start = output.bytes.count

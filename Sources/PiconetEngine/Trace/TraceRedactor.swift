@@ -1,10 +1,10 @@
 import PiconetWire
 
-/// Replaces contents of messages, streams and files by as many zeros, so that a trace can be shown to others. Who spoke
-/// to whom, when, how much, names, addresses, contexts of invitations, metadata and digests of files stay: without them
-/// it would be another run.
+/// Replaces the contents of messages, streams and files by the same number of zeros, so that a trace can be shown to
+/// others. Everything else stays: senders and receivers, times, amounts, names, addresses, contexts of invitations,
+/// metadata and digests of files. Without them it would be another run.
 ///
-/// The engine looks at no content, so replaying a redacted trace gives the effects that are in it.
+/// The engine does not look at contents, so replaying a redacted trace gives the effects that are in it.
 struct TraceRedactor: Sendable {
   private var incoming: [LinkID: FrameRedactor] = [:]
   private var outgoing: [LinkID: FrameRedactor] = [:]
@@ -78,12 +78,12 @@ struct TraceRedactor: Sendable {
 struct FrameRedactor: Sendable {
   private enum Place: Sendable {
     case type
-    /// The length of the body: its bytes so far.
+    /// The length of the body, with its bytes so far.
     case length([UInt8])
     /// A number before the content: that of a transfer, a stream or a channel.
     case number([UInt8], rest: UInt64)
     case body(rest: UInt64)
-    /// The bytes no longer follow the format; the engine has closed the link because of them.
+    /// The bytes no longer follow the format. The engine has closed the link because of them.
     case lost
   }
 

@@ -22,17 +22,17 @@ public struct TraceReplay: ~Copyable {
     public init() {}
   }
 
-  /// Where engine and trace differ.
+  /// A difference between engine and trace.
   public struct Difference: Sendable, Hashable, CustomStringConvertible {
-    /// The number of the fact, from 1; flushes are not counted.
+    /// The number of the fact, from 1. Flushes are not counted.
     public var fact: Int
     /// The fact or flush that the effects belong to.
     public var cause: String
-    /// The place among its effects, from 1.
+    /// The position among its effects, from 1.
     public var place: Int
-    /// Nil: the trace has no more effects here.
+    /// The effect in the trace; nil if the trace has no more effects here.
     public var recorded: Effect?
-    /// Nil: the engine gives no more effects here.
+    /// The effect of the engine; nil if the engine gives no more effects here.
     public var replayed: Effect?
 
     public var description: String {
@@ -50,7 +50,7 @@ public struct TraceReplay: ~Copyable {
   }
 
   /// Takes the next record.
-  /// - Returns: the difference, if there is one: nothing that comes after it means anything.
+  /// - Returns: the difference, if there is one. After a difference, further records mean nothing.
   public mutating func take(_ record: TraceRecord) -> Difference? {
     switch record {
     case .fact(let fact, let now):
@@ -74,9 +74,9 @@ public struct TraceReplay: ~Copyable {
     return nil
   }
 
-  /// The trace is over.
-  /// - Parameter isCut: its last record is not whole, or it does not say that it ended: the last effects may be
-  ///   missing.
+  /// Ends the comparison at the end of the trace.
+  /// - Parameter isCut: whether the last record is not whole, or the trace does not say that it ended. The last effects
+  ///   may then be missing.
   public mutating func finish(isCut: Bool) -> Difference? { isCut || end != .complete ? nil : rest() }
 
   /// Cuts long contents, which don't help the reader of a difference.
@@ -90,7 +90,7 @@ public struct TraceReplay: ~Copyable {
     compared = 0
   }
 
-  /// Effects that the engine gave and the trace does not have.
+  /// Returns the difference for effects that the engine gave and the trace does not have.
   private func rest() -> Difference? {
     compared < effects.count ? difference(recorded: nil, replayed: effects[compared]) : nil
   }

@@ -1,8 +1,8 @@
 import PiconetWire
 
-/// Chunks of our transfers: read ahead of the link, and transmitted behind everything else that goes over it.
+/// Chunks of outgoing transfers: read ahead of the link, and transmitted after everything else that goes over it.
 extension Association {
-  /// Asks the source for what may be sent next, or for its digest once everything was read.
+  /// Asks the source for the bytes that may be sent next, or for its digest once everything was read.
   func read(_ transfer: TransferSender, _ turn: Turn) {
     guard let number = transfer.number else { return }
     let layout = ChunkLayout(transfer: number, frameLimit: min(frameLimit, link?.bulkFrameLimit ?? .max))
@@ -25,10 +25,11 @@ extension Association {
     read(transfer, turn)
   }
 
-  /// Transmits chunks of all transfers in turn, as far as there is room, and the end of each right behind its last one.
+  /// Transmits chunks of all transfers in turn, as far as there is room, and the end of each right after its last
+  /// chunk.
   func transmitChunks(on link: Link, room: Int, _ turn: Turn) {
     var room = room
-    /// How many have had nothing since one had something.
+    /// The number of transfers passed over since one had something to send.
     var passed = 0
     while room > 0, passed < transfers.turnCount, let part = transfers.takeTurn(room: room) {
       if let chunks = part.chunks {

@@ -2,7 +2,7 @@ import PiconetWire
 
 /// Transfers from the remote side: offered to the application, stored as they come, ended by one event.
 extension Association {
-  /// Transfers under way of this very resource.
+  /// Returns the transfers under way of the same resource.
   func receiving(_ offer: ResourceOffer) -> [TransferReceiver] {
     transfers.incoming.values.filter {
       $0.phase == .receiving && $0.offer.identity == offer.identity && $0.offer.size == offer.size
@@ -12,7 +12,7 @@ extension Association {
   // MARK: The remote side's frames
 
   /// Declines an offer if we are leaving.
-  /// - Returns: whether it may stand.
+  /// - Returns: whether the offer may stand.
   func admitOrDecline(offer number: UInt64, _ turn: Turn) throws(Breach) -> Bool {
     guard isMember || dropsMemberFrames else { throw Breach("an offer before the invitation was accepted") }
     guard transfers.incoming[number] == nil else { throw Breach("transfer \(number) is open already") }
@@ -49,7 +49,7 @@ extension Association {
     turn.add(.storeChunk(transfer.id, bytes.count < 512 ? Array(bytes)[...] : bytes))
   }
 
-  /// The sender goes on from an offset, over another link.
+  /// Notes that the sender continues from an offset, over another link.
   func receivedPosition(_ number: UInt64, _ offset: UInt64) throws(Breach) {
     guard hasResumed else { throw Breach("position without a resumed link") }
     guard let transfer = transfers.incoming[number] else { throw Breach("position of an unknown transfer") }
@@ -72,11 +72,11 @@ extension Association {
   }
 
   func receivedAbandon(_ number: UInt64, _ ending: Ending, _ turn: Turn) {
-    // The transfer was stored or declined while the sender gave it up: both sides know how it ended.
+    // The transfer was stored or declined while the sender gave it up. Both sides know how it ended.
     guard let transfer = transfers.incoming[number] else { return }
     switch transfer.phase {
     case .refused: forget(transfer, turn)
-    // The store decides, as it would have a moment earlier; the sender accepts whichever answer comes.
+    // The store decides, as it would have a moment earlier. The sender accepts either answer.
     case .committing: transfer.abandoned()
     case .offered, .receiving:
       forget(transfer, turn)
@@ -105,7 +105,7 @@ extension Association {
     return true
   }
 
-  /// The application gives a transfer up, in either direction.
+  /// Gives up a transfer, in either direction, for the application.
   func cancelTransfer(_ id: TransferID, _ reason: Reason, _ turn: Turn) {
     if let transfer = transfers.outgoing[id] {
       abandon(transfer, Ending(reason, .us), turn)
@@ -116,13 +116,13 @@ extension Association {
 
   // MARK: Credit
 
-  /// How much one transfer may have under way: its share of the memory for all of them, and of what its link holds
-  /// unread. At least a frame, or it would never go on.
+  /// Returns how much one transfer may have under way. It is a share of the memory for all transfers, and of what its
+  /// link holds unread. It is at least a frame: otherwise the transfer would never continue.
   func transferWindow(_ turn: Turn) -> UInt64 {
     let share = configuration.transferMemory / max(1, turn.handles.incomingTransferCount)
     let window = min(configuration.transferWindow, max(configuration.smallestTransferWindow, share))
     guard let limit = peer.traits.unreadLimit else { return UInt64(window) }
-    // Streams, if there are any, have a quarter.
+    // Streams, if there are any, get a quarter.
     let part = limit / (streams.incoming.isEmpty ? 2 : 4)
     return UInt64(min(window, max(configuration.frameLimit, part / max(1, transfers.incoming.count))))
   }
@@ -159,9 +159,9 @@ extension Association {
     if let transfer = transfers.incomingIDs[id], transfer.phase != .refused { refuse(transfer, ending, turn) }
   }
 
-  // MARK: The end
+  // MARK: Endings
 
-  /// Gives up an incoming transfer; its number stays taken until the sender confirms.
+  /// Gives up an incoming transfer. Its number stays taken until the sender confirms.
   func refuse(_ transfer: TransferReceiver, _ ending: Ending, _ turn: Turn) {
     let mayGoOn = transfer.mayGoOn(after: ending)
     if transfer.isAbandoned { forget(transfer, turn) } else { transfer.refuse() }
@@ -170,19 +170,20 @@ extension Association {
     turn.deliver(.transferEnded(transfer.id, ending))
   }
 
-  /// We are leaving: transfers whose commit has not begun are given up now, however long the farewell takes.
+  /// Gives up transfers whose commit has not begun, because we are leaving. They end now, however long the farewell
+  /// takes.
   func refuseTransfers(_ ending: Ending, _ turn: Turn) {
     for transfer in transfers.incomingInOrder where transfer.isBeforeCommit {
       refuse(transfer, ending, turn)
     }
   }
 
-  /// Another run of the sender offers the same resource: releases what is stored of it, so that the new offer can go on
-  /// with it.
+  /// Releases the stored bytes of a resource that another run of the sender offers, so that the new offer can continue
+  /// with them.
   func releaseStore(of transfer: TransferReceiver, _ turn: Turn) {
     transfer.refuse()
     let detail = "another run of the sender offers it"
-    // In case the previous run is still alive, and comes back.
+    // The previous run may still be alive, and come back.
     send(.refuse(transfer: transfer.number, .cancelled, detail: detail), turn)
     turn.add(.keepStore(transfer.id))
     turn.deliver(.transferEnded(transfer.id, Ending(.restarted, .peer, detail)))
@@ -198,8 +199,8 @@ extension Association {
     turn.deliver(.transferEnded(transfer.id, ending))
   }
 
-  /// The association is over, and its transfers with it. What is stored is kept for the same offer unless it was given
-  /// up.
+  /// Drops all transfers, because the association is over. The stored bytes of a transfer are kept for the same offer
+  /// unless the transfer was given up.
   func dropTransfers(_ ending: Ending, _ turn: Turn) {
     for transfer in transfers.outgoingInOrder {
       transfers.remove(transfer)

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Transfers of ours: offered, sent as credit allows, ended by one reply.
+/// Outgoing transfers: offered, sent as credit allows, ended by one reply.
 extension Association {
   func offer(
     _ caller: Caller<ResultKind.Stored>, _ id: TransferID, _ offer: ResourceOffer, _ turn: Turn
@@ -14,7 +14,7 @@ extension Association {
     sendOffers(turn)
   }
 
-  /// How many outgoing transfers may wait or run at once, to all peers together.
+  /// The maximum number of outgoing transfers that may wait or run at once, to all peers together.
   private static let outgoingLimit = 65_536
 
   private func refusal(
@@ -34,9 +34,9 @@ extension Association {
     return nil
   }
 
-  /// Offers what waits, as far as the remote side takes more transfers.
+  /// Sends waiting offers, as far as the remote side accepts more transfers.
   func sendOffers(_ turn: Turn) {
-    // Offers wait while there is no link, and until frames have been sent again: only they can be many.
+    // Offers wait while there is no link, and until frames have been sent again, because only offers can be many.
     guard let link = activeLink, !sequenced.isResending else {
       transfers.holdOffersBack()
       return
@@ -62,7 +62,7 @@ extension Association {
     if let transfer = transfers.outgoing[id] { abandon(transfer, ending, turn) }
   }
 
-  /// Gives up an outgoing transfer: the caller is told now; the number is free once the remote side confirms.
+  /// Gives up an outgoing transfer. The caller is told now; the number is free once the remote side confirms.
   func abandon(_ transfer: TransferSender, _ ending: Ending, _ turn: Turn) {
     guard transfer.phase != .abandoned else { return }
     turn.add(.closeSource(transfer.id))
@@ -73,7 +73,7 @@ extension Association {
     send(.abandon(transfer: number, ending.reason, detail: detail), turn)
   }
 
-  /// The transfer is over on both sides: another one may be offered.
+  /// Removes a transfer that is over on both sides. Another one may then be offered.
   private func free(_ transfer: TransferSender, _ turn: Turn) {
     transfers.remove(transfer)
     turn.handles.remove(transfer.id)
@@ -107,7 +107,7 @@ extension Association {
     read(transfer, turn)
   }
 
-  /// The remote side has the resource under this name: it has stored it, or had it already.
+  /// Notes that the remote side has the resource under this name: it has stored it, or had it already.
   func receivedStored(_ number: UInt64, name: [UInt8], wasAlreadyPresent: Bool, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number] else {
       throw Breach(wasAlreadyPresent ? "has an unknown transfer already" : "has stored an unknown transfer")

@@ -1,18 +1,18 @@
 import PiconetWire
 
-/// Content that the receiver has already: it reads a file of the offered name and size before it answers, and accepts
-/// the offer as if it had all of it; the sender's digest of the whole then shows whether that is so. If not, the
-/// transfer begins again.
+/// Content that the receiver has already. The receiver reads a file of the offered name and size before it answers, and
+/// accepts the offer as if it had all of it. The sender's digest of the whole then shows whether that is true. If not,
+/// the transfer begins again.
 extension Association {
   // MARK: The receiver's side
 
-  /// The application has compared this many bytes of its file.
+  /// Tells the sender how many bytes of its file the application has compared.
   func tellCompared(_ id: TransferID, _ byteCount: UInt64, _ turn: Turn) {
     guard let transfer = transfers.incomingIDs[id], transfer.phase == .offered else { return }
     send(.comparing(transfer: transfer.number, compared: min(byteCount, transfer.offer.size)), turn)
   }
 
-  /// The answer to a commit: the store holds something else, and the transfer begins again at `offset`.
+  /// Handles the answer to a commit that the store holds something else. The transfer begins again at `offset`.
   func storeRestarted(_ id: TransferID, offset: UInt64, _ turn: Turn) {
     guard let transfer = transfers.incomingIDs[id], transfer.takesRestart else { return }
     // The sender has given it up meanwhile, and waits for an answer, not for a restart.

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// The transfers of one association, in both directions: by the application's numbers, and by those on the wire; which
-/// of ours takes the next turn on the link, and what waits for one.
+/// The transfers of one association, in both directions, by the application's numbers and by those on the wire. It also
+/// decides which outgoing one takes the next turn on the link, and holds what waits for a turn.
 struct AssociationTransfers {
   private(set) var outgoing: [TransferID: TransferSender] = [:]
   /// Transfers that were offered, by their numbers on the wire.
@@ -13,9 +13,9 @@ struct AssociationTransfers {
   private var numbers = TransferNumbers()
   private(set) var incoming: [UInt64: TransferReceiver] = [:]
   private(set) var incomingIDs: [TransferID: TransferReceiver] = [:]
-  /// Chunks that have come.
+  /// The number of chunks that have come.
   private(set) var chunkCount: UInt64 = 0
-  /// Set while offers wait for the link to take the control frames before them, and for the remote side to acknowledge
+  /// Whether offers wait for the link to take the control frames before them, and for the remote side to acknowledge
   /// more.
   private(set) var areOffersHeldBack = false
   private var pauses: PauseHints
@@ -29,17 +29,17 @@ struct AssociationTransfers {
     self.watch = watch
   }
 
-  /// How many numbers of ours were ever in use at once.
+  /// The largest number of outgoing transfer numbers that were in use at once.
   var usedNumberCount: Int { numbers.usedCount }
 
-  // MARK: Ours
+  // MARK: Outgoing transfers
 
   mutating func append(_ transfer: TransferSender) {
     outgoing[transfer.id] = transfer
     order.append(transfer)
   }
 
-  /// Gives a transfer that waits a number on the wire.
+  /// Gives a waiting transfer a number on the wire.
   /// - Returns: the offer; nil if the transfer does not wait, or the wire has no number left.
   mutating func offer(_ transfer: TransferSender) -> Frame? {
     guard transfer.phase == .waiting, let number = numbers.take() else { return nil }
@@ -49,8 +49,8 @@ struct AssociationTransfers {
     return .offer(transfer: number, transfer.offer)
   }
 
-  /// Gives a transfer up: nothing more is sent of it.
-  /// - Returns: its number, which stays taken until the remote side confirms; nil if it was never offered, and is gone.
+  /// Gives up a transfer: nothing more of it is sent.
+  /// - Returns: its number, which stays taken until the remote side confirms. Nil if it was never offered, and is gone.
   mutating func abandon(_ transfer: TransferSender) -> UInt64? {
     guard let number = transfer.number else {
       remove(transfer)
@@ -62,7 +62,7 @@ struct AssociationTransfers {
     return number
   }
 
-  /// Removes a transfer that is over on both sides: its number may be used again.
+  /// Removes a transfer that is over on both sides. Its number may be used again.
   mutating func remove(_ transfer: TransferSender) {
     order.removeAll { $0 === transfer }
     outgoing[transfer.id] = nil
@@ -71,9 +71,9 @@ struct AssociationTransfers {
     numbers.giveBack(number)
   }
 
-  // MARK: The remote side's words about ours
+  // MARK: The remote side's frames about outgoing transfers
 
-  /// The remote side has the first `offset` bytes, and takes bytes up to `limit`.
+  /// Notes that the remote side has the first `offset` bytes, and accepts bytes up to `limit`.
   /// - Returns: the transfer; nil if we have given it up meanwhile.
   mutating func accepted(_ number: UInt64, at offset: UInt64, limit: UInt64) throws(Breach) -> TransferSender? {
     guard let transfer = offered[number] else { throw Breach("accepts an unknown offer") }
@@ -82,8 +82,8 @@ struct AssociationTransfers {
     return transfer
   }
 
-  /// The remote side has stored bytes up to `stored`, and takes bytes up to `limit`.
-  /// - Returns: the transfer, and what follows; nil if we have given it up meanwhile.
+  /// Notes that the remote side has stored bytes up to `stored`, and accepts bytes up to `limit`.
+  /// - Returns: the transfer and the consequences; nil if we have given it up meanwhile.
   mutating func credited(
     _ number: UInt64, stored: UInt64, limit: UInt64
   ) throws(Breach) -> (transfer: TransferSender, credit: TransferSender.Credit)? {
@@ -93,7 +93,7 @@ struct AssociationTransfers {
     return (transfer, credit)
   }
 
-  /// What the remote side claimed to have is something else.
+  /// Notes that the content which the remote side claimed to have is something else.
   /// - Returns: the transfer; nil if we have given it up meanwhile.
   mutating func restarted(_ number: UInt64, at offset: UInt64, limit: UInt64) throws(Breach) -> TransferSender? {
     guard let transfer = offered[number] else { throw Breach("restarts an unknown transfer") }
@@ -104,19 +104,19 @@ struct AssociationTransfers {
 
   // MARK: Turns
 
-  /// How many transfers take turns.
+  /// The number of transfers that take turns.
   var turnCount: Int { turns.count }
 
-  /// What a transfer sends in its turn.
+  /// The frames that a transfer sends in its turn.
   struct ChunkTurn {
     let transfer: TransferSender
-    /// Whole frames of chunks, and how many; nil if it has none now.
+    /// Whole frames of chunks and their number; nil if it has none now.
     let chunks: (frames: Bytes, count: UInt64)?
     let end: Frame?
   }
 
-  /// Takes what the next transfer may send.
-  /// - Returns: nil if none takes turns.
+  /// Takes the frames that the next transfer may send.
+  /// - Returns: nil if no transfer takes turns.
   mutating func takeTurn(room: Int) -> ChunkTurn? {
     guard let transfer = turns.current.flatMap({ outgoing[$0] }) else { return nil }
     let chunks = transfer.takeFrames(turns.share(of: room))
@@ -132,7 +132,7 @@ struct AssociationTransfers {
     return ChunkTurn(transfer: transfer, chunks: chunks, end: end)
   }
 
-  // MARK: The remote side's
+  // MARK: Incoming transfers
 
   mutating func append(_ transfer: TransferReceiver) {
     incoming[transfer.number] = transfer
@@ -164,37 +164,37 @@ struct AssociationTransfers {
 
   // MARK: Another link
 
-  /// What was read for the link is lost with it.
+  /// Drops the bytes that were read for a lost link.
   func lostLink() {
     for transfer in order { transfer.lostLink() }
   }
 
-  /// What senders are told on a new link, in the order of their transfers' numbers on the wire.
+  /// Returns the frames for senders on a new link, in the order of their transfers' numbers on the wire.
   func restate() -> [Frame] { incoming.values.sorted { $0.number < $1.number }.compactMap { $0.restate() } }
 
-  // MARK: What waits for a link
+  // MARK: Waiting for a link
 
   /// Leaves offers to a later flush.
   mutating func holdOffersBack() { areOffersHeldBack = true }
 
-  /// The caller then offers what may be offered.
+  /// Releases offers. The caller then sends those that may be sent.
   mutating func releaseOffers() { areOffersHeldBack = false }
 
-  /// Whether the remote side is to be told of pauses.
+  /// Whether the remote side must be told of pauses.
   var owesPauses: Bool { !pauses.due.isEmpty }
-  /// Until when hints about pauses wait; nil if they don't.
+  /// Until when hints about pauses wait; nil if they don't wait.
   var pausesHeldUntil: Instant? { pauses.heldUntil }
 
-  /// The remote side has offered a transfer, which may be paused now and then.
+  /// Counts an offer of the remote side, whose transfer may be paused from time to time.
   mutating func countOffer() { pauses.countOffer() }
 
-  /// The pause of this transfer has changed.
+  /// Notes that the pause of this transfer has changed.
   mutating func owePause(of id: TransferID) { pauses.owe(id) }
 
   mutating func releasePauses() { pauses.release() }
 
   /// Takes the next hint about a pause.
-  /// - Returns: nil if none is left, or the next one has to wait.
+  /// - Returns: nil if no hint is left, or if the next one has to wait.
   mutating func takePauseHint(at now: Instant) -> Frame? {
     while let id = pauses.due.first {
       if let hint = outgoing[id]?.pauseHint ?? incomingIDs[id]?.pauseHint {
@@ -210,8 +210,8 @@ struct AssociationTransfers {
   /// The remote side's transfers, in the order in which they were offered.
   var incomingInOrder: [TransferReceiver] { incoming.values.sorted { $0.id < $1.id } }
 
-  /// All transfers of ours: first those with a number on the wire, in the order of the application's numbers, then
-  /// those that wait for one.
+  /// All outgoing transfers: first those with a number on the wire, in the order of the application's numbers, then
+  /// those that wait for a number.
   var outgoingInOrder: [TransferSender] {
     offered.values.sorted { $0.id < $1.id } + order.filter { $0.number == nil }
   }

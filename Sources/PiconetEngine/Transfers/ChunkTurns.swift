@@ -1,10 +1,9 @@
 import PiconetWire
 
-/// Whose chunks go next on a link: the transfers that are being sent take turns, each of as many bytes as the others
-/// (round robin). One that has nothing at its turn, because its disk is slow, its credit used up or it is paused, is
-/// passed over.
+/// The order in which transfers send chunks on a link. They take turns of equally many bytes (round robin). A transfer
+/// is passed over if it has nothing at its turn, because its disk is slow, its credit is used up or it is paused.
 struct ChunkTurns: Sendable {
-  /// Bytes of one turn. At 2 Mbit/s it takes a quarter of a second; with turns of one frame every read would be cut
+  /// Bytes of one turn. At 2 Mbit/s it takes a quarter of a second. With turns of one frame every read would be cut
   /// into small records.
   static let quantum = 64 << 10
 
@@ -16,7 +15,8 @@ struct ChunkTurns: Sendable {
   var count: Int { order.count }
   var current: TransferID? { order.indices.contains(index) ? order[index] : nil }
 
-  /// A transfer that begins to send has its first turn after all others. No effect on one that takes turns already.
+  /// Adds a transfer that begins to send; it has its first turn after all others. Has no effect on one that takes turns
+  /// already.
   mutating func append(_ transfer: TransferID) {
     if !order.contains(transfer) { order.append(transfer) }
   }
@@ -29,10 +29,11 @@ struct ChunkTurns: Sendable {
     if index >= order.count { index = 0 }
   }
 
-  /// The most bytes that the current transfer may have now: all the room if it is alone.
+  /// Returns the maximum number of bytes that the current transfer may have now: all the room if it is alone.
   func share(of room: Int) -> Int { order.count > 1 ? min(room, left) : room }
 
-  /// The current transfer has transmitted this many bytes of frames; what exceeds its share is taken off its next turn.
+  /// Notes that the current transfer has transmitted this many bytes of frames. Bytes beyond its share are deducted
+  /// from its next turn.
   mutating func took(_ count: Int) {
     left -= count
     guard left <= 0 else { return }
@@ -40,6 +41,6 @@ struct ChunkTurns: Sendable {
     left = Self.quantum
   }
 
-  /// The current transfer has nothing to send.
+  /// Passes the turn on, because the current transfer has nothing to send.
   mutating func pass() { took(left) }
 }

@@ -1,12 +1,12 @@
 import PiconetWire
 
-/// Numbers of outgoing transfers on the wire: always the smallest free one, so that they stay short.
+/// Numbers of outgoing transfers on the wire. The smallest free one is used, so that they stay short.
 struct TransferNumbers: Sendable {
-  /// Numbers that came back, the smallest last.
+  /// Numbers that were given back, the smallest last.
   private var free: [UInt64] = []
   private var next: UInt64 = 0
 
-  /// How many were ever in use at once.
+  /// The largest number of numbers that were in use at once.
   var usedCount: Int { Int(next) }
 
   mutating func take() -> UInt64? {

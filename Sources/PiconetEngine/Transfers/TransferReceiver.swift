@@ -1,15 +1,15 @@
 import PiconetWire
 
-/// The receiving side of one resource: offered, stored as it comes, and over once the store has verified it. An object
-/// that only its association has. What happens to it changes it here, and is answered with what follows.
+/// The receiving side of one resource: offered, stored as it comes, and over once the store has verified it. It is an
+/// object that only its association has. Each event changes it here, and returns the consequences.
 final class TransferReceiver {
   enum Phase: Equatable, Sendable {
-    /// The application has not answered.
+    /// The application has not answered yet.
     case offered
     case receiving
-    /// All bytes are here; the store verifies them and gives them their name.
+    /// All bytes have come; the store verifies them and gives the resource its name.
     case committing
-    /// Given up by us; the sender may not know yet, so what it still sends is dropped.
+    /// We have given it up. The sender may not know yet, so data that it still sends is dropped.
     case refused
   }
 
@@ -19,7 +19,7 @@ final class TransferReceiver {
   private(set) var phase: Phase = .offered
   private(set) var received: UInt64 = 0
   private(set) var stored: UInt64 = 0
-  /// How many of the next bytes have arrived already: the sender goes on from before them.
+  /// How many of the next bytes have arrived already, because the sender has resumed from before them.
   private var repeated: UInt64 = 0
   /// The offset up to which the sender was told that it may send.
   private(set) var limit: UInt64 = 0
@@ -43,15 +43,15 @@ final class TransferReceiver {
     self.offer = offer
   }
 
-  /// Whether what we have may still turn out to be something else.
+  /// Whether the content that we have may still turn out to be something else.
   private var mayRestart: Bool { claimsAll && !hasRestarted }
-  /// Whether the transfer is under way, or may be again, so that pausing it means something.
+  /// Whether the transfer is under way, or may be again, so that pausing it has a meaning.
   private var mayRest: Bool { phase == .offered || phase == .receiving || phase == .committing && mayRestart }
-  /// Whether no byte is stored for good yet, so that we may give it up.
+  /// Whether no byte is stored for good yet, so that we may give up the transfer.
   var isBeforeCommit: Bool { phase == .offered || phase == .receiving }
 
-  /// Whether it is the sender's turn: it may send, and all that it has sent is on the disk; or it does not know yet
-  /// that it was refused.
+  /// Whether it is the sender's turn. Either it may send, and everything that it has sent is on the disk. Or it does
+  /// not know yet that it was refused.
   var waitsForSender: Bool {
     switch phase {
     case .refused: true
@@ -62,8 +62,8 @@ final class TransferReceiver {
 
   // MARK: Our answer
 
-  /// The application takes the offer, and has the first `offset` bytes.
-  /// - Returns: what the sender is told.
+  /// Accepts the offer for the application, which has the first `offset` bytes.
+  /// - Returns: the frame for the sender.
   func accept(from offset: UInt64, window: UInt64) -> Frame {
     let offset = min(offset, offer.size)
     phase = .receiving
@@ -72,8 +72,9 @@ final class TransferReceiver {
     return .acceptOffer(transfer: number, offset: offset, limit: limit)
   }
 
-  /// What we claimed to have is something else: the sender begins again at `offset`.
-  /// - Returns: what it is told.
+  /// Restarts the transfer: the content that we claimed to have is something else, and the sender begins again at
+  /// `offset`.
+  /// - Returns: the frame for the sender.
   func restart(from offset: UInt64, window: UInt64) -> Frame {
     let offset = min(offset, offer.size)
     phase = .receiving
@@ -83,7 +84,7 @@ final class TransferReceiver {
     return .restart(transfer: number, offset: offset, limit: limit)
   }
 
-  /// Whether the store may find that what we claimed to have is something else.
+  /// Whether the store may find that the content which we claimed to have is something else.
   var takesRestart: Bool { phase == .committing && mayRestart }
 
   private func begin(at offset: UInt64, limit: UInt64) {
@@ -95,7 +96,7 @@ final class TransferReceiver {
 
   // MARK: The sender's frames
 
-  /// - Returns: whether a chunk counts now: false if it is dropped, because we have given the transfer up.
+  /// - Returns: whether a chunk counts now. False if it is dropped, because we have given up the transfer.
   func takesChunks() throws(Breach) -> Bool {
     switch phase {
     case .refused: return false
@@ -105,7 +106,7 @@ final class TransferReceiver {
     }
   }
 
-  /// - Returns: how many of the next `count` bytes are here already; nil if the sender repeats nothing.
+  /// - Returns: how many of the next `count` bytes have arrived before; nil if the sender repeats nothing.
   func skipRepeated(of count: Int) -> Int? {
     guard repeated > 0 else { return nil }
     let here = Int(clamping: min(repeated, UInt64(count)))
@@ -113,8 +114,8 @@ final class TransferReceiver {
     return here
   }
 
-  /// Bytes have come that go to the store.
-  /// - Returns: false if they are more than were offered.
+  /// Takes bytes that go to the store.
+  /// - Returns: false if there are more bytes than were offered.
   func take(_ count: Int) throws(Breach) -> Bool {
     let received = self.received + UInt64(count)
     if received > offer.size { return false }
@@ -123,17 +124,17 @@ final class TransferReceiver {
     return true
   }
 
-  /// What becomes of an end.
+  /// The outcome of an end.
   enum End: Equatable {
-    /// The store takes its last step.
+    /// The store begins its last step.
     case complete
-    /// It does not fit what has come.
+    /// The end does not fit the bytes that have come.
     case incomplete
-    /// It is dropped: we have given the transfer up.
+    /// The end is dropped: we have given up the transfer.
     case dropped
   }
 
-  /// The sender says that these were all bytes.
+  /// Handles the sender's statement that all bytes were sent.
   func ended(at size: UInt64) throws(Breach) -> End {
     switch phase {
     case .refused: return .dropped
@@ -146,7 +147,7 @@ final class TransferReceiver {
     return .complete
   }
 
-  /// The sender goes on from an offset; what has arrived already is skipped.
+  /// Notes that the sender resumes from an offset. Bytes that have arrived already are skipped.
   func positioned(at offset: UInt64) throws(Breach) {
     switch phase {
     case .refused: return
@@ -158,7 +159,7 @@ final class TransferReceiver {
     repeated = received - offset
   }
 
-  /// The sender has given it up while the store takes its last step.
+  /// Notes that the sender has given it up while the store takes its last step.
   func abandoned() { isAbandoned = true }
 
   // MARK: The store's work
@@ -181,7 +182,7 @@ final class TransferReceiver {
 
   // MARK: Credit
 
-  /// Bytes up to here are on the disk.
+  /// Notes that the bytes up to this offset are on the disk.
   /// - Returns: false if nothing more is received.
   func chunkStored(upTo offset: UInt64, at now: Instant) -> Bool {
     // A commit began behind it, and goes on.
@@ -191,7 +192,7 @@ final class TransferReceiver {
     return true
   }
 
-  /// The new limit for the sender after `stored` grew, once it is worth a frame.
+  /// Returns the new limit for the sender after `stored` grew, once it is worth a frame.
   func grant(window: UInt64) -> UInt64? {
     if isPaused { return nil }
     let next = min(offer.size, stored + window)
@@ -200,8 +201,8 @@ final class TransferReceiver {
     return next
   }
 
-  /// What the sender is told on a new link, if we are receiving: what has arrived, whether it is on the disk already or
-  /// on its way there. The rest is what is missing.
+  /// Returns the frame for the sender on a new link, if we are receiving. It states which bytes have arrived, whether
+  /// they are on the disk already or on their way there. All others are missing.
   func restate() -> Frame? {
     guard phase == .receiving else { return nil }
     repeated = 0
@@ -210,7 +211,7 @@ final class TransferReceiver {
 
   // MARK: Pausing
 
-  /// Our side pauses it, or lets it go on.
+  /// Pauses the transfer on our side, or lets it continue.
   /// - Returns: whether that makes a difference.
   func setPaused(_ isPaused: Bool) -> Bool {
     guard self.isPaused != isPaused, mayRest else { return false }
@@ -218,7 +219,7 @@ final class TransferReceiver {
     return true
   }
 
-  /// The remote side has paused it, or lets it go on.
+  /// Notes that the remote side has paused it, or lets it continue.
   /// - Returns: whether that is news. The transfer may have ended here while the hint was on its way.
   func setPausedByPeer(_ isPaused: Bool) -> Bool {
     guard phase != .refused, isPausedByPeer != isPaused else { return false }
@@ -226,14 +227,14 @@ final class TransferReceiver {
     return true
   }
 
-  /// What the remote side is told of its pause; nil if that means nothing any more.
+  /// The hint about its pause for the remote side; nil if that means nothing any more.
   var pauseHint: Frame? { mayRest ? .receiverPaused(transfer: number, isPaused) : nil }
 
-  // MARK: The end
+  // MARK: Endings
 
-  /// Given up by us: what still comes is dropped until the sender confirms.
+  /// Gives up the transfer. Data that still comes is dropped until the sender confirms.
   func refuse() { phase = .refused }
 
-  /// Whether what is stored is kept for the same offer.
+  /// Returns whether the stored bytes are kept for the same offer.
   func mayGoOn(after ending: Ending) -> Bool { phase == .receiving && ending.reason.keepsStored }
 }

@@ -1,19 +1,19 @@
 import PiconetWire
 
-/// The sending side of one resource: offered, read as far as the remote side takes it, transmitted, and over with the
-/// remote side's word. An object that only its association has. What happens to it changes it here, and is answered
-/// with what follows.
+/// The sending side of one resource: offered, read as far as the remote side accepts it, transmitted, and over with the
+/// remote side's answer. It is an object that only its association has. Each event changes it here, and returns the
+/// consequences.
 final class TransferSender {
   enum Phase: Equatable, Sendable {
-    /// The remote side has as many open transfers as it takes; the offer has not been sent.
+    /// The remote side has as many open transfers as it accepts. The offer has not been sent.
     case waiting
     /// Offered, not answered yet.
     case offered
     /// Accepted: bytes go out as credit and link allow.
     case sending
-    /// All bytes and their digest are out; not stored yet.
+    /// All bytes and their digest are sent; the resource is not stored yet.
     case ended
-    /// Given up by us; the number is free once the remote side confirms.
+    /// We have given it up. The number is free once the remote side confirms.
     case abandoned
   }
 
@@ -31,9 +31,9 @@ final class TransferSender {
   private(set) var phase: Phase = .waiting
   /// The number on the wire, from the offer on.
   private(set) var number: UInt64?
-  /// The remote side takes bytes up to here.
+  /// The offset up to which the remote side accepts bytes.
   private var limit: UInt64 = 0
-  /// The remote side has stored bytes up to here.
+  /// The offset up to which the remote side has stored bytes.
   private var stored: UInt64 = 0
   /// Whether the remote side's acceptance claimed that it has all bytes.
   private var isClaimedComplete = false
@@ -41,25 +41,26 @@ final class TransferSender {
   private var hasRestarted = false
   /// How many bytes the remote side has compared before its answer.
   private var comparedCount: UInt64 = 0
-  /// The source has been asked for bytes up to here.
+  /// The offset up to which the source has been asked for bytes.
   private var readOffset: UInt64 = 0
-  /// How the reads under way are framed, in their order.
+  /// The framing of the reads under way, in their order.
   private var layouts = FirstInFirstOut<ChunkLayout>()
-  /// How many reads are under way whose bytes are no longer wanted: their link is gone.
+  /// The number of reads under way whose bytes are no longer wanted, because their link is gone.
   private var staleReads = 0
-  /// Set on a new link: nothing is sent before the remote side has stated from where to go on.
+  /// Set on a new link: nothing is sent before the remote side has stated the offset to continue from.
   private var awaitsPosition = false
   private var blocks = FirstInFirstOut<Block>()
   private var isFinishing = false
-  /// Whether our side sends nothing of it.
+  /// Whether our side has paused it.
   private(set) var isPaused = false
   /// Whether the remote side has said that it gives no credit.
   private var isPausedByPeer = false
   private var digest: ResourceDigest?
-  /// Bytes have gone to the link up to here.
+  /// The offset up to which bytes have gone to the link.
   private var transmitted: UInt64 = 0
 
-  /// How many reads may be under way or wait for the link at once: one is sent while the next is read.
+  /// The maximum number of reads that may be under way or wait for the link at once. One is sent while the next is
+  /// read.
   static let readAhead = 2
 
   init(id: TransferID, caller: Caller<ResultKind.Stored>, offer: ResourceOffer) {
@@ -70,14 +71,14 @@ final class TransferSender {
 
   // MARK: The offer
 
-  /// The offer goes out under this number.
+  /// Notes that the offer goes out under this number.
   func offered(as number: UInt64) {
     self.number = number
     phase = .offered
   }
 
-  /// The remote side has compared this much of what it has.
-  /// - Returns: whether that is news. The hint may be late, and only progress is a sign that an answer will come.
+  /// Notes how many bytes of its own content the remote side has compared.
+  /// - Returns: whether that is news. The hint may be late, and only progress shows that an answer will come.
   func compared(_ byteCount: UInt64) throws(Breach) -> Bool {
     guard phase == .offered else { return false }
     guard byteCount <= offer.size else { throw Breach("compares more than was offered") }
@@ -100,7 +101,7 @@ final class TransferSender {
     return true
   }
 
-  /// - Returns: whether that answers the offer: false if we have given the transfer up meanwhile.
+  /// - Returns: whether this answers the offer. False if we have given up the transfer meanwhile.
   func declined() throws(Breach) -> Bool {
     if phase == .abandoned { return false }
     guard phase == .offered else { throw Breach("declines an offer after its answer") }
@@ -117,8 +118,8 @@ final class TransferSender {
 
   // MARK: Reading
 
-  /// The next read, as an offset and a number of bytes, if it is time for one.
-  /// - Parameter layout: how it will be framed.
+  /// Returns the next read, as an offset and a number of bytes, if it is time for a read.
+  /// - Parameter layout: the framing of the bytes.
   func nextRead(of readSize: Int, _ layout: ChunkLayout) -> (offset: UInt64, count: Int)? {
     guard phase == .sending, !awaitsPosition, !isPaused,
       layouts.count + staleReads + blocks.count < Self.readAhead
@@ -133,17 +134,17 @@ final class TransferSender {
     return (readOffset, Int(count))
   }
 
-  /// What becomes of bytes that were read.
+  /// The outcome for bytes that were read.
   enum Read: Equatable {
-    /// They wait for the link.
+    /// The bytes wait for the link.
     case queued
-    /// Their link is gone: they are read again.
+    /// The link of the bytes is gone: they are read again.
     case stale
     /// Nothing of the transfer is sent any more.
     case unwanted
   }
 
-  /// The source has answered the oldest read.
+  /// Takes the source's answer to the oldest read.
   func read(_ frames: Bytes, payloadCount: Int) -> Read {
     if staleReads > 0 {
       // Reads are answered in order.
@@ -158,7 +159,7 @@ final class TransferSender {
   /// Whether all bytes have been read, and none has to be read again.
   private var isRead: Bool { !awaitsPosition && readOffset == offer.size && layouts.isEmpty }
 
-  /// - Returns: whether the source is to be asked for its digest now: all bytes have been read, and it has not been
+  /// - Returns: whether the source must be asked for its digest now. All bytes have been read, and it has not been
   ///   asked yet.
   func beginFinishing() -> Bool {
     guard phase == .sending, !isFinishing, isRead else { return false }
@@ -166,7 +167,7 @@ final class TransferSender {
     return true
   }
 
-  /// - Returns: false if the source was not asked for it.
+  /// - Returns: false if the source was not asked for the digest.
   func finished(_ digest: ResourceDigest) -> Bool {
     guard isFinishing else { return false }
     self.digest = digest
@@ -175,8 +176,8 @@ final class TransferSender {
 
   // MARK: Transmission
 
-  /// Takes the first block, or as much of it as the share allows, cut between frames: a message never waits for more
-  /// than what is under way. At least one frame.
+  /// Takes the first block, or as much of it as the share allows, but at least one frame. The block is cut between
+  /// frames, so a message never waits for more than what is under way.
   func takeFrames(_ share: Int) -> (frames: Bytes, count: UInt64)? {
     guard !isPaused, let block = blocks.first else { return nil }
     let layout = block.layout
@@ -195,26 +196,26 @@ final class TransferSender {
     return (block.frames.prefix(whole), layout.frames(in: whole))
   }
 
-  /// Takes the end, once it can be sent: right behind the last chunk.
+  /// Takes the end, once it can be sent: right after the last chunk.
   func takeEnd() -> Frame? {
     guard phase == .sending, !isPaused, let digest, let number, blocks.isEmpty, isRead else { return nil }
     phase = .ended
     return .end(transfer: number, size: offer.size, digest)
   }
 
-  // MARK: The remote side's words about it
+  // MARK: The remote side's frames about it
 
-  /// What follows from credit.
+  /// The consequences of credit.
   struct Credit {
-    /// Whether we go on from what is stored: the remote side had to state it, over another link.
+    /// Whether we continue from the stored bytes. The remote side had to state their end, over another link.
     var goesOn = false
-    /// Whether a pause has to be told. It was not before, because all of it was out.
+    /// Whether a pause has to be told. It was not told before, because everything had been sent.
     var owesPause = false
     /// Whether more is stored than before.
     var hasProgressed = false
   }
 
-  /// The remote side has stored bytes up to `stored`, and takes bytes up to `limit`.
+  /// Notes that the remote side has stored bytes up to `stored`, and accepts bytes up to `limit`.
   /// - Returns: nil if we have given the transfer up meanwhile.
   func credited(stored: UInt64, limit: UInt64) throws(Breach) -> Credit? {
     switch phase {
@@ -237,7 +238,7 @@ final class TransferSender {
     return credit
   }
 
-  /// Reads again what was lost with the link.
+  /// Reads again the bytes that were lost with the link.
   private func goOn(from offset: UInt64) {
     awaitsPosition = false
     phase = .sending
@@ -245,8 +246,8 @@ final class TransferSender {
     transmitted = offset
   }
 
-  /// The remote side has the resource.
-  /// - Returns: whether that is the outcome: false if we have given the transfer up meanwhile.
+  /// Notes that the remote side has the resource.
+  /// - Returns: whether this is the outcome. False if we have given up the transfer meanwhile.
   func completed() throws(Breach) -> Bool {
     switch phase {
     case .abandoned: return false
@@ -255,11 +256,11 @@ final class TransferSender {
     }
   }
 
-  /// Whether the remote side may still say that what it has is something else.
+  /// Whether the remote side may still say that the content it has is something else.
   private var mayRestart: Bool { isClaimedComplete && !hasRestarted }
 
-  /// What the remote side claimed to have is something else: it has the first `offset` bytes, and takes bytes up to
-  /// `limit`.
+  /// Restarts the transfer, because the content that the remote side claimed to have is something else. The remote side
+  /// has the first `offset` bytes, and accepts bytes up to `limit`.
   /// - Returns: false if we have given the transfer up meanwhile.
   func restarted(at offset: UInt64, limit: UInt64) throws(Breach) -> Bool {
     if phase == .abandoned { return false }
@@ -271,12 +272,12 @@ final class TransferSender {
     begin(at: offset, limit: limit)
     isFinishing = false
     digest = nil
-    // The restart itself says from where to go on, whichever link it comes over.
+    // The restart itself states the offset to continue from, whichever link it comes over.
     awaitsPosition = false
     return true
   }
 
-  /// What was read for a link is lost with it.
+  /// Drops the bytes that were read for a lost link.
   func lostLink() {
     guard phase == .sending || phase == .ended else { return }
     awaitsPosition = true
@@ -287,15 +288,16 @@ final class TransferSender {
 
   // MARK: Pausing
 
-  /// Our side pauses it, or lets it go on.
-  /// - Returns: whether that makes a difference now: nothing does once all of it is out, unless it has to begin again.
+  /// Pauses the transfer on our side, or lets it continue.
+  /// - Returns: whether that makes a difference now. Once everything has been sent nothing does, unless the transfer
+  ///   has to begin again.
   func setPaused(_ isPaused: Bool) -> Bool {
     guard self.isPaused != isPaused, phase != .abandoned else { return false }
     self.isPaused = isPaused
     return phase != .ended || mayRestart
   }
 
-  /// The remote side has paused it, or lets it go on.
+  /// Notes that the remote side has paused it, or lets it continue.
   /// - Returns: whether that is news.
   func setPausedByPeer(_ isPaused: Bool) -> Bool {
     guard phase != .abandoned, isPausedByPeer != isPaused else { return false }
@@ -303,15 +305,15 @@ final class TransferSender {
     return true
   }
 
-  /// What the remote side is told of its pause; nil if it does not know the transfer yet, or no longer.
+  /// The hint about its pause for the remote side; nil if the remote side does not know the transfer yet, or no longer.
   var pauseHint: Frame? {
     guard let number, phase != .abandoned else { return nil }
     return .senderPaused(transfer: number, isPaused)
   }
 
-  // MARK: The end
+  // MARK: Endings
 
-  /// Gives it up: what was read is thrown away.
+  /// Gives up the transfer, and discards the bytes that were read.
   func abandon() {
     phase = .abandoned
     blocks.removeAll()

@@ -1,10 +1,10 @@
 import PiconetWire
 
-/// Tunnels over this member that begin or end at our node. Which other members there are decides whether they may.
+/// Tunnels over this member that begin or end at our node. Whether they may depends on our other members.
 extension Association {
-  /// Asks a member for a tunnel of ours, or tells its dial why there is none.
+  /// Asks a member for our own tunnel, or tells its dial why it gets no tunnel.
   /// - Parameters:
-  ///   - relay: nil where that node has no association with us.
+  ///   - relay: the member; nil if that node has no association with us.
   ///   - isWanted: false while no tunnel may begin or end here.
   static func openTunnel(
     _ id: TunnelID, over relay: Association?, to remote: NodeID, _ members: AssociationTable, isWanted: Bool,
@@ -34,7 +34,7 @@ extension Association {
     }
   }
 
-  /// The member has opened a tunnel that ends here.
+  /// Takes a tunnel that ends here and that the member has opened.
   /// - Parameter isWanted: false while no tunnel may begin or end here.
   func take(_ request: TunnelRequest, _ members: AssociationTable, isWanted: Bool, _ turn: Turn) {
     switch request {

@@ -3,28 +3,28 @@ import PiconetWire
 /// Tunnels with one member: those that it relays for us, those that we relay for it, and those from other nodes that it
 /// opens to us.
 extension Association {
-  /// Whether the member may relay for us, to members of its own.
+  /// Whether the member may relay for us, to its own members.
   var relaysForUs: Bool { isStaying && capabilities.contains(.relay) && activeLink != nil }
 
   /// Whether the member can be reached over us.
   var takesTunnels: Bool { isStaying && capabilities.contains(.tunnels) && activeLink != nil }
 
-  /// How many relays there are between us and the member; 0 over a link of a real transport.
+  /// The number of relays between us and the member; 0 over a link of a real transport.
   var relaysBelow: Int { link?.opening.traits.relayCount ?? 0 }
 
-  /// How many open tunnels to it this key has brought about.
+  /// Returns how many open tunnels to the member this key has caused.
   func openTunnelCount(ledFor opener: PeerID) -> Int { tunnels.count(ledFor: opener) }
 
   // MARK: Frames
 
-  /// The member asks to be connected to another member of ours.
+  /// Handles the member's request to be connected to another of our members.
   func receivedOpen(tunnel number: UInt64, to target: NodeID, _ turn: Turn) throws(Breach) -> FrameRequest? {
     guard try append(tunnel: number) else { return nil }
     guard target != node else { throw Breach("a tunnel to itself") }
     return .tunnelAsked(number, to: target, self)
   }
 
-  /// The member connects us to a member of its own.
+  /// Handles the member's offer to connect us to a member of its own.
   func receivedOffer(tunnel number: UInt64, from remote: NodeID, relays: UInt64, _ turn: Turn) throws(Breach)
     -> FrameRequest?
   {
@@ -33,7 +33,7 @@ extension Association {
     return .tunnel(.offered(number, from: remote, relays: Int(relays)), over: self)
   }
 
-  /// A tunnel begins that the remote side has numbered.
+  /// Adds a tunnel that the remote side has numbered.
   /// - Returns: false if the frame does not count.
   private func append(tunnel number: UInt64) throws(Breach) -> Bool {
     guard try speaksAsMember() else { return false }
@@ -72,14 +72,14 @@ extension Association {
     }
   }
 
-  /// What comes for a closing tunnel is dropped, and the sender is told that it was passed on.
+  /// Owes credit for data of a closing tunnel. The data is dropped, and the sender is told that it was passed on.
   private func oweCredit(of tunnel: Tunnel, _ turn: Turn) {
     if tunnel.givesCredit, tunnel.hasUnreported { tunnels.oweCredit(of: tunnel.number) }
     turn.flush(link)
   }
 
-  /// Takes credit for a tunnel. The frame may have crossed our goodbye, and the other side's answer to that: then it
-  /// does not count.
+  /// Takes credit for a tunnel. The frame may have crossed our goodbye and the other side's answer to it. Then the
+  /// frame does not count.
   func receivedCredit(tunnel number: UInt64, consumed: UInt64, limit: UInt64, _ turn: Turn) throws(Breach) {
     guard try speaksAsMember(), let tunnel = tunnels[number], !tunnel.isClosed else { return }
     let count = try tunnel.credit(consumed: consumed, limit: limit)
@@ -97,17 +97,17 @@ extension Association {
     if !tunnel.isClosed { tellEnd(of: tunnel, ending, turn) }
   }
 
-  /// - Returns: nil where the frame does not count.
+  /// - Returns: nil if the frame does not count.
   private func known(_ number: UInt64) throws(Breach) -> Tunnel? {
     guard try speaksAsMember() else { return nil }
     guard let tunnel = tunnels[number] else { throw Breach("a word about tunnel \(number), which is not open") }
     return tunnel
   }
 
-  // MARK: Ours
+  // MARK: Our own tunnels
 
   /// Opens a tunnel by `frame`, which gets its number.
-  /// - Returns: the number; nil where as many are open as may be.
+  /// - Returns: the number; nil if as many are open as allowed.
   func openTunnel(_ end: Tunnel.End, _ turn: Turn, _ frame: (UInt64) -> Frame) -> UInt64? {
     guard let number = tunnels.freeNumber() else { return nil }
     tunnels.append(Tunnel(number: number, isOurs: true, end: end, relaysBelow: relaysBelow))
@@ -125,7 +125,7 @@ extension Association {
     open(tunnel, turn)
   }
 
-  /// The other side is told at once how much it may send ahead.
+  /// Opens a tunnel. The other side is told at once how much it may send ahead.
   private func open(_ tunnel: Tunnel, _ turn: Turn) {
     tunnel.open()
     guard tunnel.hasUntoldWindow else { return }
@@ -133,15 +133,15 @@ extension Association {
     turn.flush(link)
   }
 
-  /// Connects a tunnel to its other half: it opens once that does.
-  /// - Returns: false if there is no such tunnel any more.
+  /// Connects a tunnel to its other half. It opens once the other half does.
+  /// - Returns: false if the tunnel no longer exists.
   func relay(tunnel number: UInt64, to place: TunnelPlace) -> Bool {
     guard let tunnel = tunnels[number] else { return false }
     tunnel.lead(to: .relayed(place))
     return true
   }
 
-  /// Each side of a tunnel that we relay may have no more ahead than this.
+  /// Limits how much each side of a tunnel that we relay may send ahead.
   func bound(tunnel number: UInt64, window: Int) { tunnels[number]?.bound(window: window) }
 
   func write(_ bytes: Bytes, toTunnel number: UInt64, _ turn: Turn) {
@@ -151,15 +151,15 @@ extension Association {
     turn.flush(link)
   }
 
-  /// Bytes that came through a tunnel have been passed on or read.
+  /// Notes that bytes that came through a tunnel have been passed on or read.
   func tunnelConsumed(_ number: UInt64, _ count: Int, _ turn: Turn) {
     guard tunnels[number]?.consume(count) == true else { return }
     tunnels.oweCredit(of: number)
     turn.flush(link)
   }
 
-  /// Closes a tunnel from this side: nothing more is written to it.
-  /// - Parameter isAborted: whether what is queued is thrown away.
+  /// Closes a tunnel from this side. Nothing more is written to it.
+  /// - Parameter isAborted: whether the queued bytes are discarded.
   func close(tunnel number: UInt64, _ ending: Ending, isAborted: Bool, _ turn: Turn) {
     guard let tunnel = tunnels[number], tunnel.takesBytes else { return }
     if case .own(let id, _) = tunnel.end { turn.handles.remove(id) }
@@ -174,7 +174,7 @@ extension Association {
 
   // MARK: Transmission
 
-  /// - Returns: how many frames.
+  /// - Returns: how many frames were written.
   func transmitTunnels(on link: Link, room: Int, into bytes: inout [UInt8], _ turn: Turn) -> UInt64 {
     let start = bytes.count
     bytes.reserveCapacity(start + min(room, tunnels.queuedCount + 1024))
@@ -190,9 +190,9 @@ extension Association {
     return framed.frames
   }
 
-  // MARK: The end
+  // MARK: Endings
 
-  /// Closes tunnels at once, because we are leaving or because the link now goes over more relays than it did.
+  /// Closes tunnels at once, because we are leaving or because the link now goes over more relays than before.
   func closeTunnels(_ ending: Ending, _ turn: Turn, where isOver: (Tunnel) -> Bool = { _ in true }) {
     for number in tunnels.numbers {
       guard let tunnel = tunnels[number], !tunnel.isClosed, isOver(tunnel) else { continue }
@@ -202,14 +202,14 @@ extension Association {
     }
   }
 
-  /// Closes tunnels that were opened when the association's link went over fewer relays than now: they would lie over
+  /// Closes tunnels that were opened when the association's link went over fewer relays than now. They would lie over
   /// themselves, or over too many relays.
   func closeDeepTunnels(_ turn: Turn) {
     let below = relaysBelow
     closeTunnels(Ending(.unreachable, .link, "the way to the relay has changed"), turn) { $0.relaysBelow < below }
   }
 
-  /// The association is over, and its tunnels with it.
+  /// Drops all tunnels, because the association is over.
   func dropTunnels(_ ending: Ending, _ turn: Turn) {
     for number in tunnels.numbers {
       guard let tunnel = tunnels[number], !tunnel.isClosed else { continue }
@@ -231,7 +231,7 @@ extension Association {
 
   private func place(of tunnel: Tunnel) -> TunnelPlace { TunnelPlace(node: node, number: tunnel.number) }
 
-  /// After our `leave` nothing sequenced goes any more.
+  /// Sends a frame about a tunnel. After our `leave` no sequenced frame is sent.
   private func sendAboutTunnel(_ frame: Frame, _ turn: Turn) {
     if leaving?.isTold != true { send(frame, turn) }
   }

@@ -1,9 +1,10 @@
 import PiconetWire
 
-/// Ways to nodes over members that relay.
+/// Routes to nodes over members that relay.
 extension AssociationTable {
-  /// The members that relay the link to this node: first the one that leads to it, then the one over which that one is
-  /// reached, and so on. It stops after one more than a tunnel may have, in case they form a loop.
+  /// Returns the members that relay the link to this node. The first one leads to it, the next one is the member over
+  /// which the first is reached, and so on. The list stops after one more than a tunnel may have, in case they form a
+  /// loop.
   func relays(to node: NodeID) -> [NodeID] {
     var relays: [NodeID] = []
     var node = node
@@ -14,12 +15,12 @@ extension AssociationTable {
     return relays
   }
 
-  /// Where a tunnel over this relay leads.
+  /// Returns the route of a tunnel over this relay.
   func route(to remote: NodeID, over relay: Association, relays count: Int) -> TunnelRoute {
     TunnelRoute(remote: remote, relays: [relay.node] + relays(to: relay.node), relayCount: count)
   }
 
-  /// Where members of ours may bring us to this node.
+  /// Returns the addresses over our members that may relay to this node.
   func relayAddresses(of remote: NodeID) -> [TransportAddress] {
     inOrder.filter { relay in
       relay.node != remote && relay.relaysForUs && relay.relaysBelow < Int(WireLimits.relays)

@@ -1,7 +1,7 @@
 import PiconetWire
 
 extension Ending {
-  /// What a link over a tunnel ends with; nil where its other end has closed it in good order.
+  /// The failure that a link over a tunnel ends with; nil if its other end has closed it in good order.
   var tunnelFailure: LinkFailure? {
     switch reason.known {
     case .left: nil

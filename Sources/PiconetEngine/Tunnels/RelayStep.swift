@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// What a half of a relayed tunnel has for the other one. Numbers are used again: it counts only while the two belong
-/// together.
+/// What a half of a relayed tunnel passes to the other one. Numbers are used again, so it counts only while the two
+/// belong together.
 struct RelayStep {
   enum Kind {
     case opened

@@ -1,22 +1,22 @@
 import PiconetWire
 
-/// The tunnels that this node relays between two members: which half belongs to which, and how much may pass.
+/// The tunnels that this node relays between two members: which halves belong together, and how much may pass.
 ///
-/// A tunnel carries the bytes of a link between two nodes over a third one, which is a member of both. The link in it
-/// is one like any other, with TLS from end to end; a relay sees ciphertext. Tunnels may lie in one another: the link
-/// between us and a relay may itself be in one.
+/// A tunnel carries the bytes of a link between two nodes over a third node, of which both are members. The link in it
+/// is like any other, with TLS from end to end; a relay sees ciphertext. Tunnels may be nested: the link between us and
+/// a relay may itself be in a tunnel.
 struct RelayedTunnels {
   /// One half of a relayed tunnel.
   private struct Half: Sendable {
     let other: TunnelPlace
-    /// The key that has asked for the tunnel, whose quota counts.
+    /// The key that has asked for the tunnel. Its quota counts.
     let opener: PeerID
     let relays: Int
-    /// Bytes that came by it and count against no quota yet.
+    /// Bytes that arrived over it and do not count against a quota yet.
     var uncharged = 0
-    /// Bytes that came by it and have been passed on, but for which the sender has no credit yet.
+    /// Bytes that arrived over it and have been passed on, but for which the sender has no credit yet.
     var owed = 0
-    /// Its place among those that wait for credit.
+    /// Its position among the halves that wait for credit.
     var turn: UInt64 = 0
   }
 
@@ -24,7 +24,7 @@ struct RelayedTunnels {
   private var budgets: [PeerID: RateBudget] = [:]
   private var budget: RateBudget?
   private var lastTurn: UInt64 = 0
-  /// Nil if this node does not relay.
+  /// The quotas; nil if this node does not relay.
   private let quotas: RelayQuotas?
   /// Told of changes to what `nextDeadline` depends on.
   private let watch: DeadlineWatch
@@ -34,7 +34,7 @@ struct RelayedTunnels {
     self.watch = watch
   }
 
-  /// Tunnels, of two halves each.
+  /// The number of tunnels, of two halves each.
   var count: Int { halves.count / 2 }
   var isEmpty: Bool { halves.isEmpty }
 
@@ -48,7 +48,7 @@ struct RelayedTunnels {
     halves[other] = Half(other: one, opener: opener, relays: relays)
   }
 
-  /// - Parameter quotas: against which what has come by its halves counts now.
+  /// - Parameter quotas: the quotas against which the bytes of its halves count now.
   private mutating func remove(_ place: TunnelPlace, _ quotas: RelayQuotas, at now: Instant) {
     guard let half = halves.removeValue(forKey: place) else { return }
     let other = halves.removeValue(forKey: half.other)
@@ -56,10 +56,10 @@ struct RelayedTunnels {
     if count(of: half.opener) == 0 { forgetBudget(of: half.opener) }
   }
 
-  /// Bytes have come by this half.
+  /// Counts bytes that have arrived over this half.
   private mutating func arrived(_ count: Int, by place: TunnelPlace) { halves[place]?.uncharged += count }
 
-  /// Bytes that came by this half have been passed on. For a tunnel that is over there is no credit.
+  /// Notes that bytes that arrived over this half have been passed on. For a tunnel that is over there is no credit.
   private mutating func passed(_ count: Int, of place: TunnelPlace) {
     guard var half = halves[place] else { return }
     half.owed += count
@@ -67,7 +67,7 @@ struct RelayedTunnels {
     halves[place] = half
   }
 
-  /// The half waits behind all others.
+  /// Puts the half behind all others that wait.
   private mutating func enqueue(_ half: inout Half) {
     if half.turn == 0 {
       lastTurn += 1
@@ -75,8 +75,8 @@ struct RelayedTunnels {
     }
   }
 
-  /// Whether so much has been passed on for this key, or for all, that it has to be made up for before the key opens
-  /// another tunnel: each would let more through.
+  /// Returns whether so much has been passed on for this key, or for all keys, that the key may not open another tunnel
+  /// yet. Each tunnel would let more through.
   private func isInDebt(_ key: PeerID, at now: Instant) -> Bool {
     budget?.isInDebt(at: now) == true || budgets[key]?.isInDebt(at: now) == true
   }
@@ -89,8 +89,8 @@ struct RelayedTunnels {
     budget = all
   }
 
-  /// Those whose senders may send more now get credit for a window at most, those first that have waited longest, until
-  /// the quotas are used up.
+  /// Takes out the halves whose senders may send more now, until the quotas are used up. Each gets credit for a window
+  /// at most, and those that have waited longest come first.
   /// - Returns: the halves, and how much of each has been passed on.
   private mutating func takeDue(_ quotas: RelayQuotas, at now: Instant) -> [(place: TunnelPlace, count: Int)] {
     var due: [(place: TunnelPlace, count: Int)] = []
@@ -103,7 +103,7 @@ struct RelayedTunnels {
       half.owed -= count
       half.uncharged -= count
       half.turn = 0
-      // Whoever has more than that waits for its next turn.
+      // A half that is owed more waits for its next turn.
       if half.owed > 0 {
         enqueue(&half)
         waiting.append(place)
@@ -122,8 +122,8 @@ struct RelayedTunnels {
     }.min()
   }
 
-  /// A key keeps its debt when its tunnels end, or it would have a new budget with each tunnel. Only when there are too
-  /// many budgets, those of keys without a tunnel are forgotten.
+  /// Forgets budgets of keys without a tunnel, but only when there are too many budgets. A key keeps its debt when its
+  /// tunnels end. Otherwise it would have a new budget with each tunnel.
   private mutating func forgetBudget(of opener: PeerID) {
     guard budgets.count > Self.keyLimit else { return }
     budgets = budgets.filter { count(of: $0.key) > 0 }
@@ -135,7 +135,7 @@ struct RelayedTunnels {
 // MARK: - Between two members
 
 extension RelayedTunnels {
-  /// A member asks for a tunnel to another one.
+  /// Handles a member's request for a tunnel to another member.
   mutating func open(
     _ number: UInt64, to target: NodeID, by opener: Association, isShuttingDown: Bool, _ members: AssociationTable,
     _ turn: Turn
@@ -154,7 +154,7 @@ extension RelayedTunnels {
         !members.relays(to: opener.node).contains(target)
       else { throw Ending(.unreachable, .us, "more than \(WireLimits.relays) relays, or a way that leads back") }
       let key = opener.node.peer
-      // Closed tunnels count as long as the other end has not answered: they take up its numbers.
+      // Closed tunnels count until the other end has answered: they occupy its numbers.
       guard self.count < quotas.tunnels, self.count(of: key) < quotas.tunnelsPerMember,
         other.openTunnelCount(ledFor: key) < quotas.tunnelsPerMember
       else { throw Ending(.limitExceeded, .us, "the relay has as many tunnels as it may") }
@@ -178,14 +178,14 @@ extension RelayedTunnels {
     }
   }
 
-  /// Hands what came by one half to the other, and lets senders send more once their bytes have been passed on.
+  /// Passes data that came over one half to the other, and lets senders send more once their bytes have been passed on.
   mutating func settle(_ members: AssociationTable, _ turn: Turn) {
     guard let quotas else { return }
     while let step = turn.takeRelayStep() {
       let (place, source) = (step.place, step.source)
       guard belong(place, source) else { continue }
       if case .data(let bytes) = step.kind { arrived(bytes.count, by: source) }
-      // A member that is over has closed its half, which waits behind this step.
+      // A member that is over has closed its half; that step waits behind this one.
       guard let member = members[place.node] else {
         if case .closed = step.kind { remove(place, quotas, at: turn.now) }
         continue
@@ -198,7 +198,7 @@ extension RelayedTunnels {
       case .data(let bytes): member.write(bytes, toTunnel: place.number, turn)
       case .passed(let count): passed(count, of: place)
       case .closed(let ending):
-        // What had come before goes on.
+        // Data that came before is still passed on.
         member.close(tunnel: place.number, ending, isAborted: false, turn)
         remove(place, quotas, at: turn.now)
       }
@@ -210,7 +210,7 @@ extension RelayedTunnels {
   mutating func giveCredit(_ members: AssociationTable, _ turn: Turn) {
     guard let quotas, !isEmpty else { return }
     for (place, count) in takeDue(quotas, at: turn.now) {
-      // One that is over needs no credit.
+      // A member that is over needs no credit.
       if let member = members[place.node] { member.tunnelConsumed(place.number, count, turn) }
     }
     // Some sender waits for a quota.

@@ -4,19 +4,19 @@ import PiconetWire
 final class Tunnel {
   /// What this side of the tunnel is connected to.
   enum End: Equatable {
-    /// A link of ours.
+    /// Our own link.
     case own(TunnelID, to: NodeID)
     /// The other half, at a relay.
     case relayed(TunnelPlace)
   }
 
   enum Phase: Equatable {
-    /// Asked for, by either side, and not answered.
+    /// Requested by either side, and not answered.
     case asked
     case open
-    /// We are done with it once what is queued has gone.
+    /// We close it once the queued bytes have been sent.
     case closing(Ending)
-    /// Our `closeTunnel` is sent; what still comes is dropped.
+    /// Our `closeTunnel` is sent. Data that still comes is dropped.
     case closed
   }
 
@@ -25,11 +25,11 @@ final class Tunnel {
   let isOurs: Bool
   private(set) var end: End?
   private(set) var phase = Phase.asked
-  /// How many relays lay between us and the member when it was opened: a tunnel never goes on over more.
+  /// The number of relays between us and the member when the tunnel was opened. A tunnel never continues over more.
   let relaysBelow: Int
 
   private var queue = ByteQueue()
-  /// Bytes behind those of `queue`, until there are enough for a piece.
+  /// Bytes after those of `queue`, until there are enough for a piece.
   private var tail: [UInt8] = []
   private(set) var sent: UInt64 = 0
   private(set) var limit = WireLimits.tunnelWindow
@@ -41,19 +41,19 @@ final class Tunnel {
   private var consumedTold: UInt64 = 0
   /// Whether it is in the queue of tunnels with something to send.
   private(set) var isQueued = false
-  /// Bytes that it has sent since it had its turn, and those that it had sent too many before.
+  /// Bytes that it has sent in its turn, including those that it had sent too many before.
   private var sentInTurn = 0
 
   /// How many bytes the other side may send ahead.
   private var window = Tunnel.largestWindow
 
-  /// Bytes that one side may send ahead: so many that ends and relay, each on its own processor, seldom wait for one
-  /// another, and that a flush carries as much as one without a relay.
+  /// Bytes that one side may send ahead. With so many, the ends and the relay, each on its own processor, seldom wait
+  /// for one another. And a flush carries as much as one without a relay.
   static let largestWindow: UInt64 = 512 << 10
   private static let pieceCount = 16 << 10
-  /// Bytes that a link of ours may have waiting here.
+  /// Bytes of our own link that may wait here.
   static let writeLimit = 256 << 10
-  /// Bytes that the engine has on their way to a link over a tunnel.
+  /// Bytes of the engine that may be on their way to a link over a tunnel.
   static let transmitWindow = 256 << 10
 
   init(number: UInt64, isOurs: Bool, end: End?, relaysBelow: Int) {
@@ -68,7 +68,7 @@ final class Tunnel {
   /// Connects this side of the tunnel.
   func lead(to end: End) { self.end = end }
 
-  /// From now on the other side may send no more ahead than this, but for what it was allowed before.
+  /// Limits how much the other side may send ahead from now on, except for what it was allowed before.
   func bound(window: Int) { self.window = UInt64(window) }
 
   func open() { if phase == .asked { phase = .open } }
@@ -79,27 +79,27 @@ final class Tunnel {
   var givesCredit: Bool { phase == .open || isClosing }
   /// Whether the other side may send more ahead than at first, and has not been told.
   var hasUntoldWindow: Bool { phase == .open && consumed == 0 && granted < window }
-  /// Whether a credit was given, and may have been lost with the link.
+  /// Whether credit was given, and may have been lost with the link.
   var hasGranted: Bool { consumed > 0 || granted > WireLimits.tunnelWindow }
   /// Whether more has been passed on than the other side was told.
   var hasUnreported: Bool { consumed > consumedTold }
   /// Whether it is half of a tunnel between two other nodes.
   var isRelayed: Bool { if case .relayed = end { true } else { false } }
 
-  /// Whether bytes may be written: it is open, or may yet open.
+  /// Whether bytes may be written: the tunnel is open, or may yet open.
   var takesBytes: Bool { phase == .open || phase == .asked }
 
-  /// It enters the queue of tunnels with something to send, or leaves it.
+  /// Notes that it enters or leaves the queue of tunnels with something to send.
   func setQueued(_ isQueued: Bool) {
     self.isQueued = isQueued
     sentInTurn = 0
   }
 
-  /// Whether it has sent all that it may in its turn. Turns are of bytes and not of frames, of which some are short: a
-  /// link may take little at a time. A frame that is too long for a turn takes several.
+  /// Whether it has sent all that it may in its turn. Turns are counted in bytes and not in frames, some of which are
+  /// short, because a link may take little at a time. A frame that is too long for a turn takes several.
   var hasHadTurn: Bool { sentInTurn >= Self.turnCount }
 
-  /// Others have their turn.
+  /// Ends its turn.
   func endTurn() { sentInTurn = max(0, sentInTurn - Self.turnCount) }
 
   private static let turnCount = 2 << 10
@@ -113,9 +113,8 @@ final class Tunnel {
     }
   }
 
-  /// Queues bytes. What comes from a member is copied behind what came before: a slice would keep the whole read alive
-  /// that it came with, so that a member could make us hold much by sending little. What a link of ours writes is an
-  /// array of its own.
+  /// Queues bytes. Bytes from a member are copied after earlier ones. A slice would keep the whole read alive that it
+  /// came with, so a member could make us hold much by sending little. Our own link writes arrays of its own.
   func write(_ bytes: Bytes) {
     if !isRelayed, bytes.count >= Self.pieceCount {
       queueTail()
@@ -132,7 +131,7 @@ final class Tunnel {
   }
 
   /// Takes credit from the other side.
-  /// - Returns: how many more bytes have been passed on there.
+  /// - Returns: how many more bytes have been passed on at the other side.
   func credit(consumed: UInt64, limit: UInt64) throws(Breach) -> Int {
     guard consumed <= sent else { throw Breach("more of a tunnel has gone on than the \(sent) bytes that were sent") }
     self.limit = max(self.limit, limit)
@@ -141,22 +140,22 @@ final class Tunnel {
     return Int(count)
   }
 
-  /// No more is written; the goodbye goes behind what is queued. What comes is dropped from now on, and counts as gone
-  /// on: the other side may be closing as well, and have more queued than its credit.
+  /// Ends writing; the goodbye follows the queued bytes. Data that comes is dropped from now on, and counts as passed
+  /// on. The other side may be closing as well, and have more queued than its credit.
   func finish(_ ending: Ending) {
     guard phase == .open else { return }
     phase = .closing(ending)
     consumed = received
   }
 
-  /// Closes the tunnel, and throws away what is queued.
+  /// Closes the tunnel, and discards the queued bytes.
   func close() {
     phase = .closed
     queue.removeAll()
     tail = []
   }
 
-  /// Bytes have come.
+  /// Takes bytes that have come.
   /// - Returns: whether they are wanted.
   func take(_ count: Int) throws(Breach) -> Bool {
     if phase == .asked { throw Breach("data of a tunnel that is not open") }
@@ -168,7 +167,7 @@ final class Tunnel {
     return phase == .open
   }
 
-  /// This many bytes have been passed on, or read.
+  /// Notes that this many bytes have been passed on, or read.
   /// - Returns: whether that is worth a frame. A sender that measures the path by these frames keeps little in flight,
   ///   and waits for them.
   func consume(_ count: Int) -> Bool {
@@ -178,7 +177,7 @@ final class Tunnel {
     return unreported >= Self.acknowledgedAtOnce || (consumed == received && unreported >= Self.acknowledgedAtEnd)
   }
 
-  /// What the other side is told now.
+  /// Returns the credit for the other side.
   func grant() -> (consumed: UInt64, limit: UInt64) {
     consumedTold = consumed
     granted = max(granted, consumed + window)
@@ -186,8 +185,8 @@ final class Tunnel {
   }
 
   private static let acknowledgedAtOnce: UInt64 = 4 << 10
-  /// The same number when all that has come was passed on. Less than that is acknowledged with what comes next: a short
-  /// message costs no frame.
+  /// The same number when everything that has come was passed on. A smaller number is acknowledged with the next bytes,
+  /// so that a short message costs no frame.
   private static let acknowledgedAtEnd: UInt64 = 1 << 10
 
   /// Writes at most one frame of bytes, and then the goodbye if it is due. A frame is begun only if it fits whole.

@@ -2,22 +2,22 @@ import PiconetWire
 
 /// The tunnels of one association, by their numbers on the wire, and the queue in which they take turns.
 ///
-/// The smaller node chooses even numbers, the larger one odd ones, so that a number names one tunnel whichever side
+/// The smaller node chooses even numbers and the larger one odd ones, so that a number names one tunnel whichever side
 /// sends it.
 struct TunnelTable {
   private var tunnels: [UInt64: Tunnel] = [:]
   private let ownParity: UInt64
   private var queue = FirstInFirstOut<UInt64>()
-  /// Tunnels whose credit the other side is to be told.
+  /// Tunnels whose credit the other side must be told.
   private var creditsDue: Set<UInt64> = []
 
   init(isSmaller: Bool) { ownParity = isSmaller ? 0 : 1 }
 
   var isEmpty: Bool { tunnels.isEmpty }
   var count: Int { tunnels.count }
-  /// How many tunnels were opened by this side, or by the other.
+  /// Returns how many tunnels were opened by this side, or by the other.
   func count(ours: Bool) -> Int { tunnels.values.count { $0.isOurs == ours } }
-  /// How many tunnels we have opened to this member to relay those of this key.
+  /// Returns how many tunnels we have opened to this member to relay those of this key.
   func count(ledFor key: PeerID) -> Int {
     tunnels.values.count { tunnel in
       if tunnel.isOurs, case .relayed(let place)? = tunnel.end { place.node.peer == key } else { false }
@@ -28,17 +28,17 @@ struct TunnelTable {
   var queuedCount: Int { tunnels.values.reduce(0) { $0 + $1.queuedCount } }
   var numbers: [UInt64] { tunnels.keys.sorted() }
 
-  /// Whether there is a tunnel that ends here, or that may yet.
+  /// Whether there is a tunnel that ends here, or that may yet end here.
   var hasOwn: Bool { tunnels.values.contains { !$0.isRelayed && !$0.isClosed } }
 
   subscript(number: UInt64) -> Tunnel? { tunnels[number] }
 
-  /// Whether the other side chooses this number.
+  /// Returns whether the other side chooses this number.
   func isRemote(_ number: UInt64) -> Bool { number & 1 != ownParity }
 
   mutating func append(_ tunnel: Tunnel) { tunnels[tunnel.number] = tunnel }
 
-  /// - Returns: the smallest free number of ours; nil if as many are open as may be.
+  /// - Returns: the smallest free number of our own; nil if as many tunnels are open as allowed.
   func freeNumber() -> UInt64? {
     guard count(ours: true) < WireLimits.tunnels else { return nil }
     return stride(from: ownParity, to: WireLimits.tunnelNumbers, by: 2).first { tunnels[$0] == nil }
@@ -57,7 +57,7 @@ struct TunnelTable {
 
   // MARK: Turns
 
-  /// Something about the tunnel has changed: it enters the queue if it has something to send.
+  /// Puts a tunnel that has changed into the queue if it has something to send.
   mutating func enqueue(_ tunnel: Tunnel) {
     guard !tunnel.isQueued, tunnel.hasSomething else { return }
     tunnel.setQueued(true)
@@ -73,7 +73,7 @@ struct TunnelTable {
     var taken: [(tunnel: Tunnel, count: Int)] = []
     let end = bytes.count + room
     while let number = queue.first {
-      // Its number may have been given to another one meanwhile, which then has the turn.
+      // Its number may have been given to another tunnel meanwhile, which then has the turn.
       guard let tunnel = tunnels[number], tunnel.isQueued else {
         _ = queue.popFirst()
         continue
@@ -105,7 +105,7 @@ struct TunnelTable {
 
   mutating func oweCredit(of number: UInt64) { creditsDue.insert(number) }
 
-  /// On a new link the credits are stated again.
+  /// Makes the next flush state the credits again, on a new link.
   mutating func restateCredits() {
     for tunnel in tunnels.values where tunnel.givesCredit && tunnel.hasGranted { creditsDue.insert(tunnel.number) }
   }

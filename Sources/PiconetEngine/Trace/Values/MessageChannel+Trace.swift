@@ -20,7 +20,7 @@ extension ChannelPriority: TraceCoded {
   }
 }
 
-/// In the order of the channels.
+/// Written in the order of the channels.
 extension ChannelPriorities: TraceCoded {
   func write(to bytes: inout TraceBytes) {
     bytes.append(UInt64(others.count))

@@ -13,8 +13,8 @@ extension UInt16: TraceCoded {
   }
 }
 
-/// Counts of bytes and of things: never negative, and so small that sums of them stay far below what an `Int` holds;
-/// only `Int.max` is larger, and means "without limit".
+/// Counts of bytes and of other things. They are never negative, and so small that sums of them stay far below what an
+/// `Int` holds. Only `Int.max` is larger, and means "without limit".
 extension Int: TraceCoded {
   static let traceLimit = 1 << 40
 
@@ -94,7 +94,7 @@ extension Optional: TraceCoded where Wrapped: TraceCoded {
   }
 }
 
-/// Pairs in the order of their keys, so that the same dictionary gives the same bytes.
+/// Written as pairs in the order of their keys, so that the same dictionary gives the same bytes.
 extension Dictionary: TraceCoded where Key == String, Value == String {
   func write(to bytes: inout TraceBytes) {
     bytes.append(UInt64(count))

@@ -20,7 +20,7 @@ extension ResourceDigest: TraceCoded {
   }
 }
 
-/// A number with a name.
+/// A number with a type of its own.
 protocol TraceNumber: TraceCoded {
   associatedtype Number: TraceCoded
   var rawValue: Number { get }
@@ -57,7 +57,7 @@ extension NodeID: TraceCoded {
   }
 }
 
-/// An enumeration without values: written as its place in `allCases`.
+/// An enumeration without values, written as its index in `allCases`.
 protocol TraceChoice: TraceCoded, CaseIterable, Equatable where AllCases == [Self] {}
 
 extension TraceChoice {

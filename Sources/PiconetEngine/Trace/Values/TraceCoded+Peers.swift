@@ -49,7 +49,7 @@ extension ProvenPeer: TraceCoded {
       greeting, channelLimit, introducedBy)
   }
   static func read(from reader: inout TraceReader) throws(TraceError) -> ProvenPeer {
-    // Not the optional that the initializer takes.
+    // This is not the optional that the initializer takes.
     func number() throws(TraceError) -> Int { try reader() }
     var peer = ProvenPeer(
       node: try reader(), name: try reader(), traits: try reader(), association: try reader(), code: try reader(),
