@@ -1,4 +1,4 @@
-/// Reads the fields of one frame's body; every failure names the frame and the field.
+/// Reads the fields of one frame's body. Every failure names the frame and the field.
 struct ByteReader {
   private let type: UInt8
   private(set) var rest: Bytes
@@ -10,7 +10,7 @@ struct ByteReader {
 
   var isAtEnd: Bool { rest.isEmpty }
 
-  /// A reader of a part of the same frame.
+  /// Returns a reader of a part of the same frame.
   func nested(_ part: Bytes) -> ByteReader { ByteReader(part, type: type) }
 
   func malformed(_ what: String) -> WireError { .malformed(type: type, what: what) }
@@ -37,7 +37,7 @@ struct ByteReader {
     return rest.prefix(count)
   }
 
-  /// Bytes that follow their length.
+  /// Reads bytes that follow their length.
   mutating func counted(_ field: String, atMost limit: Int) throws(WireError) -> Bytes {
     let count = try integer(field)
     guard count <= UInt64(limit) else { throw malformed("\(field) has \(count) bytes, above \(limit)") }
@@ -48,14 +48,14 @@ struct ByteReader {
     try Self.text(counted(field, atMost: limit), field, type: type)
   }
 
-  /// All the rest of the body, as text.
+  /// Reads the rest of the body as text.
   mutating func remainingText(_ field: String, atMost limit: Int) throws(WireError) -> String {
     guard rest.count <= limit else { throw malformed("\(field) has \(rest.count) bytes, above \(limit)") }
     defer { rest = rest.suffix(0) }
     return try Self.text(rest, field, type: type)
   }
 
-  /// The rest of the body.
+  /// Reads the rest of the body.
   mutating func remainingBytes(_ field: String, atMost limit: Int) throws(WireError) -> [UInt8] {
     guard rest.count <= limit else { throw malformed("\(field) has \(rest.count) bytes, above \(limit)") }
     defer { rest = rest.suffix(0) }

@@ -1,17 +1,17 @@
-/// The variable-length integers of RFC 9000, section 16: the two high bits of the first byte give the length (1, 2, 4
-/// or 8 bytes), the rest is the value, big-endian. Only the shortest form of a value is legal here, so that every value
+/// The variable-length integers of RFC 9000, section 16. The two high bits of the first byte give the length (1, 2, 4
+/// or 8 bytes). The rest is the value, big-endian. Only the shortest form of a value is legal here, so that every value
 /// has exactly one encoding. Because values have at most 62 bits, the sum of two never overflows an `Int`.
 public enum VariableInteger {
   /// The largest value: 2^62 - 1.
   public static let max: UInt64 = 1 << 62 - 1
 
-  /// How many bytes the value takes.
+  /// Returns how many bytes the value takes.
   @inlinable
   public static func byteCount(of value: UInt64) -> Int {
     value < 0x40 ? 1 : value < 0x4000 ? 2 : value < 0x4000_0000 ? 4 : 8
   }
 
-  /// Appends the value, which must not be above `max` (a larger one is cut to `max`).
+  /// Appends the value, which must not be above `max` (a larger value is cut to `max`).
   @inlinable
   public static func append(_ value: UInt64, to bytes: inout [UInt8]) {
     switch value {

@@ -1,11 +1,11 @@
-/// How the bytes of a transfer are cut into chunk frames: all frames but a transfer's last are full, so that each is
-/// one TLS record.
+/// The division of a transfer's bytes into chunk frames. All frames but a transfer's last are full, so that each is one
+/// TLS record.
 public struct ChunkLayout: Sendable, Hashable {
   /// The transfer's number, which each header holds.
   public let transfer: UInt64
   /// Bytes of a full frame, its header included.
   public let frameCount: Int
-  /// How many of these are payload.
+  /// Bytes of payload in a full frame.
   public let payloadCount: Int
 
   /// - Parameter frameLimit: the longest body of a frame, in bytes, at least `WireLimits.smallestFrame`.
@@ -15,8 +15,8 @@ public struct ChunkLayout: Sendable, Hashable {
     payloadCount = frameLimit - VariableInteger.byteCount(of: transfer)
   }
 
-  /// The layout whose full frames have `frameCount` bytes. If no payload fills such a frame, because its header would
-  /// grow with it, the frames are one or two bytes shorter.
+  /// Makes the layout whose full frames have `frameCount` bytes. If no payload fills such a frame, because its header
+  /// would grow with it, the frames are one or two bytes shorter.
   public init(transfer: UInt64, frameCount: Int) {
     // A header is longest before the longest payload.
     let longest = FrameEncoder.chunkHeaderCount(transfer: transfer, payloadCount: frameCount)
@@ -29,30 +29,30 @@ public struct ChunkLayout: Sendable, Hashable {
 
   // MARK: Bytes of frames
 
-  /// The bytes of all frames that carry `payload` bytes.
+  /// Returns the bytes of all frames that carry `payload` bytes.
   public func frameBytes(ofPayload payload: Int) -> Int {
     let rest = payload % payloadCount
     let last = rest == 0 ? 0 : rest + FrameEncoder.chunkHeaderCount(transfer: transfer, payloadCount: rest)
     return payload / payloadCount * frameCount + last
   }
 
-  /// The bytes of as many full frames as fit into `room`, but at least of one.
+  /// Returns the bytes of as many full frames as fit into `room`, but at least of one.
   public func wholeFrames(in room: Int) -> Int { max(1, room / frameCount) * frameCount }
 
-  /// The payload of full frames that have this many bytes.
+  /// Returns the payload of full frames that have this many bytes.
   public func payload(ofFrames bytes: Int) -> Int { bytes / frameCount * payloadCount }
 
-  /// How many frames these bytes are; the last may be shorter.
+  /// Returns how many frames these bytes are. The last may be shorter.
   public func frames(in bytes: Int) -> UInt64 { UInt64((bytes + frameCount - 1) / frameCount) }
 
-  /// The payload of one read: as many full frames as `bytes` holds, at least one.
+  /// Returns the payload of one read: as many full frames as `bytes` holds, but at least one.
   public func payload(ofReads bytes: Int) -> Int { max(1, bytes / frameCount) * payloadCount }
 
   // MARK: Frames
 
-  /// Frames for as much payload, ready to be sealed: all but the last are full. A file's bytes are copied once, from
-  /// the page cache to where TLS takes them.
-  /// - Parameter fill: reads what begins so many bytes into the payload, and fills the buffer with it.
+  /// Returns frames for this much payload, ready to be sealed. All but the last are full. A file's bytes are copied
+  /// once, from the page cache to where TLS takes them.
+  /// - Parameter fill: fills the buffer with the bytes that begin at this offset of the payload.
   public func frames<Failure: Error>(
     ofPayload count: Int, _ fill: (UnsafeMutableRawBufferPointer, _ offset: Int) throws(Failure) -> Void
   ) throws(Failure) -> Bytes {

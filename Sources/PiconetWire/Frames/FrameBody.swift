@@ -64,7 +64,7 @@ enum FrameBody {
       guard reader.rest.count <= WireLimits.context else {
         throw reader.malformed("context above \(WireLimits.context) bytes")
       }
-      // Copied: it waits for a person's answer, and a slice would keep alive all that was read with it.
+      // Copied: it waits for a person's answer, and a slice would keep everything alive that was read with it.
       return .invite(Invite(timeout: timeout, terms: terms, commitment: commitment, context: Array(reader.rest)[...]))
     case FrameType.accept: frame = .accept
     case FrameType.decline:
@@ -177,7 +177,7 @@ enum FrameBody {
     return frame
   }
 
-  /// How far the receiver is, and how far the sender may go.
+  /// Reads the offset that the receiver has reached, and the limit for the sender.
   private static func transferCredit(
     _ reader: inout ByteReader
   ) throws(WireError) -> (transfer: UInt64, offset: UInt64, limit: UInt64) {
@@ -188,7 +188,7 @@ enum FrameBody {
     return (transfer, offset, limit)
   }
 
-  /// Which transfer ends, and why.
+  /// Reads the transfer that ends, and the reason.
   private static func transferEnd(
     _ reader: inout ByteReader
   ) throws(WireError) -> (transfer: UInt64, reason: Reason, detail: String) {
@@ -281,7 +281,7 @@ enum FrameBody {
     return port
   }
 
-  /// In the order of the transports, each at most once.
+  /// Reads ports in the order of the transports, each transport at most once.
   private static func listeningPorts(_ reader: inout ByteReader) throws(WireError) -> [ListeningPort] {
     var ports: [ListeningPort] = []
     while !reader.isAtEnd {
@@ -295,7 +295,7 @@ enum FrameBody {
     return ports
   }
 
-  /// Channel 0 has frames of its own, without a number.
+  /// Reads a channel other than 0. Channel 0 has frames of its own, without a number.
   private static func channel(_ reader: inout ByteReader) throws(WireError) -> MessageChannel {
     let number = try reader.integer("channel", atMost: UInt64(MessageChannel.count - 1))
     guard number > 0, let channel = MessageChannel(Int(number)) else { throw reader.malformed("channel 0") }

@@ -1,33 +1,34 @@
-/// Turns bytes into frames, however they were cut on their way.
+/// Turns bytes into frames, regardless of how the bytes were cut on their way.
 ///
-/// What is complete is handed out as slices of the bytes that came in; only a frame that is cut between two pushes is
-/// copied, and never more than the limit of one frame and its header is kept. A decoder that has thrown is done: it
+/// Complete frames are returned as slices of the bytes that came in. Only a frame that is cut between two pushes is
+/// copied, and never more than the limit of one frame and its header is kept. A decoder that has thrown is finished: it
 /// takes nothing more and throws the same error again.
 public struct FrameDecoder: Sendable {
-  /// The longest body of messages, chunks and stream data that is taken, as our hello states it. Other frames may
-  /// always have `WireLimits.controlFrame` bytes.
+  /// The longest accepted body of messages, chunks and stream data, as our hello states it. Other frames may always
+  /// have `WireLimits.controlFrame` bytes.
   public let frameLimit: Int
 
   private var input: Bytes = []
-  /// Where the next frame begins in `input`: moving a number is cheaper than cutting the slice for every frame.
+  /// Where the next frame begins in `input`. Moving a number is cheaper than cutting the slice for every frame.
   private var position = 0
-  /// The beginning of a frame whose rest has not come yet; `input` is what came after it.
+  /// The beginning of a frame whose rest has not come yet. `input` holds the bytes that came after it.
   private var partial: [UInt8] = []
   private var failure: WireError?
 
-  /// - Parameter frameLimit: in bytes; brought between `WireLimits.smallestFrame` and `WireLimits.largestFrame`.
+  /// - Parameter frameLimit: in bytes; clamped to `WireLimits.smallestFrame` ... `WireLimits.largestFrame`.
   public init(frameLimit: Int) {
     self.frameLimit = min(max(frameLimit, WireLimits.smallestFrame), WireLimits.largestFrame)
   }
 
-  /// Adds bytes. Before, `next` must have given nil: only then is the memory bounded.
+  /// Adds bytes. `next` must have returned nil before: only then is the memory bounded.
   public mutating func push(_ bytes: Bytes) {
     guard failure == nil else { return }
     if position == input.endIndex {
       input = bytes
       position = bytes.startIndex
     } else {
-      // In place, so that many small pushes cost no more than one large one; only the first copies what is there.
+      // Appended in place, so that many small pushes cost no more than one large one. Only the first push copies the
+      // existing bytes.
       input.append(contentsOf: bytes)
     }
   }
@@ -35,7 +36,7 @@ public struct FrameDecoder: Sendable {
   /// How many bytes wait for the rest of their frame.
   public var bufferedCount: Int { partial.count + input.endIndex - position }
 
-  /// The next whole frame, or nil until more bytes come.
+  /// Returns the next whole frame, or nil until more bytes come.
   public mutating func next() throws(WireError) -> Frame? {
     guard partial.isEmpty, position < input.endIndex else { return try nextFromPartial() }
     do {
@@ -47,7 +48,7 @@ public struct FrameDecoder: Sendable {
       }
       let start = position + header.headerCount
       position += header.frameCount
-      // What comes by the million is cut out of the input once, without a call.
+      // Frames that come by the million are cut out of the input once, without a call.
       if header.type == FrameType.message { return .message(input[start..<position]) }
       if header.type == FrameType.chunk,
         case .value(let transfer, let count) = VariableInteger.read(input, at: start),
@@ -59,7 +60,7 @@ public struct FrameDecoder: Sendable {
     } catch { throw fail(error) }
   }
 
-  /// The stream can't be followed beyond a broken frame: nothing more of it is read.
+  /// Fails the decoder. The stream can't be followed beyond a broken frame, so no more of it is read.
   private mutating func fail(_ error: WireError) -> WireError {
     failure = error
     partial = []
@@ -86,13 +87,13 @@ public struct FrameDecoder: Sendable {
   private mutating func nextFromPartial() throws(WireError) -> Frame? {
     if let failure { throw failure }
     guard !partial.isEmpty else {
-      // Everything is handed out: nothing here keeps the storage alive any longer.
+      // Everything has been returned. Nothing here keeps the storage alive any longer.
       input = []
       position = 0
       return nil
     }
     do {
-      // The header first, a byte at a time: it has at most nine.
+      // The header is taken first, a byte at a time. It has at most nine bytes.
       var header = try FrameHeader(partial[...], at: 0, limit: frameLimit)
       while header == nil {
         guard position < input.endIndex else { return nil }

@@ -1,6 +1,7 @@
 /// Turns frames into bytes.
 public enum FrameEncoder {
-  /// Appends one frame. The caller answers for fields above their limits: text is cut at a character, bytes are kept.
+  /// Appends one frame. The caller is responsible for fields above their limits: text is cut at a character, bytes are
+  /// kept.
   public static func append(_ frame: Frame, to bytes: inout [UInt8]) {
     switch frame {
     case .message(let payload): append(FrameType.message, payload, to: &bytes)
@@ -43,8 +44,8 @@ public enum FrameEncoder {
     bytes.append(contentsOf: payload)
   }
 
-  /// The body is written in place behind a length of one byte, which nearly always suffices; a longer length pushes it
-  /// on.
+  /// Appends a control frame. The body is written in place after a length of one byte, which nearly always suffices. A
+  /// longer length shifts the body.
   private static func appendControl(_ frame: Frame, to bytes: inout [UInt8]) {
     bytes.append(frame.type)
     let lengthIndex = bytes.count
@@ -73,50 +74,51 @@ public enum FrameEncoder {
     VariableInteger.append(UInt64(bodyCount), to: &bytes)
   }
 
-  /// The most that `appendHeader` appends: the length of the longest body that is allowed takes 4 bytes.
+  /// The maximum number of bytes that `appendHeader` appends. The length of the longest allowed body takes 4 bytes.
   @inlinable
   public static var headerLimit: Int { 5 }
 
-  /// The most that stands before the payload of a chunk, or of data of a stream or a tunnel: a number of 2 bytes more.
+  /// The maximum number of bytes before the payload of a chunk, or of data of a stream or a tunnel: a number of 2 bytes
+  /// more.
   @inlinable
   public static var numberedHeaderLimit: Int { 7 }
 
-  /// The most that stands before the part of a message in a channel other than 0.
+  /// The maximum number of bytes before the part of a message in a channel other than 0.
   @inlinable
   public static var channelHeaderLimit: Int { headerLimit + channelCount }
 
-  /// The most bytes of an `endStream`: type, length, and a number of 2 bytes.
+  /// The maximum number of bytes of an `endStream`: type, length, and a number of 2 bytes.
   @inlinable
   public static var endStreamLimit: Int { 4 }
 
-  /// Appends what stands before the payload of a chunk: at most `numberedHeaderLimit`.
+  /// Appends the header before the payload of a chunk: at most `numberedHeaderLimit`.
   public static func appendChunkHeader(transfer: UInt64, payloadCount: Int, to bytes: inout [UInt8]) {
     appendHeader(
       type: FrameType.chunk, bodyCount: VariableInteger.byteCount(of: transfer) + payloadCount, to: &bytes)
     VariableInteger.append(transfer, to: &bytes)
   }
 
-  /// How many bytes `appendChunkHeader` appends.
+  /// Returns how many bytes `appendChunkHeader` appends.
   public static func chunkHeaderCount(transfer: UInt64, payloadCount: Int) -> Int {
     let number = VariableInteger.byteCount(of: transfer)
     return 1 + VariableInteger.byteCount(of: UInt64(number + payloadCount)) + number
   }
 
-  /// Appends what stands before the payload of a frame of stream data: at most `numberedHeaderLimit`.
+  /// Appends the header before the payload of a frame of stream data: at most `numberedHeaderLimit`.
   public static func appendStreamHeader(stream: UInt64, payloadCount: Int, to bytes: inout [UInt8]) {
     appendHeader(
       type: FrameType.streamData, bodyCount: VariableInteger.byteCount(of: stream) + payloadCount, to: &bytes)
     VariableInteger.append(stream, to: &bytes)
   }
 
-  /// Appends what stands before the payload of a frame of tunnel data: at most `numberedHeaderLimit`.
+  /// Appends the header before the payload of a frame of tunnel data: at most `numberedHeaderLimit`.
   public static func appendTunnelHeader(tunnel: UInt64, payloadCount: Int, to bytes: inout [UInt8]) {
     appendHeader(
       type: FrameType.tunnelData, bodyCount: VariableInteger.byteCount(of: tunnel) + payloadCount, to: &bytes)
     VariableInteger.append(tunnel, to: &bytes)
   }
 
-  /// Appends what stands before the part of a message in a channel other than 0: at most `channelHeaderLimit`.
+  /// Appends the header before the part of a message in a channel other than 0: at most `channelHeaderLimit`.
   public static func appendHeader(
     of type: UInt8, in channel: MessageChannel, payloadCount: Int, to bytes: inout [UInt8]
   ) {
@@ -125,7 +127,7 @@ public enum FrameEncoder {
     bytes.append(channel.number)
   }
 
-  /// How many bytes a channel's number takes.
+  /// The number of bytes of a channel's number.
   public static let channelCount = 1
 
   private static func appendBody(of frame: Frame, to body: inout [UInt8]) {
@@ -280,7 +282,7 @@ public enum FrameEncoder {
 }
 
 extension String {
-  /// The longest prefix of whole characters that takes at most `count` bytes of UTF-8.
+  /// Returns the longest prefix of whole characters that takes at most `count` bytes of UTF-8.
   public func prefix(utf8 count: Int) -> String {
     guard utf8.count > count else { return self }
     var kept = ""

@@ -5,7 +5,7 @@ struct FrameHeader {
   let bodyCount: Int
   var frameCount: Int { headerCount + bodyCount }
 
-  /// How long a body of this type may be, whatever limit the hello states.
+  /// Returns how long a body of this type may be, whatever limit the hello states.
   private static func exemption(of type: UInt8) -> Int {
     switch type {
     case FrameType.message, FrameType.fragment, FrameType.channelMessage, FrameType.channelFragment,
@@ -15,7 +15,7 @@ struct FrameHeader {
     }
   }
 
-  /// Reads the header at `index`, which is in `bytes`; nil if it is not complete yet.
+  /// Reads the header at `index`, which is in `bytes`; nil if the header is not complete yet.
   init?(_ bytes: Bytes, at index: Int, limit: Int) throws(WireError) {
     let type = bytes[index]
     switch VariableInteger.read(bytes, at: index + 1) {

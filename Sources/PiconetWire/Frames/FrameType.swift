@@ -16,8 +16,8 @@ public enum FrameType {
   public static let ping: UInt8 = 0x06
   public static let pong: UInt8 = 0x07
 
-  // The association, not sequenced: each restates a whole fact, so that losing one with its link does no harm, or means
-  // something on its link only.
+  // The association, not sequenced. Each frame restates a whole fact, so that losing one with its link does no harm, or
+  // means something only on its link.
   public static let acknowledge: UInt8 = 0x08
   public static let messageCredit: UInt8 = 0x09
   public static let unreliableMessage: UInt8 = 0x0A
@@ -86,7 +86,7 @@ public enum FrameType {
   public static let senderPaused: UInt8 = 0xD0
   public static let receiverPaused: UInt8 = 0xD1
 
-  /// Numbers that version 1 keeps free for what is planned: more of streams, relaying. To this version they are
+  /// Numbers that version 1 reserves for planned extensions: more of streams, relaying. To this version they are
   /// unknown required frames.
   public static let reservedForStreams: [ClosedRange<UInt8>] = [0x21...0x2F, 0x66...0x6F]
   public static let reservedForRelay: [ClosedRange<UInt8>] = [0x31...0x37]

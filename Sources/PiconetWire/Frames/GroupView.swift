@@ -1,14 +1,14 @@
-/// What a node tells of the group that it is in, so that places are counted for the whole group.
+/// What a node tells about the group that it is in, so that places are counted for the whole group.
 public struct GroupView: Hashable, Sendable {
-  /// How many members the sender's session has room for, itself included.
+  /// The number of members that the sender's session has room for, itself included.
   public var capacity: UInt64
   /// The smallest capacity that the sender knows of in its group, its own included.
   public var smallest: UInt64
-  /// The sender's rank in its group: who came earlier has a smaller one. 0 if it is in none.
+  /// The sender's rank in its group: a node that came earlier has a smaller one. 0 if the sender is in no group.
   public var rank: UInt64
   /// The largest rank that the sender knows of in its group.
   public var highest: UInt64
-  /// The incarnations of those that hold a place in its group, itself not included, in ascending order.
+  /// The incarnations of the nodes that hold a place in its group, itself not included, in ascending order.
   public var members: [Incarnation]
 
   public init(capacity: UInt64, smallest: UInt64, rank: UInt64, highest: UInt64, members: [Incarnation] = []) {
@@ -48,6 +48,6 @@ extension GroupView {
     for member in members { FrameEncoder.appendWord(member.rawValue, to: &body) }
   }
 
-  /// Two are the fewest that make a session.
+  /// The smallest number of members that make a session.
   public static let leastCapacity: UInt64 = 2
 }

@@ -1,12 +1,12 @@
-/// One member tells another of a third one, which the receiver may take as a member of its own.
+/// An introduction: one member tells another of a third one, which the receiver may accept as its own member.
 public struct Introduce: Hashable, Sendable {
-  /// Who is introduced.
+  /// The introduced member.
   public var member: NodeID
   /// How long the introduction stands, in milliseconds.
   public var timeout: UInt64
-  /// What the introducer calls it: a label, and no proof of anything.
+  /// The introducer's name for the member: a label, and no proof of anything.
   public var name: String
-  /// Where the introducer has reached it, or sees it.
+  /// The addresses at which the introducer has reached the member, or sees it.
   public var addresses: [HostAddress]
 
   public init(_ member: NodeID, timeout: UInt64, name: String, addresses: [HostAddress] = []) {
@@ -17,7 +17,7 @@ public struct Introduce: Hashable, Sendable {
   }
 }
 
-/// Where a device may be dialled, as a third one tells it.
+/// An address at which a device may be dialled, as a third device states it.
 public struct HostAddress: Hashable, Sendable {
   /// The transport's number in the document; others may be added.
   public let transport: UInt8

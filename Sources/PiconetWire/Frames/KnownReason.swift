@@ -1,4 +1,4 @@
-/// The reasons of this version, for switches that have to place each of them.
+/// The reasons of this version, for switches that must handle each of them.
 public enum KnownReason: UInt16, Sendable, Hashable, CaseIterable {
   // Ends of links, invitations and associations.
 
@@ -7,13 +7,13 @@ public enum KnownReason: UInt16, Sendable, Hashable, CaseIterable {
   case declined = 1
   case cancelled = 2
   case timedOut = 3
-  /// The session has as many members as it takes.
+  /// The session has reached its limit of members.
   case full = 4
-  /// No version in common.
+  /// The two sides have no version in common.
   case version = 5
-  /// The peer's key is not the one that is trusted.
+  /// The peer's key is not the trusted one.
   case identity = 6
-  /// A person compared the short codes and they differ.
+  /// A person compared the short codes, and they differed.
   case codeMismatch = 7
   /// The two nodes have different session ids.
   case wrongSession = 8
@@ -39,13 +39,13 @@ public enum KnownReason: UInt16, Sendable, Hashable, CaseIterable {
   case inProgress = 20
   /// No address of the peer could be reached on any transport, or the peer is not in sight.
   case unreachable = 21
-  /// The other side's program is older, and can't do what was asked for. Never sent.
+  /// The other side's program is older and does not support the request. Never sent.
   case notSupported = 22
-  /// The node hides, and lets in its members only.
+  /// The node hides, and lets in only its members.
   case notAvailable = 23
-  /// The node is invited by its code only.
+  /// The node can be invited only by its code.
   case codeNeeded = 24
-  /// The code that was typed is not that of the other side, or the proof of it broke off.
+  /// The typed code is not that of the other side, or its proof broke off.
   case wrongCode = 25
 
   // Ends of transfers.
@@ -55,10 +55,10 @@ public enum KnownReason: UInt16, Sendable, Hashable, CaseIterable {
   case tooLarge = 33
   case diskFull = 34
   case noPermission = 35
-  /// A file of that name is there already and stays.
+  /// A file of that name exists already and stays.
   case exists = 36
   case digestMismatch = 37
-  /// More or fewer bytes than offered.
+  /// The size is not the offered one.
   case sizeMismatch = 38
   case directoryVanished = 39
   /// The source grew, shrank or changed while it was sent.
@@ -67,12 +67,12 @@ public enum KnownReason: UInt16, Sendable, Hashable, CaseIterable {
   /// The receiver doesn't take this kind of content.
   case notWanted = 42
   case storageFailed = 43
-  /// More transfers at once than the receiver's hello allows.
+  /// There are more transfers at once than the receiver's hello allows.
   case tooManyTransfers = 44
 
   case internalError = 63
 
-  /// In words.
+  /// The reason in words.
   public var words: String {
     switch self {
     case .left: "left"

@@ -1,4 +1,4 @@
-/// Where a node listens over one transport, at whatever address its links come from.
+/// The port on which a node listens over one transport, at whatever address its links come from.
 public struct ListeningPort: Hashable, Sendable {
   /// The transport's number in the document; others may be added.
   public let transport: UInt8

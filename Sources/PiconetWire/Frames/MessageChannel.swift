@@ -1,13 +1,13 @@
-/// One of 64 numbered channels in which two members send each other reliable messages. Each has its own order, credit
-/// and priority: a long message in one does not hold up another, and a channel that is not read stops only itself.
+/// One of 64 numbered channels in which two members send each other reliable messages. Each channel has its own order,
+/// credit and priority. A long message in one does not delay another, and a channel that is not read stops only itself.
 ///
-/// Messages go in channel 0 unless another is named. Both sides may use any channel; what its number means is up to
-/// them.
+/// Messages go in channel 0 unless another channel is named. Both sides may use any channel; the meaning of its number
+/// is up to them.
 public struct MessageChannel: Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
   /// 0 to 63.
   public let number: UInt8
 
-  /// How many there are.
+  /// The number of channels.
   public static let count = 64
 
   /// - Returns: nil for a number below 0 or above 63.
@@ -16,7 +16,7 @@ public struct MessageChannel: Hashable, Comparable, Sendable, ExpressibleByInteg
     self.number = UInt8(truncatingIfNeeded: number)
   }
 
-  /// - Precondition: 0 to 63.
+  /// - Precondition: the number is 0 to 63.
   public init(integerLiteral number: UInt8) {
     precondition(number < Self.count, "message channels are numbered 0 to 63")
     self.number = number
@@ -28,7 +28,7 @@ public struct MessageChannel: Hashable, Comparable, Sendable, ExpressibleByInteg
 }
 
 extension MessageChannel: Codable {
-  /// From its number.
+  /// Decodes a channel from its number.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let number = try container.decode(Int.self)
@@ -38,7 +38,7 @@ extension MessageChannel: Codable {
     self = channel
   }
 
-  /// As its number.
+  /// Encodes the channel as its number.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(number)

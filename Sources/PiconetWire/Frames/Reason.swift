@@ -1,4 +1,4 @@
-/// Why something ended, as a number on the wire. New numbers may be added: an unknown one is kept and passed on.
+/// The reason of an ending, as a number on the wire. New numbers may be added: an unknown one is kept and passed on.
 public struct Reason: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt16
 
@@ -6,7 +6,7 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
 
   private init(_ known: KnownReason) { rawValue = known.rawValue }
 
-  /// Nil if the number is one of a later version, or of an application.
+  /// The known reason; nil if the number belongs to a later version, or to an application.
   public var known: KnownReason? { KnownReason(rawValue: rawValue) }
 
   // Ends of links, invitations and associations.
@@ -16,13 +16,13 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
   public static let declined = Reason(.declined)
   public static let cancelled = Reason(.cancelled)
   public static let timedOut = Reason(.timedOut)
-  /// The session has as many members as it takes.
+  /// The session has reached its limit of members.
   public static let full = Reason(.full)
-  /// No version in common.
+  /// The two sides have no version in common.
   public static let version = Reason(.version)
-  /// The peer's key is not the one that is trusted.
+  /// The peer's key is not the trusted one.
   public static let identity = Reason(.identity)
-  /// A person compared the short codes and they differ.
+  /// A person compared the short codes, and they differed.
   public static let codeMismatch = Reason(.codeMismatch)
   /// The two nodes have different session ids.
   public static let wrongSession = Reason(.wrongSession)
@@ -48,13 +48,13 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
   public static let inProgress = Reason(.inProgress)
   /// No address of the peer could be reached on any transport, or the peer is not in sight.
   public static let unreachable = Reason(.unreachable)
-  /// The other side's program is older, and can't do what was asked for. Never sent.
+  /// The other side's program is older and does not support the request. Never sent.
   public static let notSupported = Reason(.notSupported)
-  /// The node hides, and lets in its members only.
+  /// The node hides, and lets in only its members.
   public static let notAvailable = Reason(.notAvailable)
-  /// The node is invited by its code only.
+  /// The node can be invited only by its code.
   public static let codeNeeded = Reason(.codeNeeded)
-  /// The code that was typed is not that of the other side, or the proof of it broke off.
+  /// The typed code is not that of the other side, or its proof broke off.
   public static let wrongCode = Reason(.wrongCode)
 
   // Ends of transfers.
@@ -64,10 +64,10 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
   public static let tooLarge = Reason(.tooLarge)
   public static let diskFull = Reason(.diskFull)
   public static let noPermission = Reason(.noPermission)
-  /// A file of that name is there already and stays.
+  /// A file of that name exists already and stays.
   public static let exists = Reason(.exists)
   public static let digestMismatch = Reason(.digestMismatch)
-  /// More or fewer bytes than offered.
+  /// The size is not the offered one.
   public static let sizeMismatch = Reason(.sizeMismatch)
   public static let directoryVanished = Reason(.directoryVanished)
   /// The source grew, shrank or changed while it was sent.
@@ -76,7 +76,7 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
   /// The receiver doesn't take this kind of content.
   public static let notWanted = Reason(.notWanted)
   public static let storageFailed = Reason(.storageFailed)
-  /// More transfers at once than the receiver's hello allows.
+  /// There are more transfers at once than the receiver's hello allows.
   public static let tooManyTransfers = Reason(.tooManyTransfers)
 
   public static let internalError = Reason(.internalError)

@@ -1,5 +1,4 @@
-/// What is wrong with bytes that a peer sent. Each error ends the link with `Reason.protocolBroken`, and the peer is to
-/// blame.
+/// A fault in bytes that a peer sent. Each error ends the link with `Reason.protocolBroken`, and the peer is to blame.
 public enum WireError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The fields of a frame break its layout.
   case malformed(type: UInt8, what: String)

@@ -1,20 +1,20 @@
-/// The first frame of each side on a link: who speaks which versions, within which limits, and what it still holds.
+/// The first frame of each side on a link: the sender's versions, limits, and the association that it still holds.
 public struct Hello: Equatable, Sendable {
-  /// The protocol versions that the sender speaks. Both sides use the highest that both ranges hold.
+  /// The protocol versions that the sender speaks. Both sides use the highest version in both ranges.
   public var versions: ClosedRange<UInt8>
   public var incarnation: Incarnation
-  /// What people call the device; at most `WireLimits.name` bytes of UTF-8.
+  /// The device's name for people; at most `WireLimits.name` bytes of UTF-8.
   public var name: String
-  /// The session id. Nodes of different session ids close the link with `Reason.wrongSession`.
+  /// The session id. Nodes with different session ids close the link with `Reason.wrongSession`.
   public var sessionID: String
   public var capabilities: Capabilities
   public var limits: PeerLimits
-  /// How many associations the sender has begun with the receiver since it started. It tells a hello that crossed an
-  /// `associated` from a hello of a peer that has lost the association since.
+  /// The number of associations that the sender has begun with the receiver since it started. It distinguishes a hello
+  /// that crossed an `associated` from a hello of a peer that has lost the association since.
   public var associationsBegun: UInt64
-  /// What the sender's application says to every peer it connects to; at most `WireLimits.greeting` bytes.
+  /// Bytes that the sender's application says to every peer it connects to; at most `WireLimits.greeting` bytes.
   public var greeting: [UInt8]
-  /// The association that the sender still holds and wants to go on with over this link.
+  /// The association that the sender still holds and wants to continue over this link.
   public var held: HeldAssociation?
 
   public init(
@@ -36,52 +36,52 @@ public struct Hello: Equatable, Sendable {
   public static let supportedVersions: ClosedRange<UInt8> = 1...1
 }
 
-/// What a node can do beyond what its version requires; unknown bits are kept and mean nothing.
+/// Abilities of a node beyond what its version requires. Unknown bits are kept and mean nothing.
 public struct Capabilities: OptionSet, Hashable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
   /// Takes part in resuming an association on another link.
   public static let resume = Capabilities(rawValue: 1 << 0)
-  /// Takes streams.
+  /// Accepts streams.
   public static let streams = Capabilities(rawValue: 1 << 1)
-  /// Connects members of its own to one another (`openTunnel`).
+  /// Connects its members to one another (`openTunnel`).
   public static let relay = Capabilities(rawValue: 1 << 2)
   /// Understands `removeMember` and `removed`.
   public static let removal = Capabilities(rawValue: 1 << 3)
   /// Understands `inviteByCode` and the frames that belong to it.
   public static let typedCodes = Capabilities(rawValue: 1 << 4)
-  /// Takes introductions: `introduce` and the frames that belong to it.
+  /// Accepts introductions: `introduce` and the frames that belong to it.
   public static let introductions = Capabilities(rawValue: 1 << 5)
-  /// Wants to be a member of all members of its members.
+  /// Wants to become a member of all members of its members.
   public static let group = Capabilities(rawValue: 1 << 6)
-  /// Understands `tunnelOpened`, `offerTunnel` and the frames that belong to them: it is reached through relays.
+  /// Understands `tunnelOpened`, `offerTunnel` and the frames that belong to them, so it can be reached through relays.
   public static let tunnels = Capabilities(rawValue: 1 << 7)
   /// Compares short codes with members: `askToCompare` and the frames that belong to it.
   public static let comparisons = Capabilities(rawValue: 1 << 8)
 }
 
 /// The limits that the sender of a hello states for what it receives. The smaller of the two sides' limits counts. The
-/// default values are part of the format: they hold for what a hello leaves out.
+/// default values are part of the format: they apply to limits that a hello leaves out.
 public struct PeerLimits: Hashable, Sendable {
   /// The longest message in bytes.
   public var message: UInt64
-  /// The longest body of a message frame or a chunk in bytes, at least `WireLimits.smallestFrame`; any value above
-  /// `WireLimits.largestFrame` means that.
+  /// The longest body of a message frame or a chunk in bytes, at least `WireLimits.smallestFrame`. Any value above
+  /// `WireLimits.largestFrame` means `WireLimits.largestFrame`.
   public var frame: UInt64
-  /// How many bytes of reliable messages may be under way before the first `messageCredit`.
+  /// The number of bytes of reliable messages that may be under way before the first `messageCredit`.
   public var messageWindow: UInt64
-  /// How many transfers one peer may have open at once.
+  /// The number of transfers that one peer may have open at once.
   public var transfers: UInt64
-  /// How many streams one peer may have open at once. Without `Capabilities.streams` none may be.
+  /// The number of streams that one peer may have open at once. Without `Capabilities.streams` no stream may be open.
   public var streams: UInt64
-  /// How many bytes of each stream may come before its first `streamCredit`.
+  /// The number of bytes of each stream that may come before its first `streamCredit`.
   public var streamWindow: UInt64
-  /// In how many channels one peer may send messages, channel 0 among them.
+  /// The number of channels in which one peer may send messages, including channel 0.
   public var channels: UInt64
-  /// As `messageWindow`, of each channel but channel 0, before its first `channelCredit`.
+  /// Like `messageWindow`, for each channel but channel 0, before its first `channelCredit`.
   public var channelWindow: UInt64
-  /// The silence in milliseconds after which the sender takes the other side for gone; within `WireLimits.silence`.
+  /// The silence in milliseconds after which the sender considers the other side gone; within `WireLimits.silence`.
   public var silence: UInt64
 
   public init(
@@ -117,7 +117,7 @@ public struct AssociationID: Hashable, Sendable, CustomStringConvertible {
 /// An association and how much of it has arrived.
 public struct HeldAssociation: Hashable, Sendable {
   public var id: AssociationID
-  /// How many sequenced frames its holder has received.
+  /// The number of sequenced frames that its holder has received.
   public var received: UInt64
 
   public init(id: AssociationID, received: UInt64) {

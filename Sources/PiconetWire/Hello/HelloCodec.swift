@@ -1,6 +1,6 @@
-/// The body of a hello: lowest and highest version, then parameters in ascending order of their ids, each an id, a
-/// length and a value. Unknown parameters are skipped. Only the two version numbers have the same meaning in every
-/// version.
+/// The body of a hello: lowest and highest version, then parameters in ascending order of their ids. Each parameter is
+/// an id, a length and a value. Unknown parameters are skipped. Only the two version numbers have the same meaning in
+/// every version.
 enum HelloCodec {
   enum Parameter {
     static let sessionID: UInt64 = 1
@@ -70,7 +70,7 @@ enum HelloCodec {
     let highest = try reader.byte("highest version")
     guard lowest <= highest else { throw reader.malformed("versions \(lowest) to \(highest)") }
     var hello = Hello(versions: lowest...highest, incarnation: Incarnation(rawValue: 0), name: "", sessionID: "")
-    // The rest of a hello of other versions is not ours to judge: the link ends for lack of a common version.
+    // The rest of a hello of other versions is not checked: the link ends for lack of a common version.
     guard hello.versions.overlaps(Hello.supportedVersions) else { return hello }
     var required: Set<UInt64> = [Parameter.sessionID, Parameter.name, Parameter.incarnation]
     var parameters = FieldReader(reader, kind: "parameter")

@@ -11,7 +11,7 @@ extension Sequence<UInt8> {
 }
 
 extension [UInt8] {
-  /// Reads hexadecimal digits of either case, two a byte; anything else gives nil.
+  /// Reads hexadecimal digits of either case, two a byte; nil for any other text.
   public init?(hexadecimal text: some StringProtocol) {
     let digits = Array(text.utf8)
     guard digits.count.isMultiple(of: 2) else { return nil }

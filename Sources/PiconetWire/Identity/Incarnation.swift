@@ -1,9 +1,9 @@
 /// A number drawn at random when a node starts, so that a restarted device is never mistaken for its former self.
 public struct Incarnation: Hashable, Sendable, CustomStringConvertible {
-  /// The number as it crosses the wire.
+  /// The number on the wire.
   public let rawValue: UInt64
 
-  /// The incarnation of a start that drew this number.
+  /// Makes the incarnation of a start that drew this number.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
   public var description: String {

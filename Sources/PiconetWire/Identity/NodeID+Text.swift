@@ -1,9 +1,9 @@
 extension NodeID {
   /// The complete id as text, for files and other programs: the fingerprint's 64 hexadecimal digits, a slash, and the
-  /// 16 of the incarnation. `description` has only the first twelve of the fingerprint.
+  /// incarnation's 16. `description` has only the first twelve of the fingerprint.
   public var text: String { "\(peer)/\(incarnation)" }
 
-  /// Reads what `text` gives, in upper or lower case; nil for anything else.
+  /// Reads the output of `text`, in upper or lower case; nil for any other text.
   public init?(text: some StringProtocol) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let peer = PeerID(hexadecimal: parts[0]), parts[1].utf8.count == 16,

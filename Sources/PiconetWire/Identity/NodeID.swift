@@ -1,14 +1,14 @@
-/// One presence of a peer: its proven key and the incarnation that its start drew.
+/// One presence of a peer: its proven key and the incarnation that it drew at its start.
 ///
-/// Two programs on one device share the key and differ in the incarnation, so both can be peers of a third at once, and
-/// of each other. The smaller of two nodes decides which link is the active one.
+/// Two programs on one device share the key and differ in the incarnation. So both can be peers of a third one at once,
+/// and of each other. The smaller of two nodes decides which link is the active one.
 public struct NodeID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The SHA-256 of the peer's public key.
   public let peer: PeerID
   /// Drawn at random at each start of the peer's program.
   public let incarnation: Incarnation
 
-  /// The node of this key that has drawn this incarnation.
+  /// Makes the node of this key that has drawn this incarnation.
   public init(peer: PeerID, incarnation: Incarnation) {
     self.peer = peer
     self.incarnation = incarnation

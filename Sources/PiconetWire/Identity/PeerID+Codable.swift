@@ -1,4 +1,4 @@
-/// As its 64 hexadecimal digits.
+/// Encoded as its 64 hexadecimal digits.
 extension PeerID: Codable {
   public init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)

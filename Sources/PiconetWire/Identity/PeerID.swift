@@ -1,7 +1,7 @@
-/// Who a peer is: the SHA-256 of the SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7) of its device key.
+/// The identity of a peer: the SHA-256 of the SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7) of its device key.
 ///
-/// A link's peer id is proven by TLS before the engine hears of the link. An id in a sighting is only a hint.
-/// The order is that of the bytes, so both ends of a link agree on which of them is smaller.
+/// TLS proves a link's peer id before the engine learns of the link. An id in a sighting is only a hint. The order is
+/// that of the bytes, so both ends of a link agree on which of them is smaller.
 public struct PeerID: Hashable, Sendable {
   /// The 32 bytes, big-endian in four words: trivial to copy, to compare and to hash.
   let words: (UInt64, UInt64, UInt64, UInt64)
@@ -9,7 +9,7 @@ public struct PeerID: Hashable, Sendable {
   /// The length of an id in bytes.
   public static let byteCount = 32
 
-  /// Makes an id of exactly 32 bytes; any other count gives nil.
+  /// Makes an id of exactly 32 bytes; nil for any other count.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     var words: [UInt64] = [0, 0, 0, 0]
@@ -17,7 +17,7 @@ public struct PeerID: Hashable, Sendable {
     self.words = (words[0], words[1], words[2], words[3])
   }
 
-  /// Reads 64 hexadecimal digits of either case; anything else gives nil.
+  /// Reads 64 hexadecimal digits of either case; nil for any other text.
   public init?(hexadecimal text: some StringProtocol) {
     guard let bytes = [UInt8](hexadecimal: text) else { return nil }
     self.init(bytes: bytes)
@@ -35,13 +35,14 @@ public struct PeerID: Hashable, Sendable {
     return result
   }
 
-  /// The first 12 hexadecimal digits: enough to tell the peers of one room apart, never to trust one.
+  /// The first 12 hexadecimal digits. They suffice to tell the peers in one room apart, but never to trust one.
   public var shortDescription: String { String(description.prefix(12)) }
 
   public static func == (left: PeerID, right: PeerID) -> Bool { left.words == right.words }
 
   public func hash(into hasher: inout Hasher) {
-    // All four words: any device can choose the id in a sighting, and ids that share some words must not share a hash.
+    // Hashes all four words: any device can choose the id in a sighting, and ids that share some words must not share a
+    // hash.
     withUnsafeBytes(of: words) { hasher.combine(bytes: $0) }
   }
 }

@@ -1,5 +1,5 @@
-/// The body of an offer: transfer, size, counted name, then fields in ascending order of their ids, each an id, a
-/// length and a value. Unknown fields are skipped.
+/// The body of an offer: transfer, size, counted name, then fields in ascending order of their ids. Each field is an
+/// id, a length and a value. Unknown fields are skipped.
 enum OfferCodec {
   enum Field {
     static let mediaType: UInt64 = 1

@@ -1,25 +1,25 @@
-/// What a sender says about a resource before its first byte.
+/// A sender's description of a resource, sent before its first byte.
 public struct ResourceOffer: Hashable, Sendable {
-  /// The sender's name for the file, as raw bytes: nothing says that it is UTF-8 or safe.
+  /// The sender's name for the file, as raw bytes. It need not be UTF-8 or safe.
   public var name: [UInt8]
-  /// Bytes.
+  /// The size in bytes.
   public var size: UInt64
-  /// An IANA media type, or empty.
+  /// An IANA media type; empty if there is none.
   public var mediaType: String
-  /// When the content was last changed, if the sender says.
+  /// When the content was last changed, if the sender states it.
   public var modified: ResourceTime?
   /// Free data for the receiving application.
   public var metadata: [UInt8]
-  /// What the sender calls this very content, at most `WireLimits.contentIdentity` bytes: the same bytes have the same
-  /// identity when they are offered again, other bytes never. Empty: a transfer can't go on with what was stored
-  /// before.
+  /// The sender's name for exactly this content, at most `WireLimits.contentIdentity` bytes. The same bytes have the
+  /// same identity when they are offered again, and other bytes never have it. If empty, a transfer can't resume from
+  /// bytes that were stored before.
   public var identity: [UInt8]
 
-  /// The folders to store the file below, the outermost first, with a slash between two: raw bytes, at most
-  /// `WireLimits.resourceFolder`. Empty: none.
+  /// The folders to store the file below, the outermost first, separated by slashes: raw bytes, at most
+  /// `WireLimits.resourceFolder`. Empty: no folders.
   public var folder: [UInt8]
-  /// The files that it belongs to, as the sender says, at most `WireLimits.resourceGroup` bytes (`FileGroup`). Empty:
-  /// none.
+  /// The files that it belongs to, as the sender states them, at most `WireLimits.resourceGroup` bytes (`FileGroup`).
+  /// Empty: no files.
   public var group: [UInt8]
 
   public init(
@@ -39,7 +39,7 @@ public struct ResourceOffer: Hashable, Sendable {
 
 /// The digest of a resource's bytes.
 public struct ResourceDigest: Hashable, Sendable, CustomStringConvertible {
-  /// 1 is SHA-256 (FIPS 180-4), 32 bytes. Other numbers are refused by version 1.
+  /// 1 is SHA-256 (FIPS 180-4), 32 bytes. Version 1 refuses other numbers.
   public static let sha256Algorithm: UInt8 = 1
   public static let byteCount = 32
 

@@ -1,5 +1,5 @@
-/// When a resource's content was last changed: seconds and nanoseconds since 1970-01-01 00:00 UTC, leap seconds not
-/// counted.
+/// The time at which a resource's content was last changed: seconds and nanoseconds since 1970-01-01 00:00 UTC, without
+/// leap seconds.
 public struct ResourceTime: Hashable, Sendable {
   public let seconds: Int64
   /// 0 to 999,999,999.
@@ -23,13 +23,13 @@ public struct ResourceTime: Hashable, Sendable {
   /// The time as one number; nil before 1677 and after 2262, which 64 bits do not hold.
   public var nanosecondsSince1970: Int64? {
     let divisor = Int64(Self.nanosecondsOfSecond)
-    // Towards zero, so that the smallest number does not overflow on the way.
+    // Rounds towards zero, so that the smallest number does not overflow on the way.
     let (whole, part) = seconds < 0 ? (seconds + 1, Int64(nanoseconds) - divisor) : (seconds, Int64(nanoseconds))
     let (product, overflow) = whole.multipliedReportingOverflow(by: divisor)
     let (sum, isBeyond) = product.addingReportingOverflow(part)
     return overflow || isBeyond ? nil : sum
   }
 
-  /// As `nanosecondsSince1970`, or the nearest number that there is.
+  /// The value of `nanosecondsSince1970`, or the nearest representable number.
   public var nearestNanosecondsSince1970: Int64 { nanosecondsSince1970 ?? (seconds < 0 ? .min : .max) }
 }
