@@ -2,14 +2,14 @@ import PiconetWire
 
 /// Bytes of messages and files that show where they belong, so that any mix-up is noticed.
 enum MessageContent {
-  /// A message shorter than this has no header: it is known by its place in the order and its size.
+  /// The length of a header. A shorter message has none: it is identified by its position in the order and its size.
   static let headerCount = 20
 
   struct Header: Equatable {
     var from: Int
     var to: Int
     var channel: MessageChannel
-    /// During which of the sender's connections with the receiver it was sent.
+    /// The number of the connection between sender and receiver during which it was sent.
     var epoch: Int
     var isReliable: Bool
     var number: Int
@@ -44,7 +44,7 @@ enum MessageContent {
       size: word(12))
   }
 
-  /// The bytes of a file, different for each number.
+  /// Returns the bytes of a file, different for each number.
   static func fileBytes(_ number: Int, size: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(size)
@@ -58,7 +58,7 @@ enum MessageContent {
     return bytes
   }
 
-  /// Bytes of a stream: the same at each offset, however they are cut into pieces.
+  /// Returns bytes of a stream. They are the same at each offset, however they are cut into pieces.
   static func streamBytes(_ number: Int, from offset: Int, count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count)
@@ -69,7 +69,7 @@ enum MessageContent {
     return bytes
   }
 
-  /// Random bytes; longer than any offset into it and any message together.
+  /// Random bytes, longer than any offset into them and any message together.
   private static let pool: [UInt8] = {
     var dice = Dice(seed: 1)
     return dice.bytes(1 << 18)

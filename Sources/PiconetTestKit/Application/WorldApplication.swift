@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What applications do of their own accord.
+/// Actions of applications of their own accord.
 extension World {
   func persona(_ node: SimulatedNode) -> Persona { scenario.personas[node.index] }
 
@@ -18,7 +18,7 @@ extension World {
     enter(.application(node: node.index, life: node.life, step), in: delay)
   }
 
-  /// Sightings and invitations of a node that has just started.
+  /// Begins the sightings and invitations of a node that has just started.
   func beginApplication(of node: SimulatedNode) {
     if scenario.makesCalls {
       node.application.callInstance = callDice.word()
@@ -108,7 +108,8 @@ extension World {
     if isCalm || node.application.isAway || scenario.refusals[node.index]?[target] != nil { return }
     let seen = node.application.inSight.last { indices[$0.peer] == target }
     let goal: InvitationTarget
-    // Nobody types an address of a transport that the node itself has not: such nodes meet over a member between them.
+    // A person does not type an address of a transport that the node itself lacks. Such nodes meet over a member
+    // between them.
     let isNear = scenario.haveCommonTransport(node.index, target)
     if let seen, !byAddress || !isNear {
       goal = .node(seen)
@@ -168,14 +169,15 @@ extension World {
     }
   }
 
-  /// The limit that both sides announce, or should: engines freed of their limits by a planted fault don't.
+  /// Returns the limit that both sides announce, or should announce. Engines freed of their limits by a planted fault
+  /// don't.
   private func messageLimit(to peer: NodeID, _ node: SimulatedNode) -> Int? {
     guard let limit = node.application.messageLimits[peer] else { return nil }
     guard scenario.freesEngines, let index = indices[peer.peer] else { return limit }
     return [node.index, index].reduce(limit) { min($0, scenario.configurations[$1].messageLimit) }
   }
 
-  /// One of the channels that the peer takes.
+  /// Returns one of the channels that the peer takes.
   private func channel(to peer: NodeID, _ node: SimulatedNode) -> MessageChannel {
     if scenario.channels.count == 1 { return 0 }
     let channel = applicationDice.pick(scenario.channels)
@@ -228,7 +230,7 @@ extension World {
     }
   }
 
-  /// Every pause has an end, whatever becomes of the transfer meanwhile.
+  /// Plans pauses. Every pause has an end, whatever happens to the transfer meanwhile.
   private func planPauses(of transfer: TransferID, _ node: SimulatedNode) {
     while applicationDice.chance(persona(node).pauseChance) {
       let start = applicationDice.milliseconds(0...applicationDice.pick([5, 100]))
@@ -237,7 +239,7 @@ extension World {
     }
   }
 
-  /// An application that was slow catches up, so that everything can come to an end.
+  /// Makes a slow application catch up, so that everything can end.
   func wakeApplication(of node: SimulatedNode) {
     for peer in node.application.members {
       for channel in scenario.allChannels { plan(.consume(peer, channel), of: node, in: 0) }

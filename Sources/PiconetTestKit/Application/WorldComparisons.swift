@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// People who compare short codes with members: whether they do, what they say, and what has to come of it.
+/// People who compare short codes with members: whether they do, their answers, and the expected outcome.
 extension World {
   // MARK: What applications do
 
@@ -29,7 +29,7 @@ extension World {
     command(.answerComparison(peer, isSame, .codeMismatch), of: node)
   }
 
-  // MARK: What is checked
+  // MARK: Checks
 
   func observeComparison(with peer: NodeID, _ code: String, _ node: SimulatedNode) {
     if node.record.members[peer] == nil { finding("n\(node.index) is to compare a code with one that is no member") }
@@ -44,7 +44,7 @@ extension World {
     }
   }
 
-  /// Nobody is confirmed but by a code that both users have seen.
+  /// Checks that a member is confirmed only by a code that both users have seen.
   func observeCompared(_ peer: NodeID, _ code: String, _ node: SimulatedNode) {
     node.record.comparing[peer] = nil
     statistics.comparisons += 1
@@ -65,7 +65,7 @@ extension World {
     node.record.confirmed[peer] = nil
   }
 
-  /// What one side takes for confirmed, the other one does, too.
+  /// Checks that a code which one side considers confirmed is confirmed on the other side too.
   func checkConfirmed() {
     for node in nodes.prefix(scenario.engineCount) {
       for (peer, codes) in node.record.confirmed.sorted(by: { $0.key < $1.key }) {

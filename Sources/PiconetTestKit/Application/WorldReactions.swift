@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What applications do when they are told something.
+/// Reactions of applications to events and replies.
 extension World {
   func react(to event: Event, of node: SimulatedNode) {
     switch event {
@@ -42,7 +42,7 @@ extension World {
     if node.application.isAway || refusal(of: peer, by: node) == .declines {
       plan(.answer(peer, accept: false), of: node, in: delay)
     } else if applicationDice.chance(persona.acceptChance) {
-      // Now and then an application forgets to show the code where it has to.
+      // From time to time an application forgets to show the code when it must.
       let shows = applicationDice.chance(comparesCodes ? 95 : 40)
       plan(shows ? .showCode(peer) : .answer(peer, accept: true), of: node, in: delay)
     } else if applicationDice.chance(persona.declineChance) {
@@ -95,12 +95,12 @@ extension World {
     }
   }
 
-  /// At once as often as later: much goes wrong only close to a beginning.
+  /// Returns a short delay. It is zero as often as not, since much goes wrong only close to a beginning.
   private func soon(_ persona: Persona) -> UInt64 {
     applicationDice.chance(40) ? 0 : applicationDice.milliseconds(0...persona.spread)
   }
 
-  /// A hostile member gets something to break as well.
+  /// Sends to a hostile member, so that it has something to break as well.
   private func sendToHostile(_ peer: ProvenPeer, _ node: SimulatedNode) {
     if isCalm { return }
     plan(.send(peer.node, count: 3), of: node, in: applicationDice.milliseconds(0...50))
@@ -145,7 +145,7 @@ extension World {
     node.application.incoming[transfer] = SeenOffer(from: from, offer: offer, content: content(of: offer, from))
     let persona = persona(node)
     let delay = applicationDice.milliseconds(0...20)
-    // Otherwise its partial files decide whether there is room.
+    // In the other runs its partial files decide whether there is room.
     if offer.size > 50_000_000, node.partials == nil {
       plan(.declineOffer(transfer), of: node, in: delay)
     } else if applicationDice.chance(persona.acceptOfferChance) {
@@ -157,7 +157,7 @@ extension World {
     }
   }
 
-  /// The number of what an honest node offers; its offer must have arrived as it was made.
+  /// Returns the number of an honest node's offer. The offer must have arrived as it was made.
   private func content(of offer: ResourceOffer, _ from: NodeID) -> Int? {
     guard let index = indices[from.peer], !isHostile(index) else { return nil }
     let number = offer.metadata.reduce(0) { $0 << 8 | Int($1) }

@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetWire
 
-/// One side of a proof in the simulator: what SPAKE2 computes, without its arithmetic. A confirmation follows from the
-/// digits, the connection, both keys, the roles and both shares.
+/// One side of a proof in the simulator. It stands for the computation of SPAKE2, without its arithmetic. A
+/// confirmation follows from the digits, the connection, both keys, the roles and both shares.
 struct SimulatedProof {
   let digits: Int
   let connection: Int
@@ -19,9 +19,9 @@ struct SimulatedProof {
   }
 }
 
-/// What a node knows about typed codes.
+/// A node's knowledge of typed codes.
 struct TypedCodeState {
-  /// The code with which it can be invited.
+  /// The code by which it can be invited.
   var own: TypedCodeID?
   var digits: [TypedCodeID: Int] = [:]
   var proofs: [CodeID: SimulatedProof] = [:]
@@ -32,7 +32,7 @@ struct TypedCodeState {
   var provenPeers: Set<PeerID> = []
   var next: UInt64 = 1
 
-  /// Numbers are drawn one after the other; the same digits may have several.
+  /// Returns a new number for these digits. The same digits may have several numbers.
   mutating func number(of digits: Int) -> TypedCodeID {
     defer { next += 1 }
     self.digits[TypedCodeID(rawValue: next)] = digits
@@ -40,8 +40,8 @@ struct TypedCodeState {
   }
 }
 
-/// Codes that are typed: what applications do with them, what the driver computes, and the check that nobody gets more
-/// than three tries.
+/// Typed codes: the actions of applications, the computations of the driver, and the check that no peer gets more than
+/// three tries.
 extension World {
   static let typedDigits = 0...9_999
 
@@ -52,7 +52,7 @@ extension World {
     command(.setCode(code), of: node)
   }
 
-  /// The code that somebody types for another node: usually the right one.
+  /// Returns the code that a person types for another node, usually the right one.
   func typedCode(for target: Int, _ node: SimulatedNode) -> TypedCodeID? {
     guard persona(node).typesCodeChance > 0, applicationDice.chance(persona(node).typesCodeChance) else { return nil }
     let right = isHostile(target) ? nil : nodes[target].codes.own.flatMap { nodes[target].codes.digits[$0] }
@@ -118,7 +118,7 @@ extension World {
       invited: isInviter ? remote : node.peer, share: [4] + networkDice.bytes(InviteByCode.shareCount - 1))
   }
 
-  /// No peer counts as proven without having proven a code.
+  /// Checks that a peer counts as proven only if it has proven a code.
   func checkProof(of peer: ProvenPeer, _ node: SimulatedNode) {
     guard peer.isProven else { return }
     statistics.provenCodes += 1
@@ -132,7 +132,7 @@ extension World {
 // MARK: Hostile nodes
 
 extension World {
-  /// A hostile node is never told the digits.
+  /// Invites by a code. A hostile node is never told the digits.
   func hostileInvitesByCode(_ node: HostileNode, _ number: Int) {
     let session = node.sessions[number]
     var share = [4] + node.dice.bytes(InviteByCode.shareCount - 1)
@@ -145,7 +145,7 @@ extension World {
     if session.attack == .confirmsUnasked { send(.codeConfirm(node.dice.bytes(32)), node, number) }
   }
 
-  /// An honest node has answered.
+  /// Handles the answer of an honest node.
   func answerCode(_ answer: CodeAnswer, _ node: HostileNode, _ number: Int) {
     switch node.sessions[number].attack {
     case .abortsCode:
@@ -159,7 +159,7 @@ extension World {
     }
   }
 
-  /// An honest node invites it by a code.
+  /// Handles the invitation of an honest node by a code.
   func answer(_ invite: InviteByCode, _ node: HostileNode, _ number: Int) {
     let confirmation = node.dice.bytes(InviteByCode.confirmationCount)
     switch node.sessions[number].attack {
@@ -183,7 +183,7 @@ extension World {
     }
   }
 
-  /// What honest nodes prove to each other is heard, as if TLS were broken.
+  /// Records the proofs between honest nodes, as if TLS were broken.
   func overhearCodes(_ frame: Frame) {
     switch frame {
     case .inviteByCode(let invite): overheardShares.append(invite.share)

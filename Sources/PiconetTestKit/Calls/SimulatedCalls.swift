@@ -2,11 +2,12 @@ import PiconetCalls
 import PiconetEngine
 import PiconetWire
 
-/// The calls between a node and one of its members: the machine that decides, and what an actor system has around it.
+/// The calls between a node and one of its members: the machine that decides, and the parts of an actor system around
+/// it.
 struct SimulatedCalls {
   /// A call that is being served.
   struct Running {
-    /// Which; nil: of a hostile caller.
+    /// The number of the call; nil for a hostile caller.
     let truth: Int?
     var wasStopped = false
   }
@@ -14,7 +15,7 @@ struct SimulatedCalls {
   var machine: PeerCalls
   /// The membership that it belongs to.
   let association: AssociationID
-  /// Tells it from all others of the world.
+  /// A number that differs from all others of the world.
   let serial: Int
   var lastNumber: UInt64
   /// Calls of this node without an answer.
@@ -22,7 +23,7 @@ struct SimulatedCalls {
   var running: [UInt64: Running] = [:]
   /// Frames that wait for room, in each channel.
   var waiting: [MessageChannel: FrameQueue]
-  /// When its timer is to fire.
+  /// When its timer fires.
   var timerAt: Duration?
 
   /// - Parameter messageLimit: the longest message that the member takes.
@@ -50,7 +51,7 @@ struct SimulatedCalls {
   static let resultLimit = 100_000
 }
 
-/// What is true of every call of a run.
+/// The truth about every call of a run.
 struct CallTruths {
   struct Truth {
     let from: NodeID
@@ -64,12 +65,12 @@ struct CallTruths {
     var answered: Duration?
     var outcome: PeerCalls.Answer?
     var isTakenBack = false
-    /// Its caller is gone with a crash: nobody waits for it.
+    /// Whether its caller is gone with a crash, so that the call has no waiting caller.
     var isVoid = false
   }
 
   private(set) var all: [Truth] = []
-  /// Nodes whose actor systems have stopped and come again.
+  /// Nodes whose actor systems have stopped and started again.
   var remade: Set<NodeID> = []
   var lastSerial = 0
 
@@ -89,18 +90,18 @@ struct CallTruths {
     for number in all.indices where all[number].from == node && all[number].outcome == nil { all[number].isVoid = true }
   }
 
-  /// The arguments of a call: its number and so many bytes.
+  /// Returns the arguments of a call: its number and this many bytes.
   static func arguments(_ number: Int, size: Int) -> [UInt8] {
     CBORValue.array([.unsigned(UInt64(number)), .bytes([UInt8](repeating: UInt8(number & 0xFF), count: size))]).encoded
   }
 
-  /// The result of a call, which is long now and then, and sometimes above what the caller takes.
+  /// Returns the result of a call. It is long from time to time, and sometimes above the caller's limit.
   static func result(_ number: Int) -> [UInt8] {
     let size = number % 7 == 0 ? 20_000 : number % 31 == 0 ? 90_000 : number % 5
     return CBORValue.array([.unsigned(UInt64(number * 3 + 1)), .bytes([UInt8](repeating: 7, count: size))]).encoded
   }
 
-  /// The number of the call whose arguments these are; nil: of none.
+  /// Returns the number of the call with these arguments; nil if no call has them.
   func number(of arguments: some Collection<UInt8>) -> Int? {
     guard case .array(let items)? = try? CBORValue(decoding: Array(arguments)), case .unsigned(let word)? = items.first,
       word < UInt64(all.count), arguments.elementsEqual(Self.arguments(Int(word), size: all[Int(word)].size))

@@ -2,8 +2,8 @@ import PiconetCalls
 import PiconetEngine
 import PiconetWire
 
-/// A hostile member that speaks of calls: any frame with any numbers, floods, what is nested deeply or has no end, and
-/// calls of others again. It answers none.
+/// A hostile member that sends frames about calls: any frame with any numbers, floods, deeply nested or endless values,
+/// and calls of others again. It answers no calls.
 extension World {
   func callAttack(_ node: HostileNode, _ number: Int) {
     let isFlood = node.dice.chance(20)

@@ -2,10 +2,10 @@ import PiconetCalls
 import PiconetEngine
 import PiconetWire
 
-/// What must hold of calls: served at most once each, answered with their own results, ended once each and for a reason
-/// that is true, and nothing left over.
+/// The invariants of calls: each is served at most once, answered with its own result, and ended once for a true
+/// reason. Nothing is left over.
 extension World {
-  /// - Returns: which call it is; nil if a hostile node has made it.
+  /// - Returns: the number of the call; nil if a hostile node has made it.
   func observeServed(_ call: CallFrame.Call, of peer: NodeID, _ node: SimulatedNode) -> Int? {
     guard !isOfHostile(peer) else { return nil }
     guard let number = calls.number(of: call.arguments) else {
@@ -25,7 +25,7 @@ extension World {
     return number
   }
 
-  /// A caller is told what has come of its call.
+  /// Checks the outcome that a caller is told.
   func settled(_ number: Int, _ answer: PeerCalls.Answer, _ node: SimulatedNode) {
     let truth = calls[number]
     if truth.outcome != nil { finding("call \(number) of n\(node.index) is settled twice") }
@@ -45,7 +45,7 @@ extension World {
   private func check(_ failure: CallFailure, of truth: CallTruths.Truth, _ number: Int, _ node: SimulatedNode) {
     let isRemade = calls.remade.contains(truth.to) || calls.remade.contains(truth.from)
     let mayEndSo: [CallFailure.Code: Bool] = [
-      // Of the arguments, or of the result.
+      // Either the arguments or the result are meant.
       .tooManyCalls: (truth.served == 0) == (truth.answered == nil),
       .tooLarge: (truth.served == 0) == (truth.answered == nil),
       .cancelled: truth.isTakenBack, .timedOut: callTime >= truth.deadline,
@@ -54,7 +54,7 @@ extension World {
     if mayEndSo[failure.code] != true {
       finding("call \(number) of n\(node.index) to \(name(truth.to)) ends with \(failure): \(truth)")
     }
-    // Over a slow link, or to one that reads slowly, much is on the way before it.
+    // Over a slow link, or to a node that reads slowly, much is on the way before it.
     if failure.code == .timedOut, scenario.isFair, scenario.fairLinks, let answered = truth.answered,
       answered + .seconds(2) < truth.deadline, !areAnswersUnderWay(from: truth.to, to: truth.from)
     {
@@ -62,7 +62,7 @@ extension World {
     }
   }
 
-  /// Whether frames of calls wait until they may leave, or until they are taken.
+  /// Returns whether frames of calls wait until they may leave, or until they are taken.
   private func areAnswersUnderWay(from callee: NodeID, to caller: NodeID) -> Bool {
     guard let index = indices[callee.peer] else { return false }
     let application = nodes[index].application
@@ -78,7 +78,7 @@ extension World {
     }
   }
 
-  /// What a member may make a node keep.
+  /// Checks what a member makes a node keep.
   func checkBounds(of peer: NodeID, _ node: SimulatedNode) {
     guard let conversation = node.application.calls[peer] else { return }
     let machine = conversation.machine
@@ -86,7 +86,7 @@ extension World {
     if machine.servedBytes > SimulatedCalls.argumentLimit {
       finding("n\(node.index) keeps \(machine.servedBytes) bytes of arguments of \(name(peer))")
     }
-    // One alone may be longer.
+    // A single result may be longer.
     if conversation.waitingResults > max(SimulatedCalls.resultLimit, SimulatedCalls.limits.frame) + 10_000 {
       finding("n\(node.index) keeps \(conversation.waitingResults) bytes of answers for \(name(peer))")
     }
@@ -95,7 +95,7 @@ extension World {
     }
   }
 
-  /// There are no more calls between the two.
+  /// Checks that no calls are left between the two.
   func checkNothingLeft(of peer: NodeID, _ node: SimulatedNode) {
     guard let conversation = node.application.calls[peer] else { return }
     if !conversation.made.isEmpty { finding("n\(node.index) waits for answers of \(name(peer)), which is gone") }
@@ -104,7 +104,7 @@ extension World {
     }
   }
 
-  /// Trouble has long been over: every call has ended.
+  /// Checks that every call has ended, long after the end of all trouble.
   func checkCallsQuiet() {
     guard scenario.makesCalls else { return }
     for node in nodes.prefix(scenario.engineCount) {

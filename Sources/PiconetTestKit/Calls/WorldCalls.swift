@@ -2,8 +2,8 @@ import PiconetCalls
 import PiconetEngine
 import PiconetWire
 
-/// The actor system of each node: it calls members and serves their calls, over the associations that there are. Not
-/// simulated: objects and their methods, the policy, names and signals.
+/// The actor system of each node. It calls members and serves their calls, over the existing associations. Objects and
+/// their methods, the policy, names and signals are not simulated.
 extension World {
   var callTime: Duration { .nanoseconds(Int64(now)) }
 
@@ -12,7 +12,7 @@ extension World {
       let association = node.record.members[peer.node]
     else { return }
     calls.lastSerial += 1
-    // Numbers of an earlier system of this node may still be in use over there.
+    // Numbers of an earlier system of this node may still be in use at the member.
     let fresh = SimulatedCalls(
       node.application.callInstance, association, serial: calls.lastSerial, firstNumber: callDice.word() >> 16,
       messageLimit: peer.messageLimit)
@@ -24,7 +24,7 @@ extension World {
     }
   }
 
-  /// The member has left: all that is under way ends now, and with that reason.
+  /// Ends all calls with a member that has left, and with that reason.
   func endCalls(with peer: NodeID, _ node: SimulatedNode) {
     guard node.application.calls[peer] != nil else { return }
     change(peer, node) { calls, _ in calls.machine.end(CallFailure(.left, "")) }
@@ -32,7 +32,7 @@ extension World {
     node.application.calls[peer] = nil
   }
 
-  /// The node's program makes another actor system.
+  /// Makes the node's program start another actor system.
   func remakeCalls(_ node: SimulatedNode) {
     calls.remade.insert(node.node)
     node.application.callInstance = callDice.word()
@@ -47,7 +47,7 @@ extension World {
       var fresh = SimulatedCalls(
         node.application.callInstance, former.association, serial: calls.lastSerial,
         firstNumber: callDice.word() >> 16, messageLimit: limit)
-      // What waits was said before the system that follows.
+      // The waiting frames were sent before the system that follows.
       fresh.waiting[SimulatedCalls.channel] = node.application.calls[peer]?.waiting[SimulatedCalls.channel]
       node.application.calls[peer] = fresh
       send(fresh.machine.hello, in: SimulatedCalls.channel, to: peer, node)
@@ -57,7 +57,7 @@ extension World {
   // MARK: Calls
 
   func makeCall(to peer: NodeID, _ node: SimulatedNode) {
-    // A program may keep what it has of a former life of the peer, or of one that has left: nothing is sent then.
+    // A program may keep a reference from a former life of the peer, or to a peer that has left. Nothing is sent then.
     guard !isCalm, let conversation = node.application.calls[peer] else { return }
     let size = callDice.pick([0, 0, 10, 100, 1_000, 3_000, 17_000, 60_000, 79_000, 90_000])
     let milliseconds = callDice.number(50...callDice.pick([200, 4_000]))
@@ -117,7 +117,7 @@ extension World {
 
   func callTimerFired(_ peer: NodeID, _ serial: Int, _ node: SimulatedNode) {
     guard let conversation = node.application.calls[peer], conversation.serial == serial else { return }
-    // One that was for a deadline which an earlier one has overtaken.
+    // The timer was for a deadline that an earlier one has overtaken.
     guard let planned = conversation.timerAt, planned <= callTime else { return }
     node.application.calls[peer]?.timerAt = nil
     let isDue = conversation.machine.nextDeadline.map { $0 <= callTime } ?? false
@@ -142,7 +142,7 @@ extension World {
     }
   }
 
-  // MARK: What comes of it
+  // MARK: Outcomes
 
   private func change(
     _ peer: NodeID, _ node: SimulatedNode, _ body: (inout SimulatedCalls, Duration) -> [PeerCalls.Effect]
@@ -188,7 +188,7 @@ extension World {
     plan(.finishCall(peer, conversation.serial, call.number), of: node, in: time)
   }
 
-  /// Most methods heed that they are cancelled, some go on.
+  /// Stops a call. Most methods react to cancellation; some go on.
   private func stop(_ number: UInt64, of peer: NodeID, _ node: SimulatedNode) {
     guard let conversation = node.application.calls[peer], let running = conversation.running[number] else {
       return finding("n\(node.index): call \(number) of \(name(peer)) is stopped, and is not served")
@@ -212,26 +212,27 @@ extension World {
     send(frame, in: isLong ? SimulatedCalls.longChannel : SimulatedCalls.channel, subject, to: peer, node)
   }
 
-  /// Takes a frame, in parts if one message can't hold it; what the queue has no room for waits.
+  /// Sends a frame, in parts if one message can't hold it. Parts without room in the queue wait.
   private func send(
     _ frame: [UInt8], in channel: MessageChannel, _ subject: FrameQueue.Subject = .other, to peer: NodeID,
     _ node: SimulatedNode
   ) {
     guard node.application.calls[peer] != nil else { return }
-    // All messages take as much.
+    // All messages have the same limit.
     let id = frame.count > 2_900 ? callDice.word() : 0
     _ = node.application.calls[peer]?.waiting[channel]?.add(frame, subject, id: id)
     sendWaitingCalls(to: peer, in: channel, node)
   }
 
-  /// Nobody waits for it any more: what has not left of it goes nowhere.
+  /// Withdraws frames that nothing waits for any more. Parts that have not left are not sent.
   private func withdraw(_ subject: FrameQueue.Subject, of peer: NodeID, _ node: SimulatedNode) {
     node.application.calls[peer]?.waiting[SimulatedCalls.longChannel]?.withdraw(subject)
   }
 
   func sendWaitingCalls(to peer: NodeID, in channel: MessageChannel, _ node: SimulatedNode) {
     guard let conversation = node.application.calls[peer] else { return }
-    // Before the member has greeted it would take them for a former system's, if they overtook our greeting.
+    // If these frames overtook our greeting, the member would take them for those of a former system. So they wait
+    // until the member has greeted us.
     if channel == SimulatedCalls.longChannel, conversation.machine.instance == nil { return }
     let association = conversation.association
     let key = ChannelKey(peer: peer, channel: channel)

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Compares bytes a word at a time: without optimisation the standard library's `==` takes each byte through a witness.
+/// Compares bytes a word at a time. Without optimisation the standard library's `==` takes each byte through a witness.
 enum ByteComparison {
   static func areEqual(_ left: Bytes, _ right: Bytes) -> Bool {
     guard left.count == right.count else { return false }

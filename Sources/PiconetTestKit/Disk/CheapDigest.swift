@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// A digest of 32 bytes over all bytes, in place of SHA-256: any changed, lost, added or moved byte changes it, and it
-/// is cheap without optimisation. It is no defence against an attacker; the simulator needs none.
+/// A digest of 32 bytes over all bytes, in place of SHA-256. Any changed, lost, added or moved byte changes it, and it
+/// is cheap without optimisation. It is no defence against an attacker, which the simulator does not need.
 enum CheapDigest {
   static func of(_ bytes: [UInt8]) -> [UInt8] {
     var first: UInt64 = 0x9E37_79B9_7F4A_7C15 &+ UInt64(bytes.count)

@@ -1,27 +1,27 @@
 import PiconetEngine
 import PiconetWire
 
-/// Decides which partial files of a directory go. The simulator has no file system: its caller supplies the decision
-/// that real directories use.
+/// Decides which partial files of a directory are removed. The simulator has no file system: its caller supplies the
+/// decision that real directories use.
 protocol PartialFileChoice: Sendable {
-  /// How many are kept.
+  /// The number of files that are kept.
   var limit: Int { get }
-  /// For how many seconds each is kept.
+  /// The number of seconds for which each file is kept.
   var age: Int64 { get }
 
-  /// The numbers of those whose removal frees `missing` bytes for a new file; none if nothing does.
+  /// Returns the numbers of the files whose removal frees `missing` bytes for a new file; none if no removal does.
   func toFree(_ missing: UInt64, for new: SimulatedPartial, of files: [SimulatedPartial]) -> [Int]
 
-  /// The numbers of those that go whenever one more is kept.
+  /// Returns the numbers of the files that are removed whenever one more is kept.
   func toRemove(of files: [SimulatedPartial]) -> [Int]
 }
 
-/// What is stored of a file that is not whole.
+/// The stored part of an incomplete file.
 struct SimulatedPartial: Hashable, Sendable {
-  /// Whose share it takes.
+  /// The share that the file counts against.
   enum Share: Hashable {
     case known(PeerID)
-    /// All strangers share one.
+    /// The common share of all strangers.
     case strangers
   }
 
@@ -29,31 +29,31 @@ struct SimulatedPartial: Hashable, Sendable {
   let number: Int
   let sender: PeerID
   let isOfStranger: Bool
-  /// Bytes that it takes on the disk.
+  /// The bytes that it occupies on the disk.
   var byteCount: UInt64
-  /// Seconds for which it has waited.
+  /// The number of seconds for which it has waited.
   var age: Int64 = 0
-  /// A transfer is writing it.
+  /// Whether a transfer is writing it.
   var isOpen = false
-  /// A later transfer can go on with it.
+  /// Whether a later transfer can continue it.
   var isOfUse = true
 
   var share: Share { isOfStranger ? .strangers : .known(sender) }
 }
 
-/// The partial files of a node, and the disk that they are on.
+/// The partial files of a node, and the disk that holds them.
 struct SimulatedPartials {
-  /// Bytes that they may take together.
+  /// The number of bytes that all files may occupy together.
   var capacity: UInt64 = .max
   private(set) var files: [SimulatedPartial] = []
-  /// Those that transfers are writing.
+  /// The files that transfers are writing.
   private var open: [TransferID: Int] = [:]
   private var nextNumber = 0
 
   var used: UInt64 { files.reduce(0) { $0 + $1.byteCount } }
   var free: UInt64 { capacity - min(capacity, used) }
 
-  /// A file that is not there yet.
+  /// Makes a file that does not exist yet.
   mutating func new(of sender: PeerID, isStranger: Bool, byteCount: UInt64) -> SimulatedPartial {
     nextNumber += 1
     return SimulatedPartial(number: nextNumber, sender: sender, isOfStranger: isStranger, byteCount: byteCount)
@@ -61,7 +61,7 @@ struct SimulatedPartials {
 
   mutating func append(_ file: SimulatedPartial) { files.append(file) }
 
-  /// A transfer begins it; all its bytes are set aside.
+  /// Adds a file that a transfer begins. All its bytes are reserved.
   mutating func append(_ file: SimulatedPartial, writtenBy transfer: TransferID) {
     var file = file
     file.isOpen = true
@@ -71,13 +71,13 @@ struct SimulatedPartials {
 
   mutating func remove(_ numbers: [Int]) { files.removeAll { numbers.contains($0.number) } }
 
-  /// The transfer has stored all of it, or no transfer will go on with it.
+  /// Drops a file that is stored completely, or that no transfer will continue.
   mutating func drop(_ transfer: TransferID) {
     guard let number = open.removeValue(forKey: transfer) else { return }
     files.removeAll { $0.number == number }
   }
 
-  /// The transfer has ended, and what it has stored waits for the next one.
+  /// Keeps the file of a transfer that has ended. The stored bytes wait for the next transfer.
   /// - Returns: false if it had no file.
   mutating func keep(_ transfer: TransferID, stored: UInt64) -> Bool {
     guard let number = open.removeValue(forKey: transfer),
@@ -89,7 +89,7 @@ struct SimulatedPartials {
     return true
   }
 
-  /// The process has died.
+  /// Closes all files, because the process has died.
   mutating func closeAll() {
     open = [:]
     for index in files.indices { files[index].isOpen = false }

@@ -13,11 +13,11 @@ struct SimulatedSource {
   let content: Int
   let bytes: [UInt8]
   let trouble: Trouble
-  /// Reads are answered in the order in which they were requested.
+  /// When the last requested read is done. Reads are answered in the order in which they were requested.
   var busyUntil: UInt64 = 0
   var finishes = 0
 
-  /// Chunk frames of the bytes from `offset` on, or why they can't be read.
+  /// Returns chunk frames of the bytes from `offset` on, or the reason why they can't be read.
   func read(offset: UInt64, count: Int, transfer: UInt64, frameCount: Int) -> (frames: Bytes, failure: Reason?) {
     let start = Int(offset)
     guard start + count <= bytes.count else { return ([], .sourceChanged) }

@@ -11,21 +11,21 @@ struct SimulatedStore {
     case discarded
   }
 
-  /// Number of the true content in the world's table; nil for what a hostile node offers.
+  /// The number of the true content in the world's table; nil for an offer of a hostile node.
   let content: Int?
   let offeredSize: UInt64
   var bytes: [UInt8]
   var phase = Phase.open
   var busyUntil: UInt64 = 0
-  /// Bytes that the engine has handed over, whether or not they are on the disk yet.
+  /// Bytes that the engine has handed over, on the disk or on their way there.
   var handedOver: UInt64
   /// The last offset reported to the engine.
   var stored: Int
-  /// The existing file has the offered size but other content: the digest shows it, and the store starts over.
+  /// Whether the existing file has the offered size but other content. The digest shows it, and the store starts over.
   var isSomethingElse = false
-  /// All of it was there before.
+  /// Whether all of it was there before.
   var wasAlreadyPresent = false
-  /// A failure was reported; nothing more is answered.
+  /// Whether a failure was reported. After that nothing is answered.
   var isBroken = false
 
   init(content: Int?, offeredSize: UInt64, prefix: [UInt8]) {

@@ -45,7 +45,7 @@ extension World {
   }
 
   func finishSource(_ transfer: TransferID, of node: SimulatedNode) {
-    // Twice if the remote side has found that its existing bytes are something else.
+    // A source finishes twice if the remote side has found that its existing bytes are something else.
     guard var source = node.sources[transfer], source.finishes < 2 else {
       return finding("a source finished three times, or closed before")
     }
@@ -73,7 +73,7 @@ extension World {
     }
     var store = SimulatedStore(content: incoming.content, offeredSize: incoming.offer.size, prefix: prefix)
     if let content = incoming.content, applicationDice.chance(scenario.personas[node.index].resumeChance / 2) {
-      // A file of that name and size exists already: the same one, or another.
+      // A file of that name and size exists already. It is the same file, or a different one.
       prefix = contents[content]
       store.isSomethingElse = !prefix.isEmpty && applicationDice.chance(50)
       if store.isSomethingElse { prefix[prefix.count / 2] ^= 1 }
@@ -144,7 +144,7 @@ extension World {
     node.stores[transfer] = store
   }
 
-  /// What exists of the file is drawn when it is offered again.
+  /// Keeps a store. The existing part of the file is drawn when it is offered again.
   func keepStore(_ transfer: TransferID, of node: SimulatedNode) {
     guard var store = node.stores[transfer] else { return }
     if store.phase == .committed || store.phase == .committing {
@@ -155,7 +155,7 @@ extension World {
     node.stores[transfer] = store
   }
 
-  /// Discarding twice, or discarding what was never opened, does no harm.
+  /// Discards a store. Discarding twice, or discarding a store that was never opened, does no harm.
   func discardStore(_ transfer: TransferID, of node: SimulatedNode) {
     guard var store = node.stores[transfer] else { return }
     if store.phase == .committed { return finding("a committed resource is discarded") }

@@ -1,9 +1,10 @@
 import PiconetEngine
 import PiconetWire
 
-/// Partial files of honest nodes beside a hostile one, and what must hold whichever are removed.
+/// Partial files of honest nodes beside a hostile one, and the invariants that hold whichever are removed.
 extension World {
-  /// What nodes keep from earlier days: of nodes of this world, of others that they know, and of strangers.
+  /// Adds the files that nodes keep from earlier days: from nodes of this world, from other known nodes, and from
+  /// strangers.
   func layPartials() {
     guard partialChoice != nil, seed.family == .hostile else { return }
     let honest = nodes.prefix(scenario.engineCount)
@@ -30,11 +31,11 @@ extension World {
     (0..<count).compactMap { _ in PeerID(bytes: partialDice.bytes(PeerID.byteCount)) }
   }
 
-  /// A node is about to take an offer.
+  /// Prepares a node that is about to accept an offer.
   /// - Returns: false if there is no room for it.
   func beginPartial(_ transfer: TransferID, from sender: PeerID, size: UInt64, of node: SimulatedNode) -> Bool {
     guard var partials = node.partials else { return true }
-    // The key that a node of this world has is known; one that a hostile node made for a connection is a stranger's.
+    // The key of a node of this world is known. A key that a hostile node made for one connection is a stranger's.
     let isStranger = indices[sender].map { nodes[$0].peer != sender } ?? true
     let new = partials.new(of: sender, isStranger: isStranger, byteCount: size)
     makeRoom(for: new, in: &partials, node)
@@ -58,7 +59,7 @@ extension World {
     node.partials = partials
   }
 
-  // MARK: What must hold
+  // MARK: Invariants
 
   private func makeRoom(for new: SimulatedPartial, in partials: inout SimulatedPartials, _ node: SimulatedNode) {
     guard let partialChoice, new.byteCount > partials.free else { return }
@@ -77,8 +78,8 @@ extension World {
     checkStrangersYield(new, missing: missing, freed: freed, before, node)
   }
 
-  /// A sender that loses a file to another's holds at least as much as that one would then: a stranger compared with
-  /// strangers, and a known sender with known ones. To a stranger's a known sender loses none.
+  /// Checks that a sender loses a file only to a sender that then holds at most as much. Strangers are compared with
+  /// strangers, and known senders with known ones. A known sender loses no file to a stranger.
   private func checkShare(
     _ file: SimulatedPartial, _ new: SimulatedPartial, _ before: [SimulatedPartial], _ node: SimulatedNode
   ) {
@@ -99,7 +100,7 @@ extension World {
     }
   }
 
-  /// What strangers have begun keeps no known sender's file out.
+  /// Checks that partial files of strangers keep no known sender's file out.
   private func checkStrangersYield(
     _ new: SimulatedPartial, missing: UInt64, freed: UInt64, _ before: [SimulatedPartial], _ node: SimulatedNode
   ) {
@@ -111,7 +112,7 @@ extension World {
     }
   }
 
-  /// Number and age have limits, and no sender's files cost another its share of the number.
+  /// Applies the limits on number and age. Checks that no sender's files cost another its share of the number.
   private func sweep(_ partials: inout SimulatedPartials, _ node: SimulatedNode) {
     guard let partialChoice else { return }
     let before = partials.files
@@ -128,7 +129,7 @@ extension World {
     }
   }
 
-  /// Removes the chosen files, none of which may be open.
+  /// Removes the chosen files. None of them may be open.
   private func take(_ numbers: [Int], from partials: inout SimulatedPartials, _ node: SimulatedNode)
     -> [SimulatedPartial]
   {

@@ -1,7 +1,8 @@
 import PiconetEngine
 import PiconetWire
 
-/// Any bytes give frames or an error, the same however they are cut; what was read is written back as it was.
+/// Checks that any bytes give frames or an error, regardless of how they are cut, and that decoded frames encode to the
+/// same bytes.
 enum DecoderFuzz {
   static func run(_ bytes: some Collection<UInt8>) -> String? {
     var input = FuzzInput(bytes)
@@ -13,7 +14,7 @@ enum DecoderFuzz {
   private struct Outcome: Equatable {
     var frames: [Frame] = []
     var error: WireError?
-    /// Bytes left over, if the stream was read to its end.
+    /// The number of bytes left over, if the stream was read to its end.
     var buffered = 0
   }
 
@@ -44,7 +45,7 @@ enum DecoderFuzz {
     return nil
   }
 
-  /// A trace from an untrusted source: read, and replayed as far as it goes.
+  /// Reads a trace from an untrusted source, and replays it as far as possible.
   private static func trace(_ bytes: Bytes, step: Int) -> String? {
     var decoder = TraceDecoder()
     var rest = bytes

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What must hold after each step, and when all is over.
+/// The invariants after each step and at the end.
 extension EngineFuzz {
   func check() {
     let census = engine.census
@@ -23,7 +23,8 @@ extension EngineFuzz {
     if !members.contains(honest.node) { broken("the honest peer is no member") }
   }
 
-  /// The hostile peers fall silent; what the honest one has begun comes to its end, and then everything else.
+  /// Ends the run. The hostile peers fall silent, everything that the honest peer has begun ends, and then everything
+  /// else.
   func end() {
     for link in links.keys.sorted() { close(link, .ended) }
     settle()

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What hostile peers send.
+/// Frames of hostile peers.
 extension EngineFuzz {
   func send(_ frame: Frame, on link: LinkID) { send(FrameEncoder.encode(frame), on: link) }
 
@@ -14,7 +14,7 @@ extension EngineFuzz {
     send(frame(of: peer), on: link)
   }
 
-  /// A type and a body that need not belong together.
+  /// Sends a type and a body that need not belong together.
   func sendBytes() {
     guard let link = pickLink() else { return }
     var bytes: [UInt8] = []
@@ -22,7 +22,7 @@ extension EngineFuzz {
     let body = input.bytes(atMost: 80)
     FrameEncoder.appendHeader(type: type, bodyCount: body.count, to: &bytes)
     bytes += body
-    // Now and then not all of it at once.
+    // From time to time the bytes are sent in two parts.
     if input.number(below: 4) == 3 {
       send(Array(bytes.prefix(bytes.count / 2)), on: link)
       bytes.removeFirst(bytes.count / 2)
@@ -30,7 +30,7 @@ extension EngineFuzz {
     send(bytes, on: link)
   }
 
-  /// The same thing many times.
+  /// Sends the same frame many times.
   func flood() {
     guard let link = pickLink(), let peer = links[link]?.peer else { return }
     let frame = frame(of: peer)
@@ -60,14 +60,14 @@ extension EngineFuzz {
 
   private func hostileLimit() -> UInt64 { input.pick([0, 1, 2_000, 100_000, VariableInteger.max]) }
 
-  /// Of this peer, of somebody else, or of nobody.
+  /// Returns an association of this peer, of another peer, or an invented one.
   private func pickAssociation() -> AssociationID {
     let number = input.number(below: 20)
     return number < associations.count ? associations[number] : AssociationID(high: UInt64(number), low: 1)
   }
 
-  /// The engine, one of the others, or nobody; never the honest peer, since any member has the right to have it
-  /// removed.
+  /// Returns the engine, one of the other peers, or an invented node. It is never the honest peer, since any member has
+  /// the right to have it removed.
   private func pickMember() -> NodeID {
     let named = input.pick([node, Self.hostileNode(0), Self.hostileNode(3), Self.node(77)])
     return named

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// The engine's dealings with the honest peer.
+/// The engine's exchange with the honest peer.
 extension EngineFuzz {
   func connectHonestPeer() {
     func opening(_ remote: NodeID, dial: DialID?) -> LinkOpening {
@@ -22,7 +22,7 @@ extension EngineFuzz {
     settle()
     command(.answerInvitation(honest.node, accept: true, .declined))
     settle()
-    // A file each way; neither is read or written before the end.
+    // Each side sends a file, which is not read or written before the end.
     honest.take(
       .commanded(
         CommandID(rawValue: 2),
@@ -41,7 +41,7 @@ extension EngineFuzz {
     settle()
   }
 
-  /// Performs what the honest engine asks for, and hands it what is on its way to it.
+  /// Performs the effects of the honest engine, and delivers the bytes on their way to it.
   func exchangeWithHonestPeer() {
     var rounds = 0
     while !honest.arriving.isEmpty || !honest.effects.isEmpty, finding == nil {
@@ -102,7 +102,7 @@ extension EngineFuzz {
     }
   }
 
-  /// What the honest peer has begun comes to its end, now that nobody interferes.
+  /// Completes everything that the honest peer has begun, now that no hostile peer interferes.
   func finishHonestPeer() {
     for _ in 0..<200 where finding == nil && honest.verdict != nil {
       serveHonestPeer()
@@ -112,7 +112,7 @@ extension EngineFuzz {
     if let wrong = honest.verdict { broken(wrong) }
   }
 
-  /// The disks answer for the honest peer's transfers, and the application takes its messages.
+  /// Answers for the disks in the honest peer's transfers, and takes its messages as the application.
   func serveHonestPeer() {
     if honest.unconsumed > 0 {
       take(.messagesConsumed(honest.node, byteCount: honest.unconsumed))

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What each byte from the fuzzer causes.
+/// The effect of each byte from the fuzzer.
 extension EngineFuzz {
   func step() {
     switch input.number(below: 32) {
@@ -140,7 +140,7 @@ extension EngineFuzz {
     default:
       let mode: DeliveryMode = input.isTrue() ? .reliable : .unreliable
       let size = Int(input.byte()) * 16
-      // As the application's budget ensures: no more than one window waits for a peer.
+      // As the application's budget ensures, no more than one window waits for a peer.
       let node = pickNode()
       let queued = engine.statistics(of: node, at: now)?.queuedBytes ?? 0
       guard queued + size < Self.configuration.messageWindow else { return }
@@ -150,7 +150,7 @@ extension EngineFuzz {
     }
   }
 
-  /// Streams of ours, and reading those of others.
+  /// Uses outgoing streams, and reads incoming ones.
   private func useStream() {
     let own = StreamID(rawValue: 1 + UInt64(input.number(below: 4)) % max(1, nextStream))
     switch input.number(below: 6) {
@@ -183,7 +183,7 @@ extension EngineFuzz {
     if let fact = Self.answer(to: effect, fails: fails) { take(fact) }
   }
 
-  /// The answer of a disk that does what it is asked, or fails.
+  /// Returns the answer of a disk that succeeds, or fails.
   static func answer(to effect: Effect, fails: Bool) -> Fact? {
     switch effect {
     case .readChunks(let id, let number, let offset, let count, let frameCount):
@@ -218,7 +218,7 @@ extension EngineFuzz {
 
   // MARK: Time
 
-  /// Time passes for both engines, in steps short enough for them to keep talking.
+  /// Lets time pass for both engines, in steps short enough for them to keep talking.
   func wait(milliseconds: Int) {
     let end = now + .milliseconds(milliseconds)
     var rounds = 0
@@ -232,7 +232,8 @@ extension EngineFuzz {
       if next >= end { break }
       if rounds > 3_000 { return broken("deadlines stay due") }
     }
-    // What a later fact makes due is due from then on: an invitation, say, resumes a search whose pause is over.
+    // If a later fact makes something due, it is due from then on: an invitation, for example, resumes a search whose
+    // pause is over.
     if let deadline = engine.nextDeadline, deadline + .seconds(1) < now { broken("a deadline was missed") }
   }
 }

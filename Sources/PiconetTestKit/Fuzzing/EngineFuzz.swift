@@ -1,20 +1,20 @@
 import PiconetEngine
 import PiconetWire
 
-/// One engine between an honest peer, which is an engine as well, and hostile ones, whose frames a fuzzer chooses. It
-/// also chooses the times, the commands, what the disks do, and the answers of the trust judge.
+/// One engine between an honest peer, which is an engine as well, and hostile ones, whose frames a fuzzer chooses. The
+/// fuzzer also chooses the times, the commands, the behaviour of the disks, and the answers of the trust judge.
 ///
-/// What must hold: no trap; every table within its limit; nothing comes to an end without a reply; the honest peer
+/// Invariants: no trap occurs, every table stays within its limit, and nothing ends without a reply. The honest peer
 /// stays connected, and its messages and files arrive as they were sent, whatever the others do.
 final class EngineFuzz {
   /// A link from the engine to a hostile peer.
   struct HostileLink {
     let id: LinkID
     let peer: Int
-    /// The driver reports what the kernel has taken only when it is asked to.
+    /// Whether the driver reports bytes that the kernel has taken only on demand.
     var isSlow = false
     var outstanding = 0
-    /// Frames that the engine has sent.
+    /// The decoder of frames that the engine has sent.
     var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
   }
 
@@ -35,12 +35,12 @@ final class EngineFuzz {
   var sources: Set<TransferID> = []
   var stores: Set<TransferID> = []
   var nextStream: UInt64 = 1
-  /// What was written to streams and not taken, and what came in on others' streams and was not read.
+  /// Bytes that were written to streams and not taken, and bytes that came in on others' streams and were not read.
   var streamQueued: [StreamID: Int] = [:]
   var streamUnread: [StreamID: Int] = [:]
-  /// What sources and stores were asked for and have not answered.
+  /// Requests to sources and stores that have no answer yet.
   var asked: [Effect] = []
-  /// Names of associations and members that others' frames have used.
+  /// Names of associations and members that frames of other peers have used.
   var associations: [AssociationID] = []
   var members: Set<NodeID> = []
   var tunnels: [TunnelID] = []
@@ -84,7 +84,7 @@ final class EngineFuzz {
     self.input = input
   }
 
-  /// Two of the hostile peers have smaller ids than everybody else, two have larger ones.
+  /// Returns a node. Two of the hostile peers have smaller ids than all other nodes, and two have larger ones.
   static func node(_ number: UInt8) -> NodeID { nodes[Int(number)] }
   static func hostileNode(_ index: Int) -> NodeID { hostileNodes[index % hostileCount] }
 
@@ -130,7 +130,7 @@ final class EngineFuzz {
     return id
   }
 
-  /// Performs effects until none are left, and lets the honest peer do its part.
+  /// Performs effects until none are left, and lets the honest peer act.
   func settle() {
     var rounds = 0
     engine.flush(at: now, into: &effects)
@@ -185,7 +185,7 @@ final class EngineFuzz {
     }
   }
 
-  /// Tunnels may bring any bytes, which are consumed at once, or never.
+  /// Handles an effect about a tunnel. Tunnels may bring any bytes, which are consumed at once or never.
   private func tunnelled(_ effect: Effect) {
     switch effect {
     case .tunnelOpened(let id, _), .tunnelOffered(let id, _): if tunnels.count < 64 { tunnels.append(id) }
@@ -196,7 +196,7 @@ final class EngineFuzz {
     }
   }
 
-  /// A hostile peer may or may not know the code.
+  /// Returns the finding of a proof step. A hostile peer may or may not know the code.
   private func find(_ step: TypedCodeStep) -> TypedCodeFinding? {
     let share = [UInt8](repeating: 4, count: InviteByCode.shareCount)
     let confirmation = [UInt8](repeating: 5, count: InviteByCode.confirmationCount)

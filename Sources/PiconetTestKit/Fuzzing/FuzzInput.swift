@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// A fuzzer's bytes as decisions: each consumes some; when none are left, the first choice is taken.
+/// A fuzzer's bytes as decisions. Each decision consumes some bytes. When none are left, it takes the first choice.
 struct FuzzInput {
   private(set) var rest: ArraySlice<UInt8>
 
@@ -9,7 +9,7 @@ struct FuzzInput {
   var isAtEnd: Bool { rest.isEmpty }
 
   mutating func byte() -> UInt8 { rest.popFirst() ?? 0 }
-  /// Below the limit, which is at most 256.
+  /// Returns a number below the limit, which is at most 256.
   mutating func number(below limit: Int) -> Int { Int(byte()) % limit }
   mutating func isTrue() -> Bool { byte() & 1 == 1 }
   mutating func bytes(atMost limit: Int) -> [UInt8] {
@@ -19,7 +19,7 @@ struct FuzzInput {
   }
   mutating func pick<Choice>(_ choices: [Choice]) -> Choice { choices[number(below: choices.count)] }
 
-  /// Numbers that a peer would choose to do harm: small ones, those near limits, and arbitrary ones.
+  /// Returns a number that a peer would choose to do harm: a small one, one near a limit, or an arbitrary one.
   mutating func hostileNumber() -> UInt64 {
     let choice = byte()
     switch choice {
@@ -36,7 +36,7 @@ struct FuzzInput {
   }
 }
 
-/// Targets of coverage-guided fuzzing: `Tools/fuzz` runs them, and tests run what was found.
+/// A target of coverage-guided fuzzing. `Tools/fuzz` runs it, and tests run the inputs that were found.
 public enum FuzzTarget: String, Sendable, CaseIterable {
   /// Frames and traces from bytes.
   case decoder
@@ -44,7 +44,7 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
   case engine
 
   /// Runs the target once.
-  /// - Returns: what went wrong, or nil. A trap is a finding as well.
+  /// - Returns: the fault, or nil. A trap is a finding as well.
   public func run(_ bytes: some Collection<UInt8>) -> String? {
     switch self {
     case .decoder: return DecoderFuzz.run(bytes)

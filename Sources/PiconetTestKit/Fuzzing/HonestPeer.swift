@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetWire
 
 /// The honest peer of a fuzzed engine: an engine of its own, connected by one link that delivers everything in order.
-/// The two send each other messages and a file while the others do what they like.
+/// The two send each other messages and a file, while the other peers send anything.
 final class HonestPeer {
   static let link = LinkID(rawValue: 1)
   static let fileSize: UInt64 = 5_000
@@ -16,13 +16,13 @@ final class HonestPeer {
   var effects: [Effect] = []
   var isMember = false
 
-  // Messages: each begins with its number.
+  // Counts of messages, each of which begins with its number.
   var sent = 0
   var got = 0
   var sentBack = 0
   var gotBack = 0
   var wrong: String?
-  /// What the engine's application has not taken yet, and what the honest peer's has not.
+  /// The cost of the honest peer's messages that the engine's application has not taken yet.
   var unconsumed = 0
 
   /// Our file at the engine's side, and the engine's file at ours.
@@ -33,7 +33,7 @@ final class HonestPeer {
   var isStoredRemotely = false
   var isStoredLocally = false
 
-  /// How much of the file has come, compared as it came.
+  /// The received part of the file, compared as it came.
   struct StoredContent {
     private(set) var count = 0
     private var isRight = true
@@ -57,14 +57,14 @@ final class HonestPeer {
 
   func owns(_ transfer: TransferID) -> Bool { transfer == incomingThere || transfer == Self.outgoing }
 
-  /// The bytes of both files: each follows from its position.
+  /// The bytes of both files. Each byte follows from its position.
   static let content = (0..<fileSize).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 
   static func content(_ offset: UInt64, _ count: Int) -> ArraySlice<UInt8> {
     content.dropFirst(Int(clamping: offset)).prefix(count)
   }
 
-  /// This many bytes: those of the file, as far as it goes; offers to hostile peers may be longer.
+  /// Returns this many bytes: those of the file, as far as it goes. Offers to hostile peers may be longer.
   private static func bytes(_ offset: UInt64, _ count: Int) -> Bytes {
     let known = content(offset, count)
     return known.count == count ? known : [UInt8](repeating: 1, count: count)[...]
@@ -96,7 +96,7 @@ final class HonestPeer {
     }
   }
 
-  // MARK: What the engine tells its application
+  // MARK: Events of the engine for its application
 
   func arrived(_ message: Bytes, _ fuzz: EngineFuzz) {
     if Self.number(of: message) != got { fuzz.broken("message \(got) of the honest peer is not what came") }

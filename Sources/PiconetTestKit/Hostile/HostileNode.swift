@@ -1,9 +1,9 @@
 import PiconetEngine
 import PiconetWire
 
-/// A node without an engine: it sends whatever frames it likes over its links.
+/// A node without an engine. It sends any frames over its links.
 final class HostileNode {
-  /// What it does once it is let in, or before.
+  /// An attack, before or after it is let in.
   enum Attack: CaseIterable {
     case silence, garbage, wrongOrder, helloTwice, halfFrame, hugeFrame
     case wrongReveal, noReveal, revealTwice, nonceAtOnce, nonceTwice, crossing, confirmsAlone, codeChurn
@@ -31,11 +31,11 @@ final class HostileNode {
       .removalFlood, .introductionChurn, .tunnelChurn, .askFlood, .pauseFlood, .groupLies, .groupViewFlood,
     ]
 
-    /// Attacks on what others have begun to send.
+    /// Attacks on transfers that others have begun to send.
     static let ofOffers: [Attack] = [.oversizedOffers, .halfFiles]
 
-    /// All that are drawn from the node's dice: those on offers have dice of their own, and that on calls needs nodes
-    /// that make some.
+    /// All attacks that are drawn from the node's dice. Those on offers have dice of their own, and the attack on calls
+    /// needs nodes that make calls.
     static let drawn: [Attack] = allCases.filter { !ofOffers.contains($0) && $0 != .callFrames }
   }
 
@@ -52,7 +52,7 @@ final class HostileNode {
     var isMember = false
     var rounds = 0
     var isOver = false
-    /// The association that this link has, or that it should resume.
+    /// The association that this link has, or that it is to resume.
     var association: AssociationID?
     var isResuming = false
     /// The remote side's offers, and how far it accepts ours.
@@ -60,7 +60,7 @@ final class HostileNode {
     /// Streams of the remote side.
     var streams: [UInt64] = []
     var accepted: [(number: UInt64, limit: UInt64)] = []
-    /// The key that it has in this session alone.
+    /// The key that it has only in this session.
     var key: PeerID?
     var hasOffered = false
   }
@@ -68,7 +68,7 @@ final class HostileNode {
   let index: Int
   let node: NodeID
   var dice: Dice
-  /// For attacks on offers: a new one there shifts none of the other draws.
+  /// Dice for attacks on offers. A new draw there shifts none of the other draws.
   var offerDice: Dice
   var sessions: [Session] = []
   /// The session that our next connection resumes.
@@ -81,7 +81,7 @@ final class HostileNode {
     offerDice = Dice(seed: node.incarnation.rawValue ^ 0x6F66_6665_7273)
   }
 
-  /// Who it is in a session.
+  /// Returns its identity in a session.
   func name(in session: Session) -> NodeID {
     session.key.map { NodeID(peer: $0, incarnation: node.incarnation) } ?? node
   }

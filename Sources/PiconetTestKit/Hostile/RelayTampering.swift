@@ -1,31 +1,31 @@
 import PiconetEngine
 import PiconetWire
 
-/// What a member that relays does to the tunnels that it passes on, beside keeping to the protocol in all else.
+/// The tampering of a relaying member with the tunnels that it passes on. In everything else it follows the protocol.
 struct RelayTampering: Sendable {
   enum Act: String, Sendable, CaseIterable {
-    /// Bytes are left out, all of a frame or the end of it.
+    /// Leaves out bytes: all of a frame, or the end of it.
     case drop, truncate
-    /// Bytes come later, in their order or in another one.
+    /// Delivers bytes later, in their order or in another one.
     case delay, reorder
-    /// Bytes are others, come again, or come from nowhere.
+    /// Changes, repeats or invents bytes.
     case change, replay, inject
-    /// Bytes go into another tunnel over the same link.
+    /// Puts bytes into another tunnel over the same link.
     case swap
-    /// A tunnel is said to come from another member than has opened it.
+    /// Says that a tunnel comes from another member than the one that has opened it.
     case rename
   }
 
   var acts: [Act]
-  /// Of a hundred frames.
+  /// The chance that it tampers with a frame, out of a hundred.
   var chance: Int
-  /// Before that it is as good as any other.
+  /// The time before which it does not tamper.
   var since: UInt64
-  /// It goes on when all other trouble has ended.
+  /// Whether it goes on when all other trouble has ended.
   var goesOn = false
 }
 
-/// What such a relay remembers of one of its links: what it sends there, by tunnels.
+/// The memory of such a relay for one of its links: what it sends there, by tunnels.
 struct TamperedLink {
   struct TamperedTunnel {
     var held: [Bytes] = []
@@ -38,8 +38,8 @@ struct TamperedLink {
 }
 
 extension World {
-  /// What a relay's engine sends over a link, after the relay has tampered with the tunnels in it. Each frame stays one
-  /// frame: that the sequence of frames is kept is the affair of this link, whose other end would find it out.
+  /// Returns the bytes of a relay's engine for a link, after the relay has tampered with the tunnels in them. Each
+  /// frame stays one frame. The sequence of frames belongs to this link, whose other end would notice a change.
   func relayTampered(_ bytes: Bytes, _ link: LinkID, of node: SimulatedNode) -> Bytes {
     guard let tampering = scenario.tampering[node.index], now >= tampering.since, tampering.goesOn || !isCalm else {
       return bytes
@@ -61,7 +61,7 @@ extension World {
     return result[...]
   }
 
-  /// An unknown frame that the receiver skips, and counts.
+  /// An unknown frame that the receiver skips and counts.
   private static let filler: [UInt8] = [FrameType.optionalBit | FrameType.sequencedBit | 0x21, 0]
 
   /// - Returns: nil if the frame stays as it is.
@@ -103,7 +103,7 @@ extension World {
     _ link: LinkID, of node: SimulatedNode
   ) -> [UInt8]? {
     func data(_ bytes: Bytes) -> [UInt8] { FrameEncoder.encode(.tunnelData(tunnel: number, bytes)) }
-    // Longer frames might be longer than the receiver takes.
+    // Longer frames might exceed the receiver's limit.
     let hasRoom = payload.count <= 400
     switch act {
     case .drop: return Self.filler
@@ -134,7 +134,7 @@ extension World {
 
   func isTampering(_ index: Int) -> Bool { scenario.tampering[index] != nil }
 
-  /// Whether a member in between may have kept from two nodes what they said to one another since then.
+  /// Returns whether a member between two nodes may have withheld their frames to one another since this time.
   func isTampered(_ one: Int, _ other: Int, since: UInt64) -> Bool {
     scenario.tampering.keys.contains { relay in
       causes.tamperedAt[relay].map { $0 >= since } ?? false

@@ -1,11 +1,11 @@
 import PiconetEngine
 import PiconetWire
 
-/// What a hostile node does once it is in.
+/// Attacks of a hostile node that has been let in.
 extension World {
   private static func channel(_ number: Int) -> MessageChannel { MessageChannel(number) ?? 1 }
 
-  /// One round of an attack.
+  /// Makes one round of an attack.
   /// - Returns: false if there is nothing more to do.
   func attack(_ node: HostileNode, _ number: Int) -> Bool {
     let session = node.sessions[number]
@@ -72,7 +72,7 @@ extension World {
         say(end(accepted.number, size: 100, node))
       }
     case .channelFragments:
-      // A message in each channel that never ends, however much credit there is.
+      // A message in each channel that never ends, regardless of credit.
       for number in 1..<MessageChannel.count { say(.channelFragment(Self.channel(number), payload)) }
     case .channelAboveLimit: for _ in 0..<130 { say(.channelFragment(7, node.dice.bytes(900)[...])) }
     case .channelsBeyondCredit: for _ in 0..<200 { say(.channelMessage(7, payload)) }
@@ -124,7 +124,7 @@ extension World {
       hostileSend(churn(session, node), node, number)
     case .groupLies: for _ in 0..<3 { say(.groupView(falseView(node))) }
     case .introductionChurn, .tunnelChurn, .askFlood, .pauseFlood, .groupViewFlood:
-      // Mostly as a member: a node that is none is left at once.
+      // Usually as a member: a node that is not a member is left at once.
       if session.isMember || node.dice.chance(5) {
         hostileSend(churn(session, node), node, number)
       } else {
@@ -147,7 +147,7 @@ extension World {
     return true
   }
 
-  /// An end with a digest of nothing.
+  /// Returns an end with the digest of no content.
   private func end(_ transfer: UInt64, size: UInt64, _ node: HostileNode) -> Frame {
     guard let digest = ResourceDigest(sha256: node.dice.bytes(ResourceDigest.byteCount)) else { return .ping(0) }
     return .end(transfer: transfer, size: size, digest)
@@ -158,7 +158,7 @@ extension World {
     send(.offer(transfer: transfer, offer), node, number)
   }
 
-  /// A node of this world, or one that does not exist.
+  /// Returns a node of this world, or one that does not exist.
   func someMember(_ node: HostileNode) -> NodeID {
     let somebody = node.dice.pick(nodes).node
     return NodeID(
@@ -166,7 +166,7 @@ extension World {
       incarnation: node.dice.chance(80) ? somebody.incarnation : Incarnation(rawValue: node.dice.word()))
   }
 
-  /// The given member or an invented incarnation of node 0, at the addresses of any node.
+  /// Returns an introduction of the given member or of an invented incarnation of node 0, at the addresses of any node.
   func introduction(_ member: NodeID, _ node: HostileNode) -> Introduce {
     var member = member
     if node.dice.chance(40) {
@@ -179,7 +179,7 @@ extension World {
       member, timeout: node.dice.pick([0, 500, 5_000, VariableInteger.max]), name: "a friend", addresses: addresses)
   }
 
-  /// Members that are none, as many as there may be or more, and any ranks and capacities.
+  /// Returns a view with invented members, as many as allowed or more, and any ranks and capacities.
   func falseView(_ node: HostileNode) -> GroupView {
     let rank = node.dice.pick([0, 1, 2, 1_000, VariableInteger.max])
     let count = node.dice.pick([0, 1, 10, WireLimits.groupMembers, 10_000])
@@ -191,7 +191,7 @@ extension World {
       members: Set(invented + real).sorted { $0.rawValue < $1.rawValue })
   }
 
-  /// Any frame with any numbers.
+  /// Returns any frame with any numbers.
   func monkeyFrame(_ node: HostileNode) -> Frame {
     let small = UInt64(node.dice.number(0...4))
     let large = node.dice.pick([0, 1, 100, 10_000, VariableInteger.max])
@@ -260,7 +260,7 @@ extension World {
     case 56: return .openTunnel(tunnel: small, to: someMember(node))
     case 57: return .offerTunnel(tunnel: small, from: someMember(node), relays: 1 + small % 3)
     case 58: return .tunnelOpened(tunnel: small, relays: 1 + small % 3)
-    // What stands for TLS begins with the speaker's number: no node can prove to be another.
+    // The replacement for TLS begins with the sender's number: no node can pretend to be another.
     case 59, 60: return .tunnelData(tunnel: small, [UInt8(node.index)] + bytes)
     case 61: return .tunnelCredit(tunnel: small, consumed: min(small, large), limit: large)
     case 63: return .groupView(falseView(node))

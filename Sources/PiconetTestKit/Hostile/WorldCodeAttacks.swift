@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What a hostile node does with short codes.
+/// Attacks of a hostile node on short codes.
 extension World {
   func invite(_ node: HostileNode, timeout: UInt64, nonce: [UInt8]? = nil) -> Frame {
     .invite(
@@ -14,7 +14,7 @@ extension World {
     send(invite(node, timeout: 2_000, nonce: node.sessions[number].nonce), node, number)
   }
 
-  /// An invitation has come.
+  /// Answers an invitation that has come.
   func answer(_ invite: Invite, _ node: HostileNode, _ number: Int) {
     switch node.sessions[number].attack {
     case .crossing: return hostileInvites(node, number)
@@ -23,13 +23,13 @@ extension World {
       for _ in 0..<times { send(.codeNonce(node.dice.bytes(Invite.nonceCount)), node, number) }
       if node.dice.chance(50) { return }
     default:
-      // Now and then by the rules.
+      // From time to time it follows the rules.
       if node.dice.chance(50) { send(.codeNonce(node.dice.bytes(Invite.nonceCount)), node, number) }
     }
     send(.accept, node, number)
   }
 
-  /// A question of an invitation of ours is on a screen.
+  /// Answers the nonce for its own invitation, whose question is on a screen.
   func answerNonce(_ node: HostileNode, _ number: Int) {
     let session = node.sessions[number]
     switch session.attack {
@@ -45,7 +45,7 @@ extension World {
     }
   }
 
-  /// One round of an attack on codes, beside the answers.
+  /// Returns one round of an attack on codes, besides the answers.
   func codeFrames(_ session: HostileNode.Session, _ node: HostileNode) -> [Frame] {
     switch session.attack {
     case .confirmsAlone: [.admit]

@@ -1,16 +1,16 @@
 import PiconetEngine
 import PiconetWire
 
-/// A hostile node that starts work and gives it up again, never acknowledges, and may read nothing: the answers to it
+/// A hostile node that starts work and gives it up again, never acknowledges, and may read nothing. The answers to it
 /// must not pile up.
 extension World {
-  /// Attacks that go on for long.
+  /// Attacks that go on for a long time.
   static let floods: Set<HostileNode.Attack> = [
     .optionalFlood, .pingFlood, .invitationChurn, .offerChurn, .streamChurn, .removalFlood, .deafResume,
     .introductionChurn, .tunnelChurn, .askFlood, .groupViewFlood, .codeInvitationChurn, .pauseFlood, .deafPings,
   ]
 
-  /// The bytes of one round, which repeats its frames a hundred times.
+  /// Returns the bytes of one round, which repeats its frames a hundred times.
   func churn(_ session: HostileNode.Session, _ node: HostileNode) -> [UInt8] {
     var bytes: [UInt8] = []
     for _ in 0..<100 {
@@ -64,14 +64,14 @@ extension World {
     }
   }
 
-  /// For a planted fault: parts of a message that has no end.
+  /// Sends parts of a message that has no end, for a planted fault.
   func endlessMessage(_ node: HostileNode, _ number: Int) {
     guard node.sessions[number].isMember else { return send(.ping(1), node, number) }
     let part = FrameEncoder.encode(.fragment([UInt8](repeating: 7, count: 900)[...]))
     hostileSend(Array(repeatElement(part, count: 2_000).joined()), node, number)
   }
 
-  /// Takes nothing from its link for a while.
+  /// Reads nothing from its link for a while.
   func hearNothing(_ node: HostileNode, _ number: Int) {
     let session = node.sessions[number]
     connections[session.connection].pipes[1 - session.side].stalledUntil = now + 300_000_000

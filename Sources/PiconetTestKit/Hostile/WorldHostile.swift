@@ -9,7 +9,7 @@ extension World {
     for _ in 0..<hostileDice.number(1...4) { enter(.hostile(node: index), in: hostileDice.milliseconds(0...1_200)) }
   }
 
-  /// It dials somebody, or carries on with its attacks on the links it has.
+  /// Dials a node, or continues the attacks on the existing links.
   func hostileActs(_ index: Int) {
     let node = hostile(index)
     var isBusy = false
@@ -104,7 +104,7 @@ extension World {
     case .inviteByCode(let invite): answer(invite, node, number)
     case .codeAnswer(let answer): answerCode(answer, node, number)
     case .accept:
-      // Mostly by the rules.
+      // Usually it follows the rules.
       if node.dice.chance(80) { send(.admit, node, number) }
       node.sessions[number].isMember = true
     case .admit: node.sessions[number].isMember = true
@@ -154,7 +154,7 @@ extension World {
     if session.isResuming, let association = session.association {
       hello.held = HeldAssociation(id: association, received: claim(session.attack, node))
     }
-    // What they have stored is left behind as soon as their link is lost.
+    // Files that it has stored are left behind as soon as its link is lost.
     if HostileNode.Attack.ofOffers.contains(session.attack) { hello.capabilities.subtract(.resume) }
     send(.hello(hello), node, number)
     if node.sessions[number].attack == .helloTwice { send(.hello(hello), node, number) }
@@ -174,7 +174,7 @@ extension World {
     associated(node, number)
   }
 
-  /// How many frames of an association it claims to have: far too many, fewer than before, or any number.
+  /// Returns how many frames of an association it claims to have: far too many, fewer than before, or any number.
   private func claim(_ attack: HostileNode.Attack, _ node: HostileNode) -> UInt64 {
     switch attack {
     case .resumeAhead: node.dice.pick([50, 1_000, 1 << 40, VariableInteger.max])
@@ -184,7 +184,7 @@ extension World {
     }
   }
 
-  /// Throws its link away and comes back for its association, or for somebody else's.
+  /// Drops its link and comes back for its own association, or for another node's.
   func comeBack(_ node: HostileNode, _ number: Int) {
     let session = node.sessions[number]
     guard !isCalm, !session.isResuming, session.association != nil, node.resuming == nil else { return }
@@ -206,7 +206,7 @@ extension World {
     guard !node.sessions[number].isAssociated else { return }
     node.sessions[number].isAssociated = true
     switch node.sessions[number].attack {
-    // A node that churns invitations has none open.
+    // A node that churns invitations has no open one.
     case .beforeMember, .invitationChurn: return
     case let attack where HostileNode.Attack.onTypedCodes.contains(attack): hostileInvitesByCode(node, number)
     default: if node.dice.chance(80) { hostileInvites(node, number) }

@@ -1,10 +1,10 @@
 import PiconetEngine
 import PiconetWire
 
-/// A hostile node that wants the space of what others have begun to send: by offers that could never fit, and by files
-/// that it leaves half sent, under keys that it throws away.
+/// A hostile node that takes the space of files that others have begun to send. It uses offers that could never fit,
+/// and files that it leaves half sent, under keys that it discards.
 extension World {
-  /// Mostly a new one.
+  /// Makes a key for a connection, usually a new one.
   /// - Returns: nil if it keeps its own.
   func makeKey(of node: HostileNode, on connection: Connection, _ side: Int) -> PeerID? {
     guard node.offerDice.chance(70), let key = PeerID(bytes: node.offerDice.bytes(PeerID.byteCount)) else { return nil }
@@ -15,14 +15,14 @@ extension World {
     return key
   }
 
-  /// An offer of more than any node has room for, or nearly, each time under another number, name and identity.
+  /// Offers more than any node has room for, or nearly that. Each offer has another number, name and identity.
   func oversizedOffer(_ node: HostileNode, _ number: Int) {
     guard node.sessions[number].isMember else { return send(.ping(1), node, number) }
     let sizes: [UInt64] = [VariableInteger.max, VariableInteger.max - 1, 1 << 61, 1 << 40, 60_000_000, 2_000_000]
     offerFile(UInt64(node.sessions[number].rounds), size: node.offerDice.pick(sizes), node, number)
   }
 
-  /// Offers a file that may fit, sends a part of it, and is gone.
+  /// Offers a file that may fit, sends a part of it, and disappears.
   func halfFile(_ node: HostileNode, _ number: Int) {
     let session = node.sessions[number]
     guard session.isMember else { return send(.ping(1), node, number) }

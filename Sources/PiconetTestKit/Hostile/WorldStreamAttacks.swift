@@ -1,9 +1,9 @@
 import PiconetEngine
 import PiconetWire
 
-/// What a hostile node does with streams, its own and others'.
+/// Attacks of a hostile node on streams, its own and others'.
 extension World {
-  /// The frames of one round of an attack.
+  /// Returns the frames of one round of an attack.
   func streamFrames(_ session: HostileNode.Session, _ node: HostileNode) -> [Frame] {
     let payload = node.dice.bytes(node.dice.number(1...900))[...]
     let own = UInt64(session.rounds)
@@ -39,7 +39,7 @@ extension World {
           ])
       }
     default:
-      // Opened, filled and given up endlessly: what is void must not pile up.
+      // Streams are opened, filled and given up endlessly. Their remains must not pile up.
       return (0..<30).flatMap { number -> [Frame] in
         [
           .openStream(stream: UInt64(number), name: "churn"), .streamData(stream: UInt64(number), payload.prefix(50)),

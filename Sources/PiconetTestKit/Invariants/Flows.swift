@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// Messages from one node to another, over all their connections: what was sent, what arrived.
+/// Messages from one node to another, over all their connections: which were sent, and which arrived.
 struct Flows {
   struct Key: Hashable {
     let from: NodeID
@@ -16,7 +16,7 @@ struct Flows {
   }
 
   struct Receiving {
-    /// Which of the sender's epochs this one is, once a message has shown it.
+    /// The sender's epoch that matches this one, once a message has shown it.
     var sending: Int?
     var reliable: [Int] = []
     /// The newest unreliable message.
@@ -26,7 +26,7 @@ struct Flows {
 
   private(set) var sendings: [Key: [Sending]] = [:]
   private(set) var receivings: [Key: [Receiving]] = [:]
-  /// In the order in which they began, so that no dictionary's order reaches a finding.
+  /// The keys in the order in which their flows began, so that no dictionary's order reaches a finding.
   private(set) var keys: [Key] = []
 
   mutating func connected(_ node: NodeID, with peer: NodeID, in channels: [MessageChannel]) {
@@ -52,7 +52,7 @@ struct Flows {
     if let last = receivings[back]?.indices.last { receivings[back]?[last].isOpen = false }
   }
 
-  /// The epoch and the number of the next message; nil while the two are not connected.
+  /// Returns the epoch and the number of the next message; nil while the two are not connected.
   mutating func take(_ key: Key, size: Int, isReliable: Bool) -> (epoch: Int, number: Int)? {
     guard let last = sendings[key]?.indices.last, sendings[key]?[last].isOpen == true else { return nil }
     if isReliable {
@@ -63,7 +63,7 @@ struct Flows {
     return (last, (sendings[key]?[last].unreliable ?? 1) - 1)
   }
 
-  /// What is wrong with a message that was delivered, or nil.
+  /// Returns the fault of a delivered message, or nil.
   mutating func came(_ bytes: Bytes, _ key: Key, from: Int, to: Int, isReliable: Bool) -> String? {
     guard let current = receivings[key]?.indices.last, receivings[key]?[current].isOpen == true else {
       return "a message from a node that is not connected"
@@ -94,7 +94,8 @@ struct Flows {
   }
 
   /// Compares everything that arrived with everything that was sent.
-  /// - Parameter isQuiet: everybody is connected and nothing is under way: what is open must be complete.
+  /// - Parameter isQuiet: whether all nodes are connected and nothing is under way. In that case open flows must be
+  ///   complete.
   func compare(isQuiet: Bool) -> String? {
     for key in keys {
       for receiving in receivings[key] ?? [] {
@@ -111,7 +112,7 @@ struct Flows {
     return nil
   }
 
-  /// Messages sent between connected nodes, when not one of them arrived.
+  /// Returns a finding if messages were sent between connected nodes and not one of them arrived.
   func lostAltogether() -> String? {
     for key in keys {
       guard let sending = sendings[key]?.last, sending.isOpen, !sending.reliable.isEmpty,

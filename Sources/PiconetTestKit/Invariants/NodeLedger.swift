@@ -10,84 +10,84 @@ struct NodeLedger {
   /// Bytes that an effect has transmitted and no fact has confirmed yet.
   var outstanding: [LinkID: Int] = [:]
   var dials: Set<DialID> = []
-  /// The engine was told that strangers may come in.
+  /// Whether strangers may connect, as the engine was told.
   var isOpen = true
-  /// Nodes that members have introduced, and that wait for the application's answer; those that it wants; those that it
-  /// has just refused.
+  /// Nodes that members have introduced and that wait for the application's answer; those that the application has
+  /// accepted; those that it has just refused.
   var introduced: Set<NodeID> = []
   var wanted: Set<NodeID> = []
-  /// Who was the first to introduce each of them, and when.
+  /// The first introducer of each of them, and the time.
   var introducers: [NodeID: (by: NodeID, since: UInt64)] = [:]
-  /// Those of them that a hostile member was the first to introduce.
+  /// Those of them whose first introducer was a hostile member.
   var introducedByHostile: Set<NodeID> = []
-  /// Dials to a hostile node over a relay, or over one that is hostile.
+  /// Dials to a hostile node over a relay, or over a hostile relay.
   var dialsByHostile: Set<DialID> = []
   var declinedIntroductions: Set<NodeID> = []
   /// Pairs that it has introduced to one another.
   var introductions: Set<Set<NodeID>> = []
-  /// Pairs of members of which it has told that they find no way to one another.
+  /// Pairs of members that it has reported as unable to reach one another.
   var unreached: Set<Set<NodeID>> = []
-  /// Pairs of which it was told that they stay apart, and when last.
+  /// Pairs that were reported apart to it, and the time of the last report.
   var apart: [Set<NodeID>: UInt64] = [:]
-  /// All that have been members.
+  /// All nodes that have been members.
   var formerMembers: Set<NodeID> = []
-  /// Whom it expects, and until when.
+  /// The keys that it expects, and until when.
   var expected: [PeerID: Instant] = [:]
-  /// Links that others have dialled.
+  /// Links that other nodes have dialled.
   var accepted: [LinkID: PeerID] = [:]
-  /// Members, and the association that each came by.
+  /// Members, and the association through which each became one.
   var members: [NodeID: AssociationID] = [:]
   var memberSince: [NodeID: UInt64] = [:]
   var connectedCount = 0
-  /// Links that associations have taken over, for planted faults.
+  /// Links to which associations have moved, for planted faults.
   var resumedLinks: Set<LinkID> = []
   /// Members whose link is gone.
   var suspended: Set<NodeID> = []
   /// The last state reported for each peer.
   var conditions: [NodeID: PeerCondition] = [:]
-  /// Invitations of others that nothing has ended yet.
+  /// Invitations of other nodes that nothing has ended yet.
   var invitations: Set<NodeID> = []
   /// Peers whose code a person on our side was asked to compare.
   var compared: Set<NodeID> = []
-  /// Codes that a person is to compare with members now.
+  /// Codes that a person is comparing with members now.
   var comparing: [NodeID: String] = [:]
-  /// Codes that a person here has seen on both screens, by who has the other.
+  /// Codes that a person here has seen on both screens, by the node with the other screen.
   var seenSame: [NodeID: Set<String>] = [:]
-  /// Codes that were confirmed by both since a peer became a member.
+  /// Codes that both sides have confirmed since a peer became a member.
   var confirmed: [NodeID: Set<String>] = [:]
-  /// How invitations of ours have failed.
+  /// The endings of failed invitations of this node.
   var attemptEnds: [CommandID: Ending] = [:]
-  /// Invitations of ours that have reached their peers.
+  /// Invitations of this node that have reached their peers.
   var sentInvitations: Set<CommandID> = []
-  /// Our offers: the number of their content.
+  /// Outgoing offers, with the number of their content.
   var offered: [TransferID: Int] = [:]
-  /// The wire numbers of those that have been read from.
+  /// The wire numbers of the offers that have been read from.
   var numbers: [TransferID: UInt64] = [:]
-  /// Our offers that the application has paused.
+  /// Outgoing offers that the application has paused.
   var resting: Set<TransferID> = []
   /// Transfers that the remote side says it has paused.
   var restingThere: Set<TransferID> = []
-  /// Incoming offers that have no outcome yet, and who made them.
+  /// Incoming offers without an outcome yet, and their senders.
   var incoming: [TransferID: NodeID] = [:]
-  /// Reliable messages delivered and not consumed, by cost.
+  /// Cost of the reliable messages that were delivered and not consumed.
   var unconsumed: [ChannelKey: Int] = [:]
-  /// Streams of ours that nothing has ended yet: the numbers of their truths.
+  /// Outgoing streams that nothing has ended yet, with the numbers of their truths.
   var written: [StreamID: Int] = [:]
-  /// Streams of others.
+  /// Incoming streams.
   var read: [StreamID: ReadStream] = [:]
-  /// For a planted fault: messages that wait for the next one.
+  /// Messages that wait for the next one, for a planted fault.
   var heldBack: [NodeID: [Bytes]] = [:]
   var finishedCount = 0
   var spins = 0
   var lastDeadline: UInt64 = 0
 
-  /// Nothing is counted on a link that has been closed meanwhile.
+  /// Counts transmitted bytes. Nothing is counted on a link that has been closed meanwhile.
   mutating func transmitted(_ count: Int, on link: LinkID) {
     guard let before = outstanding[link] else { return }
     outstanding[link] = before - count
   }
 
-  /// The application may have cancelled the stream before it was told of it.
+  /// Counts consumed bytes. The application may have cancelled the stream before the engine was told of them.
   mutating func consumed(_ count: Int, of id: StreamID) {
     guard var stream = read[id] else { return }
     stream.unread -= count
@@ -95,7 +95,7 @@ struct NodeLedger {
     read[id] = stream
   }
 
-  /// A peer that has left takes its messages with it, read or not.
+  /// Counts consumed messages. The messages of a peer that has left are forgotten with it, read or not.
   mutating func consumed(_ cost: Int, in channel: ChannelKey) {
     guard let before = unconsumed[channel] else { return }
     unconsumed[channel] = before - cost
@@ -104,12 +104,12 @@ struct NodeLedger {
   struct ReadStream {
     let peer: NodeID
     let number: Int?
-    /// Delivered and not consumed.
+    /// Bytes delivered and not consumed.
     var unread = 0
-    /// The engine was told that it is read.
+    /// Whether the engine was told that it is read.
     var wasRead = false
     var isEnded = false
-    /// Ended without all its bytes.
+    /// Whether it ended without all its bytes.
     var isVoid = false
   }
 }

@@ -1,12 +1,13 @@
 import PiconetEngine
 import PiconetWire
 
-/// Who of a group can reach whom: over a transport that both have, or over a relay that has both as members, each over
-/// such a way again, with three relays at most. A chain of members is no way where those on it refuse one another: each
-/// relay of it connects members of its own only.
+/// Which nodes of a group can reach each other. Two nodes reach each other over a common transport, or over a relay
+/// that has both as members. The relay must in turn reach each of them, with three relays at most in all. A chain of
+/// members does not count if its nodes refuse one another: each relay in it connects only its own members.
 struct Ways {
   private let group: [Int]
-  /// The fewest relays between two members, by their places in the group; above the limit: there is no way.
+  /// The smallest number of relays between two members, by their positions in the group. A number above the limit means
+  /// that they can't reach each other.
   private var fewest: [Int]
   private let scenario: Scenario
   private let relays: [Int]
@@ -32,7 +33,7 @@ struct Ways {
 
   private func place(_ one: Int, _ other: Int) -> Int { one * group.count + other }
 
-  /// The fewest relays between two that can be over a relay.
+  /// Returns the smallest number of relays between two nodes that can be reached over a relay.
   private func overRelays(_ one: Int, _ other: Int) -> Int {
     guard takesRelays(one), takesRelays(other) else { return Self.limit + 1 }
     return relays.lazy.filter { $0 != one && $0 != other }
@@ -43,7 +44,7 @@ struct Ways {
     scenario.configurations[group[place]].transports.contains(.relay)
   }
 
-  /// Whether a way leads from one to another one, members or not.
+  /// Returns whether one node can reach another, members or not.
   func lead(from one: Int, to other: Int) -> Bool {
     if scenario.haveCommonTransport(one, other) { return true }
     guard let first = group.firstIndex(of: one), let second = group.firstIndex(of: other) else { return false }

@@ -1,18 +1,19 @@
 import PiconetEngine
 import PiconetWire
 
-/// What is checked after each fact, at quiet, and when all is over.
+/// Checks after each fact, at quiet, and at the end.
 extension World {
-  /// Control frames (answers, credits, offers) that wait for room go out together once there is any. The engine ends a
-  /// link on which more of them wait than this.
+  /// The bytes of waiting control frames (answers, credits, offers) that may go out at once when there is room. The
+  /// engine ends a link on which more of them wait.
   var controlSlack: Int { 256 << 10 }
 
-  /// Effects beyond a constant must be paid for with bytes that came in, or with things that end.
+  /// Returns how many effects are allowed. Effects beyond a constant must be paid for with incoming bytes, or with
+  /// things that end.
   func bearableEffects(of fact: Fact, _ node: SimulatedNode) -> Int {
     let things =
       node.record.pending.count + node.record.links.count + node.record.incoming.count
       + node.record.read.count + node.record.written.count
-    // What arrived while the driver was judging is looked at then: at most this much.
+    // Bytes that arrived while the driver was judging are decoded after it: at most this many.
     if case .trustJudged = fact { return 64 + 8 * things + 2 * (64 << 10) }
     guard case .received(_, let bytes) = fact else { return 64 + 8 * things }
     return 64 + 8 * things + 2 * bytes.count
@@ -41,7 +42,7 @@ extension World {
     if census.links > configuration.handshakeLimit + configuration.associationLimit {
       finding("n\(node.index) has \(census.links) links")
     }
-    // A link that has no association yet may cost as much as a stranger.
+    // A link without an association may cost as much as a stranger.
     let strangers = census.associations - census.members + census.links
     let bound = census.members * configuration.memberMemory + strangers * configuration.strangerMemory
     if census.retainedBytes > bound {
@@ -59,7 +60,7 @@ extension World {
     }
   }
 
-  /// A deadline that has been handled must not be due again at once.
+  /// Checks that a deadline that has been handled is not due again at once.
   func checkSpin(_ node: SimulatedNode) {
     guard let deadline = node.engine.nextDeadline, deadline <= instant else {
       node.record.spins = 0
@@ -70,18 +71,18 @@ extension World {
     if node.record.spins > 20 { finding("n\(node.index) has a deadline that stays due") }
   }
 
-  /// Whether all that was begun has ended.
+  /// Whether everything that was begun has ended.
   var isQuiet: Bool {
     findings.areDropped = true
     findings.isAny = false
     checkQuiet()
     findings.areDropped = false
-    // A link may be dead without anybody knowing it yet.
+    // A link may be dead before any node notices it.
     return !findings.isAny
       && connections.allSatisfy { $0.isOver || ($0.isOpen && $0.pipes.allSatisfy { !$0.isDead }) }
   }
 
-  /// Trouble has long been over: all that was begun has ended, and both sides agree.
+  /// Checks, long after the end of all trouble, that everything that was begun has ended and both sides agree.
   func checkQuiet() {
     checkCallsQuiet()
     let honest = nodes.prefix(scenario.engineCount)
@@ -113,7 +114,7 @@ extension World {
     for id in node.record.pending.keys.sorted() {
       switch node.record.pending[id] {
       case .offer(let transfer, let peer, _):
-        // An offer that nobody answers stays open, and so does whatever waits behind it.
+        // An unanswered offer stays open, and so do all offers that wait behind it.
         let isHostilePeer = indices[peer.peer].map { isHostile($0) } ?? true
         let isIgnored = nodes.contains { !$0.application.ignoredOffers.isEmpty }
         if !isIgnored && !isHostilePeer { finding("offer \(transfer.rawValue) of n\(node.index) does not end") }
@@ -128,10 +129,10 @@ extension World {
     if let peer = node.record.invitations.sorted().first {
       finding("the invitation of \(name(peer)) to n\(node.index) does not end")
     }
-    // A hostile node may leave its own introduction unanswered, or introduce somebody who is not there, for as long as
-    // an introduction stands.
+    // A hostile node may leave its own introduction unanswered, or introduce an absent node, for as long as an
+    // introduction stands.
     let introduced = node.record.introduced.union(node.record.wanted).filter {
-      // Nor does that of one to which no way leads.
+      // The introduction of a node that can't be reached does not end either.
       !isOfHostile($0) && !node.record.introducedByHostile.contains($0) && !isOutOfReach($0, of: node)
         && !mayStand(introductionOf: $0, to: node)
     }
@@ -141,11 +142,11 @@ extension World {
     if let peer = node.record.suspended.sorted().first {
       finding("n\(node.index) stays without a link to \(name(peer))")
     }
-    // And so it may leave a tunnel.
+    // A hostile node may leave a tunnel unanswered too.
     if !node.record.dials.isSubset(of: node.record.dialsByHostile) { finding("a dial of n\(node.index) does not end") }
   }
 
-  /// Both have invited: they are connected once, over one link.
+  /// Checks two nodes that have both invited: they are connected once, over one link.
   private func checkGlare() {
     for node in nodes {
       if node.record.connectedCount != 1 { finding("n\(node.index) was connected \(node.record.connectedCount) times") }
@@ -156,7 +157,7 @@ extension World {
     if open != 1 { finding("\(open) connections are open") }
   }
 
-  /// Everybody has shut down: nothing may be left.
+  /// Checks that nothing is left after all nodes have shut down.
   func checkEnd() {
     for node in nodes.prefix(scenario.engineCount) {
       let census = node.engine.census

@@ -1,17 +1,17 @@
 import PiconetEngine
 import PiconetWire
 
-/// Checks on how attempts and memberships end: with a reason that such an end can have, and that a node gave.
+/// Checks on how attempts and memberships end. The reason must be one that such an end can have, and that a node gave.
 struct Causes {
-  /// Which members were removed, and by whom.
+  /// The members that were removed, and the nodes that removed them.
   var removals: Set<Removal> = []
-  /// Invitations that honest applications have declined, and those whose inviters were told so.
+  /// The number of invitations that honest applications have declined, and of those whose inviters were told so.
   var declined = 0
   var toldDeclined = 0
 
   /// Members of one side that ended before the other side's did, by the association that both share.
   var endings: [AssociationID: MemberEnding] = [:]
-  /// Until when something that a node said, or that anybody said, may have been lost.
+  /// The time until which a frame of one node, or of any node, may have been lost.
   private var troubles: [Int: UInt64] = [:]
   private var troublesOfPairs: [Set<Int>: UInt64] = [:]
   private var troubleOfAll: UInt64?
@@ -30,20 +30,20 @@ struct Causes {
     }
   }
 
-  /// What two nodes said to one another may have been lost.
+  /// Notes that frames between two nodes may have been lost.
   mutating func trouble(between first: Int, _ second: Int, until time: UInt64) {
     troublesOfPairs[[first, second]] = max(troublesOfPairs[[first, second]] ?? 0, time)
   }
 
-  /// Whether what either of two nodes said to the other since then may have been lost.
+  /// Returns whether a frame of one of two nodes to the other may have been lost since this time.
   func isSilenced(_ first: Int, _ second: Int, since: UInt64) -> Bool {
     [troubles[first], troubles[second], troublesOfPairs[[first, second]], troubleOfAll].contains {
       $0.map { $0 >= since } ?? false
     }
   }
 
-  /// The members that have relayed links between two nodes, and whether one of them is unknown: of three, each end
-  /// knows its own side.
+  /// The members that have relayed links between two nodes, and whether one of them is unknown. Of three relays, each
+  /// end knows only its own side.
   private var relays: [Set<Int>: (known: Set<Int>, isUnknown: Bool)] = [:]
 
   mutating func relayed(_ pair: Set<Int>, by known: Set<Int>, count: Int) {
@@ -53,30 +53,30 @@ struct Causes {
 
   func isRelayed(_ pair: Set<Int>) -> Bool { relays[pair] != nil }
 
-  /// Whether this node may have relayed a link of the pair.
+  /// Returns whether this node may have relayed a link of the pair.
   func mayRelay(_ node: Int, _ pair: Set<Int>) -> Bool {
     guard let relays = relays[pair], !pair.contains(node) else { return false }
     return relays.isUnknown || relays.known.contains(node)
   }
 
-  /// When members that relay have last tampered with what they pass on.
+  /// When relaying members last tampered with the bytes that they pass on.
   private(set) var tamperedAt: [Int: UInt64] = [:]
 
   mutating func tampered(by relay: Int, at time: UInt64) { tamperedAt[relay] = time }
 
-  /// Pairs of honest nodes of which one has left the other at the wish of a hostile member, as its policy says.
+  /// Pairs of honest nodes of which one has left the other at the wish of a hostile member, as its policy requires.
   private(set) var partedByHostile: Set<Set<NodeID>> = []
 
   mutating func partedByHostile(_ one: NodeID, _ other: NodeID) { partedByHostile.insert([one, other]) }
 
-  /// Nodes that have left everybody, to come back.
+  /// Nodes that have left all members, to come back.
   var departed: Set<Int> = []
   /// Pairs of which one has left the other because the group had more members than places.
   private(set) var partedForPlaces: Set<Set<NodeID>> = []
 
   mutating func partedForPlace(_ one: NodeID, _ other: NodeID) { partedForPlaces.insert([one, other]) }
 
-  /// Pairs with more than one link, of which one side has given one up: its word may be lost with the link.
+  /// Pairs with more than one link, of which one side has given one up. Its frames may be lost with the link.
   private(set) var givenUpLinks: Set<Set<NodeID>> = []
 
   mutating func gaveLinkUp(_ one: NodeID, _ other: NodeID) { givenUpLinks.insert([one, other]) }
@@ -88,14 +88,15 @@ struct Causes {
 }
 
 extension World {
-  /// Every reason that an invitation of ours can end with.
+  /// Every reason with which an invitation can end.
   private static let attemptReasons: Set<Reason> = [
     .declined, .cancelled, .timedOut, .unreachable, .full, .identity, .codeMismatch, .alreadyConnected, .inProgress,
     .shuttingDown, .linkFailed, .left, .selfConnection, .idle, .removed, .restarted, .wrongSession, .limitExceeded,
     .notAvailable, .codeNeeded, .wrongCode,
   ]
 
-  /// Both sides of a membership end for reasons of one class, unless the goodbye of one did not reach the other.
+  /// Checks that both sides of a membership end for reasons of one class, unless the goodbye of one did not reach the
+  /// other.
   func checkClass(
     _ ending: Ending, of peer: NodeID, _ association: AssociationID, since: UInt64, at node: SimulatedNode
   ) {
@@ -107,7 +108,7 @@ extension World {
       return
     }
     causes.endings[association] = nil
-    // Who leaves its relays at the same moment takes its goodbye's way away.
+    // A node that leaves its relays at the same moment cuts off the route of its goodbye.
     let pair: Set = [index, node.index]
     let isCutOff = causes.isRelayed(pair) && !causes.departed.isDisjoint(with: pair)
     let both = min(since, other.since)
@@ -135,13 +136,13 @@ extension World {
     }
   }
 
-  /// The wish of a hostile member counts like any other's.
+  /// Notes a pair separated by a hostile member, whose wish counts like any other's.
   func notePartedByHostile(_ ending: Ending, _ peer: NodeID, _ node: SimulatedNode) {
     guard ending.reason == .removed, let by = ending.by, isOfHostile(by) else { return }
     causes.partedByHostile(node.node, peer)
   }
 
-  /// A removal is always requested by somebody, and everybody knows by whom.
+  /// Checks that a member has requested the removal, and that the named node is the one that did.
   func checkRemoval(_ ending: Ending, of peer: NodeID, at node: SimulatedNode) {
     guard ending.reason == .removed else { return }
     notePartedByHostile(ending, peer, node)

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What is checked with every event for the application.
+/// Checks on every event for the application.
 extension World {
   func observe(_ event: Event, _ node: SimulatedNode) {
     switch event {
@@ -18,7 +18,7 @@ extension World {
       checkIntroduced(peer, node)
       statistics.connected += 1
       if isOfHostile(peer.node) { statistics.hostileMembers += 1 }
-      // In a group those that win a race for a place are decided upon a little later.
+      // In a group, the winners of a race for a place are decided a little later.
       if !scenario.isCrowded, node.record.members.count >= scenario.configurations[node.index].capacity {
         finding("n\(node.index) has more members than the session takes")
       }
@@ -71,7 +71,7 @@ extension World {
     case .transferPaused(let transfer, let isPaused): observePause(of: transfer, isPaused, node)
     case .streamOpened, .streamReceived, .streamEnded, .streamStopped: observeStream(event, node)
     case .codeFailed(_, let code, let left, _):
-      // A try of a former code leaves the present one its tries.
+      // A try of a former code leaves the present code its tries.
       if !(0...(code == node.codes.own ? 2 : 3)).contains(left) { finding("a wrong try leaves \(left)") }
     case .confirmationNeeded(let peer, _): node.record.compared.insert(peer.node)
     case .comparisonNeeded(let peer, let code): observeComparison(with: peer, code, node)
@@ -85,7 +85,7 @@ extension World {
     }
   }
 
-  /// A peer whose code was compared has a place from then on.
+  /// Checks that a peer whose code was compared has a place from then on.
   private func checkPlace(_ ending: Ending, of peer: NodeID, at node: SimulatedNode) {
     guard ending.reason == .full, !scenario.isCrowded, let index = indices[peer.peer], !isHostile(index) else { return }
     if nodes[index].node == peer, nodes[index].record.compared.contains(node.node) {
@@ -122,7 +122,7 @@ extension World {
     let key = Flows.Key(from: peer, to: node.node, channel: channel)
     var messages = messages
     if scenario.faults.contains(.unreliableSwapped), !isReliable {
-      // Each waits for the next one, and is delivered after it.
+      // Each message waits for the next one, and is delivered after it.
       guard let held = node.record.heldBack.removeValue(forKey: peer) else {
         node.record.heldBack[peer] = messages
         return
@@ -143,7 +143,7 @@ extension World {
     from node: SimulatedNode, to peer: NodeID, size: Int, _ mode: DeliveryMode, in channel: MessageChannel
   ) -> Bytes {
     let key = Flows.Key(from: node.node, to: peer, channel: channel)
-    // What is queued for a peer that is gone must reach nobody: no receiver knows this time.
+    // Messages queued for a peer that is gone must reach no node: no receiver has this epoch.
     let (epoch, number) = flows.take(key, size: size, isReliable: mode == .reliable) ?? (9_999, 0)
     return MessageContent.bytes(
       MessageContent.Header(

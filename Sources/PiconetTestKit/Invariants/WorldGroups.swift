@@ -1,11 +1,11 @@
 import PiconetEngine
 import PiconetWire
 
-/// What is checked of groups: who is a member of whom, and who is told of those that are not.
+/// Checks on groups: which nodes are members of each other, and which members are told of pairs that are not.
 extension World {
   func isOfHostile(_ node: NodeID) -> Bool { indices[node.peer].map { isHostile($0) } ?? true }
 
-  /// Honest nodes by groups: those that members lead to from one another. A node alone is a group.
+  /// Honest nodes by groups: nodes that lead to one another through members. A node alone is a group.
   var groups: [[Int]] {
     var groups: [[Int]] = []
     var seen: Set<Int> = []
@@ -30,10 +30,10 @@ extension World {
     nodes[one].record.members[nodes[other].node] != nil && nodes[other].record.members[nodes[one].node] != nil
   }
 
-  /// Members of a member are members: of everybody who is still there, who can be reached, and who refuses nobody. A
-  /// hostile one may refuse whom it likes, and have two others part where its wish counts: nobody brings these together
-  /// again.
-  /// - Parameter areTold: whether it is also checked that members are told of pairs that refuse one another.
+  /// Checks that members of a member are members. This holds for all nodes that are still there, can be reached, and
+  /// refuse no node. A hostile node may refuse any node, and may separate two others if its wish counts. No node brings
+  /// these together again.
+  /// - Parameter areTold: whether to check also that members are told of pairs that refuse one another.
   func checkGroups(areTold: Bool = true) {
     for group in groups where group.count > 1 {
       let ways = ways(in: group)
@@ -51,17 +51,18 @@ extension World {
     }
   }
 
-  /// Somebody has to introduce them: where those between refuse one another, nobody may have both.
+  /// Returns whether two nodes have a common member. Only such a member can introduce them: if those between refuse one
+  /// another, there may be none.
   private func haveCommonMember(_ one: Int, _ other: Int, in group: [Int]) -> Bool {
     group.contains { areMembers($0, one) && areMembers($0, other) }
   }
 
-  /// Whether all lists agree, and no member is known by one side only.
+  /// Whether all lists agree, and no member is known to one side only.
   var isAgreed: Bool {
     let dropped = findings
     findings = Findings()
     findings.areDropped = true
-    // Who is told that a pair stays apart has to introduce it first, which may take longer than lists do.
+    // A node that reports a pair apart has to introduce it first, which may take longer than the lists do.
     checkGroups(areTold: false)
     let isAny = findings.isAny
     findings = dropped
@@ -73,7 +74,7 @@ extension World {
       }
   }
 
-  /// Lists agree within the disconnect timeout and two seconds after the end of all trouble.
+  /// Checks that lists agree within the disconnect timeout and two seconds after the end of all trouble.
   func checkAgreement() {
     guard scenario.isGroup, !scenario.isCrowded, scenario.hostileCount == 0, scenario.tampering.isEmpty else { return }
     let timeout = scenario.configurations.map(\.disconnectTimeout).max() ?? .zero
@@ -83,15 +84,15 @@ extension World {
     }
   }
 
-  /// Whom the nodes of a group can reach.
+  /// Returns which nodes of a group can reach each other.
   private func ways(in group: [Int]) -> Ways {
     Ways(
       group, in: scenario, areMembers: areMembers,
-      // Over one that was removed and has come back lead only the ways of those that have let it in again.
+      // Over a node that was removed and has come back, only the nodes that have let it in again can be reached.
       relays: { scenario.configurations[$0].relaying != nil && scenario.tampering[$0]?.goesOn != true })
   }
 
-  /// Whether one of two has left the other because a member wanted it to.
+  /// Returns whether one of two has left the other because a member wanted it to.
   private func isKeptApart(_ one: Int, _ other: Int) -> Bool {
     wasRemoved(one) || wasRemoved(other)
       || causes.partedByHostile.contains([nodes[one].node, nodes[other].node])
@@ -99,11 +100,11 @@ extension World {
 
   func wasRemoved(_ index: Int) -> Bool { causes.removals.contains { $0.subject == nodes[index].node } }
 
-  /// Two that refuse one another are no members, and whoever is a member of both is told so.
+  /// Checks that two nodes that refuse one another are not members, and that all common members are told so.
   private func checkApart(_ one: Int, _ other: Int, in group: [Int], areTold: Bool) {
     if areMembers(one, other) { finding("n\(one) and n\(other) are members, and one wants the other not") }
     guard areTold else { return }
-    // They may never have met, or a relay that has tried it has found no way.
+    // They may never have met, or a relay that has tried may not have reached one of them.
     if wasRemoved(one) || wasRemoved(other) || !scenario.haveCommonTransport(one, other) { return }
     let (first, second) = (nodes[one].node, nodes[other].node)
     for index in group where index != one && index != other && areMembers(index, one) && areMembers(index, other) {
@@ -116,14 +117,15 @@ extension World {
     }
   }
 
-  /// Whether two nodes have no transport in common: then only members that relay lead from one to the other.
+  /// Returns whether two nodes have no transport in common, so that they reach each other only over members that relay.
   func isFar(_ one: NodeID, _ other: NodeID) -> Bool {
     guard let first = indices[one.peer], let second = indices[other.peer] else { return false }
     return !scenario.haveCommonTransport(first, second)
   }
 
-  /// Whether no chain of members leads from a node to another one, or those that are on it may be wanted by one of the
-  /// two only.
+  /// Returns whether two nodes without a common transport can't reach each other: one of them refuses the other, or no
+  /// chain of members leads from one to the other. A chain does not count if only one of the two accepts the nodes on
+  /// it.
   func isOutOfReach(_ peer: NodeID, of node: SimulatedNode) -> Bool {
     guard isFar(node.node, peer), let index = indices[peer.peer] else { return false }
     if scenario.isRefused(node.index, index) { return true }
@@ -141,14 +143,14 @@ extension World {
       return
     }
     node.record.unreached.remove([one, other])
-    // A hostile node may keep an introduction unanswered, or say that it failed.
+    // A hostile node may leave an introduction unanswered, or say that it failed.
     guard scenario.isGroup, !isOfHostile(one), !isOfHostile(other) else { return }
     let pair = [one, other].compactMap { indices[$0.peer] }
     if scenario.isRefused(pair[0], pair[1]), [.declined, .identity].contains(ending.reason) { return }
-    // Nobody may lead from one to the other.
+    // It may be that no chain leads from one to the other.
     if isFar(one, other), ReasonClass(ending.reason) == .lost { return }
-    // Everybody else takes members' word, and who is left out is not given up so. Only one that leaves everybody wants
-    // nobody.
+    // All other nodes accept members' introductions, and a node that is left out is not given up this way. Only a node
+    // that leaves all others refuses all.
     if [.declined, .left].contains(ending.reason), !causes.departed.isDisjoint(with: pair) { return }
     if ending.reason != .removed { finding("n\(node.index) gives \(name(one)) and \(name(other)) up: \(ending)") }
   }

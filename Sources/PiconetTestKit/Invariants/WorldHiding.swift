@@ -1,9 +1,10 @@
 import PiconetEngine
 import PiconetWire
 
-/// What is checked of nodes that hide: who is let in, and who is refused.
+/// Checks on nodes that hide: which peers are let in, and which are refused.
 extension World {
-  /// The other side's link comes in unless the trust policy objects: the node must have a reason for that.
+  /// Checks that the node has a reason to let in a link of the other side. The link comes in unless the trust policy
+  /// objects.
   func checkAdmission(of remote: NodeID, _ node: SimulatedNode) {
     guard !node.record.isOpen else { return }
     let isExpected = expects(remote.peer, node) || node.record.wanted.contains(remote)
@@ -13,7 +14,7 @@ extension World {
     finding("n\(node.index) hides, does not expect \(name(remote)), and lets it in")
   }
 
-  /// An expected peer is not refused as if nobody were here for it.
+  /// Checks that an expected peer is not refused as if this node were not available.
   func checkRefusal(_ bytes: Bytes, on link: LinkID, _ node: SimulatedNode) {
     guard let peer = node.record.accepted[link], bytes.count < 400 else { return }
     var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)

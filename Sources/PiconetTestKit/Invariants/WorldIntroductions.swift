@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What is checked of nodes that members introduce to one another.
+/// Checks on nodes that members introduce to one another.
 extension World {
   func observe(_ introduced: IntroducedNode, _ node: SimulatedNode) {
     if node.record.members[introduced.by] == nil {
@@ -22,8 +22,8 @@ extension World {
     if !isOurs { finding("\(name(introduced.by)) has introduced \(name(introduced.node)) to nobody") }
   }
 
-  /// Whether an introduction may still stand in calm: what was accepted goes on for its time when its introducer has
-  /// gone, who alone would learn that the node has gone as well.
+  /// Returns whether an introduction may still stand in calm. An accepted one stands for its whole time if its
+  /// introducer is gone, because only the introducer would learn that the node is gone as well.
   func mayStand(introductionOf peer: NodeID, to node: SimulatedNode) -> Bool {
     guard let (introducer, since) = node.record.introducers[peer], now < since + 30_000_000_000 else { return false }
     let hasGone = node.record.members[introducer] == nil || node.record.memberSince[introducer, default: 0] > since
@@ -40,12 +40,12 @@ extension World {
     checkHonest(ending, nil, node)
   }
 
-  /// It ends with the answer no, whose own reply comes before.
+  /// Returns whether the introduction has ended with a refusal, whose own reply comes before.
   private func isDeclined(_ peer: NodeID, _ node: SimulatedNode) -> Bool {
     node.record.declinedIntroductions.remove(peer) != nil
   }
 
-  /// A node has become a member.
+  /// Checks a node that has become a member.
   func checkIntroduced(_ peer: ProvenPeer, _ node: SimulatedNode) {
     let wasWanted = node.record.wanted.remove(peer.node) != nil
     node.record.introduced.remove(peer.node)
@@ -54,7 +54,7 @@ extension World {
     if !wasWanted { finding("n\(node.index) has \(name(peer.node)) by an introduction that it has not accepted") }
   }
 
-  /// A node is told that two members are members of one another.
+  /// Checks a report that two members are members of one another.
   func checkIntroduction(of one: NodeID, and other: NodeID, by node: SimulatedNode) {
     guard let first = indices[one.peer], let second = indices[other.peer], !isHostile(first), !isHostile(second)
     else { return }
@@ -63,7 +63,7 @@ extension World {
     }
   }
 
-  /// Where everybody wants everybody and nothing goes wrong, nobody stays apart.
+  /// Checks that no pair stays apart if all nodes accept each other and nothing goes wrong.
   func checkIntroduction(_ ending: Ending, by node: SimulatedNode) {
     guard scenario.introducesAll, !isCalm else { return }
     switch ending.reason {

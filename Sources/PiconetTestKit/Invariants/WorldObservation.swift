@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What is checked with every fact and every effect, in the order in which the engine sees or issues them.
+/// Checks on every fact and every effect, in the order in which the engine takes or issues them.
 extension World {
   func willHandle(_ fact: Fact, _ node: SimulatedNode) {
     switch fact {
@@ -22,7 +22,7 @@ extension World {
       store.stored = Int(upTo)
       node.stores[transfer] = store
     case .committed(let transfer, _, _):
-      // It may have been discarded since.
+      // The store may have been discarded since.
       if var store = node.stores[transfer], store.phase == .committing {
         store.phase = .committed
         node.stores[transfer] = store
@@ -105,7 +105,7 @@ extension World {
     }
   }
 
-  /// Hostile nodes know the names of honest nodes' associations.
+  /// Records the names of honest nodes' associations, which hostile nodes know.
   private func overhear(_ bytes: Bytes, on link: LinkID, _ node: SimulatedNode) {
     guard let (number, side) = node.links[link], !isHostile(connections[number].ends[1 - side].node) else { return }
     var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
@@ -153,7 +153,7 @@ extension World {
       node.record.attemptEnds[id] = ending
     case (.offer, .failed(let ending)): checkHonest(ending, nil, node)
     case (.ping(_, let timeout), .roundTrip(let duration)):
-      // A paused process finds out late, but in the order of its facts an answer never comes after the time limit.
+      // A paused process finds out late. But in the order of its facts, an answer never comes after the time limit.
       if duration < .zero || duration > timeout + timerDelay + longestPause {
         finding("n\(node.index): a ping of at most \(timeout) took \(duration)")
       }
@@ -164,7 +164,7 @@ extension World {
     }
   }
 
-  /// How late the timer of a node may be that is awake: then its turn comes.
+  /// How late the timer of an awake node may be.
   private var timerDelay: Duration { .nanoseconds(Int64(scenario.wakeDelay + Self.timerSlack)) }
 
   /// How late the timer of a paused node may be.
@@ -175,9 +175,9 @@ extension World {
     if !storedContents.contains(content) { finding("n\(node.index) takes a file for stored that is not") }
   }
 
-  /// Without trouble, an association ends only because somebody wants it to.
+  /// Checks that, without trouble, an association ends only because a node wants it to.
   ///
-  /// Nothing that a hostile node does counts as trouble: honest nodes don't lose one another because of it.
+  /// The actions of a hostile node do not count as trouble: honest nodes don't lose one another because of them.
   func checkFair(_ ending: Ending, _ peer: NodeID, _ node: SimulatedNode) {
     guard scenario.isFair, let index = indices[peer.peer], !isHostile(index) else { return }
     // Leaving has a time limit, which a slow link may not meet.
@@ -186,25 +186,25 @@ extension World {
       return persona.leaveChance > 0 || persona.removeChance > 0 || nodes[place].application.isShuttingDown
         || causes.departed.contains(place) || wasRemoved(place)
     }
-    // A relay that leaves takes its members' links with it.
+    // The links over a relay end when it leaves.
     let mayTakeAway = nodes.contains {
       causes.mayRelay($0.index, [index, node.index])
         && ($0.application.isShuttingDown || causes.departed.contains($0.index) || isPartedByHostile($0)
           || wasRemoved($0.index))
     }
-    // The wish of a hostile member makes one leave the other, and the link may break before the other's answer is read.
+    // A hostile member may make one node leave the other, and the link may break before the other's answer is read.
     let isParted = causes.partedByHostile.contains([node.node, peer])
     switch ReasonClass(ending.reason) {
     case .broken: break
-    // A link is given up for another one that is there already.
+    // A link is given up for another one that is already there.
     case .lost:
-      // The word of it may be lost with the link; the peer stays a member.
+      // The announcement may be lost with the link; the peer stays a member.
       let isMember = node.record.members[peer] != nil
       if isMember, scenario.lossyCloseChance > 0, causes.givenUpLinks.contains([node.node, peer]) { return }
       if mayLeave || mayTakeAway || isParted || ending.reason == .duplicateLink || isPartedForPlace(node.node, peer) {
         return
       }
-    // Somebody asked for it; any member may ask for the removal of others.
+    // A node asked for it. Any member may ask for the removal of others.
     case .left, .removed, .refused: return
     }
     finding("n\(node.index) loses a peer in fair weather: \(ending)")
@@ -214,7 +214,7 @@ extension World {
     causes.partedByHostile.contains { $0.contains(node.node) }
   }
 
-  /// No honest node breaks the protocol's rules or crosses a limit.
+  /// Checks that no honest node breaks the protocol's rules or exceeds a limit.
   func checkHonest(_ ending: Ending, _ peer: NodeID?, _ node: SimulatedNode) {
     if let peer, let index = indices[peer.peer], isHostile(index) { return }
     if peer == nil && (scenario.hostileCount > 0 || !scenario.tampering.isEmpty) { return }
@@ -228,15 +228,16 @@ extension World {
     }
   }
 
-  /// A relay that tampers may send more than it has credit for, more than it knows of, or in a tunnel that is over.
-  /// Who has introduced it to others takes that back with the same reason.
+  /// Returns whether the ending exposes a tampering relay. Such a relay may send more than its credit, more than it
+  /// knows of, or in a tunnel that is over. A node that has introduced it to others then withdraws the introduction
+  /// with the same reason.
   private func isFoundOut(_ index: Int, _ other: Int, _ ending: Ending) -> Bool {
     [.protocolBroken, .limitExceeded].contains(ending.reason)
       && (isTampering(index) || isTampering(other)
         || !scenario.tampering.isEmpty && ending.detail == "the introducer took it back")
   }
 
-  /// A node that asks again and again is ignored for a while, however honest it is.
+  /// Returns whether a node was refused for asking too often. Even an honest node is then ignored for a while.
   private static func isOfManyQuestions(_ ending: Ending) -> Bool {
     ["asked again too soon", "too many codes", "too many wait"].contains { ending.detail.hasPrefix($0) }
       || ending.detail.contains(" were wrong or broke off: ")
@@ -244,6 +245,6 @@ extension World {
 }
 
 extension WireLimits {
-  /// By how much the window may be exceeded: a frame is begun wherever there is any room at all.
+  /// The maximum excess over the window: a frame is begun whenever there is any room at all.
   static let largestFrameOverhead = 16_384 + 8
 }

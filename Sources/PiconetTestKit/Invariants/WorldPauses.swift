@@ -1,9 +1,9 @@
 import PiconetEngine
 import PiconetWire
 
-/// Transfers that an application pauses: nothing of them is sent meanwhile.
+/// Transfers that an application pauses. No bytes of them are sent meanwhile.
 extension World {
-  /// The command for the engine; it counts from here on.
+  /// Returns the command for the engine. The pause counts from here on.
   func pause(_ transfer: TransferID, _ isPaused: Bool, _ node: SimulatedNode) -> Command {
     let isUnderWay = node.record.pending.values.contains { command in
       if case .offer(transfer, _, _) = command { return true }
@@ -17,7 +17,7 @@ extension World {
     return .pauseTransfer(transfer, isPaused && !scenario.faults.contains(.pauseIgnored))
   }
 
-  /// Neither a chunk nor the end of a paused transfer goes to its receiver.
+  /// Checks that neither a chunk nor the end of a paused transfer goes to its receiver.
   func checkResting(_ bytes: Bytes, on link: LinkID, _ node: SimulatedNode) {
     guard let (number, side) = node.links[link] else { return }
     let receiver = connections[number].ends[1 - side].node
@@ -48,7 +48,7 @@ extension World {
     }
   }
 
-  /// Each change is reported once, and only for a transfer that is under way.
+  /// Checks that each change is reported once, and only for a transfer under way.
   func observePause(of transfer: TransferID, _ isPaused: Bool, _ node: SimulatedNode) {
     if node.record.incoming[transfer] == nil, node.record.offered[transfer] == nil {
       finding("the rest of an unknown transfer")

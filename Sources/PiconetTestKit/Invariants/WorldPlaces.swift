@@ -1,27 +1,27 @@
 import PiconetEngine
 import PiconetWire
 
-/// What is checked of groups with fewer places than there are nodes that want one.
+/// Checks on groups with fewer places than there are nodes that want one.
 extension World {
   private func capacity(of group: [Int]) -> Int { group.map { scenario.configurations[$0].capacity }.min() ?? 0 }
 
-  /// No group has more members than any of them has room for.
+  /// Checks that no group has more members than any of them has room for.
   func checkPlaces() {
     guard scenario.isCrowded else { return }
     for group in groups where group.count > 1 && group.count > capacity(of: group) {
-      // Two that a hostile member has parted do not know of each other's places.
+      // Two members that a hostile member has separated do not know of each other's places.
       let members = Set(group.map { nodes[$0].node })
       if causes.partedByHostile.contains(where: { $0.isSubset(of: members) }) { continue }
       finding("\(describe(group)) are one group, with \(capacity(of: group)) places")
     }
   }
 
-  /// Whoever is alone asks everybody again, one after the other, since a place may have become free. In the end nobody
-  /// is alone beside a free place.
+  /// Makes each node without members ask all others again, one after the other, since a place may have become free. In
+  /// the end no node is alone beside a free place.
   func fillPlaces() {
     guard scenario.isCrowded, scenario.hostileCount == 0 else { return }
     if let end = nodes.map(\.pausedUntil).max(), end > now { advance(to: end) }
-    // A second time for those that have lost their last member meanwhile.
+    // A second time for nodes that have lost their last member meanwhile.
     for _ in 0..<2 {
       for node in nodes where node.record.members.isEmpty { fillPlace(node) }
       settle()
@@ -38,8 +38,9 @@ extension World {
     advance(to: now + 4_000_000_000)
   }
 
-  /// One invitation, to its end: it leads to a membership, or there is no place. It may meet an association that has
-  /// been unused for so long that the other side ends it at that moment; then it is made once more.
+  /// Sends one invitation and waits for its end: it leads to a membership, or there is no place. The other side may end
+  /// an association at that moment because it has been unused for too long. In that case the invitation is repeated
+  /// once.
   private func ask(_ target: Int, for node: SimulatedNode, isSecond: Bool = false) {
     let id = command(
       .invite(
@@ -53,9 +54,9 @@ extension World {
     finding("n\(node.index) is alone and gets no place beside n\(target), but not because it is full: \(ending)")
   }
 
-  /// Whether a hostile member has the last place beside one of two nodes: it may be a member of whom it likes. The two
-  /// have places for as many as the smaller of their sessions, and one that tells only one of them that it is of the
-  /// group counts for both.
+  /// Returns whether a hostile member has the last place beside one of two nodes. It may be a member of any node. The
+  /// two nodes have as many places as the smaller of their sessions. A hostile member that tells only one of them that
+  /// it is in the group counts for both.
   func isTakenByHostile(_ one: Int, _ other: Int) -> Bool {
     guard scenario.isCrowded else { return false }
     let capacity = min(scenario.configurations[one].capacity, scenario.configurations[other].capacity)
@@ -79,7 +80,7 @@ extension World {
     }
   }
 
-  /// Where nothing changes any more nobody speaks of places or introduces anybody.
+  /// Checks that frames about places and introductions cease when nothing changes any more.
   func checkCalm() {
     guard scenario.isCrowded, scenario.hostileCount == 0, seed.family == .groups, seed.number % 4 == 0 else { return }
     wordsAboutMembers = 0
@@ -87,8 +88,8 @@ extension World {
     if wordsAboutMembers > 0 { finding("\(wordsAboutMembers) words about members were said in calm") }
   }
 
-  /// Counts words about members, and notes whom a node leaves because there is no place, and where it gives a link up
-  /// for another one.
+  /// Counts frames about members. Also notes which members a node leaves because there is no place, and when it gives
+  /// up a link for another one.
   func heed(wordsIn bytes: Bytes, on link: LinkID, _ node: SimulatedNode) {
     var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
     decoder.push(bytes)
@@ -119,8 +120,8 @@ extension World {
     return nodes[remote].node
   }
 
-  /// Whether one of two has left the other because there was no place, or two of those over which they were linked have
-  /// parted for that reason.
+  /// Returns whether one of two nodes has left the other because there was no place. Also true if two of those over
+  /// which they were linked have separated for that reason.
   func isPartedForPlace(_ one: NodeID, _ other: NodeID) -> Bool {
     guard let first = indices[one.peer], let second = indices[other.peer] else { return false }
     let pair: Set = [first, second]
@@ -131,7 +132,7 @@ extension World {
     }
   }
 
-  /// It leaves everybody, and comes back a little later.
+  /// Makes a node leave all members, to come back a little later.
   func depart(_ node: SimulatedNode) {
     guard !isCalm else { return }
     node.application.isAway = true

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// Checks on peers' states: they follow one another as they may, and agree with everything else that was reported.
+/// Checks on peers' states: their order is legal, and they agree with everything else that was reported.
 extension World {
   func observe(_ condition: PeerCondition, of peer: NodeID, _ node: SimulatedNode) {
     if scenario.faults.contains(.stateLost), faultDice.chance(20) { return }
@@ -25,7 +25,7 @@ extension World {
     if case .disconnected(let ending) = condition { checkHonest(ending, peer, node) }
   }
 
-  /// Nothing is under way: every state is what it must be.
+  /// Checks that every state is right when nothing is under way.
   func checkStates(_ node: SimulatedNode) {
     for peer in node.record.conditions.keys.sorted() {
       guard let condition = node.record.conditions[peer] else { continue }
@@ -33,7 +33,7 @@ extension World {
       let isInSight = node.application.inSight.contains(peer)
       switch condition {
       case .connecting:
-        // As long as the introduction stands, where a hostile node keeps it unanswered or is its only word.
+        // This holds while the introduction stands, if a hostile node keeps it unanswered or is its only source.
         let isHostileWord = isOfHostile(peer) || node.record.introducedByHostile.contains(peer)
         if !(isHostileWord || isOutOfReach(peer, of: node)) || !node.record.wanted.contains(peer) {
           finding("n\(node.index) is connecting to \(name(peer)) for ever")

@@ -4,7 +4,7 @@ import PiconetWire
 /// A secured connection between two nodes, as both drivers and the medium see it. Side 0 dialled.
 final class Connection {
   enum State {
-    /// The handshake is not done on this side.
+    /// The handshake is not complete on this side.
     case opening
     case open
     /// Closed by the engine, or its driver was told of the end.
@@ -13,20 +13,20 @@ final class Connection {
 
   struct End {
     let node: Int
-    /// Which life of the node it belongs to: a crashed node's connections belong to nobody.
+    /// The life of the node that it belongs to. No node owns a crashed node's connections.
     let life: Int
     var link: LinkID?
     var state = State.opening
     /// The key that a hostile node shows here in place of its own.
     var key: PeerID?
-    /// Bytes sent here that the engine does not know of.
+    /// The number of bytes sent here without the engine's knowledge.
     var surplus = 0
   }
 
   let number: Int
   let kind: TransportKind
   var ends: [End]
-  /// Pipe 0 leads from side 0 to side 1.
+  /// The pipes of both directions. Pipe 0 leads from side 0 to side 1.
   var pipes: [Pipe]
 
   init(number: Int, kind: TransportKind, ends: [End], pipes: [Pipe]) {
@@ -40,7 +40,7 @@ final class Connection {
   var isOpen: Bool { ends[0].state == .open && ends[1].state == .open }
 }
 
-/// A dial on its way.
+/// A dial under way.
 struct PendingDial {
   let node: Int
   let life: Int
@@ -49,7 +49,7 @@ struct PendingDial {
   var isOver = false
 }
 
-/// What the outcome of a dial will be, and when.
+/// The outcome of a dial.
 enum DialOutcome {
   case answered(by: Int)
   case failed(LinkFailure)

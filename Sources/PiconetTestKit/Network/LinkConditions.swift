@@ -1,14 +1,15 @@
-/// What one direction of a connection is like. Times are virtual nanoseconds.
+/// The properties of one direction of a connection. Times are virtual nanoseconds.
 struct LinkConditions: Sendable {
   var latency: UInt64
-  /// The most that is added to the latency of each piece; order is kept, as on any reliable stream.
+  /// The maximum addition to the latency of each piece. The order is kept, as on any reliable stream.
   var jitter: UInt64
   var bytesPerSecond: UInt64
-  /// What the kernels of both ends hold together; bytes beyond it wait, and `transmitted` waits with them.
+  /// The number of bytes that the kernels of both ends hold together. Bytes beyond it wait, and `transmitted` waits
+  /// with them.
   var bufferLimit: Int
   /// How often, in a hundred arrivals, the reader gets the bytes in pieces.
   var cutChance: Int
-  /// How often, in a hundred arrivals, bytes are joined to what the reader has not taken yet.
+  /// How often, in a hundred arrivals, bytes are joined to those that the reader has not taken yet.
   var glueChance: Int
 
   static let quiet = LinkConditions(

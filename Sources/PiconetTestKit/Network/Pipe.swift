@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// One direction of a connection: what waits for the kernel, and what is in flight.
+/// One direction of a connection: bytes that wait for the kernel, and bytes in flight.
 final class Pipe {
   enum Cargo {
     case bytes(Bytes)
@@ -12,19 +12,19 @@ final class Pipe {
 
   let conditions: LinkConditions
   var waiting: [Bytes] = []
-  /// Index of the first piece in `waiting` that is not gone.
+  /// The index of the first piece left in `waiting`.
   var waitingHead = 0
   var flight: [(arrival: UInt64, cargo: Cargo)] = []
   var flightHead = 0
-  /// Bytes that the kernels hold.
+  /// The number of bytes that the kernels hold.
   var buffered = 0
   /// When the last byte given to the medium has left.
   var busyUntil: UInt64 = 0
   var lastArrival: UInt64 = 0
   var stalledUntil: UInt64 = 0
-  /// Nothing arrives any more: what is sent fills the kernel's buffer and stays.
+  /// Whether nothing arrives any more. Bytes sent then fill the kernel's buffer and stay.
   var isDead = false
-  /// What follows the last waiting byte.
+  /// The end that follows the last waiting byte.
   var closing: Cargo?
   var isArrivalEntered = false
 
@@ -33,7 +33,7 @@ final class Pipe {
   var hasWaiting: Bool { waitingHead < waiting.count }
   var nextArrival: UInt64? { flightHead < flight.count ? flight[flightHead].arrival : nil }
 
-  /// Small writes share a piece, as they share a segment.
+  /// Adds bytes that wait for the kernel. Small writes share a piece, as they share a segment.
   func wait(_ bytes: Bytes) {
     if waitingHead < waiting.count, waiting[waiting.count - 1].count + bytes.count <= 2_048 {
       waiting[waiting.count - 1].append(contentsOf: bytes)
@@ -55,7 +55,7 @@ final class Pipe {
     flightHead = 0
   }
 
-  /// Moves into the kernel what fits. Returns how many bytes went.
+  /// Moves as many bytes as fit into the kernel. Returns how many bytes were moved.
   func pump(at now: UInt64, dice: inout Dice) -> Int {
     var moved = 0
     while waitingHead < waiting.count, buffered < conditions.bufferLimit {

@@ -1,9 +1,9 @@
-/// Stands for TLS inside a tunnel. Who passes its bytes on sees their number and when they come; whatever it changes,
-/// leaves out, repeats, swaps or adds is found out with the next record, and the channel is broken.
+/// A replacement for TLS inside a tunnel. A node that passes its bytes on sees their number and their times. If such a
+/// node changes, leaves out, repeats, swaps or adds bytes, the next record shows it, and the channel is broken.
 ///
-/// Both sides greet with who they are and a nonce. The key follows from both greetings and from a secret that only the
-/// two ends of a channel know, here and with certificates and an exchange of keys; each then proves with a record that
-/// it has the same key. There is no strength in the digest: those who tamper in this world don't compute.
+/// Both sides greet with their identity and a nonce. The key follows from both greetings and from a secret that only
+/// the two ends of a channel know, as with certificates and a key exchange. Each side then proves with a record that it
+/// has the same key. The digest is weak: tampering nodes in this world don't compute.
 struct SealedChannel {
   enum State: Equatable {
     case handshaking
@@ -16,18 +16,18 @@ struct SealedChannel {
 
   private enum RecordType: UInt8 { case greeting, finished, data, close }
 
-  /// Type and length before the content of a record, and a tag behind it.
+  /// The type and length before the content of a record, and a tag after it.
   private static let headerCount = 3
   private static let tagCount = 8
   private static let nonceCount = 8
-  /// What a driver seals at once on a path that is slow, or that it has not measured.
+  /// The largest content that a driver seals at once on a path that is slow, or that it has not measured.
   private static let longestContent = 4_096
 
   private(set) var state = State.handshaking
   private let isDialler: Bool
   private let secret: UInt64
   private let greeting: [UInt8]
-  /// A planted fault: no record is checked.
+  /// Whether no record is checked, as a planted fault.
   private let isBlind: Bool
   private var remote: Int?
   private(set) var key: [UInt8] = []
@@ -35,7 +35,7 @@ struct SealedChannel {
   private var output: [UInt8] = []
   private var sealedCount: UInt64 = 0
   private var openedCount: UInt64 = 0
-  /// Records that have not gone: their bytes, and how many bytes of the link they stand for.
+  /// Records that have not been sent: their bytes, and how many bytes of the link they represent.
   private var waiting: [(count: Int, content: Int)] = []
 
   init(of node: Int, isDialler: Bool, secret: UInt64, nonce: [UInt8], isBlind: Bool) {
@@ -48,15 +48,15 @@ struct SealedChannel {
 
   static func nonce(_ dice: inout Dice) -> [UInt8] { dice.bytes(nonceCount) }
 
-  // MARK: Out
+  // MARK: Sending
 
-  /// What is to be written.
+  /// Takes the bytes that are to be written.
   mutating func takeOutput() -> [UInt8] {
     defer { output = [] }
     return output
   }
 
-  /// - Parameter count: how many bytes of the link count as gone with these, if somebody has changed them before.
+  /// - Parameter count: how many bytes of the link count as sent with these, if a relay has changed them before.
   mutating func seal(_ bytes: ArraySlice<UInt8>, standingFor count: Int) {
     var rest = bytes
     while rest.count > Self.longestContent {
@@ -68,8 +68,8 @@ struct SealedChannel {
 
   mutating func close() { append(.close, [], standingFor: 0) }
 
-  /// This many bytes of the output have gone.
-  /// - Returns: how many bytes of the link that was.
+  /// Notes that this many bytes of the output have been sent.
+  /// - Returns: how many bytes of the link they were.
   mutating func sent(_ count: Int) -> Int {
     var left = count
     var content = 0
@@ -97,9 +97,9 @@ struct SealedChannel {
     waiting.append((output.count - start, count))
   }
 
-  // MARK: In
+  // MARK: Receiving
 
-  /// Takes what has come.
+  /// Takes bytes that have come.
   /// - Returns: the bytes of the link.
   mutating func open(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     input += bytes
@@ -147,7 +147,7 @@ struct SealedChannel {
 
   // MARK: Records
 
-  /// No byte of a record is seen as it is. The same again gives what was before.
+  /// Returns the content in a hidden form, so that no byte of a record is visible. A second call reverses the first.
   private func hidden(_ content: ArraySlice<UInt8>, _ number: UInt64) -> [UInt8] {
     guard !key.isEmpty else { return Array(content) }
     let turn = UInt8(truncatingIfNeeded: number)

@@ -3,19 +3,19 @@ import PiconetWire
 
 /// Dials, from the effect to two open links.
 extension World {
-  /// Where a node listens, over every transport of the scenario.
+  /// Returns the addresses at which a node listens, over every transport of the scenario.
   func addresses(of index: Int) -> [TransportAddress] {
     transports(of: index).map { TransportAddress(kind: $0, text: Self.address($0, of: index, port: Self.port)) }
   }
 
-  /// The scenario's transports over which a node can be reached, and reach others.
+  /// Returns the scenario's transports over which a node can be reached, and reach others.
   func transports(of index: Int) -> [TransportKind] {
     scenario.transports.filter { scenario.configurations[index].transports.contains($0) }
   }
 
   static let port: UInt16 = 7
 
-  /// The number of a node as a host, and a port as the transport writes it.
+  /// Returns the number of a node as a host, and a port in the form of the transport.
   private static func address(_ kind: TransportKind, of index: Int, port: UInt16) -> String {
     switch kind {
     case .l2cap, .le: "00:00:00:00:00:\(twoDigits(index + 1))/0x000\(port)"
@@ -29,7 +29,7 @@ extension World {
     return digits.count < 2 ? "0" + digits : digits
   }
 
-  /// Any other address leads nowhere.
+  /// Returns the node at an address. All other addresses lead nowhere.
   private func target(_ address: TransportAddress) -> Int? {
     (0..<scenario.nodeCount).first { Self.address(address.kind, of: $0, port: Self.port) == address.text }
   }
@@ -88,7 +88,8 @@ extension World {
     }
   }
 
-  /// The dialling side finishes the handshake first; its bytes can't overtake the last flight of its handshake.
+  /// Enters the accepted side. The dialling side finishes the handshake first; its bytes can't overtake the last flight
+  /// of its handshake.
   func enterAccepted(_ connection: Connection) {
     let delay = connection.pipes[0].conditions.latency
     connection.pipes[0].lastArrival = now + delay
@@ -119,7 +120,7 @@ extension World {
     open(connection, 1, dial: nil)
   }
 
-  /// L2CAP behaves as in its basic mode, which holds little.
+  /// Returns the traits of a link. L2CAP behaves as in its basic mode, which holds little.
   private func traits(of kind: TransportKind, to remote: Int, port: UInt16) -> LinkTraits {
     LinkTraits(
       kind: kind, remoteAddress: Self.address(kind, of: remote, port: port),
@@ -137,7 +138,7 @@ extension World {
     connection.ends[side].link = link
     node.links[link] = (connection.number, side)
     let remote = connection.ends[1 - side].node
-    // The dialler has another port, at which nobody answers.
+    // The dialler has another port, at which no node listens.
     let traits = traits(of: connection.kind, to: remote, port: dial == nil ? 9 : Self.port)
     let peer = connection.ends[1 - side].key ?? nodes[remote].peer
     let opening = LinkOpening(dial: dial, peer: peer, traits: traits)

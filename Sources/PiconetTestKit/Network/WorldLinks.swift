@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// Bytes on their way, and how connections end.
+/// Bytes on their way, and the ends of connections.
 extension World {
   func transmit(_ bytes: Bytes, over connection: Connection, _ side: Int) {
     guard connection.ends[side].state == .open else { return }
@@ -21,7 +21,7 @@ extension World {
     enterArrival(connection, side)
   }
 
-  /// What a relay that tampers sends over one of its links.
+  /// Returns the bytes that a tampering relay sends over one of its links.
   func relayTampered(_ bytes: Bytes, over number: Int, _ side: Int, _ link: LinkID, of node: SimulatedNode) -> Bytes {
     guard !scenario.tampering.isEmpty else { return bytes }
     let sent = relayTampered(bytes, link, of: node)
@@ -56,7 +56,7 @@ extension World {
     connection.pipes[side].isArrivalEntered = false
     let pipe = connection.pipes[side]
     guard !pipe.isDead else { return }
-    // Healing looks at all pipes again.
+    // Healing checks all pipes again.
     if isParted(connection) { return }
     if pipe.stalledUntil > now || (pipe.nextArrival ?? 0) > now { return enterArrival(connection, side) }
     guard let cargo = connection.pipes[side].popArrived() else { return }
@@ -93,7 +93,7 @@ extension World {
     post(.fact(.received(link, rest)), to: node)
   }
 
-  /// Bytes for a socket that its owner has closed are answered with a reset.
+  /// Answers bytes for a socket that its owner has closed with a reset.
   private func answerWithReset(_ connection: Connection, _ side: Int) {
     guard nodes[connection.ends[side].node].life == connection.ends[side].life else { return }
     if networkDice.chance(scenario.lossyCloseChance) {
@@ -106,13 +106,13 @@ extension World {
     pump(connection, side)
   }
 
-  /// What has not even left is lost, a goodbye perhaps.
+  /// Drops bytes that have not even left, perhaps with a goodbye among them.
   private func dropWaiting(_ connection: Connection, _ side: Int) {
     if connection.pipes[side].hasWaiting { troubled(connection) }
     connection.pipes[side].dropWaiting()
   }
 
-  /// The engine of `side` has finished with the connection.
+  /// Closes the connection for the engine of `side`.
   func close(_ connection: Connection, _ side: Int, flush: Bool) {
     guard connection.ends[side].state == .open else { return }
     note(.network("close", connection.number, side, flush ? 1 : 0))
@@ -131,7 +131,7 @@ extension World {
     pump(connection, side)
   }
 
-  /// The driver of `side` is told that the connection is gone.
+  /// Tells the driver of `side` that the connection is gone.
   func lose(_ connection: Connection, _ side: Int, _ end: LinkEnd) {
     guard connection.ends[side].state == .open else {
       connection.ends[side].state = .closed
@@ -154,7 +154,7 @@ extension World {
     return partition[connection.ends[0].node] != partition[connection.ends[1].node]
   }
 
-  /// What a planted fault turns the bytes into; without one, they stay as they are.
+  /// Returns what a planted fault makes of the bytes. Without a fault, they are unchanged.
   private func damaged(_ bytes: Bytes, _ connection: Connection, _ side: Int) -> [Bytes] {
     guard !scenario.faults.isEmpty, faultDice.chance(5) else { return [bytes] }
     if scenario.faults.contains(.linkDropsByte), bytes.count > 1 { return [bytes.dropLast()] }

@@ -1,11 +1,11 @@
 import PiconetEngine
 import PiconetWire
 
-/// Faults in what goes from an engine to its links.
+/// Faults in the frames from an engine to its links.
 extension World {
   private var frameFaults: Set<PlantedFault> { [.resendLost, .resendRepeated, .wrongPosition, .acknowledgementsLost] }
 
-  /// What a planted fault turns an engine's frames into; without one, they stay as they are.
+  /// Returns what a planted fault makes of an engine's frames. Without a fault, they are unchanged.
   func tampered(_ bytes: Bytes, _ link: LinkID, of node: SimulatedNode) -> Bytes {
     guard !scenario.faults.isDisjoint(with: frameFaults) else { return bytes }
     var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
@@ -17,7 +17,7 @@ extension World {
     return result[...]
   }
 
-  /// Whether the driver keeps for itself what the kernel does not take.
+  /// Returns whether the driver keeps the bytes that the kernel does not take.
   func hoards(_ link: LinkID, of node: SimulatedNode) -> Bool {
     guard scenario.faults.contains(.memoryGrows), let (number, side) = node.links[link] else { return false }
     return isHostile(connections[number].ends[1 - side].node)

@@ -1,26 +1,26 @@
 import PiconetEngine
 import PiconetWire
 
-/// A tunnel as the driver at one of its ends sees it, and the link in it.
+/// A tunnel as seen by the driver at one of its ends, and the link in it.
 struct SimulatedTunnel {
   let dial: DialID?
   var route: TunnelRoute?
   var link: LinkID?
-  /// Nil until it is open.
+  /// The channel in the tunnel; nil until the tunnel is open.
   var channel: SealedChannel?
-  /// Who is at the other end, once that is proven.
+  /// The node at the other end, once that is proven.
   var remote: Int?
-  /// Bytes that were sent and have not gone on.
+  /// The number of bytes that were sent and not passed on yet.
   var inFlight = 0
 }
 
 extension World {
   // MARK: Dials
 
-  /// How long a relay may take to answer.
+  /// How long a relay may take to answer, in nanoseconds.
   static let patienceWithRelays: UInt64 = 5_000_000_000
 
-  /// Tries one relay after the other, as the transport does.
+  /// Tries one relay after the other, like the transport.
   func dialOverRelay(_ dial: DialID, _ addresses: [TransportAddress], by node: SimulatedNode, _ failure: LinkFailure?) {
     guard let first = addresses.first, let (relay, remote) = first.relayed else {
       node.relayDials[dial] = nil
@@ -42,10 +42,10 @@ extension World {
     answer(node, .dialFailed(dial, LinkFailure(.cancelled)), within: 1_000)
   }
 
-  /// A relay has had the time to open a tunnel, or the other end that to prove who it is.
+  /// Handles the end of the time in which a relay must open a tunnel, or the other end must prove its identity.
   func tunnelLate(_ id: TunnelID, _ node: SimulatedNode) {
     guard let tunnel = node.tunnels[id], tunnel.link == nil else { return }
-    // Its handshake has a time of its own.
+    // The handshake has a time limit of its own.
     if tunnel.channel != nil, let opened = node.tunnelHandshakes[id], now < opened { return }
     let failure = LinkFailure(.timedOut)
     if tunnel.channel == nil, let dial = tunnel.dial, let (_, others) = node.relayDials[dial] {
@@ -56,7 +56,7 @@ extension World {
     giveUp(id, failure, node)
   }
 
-  /// The handshake in a tunnel has failed. Its dial tries no other relay.
+  /// Gives up a tunnel after its handshake has failed. Its dial tries no other relay.
   private func giveUp(_ id: TunnelID, _ failure: LinkFailure, isOver: Bool = false, _ node: SimulatedNode) {
     guard let tunnel = node.tunnels.removeValue(forKey: id) else { return }
     node.tunnelHandshakes[id] = nil
@@ -68,7 +68,7 @@ extension World {
   // MARK: Effects
 
   func tunnelOpened(_ id: TunnelID, _ route: TunnelRoute, _ node: SimulatedNode) {
-    // Its dial may have been cancelled meanwhile.
+    // The dial may have been cancelled meanwhile.
     guard let tunnel = node.tunnels[id] else { return }
     secure(id, tunnel, route, node)
   }
@@ -90,7 +90,7 @@ extension World {
     enter(.tunnelLate(node: node.index, life: node.life, id), in: patience)
   }
 
-  /// Hands what the channel has sealed to the engine.
+  /// Writes the bytes that the channel has sealed to the engine.
   private func writeOut(_ id: TunnelID, _ node: SimulatedNode) {
     guard let bytes = node.tunnels[id]?.channel?.takeOutput(), !bytes.isEmpty else { return }
     post(.fact(.tunnelWritten(id, bytes[...])), to: node)
@@ -110,7 +110,7 @@ extension World {
     }
   }
 
-  /// Somebody between has tampered with what came.
+  /// Handles tampering with the incoming bytes by a node in between.
   private func isBroken(_ id: TunnelID, _ node: SimulatedNode) {
     statistics.tamperingSeen += 1
     let failure = SecureChannelFailure(.protocolViolation, "simulated")
@@ -120,7 +120,7 @@ extension World {
     closedBehind(id, .insecure(failure), node)
   }
 
-  /// The link in a tunnel is over while the tunnel is not.
+  /// Handles the end of a link in a tunnel that is still open.
   private func closedBehind(_ id: TunnelID, _ end: LinkEnd, _ node: SimulatedNode) {
     guard let tunnel = node.tunnels.removeValue(forKey: id) else { return }
     post(.fact(.tunnelClosed(id, isAborted: true)), to: node)
@@ -154,9 +154,9 @@ extension World {
     post(.fact(.transmitted(link, byteCount: gone)), to: node)
   }
 
-  /// Never more than was sent.
+  /// Counts bytes that were passed on. There must not be more than were sent.
   func tunnelPassedOn(_ id: TunnelID, _ count: Int, _ node: SimulatedNode) {
-    // What is still on its way when the tunnel is closed counts no more.
+    // Bytes still on their way when the tunnel is closed no longer count.
     guard var tunnel = node.tunnels[id] else { return }
     tunnel.inFlight -= count
     node.tunnels[id] = tunnel
@@ -169,7 +169,7 @@ extension World {
     guard let tunnel = node.tunnels[id] else { return }
     if let link = tunnel.link {
       node.tunnels[id] = nil
-      // What was said in it is lost.
+      // Frames sent in it are lost.
       if failure != nil, let remote = tunnel.remote { causes.trouble(between: node.index, remote, until: now) }
       return post(.fact(.linkClosed(link, failure.map { .failed($0) } ?? .ended)), to: node)
     }

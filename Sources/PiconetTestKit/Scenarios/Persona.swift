@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// How the application of one node behaves. Chances are out of a hundred; times are virtual nanoseconds.
+/// The behaviour of one node's application. Chances are out of a hundred; times are virtual nanoseconds.
 struct Persona: Sendable {
   struct PlannedInvitation: Sendable {
     var at: UInt64
@@ -24,7 +24,7 @@ struct Persona: Sendable {
 
   struct PlannedIntroduction: Sendable {
     var at: UInt64
-    /// The two nodes to introduce, if both are members then.
+    /// The two nodes to introduce, if both are members at that time.
     var first: Int
     var second: Int
     var timeout: UInt64
@@ -32,37 +32,37 @@ struct Persona: Sendable {
 
   var invitations: [PlannedInvitation] = []
   var introductions: [PlannedIntroduction] = []
-  /// It accepts nodes that its members introduce.
+  /// The chance that it accepts a node that a member introduces.
   var acceptIntroductionChance = 80
-  /// Among those not accepted; the rest are ignored.
+  /// The chance that it declines a node that it does not accept; the rest are ignored.
   var declineIntroductionChance = 50
   var cancelIntroductionChance = 0
-  /// It hides: it listens only for nodes that it expects, and for members.
+  /// Whether it hides: it listens only for nodes that it expects, and for members.
   var hides = false
   var expectations: [PlannedExpectation] = []
-  /// An expectation is taken back.
+  /// The chance that an expectation is withdrawn.
   var stopExpectingChance = 0
   var acceptChance = 100
-  /// Among those not accepted; the rest are ignored.
+  /// The chance that it declines an invitation that it does not accept; the rest are ignored.
   var declineChance = 50
   var answerDelay: UInt64 = 1_000_000
   var confirmChance = 100
-  /// Peers that a person has to confirm, and peers that the trust policy refuses.
+  /// The chances that a person has to confirm a peer, and that the trust policy refuses it.
   var askChance = 0
   var refuseChance = 0
   var cancelInvitationChance = 0
-  /// It sets a code with which it can be invited, and types codes for the nodes that it invites.
+  /// Whether it sets a code by which it can be invited, and the chance that it types a code for a node that it invites.
   var setsCode = false
   var typesCodeChance = 0
-  /// It doesn't set another code when one is used up.
+  /// Whether it keeps a code that is used up instead of setting another one.
   var keepsOverCode = false
   var leaveChance = 0
-  /// A member is removed for all.
+  /// The chance that a member is removed from the group.
   var removeChance = 0
   var inviteAgainChance = 0
-  /// When it has which node removed from the group.
+  /// The time at which it has a node removed from the group, and that node.
   var removal: (at: UInt64, target: Int)?
-  /// When it leaves everybody, to come back a little later.
+  /// When it leaves all members, to come back a little later.
   var departure: UInt64?
 
   var bursts = 0...2
@@ -71,53 +71,53 @@ struct Persona: Sendable {
   var spread = 500
   var unreliableChance = 20
   var consumption = Consumption.atOnce
-  /// Nothing is taken in this channel before the end of the active time, whatever becomes of the others.
+  /// A channel in which no message is taken before the end of the active time, whatever happens in the others.
   var unreadChannel: MessageChannel?
 
   var offers = 0...0
   var largestFile = 64 << 10
-  /// Otherwise all sizes are equally likely.
+  /// Whether small files are more likely. If not, all sizes are equally likely.
   var prefersSmallFiles = true
   var acceptOfferChance = 100
-  /// Among those not accepted; the rest are ignored.
+  /// The chance that it declines an offer that it does not accept; the rest are ignored.
   var declineOfferChance = 70
-  /// An accepted offer resumes after a prefix that exists already.
+  /// The chance that an accepted offer resumes after a prefix that exists already.
   var resumeChance = 20
   var cancelTransferChance = 0
-  /// A transfer is paused for a while, in either direction.
+  /// The chance that a transfer is paused for a while, in either direction.
   var pauseChance = 0
 
   var streams = 0...0
   var largestStream = 100_000
-  /// The writer of a stream cancels it, or its reader.
+  /// The chance that the writer of a stream cancels it, and that its reader does.
   var cancelStreamChance = 0
 }
 
-/// How the disk of one node behaves.
+/// The behaviour of one node's disk.
 struct DiskConditions: Sendable {
-  /// A read takes up to this long.
+  /// The maximum time of a read.
   var readDelay: UInt64 = 0
-  /// Storing and committing take up to this long each.
+  /// The maximum time of storing, and of committing.
   var writeDelay: UInt64 = 0
-  /// Bytes that all stores of the node hold together.
+  /// The number of bytes that all stores of the node hold together.
   var capacity = Int.max
-  /// A commit fails, for a reason of the file system.
+  /// The chance that a commit fails, for a reason of the file system.
   var commitFailChance = 0
-  /// A source grows, shrinks or can't be read.
+  /// The chance that a source grows, shrinks or can't be read.
   var sourceTroubleChance = 0
 }
 
-/// How discovery behaves.
+/// The behaviour of discovery.
 struct DiscoveryConditions: Sendable {
   var sources = 1
-  /// Sightings come within this time after a start.
+  /// The maximum time from a start to its sightings.
   var delay: UInt64 = 5_000_000
-  /// A sighting is reported again.
+  /// The chance that a sighting is reported again.
   var repeatChance = 20
-  /// A source loses a peer and finds it again.
+  /// The chance that a source loses a peer and finds it again.
   var flapChance = 0
-  /// A sighting carries somebody else's address or a stale incarnation.
+  /// The chance that a sighting carries another node's address or a stale incarnation.
   var wrongHintChance = 0
-  /// A goodbye or expiry follows a crash within this time.
+  /// The maximum time from a crash to its goodbye or expiry.
   var lossDelay: UInt64 = 500_000_000
 }

@@ -4,51 +4,53 @@ import PiconetWire
 /// Everything that makes up a run, drawn from its seed before the run begins.
 struct Scenario {
   var nodeCount = 2
-  /// How many nodes at the end of the table are hostile and have no engine.
+  /// The number of nodes at the end of the table that are hostile and have no engine.
   var hostileCount = 0
-  /// Out of a hundred attacks, those on codes that are typed beside what else is drawn.
+  /// The number of attacks on typed codes out of a hundred, besides the others that are drawn.
   var typedCodeAttackChance = 0
-  /// Likewise for attacks with frames that only members may send.
+  /// The same for attacks with frames that only members may send.
   var memberAttackChance = 0
-  /// Hostile nodes dial until there have been this many connections.
+  /// The number of connections after which hostile nodes stop dialling.
   var hostileConnections = 25
-  /// The most virtual milliseconds for which they pause between two acts.
+  /// The maximum pause between two acts of a hostile node, in virtual milliseconds.
   var hostilePause = 100
-  /// How long applications are active and trouble occurs.
+  /// The time during which applications are active and trouble occurs.
   var activeTime: UInt64 = 2_000_000_000
   var configurations: [EngineConfiguration] = []
   var personas: [Persona] = []
   var disks: [DiskConditions] = []
   var discovery = DiscoveryConditions()
   var weather: [(at: UInt64, Weather)] = []
-  /// How long a driver sleeps on before it takes what is in its mailbox.
+  /// How long a driver sleeps before it takes the facts in its mailbox.
   var wakeDelay: UInt64 = 100_000
-  /// Effects are performed after a whole batch of facts, not after each.
+  /// Whether effects are performed after a whole batch of facts, not after each fact.
   var performsLate = false
   var fairLinks = false
   var dialFailChance = 0
   var dialHangChance = 0
-  /// A side that closes discards what it has not read, and with it what it had sent (RFC 2525, section 2.17).
+  /// The chance that a side that closes discards unread bytes, and with them the bytes that it had sent (RFC 2525,
+  /// section 2.17).
   var lossyCloseChance = 0
   var faults: Set<PlantedFault> = []
-  /// Everybody takes members' word, stays, and is reached: all that are introduced become members of one another.
+  /// Whether all nodes accept introductions, stay, and can be reached. Then all introduced nodes become members of one
+  /// another.
   var introducesAll = false
-  /// Members of members become members: nobody wants anything else, and there is room.
+  /// Whether members of members become members. All nodes want that, and there is room.
   var isGroup = false
-  /// Such a group has, or may have, fewer places than there are nodes that want one.
+  /// Whether such a group has, or may have, fewer places than there are nodes that want one.
   var isCrowded = false
-  /// Whom nodes of a group keep away, by their indices.
+  /// The nodes that each node of a group keeps away, by their indices.
   var refusals: [Int: [Int: Refusal]] = [:]
-  /// Members that relay and tamper with what they pass on, by their indices.
+  /// Members that relay and tamper with the bytes that they pass on, by their indices.
   var tampering: [Int: RelayTampering] = [:]
-  /// The channels in which applications send; always including channel 0.
+  /// The channels in which applications send. Channel 0 is always included.
   var channels: [MessageChannel] = [0]
 
-  /// Nodes call one another, each in its way.
+  /// Whether nodes call one another, each in its own way.
   var makesCalls = false
   var callPersonas: [Int: CallPersona] = [:]
 
-  /// Those of calls as well.
+  /// The channels of applications and of calls.
   var allChannels: [MessageChannel] { makesCalls ? channels + SimulatedCalls.channels : channels }
 
   /// The transports over which every node can be reached, best first.
@@ -56,10 +58,10 @@ struct Scenario {
 
   var engineCount: Int { nodeCount - hostileCount }
 
-  /// Engines keep to no limits on messages and on what they keep. The world holds them to those that were drawn.
+  /// Whether engines ignore limits on messages and on kept data. The world still checks them against the drawn limits.
   var freesEngines: Bool { !faults.isDisjoint(with: [.acknowledgementsLost, .endlessMessage]) }
 
-  /// What the engine of a node is given.
+  /// Returns the configuration for the engine of a node.
   func engineConfiguration(of index: Int) -> EngineConfiguration {
     var configuration = configurations[index]
     if freesEngines {
@@ -72,7 +74,7 @@ struct Scenario {
   mutating func plant(_ faults: Set<PlantedFault>) {
     self.faults = faults
     guard faults.contains(.acknowledgementsLost) else { return }
-    // More is sent than any node may keep.
+    // The fault needs more traffic than any node may keep.
     for index in personas.indices {
       personas[index].bursts = 0...0
       personas[index].streams = 8...8
@@ -82,10 +84,10 @@ struct Scenario {
     }
   }
 
-  /// Nothing hinders honest nodes.
+  /// Whether nothing hinders honest nodes.
   var isFair: Bool { weather.isEmpty && dialFailChance == 0 && dialHangChance == 0 && tampering.isEmpty }
 
-  /// The longest time after which nothing started before may still be undecided.
+  /// The longest time after which everything that was started before is decided.
   var settleTime: UInt64 {
     var longest: UInt64 = 0
     for configuration in configurations {

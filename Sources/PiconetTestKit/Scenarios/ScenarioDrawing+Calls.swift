@@ -1,18 +1,18 @@
 import PiconetEngine
 
-/// How the program of a node calls its members.
+/// The way in which a node's program calls its members.
 struct CallPersona: Sendable {
-  /// For each membership.
+  /// The number of calls in each membership.
   var calls: ClosedRange<Int>
-  /// Virtual milliseconds over which they are spread.
+  /// The time over which they are spread, in virtual milliseconds.
   var spread: Int
   /// When its actor system stops, and another one is made.
   var remake: UInt64?
 }
 
 extension Scenario {
-  /// Two to four nodes that call one another: in fair weather, over links that are lost all the time, with partitions
-  /// and callees that are started anew; in some seeds with a member that breaks every rule of calls.
+  /// Draws two to four nodes that call one another: in fair weather, over links that are lost all the time, with
+  /// partitions, and with callees that restart. Some seeds have a member that breaks every rule of calls.
   mutating func drawCalls(_ dice: inout Dice) {
     let honest = dice.number(2...4)
     let hostile = dice.pick([0, 0, 0, 1])
@@ -63,13 +63,13 @@ extension Scenario {
     }
   }
 
-  /// Calls take channels of their own.
+  /// Draws the channels of calls, which are separate from all others.
   mutating func drawCallChannels(_ dice: inout Dice) {
     channels.removeAll(where: SimulatedCalls.channels.contains)
     let isUrgent = dice.chance(50)
     for index in configurations.indices {
       configurations[index].channelLimit = 64
-      // Shorter messages make of each call hundreds of parts, and show nothing else.
+      // Shorter messages would split each call into hundreds of parts, and show nothing else.
       configurations[index].messageLimit = max(configurations[index].messageLimit, 3_000)
       configurations[index].messageWindow = max(
         configurations[index].messageWindow, configurations[index].messageLimit + 1_024)

@@ -1,7 +1,8 @@
 import PiconetEngine
 
 extension Scenario {
-  /// Everybody is invited by somebody, so all belong to one group; more invitations make it one in other ways.
+  /// Draws groups. Each node is invited by another, so all belong to one group. More invitations make it one in other
+  /// ways.
   mutating func drawGroups(_ dice: inout Dice) {
     let count = dice.pick([2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 7, dice.number(8...12)])
     drawTransports(40, &dice)
@@ -38,8 +39,9 @@ extension Scenario {
     }
   }
 
-  /// Each node has some of four transports, at least one of them in common with whom it invites. In half of the seeds
-  /// some pairs have none: nobody relays here, so these never meet, and everybody else does.
+  /// Draws some of four transports for each node, with at least one in common with the node that it invites. In half of
+  /// the seeds some pairs have no common transport. No node relays here, so these pairs never meet, and all other pairs
+  /// do.
   private mutating func drawSubsets(_ dice: inout Dice) {
     transports = [.tcp, .rfcomm, .l2cap, .le]
     for index in configurations.indices {
@@ -57,7 +59,7 @@ extension Scenario {
     }
   }
 
-  /// Gives a node a transport that another one has, if they have none in common.
+  /// Gives a node a transport of another node, if they have none in common.
   private mutating func share(with target: Int, _ index: Int) {
     guard !haveCommonTransport(index, target) else { return }
     let added = configurations[target].transports.first ?? .tcp
@@ -66,8 +68,8 @@ extension Scenario {
     }
   }
 
-  /// Where nobody relays, and a group may have fewer places than nodes, all can reach one another: otherwise a race for
-  /// the last place may be seen by nobody.
+  /// Makes all nodes reach one another if no node relays and a group may have fewer places than nodes. Otherwise it
+  /// could happen that no node sees a race for the last place.
   mutating func bringNear() {
     guard !configurations.contains(where: { $0.transports.contains(.relay) }) else { return }
     for index in configurations.indices {

@@ -1,12 +1,12 @@
 import PiconetEngine
 
 extension Scenario {
-  /// In a quarter of the seeds of groups and relays, one more node, which breaks every rule. It is drawn last: the
-  /// honest nodes of a seed are the same with it and without.
+  /// Draws one more node, which breaks every rule, in a quarter of the seeds of groups and relays. It is drawn last, so
+  /// the honest nodes of a seed are the same with it and without it.
   mutating func drawHostileMember(_ dice: inout Dice) {
     guard isGroup, dice.chance(25) else { return }
     let honest = nodeCount
-    // It has the transports of one of the others.
+    // It has the transports of one of the other nodes.
     configurations.append(dice.pick(configurations))
     personas.append(Persona())
     disks.append(DiskConditions())

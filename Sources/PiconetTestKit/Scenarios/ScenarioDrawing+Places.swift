@@ -1,9 +1,9 @@
 import PiconetEngine
 
 extension Scenario {
-  /// In half of the seeds of groups and relays, more nodes than places: several that want the last one, often at the
-  /// same moment and from different members; groups that meet; in some seeds nodes whose sessions differ in size, and
-  /// nodes that leave everybody and come back.
+  /// Draws more nodes than places in half of the seeds of groups and relays. Several nodes want the last place, often
+  /// at the same moment and from different members, and groups meet. In some seeds sessions differ in size, or nodes
+  /// leave all members and come back.
   mutating func drawPlaces(_ dice: inout Dice) {
     guard isGroup, dice.chance(50) else { return }
     isCrowded = true
@@ -21,7 +21,7 @@ extension Scenario {
     if dice.chance(30) { weather.append((dice.milliseconds(5...1_500), .partition(dice.milliseconds(100...3_000)))) }
   }
 
-  /// One more node that invites an earlier one.
+  /// Draws one more node that invites an earlier one.
   private mutating func drawNewcomer(within window: Int, _ dice: inout Dice) {
     let target = dice.number(0...(nodeCount - 1))
     var configuration = Self.configuration(nodeCount, &dice)
@@ -43,7 +43,7 @@ extension Scenario {
     nodeCount += 1
   }
 
-  /// Later invitations, by which groups meet.
+  /// Draws later invitations, through which groups meet.
   private mutating func drawMeetings(within window: Int, _ dice: inout Dice) {
     for index in personas.indices where dice.chance(50) {
       let target = dice.number(0...(nodeCount - 1))

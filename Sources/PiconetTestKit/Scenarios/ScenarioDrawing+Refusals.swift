@@ -1,6 +1,6 @@
 import PiconetEngine
 
-/// How a node of a group keeps another one away for good.
+/// The way in which a node of a group keeps another node away permanently.
 enum Refusal: Sendable {
   /// Its person says no each time.
   case declines
@@ -9,13 +9,14 @@ enum Refusal: Sendable {
 }
 
 extension Scenario {
-  /// In every third seed of some families people compare codes with members.
+  /// Makes people compare codes with members, in every third seed of some families.
   mutating func drawComparisons(_ seed: SimulationSeed) {
     guard [.groups, .relays, .mixed, .introductions].contains(seed.family), seed.number % 3 == 0 else { return }
     for index in configurations.indices { configurations[index].comparesCodes = true }
   }
 
-  /// In a quarter of the seeds of groups and relays some don't want one another; in some of those, somebody is removed.
+  /// Draws nodes that refuse each other, in a quarter of the seeds of groups and relays. In some of those, a node is
+  /// removed.
   mutating func drawRefusals(_ dice: inout Dice) {
     guard isGroup, !isCrowded, hostileCount == 0, tampering.isEmpty, nodeCount > 2, dice.chance(70) else { return }
     for _ in 0..<dice.number(1...3) {
@@ -29,7 +30,7 @@ extension Scenario {
     if remover != removed { personas[remover].removal = (dice.milliseconds(800...2_500), removed) }
   }
 
-  /// Whether one of two keeps the other away.
+  /// Returns whether one of two nodes keeps the other away.
   func isRefused(_ one: Int, _ other: Int) -> Bool {
     refusals[one]?[other] != nil || refusals[other]?[one] != nil
   }

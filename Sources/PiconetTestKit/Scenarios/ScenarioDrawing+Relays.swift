@@ -1,8 +1,8 @@
 import PiconetEngine
 
 extension Scenario {
-  /// Two to twelve nodes, each within reach of some node before it, over one of three to five transports: chains of up
-  /// to four relays, of which the longest are too long.
+  /// Draws two to twelve nodes, each within reach of an earlier node, over one of three to five transports. There are
+  /// chains of up to four relays, of which the longest are too long.
   mutating func drawRelays(_ dice: inout Dice) {
     let count = dice.pick([2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 7, dice.number(8...12)])
     transports = [.tcp, .rfcomm, .l2cap] + dice.pick([[], [], [], [.le], [.le], [.le, .simulated]])
@@ -45,7 +45,7 @@ extension Scenario {
     }
   }
 
-  /// Each node shares a transport with some node before it; those that have several are the bridges.
+  /// Draws nodes that each share a transport with an earlier one. Nodes with several transports are the bridges.
   private func drawReach(of count: Int, _ dice: inout Dice) -> (reach: [[TransportKind]], bridges: [Int]) {
     var reach: [[TransportKind]] = [[dice.pick(transports)]]
     var bridges: [Int] = [0]
@@ -62,7 +62,7 @@ extension Scenario {
     return (reach, bridges)
   }
 
-  /// The first nodes are a chain, as long as there are transports for; the others are anywhere beside it.
+  /// Draws a chain of the first nodes, as long as there are transports for it. The other nodes are anywhere beside it.
   private func drawChain(of count: Int, _ dice: inout Dice) -> (reach: [[TransportKind]], bridges: [Int]) {
     var reach: [[TransportKind]] = []
     var bridges: [Int] = []
@@ -79,8 +79,8 @@ extension Scenario {
     return (reach, bridges)
   }
 
-  /// In some seeds of relays, one or two that have to do with the bytes of others tamper with them: mostly until all
-  /// other trouble is over.
+  /// Makes one or two nodes that relay tamper with the bytes of others in some seeds of relays, usually until all other
+  /// trouble is over.
   mutating func drawTampering(_ family: ScenarioFamily, _ dice: inout Dice) {
     guard family == .relays, !isCrowded, hostileCount == 0, dice.chance(50) else { return }
     let bridges = (0..<nodeCount).filter { configurations[$0].transports.count > 2 }

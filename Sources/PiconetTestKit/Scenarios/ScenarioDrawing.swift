@@ -34,7 +34,7 @@ extension Scenario {
     return scenario
   }
 
-  /// Half of all seeds use no channel but channel 0.
+  /// Draws channels. Half of all seeds use only channel 0.
   private mutating func drawChannels(_ dice: inout Dice) {
     guard dice.chance(50) else { return }
     channels = dice.pick([[0, 1], [0, 1, 2, 63], [0, 7, 8]])
@@ -55,7 +55,7 @@ extension Scenario {
     }
   }
 
-  /// Small limits are reached more often than large ones.
+  /// Draws a configuration. Small limits are reached more often than large ones.
   static func configuration(_ index: Int, _ dice: inout Dice) -> EngineConfiguration {
     var configuration = EngineConfiguration(sessionID: "simulation", name: "n\(index)")
     configuration.removals = .members
@@ -236,7 +236,7 @@ extension Scenario {
     }
   }
 
-  /// One transport, or two: the second has a link that holds little.
+  /// Draws one or two transports. The second has links that hold little.
   mutating func drawTransports(_ chance: Int, _ dice: inout Dice) {
     transports = dice.chance(chance) ? [.tcp, dice.pick([.rfcomm, .l2cap])] : [.tcp]
   }
@@ -248,7 +248,7 @@ extension Scenario {
     }
   }
 
-  /// Members that stay and send one another a lot, over links that don't stay.
+  /// Draws members that stay and send one another a lot, over links that are lost.
   private mutating func drawLossy(_ dice: inout Dice) {
     let count = dice.pick([2, 2, 2, 3, 3, dice.number(4...8)])
     drawTransports(70, &dice)
@@ -300,7 +300,7 @@ extension Scenario {
 
   private mutating func drawCodes(_ dice: inout Dice) {
     let honest = dice.number(2...3)
-    // By many nodes, and for longer than the pauses after three wrong tries.
+    // Many nodes guess, and for longer than the pauses after three wrong tries.
     let isSearched = dice.chance(5)
     let hostile = isSearched ? 5 : dice.pick([0, 1, 1])
     populate(honest + hostile, &dice) { index, dice in
@@ -358,7 +358,7 @@ extension Scenario {
     }
   }
 
-  /// One node knows all others and introduces them to one another.
+  /// Draws one node that knows all others and introduces them to one another.
   private mutating func drawIntroductions(_ dice: inout Dice) {
     let honest = dice.number(3...7)
     let isCalmWorld = dice.chance(35)
@@ -459,7 +459,7 @@ extension Scenario {
     hostileCount = 1
     activeTime = 1_200_000_000
     if dice.chance(40) {
-      // Associations without a link are there to be stolen.
+      // Associations without a link can be stolen.
       for index in configurations.indices { configurations[index].disconnectTimeout = .milliseconds(4_000) }
       for _ in 0..<dice.number(2...8) { weather.append((dice.milliseconds(50...1_150), .cut)) }
     }

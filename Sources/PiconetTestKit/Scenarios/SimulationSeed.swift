@@ -1,4 +1,4 @@
-/// One run: the family of its scenario, and the number from which everything follows. Written `family:number`.
+/// One run: the family of its scenario, and the number from which everything follows. Its text is `family:number`.
 public struct SimulationSeed: Sendable, Hashable, CustomStringConvertible {
   public let family: ScenarioFamily
   public let number: UInt64
@@ -8,7 +8,7 @@ public struct SimulationSeed: Sendable, Hashable, CustomStringConvertible {
     self.number = number
   }
 
-  /// Reads `family:number`; anything else gives nil.
+  /// Reads `family:number`; nil for any other text.
   public init?(_ text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, let family = ScenarioFamily(rawValue: String(parts[0])), let number = UInt64(parts[1])
@@ -32,7 +32,7 @@ public enum ScenarioFamily: String, Sendable, CaseIterable {
   case pair
   /// Two nodes invite each other at about the same time. Fair weather.
   case glare
-  /// Two nodes that invite, withdraw, accept and leave all the time, over slow links: everything crosses everything.
+  /// Two nodes that invite, withdraw, accept and leave all the time, over slow links, so that everything crosses.
   case fickle
   /// Files to and from slow, full and failing disks.
   case transfers
@@ -40,30 +40,30 @@ public enum ScenarioFamily: String, Sendable, CaseIterable {
   case streams
   /// Cuts, stalls, half-open links, partitions, paused processes, refused dials.
   case weather
-  /// Links are lost all the time, on two transports: associations outlive them, and move from one to the other.
+  /// Links are lost all the time, on two transports. Associations outlive them, and move from one to the other.
   case lossy
   /// Nodes crash, silently or not, and come back in a new incarnation.
   case restart
-  /// Two to eight nodes and all of it.
+  /// Two to eight nodes with all of these.
   case mixed
   /// Two or three honest nodes and one that breaks every rule.
   case hostile
-  /// Nodes invited by codes that people type, rightly or wrongly, all at once; lost links; often somebody who knows no
-  /// code.
+  /// Nodes invited by codes that people type, rightly or wrongly, all at once. Links are lost. Often one node does not
+  /// know any code.
   case codes
-  /// Nodes that hide and expect one another for short times and long ones; losses of links and crashes; often somebody
-  /// who dials and is not expected.
+  /// Nodes that hide and expect one another for short and long times. There are losses of links and crashes. Often an
+  /// unexpected node dials.
   case hidden
-  /// Members that introduce members to one another: hidden ones, full ones, ones that want nobody, that leave, are
-  /// removed, crash and lose their links; often a hostile one that introduces any nodes it likes.
+  /// Members that introduce members to one another. Some are hidden or full, refuse all nodes, leave, are removed,
+  /// crash or lose their links. Often a hostile one introduces any nodes.
   case introductions
-  /// Two to twelve nodes that form groups, by few invitations, and lose one another: cuts, partitions, crashes, some
-  /// that hide; in some seeds a member that breaks every rule, or some that refuse one another.
+  /// Two to twelve nodes that form groups, by few invitations, and lose one another: cuts, partitions, crashes, and
+  /// nodes that hide. Some seeds have a member that breaks every rule, or nodes that refuse one another.
   case groups
-  /// Such groups of nodes that don't all have a transport in common: some reach others only over members that relay; in
-  /// some seeds with a member that breaks every rule, or one that tampers with what it passes on.
+  /// Such groups of nodes without a transport common to all. Some nodes reach others only over members that relay. Some
+  /// seeds have a member that breaks every rule, or one that tampers with the bytes that it passes on.
   case relays
-  /// Members call one another: links are lost, parts of the session part, callees are started anew or never answer;
-  /// in some seeds with a member that breaks every rule of calls.
+  /// Members that call one another. Links are lost, partitions occur, callees restart or never answer. Some seeds have
+  /// a member that breaks every rule of calls.
   case calls
 }

@@ -23,7 +23,7 @@ extension World {
     }
   }
 
-  /// A node that has started sees the others, and they see it.
+  /// Announces a node that has started to the others, and the others to it.
   func announceStart(of index: Int) {
     for other in 0..<scenario.nodeCount {
       if !isHostile(other) { announce(index, to: other) }

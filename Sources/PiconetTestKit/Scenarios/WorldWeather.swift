@@ -47,7 +47,7 @@ extension World {
     post(.fact(.availabilityChanged(!isHidden)), to: node)
   }
 
-  /// A hidden node listens only while it expects links, as a driver does.
+  /// Starts or stops listening. A hidden node listens only while it expects links, like a driver.
   func followListening(_ node: SimulatedNode) {
     node.listens = !node.isHidden || node.engine.expectsAnybody
     guard node.saysListening != node.listens, node.isAlive, !node.isFinished else { return }
@@ -61,7 +61,7 @@ extension World {
     return open.isEmpty ? nil : weatherDice.pick(open)
   }
 
-  /// Both sides are told, or one, or nobody; at once or late.
+  /// Cuts a connection. Both sides are told, or one, or neither; at once or late.
   private func cutOne() {
     guard let connection = drawConnection() else { return }
     cut(connection, told: weatherDice.pick([[0, 1], [0, 1], [0], [1], []]))
@@ -86,18 +86,18 @@ extension World {
     note(.network("stall", connection.number, sides.count, Int(length / 1_000_000)))
   }
 
-  /// The adapter is gone: both sides are told.
+  /// Cuts all connections over a transport whose adapter is gone. Both sides are told.
   private func cutAll(_ kind: TransportKind) {
     for connection in connections where connection.kind == kind && connection.isOpen { cut(connection, told: [0, 1]) }
   }
 
-  /// What was on its way continues: the parted pipes could not deliver their arrivals.
+  /// Heals a partition. Bytes on their way continue: the separated pipes could not deliver their arrivals.
   func healPartition(_ left: [Int]? = nil) {
     partition = left
     for connection in connections where !connection.isOver { resume(connection) }
   }
 
-  /// What was said over the connection may be lost.
+  /// Notes that frames sent over the connection may be lost.
   func troubled(_ connection: Connection, for length: UInt64 = 0) {
     for end in connection.ends { causes.trouble(of: end.node, until: now + length) }
   }
@@ -106,7 +106,7 @@ extension World {
     for side in 0...1 { pump(connection, side) }
   }
 
-  /// The engine and all its links are gone. The remote sides are told at once, late, or never.
+  /// Crashes a node. The engine and all its links are gone. The remote sides are told at once, late, or never.
   func crash(_ node: SimulatedNode, restartAfter pause: UInt64) {
     guard node.isAlive, !isCalm else { return }
     statistics.crashes += 1

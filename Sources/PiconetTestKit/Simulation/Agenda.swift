@@ -1,6 +1,6 @@
-/// What will happen, ordered by time, then by order of entry.
+/// Future events, ordered by time, then by order of entry.
 struct Agenda<Item> {
-  // The heap holds plain numbers, and moves no item: a run spends much of its time here.
+  // The heap holds only numbers, and moves no item, because a run spends much of its time here.
   private var places = Places()
   private var items: [Item?] = []
   private var free: [Int] = []

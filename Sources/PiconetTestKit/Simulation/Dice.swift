@@ -1,24 +1,24 @@
 import PiconetEngine
 
-/// Draws for one part of the world, so that a new draw in one part doesn't shift all others.
+/// Random draws for one part of the world, so that a new draw in one part doesn't shift all others.
 struct Dice: Sendable {
   private var random: SeededRandom
 
   init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-  /// Separate dice, derived from these.
+  /// Returns separate dice, derived from these.
   mutating func fork() -> Dice { Dice(seed: random.next()) }
 
   mutating func word() -> UInt64 { random.next() }
 
-  /// True in `percent` of a hundred throws.
+  /// Returns true in `percent` of a hundred throws.
   mutating func chance(_ percent: Int) -> Bool { Int(random.next() % 100) < percent }
 
   mutating func number(_ range: ClosedRange<Int>) -> Int {
     range.lowerBound + Int(random.next() % UInt64(range.upperBound - range.lowerBound + 1))
   }
 
-  /// Mostly near the lower end: each power of two of the span is as likely as the next.
+  /// Returns a number that is usually near the lower end: each power of two of the span is as likely as the next.
   mutating func skewed(_ range: ClosedRange<Int>) -> Int {
     let span = range.upperBound - range.lowerBound + 1
     let bits = Int.bitWidth - (span - 1).leadingZeroBitCount
@@ -32,7 +32,7 @@ struct Dice: Sendable {
     UInt64(number((range.lowerBound * 1_000)...(range.upperBound * 1_000))) * 1_000
   }
 
-  /// One of the choices; there must be at least one.
+  /// Returns one of the choices. There must be at least one.
   mutating func pick<Choice>(_ choices: [Choice]) -> Choice { choices[number(0...(choices.count - 1))] }
 
   mutating func bytes(_ count: Int) -> [UInt8] {

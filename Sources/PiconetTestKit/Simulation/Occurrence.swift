@@ -1,9 +1,10 @@
 import PiconetEngine
 import PiconetWire
 
-/// What the agenda holds. Anything about a node names its life, so that nothing reaches a restarted node by mistake.
+/// An entry of the agenda. An entry about a node states the node's life, so that nothing reaches a restarted node by
+/// mistake.
 enum Occurrence {
-  /// The node's loop takes what is in its mailbox.
+  /// The node's loop takes the facts in its mailbox.
   case turn(node: Int, life: Int)
   case timer(node: Int, life: Int)
   case fact(node: Int, life: Int, Fact)
@@ -15,13 +16,13 @@ enum Occurrence {
   case linkLost(connection: Int, side: Int, LinkFailure)
   case application(node: Int, life: Int, ApplicationStep)
   case hostile(node: Int)
-  /// The time is up that a relay or the other end of a tunnel has to answer.
+  /// The time in which a relay or the other end of a tunnel has to answer is up.
   case tunnelLate(node: Int, life: Int, TunnelID)
   case sighting(observer: Int, observed: Int, source: Int, isSeen: Bool)
   case weather(Weather)
 }
 
-/// What the application of a node does next.
+/// The next action of a node's application.
 enum ApplicationStep {
   case invite(target: Int, byAddress: Bool, timeout: UInt64)
   case cancelInvitation(CommandID)
@@ -31,10 +32,10 @@ enum ApplicationStep {
   case expect(target: Int, length: UInt64)
   case stopExpecting(target: Int)
   case answer(NodeID, accept: Bool)
-  /// The question is on the screen; then it is accepted.
+  /// The question is on the screen. The invitation is accepted afterwards.
   case showCode(NodeID)
   case confirm(NodeID, Bool)
-  /// Takes a new code with which it can be invited.
+  /// Takes a new code by which it can be invited.
   case setCode
   case send(NodeID, count: Int)
   case consume(NodeID, MessageChannel)
@@ -60,7 +61,7 @@ enum ApplicationStep {
   case callTimer(NodeID, _ conversation: Int)
   /// Its actor system stops, and another one is made.
   case remakeCalls
-  /// It leaves everybody, and comes back.
+  /// It leaves all members, and comes back.
   case depart, comeBack
   case shutDown
 }
@@ -72,14 +73,14 @@ enum Weather {
   case stall(UInt64)
   case partition(UInt64)
   case healPartition
-  /// Nothing arrives over a transport, and nobody can be dialled over it; what was open over it may be cut as well.
+  /// Nothing arrives over a transport, and no node can be dialled over it. Its open connections may be cut as well.
   case outage(TransportKind, isTold: Bool, UInt64)
   case endOutage(TransportKind)
   case pause(UInt64)
   case crash(node: Int, restartAfter: UInt64)
   case restart(node: Int)
   case refuseDials(UInt64)
-  /// A node hides, then shows itself again: meanwhile it listens for its members at most.
+  /// A node hides, then shows itself again. Meanwhile it listens only for its members.
   case hide(UInt64)
   case show(node: Int)
 }

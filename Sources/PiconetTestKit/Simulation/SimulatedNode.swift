@@ -1,12 +1,12 @@
 import PiconetEngine
 import PiconetWire
 
-/// What waits for a node's loop.
+/// An entry of a node's mailbox.
 enum Mail {
   case fact(Fact)
   /// A message whose content is made when the engine takes it: only then is its association known.
   case message(NodeID, size: Int, DeliveryMode, in: MessageChannel)
-  /// A message about calls, for this membership alone.
+  /// A message about calls, for only this membership.
   case callMessage(NodeID, AssociationID, [UInt8], in: MessageChannel)
 }
 
@@ -19,7 +19,7 @@ final class SimulatedNode {
   var engine: SessionEngine
   /// False while crashed.
   var isAlive = true
-  /// The engine has reported that it has finished.
+  /// Whether the engine has reported that it has finished.
   var isFinished = false
 
   var mailbox: [Mail] = []
@@ -27,7 +27,7 @@ final class SimulatedNode {
   var pausedUntil: UInt64 = 0
   var isHidden = false
   var listens = true
-  /// What its engine was told about that.
+  /// The listening state that its engine was told.
   var saysListening = false
   /// The time of the earliest timer entered.
   var timerAt: UInt64?
@@ -37,11 +37,11 @@ final class SimulatedNode {
   var dials: [DialID: Int] = [:]
   var tunnels: [TunnelID: SimulatedTunnel] = [:]
   var tunnelLinks: [LinkID: TunnelID] = [:]
-  /// Until when the handshakes in tunnels may take.
+  /// Until when the handshakes in tunnels may last.
   var tunnelHandshakes: [TunnelID: UInt64] = [:]
-  /// What it remembers if it tampers with the tunnels of others.
+  /// Its memory if it tampers with the tunnels of others.
   var tampered: [LinkID: TamperedLink] = [:]
-  /// Dials over relays: the tunnel that is asked for, and the addresses that come after it.
+  /// Dials over relays: the requested tunnel, and the addresses that come after it.
   var relayDials: [DialID: (tunnel: TunnelID, others: [TransportAddress])] = [:]
   var nextTunnel: UInt64 = 1
   var nextLink: UInt64 = 1
@@ -71,7 +71,7 @@ final class SimulatedNode {
 
   func has(_ link: LinkID) -> Bool { links[link] != nil || tunnelLinks[link] != nil }
 
-  /// A crash destroys everything but the disk and the remembered peers.
+  /// Begins a new life. A crash destroys everything but the disk and the remembered peers.
   func begin(node: NodeID, engine: consuming SessionEngine) {
     life += 1
     self.node = node
@@ -101,21 +101,21 @@ final class SimulatedNode {
   }
 }
 
-/// What the application of a node knows.
+/// The knowledge of a node's application.
 struct ApplicationState {
   var inSight: [NodeID] = []
   var members: [NodeID] = []
-  /// The longest message that each member takes.
+  /// The longest message that each member accepts.
   var messageLimits: [NodeID: Int] = [:]
-  /// How many channels each member takes.
+  /// The number of channels that each member accepts.
   var channelLimits: [NodeID: Int] = [:]
-  /// Cost of queued messages that were not taken yet.
+  /// The cost of queued messages that were not taken yet.
   var queuedCost: [ChannelKey: Int] = [:]
-  /// What was delivered and not consumed.
+  /// The cost of messages that were delivered and not consumed.
   var unconsumed: [ChannelKey: Int] = [:]
   /// Questions on the screen that wait for their codes.
   var showing: [CommandID: NodeID] = [:]
-  /// Incoming offers: who sent which.
+  /// Incoming offers, with their senders.
   var incoming: [TransferID: SeenOffer] = [:]
   /// Offers that the application leaves unanswered.
   var ignoredOffers: Set<TransferID> = []
@@ -126,7 +126,7 @@ struct ApplicationState {
   var calls: [NodeID: SimulatedCalls] = [:]
   var callInstance: UInt64 = 0
   var isShuttingDown = false
-  /// It has left everybody, and wants nobody for a while.
+  /// Whether it has left all members, and refuses all nodes for a while.
   var isAway = false
 
   mutating func forgetMessages(of peer: NodeID) {
@@ -139,6 +139,6 @@ struct ApplicationState {
 struct SeenOffer {
   let from: NodeID
   let offer: ResourceOffer
-  /// Number of the true content in the world's table; nil for what a hostile node offers.
+  /// The number of the true content in the world's table; nil for an offer of a hostile node.
   let content: Int?
 }

@@ -1,10 +1,10 @@
 import PiconetEngine
 
-/// Runs a scenario from its seed to its end and checks what must hold: see `World` for what is simulated and what is
+/// Runs a scenario from its seed to its end and checks the invariants. See `World` for what is simulated and what is
 /// not.
 public enum Simulation {
   /// - Parameters:
-  ///   - faults: planted in the world on purpose; the run should find them.
+  ///   - faults: the faults planted in the world on purpose; the run should find them.
   ///   - transcriptLimit: how many of the last lines of the transcript are kept.
   ///   - recordsTraces: whether the report has a trace of every engine.
   public static func run(
@@ -14,7 +14,7 @@ public enum Simulation {
   }
 
   /// Runs a seed in which nodes beside a hostile one keep partial files.
-  /// - Parameter choice: decides which of them go.
+  /// - Parameter choice: decides which of the files are removed.
   static func run(
     _ seed: SimulationSeed, transcriptLimit: Int = 400, choosingPartials choice: any PartialFileChoice
   ) -> SimulationReport {
@@ -31,10 +31,10 @@ public enum Simulation {
   }
 }
 
-/// How a run ended.
+/// The result of a run.
 public struct SimulationReport: Sendable {
   public let seed: SimulationSeed
-  /// The first thing that went wrong; nil if all was well.
+  /// The first fault; nil if there was no fault.
   public let finding: String?
   public let statistics: SimulationStatistics
   /// Nanoseconds that passed in the simulated world.
@@ -49,7 +49,7 @@ public struct SimulationReport: Sendable {
   /// The last lines of the transcript.
   public var transcriptLines: [String] { transcript.lines(wording) }
 
-  /// A hash (FNV-1a) that differs for different transcripts, over the lines that were kept and the count of all.
+  /// A hash (FNV-1a) that differs for different transcripts, over the kept lines and the number of all lines.
   public var transcriptHash: UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(transcript.count)
     for line in transcriptLines {
@@ -59,7 +59,7 @@ public struct SimulationReport: Sendable {
     return hash
   }
 
-  /// What to print of a failed run.
+  /// Returns the text to print for a failed run.
   public func description(lastLines count: Int = 200) -> String {
     let lines = transcriptLines.suffix(count).joined(separator: "\n")
     let alone = isAsAlone ? "\nAlone: PICONET_SEED=\(seed) swift test --filter oneSeedAlone" : ""
@@ -84,7 +84,7 @@ extension World {
     settle(measures: scenario.isGroup)
     checkAgreement()
     fillPlaces()
-    // Nothing comes to rest while somebody tampers.
+    // Nothing comes to rest while a node tampers.
     if !scenario.tampering.values.contains(where: \.goesOn) {
       if findings.first == nil { checkQuiet() }
       checkNobodyIsLeftOut()
@@ -97,9 +97,10 @@ extension World {
     if findings.first == nil { checkEnd() }
   }
 
-  /// Whatever was begun ends. Quiet members keep asking one another whether they are alive, which would take up most of
-  /// a run: only every fourth seed watches that to its end, the others until all has been quiet for a while.
-  /// - Parameter measures: whether it is measured how long lists differ.
+  /// Lets everything that was begun end. Quiet members keep asking one another whether they are alive, which would take
+  /// up most of a run. Only every fourth seed watches that to its end; the others stop when all has been quiet for a
+  /// while.
+  /// - Parameter measures: whether to measure how long lists differ.
   func settle(measures: Bool = false) {
     var calm = now
     let end = now + scenario.settleTime
@@ -108,18 +109,18 @@ extension World {
     while findings.first == nil, now < end, isWatched || quiet < 4 {
       advance(to: min(end, now + 250_000_000))
       if measures {
-        // Somebody who is paused or gone is still in trouble.
+        // A node that is paused or gone is still in trouble.
         if let last = nodes.map(\.pausedUntil).max(), last > calm { calm = min(now, last) }
         if nodes.prefix(scenario.engineCount).contains(where: { !$0.isAlive }) { calm = now }
         if !isAgreed { statistics.agreedAfter = now - calm }
       }
       if !isWatched || now == end { quiet = isQuiet ? quiet + 1 : 0 }
     }
-    // A member looks for a better link every few seconds: it may just have begun to dial.
+    // A member looks for a better link every few seconds. It may just have begun to dial.
     for _ in 0..<8 where isWatched && findings.first == nil && !isQuiet { advance(to: now + 250_000_000) }
   }
 
-  /// Trouble ends; whatever was begun has time to end.
+  /// Ends all trouble, and gives everything that was begun time to end.
   private func calmDown() {
     isCalm = true
     note(.world("calm"))
@@ -129,7 +130,7 @@ extension World {
       for side in 0...1 { connection.pipes[side].stalledUntil = min(connection.pipes[side].stalledUntil, now) }
     }
     for node in nodes.prefix(scenario.engineCount) {
-      // In a group those that hide are reached all the same.
+      // In a group, hidden nodes are reached nevertheless.
       if !scenario.isGroup || scenario.isCrowded || !persona(node).hides { setHidden(false, node) }
       wakeApplication(of: node)
       wakeReaders(of: node)

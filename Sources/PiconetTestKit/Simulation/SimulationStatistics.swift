@@ -1,11 +1,11 @@
-/// What happened in a run: shows that scenarios serve their purpose.
+/// Counts of events in a run, which show that scenarios serve their purpose.
 public struct SimulationStatistics: Sendable, Hashable {
   public var occurrences = 0
   public var dials = 0
   public var connections = 0
-  /// `connected` events.
+  /// The number of `connected` events.
   public var connected = 0
-  /// Codes that were on a screen.
+  /// Codes that were shown on a screen.
   public var codes = 0
   /// Members whose typed code was proven, and tries of typed codes that were wrong.
   public var provenCodes = 0
@@ -15,7 +15,7 @@ public struct SimulationStatistics: Sendable, Hashable {
   public var offers = 0
   /// Offers that ended as stored.
   public var stored = 0
-  /// Incoming streams, their bytes, and how many were read to their end.
+  /// Incoming streams, their bytes, and the number of those read to their end.
   public var streams = 0
   public var streamBytes = 0
   public var streamsDone = 0
@@ -24,14 +24,14 @@ public struct SimulationStatistics: Sendable, Hashable {
   public var suspended = 0
   public var resumed = 0
   public var moved = 0
-  /// Members that applications wanted removed for all.
+  /// Members that applications had removed from the group.
   public var removals = 0
-  /// Links of others that a node let in while it hid, since it expected them, and those that it refused.
+  /// Links of others that a hidden node let in because it expected them, and those that it refused.
   public var expectedLinks = 0
   public var hiddenRefusals = 0
   /// Links of members that such a node let in.
   public var membersBack = 0
-  /// Pairs of members that a member has introduced, and members that came of it, each counted on its own side.
+  /// Pairs of members that a member has introduced, and resulting members, each counted on its own side.
   public var introductions = 0
   public var introduced = 0
   /// Pairs of a group that were given up.
@@ -39,35 +39,34 @@ public struct SimulationStatistics: Sendable, Hashable {
   public var membersTogether = 0
   /// Codes that members have compared, counted on each side.
   public var comparisons = 0
-  /// Tunnels that were asked for, links in them, each counted on its own side, and the most relays of one.
+  /// Requested tunnels, links in them, each counted on its own side, and the largest number of relays of one tunnel.
   public var tunnels = 0
   public var relayedLinks = 0
   public var longestRelay = 0
-  /// Frames of tunnels with which members that relay have tampered, by what they did, and channels that this has
-  /// broken.
+  /// Frames of tunnels with which relaying members have tampered, by the kind of tampering, and channels broken by it.
   public var tampered: [String: Int] = [:]
   public var tamperingSeen = 0
-  /// How long after the end of all trouble members of a group had different lists, in nanoseconds: the longest.
+  /// The longest time, in nanoseconds, for which members of a group had different lists after the end of all trouble.
   public var agreedAfter: UInt64 = 0
-  /// Attacks of the hostile node, and the kinds of them.
+  /// Attacks of hostile nodes, and their kinds.
   public var attacks = 0
   public var kindsOfAttacks: Set<String> = []
   /// `connected` events about a hostile node.
   public var hostileMembers = 0
   /// Keys that hostile nodes have made for one connection each.
   public var hostileKeys = 0
-  /// Where nodes keep partial files: offers that no room was made for, files that a transfer has left, and files that
-  /// made room for another.
+  /// For nodes that keep partial files: offers without room, files that a transfer has left, and files that made room
+  /// for another.
   public var offersWithoutRoom = 0
   public var partialsKept = 0
   public var partialsFreed = 0
-  /// Calls that were made, answered with their results, and refused by callees; and how others have ended, by the codes
-  /// of their failures.
+  /// Calls that were made, answered with their results, and refused by callees; and the ends of all others, by the
+  /// codes of their failures.
   public var calls = 0
   public var callsAnswered = 0
   public var callsRefused = 0
   public var callEndings: [UInt64: Int] = [:]
-  /// The most bytes beyond the transmit window that waited for one link.
+  /// The largest number of bytes beyond the transmit window that waited for one link.
   public var largestOutstanding = 0
 
   public init() {}

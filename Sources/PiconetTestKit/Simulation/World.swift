@@ -4,8 +4,8 @@ import PiconetWire
 /// The simulated world: a virtual clock, a network, disks, applications, trouble, and two to twelve engines.
 ///
 /// What it does NOT simulate:
-/// - cryptography: a handshake is a delay after which both sides know who the other is; the commitment to a nonce is a
-///   digest without strength; nobody in the middle reads or changes bytes of a secured link, but who relays one may try
+/// - cryptography: a handshake is a delay after which both sides know each other's identity; the commitment to a nonce
+///   is a weak digest; no node in the middle reads or changes bytes of a secured link, but a relay may try
 /// - loss, repetition or reordering of bytes on a link (a reliable stream has none), except as a planted fault
 /// - packet links: every link is a byte stream with no largest write
 /// - the DNS-SD messages behind a sighting, addresses and interfaces, the racing of addresses within one dial
@@ -29,11 +29,11 @@ final class World {
   var weatherDice: Dice
   var hostileDice: Dice
   var faultDice: Dice
-  /// Apart from all others: runs without a choice of partial files draw the same.
+  /// Dice separate from all others, so that runs without a choice of partial files draw the same.
   var partialDice: Dice
-  /// Likewise: no other draw depends on calls.
+  /// Dice of calls: no other draw depends on calls.
   var callDice: Dice
-  /// For people who compare codes with members: other draws stay what they are without them.
+  /// Dice for people who compare codes with members: other draws are the same without them.
   var comparisonDice: Dice
   let partialChoice: (any PartialFileChoice)?
 
@@ -48,12 +48,12 @@ final class World {
   var knownAssociations: [AssociationID] = []
   var overheardShares: [[UInt8]] = []
   var overheardConfirmations: [[UInt8]] = []
-  /// Who can't reach whom: nodes of different sides.
+  /// The sides of a partition. Nodes of different sides can't reach each other.
   var partition: [Int]?
   var dialsRefusedUntil: UInt64 = 0
-  /// Transports over which nothing arrives and nobody can be dialled.
+  /// Transports over which nothing arrives and no node can be dialled.
   var outages: Set<TransportKind> = []
-  /// The active time is over: no more trouble, everything works.
+  /// Whether the active time is over: no more trouble, and everything works.
   var isCalm = false
 
   /// The true bytes of every offered file.
@@ -65,7 +65,7 @@ final class World {
   var calls = CallTruths()
   var causes = Causes()
 
-  /// Frames that spoke of members, since somebody began to count.
+  /// The number of frames about members since the count began.
   var wordsAboutMembers = 0
 
   /// Whether every engine writes a trace, and the traces of engines that are over.
@@ -122,7 +122,7 @@ final class World {
 
   func note(_ entry: Transcript.Entry) { transcript.note(entry, at: now) }
 
-  /// Something in the world is not as it must be; the first finding counts.
+  /// Records that something in the world is wrong. The first finding counts.
   func finding(_ text: @autoclosure () -> String) {
     findings.isAny = true
     guard findings.first == nil, !findings.areDropped else { return }
@@ -130,7 +130,7 @@ final class World {
     note(.world("BROKEN: \(findings.first ?? "")"))
   }
 
-  /// Runs the world until the given time, or until something is broken.
+  /// Runs the world until the given time, or until the first finding.
   func advance(to end: UInt64) {
     while findings.first == nil, let next = agenda.nextTime, next <= end {
       guard let (time, occurrence) = agenda.popNext() else { break }
@@ -166,10 +166,10 @@ final class World {
   }
 }
 
-/// What was found broken.
+/// The findings of a run.
 struct Findings {
   var first: String?
-  /// Set while the question is only whether there would be any.
+  /// Set while only the existence of findings matters.
   var areDropped = false
   var isAny = false
 }

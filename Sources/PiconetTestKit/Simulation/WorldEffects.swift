@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What a driver does about each effect.
+/// The driver's action for each effect.
 extension World {
   func perform(_ effects: [Effect], of node: SimulatedNode) {
     for effect in effects { perform(effect, of: node) }
@@ -18,7 +18,7 @@ extension World {
       if hoards(link, of: node) { post(.fact(.transmitted(link, byteCount: bytes.count)), to: node) }
       let sent = tampered(bytes, link, of: node)
       if scenario.faults.contains(.acknowledgementsLost), sent.count < bytes.count {
-        // The engine does not wait for what is lost.
+        // The engine does not wait for bytes that are lost.
         post(.fact(.transmitted(link, byteCount: bytes.count - sent.count)), to: node)
         if sent.isEmpty { return }
       }
@@ -59,7 +59,7 @@ extension World {
     case .tunnelPassedOn(let id, let count): tunnelPassedOn(id, count, node)
     case .tunnelEnded(let id, let failure): tunnelEnded(id, failure, node)
     case .deliver(let event):
-      // People of this world remember whom they have let in.
+      // People of this world remember the peers that they have let in.
       if case .connected(let peer) = event { node.rememberedPeers.insert(peer.node.peer) }
       react(to: event, of: node)
     case .reply(let command, let reply): react(to: reply, command, of: node)
@@ -68,7 +68,7 @@ extension World {
     }
   }
 
-  /// Tells the node after a while, or with the next turn.
+  /// Gives a fact to the node after a while, or with the next turn.
   func answer(_ node: SimulatedNode, _ fact: Fact, within: UInt64) {
     let delay = networkDice.chance(50) ? 0 : networkDice.word() % max(1, within)
     if delay == 0 {
@@ -78,7 +78,7 @@ extension World {
     }
   }
 
-  /// Fixed for each pair of nodes, except for what has been remembered since.
+  /// Returns the judgement, which is fixed for each pair of nodes, except for peers remembered since.
   private func judgement(of peer: PeerID, by node: SimulatedNode) -> TrustJudgement {
     if let index = indices[peer], scenario.refusals[node.index]?[index] == .distrusts {
       return .refused(.identity, detail: "the policy refuses the peer")
@@ -90,8 +90,8 @@ extension World {
     return dice.chance(persona.askChance) ? .ask : .new
   }
 
-  /// Follows from the connection, as from a channel's exported key, both sides and both nonces; longer than six digits,
-  /// so that no two are the same by chance.
+  /// Returns the code. It follows from the connection (as from a channel's exported key), both sides and both nonces.
+  /// It is longer than six digits, so that no two codes are the same by chance.
   private func code(_ inputs: CodeInputs, over connection: Int) -> String {
     let all =
       [UInt8(connection & 0xFF), UInt8(connection >> 8 & 0xFF)] + inputs.inviter.bytes + inputs.invited.bytes

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// The loop of each node: takes what is in the mailbox, hands it to the engine, performs effects, arms the timer.
+/// The loop of each node: takes the facts in the mailbox, passes them to the engine, performs effects, arms the timer.
 extension World {
   func post(_ mail: Mail, to node: SimulatedNode) {
     node.mailbox.append(mail)
@@ -28,7 +28,7 @@ extension World {
   /// How late a timer may fire, in nanoseconds.
   static let timerSlack: UInt64 = 50_000
 
-  /// A timer may fire late, never early.
+  /// Arms the timer. A timer may fire late, never early.
   private func arm(_ node: SimulatedNode, notBefore: UInt64) {
     guard let deadline = node.engine.nextDeadline else { return }
     let at = max(deadline.nanoseconds, notBefore, now)
@@ -68,14 +68,14 @@ extension World {
     arm(node, notBefore: 0)
   }
 
-  /// The fact for the engine; nil if the mail is about something that is over.
+  /// Returns the fact for the engine; nil if the mail is about something that is over.
   private func fact(of mail: Mail, for node: SimulatedNode) -> Fact? {
     switch mail {
     case .message(let peer, let size, let mode, let channel):
       return .messageQueued(
         peer, makeMessage(from: node, to: peer, size: size, mode, in: channel), mode, in: channel)
     case .callMessage(let peer, let association, let bytes, let channel):
-      // A program's member is that of one membership.
+      // A program's member belongs to one membership.
       guard node.record.members[peer] == association else { return nil }
       return .messageQueued(peer, bytes[...], .reliable, in: channel)
     case .fact(let fact):
@@ -90,7 +90,7 @@ extension World {
         guard node.has(link) else { return nil }
         if let dial = opening.dial { node.dials[dial] = nil }
       case .dialFailed(let dial, _, _):
-        // A dial over a relay is in none of the network's tables.
+        // A dial over a relay is not in the network's tables.
         guard node.dials.removeValue(forKey: dial) != nil || node.record.dials.contains(dial) else { return nil }
       case .deadlineReached:
         guard let deadline = node.engine.nextDeadline, deadline <= instant else { return nil }

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// The truth about every stream that an honest node has opened: from whom to whom, what was written, how far it was
+/// The truth about every stream that an honest node has opened: sender, receiver, the bytes written, and the bytes
 /// read.
 struct StreamTruths {
   struct Truth {
@@ -11,9 +11,9 @@ struct StreamTruths {
     var written = 0
     /// Its size, once the writer has ended it.
     var size: Int?
-    /// The receiving engine's name for it.
+    /// The receiving engine's id for it.
     var incoming: StreamID?
-    /// Bytes that the receiver's application was given, and how many of them it has read.
+    /// The number of bytes that the receiver's application was given, and how many of them it has read.
     var delivered = 0
     var read = 0
     var isEnded = false
@@ -28,7 +28,7 @@ struct StreamTruths {
 
   static func name(_ number: Int) -> String { "stream \(number)" }
 
-  /// The number of a stream that one node has opened to another.
+  /// Returns the number of a stream that one node has opened to another.
   func number(of name: String, from: NodeID, to: NodeID) -> Int? {
     guard let number = name.split(separator: " ").last.flatMap({ Int($0) }), truths.indices.contains(number),
       Self.name(number) == name, truths[number].from == from, truths[number].to == to
@@ -36,7 +36,7 @@ struct StreamTruths {
     return number
   }
 
-  /// The next bytes of a stream.
+  /// Returns the next bytes of a stream.
   mutating func write(_ number: Int, count: Int) -> Bytes {
     defer { truths[number].written += count }
     return MessageContent.streamBytes(number, from: truths[number].written, count: count)[...]
@@ -44,14 +44,14 @@ struct StreamTruths {
 
   mutating func finish(_ number: Int) { truths[number].size = truths[number].written }
 
-  /// What is wrong with a stream that comes in, or nil.
+  /// Returns the fault of an incoming stream, or nil.
   mutating func opened(_ number: Int, as id: StreamID) -> String? {
     if truths[number].incoming != nil { return "stream \(number) is opened twice" }
     truths[number].incoming = id
     return nil
   }
 
-  /// What is wrong with bytes that were delivered, or nil: what a reader gets is always a prefix of what was written.
+  /// Returns the fault of delivered bytes, or nil: a reader always gets a prefix of the written bytes.
   mutating func came(_ bytes: Bytes, of number: Int) -> String? {
     let truth = truths[number]
     if truth.isEnded { return "stream \(number) goes on after its end" }
@@ -64,7 +64,7 @@ struct StreamTruths {
     return nil
   }
 
-  /// What is wrong with a clean end, or nil: all was delivered.
+  /// Returns the fault of a clean end, or nil: all bytes must have been delivered.
   mutating func ended(_ number: Int) -> String? {
     truths[number].isEnded = true
     let truth = truths[number]
@@ -74,7 +74,7 @@ struct StreamTruths {
 
   mutating func read(_ number: Int, count: Int) { truths[number].read += count }
 
-  /// What is wrong with telling a writer that all was read, or nil.
+  /// Returns the fault of telling a writer that all bytes were read, or nil.
   func done(_ number: Int) -> String? {
     let truth = truths[number]
     guard truth.isEnded, truth.read == truth.size else {

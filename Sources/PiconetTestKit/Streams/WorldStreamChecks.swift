@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What must hold for streams, checked with every event about them.
+/// The invariants of streams, checked with every event about them.
 extension World {
   func observeStream(_ event: Event, _ node: SimulatedNode) {
     switch event {
@@ -68,7 +68,7 @@ extension World {
     }
   }
 
-  /// The writer is told that all was read.
+  /// Checks a report to the writer that everything was read.
   func checkDone(_ id: StreamID, _ node: SimulatedNode) {
     guard let number = node.record.written.removeValue(forKey: id) else {
       return finding("n\(node.index): an unknown stream is done")

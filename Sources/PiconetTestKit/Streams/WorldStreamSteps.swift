@@ -1,30 +1,30 @@
 import PiconetEngine
 import PiconetWire
 
-/// What an application knows about a stream that it writes.
+/// An application's knowledge of a stream that it writes.
 struct WrittenStream {
   let peer: NodeID
-  /// Number of its truth.
+  /// The number of its truth.
   let number: Int
-  /// Bytes that the engine has not taken yet.
+  /// The number of bytes that the engine has not taken yet.
   var queued = 0
-  /// What is still to be written.
+  /// The number of bytes still to be written.
   var left: Int
   var endsCleanly: Bool
 }
 
-/// What an application knows about a stream that it reads.
+/// An application's knowledge of a stream that it reads.
 struct ReadStream {
   let peer: NodeID
-  /// Number of its truth; nil for a stream of a hostile node.
+  /// The number of its truth; nil for a stream of a hostile node.
   let number: Int?
-  /// Delivered but not read.
+  /// The number of bytes delivered but not read.
   var unread = 0
   var isReading: Bool
   var hasEnded = false
 }
 
-/// What applications do with streams.
+/// Actions of applications on streams.
 extension World {
   func openStream(to peer: NodeID, _ node: SimulatedNode) {
     if isCalm || node.application.messageLimits[peer] == nil { return }
@@ -42,7 +42,7 @@ extension World {
     }
   }
 
-  /// Writes what the budget has room for; the rest follows when bytes have been taken.
+  /// Writes as many bytes as the budget allows. The rest follows when bytes have been taken.
   func writeStream(_ id: StreamID, _ node: SimulatedNode) {
     guard var stream = node.application.written[id] else { return }
     let budget = scenario.configurations[node.index].streamWindow
@@ -88,7 +88,7 @@ extension World {
     command(.cancelStream(id, .cancelled, detail: "no more"), of: node)
   }
 
-  /// An application that left a stream unread reads it now.
+  /// Makes an application that left a stream unread read it now.
   func wakeReaders(of node: SimulatedNode) {
     node.application.read = node.application.read.mapValues { stream in
       var stream = stream
@@ -98,7 +98,7 @@ extension World {
     for id in node.application.read.keys.sorted() { plan(.readStream(id), of: node, in: 0) }
   }
 
-  // MARK: What the application is told
+  // MARK: Reports to the application
 
   func streamOpened(_ id: StreamID, _ name: String, from peer: NodeID, _ node: SimulatedNode) {
     let number = streams.number(of: name, from: peer, to: node.node)
@@ -121,8 +121,8 @@ extension World {
     plan(.readStream(id), of: node, in: delay)
   }
 
-  /// A stream that the application has not read stays so until the end of the active time; one that is void is
-  /// forgotten.
+  /// Handles the end of a stream. A stream that the application has not read stays until the end of the active time. A
+  /// void stream is forgotten.
   func streamEnded(_ id: StreamID, _ end: StreamEnd, _ node: SimulatedNode) {
     if end != .finished { node.application.read[id] = nil }
     guard var stream = node.application.read[id] else { return }

@@ -2,7 +2,8 @@ import PiconetEngine
 import PiconetWire
 
 extension TranscriptWording {
-  /// The frames in bytes that begin at a frame boundary; what can't be read as frames is given as a count of bytes.
+  /// Returns the frames in bytes that begin at a frame boundary. Bytes that can't be read as frames are given as a
+  /// count.
   func frames(_ bytes: Bytes) -> String {
     var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
     decoder.push(bytes)

@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetWire
 
-/// Every fact, effect and network event with its virtual time. Values are kept and written out only when a caller reads
-/// them: thousands of runs without a finding pay little for it.
+/// Every fact, effect and network event with its virtual time. Values are kept, and turned into text only when a caller
+/// reads them, so that thousands of runs without a finding pay little for it.
 struct Transcript {
   enum Entry {
     case fact(Int, Fact)
@@ -35,7 +35,7 @@ struct Transcript {
     }
   }
 
-  /// Seconds with microseconds.
+  /// Returns the time in seconds, with microseconds.
   private static func clock(_ time: UInt64) -> String {
     let micro = String(time / 1_000 % 1_000_000)
     let second = String(time / 1_000_000_000)

@@ -1,9 +1,10 @@
 import PiconetEngine
 import PiconetWire
 
-/// Facts and effects, one line each: nodes by their short names, bytes by the frames in them or by their count.
+/// The text of facts and effects, one line each. It gives nodes by their short names, and bytes by their frames or
+/// their count.
 struct TranscriptWording {
-  /// `n2.1` for the second life of the third node.
+  /// The names of nodes, such as `n2.1` for the second life of the third node.
   let names: [NodeID: String]
 
   func name(_ node: NodeID) -> String { names[node] ?? "\(node)" }
