@@ -1,9 +1,11 @@
 import Foundation
 import Piconet
 
-/// What an input stream has read and not handed on yet: one piece of what came, at most 64 KiB. The next one is fetched
-/// when it is used up, so that a program that does not read stops the writer. What has come already is fetched at once,
-/// when the stream is opened and when a piece is used up: `hasBytesAvailable` is true then, without waiting for an event.
+/// The bytes that an input stream has read and not handed on yet: one piece of at most 64 KiB.
+///
+/// The next piece is fetched when this one is used up, so that a program that does not read stops the writer. Bytes that
+/// have arrived before the stream is opened, or before a piece is used up, are fetched at once: `hasBytesAvailable` is
+/// true without waiting for an event.
 ///
 /// Unchecked: what changes is under the condition's lock.
 final class InputState: @unchecked Sendable {
