@@ -1,42 +1,42 @@
 import PiconetEngine
 
-/// What is known of the connection to one member at one moment (`Session.statistics`).
+/// The state of the connection to one member at one moment (`Session.statistics`).
 public struct MemberStatistics: Sendable, Hashable {
-  /// What the connection goes over; nil while the member can't be reached.
+  /// The transport of the link in use; nil while the member can't be reached.
   public let transport: TransportKind?
-  /// The remote end of the link in use, as the transport writes it; nil while there is none.
+  /// The remote end of the link in use, as the transport writes it; nil while the member can't be reached.
   public let remoteAddress: String?
-  /// The near end of it.
+  /// The near end of the link in use, as the transport writes it; nil while the member can't be reached.
   public let localAddress: String?
   /// How long the two nodes have been connected, over however many links.
   public let age: Duration
-  /// Of the link in use; nil until a ping over it has been answered.
+  /// The round trip of the link in use; nil until a ping over it has been answered.
   public let roundTrip: RoundTrip?
-  /// What was sent to the member.
+  /// Traffic sent to the member.
   public let sent: Traffic
-  /// What came from it.
+  /// Traffic received from the member.
   public let received: Traffic
-  /// What was sent again on another link.
+  /// Frames sent again on another link.
   public let retransmitted: Count
-  /// Unreliable messages that did not go: the link could not take them at once, or too many waited before it.
+  /// Unreliable messages that were dropped: the link could not take them at once, or too many waited before it.
   public let unreliableDropped: UInt64
-  /// Unreliable messages that came after a newer one and were not delivered.
+  /// Unreliable messages that arrived after a newer one and were not delivered.
   public let unreliableLate: UInt64
-  /// Bytes of reliable messages that wait for the remote side to take more, or for the link, with a few more counted
+  /// Bytes of reliable messages that wait for credit from the remote side or for the link. A few more bytes are counted
   /// for each message.
   public let queuedBytes: Int
   /// Bytes that wait for the link, or are on their way to the kernel.
   public let linkBytes: Int
-  /// How much more the remote side accepts now in reliable messages of channel 0, measured as `queuedBytes` is.
+  /// How many more bytes of reliable messages the remote side accepts now in channel 0, measured as `queuedBytes` is.
   public let sendCredit: UInt64
-  /// How much more in reliable messages of channel 0 the remote side may send now.
+  /// How many more bytes of reliable messages the remote side may send now in channel 0.
   public let receiveCredit: UInt64
   /// Frames that the remote side has not acknowledged.
   public let unacknowledgedFrames: UInt64
-  /// Bytes kept of them, to be sent again on another link.
+  /// Bytes of unacknowledged frames, kept to be sent again on another link.
   public let unacknowledgedBytes: Int
 
-  /// - Parameter dropped: unreliable messages that did not even get to the loop.
+  /// - Parameter dropped: unreliable messages that were dropped before they reached the loop.
   init(_ statistics: AssociationStatistics, dropped: UInt64) {
     transport = statistics.transport
     remoteAddress = statistics.link?.remoteAddress
@@ -58,15 +58,15 @@ public struct MemberStatistics: Sendable, Hashable {
 }
 
 extension MemberStatistics {
-  /// What went one way.
+  /// The traffic in one direction.
   public struct Traffic: Sendable, Hashable {
-    /// All bytes of the links, before encryption: those that the kernel has taken, or that have come.
+    /// All bytes of the links, before encryption: those that the kernel has taken, or those received.
     public let bytes: UInt64
     /// Frames of all kinds.
     public let frames: UInt64
     /// Frames that carry nothing of the application: invitations, credit, offers, pings.
     public let controlFrames: UInt64
-    /// Reliable messages; a long one is many frames.
+    /// Frames of reliable messages; a long message is many frames.
     public let messages: Count
     /// Unreliable messages.
     public let unreliable: Count
@@ -88,9 +88,9 @@ extension MemberStatistics {
 
   /// Frames of one kind.
   public struct Count: Sendable, Hashable {
-    /// How many.
+    /// The number of frames.
     public let frames: UInt64
-    /// All their bytes together, with what frames them.
+    /// All their bytes together, with the framing.
     public let bytes: UInt64
 
     init(_ count: LaneCount) { self.init(frames: count.frames, bytes: count.bytes) }
@@ -101,10 +101,10 @@ extension MemberStatistics {
     }
   }
 
-  /// How long a frame and its answer take, as measured by pings. Time spent waiting for the link counts: it is what an
-  /// application would see.
+  /// How long a frame and its answer take, measured by pings. Time spent waiting for the link counts, since an
+  /// application sees it as well.
   public struct RoundTrip: Sendable, Hashable {
-    /// Of the last ping.
+    /// The round trip of the last ping.
     public let last: Duration
     /// Smoothed as in RFC 6298, section 2: each new one counts for an eighth.
     public let smoothed: Duration

@@ -2,17 +2,17 @@ import Glibc
 import PiconetEngine
 import PiconetRuntime
 
-/// What came of running the protocol over a trace again.
+/// The result of running the protocol over a trace again.
 public struct Replay: Sendable, Hashable {
-  /// How many facts were taken from the trace.
+  /// The number of facts taken from the trace.
   public let facts: Int
-  /// How many effects were compared.
+  /// The number of effects compared.
   public let effects: Int
-  /// The first effect that differs from the trace, with the fact before it; nil: all are the same.
+  /// The first effect that differs from the trace, with the fact before it; nil if all are the same.
   public let difference: String?
-  /// Why the recording ended; nil: it was cut off, as by a crash.
+  /// Why the recording ended; nil if it was cut off, as by a crash.
   public let ending: String?
-  /// How many bytes at the end are no whole record: the file was cut off in the middle of one.
+  /// The number of bytes at the end that form no whole record: the file was cut off in the middle of one.
   public let cutCount: Int
   /// Whether contents were replaced by zeros.
   public let isRedacted: Bool

@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetWire
 
 extension Session {
-  /// What is known of the connection to a member at this moment: transport, round trip, bytes and frames both ways,
-  /// what waits, credit, and what has not been acknowledged. Nil once the member has left.
+  /// Returns statistics of the connection to a member at this moment: transport, round trip, bytes and frames both
+  /// ways, what waits, credit, and what has not been acknowledged. Nil once the member has left.
   ///
   /// Asking costs a hop to the node's thread; the counting itself costs next to nothing.
   public func statistics(for member: Member) async -> MemberStatistics? {
@@ -11,10 +11,10 @@ extension Session {
     return MemberStatistics(statistics, dropped: member.budgets.droppedCount)
   }
 
-  /// Asks a member for a sign of life and measures the round trip, from here through what waits for the connection to
-  /// the remote side's node and back; the remote side's application has no part in it.
+  /// Pings a member and measures the round trip. It covers what waits for the connection here and the remote side's
+  /// node; the remote side's application takes no part in it.
   /// - Parameters:
-  ///   - member: who is asked.
+  ///   - member: the member to ping.
   ///   - timeout: how long to wait. Default 10 s. A cancelled ping no longer counts as under way.
   /// - Throws: `timedOut`, `cancelled` for the calling task, `notConnected`, `limitExceeded` (16 pings to this member
   ///   are under way), or why the connection has ended.

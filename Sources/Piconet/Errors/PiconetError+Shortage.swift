@@ -3,7 +3,7 @@ import PiconetEngine
 import PiconetRuntime
 
 extension PiconetError {
-  /// Whether the system has given this process too little: descriptors, threads or memory.
+  /// Whether the system has run out of something that it gives this process: descriptors, threads or memory.
   package var isShortage: Bool {
     switch underlying {
     case let error as SystemError: [EAGAIN, EMFILE, ENFILE, ENOMEM].contains(error.number)

@@ -2,8 +2,7 @@ import PiconetEngine
 import PiconetFiles
 import PiconetWire
 
-/// Why something that Piconet was asked for did not succeed. Every attempt ends in success or in one of these, on both
-/// sides.
+/// Why a request to Piconet did not succeed. Every attempt ends in success or in one of these errors, on both sides.
 ///
 /// A handler names a code as `catch PiconetError.declined`, and looks at the rest as `catch let error as PiconetError`,
 /// or as `catch` where nothing else is thrown.
@@ -11,13 +10,13 @@ import PiconetWire
 public struct PiconetError: Error, Sendable, CustomStringConvertible {
   /// What happened. More codes may come; compare with those that you handle, and show the description of any other.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// As it is spelled in events of the programs and in traces.
+    /// The code's spelling in events of the programs and in traces.
     public let rawValue: String
-    /// A code with this spelling; later versions may have codes that this one does not know.
+    /// Creates a code with this spelling; later versions may have codes that this one does not know.
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
-    /// Those of this version, for a `switch` that the compiler checks.
+    /// The codes of this version, for a `switch` that the compiler checks.
     package enum Known: String, CaseIterable, Sendable {
       case declined, cancelled, timedOut, full, version, identity, codeMismatch, codeNeeded, wrongCode, wrongSession,
         unreachable, notAvailable, linkFailed, protocolBroken, limitExceeded, shuttingDown, left, removed,
@@ -31,11 +30,11 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
 
     private init(known: Known) { rawValue = known.rawValue }
 
-    /// The peer said no.
+    /// The peer declined.
     public static let declined = Code(known: .declined)
-    /// The calling task, or the peer, took it back.
+    /// The calling task, or the peer, cancelled it.
     public static let cancelled = Code(known: .cancelled)
-    /// Nothing was heard, or no answer came, for as long as was allowed.
+    /// Nothing was heard, or no answer came, within the time allowed.
     public static let timedOut = Code(known: .timedOut)
     /// The session has as many members as its capacity allows.
     public static let full = Code(known: .full)
@@ -44,18 +43,17 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     /// The peer's key is not trusted: it changed, is not remembered, or is not the pinned one.
     public static let identity = Code(known: .identity)
     /// A person compared the short codes and they differ, or the other side broke the rules of comparing them. A link
-    /// that breaks meanwhile is `linkFailed`.
+    /// that breaks during a comparison is `linkFailed`.
     public static let codeMismatch = Code(known: .codeMismatch)
-    /// The peer can be invited only by its code, which a person has to type
-    /// (`Node.invite(_:proving:context:timeout:transports:proven:)`).
+    /// The peer can be invited only with its typed code (`Node.invite(_:proving:context:timeout:transports:proven:)`).
     public static let codeNeeded = Code(known: .codeNeeded)
-    /// The code that was typed is not the peer's, or the proof of it broke off.
+    /// The code that was typed is not the peer's, or the exchange that proves it broke off.
     public static let wrongCode = Code(known: .wrongCode)
     /// The peer is in another session.
     public static let wrongSession = Code(known: .wrongSession)
     /// No address of the peer answers on any transport, see `failures`, or it is not in sight.
     public static let unreachable = Code(known: .unreachable)
-    /// The peer hides: while it is not available it takes invitations only of peers that it expects.
+    /// The peer hides: while it is not available it takes invitations only from peers that it expects.
     public static let notAvailable = Code(known: .notAvailable)
     /// The connection broke.
     public static let linkFailed = Code(known: .linkFailed)
@@ -65,17 +63,17 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let limitExceeded = Code(known: .limitExceeded)
     /// This node, or the peer, is shutting down.
     public static let shuttingDown = Code(known: .shuttingDown)
-    /// The peer left, or we have left it: the blame says which.
+    /// The peer left, or this node left the peer: the blame says which.
     public static let left = Code(known: .left)
     /// A member was removed from the session for the whole group; see `removedBy`.
     public static let removed = Code(known: .removed)
     /// The peer is a member already.
     public static let alreadyConnected = Code(known: .alreadyConnected)
-    /// An invitation to this peer is under way; or another reader has the bytes of this stream.
+    /// An invitation to this peer is under way; or another reader is reading this stream.
     public static let inProgress = Code(known: .inProgress)
     /// The peer is not, or no longer, a member of the session.
     public static let notConnected = Code(known: .notConnected)
-    /// The message is above the limit of this node or of the peer; the description names both numbers.
+    /// The message exceeds the limit of this node or of the peer; the description names both numbers.
     public static let messageTooLarge = Code(known: .messageTooLarge)
 
     /// The file to send is missing, unreadable or not a regular file; see `underlying`.
@@ -84,35 +82,35 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let sourceChanged = Code(known: .sourceChanged)
     /// The name can't be stored safely.
     public static let nameRefused = Code(known: .nameRefused)
-    /// The resource is above the receiver's limit.
+    /// The resource exceeds the receiver's limit.
     public static let tooLarge = Code(known: .tooLarge)
-    /// No space is left where the file goes.
+    /// The disk that the file goes to has no space left.
     public static let diskFull = Code(known: .diskFull)
     /// The file or the directory may not be opened or written.
     public static let noPermission = Code(known: .noPermission)
-    /// A file with that name exists already, and stays.
+    /// A file with that name exists already, and is kept.
     public static let exists = Code(known: .exists)
-    /// What arrived is not what was sent: the SHA-256 differs, and nothing was kept.
+    /// The content that arrived differs from what was sent: the SHA-256 differs, and nothing was kept.
     public static let digestMismatch = Code(known: .digestMismatch)
-    /// More or fewer bytes than offered.
+    /// More or fewer bytes arrived than were offered.
     public static let sizeMismatch = Code(known: .sizeMismatch)
-    /// The receiving directory is not there, or no longer where it was: it was moved or removed, or another one is in
-    /// its place.
+    /// The receiving directory does not exist, or is no longer at its path: it was moved or removed, or another
+    /// directory has taken its place.
     public static let directoryVanished = Code(known: .directoryVanished)
     /// The receiver doesn't take this kind of content.
     public static let notWanted = Code(known: .notWanted)
     /// The disk failed.
     public static let storageFailed = Code(known: .storageFailed)
-    /// More transfers at once than a peer takes.
+    /// More transfers at once than the peer takes.
     public static let tooManyTransfers = Code(known: .tooManyTransfers)
 
-    /// The peer's program is older, and can't do what was asked for.
+    /// The peer's program is older, and can't do what was requested.
     public static let notSupported = Code(known: .notSupported)
     /// An argument or a setting is wrong; the description names the rule.
     public static let invalidArgument = Code(known: .invalidArgument)
     /// The device key or the known peers can't be read or written; see `underlying`.
     public static let state = Code(known: .state)
-    /// Something in this system failed that should not.
+    /// Something in this system failed unexpectedly.
     public static let internalError = Code(known: .internalError)
   }
 
@@ -122,18 +120,18 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
   public var peer: NodeID?
   /// Whose fault it was.
   public var blame: Blame
-  /// A readable explanation, without the code; may be empty, and may be the peer's own words: escape it before showing
+  /// A readable explanation, without the code; may be empty. It may be the peer's own words: escape it before showing
   /// it on a terminal.
   public var detail: String
-  /// What caused it on this side, such as a `FileFailure`.
+  /// The cause on this side, such as a `FileFailure`.
   public var underlying: (any Error)?
   /// For an invitation that did not reach its peer: why each transport failed, in the order in which they did.
   public var failures: [TransportFailure] = []
-  /// For a removal: who asked for it, which may be ourselves. The removed node has only the word of the member that
-  /// left it; nil where it learned of the removal only when it came back.
+  /// For a removal: the node that asked for it, which may be this one. The removed node has only the word of the member
+  /// that left it. Nil where it learned of the removal only when it came back.
   public var removedBy: NodeID?
 
-  /// An error of a program's own, such as one to decline with.
+  /// Creates an error of a program's own, such as one to decline with.
   public init(
     _ code: Code, peer: NodeID? = nil, blame: Blame, detail: String = "", underlying: (any Error)? = nil
   ) {
@@ -144,7 +142,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  /// What happened, in a sentence to show. It contains `detail` unchanged: remove control characters before you show it
+  /// A sentence that says what happened. It contains `detail` unchanged: remove control characters before you show it
   /// on a terminal.
   public var description: String {
     var words = code == .left && blame != .peer ? "we have left" : code.known?.words ?? code.rawValue
@@ -154,12 +152,12 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
 }
 
 extension PiconetError {
-  /// Each code by its name, for patterns: `catch PiconetError.declined`.
+  /// Returns a code by its name, for patterns: `catch PiconetError.declined`.
   public static subscript(dynamicMember code: KeyPath<Code.Type, Code>) -> Code { Code.self[keyPath: code] }
 
   init(_ ending: Ending, peer: NodeID?, underlying: (any Error)? = nil) {
     let code = ending.reason.known.map(Code.init)
-    // A number that a later version or another application has defined: not a defect of ours.
+    // A number that a later version or another application has defined: not an error in this code.
     self.init(
       code ?? (ending.blame == .peer ? .declined : .internalError), peer: peer, blame: ending.blame,
       detail: code == nil ? "\(ending)" : ending.detail, underlying: underlying)
@@ -169,14 +167,14 @@ extension PiconetError {
 }
 
 extension PiconetError {
-  /// How long the peer takes no code yet, after wrong ones, if it has refused to try ours for that.
+  /// How long the peer takes no code after wrong ones, if it refused to try our code for that reason.
   package var codePause: Duration? {
     code == .wrongCode && blame == .peer ? CodePause(words: detail)?.duration : nil
   }
 }
 
 extension PiconetError.Code.Known {
-  /// In words, without what `detail` says.
+  /// The code in words, without `detail`.
   var words: String {
     switch self {
     case .declined: "declined"
@@ -223,14 +221,14 @@ extension PiconetError.Code.Known {
 }
 
 extension PiconetError.Code {
-  /// Whether an error is a `PiconetError` of this code.
+  /// Returns whether an error is a `PiconetError` with this code.
   public static func ~= (code: PiconetError.Code, error: any Error) -> Bool {
     (error as? PiconetError)?.code == code
   }
 }
 
 extension PiconetError.Code {
-  /// What the application is told for a reason that the engine gives.
+  /// Translates a reason of the engine for the application.
   fileprivate init(_ reason: KnownReason) {
     self =
       switch reason {
@@ -275,7 +273,7 @@ extension PiconetError.Code {
 }
 
 extension PiconetError.Code {
-  /// What the remote side is told when it is answered with this code.
+  /// The reason that the remote side gets when it is answered with this code.
   var reason: Reason {
     switch known {
     case .codeMismatch: .codeMismatch
@@ -294,7 +292,7 @@ extension PiconetError.Code {
     case .storageFailed: .storageFailed
     case .tooManyTransfers: .tooManyTransfers
     case .internalError: .internalError
-    // It is no business of the remote side, or says nothing there.
+    // These do not concern the remote side, or mean nothing there.
     case .declined, .version, .codeNeeded, .wrongCode, .wrongSession, .unreachable, .notAvailable, .linkFailed,
       .protocolBroken, .limitExceeded, .shuttingDown, .removed, .alreadyConnected, .inProgress, .notConnected,
       .messageTooLarge, .sourceUnreadable, .sourceChanged, .digestMismatch, .sizeMismatch, .notSupported,
@@ -305,7 +303,7 @@ extension PiconetError.Code {
 }
 
 extension FileFailure {
-  /// What kind of failure it is. What the remote side is told has no path of this machine.
+  /// The kind of the failure. The remote side is not told any path of this machine.
   var toldReason: Reason {
     switch code {
     case .missing, .unreadable, .notRegular: .sourceUnreadable
@@ -322,10 +320,10 @@ extension FileFailure {
     }
   }
 
-  /// What the receiver is told of a file that is sent.
+  /// The failure of a sent file, as the receiver is told.
   var told: ResourceFailure { ResourceFailure(toldReason, explanation) }
 
-  /// What the sender is told of a file that is received. The reasons about a source would be about its own file.
+  /// The failure of a received file, as the sender is told. The reasons about a source would be about its own file.
   var toldSender: ResourceFailure {
     guard [.sourceUnreadable, .sourceChanged].contains(toldReason) else { return told }
     let words = code == .missing ? "a file or folder was removed there while the file came" : explanation

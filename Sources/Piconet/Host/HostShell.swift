@@ -12,13 +12,13 @@ import Synchronization
 
 /// The real parts that the nodes of a host share, from start to stop.
 final class HostShell: @unchecked Sendable {
-  // Sendable is right: what is marked as confined to the loop is used only there; the rest is constant or guards
-  // itself.
+  // Sendable is right: values marked as confined to the loop are used only there; the rest is constant or has its own
+  // lock.
   let configuration: NodeHostConfiguration
   let identity: DeviceIdentity
   let threads: HostThreads
   let contexts: OpenSSLContexts
-  /// Nil where the identity is kept nowhere.
+  /// Nil where the identity is not stored.
   let knownPeersFile: KnownPeersFile?
   /// Confined to the loop.
   let knownPeers: KnownPeersTable
@@ -43,7 +43,7 @@ final class HostShell: @unchecked Sendable {
   private let users = Mutex(HostUsers<ObjectIdentifier, NodeShell>())
   private let hasEnded = Outcome<Void>()
 
-  /// The code that starts a host holds it, until `letGo` or `stop`.
+  /// Starts a host. The caller holds it until `letGo` or `stop`.
   static func start(_ configuration: NodeHostConfiguration) async throws(PiconetError) -> HostShell {
     #if Bluetooth
       _ = try BluetoothConfiguration(configuration.bluetooth, sessionID: "")
@@ -95,7 +95,7 @@ final class HostShell: @unchecked Sendable {
         let directory = StateDirectory(path: path)
         let identity = try FileIdentityStore(directory: directory).identity()
         let knownPeers = KnownPeersFile(directory: directory)
-        // A file that can't be written is read as it is, and one that can't be read is told by each handshake.
+        // A file that can't be written is read as it is. If it can't be read, each handshake reports that.
         try? knownPeers.renewOld()
         return (identity, knownPeers)
       } catch {
@@ -106,23 +106,23 @@ final class HostShell: @unchecked Sendable {
 
   // MARK: Who uses it
 
-  /// A node is about to be made. Either `joined` or `failedToJoin` follows.
+  /// Registers a node that is about to be made. Either `joined` or `failedToJoin` follows.
   func join() throws(PiconetError) {
     guard users.withLock({ $0.begin() }) else { throw PiconetError(.shuttingDown, blame: .us) }
   }
 
-  /// - Returns: false if the host has begun to stop meanwhile: the node is to be stopped, which ends its stay.
+  /// - Returns: false if the host has begun to stop meanwhile: the caller must stop the node, which removes it.
   func joined(_ node: NodeShell) -> Bool { users.withLock { $0.add(node, as: ObjectIdentifier(node)) } }
 
   func failedToJoin() async { await endIfUnused(users.withLock { $0.failed() }) }
 
-  /// A node has ended. If it was the host's last user, nothing of the host is left when this returns.
+  /// Removes a node that has ended. If it was the host's last user, nothing of the host is left when this returns.
   func left(_ node: NodeShell) async { await endIfUnused(users.withLock { $0.remove(ObjectIdentifier(node)) }) }
 
-  /// The code that started the host no longer needs it; its nodes may.
+  /// Tells the host that the code that started it no longer needs it; its nodes may.
   func letGo() async { await endIfUnused(users.withLock { $0.letGo() }) }
 
-  /// As `letGo`, for callers that can't wait.
+  /// See `letGo`; for callers that can't wait.
   func beginLettingGo() {
     if users.withLock({ $0.isHeld }) { Task { [self] in await letGo() } }
   }

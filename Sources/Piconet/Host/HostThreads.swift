@@ -1,16 +1,16 @@
 import PiconetRuntime
 
-/// The threads of a host, for all its nodes: the loop, and one that disks may block; while received files are
-/// committed, some more of those; and while names are looked up, one for that.
+/// The threads of a host, shared by its nodes: the loop, and one thread for blocking disk access. More disk threads run
+/// while received files are committed, and one more while names are looked up.
 struct HostThreads: Sendable {
   let loop: EventLoop
   let disk: DiskThreads
   let resolver: WorkerPool
 
-  /// Files that are made durable at once. More gain nothing: a file system writes them out together.
+  /// The number of files made durable at once. More gain nothing: a file system writes them out together.
   private static let commitsAtOnce = 8
-  /// Each one that waits has descriptors open. Beyond this limit files are committed on the disk thread, which also
-  /// opens them, so they can't be opened faster than they are stored.
+  /// The number of files that may wait to be committed; each has descriptors open. Beyond this limit files are
+  /// committed on the disk thread. That thread also opens them, so they can't be opened faster than they are stored.
   private static let waitingCommits = 128
 
   init() throws(SystemError) {
@@ -26,7 +26,7 @@ struct HostThreads: Sendable {
     resolver = WorkerPool(name: "piconet-names", width: 1, limit: 64)
   }
 
-  /// Waits for the end of all; may take as long as the calls that are on their way.
+  /// Waits until all threads have ended; this may take as long as the calls that are under way.
   func stop() {
     resolver.stop()
     disk.stop()

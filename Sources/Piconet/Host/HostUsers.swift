@@ -1,4 +1,5 @@
-/// What keeps a host: the code that started it, until it lets go; its nodes; and nodes that are being made.
+/// The users that keep a host alive: the code that started it, until it lets go; its nodes; and nodes that are being
+/// made.
 struct HostUsers<ID: Hashable, Node> {
   private(set) var isHeld = true
   private var isStopping = false
@@ -7,7 +8,7 @@ struct HostUsers<ID: Hashable, Node> {
 
   private var isUnused: Bool { !isHeld && beginning == 0 && nodes.isEmpty }
 
-  /// A node is being made.
+  /// Counts a node that is being made.
   /// - Returns: false if no more nodes may be made.
   mutating func begin() -> Bool {
     guard !isStopping, !isUnused else { return false }
@@ -15,7 +16,7 @@ struct HostUsers<ID: Hashable, Node> {
     return true
   }
 
-  /// A node that was being made now exists, and stays until it is removed.
+  /// Adds a node that has been made; it stays until it is removed.
   /// - Returns: false if the host has begun to stop meanwhile.
   mutating func add(_ node: Node, as id: ID) -> Bool {
     beginning -= 1
@@ -23,8 +24,8 @@ struct HostUsers<ID: Hashable, Node> {
     return !isStopping
   }
 
-  /// A node that was being made has failed.
-  /// - Returns: whether there are none left. True only once; the same holds for the next two functions.
+  /// Stops counting a node that could not be made.
+  /// - Returns: whether the last user has gone. True only once; the same holds for the next two functions.
   mutating func failed() -> Bool {
     beginning -= 1
     return isUnused
@@ -38,8 +39,8 @@ struct HostUsers<ID: Hashable, Node> {
     return isUnused
   }
 
-  /// No node is made from now on.
-  /// - Returns: those that exist.
+  /// Refuses to make further nodes from now on.
+  /// - Returns: the nodes that exist.
   mutating func beginStopping() -> [Node] {
     isStopping = true
     return Array(nodes.values)

@@ -1,13 +1,13 @@
 import PiconetRuntime
 import PiconetWire
 
-/// What the nodes of one process share: the identity, the threads, the known peers, the sockets of mDNS, and one plan
-/// for the radio.
+/// The parts shared by the nodes of one process: the identity, the threads, the known peers, the sockets of mDNS, and
+/// one plan for the radio.
 ///
-/// A program in one session doesn't need one: `Node.run` makes a host of its own, which ends with the node. A program
-/// in several sessions makes its nodes on one host. Each has a session, a name and an availability of its own. To
-/// others they are nodes of one device: their ids have the same `peer`, and different incarnations. Nodes of a host
-/// that have the same session id see and invite each other as they do others.
+/// A program in one session doesn't need one: `Node.run` makes its own host, which ends with the node. A program in
+/// several sessions makes its nodes on one host. Each node has its own session, name and availability. Others see them
+/// as nodes of one device: their ids have the same `peer` and different incarnations. Nodes of a host that have the
+/// same session id see and invite each other as they do others.
 ///
 /// ```swift
 /// try await NodeHost.run { host in
@@ -17,8 +17,7 @@ import PiconetWire
 /// }
 /// ```
 ///
-/// Any task may use a host. Its nodes keep it alive: a host that is dropped without `stop` ends with the last of its
-/// nodes.
+/// Any task may use a host. Its nodes keep it alive: a host that is dropped without `stop` ends with its last node.
 public final class NodeHost: Sendable {
   private let shell: HostShell
 
@@ -30,7 +29,7 @@ public final class NodeHost: Sendable {
     try await NodeHost(configuration).serve(isolation: isolation, body)
   }
 
-  /// As above, where `body` throws nothing but `PiconetError`: written as `{ host throws(PiconetError) in ... }`.
+  /// See above; for a `body` that throws nothing but `PiconetError`: written as `{ host throws(PiconetError) in ... }`.
   public static func run<Value>(
     _ configuration: NodeHostConfiguration = NodeHostConfiguration(), isolation: isolated (any Actor)? = #isolation,
     _ body: (NodeHost) async throws(PiconetError) -> Value
@@ -63,16 +62,17 @@ public final class NodeHost: Sendable {
   /// The fingerprint of this device's key, which all its nodes share.
   public var fingerprint: PeerID { shell.identity.peer }
 
-  /// Starts a node that is not available yet. Settings of the device that the node's configuration leaves out are the
-  /// host's.
-  /// - Throws: as `Node.init`; `invalidArgument` also if the node's identity, authorities, interfaces or Bluetooth
+  /// Starts a node that is not available yet. The node takes settings of the device that its configuration leaves out
+  /// from the host.
+  /// - Throws: see `Node.init`; `invalidArgument` also if the node's identity, authorities, interfaces or Bluetooth
   ///   settings differ from the host's; `shuttingDown` once the host is stopping.
   public func node(_ configuration: NodeConfiguration) async throws(PiconetError) -> Node {
     try await Node(configuration, on: shell)
   }
 
-  /// Starts a node, hands it to `body`, and stops it when `body` returns or throws: members are left in good order.
-  /// - Throws: as `node`, and what `body` throws.
+  /// Starts a node, hands it to `body`, and stops it when `body` returns or throws. The node leaves its members in good
+  /// order.
+  /// - Throws: see `node(_:)`; also what `body` throws.
   public func run<Value>(
     _ configuration: NodeConfiguration, isolation: isolated (any Actor)? = #isolation,
     _ body: (Node) async throws -> Value
@@ -80,7 +80,7 @@ public final class NodeHost: Sendable {
     try await node(configuration).serve(isolation: isolation, body)
   }
 
-  /// As above, where `body` throws nothing but `PiconetError`.
+  /// See above; for a `body` that throws nothing but `PiconetError`.
   public func run<Value>(
     _ configuration: NodeConfiguration, isolation: isolated (any Actor)? = #isolation,
     _ body: (Node) async throws(PiconetError) -> Value
@@ -88,7 +88,6 @@ public final class NodeHost: Sendable {
     try await node(configuration).serve(isolation: isolation, body)
   }
 
-  /// Stops all its nodes at once, as `Node.stop` does, and ends everything of the host. Idempotent; a second call waits
-  /// for the first.
+  /// Stops all nodes at once, as `Node.stop` does, and then the host. Idempotent; a second call waits for the first.
   public func stop() async { await shell.stop() }
 }

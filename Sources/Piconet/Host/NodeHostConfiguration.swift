@@ -1,7 +1,7 @@
-/// The settings of a host: those of the device, which are the same for all its nodes. A wrong value is refused when the
-/// host starts, with an error that names the rule.
+/// The settings of a host: those of the device, which all its nodes share. A wrong value is refused when the host
+/// starts, with an error that names the rule.
 public struct NodeHostConfiguration: Sendable, Hashable {
-  /// Where the key is kept. Default: nowhere, a new one at each start.
+  /// Where the key is stored. Default: nowhere; each start makes a new key.
   public var identity = IdentityStorage.ephemeral
   /// One of these authorities must have issued each peer's certificate; nil (the default): no authority is needed.
   public var certificateAuthorities: CertificateAuthorities?
@@ -14,7 +14,7 @@ public struct NodeHostConfiguration: Sendable, Hashable {
   public init() {}
 }
 
-/// What a node's settings say about the device: nil where they say nothing.
+/// The settings of the device within a node's settings; nil where they are not set.
 struct DeviceSettings: Sendable {
   var identity: IdentityStorage?
   var certificateAuthorities: CertificateAuthorities??
@@ -31,7 +31,7 @@ struct DeviceSettings: Sendable {
     return host
   }
 
-  /// The settings of a node on this host: whatever it leaves out is the host's.
+  /// Returns the settings of a node on this host; the host provides what the node leaves out.
   /// - Throws: `invalidArgument`, naming the setting that differs.
   func settled(on host: NodeHostConfiguration) throws(PiconetError) -> DeviceSettings {
     let own = self.host

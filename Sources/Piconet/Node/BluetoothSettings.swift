@@ -1,6 +1,6 @@
 /// The settings of a node's transports over Bluetooth.
 public struct BluetoothSettings: Sendable, Hashable {
-  /// What finds other devices over Bluetooth and makes this one known to them.
+  /// The way to find other devices over Bluetooth and to make this one known to them.
   @nonexhaustive
   public enum Finder: Sendable, Hashable {
     /// bluetoothd where it runs, otherwise the kernel alone if this process may.
@@ -11,10 +11,10 @@ public struct BluetoothSettings: Sendable, Hashable {
     case headless
   }
 
-  /// The adapter, by the kernel's name such as `hci0` or by its address; nil: whichever there is, including one that
-  /// appears later.
+  /// The adapter, by the kernel's name such as `hci0` or by its address; nil: any adapter, including one that appears
+  /// later.
   public var adapter: String?
-  /// Default: automatic.
+  /// The way to find other devices. Default: automatic.
   public var finder = Finder.automatic
   /// Whether BlueZ is asked for pairing and link encryption as well. Default: no; TLS protects every link from its
   /// first byte.

@@ -3,13 +3,13 @@ import PiconetTLS
 import PiconetWire
 
 extension Node {
-  /// Invites a peer in sight. Unless its key is known it has to call itself as it was found: any device can advertise a
-  /// key of his own under any name, beside the one that he gives later.
+  /// Invites a peer in sight. Unless its key is known, the peer must give the name under which it was found. Any device
+  /// can advertise its own key under any name, beside the name that it gives later.
   func invite(
     found peer: Peer, over kinds: [TransportKind]? = nil, context: [UInt8], timeout: Duration,
     code: TypedCodeID? = nil, _ inviting: Inviting
   ) async throws(PiconetError) -> Member {
-    // The judge looks at the link that we dial, before the invitation goes.
+    // The judge examines the link that this node dials, before the invitation goes.
     core.seeks(peer)
     defer { core.seeksNoMore(peer) }
     let member = try await invite(
@@ -24,7 +24,7 @@ extension Node {
       detail: "it was found as '\(other)', and calls itself '\(member.name)' once it is connected")
   }
 
-  /// Whether only keys that the program names are let in: then no name matters.
+  /// Whether only keys that the program names are let in; names then do not matter.
   private var isPinning: Bool { if case .pinned = core.configuration.trust { true } else { false } }
 }
 

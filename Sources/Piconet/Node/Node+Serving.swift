@@ -1,10 +1,10 @@
 extension Node {
-  /// Makes the node available and keeps it so until the calling task is cancelled, or `stop` is called elsewhere; then
-  /// ends it in good order, as `stop` does, and returns. Cancelling is the ordinary way to end it and not an error, as
-  /// service lifecycles expect of what they run.
+  /// Makes the node available and keeps it so until the calling task is cancelled, or `stop` is called elsewhere. It
+  /// then ends the node in good order, as `stop` does, and returns. Cancelling is the ordinary way to end it and not an
+  /// error, as service lifecycles expect.
   ///
-  /// What the program does with invitations, messages and offers runs beside it, in tasks of its own; their sequences
-  /// end with the node.
+  /// The program handles invitations, messages and offers in its own tasks beside this call; their sequences end with
+  /// the node.
   ///
   /// ```swift
   /// struct ChatService: Service {
@@ -14,7 +14,7 @@ extension Node {
   ///   }
   /// }
   /// ```
-  /// - Throws: as `setAvailable`; the node is then stopped.
+  /// - Throws: see `setAvailable`; the node is then stopped.
   public func serve() async throws(PiconetError) {
     do throws(PiconetError) {
       if !Task.isCancelled { try await setAvailable(true) }

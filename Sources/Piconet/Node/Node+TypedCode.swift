@@ -3,20 +3,20 @@ import PiconetRuntime
 import PiconetTLS
 import PiconetWire
 
-/// Codes that one device shows, or has on a label, and that are typed on the other: for machines without a screen. Both
-/// sides prove to each other that they have the same code (SPAKE2, RFC 9382), bound to the keys of both and to their
-/// connection; a person compares nothing. No eavesdropper, and no one in the middle, can search for a code: each
-/// attempt is worth one guess.
+/// Codes that one device shows, or has on a label, and that a person types on the other: for machines without a screen.
+/// Both sides prove to each other that they have the same code (SPAKE2, RFC 9382), bound to the keys of both and to
+/// their connection; a person compares nothing. Neither an eavesdropper nor a man in the middle can search for a code:
+/// each attempt is worth one guess.
 extension Node {
-  /// Sets the code by which unknown peers can invite this node; nil, as at the start: there is none. While there is
-  /// one, they can't invite this node in any other way; a peer that proves it is a member at once, and `invitations`
-  /// does not report it.
+  /// Sets the code with which unknown peers can invite this node; nil, as at the start: the node has no code. While a
+  /// code is set, unknown peers can't invite this node in any other way. A peer that proves the code is a member at
+  /// once, and `invitations` does not report it.
   ///
   /// The trust policy comes first: peers that it refuses, such as a blocked key, or a stranger under `remembered` and
   /// `pinned`, can't prove a code either.
   ///
   /// Three wrong tries, counted over all peers, end a code; a try that breaks off counts as wrong. A pause follows
-  /// each: for the peer, for the address that it came from, and for everybody. `failedCodes` reports them.
+  /// each: for the peer, for its address, and for all peers. `failedCodes` reports wrong tries.
   /// - Throws: `shuttingDown` once the node has stopped; `internalError`.
   public func setCode(_ code: TypedCode?) async throws(PiconetError) {
     let number: TypedCodeID?
@@ -29,22 +29,23 @@ extension Node {
     throw PiconetError(ending, peer: nil)
   }
 
-  /// Wrong tries of our code. Those that have not been read wait for the next reader, at most 64; then the oldest go.
+  /// Wrong tries of this node's code. Unread tries wait for the next reader, at most 64; beyond that the oldest are
+  /// dropped.
   public var failedCodes: EventSequence<FailedCode> { EventSequence(source: core.failedCodes) }
 
-  /// Invites a peer in sight by the code that it shows, and waits until both have proven it.
+  /// Invites a peer in sight with the code that it shows, and waits until both have proven it.
   ///
-  /// The same code is tried with at most three peers that turn out not to know it: each that isn't the device that
-  /// shows it gets a guess.
+  /// The same code is tried with at most three peers that turn out not to know it: each peer that isn't the device
+  /// showing the code gets a guess.
   /// - Parameters:
-  ///   - peer: of `peers`.
-  ///   - code: as a person has typed it.
-  ///   - context: free data for the invited, at most 8,192 bytes.
-  ///   - timeout: the whole attempt. Default 30 s.
+  ///   - peer: one of `peers`.
+  ///   - code: the code as a person has typed it.
+  ///   - context: free data for the invited peer, at most 8,192 bytes.
+  ///   - timeout: the time for the whole attempt. Default 30 s.
   ///   - transports: those by which the peer may be dialled for this invitation; nil: all of the configuration.
   ///   - proven: called on the node's loop once the peer's key is proven. Must return quickly.
   /// - Throws: why there is no connection: `wrongCode` if the other side has another one, or the attempt broke off;
-  ///   `notAvailable` if it has none.
+  ///   `notAvailable` if it has no code.
   @discardableResult
   public func invite(
     _ peer: Peer, proving code: TypedCode, context: [UInt8] = [], timeout: Duration = .seconds(30),
@@ -56,9 +57,9 @@ extension Node {
       Inviting(proven: proven, code: nil))
   }
 
-  /// Invites the node that answers at an address by the code that it shows; see
+  /// Invites the node that answers at an address with the code that it shows; see
   /// `invite(at:expecting:context:timeout:transports:proven:code:)`.
-  /// - Throws: as `invite(_:proving:context:timeout:transports:proven:)`.
+  /// - Throws: see `invite(_:proving:context:timeout:transports:proven:)`.
   @discardableResult
   public func invite(
     at address: String, proving code: TypedCode, expecting expected: PeerID? = nil, context: [UInt8] = [],
@@ -70,9 +71,9 @@ extension Node {
       context: context, timeout: timeout, proven: proven)
   }
 
-  /// Invites the node that answers at these addresses by the code that it shows; see
+  /// Invites the node that answers at these addresses with the code that it shows; see
   /// `invite(at:expecting:context:timeout:proven:code:)`.
-  /// - Throws: as `invite(_:proving:context:timeout:transports:proven:)`.
+  /// - Throws: see `invite(_:proving:context:timeout:transports:proven:)`.
   @discardableResult
   public func invite(
     at addresses: [TransportAddress], proving code: TypedCode, expecting expected: PeerID? = nil, context: [UInt8] = [],
@@ -85,7 +86,7 @@ extension Node {
 }
 
 extension TypedCode {
-  /// A new code of six unpredictable digits.
+  /// Makes a new code of six unpredictable digits.
   /// - Throws: `internalError` if the system gives no random bytes.
   public static func made() throws(PiconetError) -> TypedCode {
     do throws(SecureChannelFailure) {

@@ -9,13 +9,13 @@ import PiconetWire
 /// This process's presence among nearby devices: one identity, a name, what it advertises and searches for, and one
 /// session.
 ///
-/// Any task may use a node. `run` is the way to have one: when it returns, nothing of the node is left, no thread,
-/// descriptor, advertisement or temporary file, except partial files that another transfer may go on with
+/// Any task may use a node. `run` is the usual way to have one: when it returns, the node has left no thread,
+/// descriptor, advertisement or temporary file. Only partial files remain, which another transfer may resume
 /// (`IncomingOffer.startStoring`).
 ///
 /// A node that is released without `stop` stops in the background, as `stop` would: hold it for as long as you need it.
-/// Its session, members, invitations, transfers, streams and sequences do not keep it alive; whatever waits on them
-/// ends with `shuttingDown`.
+/// Its session, members, invitations, transfers, streams and sequences do not keep it alive; tasks that wait on them
+/// get `shuttingDown`.
 ///
 /// ```swift
 /// try await Node.run(NodeConfiguration(sessionID: "chess", name: "Anna's laptop")) { node in
@@ -25,15 +25,16 @@ import PiconetWire
 public final class Node: Sendable {
   let core: NodeCore
   let shell: NodeShell
-  /// Who we are: our key's fingerprint and this start's incarnation.
+  /// This node's id: its key's fingerprint and the incarnation of this start.
   public var id: NodeID { core.id }
   /// What people call this device; `setName` changes it.
   public var name: String { shell.presence.name }
 
-  /// Starts a node, hands it to `body`, and stops it when `body` returns or throws: members are left in good order.
+  /// Starts a node, hands it to `body`, and stops it when `body` returns or throws. The node leaves its members in good
+  /// order.
   ///
-  /// Cancelling the calling task ends what `body` waits for, loops over the node's sequences included. The node is then
-  /// stopped in good order all the same.
+  /// Cancelling the calling task ends everything that `body` waits for, including loops over the node's sequences. The
+  /// node still stops in good order.
   public static func run<Value>(
     _ configuration: NodeConfiguration, isolation: isolated (any Actor)? = #isolation,
     _ body: (Node) async throws -> Value
@@ -41,7 +42,7 @@ public final class Node: Sendable {
     try await Node(configuration).serve(isolation: isolation, body)
   }
 
-  /// As above, where `body` throws nothing but `PiconetError`: written as `{ node throws(PiconetError) in ... }`.
+  /// See above; for a `body` that throws nothing but `PiconetError`: written as `{ node throws(PiconetError) in ... }`.
   public static func run<Value>(
     _ configuration: NodeConfiguration, isolation: isolated (any Actor)? = #isolation,
     _ body: (Node) async throws(PiconetError) -> Value
@@ -62,8 +63,8 @@ public final class Node: Sendable {
     }
   }
 
-  /// Starts a node that is not available yet, on a host of its own. A program that makes a node this way calls `stop`:
-  /// only that waits for its end.
+  /// Starts a node that is not available yet, on its own host. A program that makes a node this way must call `stop`,
+  /// the only call that waits for the node's end.
   /// - Throws: `invalidArgument` naming the broken rule, `state` if the identity can't be read or made,
   ///   `internalError`.
   public init(_ configuration: NodeConfiguration) async throws(PiconetError) {
@@ -78,21 +79,23 @@ public final class Node: Sendable {
 
   deinit { shell.beginStopping() }
 
-  /// Whether the node does what its mode says: advertise, search, or both. Turning it off hides it from others and
-  /// leaves connections alone: it is not advertised, peers that dial it all the same are refused with `notAvailable`
-  /// unless it expects them (`expect`) or is just inviting them, by address too, and members whose links break can
-  /// still come back (over Bluetooth by LE alone, unless something else keeps the adapter connectable). It stops
-  /// listening when it has no members and expects no one. May be called at any time, and repeatedly.
+  /// Makes the node do what its mode says (advertise, search, or both), or hides it. May be called at any time, and
+  /// repeatedly.
+  ///
+  /// A hidden node keeps its connections and is not advertised. It refuses peers that dial it with `notAvailable`,
+  /// unless it expects them (`expect`) or is just inviting them, by address too. Members whose links break can still
+  /// come back; over Bluetooth by LE alone, unless something else keeps the adapter connectable. It stops listening
+  /// when it has no members and expects no peer.
   /// - Throws: why it can't listen; whatever works without listening goes on. `shuttingDown` once the node has stopped.
   public func setAvailable(_ isAvailable: Bool) async throws(PiconetError) {
     try await shell.setPresence { $0.isAvailable = isAvailable }
   }
 
-  /// Changes what the node does while it is available, at once if it is. Connections stay as they are.
-  /// - Throws: as `setAvailable`.
+  /// Changes what the node does while it is available; an available node changes at once. Connections stay as they are.
+  /// - Throws: see `setAvailable`.
   public func setMode(_ mode: SessionMode) async throws(PiconetError) { try await shell.setPresence { $0.mode = mode } }
 
-  /// Whether the node does what its mode says. False at the start.
+  /// Whether the node is available: it does what its mode says. False at the start.
   public var isAvailable: Bool { shell.presence.isAvailable }
 
   /// What the node does while it is available.
@@ -101,24 +104,24 @@ public final class Node: Sendable {
   /// The addresses under which the node can be dialled while it is available, or expects a peer.
   public var listeningAddresses: [TransportAddress] { get async { await shell.listeningAddresses } }
 
-  /// The peers in sight, again after each change. One that was killed, or has left the network, could not say so: it
+  /// The peers in sight, again after each change. A peer that was killed, or has left the network, could not say so. It
   /// stays in sight, over a network for up to two minutes, even beside the same device, restarted.
   public var peers: PeerList { PeerList(watched: core.peers) }
 
-  /// What is in the way of discovery over a network, such as another program that keeps its port to itself; again after
-  /// each change. The node goes on with what works: Bluetooth, addresses that are named, the rest of the network.
+  /// The obstacles to discovery over a network, such as another program that keeps its port to itself; again after each
+  /// change. The node goes on with what works: Bluetooth, addresses that are named, the rest of the network.
   public var discoveryObstacles: DiscoveryObstacleList { DiscoveryObstacleList(watched: core.discoveryObstacles) }
 
   /// The peers in sight now, in the order of names.
   public var currentPeers: [Peer] { Peer.list(core.peers.value) }
 
-  /// The peer with this id that is in sight now, such as that of a `PeerStateChange`; nil if it is not.
+  /// Returns the peer with this id, such as that of a `PeerStateChange`; nil if it is not in sight now.
   public func peer(_ id: NodeID) -> Peer? { core.peers.value[id].map(Peer.init) }
 
-  /// The first peer of this name that is in sight, or comes in sight. Any device can take any name: whose it is becomes
-  /// known once the peer is connected. It may be one that was killed a moment ago, see `peers`.
+  /// Returns the first peer of this name that is in sight, or comes in sight. Any device can take any name: the
+  /// connection proves which device it is. The peer may have been killed a moment ago, see `peers`.
   /// - Parameters:
-  ///   - name: all of it, as the peer says it.
+  ///   - name: the peer's whole name, as the peer gives it.
   ///   - timeout: how long to look. Default 30 s.
   /// - Throws: `timedOut`; `cancelled` for the calling task; `shuttingDown` when the node stops.
   public func firstPeer(named name: String, timeout: Duration = .seconds(30)) async throws(PiconetError) -> Peer {
@@ -144,53 +147,54 @@ public final class Node: Sendable {
     throw PiconetError(.timedOut, blame: .nobody, detail: "no '\(name)' came in sight within \(timeout)")
   }
 
-  /// How peers stand with us, each change reported once, in order; `PeerState` says which may follow which. Changes
-  /// that have not been read wait for the next reader, at most 4,096; then the oldest go. Ends with the node.
+  /// The changes of peers' states, each reported once, in order; `PeerState` says which state may follow which. Unread
+  /// changes wait for the next reader, at most 4,096; beyond that the oldest are dropped. Ends with the node.
   public var states: EventSequence<PeerStateChange> { EventSequence(source: core.stateChanges) }
 
-  /// The peers that are available, connecting, connected or suspended now.
+  /// The states of the peers that are available, connecting, connected or suspended now.
   public var currentStates: [NodeID: PeerState] { core.peerStates }
 
   /// Invitations from others, each to be accepted or declined. One that ends before it has been read is removed.
   public var invitations: EventSequence<Invitation> { EventSequence(source: core.invitations) }
 
-  /// Peers that came to us and were turned away by the trust policy, before they could invite: their key has changed,
-  /// or is not one of those that are let in. Not every one is reported, so that no peer can fill a screen or a log: of
-  /// many in a row the first 8, then one every 10 s. Those that have not been read wait for the next reader, at most
-  /// 64; then the oldest go.
+  /// Peers that connected and were refused by the trust policy, before they could invite: their key has changed, or is
+  /// not one of those that are let in. Not every refusal is reported, so that no peer can fill a screen or a log: of
+  /// many in a row the first 8, then one every 10 s. Unread refusals wait for the next reader, at most 64; beyond that
+  /// the oldest are dropped.
   public var refusals: EventSequence<RefusedPeer> { EventSequence(source: core.refusals) }
 
   /// The group of peers that accepted one another.
   public var session: Session { Session(core: core) }
 
-  /// Tasks that prefer this executor run on the node's own thread: a message is then answered without a change of
-  /// threads. They must not block.
+  /// An executor on the node's own thread. A task that prefers it answers a message without a change of threads. Such
+  /// tasks must not block.
   public var executor: any TaskExecutor { core.executor }
 
-  /// It is `invite`: a connection is an invitation that was accepted.
+  /// Renamed to `invite`: a connection is an accepted invitation.
   @available(*, unavailable, renamed: "invite(_:)")
   @discardableResult
   public func connect(to peer: Peer) async throws(PiconetError) -> Member { try await invite(peer) }
 
-  /// It is `invite(at:)`.
+  /// Renamed to `invite(at:)`.
   @available(*, unavailable, renamed: "invite(at:)")
   @discardableResult
   public func connect(to address: String) async throws(PiconetError) -> Member { try await invite(at: address) }
 
-  /// Invites a peer in sight and waits until it has accepted. If it invites us at the same time, both have accepted,
-  /// and `ProvenMember.invitationContext` is what its invitation says.
-  /// Cancelling the calling task withdraws the invitation.
+  /// Invites a peer in sight and waits until it has accepted. If the peer invites us at the same time, both have
+  /// accepted, and `ProvenMember.invitationContext` is the context of the peer's invitation. Cancelling the calling
+  /// task withdraws the invitation.
   /// - Parameters:
-  ///   - peer: of `peers`. Unless its key is known, or pinned, it is refused as `identity` if it gives another name
-  ///     than `peer.name` once it is connected.
-  ///   - context: free data for the invited, at most 8,192 bytes.
-  ///   - timeout: the whole attempt, the peer's answer included. Default 30 s. The invited side may wait for less, and
-  ///     for at most 300 s.
-  ///   - transports: those by which the peer may be dialled for this invitation; nil: all of the configuration, in
-  ///     whose order they are tried in any case. How a member is reached later is not restricted by it.
-  ///   - proven: called on the node's loop once the peer's key is proven and it has been asked. Must return quickly.
+  ///   - peer: one of `peers`. Unless its key is known or pinned, it is refused with `identity` if it gives another
+  ///     name than `peer.name` once it is connected.
+  ///   - context: free data for the invited peer, at most 8,192 bytes.
+  ///   - timeout: the time for the whole attempt, including the peer's answer. Default 30 s. The invited side may wait
+  ///     for less, and for at most 300 s.
+  ///   - transports: those by which the peer may be dialled for this invitation; nil: all of the configuration. The
+  ///     configuration's order applies in any case. It does not restrict how a member is reached later.
+  ///   - proven: called on the node's loop once the peer's key is proven and the peer has been asked. Must return
+  ///     quickly.
   ///   - code: called on the node's loop with the short code, such as `042 917`, when the question is on the peer's
-  ///     screen: show it here, too, since a person there compares the two. Never called where no one is asked there.
+  ///     screen. Show it here, too, since a person there compares the two. Never called if the peer asks no person.
   ///     Must return quickly. Write its label: a closure behind the call is taken for `proven`.
   /// - Throws: why there is no connection; exactly one reason, with every transport's failure in `failures`.
   @discardableResult
@@ -206,14 +210,15 @@ public final class Node: Sendable {
   /// Invites the node that answers at an address such as `192.168.1.7:4000`, `[::1]:4000`, `host.local:4000`, or, over
   /// Bluetooth, `00:11:22:33:44:55`; see `TransportAddress.candidates`.
   /// - Parameters:
-  ///   - address: as a person writes it.
-  ///   - expected: the key that must answer; anybody else is refused with `identity`.
+  ///   - address: the address as a person writes it.
+  ///   - expected: the key that must answer; any other key is refused with `identity`.
   ///   - context: see `invite(_:context:timeout:transports:proven:code:)`; the remaining parameters mean the same.
-  ///   - timeout: the whole attempt. Default 30 s.
-  ///   - transports: those by which it may be dialled.
+  ///   - timeout: the time for the whole attempt. Default 30 s.
+  ///   - transports: those by which the node may be dialled.
   ///   - proven: called once the peer's key is proven.
   ///   - code: called with the short code to be shown.
-  /// - Throws: as `invite`; `invalidArgument` where no transport of the configuration, or of these, leads there.
+  /// - Throws: see `invite(_:context:timeout:transports:proven:code:)`; `invalidArgument` if no transport of the
+  ///   configuration, or of `transports`, leads there.
   @discardableResult
   public func invite(
     at address: String, expecting expected: PeerID? = nil, context: [UInt8] = [], timeout: Duration = .seconds(30),
@@ -225,14 +230,14 @@ public final class Node: Sendable {
       timeout: timeout, proven: proven, code: code)
   }
 
-  /// Invites the node that answers at these addresses of one device, over one transport or several: they are tried in
-  /// the order of `NodeConfiguration.transports`. An address is what `listeningAddresses` gives on the other side, such
-  /// as `00:11:22:33:44:55/0x1005` for L2CAP; without the number the device is asked for it.
+  /// Invites the node that answers at these addresses of one device. They are tried in the order of
+  /// `NodeConfiguration.transports`. An address has the form that `listeningAddresses` gives on the other side, such as
+  /// `00:11:22:33:44:55/0x1005` for L2CAP. Without the number, the node asks the device for it.
   /// - Parameters:
-  ///   - addresses: all of one device.
-  ///   - expected: the key that must answer; anybody else is refused with `identity`.
+  ///   - addresses: addresses of one device, over one transport or several.
+  ///   - expected: the key that must answer; any other key is refused with `identity`.
   ///   - context: see `invite(_:context:timeout:transports:proven:code:)`; the remaining parameters mean the same.
-  ///   - timeout: the whole attempt. Default 30 s.
+  ///   - timeout: the time for the whole attempt. Default 30 s.
   ///   - proven: called once the peer's key is proven.
   ///   - code: called with the short code to be shown.
   @discardableResult
@@ -268,18 +273,18 @@ public final class Node: Sendable {
     throw PiconetError(.identity, peer: node, blame: .peer, detail: refusal.description)
   }
 
-  /// Records that the peer's key is its device's: only a person may decide this. It is on the disk when this returns,
-  /// and holds for every program of this user from the next handshake on.
+  /// Records that the peer's key is its device's: only a person may decide this. The record is on the disk when this
+  /// returns, and holds for every program of this user from the next handshake on.
   /// - Parameters:
-  ///   - peer: whose key a connection has proven, such as `Member.proven`.
-  ///   - name: the petname; nil: what the peer calls itself now. One that looks like another known device's, or has
-  ///     digits of another key in brackets, gets its own digits appended. A known peer keeps its own.
+  ///   - peer: a peer whose key a connection has proven, such as `Member.proven`.
+  ///   - name: the petname; nil: what the peer calls itself now. A petname gets the key's own digits appended if it
+  ///     looks like another known device's, or has digits of another key in brackets. A known peer keeps its petname.
   ///   - confirmation: how the person knows.
-  ///   - rights: what it may do from now on in this node's program, in addition to what it could before.
-  ///   - address: where it was reached by hand: from now on another key there counts as another device.
-  /// - Returns: what is known of it now.
-  /// - Throws: `state` if it can't be written, the key is blocked, or there is no room: at most 1,024 devices are kept,
-  ///   and none is forgotten to make room.
+  ///   - rights: what the peer may do from now on in this node's program, in addition to its present rights.
+  ///   - address: where a person reached it: from now on another key there counts as another device.
+  /// - Returns: what is known of the peer now.
+  /// - Throws: `state` if the record can't be written, the key is blocked, or the table is full: it holds at most 1,024
+  ///   devices, and none is forgotten to make room.
   @discardableResult
   public func remember(
     _ peer: ProvenMember, as name: String? = nil, confirmed confirmation: PeerConfirmation,
@@ -302,23 +307,23 @@ public final class Node: Sendable {
 
   /// Changes how long members that can't be reached stay members, present ones included; see
   /// `NodeConfiguration.disconnectTimeout`.
-  /// - Throws: `invalidArgument` if it is neither 0 nor 2 s to 24 hours.
+  /// - Throws: `invalidArgument` if the timeout is neither 0 nor 2 s to 24 hours.
   public func setDisconnectTimeout(_ timeout: Duration) async throws(PiconetError) {
     guard case .failure(let ending) = await core.answer(to: .setDisconnectTimeout(timeout)) else { return }
     let code: PiconetError.Code = ending.reason == .limitExceeded ? .invalidArgument : .shuttingDown
     throw PiconetError(code, blame: .us, detail: ending.detail)
   }
 
-  /// Lines of the known peers that can't be read, as the file is now: what they were meant to say is unknown, and they
-  /// stay as they are. None once the node has stopped.
+  /// The lines of the known peers that can't be read, as the file is now. They have no effect and stay in the file as
+  /// they are. Empty once the node has stopped.
   public var damagedKnownPeers: [DamagedLine] { get async { await shell.damagedKnownPeers } }
 
   /// Opens a directory for received files and removes partial files that dead programs have left in it.
   /// - Parameters:
-  ///   - path: of a directory that exists.
-  ///   - maximumFileSize: a larger file is refused as `tooLarge`; nil: whatever fits.
-  /// - Throws: `directoryVanished` if there is no such directory, `noPermission` if it is none or can't be written to;
-  ///   the error names the path.
+  ///   - path: the path of a directory that exists.
+  ///   - maximumFileSize: a larger file is refused as `tooLarge`; nil: no limit but the disk's.
+  /// - Throws: `directoryVanished` if nothing exists at the path; `noPermission` if it is not a directory or can't be
+  ///   written to. The error names the path.
   public func receivingDirectory(
     at path: String, maximumFileSize: UInt64? = nil
   ) async throws(PiconetError) -> ReceivingDirectory {
@@ -328,12 +333,12 @@ public final class Node: Sendable {
       }
     } catch {
       guard let failure = error.underlying as? FileFailure else { throw error }
-      // Which directory, since a program may open several.
+      // The path, since a program may open several directories.
       throw PiconetError(error.code, blame: error.blame, detail: failure.sentence, underlying: failure)
     }
   }
 
-  /// Leaves everybody in good order, which takes at most five seconds, and ends everything of the node. Idempotent.
+  /// Leaves all members in good order, which takes at most five seconds, and ends the node. Idempotent.
   public func stop() async { await shell.stop() }
 
   /// As `stop`, for a program that ends afterwards: it waits for calls to disks no longer than this.

@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetWire
 
-/// What the loop reports; the rest is with the types of each concept.
+/// The events that the loop reports. Other files hold those of their own concepts.
 extension NodeCore {
   func delivered(_ event: Event) {
     switch event {

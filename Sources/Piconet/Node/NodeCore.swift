@@ -5,7 +5,8 @@ import PiconetTLS
 import PiconetWire
 import Synchronization
 
-/// What node, session, members, invitations and offers share: the way to the loop, and what the loop has told.
+/// The state that node, session, members, invitations and offers share: the way to the loop, and what the loop has
+/// reported.
 final class NodeCore: NodeObserver, @unchecked Sendable {
   // Sendable is right: constants, values behind mutexes, and `inputs`, which any thread may push to; `judge` and
   // `security` are used only on the loop, where the observer's methods are also called.
@@ -42,7 +43,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     var requests = PendingRequests()
     var members = MemberTable()
     var invitations = OpenInvitations()
-    /// By who is introduced; what each ends with.
+    /// Keyed by the introduced node; the value is how its introduction ended.
     var introductions: [NodeID: Watched<InvitationOutcome?>] = [:]
     var introductionHistory = IntroductionHistory()
     /// Questions to a person who compares codes with a member.
@@ -51,14 +52,14 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     var streams = OpenStreams()
   }
 
-  /// Guards all that both the loop and other threads change, except what each queue, stream and transfer guards for
-  /// itself. No callback runs under it.
+  /// Guards everything that both the loop and other threads change, except what each queue, stream and transfer guards
+  /// for itself. No callback runs under it.
   private let state = Mutex(State())
-  /// `shutDown` is complete.
+  /// Set once `shutDown` is complete.
   private let isFinished = Outcome<Void>()
   private let lastNumber = Atomic<UInt64>(1)
 
-  /// - Parameter inputs: where the loop takes what is submitted.
+  /// - Parameter inputs: the queue from which the loop takes what is submitted.
   init(
     id: NodeID, configuration: NodeConfiguration, messageWindow: Int, loop: EventLoop, disk: DiskThreads,
     prover: TypedCodeProver, judge: KnownPeersJudge, inputs: BatchMailbox<NodeInput>, security: OpenSSLLinkSecurity
@@ -76,29 +77,29 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     self.security = security
   }
 
-  /// Any thread. For a short look or change: `body` makes no callbacks.
+  /// Reads or changes the state, from any thread. `body` must be short, and makes no callbacks.
   func withState<Value>(_ body: (inout State) -> Value) -> Value { state.withLock { body(&$0) } }
 
   // MARK: Towards the loop
 
-  /// Bounded by the budgets of members, and by what the application asks for at once.
+  /// Bounded by the budgets of members, and by the number of requests that the application makes at once.
   func submit(_ input: consuming NodeInput) { _ = inputs.push(input) }
 
-  /// A number that nothing else of this node has.
+  /// Makes a number that is unique within this node.
   func makeNumber() -> UInt64 { lastNumber.add(1, ordering: .relaxed).newValue }
 
   func makeCommand() -> CommandID { CommandID(rawValue: makeNumber()) }
 
   // MARK: What is known
 
-  /// The node does nothing any more.
+  /// Whether the node has ended.
   var isClosed: Bool { withState { $0.isClosed } }
 
   func standing(of peer: PeerID) async -> KnownPeersJudge.Standing {
     isClosed ? KnownPeersJudge.Standing() : await loop.perform { [self] in judge.standing(of: peer) }
   }
 
-  /// An invitation of this peer begins: a stranger with its key has to call itself by its name.
+  /// Notes that an invitation of this peer begins: a stranger with its key must give its name.
   func seeks(_ peer: Peer) {
     if !isClosed { loop.execute { [self] in judge.seeks(peer.id.peer, as: peer.sought) } }
   }
@@ -109,7 +110,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     return await loop.perform { [self] in judge.contradicted(peer.fingerprint, peer.name) }
   }
 
-  /// That invitation has ended.
+  /// Notes that this invitation has ended.
   func seeksNoMore(_ peer: Peer) {
     if !isClosed { loop.execute { [self] in judge.seeksNoMore(peer.id.peer, as: peer.sought) } }
   }
@@ -124,7 +125,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
 
   func finished() { isFinished.end(()) }
 
-  /// The node is stopping: what was sent before may still go, but no task waits to send more.
+  /// Ends sending because the node is stopping. What was sent before may still go, but no task waits to send more.
   func endSending() {
     let (members, streams) = withState { ($0.members.all, Array($0.streams.outgoing.values)) }
     let error = PiconetError(.shuttingDown, blame: .us)
@@ -134,10 +135,10 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
 
   func waitUntilFinished() async { await isFinished.wait() }
 
-  /// Returns early when the calling task is cancelled.
+  /// Waits until the node has ended; returns early when the calling task is cancelled.
   func waitUntilFinishedOrCancelled() async { _ = await isFinished.waitUnlessCancelled() }
 
-  /// Nothing waits forever: what is still open ends with `shuttingDown`.
+  /// Ends what is still open with `shuttingDown`, so that no task waits forever.
   func end() {
     let ending = Ending(.shuttingDown, .us)
     let error = PiconetError(ending, peer: nil)
@@ -162,7 +163,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     for introduction in introduced { introduction.finish() }
     for stream in streams.outgoing.values { stream.stop(error) }
     for buffer in streams.incoming.values { buffer.end(.lost(error)) }
-    // Invitations that have not been read are over, too, and would keep the node alive.
+    // Unread invitations are over, too, and would keep the node alive.
     invitations.remove { _ in true }
     introductions.remove { _ in true }
     comparisons.remove { _ in true }

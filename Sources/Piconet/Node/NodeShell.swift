@@ -8,8 +8,8 @@ import Synchronization
 
 /// The real parts of a node, wired together, from start to stop.
 final class NodeShell: @unchecked Sendable {
-  // Sendable is right: `driver` and `wiring` are made, used and dropped on the loop; the rest is constant or guards
-  // itself.
+  // Sendable is right: `driver` and `wiring` are made, used and dropped on the loop; the rest is constant or has its
+  // own lock.
   let core: NodeCore
   private let host: HostShell
   private let configuration: NodeConfiguration
@@ -20,9 +20,9 @@ final class NodeShell: @unchecked Sendable {
   private let isStopping = Atomic<Bool>(false)
   private let hasStopped = Outcome<Void>()
 
-  /// On a host of its own, which ends with it.
+  /// Starts a node on its own host, which ends with it.
   static func startAlone(_ configuration: NodeConfiguration) async throws(PiconetError) -> NodeShell {
-    // Before a key is made and threads are started for nothing.
+    // Checked first, before a key is made and threads are started.
     _ = try Plan(configuration)
     let host = try await HostShell.start(configuration.device.host)
     do throws(PiconetError) {
@@ -91,7 +91,7 @@ final class NodeShell: @unchecked Sendable {
     }
   }
 
-  /// On the loop. Each part is made of those before it.
+  /// Runs on the loop. Each part is made of those before it.
   private init(_ plan: Plan, trace: TraceFile?, host: HostShell) throws(PiconetError) {
     let configuration = plan.configuration
     self.configuration = configuration
@@ -138,8 +138,8 @@ final class NodeShell: @unchecked Sendable {
     }
   }
 
-  /// The lines of the known peers that can't be read, as the file is now; none where the file itself can't be read,
-  /// which each peer's refusal tells.
+  /// The lines of the known peers that can't be read, as the file is now. Empty if the file itself can't be read, which
+  /// each peer's refusal reports.
   var damagedKnownPeers: [DamagedLine] {
     get async {
       guard let knownPeers = host.knownPeersFile else { return [] }
@@ -171,11 +171,11 @@ final class NodeShell: @unchecked Sendable {
 
   // MARK: Availability
 
-  /// How the node appears to others that are not connected to it.
+  /// How the node appears to nodes that are not connected to it.
   struct Presence: Sendable {
     var mode: SessionMode
     var isAvailable = false
-    /// What is advertised besides its id.
+    /// Advertised besides the id.
     var name: String
     var info: [String: String]
     var advertises: Bool { isAvailable && mode != .client }
@@ -197,7 +197,7 @@ final class NodeShell: @unchecked Sendable {
     try check(failures)
   }
 
-  /// Listens for a peer that is expected.
+  /// Listens for an expected peer.
   func listenForExpected() async throws(PiconetError) {
     try check(await host.threads.loop.perform { [self] in driver?.listenForExpected() })
   }
@@ -211,13 +211,13 @@ final class NodeShell: @unchecked Sendable {
         underlying: failure)
     }
     if !failures.isEmpty, failures.count == configuration.transports.count(where: { $0 != .relay }) {
-      // There is nothing left by which others could reach us.
+      // No transport is left over which others could reach this node.
       let reasons = configuration.transports.compactMap { kind in failures[kind].map { "\(kind): \($0)" } }
       throw PiconetError(.unreachable, blame: .us, detail: "can't listen: \(reasons.joined(separator: "; "))")
     }
   }
 
-  /// - Returns: the transports that can't listen. Where there is no Bluetooth, the others go on without it.
+  /// - Returns: the transports that can't listen. If Bluetooth is missing, the others go on without it.
   private func apply(_ presence: Presence, after before: Presence) -> [TransportKind: LinkFailure] {
     guard let driver else { return [:] }
     var failures: [TransportKind: LinkFailure] = [:]
@@ -236,7 +236,7 @@ final class NodeShell: @unchecked Sendable {
     return failures
   }
 
-  /// On the loop.
+  /// Runs on the loop.
   private func advertise(_ presence: Presence) {
     guard let driver else { return }
     driver.take([
@@ -247,7 +247,7 @@ final class NodeShell: @unchecked Sendable {
     ])
   }
 
-  /// Changes what is advertised; if nothing is at the moment, from the next time on.
+  /// Changes what is advertised; if nothing is advertised at the moment, the change applies from the next time on.
   func setAdvertised(_ change: @escaping @Sendable (inout Presence) -> Void) async throws(PiconetError) {
     let isRunning = await host.threads.loop.perform { [self] () -> Bool in
       guard driver != nil else { return false }
@@ -307,12 +307,12 @@ final class NodeShell: @unchecked Sendable {
     return await isDone.wait()
   }
 
-  /// The node was dropped: stops it, unless that has begun already.
+  /// Stops a node that was dropped, unless it is stopping already.
   func beginStopping() {
     if !isStopping.load(ordering: .acquiring) { Task { [self] in await stop() } }
   }
 
-  /// Orderly closes may take a moment; the wiring is kept until then.
+  /// Closes the wiring. Orderly closes may take a moment; the wiring is kept until then.
   private func closeWiring() async {
     await withCheckedContinuation { continuation in
       host.threads.loop.execute { [self] in

@@ -1,27 +1,28 @@
 import PiconetEngine
 import PiconetWire
 
-/// A node in sight. What it says of itself is a hint until a connection has proven its key.
+/// A node in sight. Its advertisement is a hint until a connection has proven its key.
 public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
-  /// Who the peer claims to be: a hint until it is connected.
+  /// The id that the peer claims: a hint until it is connected.
   public let id: NodeID
   /// What people call the device; the peer's own words: escape it before showing it on a terminal.
   public let name: String
-  /// What else the node is advertised as, at most 7 names. Any device can advertise another's id under any name, also
-  /// before the node does so itself; an invitation reaches it under the name that it gives, see `called(_:)`.
+  /// The other names under which the node is advertised, at most 7. Any device can advertise another's id under any
+  /// name, even before the node does so itself. An invitation reaches the node under the name that it gives, see
+  /// `called(_:)`.
   public let otherNames: [String]
   /// Free key=value pairs of the advertiser.
   public let info: [String: String]
-  /// It is `info`.
+  /// Renamed to `info`.
   @available(*, unavailable, renamed: "info")
   public var discoveryInfo: [String: String] { info }
-  /// Where it can be reached, best first.
+  /// The addresses where the peer can be reached, best first.
   public let addresses: [TransportAddress]
-  /// The transports that it offers and this node does not use. One that offers only such can't be invited, unless a
-  /// relay leads to it.
+  /// The transports that the peer offers and this node does not use. A peer that offers only such can't be invited,
+  /// unless a relay leads to it.
   public let otherTransports: [TransportKind]
-  /// How strong its Bluetooth signal is, in dBm; nil if the adapter does not tell, or the peer was found in another
-  /// way. Only large changes are reported.
+  /// The strength of the peer's Bluetooth signal, in dBm; nil if the adapter does not report it, or the peer was found
+  /// in another way. Only large changes are reported.
   public let signalStrength: Int?
 
   init(_ summary: PeerSummary) {
@@ -34,7 +35,7 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
     signalStrength = summary.signalStrength
   }
 
-  /// A peer of which a member has told.
+  /// Creates a peer that a member has introduced.
   init(introduced node: NodeID, name: String) {
     id = node
     self.name = name
@@ -55,13 +56,13 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
     signalStrength = peer.signalStrength
   }
 
-  /// This peer under another one of its names; unchanged, if it has no such name. Whose key is not known here is
-  /// refused when it is invited under another name than it gives once it is connected.
+  /// Returns this peer under another one of its names; unchanged if it has no such name. A peer whose key is not known
+  /// here is refused if it is invited under another name than it gives once connected.
   public func called(_ name: String) -> Peer { otherNames.contains(name) ? Peer(self, called: name) : self }
 
   public var description: String { "\(name) (\(id))" }
 
-  /// In the order of names, and of ids where names are equal.
+  /// Returns the peers in the order of their names; equal names in the order of their ids.
   static func list(_ summaries: [NodeID: PeerSummary]) -> [Peer] {
     summaries.values.map(Peer.init).sorted { ($0.name, $0.id) < ($1.name, $1.id) }
   }

@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetSDP
 
 extension TransportAddress {
-  /// What an address as a person writes it can stand for: one address for each transport that may lead there, none of
-  /// them looked up.
+  /// Returns what an address as a person writes it can stand for: one address for each transport that may lead there.
+  /// It looks up none of them.
   ///
   /// `00:11:22:33:44:55` is a Bluetooth device, which is asked where its node listens, unless a number after a slash
   /// says so. Channels of RFCOMM go from 1 to 30, PSMs of LE from 0x0080 to 0x00FF, those of L2CAP from 0x1001:
@@ -24,8 +24,8 @@ extension TransportAddress {
 }
 
 extension NodeConfiguration {
-  /// Where to dial for `text`, by the transports that may be used.
-  /// - Parameter kinds: the only ones for this time; nil: all of the node's.
+  /// Returns the addresses to dial for `text`, over the transports that may be used.
+  /// - Parameter kinds: the only transports for this time; nil: all of the node's.
   func addresses(of text: String, over kinds: Set<TransportKind>?) throws(PiconetError) -> [TransportAddress] {
     let candidates = TransportAddress.candidates(text)
     #if !Bluetooth
@@ -46,7 +46,7 @@ extension NodeConfiguration {
     return usable
   }
 
-  /// Those among these transports that the node has, best first.
+  /// Returns those of these transports that the node has, best first.
   func usable(_ kinds: Set<TransportKind>) throws(PiconetError) -> [TransportKind] {
     let usable = transports.filter { kinds.contains($0) }
     guard !usable.isEmpty else {

@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetWire
 
-/// What the loop is asked for, and its answers.
+/// Requests to the loop, and its answers.
 extension NodeCore {
   static let hasLeft = Ending(.noSuchAssociation, .us, "it has left")
 
@@ -11,28 +11,28 @@ extension NodeCore {
   /// Submits a command without waiting for its reply.
   func tell(_ command: Command) { submit(.fact(.commanded(makeCommand(), command))) }
 
-  /// Hands a request over and waits for its answer.
+  /// Submits a request and waits for its answer.
   func answer<Answer>(to request: Request<Answer>) async -> Result<Answer, Ending> {
     await answer(to: request, if: nil, otherwise: Self.hasLeft)
   }
 
-  /// Hands a request about a member over and waits for its answer: refused if this membership is over when the loop
-  /// comes to it.
+  /// Submits a request about a member and waits for its answer. The loop refuses it if this membership is over by the
+  /// time it takes the request.
   func answer<Answer>(to request: Request<Answer>, of member: Member) async -> Result<Answer, Ending> {
     await answer(to: request, if: { !member.membership.isOver }, otherwise: Self.hasLeft)
   }
 
   /// - Parameters:
-  ///   - isWanted: checked on the loop, where memberships and invitations begin and end: a peer that has left may have
-  ///     come back while the request was on its way, and is another member then.
-  ///   - refusal: the answer if it is not wanted.
+  ///   - isWanted: checked on the loop, where memberships and invitations begin and end. A peer that has left may have
+  ///     come back while the request was on its way, and is then another member.
+  ///   - refusal: the answer if `isWanted` returns false.
   func answer<Answer>(
     to request: Request<Answer>, if isWanted: (@Sendable () -> Bool)?, otherwise refusal: Ending
   ) async -> Result<Answer, Ending> {
     let outcome = Outcome<Result<Answer, Ending>>()
     if request.isSkippedIfCancelled, Task.isCancelled { return .failure(Self.taskCancelled) }
     let id = hand(over: request, if: isWanted, otherwise: refusal) { outcome.end($0) }
-    // The cancellation goes behind the request, even where the task is cancelled already.
+    // The cancellation is queued behind the request, even if the task is cancelled already.
     return await withTaskCancellationHandler {
       guard case .leaving = request.cancellation else { return await outcome.wait() }
       if let result = await outcome.waitUnlessCancelled() { return result }
@@ -46,8 +46,8 @@ extension NodeCore {
     }
   }
 
-  /// Hands a request over.
-  /// - Parameter done: called once: on the loop; or at the end of the node, or after it, on any thread.
+  /// Submits a request.
+  /// - Parameter done: called once: on the loop; or on any thread if the node is ending or has ended.
   @discardableResult
   func hand<Answer>(
     over request: Request<Answer>, if isWanted: (@Sendable () -> Bool)?, otherwise refusal: Ending,

@@ -1,6 +1,6 @@
 import PiconetEngine
 
-/// Requests that the loop has not answered yet. A part of the node's state, under its lock.
+/// Requests that the loop has not answered yet. Part of the node's state, under its lock.
 struct PendingRequests: Sendable {
   struct Pending: Sendable {
     var replied: @Sendable (Reply) -> Void
@@ -14,7 +14,7 @@ struct PendingRequests: Sendable {
 
   mutating func take(_ id: CommandID) -> Pending? { pending.removeValue(forKey: id) }
 
-  /// Who is told of the progress of this invitation.
+  /// Returns the callbacks for the progress of this invitation.
   func inviting(_ id: CommandID) -> Inviting? { pending[id]?.inviting }
 
   mutating func takeAll() -> [Pending] {

@@ -2,32 +2,32 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetWire
 
-/// Something that the loop is asked for, with the kind of answer that it gives. The functions below are the only way to
-/// make one, and each chooses a command together with what reads the reply: no caller can pair them wrongly.
+/// A request to the loop, with the type of its answer. The functions below are the only way to make one. Each chooses a
+/// command together with the code that reads the reply, so no caller can pair them wrongly.
 ///
-/// In the engine, too, a reply has the type of its command's result (`Caller`). What no type says is that the two,
-/// which meet by the command's number alone, mean the same kind by one command: the simulator compares each reply with
-/// its command in every seed, and `result(of:)` checks it once more.
+/// In the engine, too, a reply has the type of its command's result (`Caller`). The two meet by the command's number
+/// alone, and no type ensures that they mean the same kind by one command. The simulator therefore compares each reply
+/// with its command in every seed, and `result(of:)` checks it once more.
 struct Request<Answer: Sendable>: Sendable {
-  /// What becomes of it when the task that waits is cancelled.
+  /// What happens to the request when the waiting task is cancelled.
   enum Cancellation: Sendable {
-    /// The task waits all the same.
+    /// The task continues to wait.
     case none
-    /// This command ends it; the reply to the request then comes.
+    /// This command ends the request; the reply to the request then comes.
     case by(@Sendable (CommandID) -> Command)
-    /// As `by`, but the task does not wait even for that reply: whatever comes of the request is dropped.
+    /// Like `by`, but the task does not wait for that reply: the result of the request is dropped.
     case leaving(@Sendable (CommandID) -> Command)
   }
 
-  /// What is handed over under this number. `answer` is for questions to the driver; the engine replies by number.
+  /// The input to submit under this number. `answer` is for questions to the driver; the engine replies by number.
   let input: @Sendable (CommandID, _ answer: @escaping @Sendable (Answer) -> Void) -> NodeInput
-  /// The answer in a reply; nil if the reply is of another command's kind.
+  /// Reads the answer from a reply; nil if the reply is of another command's kind.
   private let answer: @Sendable (Reply) -> Answer?
   var cancellation = Cancellation.none
-  /// Whether it is not even begun for a task that is cancelled already. Otherwise it is begun and ended, which some
-  /// rely on: a stream that a cancelled task finishes is given up.
+  /// Whether a request of a task that is cancelled already is not even begun. If false, it is begun and ended, which
+  /// some callers rely on: a stream that a cancelled task finishes is given up.
   var isSkippedIfCancelled = false
-  /// Who is told of its progress, if it is an invitation.
+  /// The callbacks for its progress, if it is an invitation.
   var inviting: Inviting?
 
   fileprivate init(_ command: Command, _ answer: @escaping @Sendable (Reply) -> Answer?) {
@@ -50,7 +50,7 @@ struct Request<Answer: Sendable>: Sendable {
   }
 }
 
-/// Callbacks about an invitation of ours; called on the loop.
+/// Callbacks about an invitation of this node; called on the loop.
 struct Inviting: Sendable {
   /// The peer is proven and has been asked.
   var proven: (@Sendable (ProvenMember) -> Void)?
@@ -111,7 +111,7 @@ extension Request where Answer == Void {
     Self(.declineOffer(transfer, reason, detail: detail))
   }
 
-  /// The store has the first `offset` bytes already.
+  /// Accepts an offer whose first `offset` bytes the store has already.
   static func acceptOffer(_ transfer: TransferID, into store: any ResourceStore, offset: UInt64) -> Self {
     Self(input: { id, _ in .acceptOffer(id, transfer, store, offset: offset) }, isDone)
   }
@@ -119,7 +119,7 @@ extension Request where Answer == Void {
 
 // MARK: With a result
 
-// The member is looked up when the reply comes, on the loop, where it certainly is one: by the time that the caller
+// The member is looked up on the loop when the reply comes, where it certainly is a member. By the time that the caller
 // runs it may have left and come back as another one.
 extension Request where Answer == Member {
   /// Yields the peer that has accepted.
@@ -166,12 +166,12 @@ extension Request where Answer == Duration {
 }
 
 extension Request where Answer == AssociationStatistics? {
-  /// Yields the statistics of the connection to a peer; nil if there is none.
+  /// Yields the statistics of the connection to a peer; nil if there is no connection.
   static func inspect(_ node: NodeID) -> Self { Self(input: { .inspect(node, answer: $1) }, { _ in nil }) }
 }
 
 extension Request where Answer == StoredResource {
-  /// Yields what has become of it on the remote side.
+  /// Yields the result on the remote side.
   static func offer(
     _ transfer: TransferID, to node: NodeID, _ offer: ResourceOffer, from source: any ResourceSource
   ) -> Self {

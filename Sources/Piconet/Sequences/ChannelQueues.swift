@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Messages that wait for readers: a queue for each channel in which some have come, so that readers of one channel
-/// hold up no other. A part of the log's state, under its lock.
+/// Messages that wait for readers. Each channel in which messages have come has its own queue, so that readers of one
+/// channel hold up no other. Part of the log's state, under its lock.
 struct ChannelQueues: Sendable {
   private var first = SharedQueue<MessageBatch>()
   private var others: [(channel: MessageChannel, queue: SharedQueue<MessageBatch>)] = []
@@ -21,7 +21,8 @@ struct ChannelQueues: Sendable {
     for index in others.indices { others[index].queue.attach(reader.id) }
   }
 
-  /// The oldest batch that the reader has not passed, and its number. Queues that it does not read have nothing for it.
+  /// Returns the oldest batch that the reader has not passed, and its number. Queues that it does not read have nothing
+  /// for it.
   func next(for reader: SessionLog.Reader) -> (number: UInt64, batch: MessageBatch)? {
     var oldest = first.next(for: reader.id)
     for other in others {
@@ -30,26 +31,26 @@ struct ChannelQueues: Sendable {
     return oldest.map { ($0.number, $0.element) }
   }
 
-  /// The reader is done with what `next` has given.
+  /// Notes that the reader is done with what `next` has given.
   /// - Returns: whether every reader is done with it now.
   mutating func pass(_ reader: ReaderID, _ batch: MessageBatch) -> Bool {
     withQueue(of: batch.channel) { $0.pass(reader, batch.number) }
   }
 
-  /// The reader has read this many messages of a batch that it holds; one that comes after the last reader goes on
-  /// there.
+  /// Notes that the reader has read this many messages of a batch that it holds. A reader that comes after the last one
+  /// has gone continues from there.
   mutating func leave(_ reader: ReaderID, _ batch: MessageBatch, at position: Int) {
     withQueue(of: batch.channel) { $0.leave(reader, batch.number) { $0.position = position } }
   }
 
-  /// The reader has gone.
+  /// Removes a reader.
   /// - Returns: what all others had passed already.
   mutating func detach(_ reader: ReaderID) -> [MessageBatch] {
     readersOfAll.removeAll { $0 == reader }
     return others.indices.reduce(into: first.detach(reader)) { $0 += others[$1].queue.detach(reader) }
   }
 
-  /// Takes back what not every reader has read.
+  /// Removes what not every reader has read.
   mutating func removeAll(where isMeant: (MessageBatch) -> Bool) {
     first.removeAll(where: isMeant)
     for index in others.indices { others[index].queue.removeAll(where: isMeant) }

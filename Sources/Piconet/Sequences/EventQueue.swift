@@ -1,17 +1,17 @@
 import Synchronization
 
-/// Where an `EventSequence` reads from.
+/// The source from which an `EventSequence` reads.
 protocol EventSource<Element>: Sendable {
   associatedtype Element: Sendable
 
   func attach(_ reader: ReaderID)
   func detach(_ reader: ReaderID)
-  /// The next element for this reader; nil at the end, and when the task is cancelled.
+  /// Returns the next element for this reader; nil at the end, and when the task is cancelled.
   func next(for reader: ReaderID, isolation: isolated (any Actor)?) async -> Element?
 }
 
-/// Hands what happened from the loop to tasks, one element after the other. Each reader gets all of it; what has not
-/// been read waits for the next reader.
+/// Hands events from the loop to tasks, one element after the other. Each reader gets all of them; unread events wait
+/// for the next reader.
 final class EventQueue<Element: Sendable>: EventSource {
   private struct State: AwaitedState {
     var queue = SharedQueue<Element>()
@@ -32,7 +32,7 @@ final class EventQueue<Element: Sendable>: EventSource {
   private let state = Mutex(State())
   private let limit: Int
 
-  /// - Parameter limit: how many wait at most; beyond it the oldest goes.
+  /// - Parameter limit: how many elements wait at most; beyond it the oldest is dropped.
   init(limit: Int) { self.limit = limit }
 
   var count: Int { state.withLock { $0.queue.count } }
@@ -46,7 +46,7 @@ final class EventQueue<Element: Sendable>: EventSource {
     }
   }
 
-  /// Pushes an element of which only so many of a kind may wait: beyond that the oldest of its kind goes.
+  /// Pushes an element of a kind whose waiting elements are limited: beyond that the oldest of its kind is dropped.
   func push(_ element: Element, atMost most: Int, of isOfKind: (Element) -> Bool) {
     state.withLock { state in
       guard state.queue.elements.count(where: isOfKind) >= most else { return }
@@ -55,10 +55,10 @@ final class EventQueue<Element: Sendable>: EventSource {
     push(element)
   }
 
-  /// Takes back what not every reader has read yet.
+  /// Removes what not every reader has read yet.
   func remove(where isMeant: (Element) -> Bool) { state.withLock { $0.queue.removeAll(where: isMeant) } }
 
-  /// What was pushed before is still handed out; then every reader gets nil.
+  /// Ends the queue. Elements pushed before are still handed out; then every reader gets nil.
   func finish() { state.change { $0.isFinished = true } }
 
   func attach(_ reader: ReaderID) { state.withLock { $0.queue.attach(reader) } }

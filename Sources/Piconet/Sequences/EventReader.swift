@@ -8,6 +8,6 @@ final class EventReader<Element: Sendable>: Sendable {
     source.attach(id)
   }
 
-  /// What it has not read waits for the others, or for the next reader if it was the last.
+  /// Elements that it has not read wait for the others, or for the next reader if it was the last.
   deinit { source.detach(id) }
 }

@@ -1,20 +1,20 @@
 import PiconetEngine
 import PiconetWire
 
-/// Messages that came together from one member in one channel.
+/// Messages that arrived together from one member in one channel.
 struct MessageBatch: Sendable {
   let sender: Membership
   let messages: [Bytes]
   let mode: DeliveryMode
   let channel: MessageChannel
-  /// What they cost of the sender's window.
+  /// Their share of the sender's window.
   let cost: Int
   /// Its place in the session's log.
   var number: UInt64 = 0
   /// How many of them had been read when the last reader went.
   var position = 0
 
-  /// Messages as they have come.
+  /// Creates a batch of messages as they arrived.
   init(from sender: Membership, _ messages: [Bytes], _ mode: DeliveryMode, in channel: MessageChannel) {
     let cost = messages.reduce(0) { $0 + $1.count + WireLimits.messageCost }
     self.init(from: sender, messages, mode, in: channel, cost: cost)

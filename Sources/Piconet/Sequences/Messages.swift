@@ -4,43 +4,43 @@ import PiconetWire
 
 /// A message from a member of the session.
 public struct Message: Sendable, Hashable {
-  /// The content: from nothing up to `ProvenMember.messageLimit` bytes of the peer's choice. It shares storage with
-  /// messages that came with it: copy it (`Array(message.bytes)`) to keep it for long. As a slice it does not begin at
-  /// index 0, so that `bytes[0]` traps; `bytes.first` and a copy's indices are safe.
+  /// The content: from 0 to `ProvenMember.messageLimit` bytes of the peer's choice. It shares storage with messages
+  /// that came with it: copy it (`Array(message.bytes)`) to keep it for long. As a slice it does not begin at index 0,
+  /// so that `bytes[0]` traps; `bytes.first` and a copy's indices are safe.
   public let bytes: ArraySlice<UInt8>
-  /// The content as UTF-8 text, with U+FFFD where it is none. The peer's own words: escape them before showing them on
-  /// a terminal.
+  /// The content as UTF-8 text, with U+FFFD in place of invalid bytes. These are the peer's own words: escape them
+  /// before showing them on a terminal.
   public var text: String { String(decoding: bytes, as: UTF8.self) }
-  /// Who sent it, as a member. A peer that has left and come back is another member.
+  /// The member that sent it. A peer that has left and come back is another member.
   public let member: Member
   /// The mode in which it was sent.
   public let mode: DeliveryMode
-  /// The channel in which it was sent; 0 if no other was named, and for unreliable messages.
+  /// The channel in which it was sent; 0 if none was named, and for unreliable messages.
   public let channel: MessageChannel
 
-  /// Who sent it, proven by TLS.
+  /// The node that sent it, proven by TLS.
   public var sender: NodeID { member.id }
 }
 
 /// The messages of the session, in all channels or in one. Those of one sender in one channel come in the order sent.
-/// Each reader gets all of them; what has not been read waits for the next reader. Ends with the node. `Session.events`
-/// has them together with joining and leaving.
+/// Each reader gets all of them; unread messages wait for the next reader. Ends with the node. `Session.events` has
+/// them together with joining and leaving.
 ///
-/// Reading is what lets senders go on: if nothing reads, or one of the readers stops, senders stop at the message
-/// window, in each channel separately, so that a channel that is not read stops no other. Unreliable messages that wait
-/// are dropped above one window for each sender. What former members have left behind is dropped, oldest first, once
-/// all that waits costs more than two windows for each member that the session has room for.
+/// Reading lets senders go on. If no task reads, or one of the readers stops, senders stop at the message window. Each
+/// channel has its own window, so that an unread channel stops no other. Waiting unreliable messages are dropped above
+/// one window for each sender. Unread messages of former members are dropped, oldest first, once all waiting messages
+/// cost more than two windows for each member that the session has room for.
 public struct Messages: AsyncSequence, Sendable {
   public typealias Element = Message
   let core: NodeCore
-  /// Nil for all channels.
+  /// The channel to read; nil for all channels.
   var channel: MessageChannel?
 
   public struct AsyncIterator: AsyncIteratorProtocol {
     let reader: SessionReader
 
     // Written out twice, not one in terms of the other: each async function on the way that names its isolation changes
-    // executors, if only to the one that it is on.
+    // executors, even to the one that it is on.
     public mutating func next() async -> Message? {
       while true {
         if let message = reader.nextMessage() { return message }
@@ -61,8 +61,8 @@ public struct Messages: AsyncSequence, Sendable {
       }
     }
 
-    /// The next message, if it has come already; nil if `next` has to wait for it, or will give nil. Who takes several
-    /// messages in one turn spares what it takes to wait for each, though it be there.
+    /// Returns the next message if it has arrived already; nil if `next` has to wait for it, or will give nil. A task
+    /// that takes several messages in one turn saves the cost of waiting for each of them.
     public mutating func nextAtOnce() -> Message? {
       while true {
         if let message = reader.nextMessage() { return message }

@@ -23,8 +23,8 @@ public struct PeerList: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(watched: watched) }
 }
 
-/// What is in the way of discovery over a network: as it is at first, and again after each change; empty where nothing
-/// is. A slow reader sees the latest, not every one. Ends with the node.
+/// The obstacles to discovery over a network: as they are at first, and again after each change; empty where there is
+/// no obstacle. A slow reader sees the latest, not every one. Ends with the node.
 public struct DiscoveryObstacleList: AsyncSequence, Sendable {
   public typealias Element = [DiscoveryObstacle]
   let watched: Watched<[DiscoveryObstacle]>
@@ -45,8 +45,7 @@ public struct DiscoveryObstacleList: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(watched: watched) }
 }
 
-/// Things that happen, in order. Each reader gets all of them; what has not been read waits for the next reader. Ends
-/// with the node.
+/// Events in order. Each reader gets all of them; unread events wait for the next reader. Ends with the node.
 public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
   let source: any EventSource<Element>
 

@@ -7,30 +7,30 @@ public enum SessionEvent: Sendable {
   case joined(Member)
   /// A message; its member has joined before and not left yet.
   case message(Message)
-  /// A member offers a resource; it has to be answered.
+  /// A member offers a resource; the program must answer it.
   case offer(IncomingOffer)
-  /// A member has opened a stream to us. A program that does not want it cancels it, or drops it.
+  /// A member has opened a stream to this node. A program that does not want it cancels it, or drops it.
   case stream(IncomingStream)
   /// The member can't be reached for the moment, for this reason. It stays a member, and what is sent to it waits: both
-  /// sides look for another way until the disconnect timeout. They then go on where they stopped, or the member leaves.
+  /// sides look for another link until the disconnect timeout. They then go on where they stopped, or the member
+  /// leaves.
   case suspended(Member, PiconetError)
   /// The member is reached over another link from now on, and over this transport: a better one leads to it, or the
-  /// member has made another link before the previous one was missed.
+  /// member has made another link before this side noticed that the previous one was gone.
   case moved(Member, TransportKind)
   /// The member is reached again, over this transport, after it was suspended.
   case resumed(Member, TransportKind)
-  /// The member has left, for this reason. Nothing of it comes after this.
+  /// The member has left, for this reason. No event of it comes after this.
   case left(Member, PiconetError)
 }
 
-/// Everything that happens in the session, in the order in which it happened: nothing of a member comes before its
-/// `joined` or after its `left`. Each reader gets all of it; what has not been read waits for the next reader. Ends
-/// with the node.
+/// Everything that happens in the session, in order. No event of a member comes before its `joined` or after its
+/// `left`. Each reader gets all events; unread events wait for the next reader. Ends with the node.
 ///
 /// `Session.messages`, `membership`, `offers` and `streams` are views of it, each read separately: if two tasks read
-/// two of them, nothing is known of the order between them. Reading is what lets senders go on, as `Messages` says. At
-/// most 4,096 changes of the membership wait for a reader; beyond that the oldest go. An offer or a stream that ends
-/// before a reader has come to it is taken back.
+/// two of them, nothing is known of the order between them. Reading lets senders go on, as `Messages` explains. At most
+/// 4,096 changes of the membership wait for a reader; beyond that the oldest are dropped. An offer or a stream that
+/// ends before a reader has come to it is removed.
 public struct SessionEvents: AsyncSequence, Sendable {
   public typealias Element = SessionEvent
   let core: NodeCore
@@ -58,7 +58,7 @@ public struct SessionEvents: AsyncSequence, Sendable {
       }
     }
 
-    /// Nil for messages: the reader has them then.
+    /// Nil for messages: the reader has taken them.
     private func event(_ entry: SessionLog.Entry) -> SessionEvent? {
       switch entry {
       case .messages(let batch):

@@ -2,16 +2,19 @@ import PiconetEngine
 import PiconetWire
 import Synchronization
 
-/// What happens in the session, in order, handed from the loop to tasks: each reader gets all that is of its kinds.
+/// The events of the session, in order, handed from the loop to tasks. Each reader gets all events of its kinds.
 ///
-/// Bounded, whatever members do. Changes of the membership: the oldest goes. Reliable messages: senders get credit back
-/// only for what was read. Unreliable messages: those above a window for each member are dropped. Unread messages of
-/// former members, since peers may join and leave without end: the oldest go once all messages together are above the
-/// limit. Offers and streams: by the engine's limits, since what has ended is taken back.
+/// The log is bounded, whatever members do:
+/// - Changes of the membership: the oldest is dropped.
+/// - Reliable messages: senders get credit back only for what was read.
+/// - Unreliable messages: those above a window for each member are dropped.
+/// - Unread messages of former members, since peers may join and leave without end: the oldest are dropped once all
+///   messages together are above the limit.
+/// - Offers and streams: the engine's limits hold, since what has ended is removed.
 ///
 /// It keeps memberships, not members: those keep the node's core, which keeps this log.
 final class SessionLog: Sendable {
-  /// What a reader wants to be told of.
+  /// The kinds of events that a reader wants.
   struct Kinds: OptionSet, Sendable {
     let rawValue: UInt8
     static let changes = Kinds(rawValue: 1)
@@ -43,7 +46,7 @@ final class SessionLog: Sendable {
     case stream(IncomingStream)
   }
 
-  /// A reader, and what it reads.
+  /// A reader, and the kinds that it reads.
   struct Reader: Sendable {
     var id = ReaderID()
     let kinds: Kinds
@@ -76,7 +79,7 @@ final class SessionLog: Sendable {
       return lastNumber
     }
 
-    /// The oldest entry that the reader has not passed.
+    /// Returns the oldest entry that the reader has not passed.
     mutating func answer(to reader: Reader) -> Entry?? {
       var oldest = UInt64.max
       var entry: Entry?
@@ -113,7 +116,7 @@ final class SessionLog: Sendable {
       if batch.mode == .unreliable { unreliable[ObjectIdentifier(batch.sender), default: 0] += batch.cost }
     }
 
-    /// The batch is not kept any more.
+    /// Subtracts a batch that is not kept any more.
     mutating func gone(_ batch: MessageBatch) {
       cost -= batch.cost
       guard batch.mode == .unreliable else { return }
@@ -137,12 +140,13 @@ final class SessionLog: Sendable {
   private let window: Int
   private let messageLimit: Int
 
-  /// The most changes of the membership that wait.
+  /// The number of changes of the membership that may wait.
   static let changeLimit = 4_096
 
   /// - Parameters:
-  ///   - window: the cost of messages that one member may have waiting, reliable and unreliable ones each.
-  ///   - messageLimit: the cost of all, at least two windows for each member.
+  ///   - window: the cost of messages that one member may have waiting, counted separately for reliable and unreliable
+  ///     ones.
+  ///   - messageLimit: the cost of all messages, at least two windows for each member.
   init(window: Int, messageLimit: Int) {
     self.window = window
     self.messageLimit = messageLimit
@@ -198,7 +202,7 @@ final class SessionLog: Sendable {
     state.withLock { $0.streams.removeAll(where: isMeant) }
   }
 
-  /// What was pushed before is still handed out; then every reader gets nil.
+  /// Ends the log. Entries pushed before are still handed out; then every reader gets nil.
   func finish() { state.change { $0.isFinished = true } }
 
   // MARK: Readers
@@ -213,7 +217,7 @@ final class SessionLog: Sendable {
   }
 
   /// - Parameters:
-  ///   - batch: what the reader holds.
+  ///   - batch: the batch that the reader holds.
   ///   - position: how many messages of the batch it has read.
   /// - Returns: batches that every reader has read now.
   func detach(_ reader: Reader, holding batch: MessageBatch? = nil, at position: Int = 0) -> [MessageBatch] {
@@ -228,9 +232,9 @@ final class SessionLog: Sendable {
     }
   }
 
-  /// What there is for the reader now, if anything.
-  /// - Parameter batch: what it held, and has read.
-  /// - Returns: also whether every reader has read that now.
+  /// Returns the entry for the reader now, if there is one.
+  /// - Parameter batch: the batch that the reader held and has read.
+  /// - Returns: also whether every reader has read that batch now.
   func next(for reader: Reader, after batch: MessageBatch?) -> (isRead: Bool, entry: Entry?) {
     state.withLock { state in
       var isRead = false
@@ -243,7 +247,7 @@ final class SessionLog: Sendable {
     }
   }
 
-  /// The next entry for the reader; nil at the end, and when the task is cancelled.
+  /// Returns the next entry for the reader; nil at the end, and when the task is cancelled.
   @inline(__always)
   func next(for reader: Reader) async -> Entry? { await state.wait(for: reader, ifCancelled: .some(nil)) }
 

@@ -5,10 +5,11 @@ import PiconetWire
 final class SessionReader {
   let core: NodeCore
   let reader: SessionLog.Reader
-  // Not checked for overlapping accesses at each message: one task at a time has an iterator, and nothing that is
-  // called here comes back.
+  // Not checked for overlapping accesses at each message: one task at a time has an iterator, and no function called
+  // here calls back.
   @exclusivity(unchecked) private var batch: MessageBatch?
-  /// The messages of the batch, and how many of them were read: taken out of it once, not for each message.
+  /// The messages of the batch, and how many of them were read. They are taken out of the batch once, not for each
+  /// message.
   @exclusivity(unchecked) private var messages: [Bytes] = []
   @exclusivity(unchecked) private var position = 0
   @exclusivity(unchecked) private var member: Member?
@@ -20,7 +21,7 @@ final class SessionReader {
     core.log.attach(reader)
   }
 
-  /// What it has not read waits for the others, or for the next reader if it was the last.
+  /// Messages that it has not read wait for the others, or for the next reader if it was the last.
   deinit {
     for batch in core.log.detach(reader, holding: batch, at: position) { core.consumed(batch) }
   }
@@ -32,7 +33,7 @@ final class SessionReader {
     self.batch = batch
   }
 
-  /// The next message of the batch that it has taken.
+  /// Returns the next message of the batch that it has taken.
   func nextMessage() -> Message? {
     guard position < messages.count, let member else { return nil }
     defer { position += 1 }
@@ -40,7 +41,7 @@ final class SessionReader {
       bytes: messages[position], member: member, mode: batch?.mode ?? .reliable, channel: batch?.channel ?? 0)
   }
 
-  /// What comes now after what it has read, if anything.
+  /// Returns the entry after those that it has read, if there is one now.
   func nextEntry() -> SessionLog.Entry? {
     let read = batch
     let (isRead, entry) = core.log.next(for: reader, after: read)

@@ -8,10 +8,10 @@ struct ReaderID: Hashable, Sendable {
   init() { rawValue = Self.last.add(1, ordering: .relaxed).newValue }
 }
 
-/// What has happened and was not read by every reader yet, in order. A part of a queue's state, under its lock.
+/// Events that not every reader has read yet, in order. Part of a queue's state, under its lock.
 ///
-/// Each reader gets all of it: a new one gets what is still kept, and what comes after. What all readers have passed
-/// goes; while there is none, everything waits for the next one.
+/// Each reader gets all of them: a new one gets the events that are still kept, and those that come after. Events that
+/// all readers have passed are dropped; while the queue has no reader, all events wait for the next one.
 struct SharedQueue<Element: Sendable>: Sendable {
   private var kept: [(number: UInt64, element: Element)] = []
   /// How much of `kept` each reader has passed.
@@ -21,18 +21,19 @@ struct SharedQueue<Element: Sendable>: Sendable {
 
   var elements: some Sequence<Element> { kept.lazy.map(\.element) }
 
-  /// - Parameter number: above that of every element before.
+  /// - Parameter number: greater than that of every element before.
   mutating func append(_ element: Element, number: UInt64) { kept.append((number, element)) }
 
   mutating func attach(_ reader: ReaderID) { readers.append((reader, 0)) }
 
-  /// What the reader gets next, and its number; nil if it has passed all there is, or does not read this queue.
+  /// Returns the next element for the reader, and its number; nil if it has passed all elements, or does not read this
+  /// queue.
   func next(for reader: ReaderID) -> (number: UInt64, element: Element)? {
     guard let passed = readers.first(where: { $0.id == reader })?.passed, passed < kept.count else { return nil }
     return kept[passed]
   }
 
-  /// The reader is done with what `next` has given; without effect if that was taken back meanwhile.
+  /// Notes that the reader is done with what `next` has given; no effect if that was removed meanwhile.
   /// - Returns: whether every reader is done with it now.
   @discardableResult
   mutating func pass(_ reader: ReaderID, _ number: UInt64) -> Bool {
@@ -52,13 +53,13 @@ struct SharedQueue<Element: Sendable>: Sendable {
     return index
   }
 
-  /// The only reader leaves what it holds half read: changes it for the readers that come later.
+  /// Changes the element that the only reader leaves half read, for readers that come later.
   mutating func leave(_ reader: ReaderID, _ number: UInt64, _ change: (inout Element) -> Void) {
     guard readers.count == 1, let index = index(of: reader, holding: number) else { return }
     change(&kept[readers[index].passed].element)
   }
 
-  /// The reader has gone.
+  /// Removes a reader.
   /// - Returns: what all others had passed already.
   @discardableResult
   mutating func detach(_ reader: ReaderID) -> [Element] {
@@ -69,17 +70,17 @@ struct SharedQueue<Element: Sendable>: Sendable {
     return kept[..<count].map(\.element)
   }
 
-  /// Takes back what not every reader has read.
+  /// Removes what not every reader has read.
   mutating func removeAll(where isMeant: (Element) -> Bool) {
     for index in kept.indices.reversed() where isMeant(kept[index].element) { remove(at: index) }
   }
 
-  /// The oldest goes, even if readers have not read it yet.
+  /// Drops the oldest element, even if readers have not read it yet.
   mutating func removeFirst() {
     if !kept.isEmpty { remove(at: 0) }
   }
 
-  /// The oldest of these goes, even if readers have not read it yet.
+  /// Drops the oldest of these elements, even if readers have not read it yet.
   mutating func removeFirst(where isMeant: (Element) -> Bool) {
     if let index = kept.firstIndex(where: { isMeant($0.element) }) { remove(at: index) }
   }

@@ -20,7 +20,7 @@ final class Watched<Value: Sendable>: Sendable {
 
   var value: Value { state.withLock { $0.value } }
 
-  /// Without effect once it is finished.
+  /// Changes the value; no effect once it is finished.
   func update(_ change: (inout Value) -> Void) {
     state.change { state in
       if state.isFinished { return }
@@ -31,7 +31,8 @@ final class Watched<Value: Sendable>: Sendable {
 
   func finish() { state.change { $0.isFinished = true } }
 
-  /// The value and its version as soon as it is newer than `version`; nil at the end, and when the task is cancelled.
+  /// Returns the value and its version as soon as it is newer than `version`; nil at the end, and when the task is
+  /// cancelled.
   func next(after version: UInt64, isolation: isolated (any Actor)?) async -> (value: Value, version: UInt64)? {
     while !Task.isCancelled {
       let (now, isFinished) = state.withLock { (($0.value, $0.version), $0.isFinished) }

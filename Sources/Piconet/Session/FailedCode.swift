@@ -7,13 +7,13 @@ public struct FailedCode: Sendable {
   public let id: NodeID
   /// What people call the device; the peer's own words: escape it before showing it on a terminal.
   public let name: String
-  /// What it came over.
+  /// The transport that the peer used.
   public let transport: TransportKind
-  /// Where it came from, as the transport writes it.
+  /// The peer's address, as the transport writes it.
   public let remoteAddress: String
   /// Why.
   public let error: PiconetError
-  /// Tries that the code that is set now has left, over all peers. At 0 it is spent: no one can use it any more, and no
+  /// The number of tries that the current code has left, over all peers. At 0 no peer can use it any more, and no
   /// unknown peer gets in before `Node.setCode` sets another one.
   public let triesLeft: Int
 

@@ -1,15 +1,17 @@
 import PiconetEngine
 import PiconetWire
 
-/// What has come of introductions to this node that are over, as far as the next one of the same node depends on it.
+/// The results of ended introductions to this node, as far as the next introduction of the same node depends on them.
 struct IntroductionHistory: Sendable {
-  /// How many nodes are remembered. Beyond that the first of whoever has introduced most of them goes.
+  /// The number of nodes that are remembered. Beyond it the history forgets the oldest node of the introducer with the
+  /// most nodes.
   static let limit = 1_024
-  /// How many of them one member's key may have introduced, even if its node comes back as another one; its first goes.
+  /// The number of nodes that one member's key may have introduced, even if its node comes back as another one; beyond
+  /// it its oldest is forgotten.
   static let limitOfIntroducer = 128
 
-  /// Whoever has no place is told so by its own ending; the others say nothing of whether the two want each other, or
-  /// reach each other.
+  /// Reasons that say nothing of whether the two want each other, or reach each other. A node that gets no place learns
+  /// so from its own ending.
   private static let nothingOfTheTwo: [Reason] = [
     .full, .left, .shuttingDown, .noSuchAssociation, .restarted, .selfConnection, .cancelled,
   ]
@@ -17,39 +19,39 @@ struct IntroductionHistory: Sendable {
   private struct Entry: Sendable {
     /// The key of the member that was the first to introduce it.
     let introducer: PeerID?
-    /// A person, or the program, has declined it.
+    /// Whether a person, or the program, has declined it.
     var isDeclined = false
     var outcomes = IntroductionOutcomes()
   }
 
   private var entries: [NodeID: Entry] = [:]
   private var order: [NodeID] = []
-  /// Who has introduced the nodes whose introductions stand; the engine bounds them.
+  /// The introducers of nodes whose introductions stand; the engine bounds them.
   private var standing: [NodeID: PeerID] = [:]
 
   func isDeclined(_ node: NodeID) -> Bool { entries[node]?.isDeclined == true }
 
-  /// Who was the first to introduce the node; nil if it is not remembered.
+  /// Returns the first introducer of the node; nil if it is not remembered.
   func introducer(of node: NodeID) -> PeerID? { entries[node]?.introducer }
 
-  /// A member introduces a node, which is wanted.
+  /// Notes that a member introduces a node, which is wanted.
   mutating func wanted(_ node: NodeID, by introducer: PeerID) { standing[node] = introducer }
 
-  /// The answer to an introduction of the node was no: other members that introduce it get the same one.
+  /// Notes that an introduction of the node was declined: other members that introduce it get the same answer.
   mutating func declined(_ node: NodeID, by introducer: PeerID? = nil) {
     change(node, by: introducer) { $0.isDeclined = true }
   }
 
-  /// An introduction of a node that was wanted has ended without it.
-  /// - Returns: what the program is to be told.
+  /// Notes that an introduction of a wanted node has ended without it.
+  /// - Returns: the news for the program.
   mutating func failed(_ node: NodeID, _ ending: Ending) -> IntroductionOutcomes.News? {
     let introducer = standing.removeValue(forKey: node)
     if Self.nothingOfTheTwo.contains(ending.reason) { return nil }
     return change(node, by: introducer) { $0.outcomes.failed(ending) }
   }
 
-  /// The node is a member.
-  /// - Returns: what the program is to be told.
+  /// Notes that the node is a member.
+  /// - Returns: the news for the program.
   mutating func joined(_ node: NodeID) -> IntroductionOutcomes.News? {
     standing[node] = nil
     guard let entry = entries.removeValue(forKey: node) else { return nil }
@@ -67,7 +69,7 @@ struct IntroductionHistory: Sendable {
     return body(&entries[node, default: Entry(introducer: introducer)])
   }
 
-  /// What a member introduces costs another one none of its share.
+  /// Makes room for an introduction. Introductions of one member take nothing of another member's share.
   private mutating func makeRoom(for introducer: PeerID?) {
     let counts = Dictionary(grouping: entries.values, by: \.introducer).mapValues(\.count)
     let crowded: PeerID?

@@ -2,16 +2,16 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetWire
 
-/// A peer that wants us in a session: to be accepted or declined before it expires.
+/// An invitation from a peer to its session: to be accepted or declined before it expires.
 public struct Invitation: Sendable, Identifiable {
   /// Unique within the node: another invitation from the same peer has another id.
   public let id: UInt64
-  /// Who invites, proven.
+  /// The inviter, with its proven key.
   public let peer: ProvenMember
   /// The inviter's free data: not to be trusted before the peer is.
   public let context: [UInt8]
-  /// Whether codes have to be compared, by the inviter's trust policy or by ours: if so, it can be accepted only once
-  /// `showCode` has given its code.
+  /// Whether codes have to be compared, by the inviter's trust policy or by ours: such an invitation can be accepted
+  /// only after `showCode` has returned its code.
   public let comparesCodes: Bool
   let core: NodeCore
   let state: Watched<InvitationOutcome?>
@@ -19,12 +19,12 @@ public struct Invitation: Sendable, Identifiable {
   /// Whether it waits for its answer.
   package var isOpen: Bool { core.isOpen(self) }
 
-  /// The six digits to be compared with those on the inviter's screen, such as `042 917`. Call it when the question is
-  /// on the screen, and not before: from then on this is one of the few tries that somebody in the middle has, and it
-  /// counts as a wrong code if nothing comes of it. Returns within about two seconds; called again it gives the same
+  /// Returns the six digits to be compared with those on the inviter's screen, such as `042 917`. Call it when the
+  /// question is on the screen, and not before: it uses up one of the few tries that a man in the middle has, and
+  /// counts as a wrong code if nothing comes of it. Returns within about two seconds; a second call returns the same
   /// code.
-  /// - Throws: why the invitation has ended meanwhile; `linkFailed` while the peer can't be reached: then the
-  ///   invitation stands.
+  /// - Throws: why the invitation has ended meanwhile; `linkFailed` while the peer can't be reached; the invitation
+  ///   then stands.
   public func showCode() async throws(PiconetError) -> String {
     switch await answer(to: .showCode(peer.id)) {
     case .success(let code): return code
@@ -34,23 +34,23 @@ public struct Invitation: Sendable, Identifiable {
     }
   }
 
-  /// About this invitation: the peer may have invited again since, which is another one. Checked on the loop, where
-  /// invitations end.
+  /// Answers this invitation only: the peer may have invited again since, which is another invitation. Checked on the
+  /// loop, where invitations end.
   private func answer<Answer>(to request: Request<Answer>) async -> Result<Answer, Ending> {
     await core.answer(to: request, if: { core.isOpen(self) }, otherwise: Self.isOver)
   }
 
   private static let isOver = Ending(.noSuchAssociation, .us, "answered already")
 
-  /// Accepts, and returns once the inviter has a place for us, too: after a round trip, or, where a person there
-  /// compares the codes, once that is done. If the inviter never answers this throws `timedOut` after ten seconds; to
-  /// keep others from waiting for that, accept in a task of its own. If the calling task is cancelled meanwhile, the
+  /// Accepts, and returns once the inviter has a place for us, too. This takes a round trip or, if a person there
+  /// compares the codes, until that is done. If the inviter never answers, this throws `timedOut` after ten seconds; to
+  /// keep others from waiting for that, accept in a separate task. If the calling task is cancelled meanwhile, the
   /// inviter is told that we leave.
   ///
-  /// An inviter that has left again by the time this returns is returned all the same, if it was a member: what it has
-  /// sent can be read, and sending to it throws the reason why it left.
-  /// - Throws: why the invitation has ended meanwhile, `notConnected` if it was answered before, `full`, `identity` if
-  ///   the code has to be shown first, `codeMismatch` if the inviter's side says that the codes differ, or the attempt
+  /// An inviter that was a member, but has left again by the time this returns, is still returned. Its messages can be
+  /// read, and sending to it throws the reason why it left.
+  /// - Throws: why the invitation has ended meanwhile; `notConnected` if it was answered before; `full`; `identity` if
+  ///   the code has to be shown first; `codeMismatch` if the inviter's side says that the codes differ, or the attempt
   ///   broke off; `cancelled` if the calling task was.
   @discardableResult
   public func accept() async throws(PiconetError) -> Member {
@@ -61,7 +61,7 @@ public struct Invitation: Sendable, Identifiable {
     switch await answer(to: .accept(invitationOf: peer.id, by: core)) {
     case .success(let member): return member
     case .failure(let ending) where ending.reason == .identity && state.value == nil:
-      // The invitation stands.
+      // The invitation still stands.
       throw PiconetError(ending, peer: peer.id)
     case .failure(let ending):
       core.answered(self)
@@ -70,7 +70,7 @@ public struct Invitation: Sendable, Identifiable {
     }
   }
 
-  /// What has become of it by other means: our own invitation may have been the answer.
+  /// Returns the member if the invitation ended by other means: our own invitation may have been the answer.
   private func outcome(_ error: PiconetError) throws(PiconetError) -> Member {
     switch state.value {
     case .joined(let membership): return Member(membership: membership, core: core)
@@ -80,8 +80,9 @@ public struct Invitation: Sendable, Identifiable {
   }
 
   /// Declines. The inviter's call throws the same code.
-  /// - Parameter code: why: `declined`, `codeMismatch` if the screens show different codes, `full` where there is no
-  ///   place, `notWanted`. One that is no answer to an invitation, such as `linkFailed`, goes as `declined`.
+  /// - Parameter code: why: `declined`, `codeMismatch` if the screens show different codes, `full` if the session has
+  ///   no place, `notWanted`. A code that is not an answer to an invitation, such as `linkFailed`, is sent as
+  ///   `declined`.
   public func decline(_ code: PiconetError.Code = .declined) async {
     guard core.isOpen(self) else { return }
     _ = await answer(to: .decline(invitationOf: peer.id, code.reason))
@@ -89,7 +90,7 @@ public struct Invitation: Sendable, Identifiable {
     state.finish()
   }
 
-  /// It is `decline`.
+  /// Renamed to `decline`.
   @available(*, unavailable, renamed: "decline")
   public func reject() async { await decline() }
 

@@ -3,34 +3,35 @@ import PiconetFiles
 import PiconetRuntime
 import PiconetWire
 
-/// A member of the session: where messages and files go. Any task may use it. Once the member has left, everything
-/// throws why.
+/// A member of the session, to which messages and files can be sent. Any task may use it. Once the member has left,
+/// every call throws the reason why it left.
 public struct Member: Sendable, Identifiable {
   let membership: Membership
   let core: NodeCore
 
-  /// Who it is and how it is connected.
+  /// The member's proven identity, and how it is connected.
   public var proven: ProvenMember { membership.proven }
   var budgets: MessageBudgets { membership.budgets }
 
   /// The key's fingerprint and the incarnation.
   public var id: NodeID { membership.proven.id }
-  /// How the member is reached now; nil while it is suspended, and after it has left. `Session.membership` tells of
-  /// each change.
+  /// The transport over which the member is reached now; nil while it is suspended, and after it has left.
+  /// `Session.membership` reports each change.
   public var transport: TransportKind? { membership.transport }
-  /// How the member is reached now, and over which relay; nil while it is suspended, and after it has left.
+  /// The transport over which the member is reached now, and its relays; nil while it is suspended, and after it has
+  /// left.
   public var route: MemberRoute? { membership.route }
-  /// What says whose key it is: what did when it joined (`proven.confirmation`), or a code that was compared since
-  /// (`compareCodes`).
+  /// The proof of whose key it is: the one from when it joined (`proven.confirmation`), or a code that was compared
+  /// since (`compareCodes`).
   public var confirmation: MemberConfirmation { membership.confirmation }
-  /// What its user has called it; not to be trusted.
+  /// The name that the member's user has given it; not to be trusted.
   public var name: String { membership.proven.name }
 
-  /// Sends a message and returns once the association has taken it: it will arrive, in the order of the calls, exactly
-  /// once, or the member leaves the session with a reason. Waits while too much is queued.
+  /// Sends a message and returns once the association has taken it. The message will arrive in the order of the calls,
+  /// exactly once, or the member leaves the session with a reason. Waits while too much is queued.
   ///
-  /// An unreliable message never waits: it is dropped, and counted, if the connection can't take it now. One that
-  /// arrives behind a newer one is dropped there (see `NodeConfiguration.deliversLateMessages`). It has at most
+  /// An unreliable message never waits: it is dropped, and counted, if the connection can't take it now. The receiver
+  /// drops one that arrives behind a newer one (see `NodeConfiguration.deliversLateMessages`). It has at most
   /// `proven.unreliableLimit` bytes; 1,000 are recommended, which most transports carry in one packet.
   /// - Throws: `messageTooLarge` with both numbers, before a byte leaves; `cancelled`; `limitExceeded` if 65,536 calls
   ///   wait already; why the member has left.
@@ -38,22 +39,22 @@ public struct Member: Sendable, Identifiable {
     try await send(bytes[...], mode: mode)
   }
 
-  /// As above, for bytes that are in no array, such as `text.utf8`.
+  /// Sends bytes that are not in an array, such as `text.utf8`; see above.
   public func send(_ bytes: some Sequence<UInt8>, mode: DeliveryMode = .reliable) async throws(PiconetError) {
     try await send(Array(bytes)[...], mode: mode)
   }
 
-  /// A message is bytes: `send(text.utf8)`.
+  /// Unavailable: a message is bytes, such as `send(text.utf8)`.
   @available(*, unavailable, message: "a message is bytes: send(text.utf8)")
   public func send(_ text: String) async throws(PiconetError) { try await send(text.utf8) }
 
-  /// As above, sharing the slice's storage instead of copying it.
+  /// Sends a slice, sharing its storage instead of copying it; see above.
   public func send(_ bytes: ArraySlice<UInt8>, mode: DeliveryMode = .reliable) async throws(PiconetError) {
     try await send(bytes, mode, in: 0)
   }
 
   /// Sends a message in a channel: in order with the messages of that channel only, and held up by no other. A long
-  /// message goes in parts, and messages of other channels go between them; a channel that is unread on the other side
+  /// message goes in parts, and messages of other channels go between them. A channel that is unread on the other side
   /// blocks no other channel. `NodeConfiguration.channelPriorities` says which channels go first. `send` without a
   /// channel uses channel 0, whose long messages go in larger parts.
   /// - Throws: as `send` does; also `notSupported` if the member takes no messages in this channel
@@ -62,7 +63,7 @@ public struct Member: Sendable, Identifiable {
     try await send(Array(bytes)[...], .reliable, in: channel)
   }
 
-  /// As above, sharing the slice's storage instead of copying it.
+  /// Sends a slice in a channel, sharing its storage instead of copying it; see above.
   public func send(_ bytes: ArraySlice<UInt8>, in channel: MessageChannel) async throws(PiconetError) {
     try await send(bytes, .reliable, in: channel)
   }
@@ -82,10 +83,10 @@ public struct Member: Sendable, Identifiable {
     core.submit(.fact(.messageQueued(id, bytes, mode, in: channel)))
   }
 
-  /// Sends a message if it can be taken at once, and never waits: for code that can't wait, and for whatever is better
-  /// skipped than late.
+  /// Sends a message if it can be taken at once, and never waits: for code that can't wait, and for messages that are
+  /// better skipped than late.
   /// - Returns: false if there is no room now, or others wait for it: nothing was sent, and there may be room later.
-  /// - Throws: what `send` throws without waiting: `messageTooLarge`, why the member has left.
+  /// - Throws: the errors of `send` that need no waiting: `messageTooLarge`, why the member has left.
   public func trySend(_ bytes: some Sequence<UInt8>, mode: DeliveryMode = .reliable) throws(PiconetError) -> Bool {
     try trySend(Array(bytes)[...], mode, in: 0)
   }
@@ -108,7 +109,7 @@ public struct Member: Sendable, Identifiable {
     return true
   }
 
-  /// Why no message of this size may be sent; nil if it may.
+  /// Returns why no message of this size may be sent; nil if it may.
   func refusal(of count: Int, _ mode: DeliveryMode, in channel: MessageChannel) -> PiconetError? {
     if channel.number >= proven.channelLimit {
       let detail = "channel \(channel); the peer takes messages in \(proven.channelLimit) channels, numbered from 0"
@@ -123,10 +124,10 @@ public struct Member: Sendable, Identifiable {
     return PiconetError(.messageTooLarge, peer: id, blame: .us, detail: detail)
   }
 
-  /// Opens a stream of bytes to this member and returns at once: the member finds it in its `Session.streams`, and what
-  /// is written waits there to be read. As many may be open as the member allows (64 by default); none waits for
-  /// another.
-  /// - Parameter name: for the reader; at most 1,024 bytes of UTF-8, may be empty, need not be unique.
+  /// Opens a stream of bytes to this member and returns at once. The member finds it in its `Session.streams`, and the
+  /// written bytes wait there to be read. The member limits the number of open streams (64 by default); no stream waits
+  /// for another.
+  /// - Parameter name: a name for the reader; at most 1,024 bytes of UTF-8, may be empty, need not be unique.
   /// - Throws: `limitExceeded`, naming the limit, for a longer name or if as many streams are open as the member
   ///   allows; `notSupported` if its program is older than streams; why the member has left.
   public func openStream(named name: String) async throws(PiconetError) -> OutgoingStream {
@@ -138,7 +139,7 @@ public struct Member: Sendable, Identifiable {
   /// Transfers are cancelled, and so are streams that are not finished. A suspended member is left at once; it learns
   /// of it when it finds us, or by its own timeout.
   ///
-  /// Tasks that wait to send, or send from now on, get `left`. If the member has left already, nothing is ended, even
+  /// Tasks that wait to send, or send from now on, get `left`. If the member has left already, this has no effect, even
   /// if the peer has come back as another member.
   public func disconnect() async {
     budgets.end(PiconetError(.left, peer: id, blame: .us))

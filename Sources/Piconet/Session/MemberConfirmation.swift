@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetTLS
 
-/// What says that a member's key is that of the person or device for which it is taken: the strongest proof that there
-/// is. A relay in between changes nothing of it: TLS goes from end to end.
+/// The strongest proof that a member's key belongs to the person or device for which it is taken. A relay in between
+/// does not weaken it: TLS goes from end to end.
 @nonexhaustive
 public enum MemberConfirmation: Sendable, Hashable {
   /// A person here has confirmed the key before: both screens showed the same code, or its fingerprint was given by
@@ -10,18 +10,19 @@ public enum MemberConfirmation: Sendable, Hashable {
   case known(PeerConfirmation)
   /// It has proven that it has the typed code (`Node.setCode`).
   case typedCode
-  /// Both screens showed the same six digits: those of the invitation (`ProvenMember.shortCode`), and a person on one
-  /// side at least was asked to compare them, or those of a later comparison, and both have (`Member.compareCodes`).
+  /// Both screens showed the same six digits. In an invitation (`ProvenMember.shortCode`), a person on at least one
+  /// side was asked to compare them. In a later comparison (`Member.compareCodes`), a person on each side has confirmed
+  /// them.
   case comparedCode
   /// The trust policy vouches for it: the key is pinned, or is this device's own.
   case policy
-  /// The key is known here, and nobody has confirmed it: it was the one that answered first, and is the same since.
+  /// The key is known here, but no person has confirmed it: it was the first to answer, and has been the same since.
   case firstUse
-  /// It has the word of the member that introduced it, and nothing else. Whoever wants more compares a code with it
-  /// (`Member.compareCodes`), or invites it with one (`Introduction.asPeer`, `Node.invite`) in place of accepting it;
-  /// both also work over a relay.
+  /// Only the member that introduced it vouches for it. For a stronger proof, compare a code with it
+  /// (`Member.compareCodes`), or invite it with a code (`Introduction.asPeer`, `Node.invite`) in place of accepting it.
+  /// Both also work over a relay.
   case introduced(by: NodeID)
-  /// Nothing does: it is a key that has answered, and was accepted.
+  /// No proof: the key has answered, and was accepted.
   case none
 
   init(_ peer: ProvenPeer, _ standing: KnownPeersJudge.Standing) {
@@ -44,7 +45,7 @@ public enum MemberConfirmation: Sendable, Hashable {
       }
   }
 
-  /// The same after a code was compared, unless more was known before.
+  /// Returns the confirmation after a code was compared: that, unless more was known before.
   var afterComparison: MemberConfirmation {
     switch self {
     case .known, .typedCode, .comparedCode, .policy: self

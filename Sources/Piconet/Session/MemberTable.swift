@@ -1,6 +1,6 @@
 import PiconetEngine
 
-/// The members of the session, and how other peers stand. A part of the node's state, under its lock.
+/// The members of the session, and the states of other peers. Part of the node's state, under its lock.
 struct MemberTable: Sendable {
   private var members: InlineFirstDictionary<NodeID, Membership> = [:]
   /// The states of peers that are not members.
@@ -8,7 +8,7 @@ struct MemberTable: Sendable {
 
   subscript(node: NodeID) -> Membership? { members[node] }
 
-  /// In no order.
+  /// In no particular order.
   var all: [Membership] { members.values }
 
   mutating func joined(_ membership: Membership) {
@@ -18,7 +18,7 @@ struct MemberTable: Sendable {
 
   mutating func left(_ node: NodeID) -> Membership? { members.removeValue(forKey: node) }
 
-  /// The state of a peer that is not a member; memberships tell that of members.
+  /// Notes the state of a peer that is not a member; memberships hold the states of members.
   mutating func changed(_ node: NodeID, to state: PeerState) {
     switch state {
     case .available, .connecting: others[node] = state
@@ -26,7 +26,7 @@ struct MemberTable: Sendable {
     }
   }
 
-  /// Of all peers that have one.
+  /// The states of all peers that have one.
   var states: [NodeID: PeerState] {
     var states = others
     for member in members.values { states[member.proven.id] = member.transport == nil ? .suspended : .connected }

@@ -1,14 +1,14 @@
 import PiconetEngine
 import Synchronization
 
-/// One membership of a peer, from when both sides have accepted until it is over: all that this side keeps of it. A
-/// peer that comes back after that has another one.
+/// One membership of a peer, from when both sides have accepted until it is over, with everything that this side keeps
+/// of it. A peer that comes back after that has another membership.
 final class Membership: Sendable {
   let proven: ProvenMember
-  /// What may be queued to the member.
+  /// The limits of what may be queued to the member.
   let budgets: MessageBudgets
   private let hasEnded = Atomic<Bool>(false)
-  /// Guards what the member is reached over now; nothing while it is suspended.
+  /// Guards the route over which the member is reached now; nil while it is suspended.
   private let carrier: Mutex<MemberRoute?>
   /// Whether both users have compared a code since the peer joined.
   private let hasCompared = Atomic<Bool>(false)
@@ -24,7 +24,7 @@ final class Membership: Sendable {
 
   func codeWasCompared() { hasCompared.store(true, ordering: .releasing) }
 
-  /// What says whose key it is now: what did when the peer joined, unless a comparison since says more.
+  /// The proof of whose key it is now: the one from when the peer joined, unless a comparison since proves more.
   var confirmation: MemberConfirmation {
     hasCompared.load(ordering: .acquiring) ? proven.confirmation.afterComparison : proven.confirmation
   }
@@ -35,7 +35,7 @@ final class Membership: Sendable {
 
   func isReached(over route: MemberRoute?) { carrier.withLock { $0 = route } }
 
-  /// Tasks that wait to send, or send from now on, get the reason.
+  /// Ends the membership: tasks that wait to send, or send from now on, get the reason.
   func end(_ error: PiconetError) {
     hasEnded.store(true, ordering: .releasing)
     budgets.end(error)

@@ -7,7 +7,8 @@ public enum MembershipChange: Sendable {
   /// Both sides have accepted. A peer that has left and comes back is another member.
   case joined(Member)
   /// The member can't be reached for the moment, for this reason. It stays a member, and what is sent to it waits: both
-  /// sides look for another way until the disconnect timeout, and go on where they stopped, or it leaves.
+  /// sides look for another link until the disconnect timeout. They then go on where they stopped, or the member
+  /// leaves.
   case suspended(Member, PiconetError)
   /// The member is reached over another link from now on, over this transport: a better one leads to it, or the member
   /// made another link before this side noticed that the previous one was gone.

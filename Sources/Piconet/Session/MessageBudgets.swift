@@ -2,21 +2,22 @@ import PiconetEngine
 import PiconetWire
 import Synchronization
 
-/// What may be queued to one member, in each channel separately: one whose messages wait for the member holds up none
-/// of the others.
+/// The limits of what may be queued to one member, in each channel separately: a channel whose messages wait for the
+/// member holds up none of the others.
 final class MessageBudgets: Sendable {
   private struct Others {
-    /// Few, and each message looks for one: comparing channels costs less than hashing them.
+    /// A list, since there are few budgets and each message looks for one: comparing channels costs less than hashing
+    /// them.
     var budgets: [(channel: MessageChannel, budget: SendBudget)] = []
     var ending: PiconetError?
   }
 
-  /// That of channel 0.
+  /// The budget of channel 0.
   let first: SendBudget
   private let limit: Int
   private let others = Mutex(Others())
 
-  /// - Parameter limit: of each.
+  /// - Parameter limit: the limit of each channel.
   init(limit: Int) {
     self.limit = limit
     first = SendBudget(limit: limit)
@@ -33,7 +34,7 @@ final class MessageBudgets: Sendable {
     }
   }
 
-  /// The member is gone: tasks that wait or come later get the reason.
+  /// Ends all budgets since the member is gone: tasks that wait or come later get the reason.
   func end(_ ending: PiconetError) {
     first.end(ending)
     let begun = others.withLock { others in
@@ -45,6 +46,6 @@ final class MessageBudgets: Sendable {
 
   var ending: PiconetError? { first.ending }
 
-  /// Unreliable messages that did not even get to the loop: they have no channel.
+  /// Unreliable messages that were dropped before they reached the loop; they have no channel.
   var droppedCount: UInt64 { first.droppedCount }
 }

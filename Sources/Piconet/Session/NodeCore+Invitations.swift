@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetWire
 
-/// Invitations from others, and the questions that they put to a person.
+/// Invitations from others, and their questions to a person.
 extension NodeCore {
   /// Whether the invitation waits for its answer.
   func isOpen(_ invitation: Invitation) -> Bool {

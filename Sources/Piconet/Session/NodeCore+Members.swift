@@ -13,7 +13,7 @@ extension NodeCore {
     withState { $0.members[id] }.map { Member(membership: $0, core: self) }
   }
 
-  /// The statistics of the connection to a member; nil if it has left.
+  /// Returns the statistics of the connection to a member; nil if it has left.
   func statistics(of member: Member) async -> AssociationStatistics? {
     guard case .success(let statistics) = await answer(to: .inspect(member.id), of: member) else { return nil }
     return statistics
@@ -23,7 +23,7 @@ extension NodeCore {
 
   // MARK: What the loop tells
 
-  /// A reader has read all of these messages.
+  /// Notes that a reader has read all of these messages.
   func consumed(_ batch: MessageBatch) {
     guard batch.mode == .reliable, !batch.sender.isOver else { return }
     submit(.fact(.messagesConsumed(batch.sender.proven.id, byteCount: batch.cost, in: batch.channel)))
@@ -41,7 +41,7 @@ extension NodeCore {
       return state.invitations.take(peer.node)
     }
     if let invitation {
-      // Answered: by `accept`, or by an invitation of ours, which nothing has to wait for then.
+      // Answered, by `accept` or by our own invitation, for which nothing has to wait then.
       invitation.update { $0 = .joined(membership) }
       invitation.finish()
       invitations.remove { $0.state === invitation }

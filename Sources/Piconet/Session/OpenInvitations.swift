@@ -1,9 +1,9 @@
 import PiconetEngine
 
-/// Invitations from others that wait for an answer, and questions to a person who compares codes. A part of the node's
+/// Invitations from others that wait for an answer, and questions to a person who compares codes. Part of the node's
 /// state, under its lock.
 struct OpenInvitations: Sendable {
-  /// By inviter; what each ends with, if it was not answered.
+  /// Keyed by inviter; the value is how the invitation ended, if it was not answered.
   private var open: [NodeID: Watched<InvitationOutcome?>] = [:]
   private var confirmations: [UInt64: Task<Void, Never>] = [:]
 

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// How a peer stands with us.
+/// The state of a peer, seen from this node.
 ///
 /// A peer first appears as `available` or `connecting`. `available` goes to `unavailable` or `connecting`; `connecting`
 /// to `connected` or `disconnected`; `connected` to `suspended` or `disconnected`; `suspended` to `connected` or
@@ -11,9 +11,10 @@ import PiconetWire
 public enum PeerState: Sendable {
   /// In sight, with no connection to us.
   case available
-  /// Not in sight any more.
+  /// No longer in sight.
   case unavailable
-  /// An invitation is under way, ours or the peer's. One of ours by address counts from when the peer's key is proven.
+  /// An invitation is under way, ours or the peer's. Our invitation by address counts from when the peer's key is
+  /// proven.
   case connecting
   /// A member of the session.
   case connected
@@ -37,10 +38,10 @@ public enum PeerState: Sendable {
 
 /// A change of one peer's state.
 public struct PeerStateChange: Sendable {
-  /// Who it is: what a sighting says, proven once the peer is connected.
+  /// The peer's id: from a sighting, and proven once the peer is connected.
   public let peer: NodeID
-  /// What people call the device; the peer's own words: escape it before showing it on a terminal. Empty if no one has
-  /// said it yet.
+  /// What people call the device; the peer's own words: escape it before showing it on a terminal. Empty as long as no
+  /// name is known.
   public let name: String
   /// The state from now on.
   public let state: PeerState

@@ -1,19 +1,20 @@
 import PiconetEngine
 import PiconetWire
 
-/// A peer that came to us and that the trust policy has turned away. TLS has proven its key.
+/// A peer that connected to this node and was refused by the trust policy. TLS has proven its key.
 public struct RefusedPeer: Sendable {
   /// The fingerprint that TLS has proven, and the incarnation.
   public let id: NodeID
   /// What people call the device; the peer's own words: escape it before showing it on a terminal.
   public let name: String
-  /// What it came over.
+  /// The transport that the peer used.
   public let transport: TransportKind
-  /// Where it came from, as the transport writes it.
+  /// The peer's address, as the transport writes it.
   public let remoteAddress: String
-  /// Why, with what a person can do about it; it may name a file of this machine. The peer was told less.
+  /// Why it was refused, with what a person can do about it; it may name a file of this machine. The peer was told
+  /// less.
   public let error: PiconetError
-  /// How many others have been turned away since the last one that was reported.
+  /// The number of other peers that were refused, but not reported, since the last reported one.
   public let suppressedCount: Int
 
   init(_ node: NodeID, name: String, _ traits: LinkTraits, _ ending: Ending, suppressed: Int) {

@@ -2,14 +2,14 @@ import PiconetEngine
 import PiconetWire
 import Synchronization
 
-/// How much may be queued to one member: senders wait here, in order, so that the loop's queue stays bounded.
+/// The limit of what may be queued to one member: senders wait here, in order, so that the loop's queue stays bounded.
 final class SendBudget: Sendable {
   private struct State: AwaitedState {
     let limit: Int
     var available: Int
     var ending: PiconetError?
     var dropped: UInt64 = 0
-    /// Each needs the cost of what it sends; the answer is the reason why it can't be sent.
+    /// Each waiter needs the cost of its message; the answer is the reason why it can't be sent.
     var waiters: Waiters<Int, PiconetError?>
 
     mutating func answer(to cost: Int) -> PiconetError?? {
@@ -24,8 +24,8 @@ final class SendBudget: Sendable {
   private let limit: Int
 
   /// - Parameters:
-  ///   - limit: what may be queued.
-  ///   - waitingLimit: calls that may wait at once; each holds what it is to send.
+  ///   - limit: the cost that may be queued.
+  ///   - waitingLimit: calls that may wait at once; each holds its message.
   init(limit: Int, waitingLimit: Int = 65_536) {
     self.limit = limit
     let tooMany = PiconetError(
@@ -36,13 +36,13 @@ final class SendBudget: Sendable {
   enum Claim {
     case taken
     case mustWait
-    /// It is unreliable, and there is no room now.
+    /// The message is unreliable, and there is no room now.
     case dropped
     case ended(PiconetError)
   }
 
   /// Takes the cost if there is room now and, for a reliable message, no task waits. An unreliable message may exceed
-  /// the limit by a quarter: it gives its cost back as soon as the loop has it, and reliable ones that wait for the
+  /// the limit by a quarter. It gives its cost back as soon as the loop has it, and reliable messages that wait for the
   /// peer must not shut it out.
   func claim(_ cost: Int, _ mode: DeliveryMode) -> Claim {
     state.withLock { state in
@@ -62,7 +62,7 @@ final class SendBudget: Sendable {
   }
 
   /// Takes as much of the cost as there is room for, if no task waits.
-  /// - Returns: how much; 0: there is no room.
+  /// - Returns: how much it took; 0: there is no room.
   /// - Throws: why nothing more can be sent.
   func claim(upTo cost: Int) throws(PiconetError) -> Int {
     let (taken, ending) = state.withLock { state -> (Int, PiconetError?) in
@@ -88,13 +88,13 @@ final class SendBudget: Sendable {
   /// Returns the cost of messages that have left the queue.
   func giveBack(_ cost: Int) { state.change { $0.available += cost } }
 
-  /// The member is gone: tasks that wait or come later get the reason.
+  /// Ends the budget since the member is gone: tasks that wait or come later get the reason.
   func end(_ ending: PiconetError) { state.change { $0.ending = $0.ending ?? ending } }
 
-  /// Unreliable messages that did not even get to the loop.
+  /// Unreliable messages that were dropped before they reached the loop.
   var droppedCount: UInt64 { state.withLock { $0.dropped } }
 
-  /// How many senders wait.
+  /// The number of senders that wait.
   var waitingCount: Int { state.withLock { $0.waiters.count } }
 
   var ending: PiconetError? { state.withLock { $0.ending } }

@@ -1,28 +1,28 @@
 import PiconetEngine
 import PiconetWire
 
-/// Two members of a group that are not members of one another: because one of them does not want that, or because they
-/// find no way to each other. One for which the group has no place is not reported here: it is told by the end of its
-/// invitation or membership.
+/// Two members of a group that are not members of one another: one of them does not want that, or they find no link to
+/// each other. A node for which the group has no place is not reported here; the end of its invitation or membership
+/// tells it.
 public struct Separation: Sendable, Hashable {
-  /// How the two stand.
+  /// The relation of the two.
   @nonexhaustive
   public enum Standing: Sendable, Hashable {
-    /// One of the two does not want the other, or may not have it. Nobody tries to bring them together again.
+    /// One of the two does not want the other, or may not have it. No member tries to bring them together again.
     case refused
-    /// Two introductions in a row have found no way from one to the other. They are introduced again and again.
+    /// Two introductions in a row have found no link from one to the other. They are introduced again and again.
     case unreached
-    /// They are members of one another after all.
+    /// They have become members of one another.
     case over
   }
 
   /// The two; one of them may be this node.
   public let members: Set<NodeID>
-  /// Whether they may come together yet, or have.
+  /// Whether they may still come together, or have.
   public let standing: Standing
-  /// Why they are apart, or were; its `peer` is the one that said so.
+  /// Why they are, or were, apart; its `peer` is the one that said so.
   public let error: PiconetError
-  /// Whose introduction has led to it, if this node is one of the two.
+  /// The member whose introduction has led to it, if this node is one of the two.
   var introducer: PeerID?
 
   init(_ one: NodeID, _ other: NodeID, _ ending: Ending, isOver: Bool = false) {
@@ -42,15 +42,15 @@ public struct Separation: Sendable, Hashable {
 }
 
 extension Session {
-  /// In a group (`NodeConfiguration.membership`): members of ours that stay apart, and nodes that this one took on a
-  /// member's word (`IntroductionPolicy.takeWord`) and that do not become its members; and when that is over. Each is
-  /// told once as long as it stands. At most 256 wait for a reader, and 32 of those that one member has introduced to
-  /// this node; beyond that the oldest go.
+  /// Members of a group (`NodeConfiguration.membership`) that stay apart, and when that is over. They are members of
+  /// this node, or nodes that it took on a member's word (`IntroductionPolicy.takeWord`) and that do not become its
+  /// members. Each separation is reported once as long as it lasts. At most 256 wait for a reader, and 32 of those that
+  /// one member has introduced to this node; beyond that the oldest are dropped.
   public var separations: EventSequence<Separation> { EventSequence(source: core.separations) }
 }
 
 extension NodeCore {
-  /// A member that introduces nodes which are nowhere pushes out no other one's.
+  /// A limit for each introducer: a member that introduces nodes which do not exist pushes out no other member's.
   private static let separationsOfIntroducer = 32
 
   func membersApart(_ one: NodeID, _ other: NodeID, _ ending: Ending) {
@@ -61,7 +61,7 @@ extension NodeCore {
     separations.push(Separation(one, other, ending, isOver: true))
   }
 
-  /// A node that was introduced to this one is apart from it, or not any more.
+  /// Reports that a node that was introduced to this one is apart from it, or no longer is.
   func tell(_ news: IntroductionOutcomes.News?, of node: NodeID) {
     switch news {
     case .apart(let ending):

@@ -9,14 +9,14 @@ public struct Session: Sendable {
   /// The members as they are now, in the order of names.
   public var members: [Member] { core.members }
 
-  /// The member that this peer is now; nil if it is none.
+  /// Returns the member that this peer is now; nil if it is not a member.
   public subscript(_ peer: NodeID) -> Member? { core.member(peer) }
 
   /// Everything that happens in the session, in one order. The sequences below are views of it, each of one kind.
   public var events: SessionEvents { SessionEvents(core: core) }
 
   /// Members that join and leave, each reported once, in order. At most 4,096 changes wait for a reader; beyond that
-  /// the oldest go.
+  /// the oldest are dropped.
   public var membership: EventSequence<MembershipChange> {
     view(.changes) { entry, core in
       guard case .change(let change) = entry else { return nil }
@@ -27,17 +27,18 @@ public struct Session: Sendable {
   /// Messages from all members.
   public var messages: Messages { Messages(core: core) }
 
-  /// Messages from all members in one channel: reading these holds up no other channel, and is held up by none.
+  /// Returns messages from all members in one channel: reading these holds up no other channel, and is held up by none.
   /// Messages of a channel that is not read, here or in `messages` or `events`, wait.
   public func messages(in channel: MessageChannel) -> Messages { Messages(core: core, channel: channel) }
 
-  /// Resources that members offer; each has to be answered. One that ends before a reader has come to it is taken back.
+  /// Resources that members offer; the program must answer each. An offer that ends before a reader has come to it is
+  /// removed.
   public var offers: EventSequence<IncomingOffer> {
     view(.offers) { entry, _ in if case .offer(let offer) = entry { offer } else { nil } }
   }
 
-  /// Streams that members open to us. One that ends before a reader has come to it is taken back. A program that does
-  /// not want a stream cancels it, or drops it.
+  /// Streams that members open to this node. A stream that ends before a reader has come to it is removed. A program
+  /// that does not want a stream cancels it, or drops it.
   public var streams: EventSequence<IncomingStream> {
     view(.streams) { entry, _ in if case .stream(let stream) = entry { stream } else { nil } }
   }
@@ -48,10 +49,10 @@ public struct Session: Sendable {
     EventSequence(source: SessionView(core: core, kinds: kinds, element: element))
   }
 
-  /// Sends one message to all members as they are now. It goes to each as `Member.send` says; the content is shared,
+  /// Sends one message to all members as they are now. It goes to each as `Member.send` says. The content is shared,
   /// not copied, and a member that takes it late does not hold back the others. If a member leaves meanwhile, that is
   /// no error.
-  /// - Throws: `messageTooLarge` with both numbers if it is above the limit of any of them, before a byte leaves for
+  /// - Throws: `messageTooLarge` with both numbers if it exceeds the limit of any of them, before a byte leaves for
   ///   any; `cancelled`.
   public func send(
     _ bytes: some Sequence<UInt8>, mode: DeliveryMode = .reliable
@@ -59,7 +60,7 @@ public struct Session: Sendable {
     try await send(Array(bytes)[...], to: members, areNamed: false, mode)
   }
 
-  /// A message is bytes: `send(text.utf8)`.
+  /// Unavailable: a message is bytes, such as `send(text.utf8)`.
   @available(*, unavailable, message: "a message is bytes: send(text.utf8)")
   public func send(_ text: String) async throws(PiconetError) { try await send(text.utf8) }
 
@@ -72,7 +73,7 @@ public struct Session: Sendable {
   }
 
   /// Sends one message to these members, to each as `Member.send` says.
-  /// - Throws: `messageTooLarge` with both numbers if it is above the limit of any of them, before a byte leaves for
+  /// - Throws: `messageTooLarge` with both numbers if it exceeds the limit of any of them, before a byte leaves for
   ///   any; otherwise the error of one of them, and the others still get the message.
   public func send(
     _ bytes: some Sequence<UInt8>, to members: [Member], mode: DeliveryMode = .reliable
@@ -95,23 +96,23 @@ public struct Session: Sendable {
     try trySend(bytes, to: members, areNamed: false, mode)
   }
 
-  /// As above, in a channel.
+  /// Sends in a channel; see above.
   public func trySend(_ bytes: some Sequence<UInt8>, in channel: MessageChannel) throws(PiconetError) -> Bool {
     try trySend(bytes, to: members, areNamed: false, .reliable, in: channel)
   }
 
-  /// Sends one message to these members if each of them can take it at once, and never waits: to all or, where one has
-  /// no room, to none. An unreliable message goes to those that have room, and is dropped and counted for the others.
+  /// Sends one message to these members if each of them can take it at once, and never waits: to all or, if one has no
+  /// room, to none. An unreliable message goes to those that have room, and is dropped and counted for the others.
   /// - Returns: false if nothing was sent because a reliable message has to wait for one of them.
-  /// - Throws: `messageTooLarge` with both numbers if it is above the limit of any of them, or why one of them has
-  ///   left; nothing was sent.
+  /// - Throws: `messageTooLarge` with both numbers if it exceeds the limit of any of them, or why one of them has left;
+  ///   nothing was sent.
   public func trySend(
     _ bytes: some Sequence<UInt8>, to members: [Member], mode: DeliveryMode = .reliable
   ) throws(PiconetError) -> Bool {
     try trySend(bytes, to: members, areNamed: true, mode)
   }
 
-  /// As above, in a channel.
+  /// Sends in a channel; see above.
   /// - Throws: also `notSupported` if any of them takes no messages in this channel.
   public func trySend(
     _ bytes: some Sequence<UInt8>, to members: [Member], in channel: MessageChannel
@@ -203,11 +204,11 @@ public struct Session: Sendable {
     }
   }
 
-  /// Removes a member for the whole group: it is disconnected here, and by every other member of ours that follows our
-  /// wish (`NodeConfiguration.removals`: by default those to whom we have introduced it), with the code `removed` and
-  /// our id as `removedBy` on all sides. Returns once it is gone here. It may be invited again.
-  /// - Throws: `notConnected` if it is not a member any more, or is leaving; `limitExceeded` after 512 removals at
-  ///   once, with one more after each two seconds: it has left here then, and the others were not asked.
+  /// Removes a member for the whole group, with the code `removed` and our id as `removedBy` on all sides. It is
+  /// disconnected here, and by every other member of this node that follows our requests (`NodeConfiguration.removals`:
+  /// by default the members to which we have introduced it). Returns once it is gone here. It may be invited again.
+  /// - Throws: `notConnected` if it is no longer a member, or is leaving; `limitExceeded` after 512 removals at once,
+  ///   with one more after each two seconds: it has left here then, and the others were not asked.
   public func remove(_ member: Member) async throws(PiconetError) {
     var error = PiconetError(.removed, peer: member.id, blame: .us)
     error.removedBy = core.id
@@ -218,19 +219,19 @@ public struct Session: Sendable {
     }
   }
 
-  /// It is `disconnectAll`.
+  /// Renamed to `disconnectAll`.
   @available(*, unavailable, renamed: "disconnectAll")
   public func disconnect() async { await disconnectAll() }
 
-  /// It is `disconnectAll`; `Node.stop` ends the node as well.
+  /// Renamed to `disconnectAll`; `Node.stop` ends the node as well.
   @available(*, unavailable, renamed: "disconnectAll")
   public func leave() async { await disconnectAll() }
 
   /// Leaves all members, as `disconnect(_:)` does. The node stays as available as it is.
   public func disconnectAll() async { await disconnect(members) }
 
-  /// Leaves these members at the same time, each as `Member.disconnect` does. Those that are reached over other members
-  /// come half a second before these, or as much as they need of it: their goodbyes go that way.
+  /// Leaves these members at the same time, each as `Member.disconnect` does. Members that are reached over other
+  /// members are left up to half a second earlier, since their goodbyes go over those.
   public func disconnect(_ members: [Member]) async {
     let routes = members.map { (member: $0, relayCount: $0.route?.relayCount ?? 0) }
     for member in members { member.budgets.end(PiconetError(.left, peer: member.id, blame: .us)) }

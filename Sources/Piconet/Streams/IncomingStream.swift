@@ -6,18 +6,18 @@ import PiconetWire
 /// what came, however it was written; `read(upTo:)` takes a limited part. A stream that is dropped before its end is
 /// cancelled, and its writer is told.
 ///
-/// Reading is what lets the writer go on: of a stream that is not read, 64 KiB come, and nothing else is held up by it.
-/// Any task may read, one at a time, since each byte is handed out once: where one iterates, another iterator gets
-/// `inProgress` as long as the first is there, and so does a `read` while another waits.
+/// Reading lets the writer go on: of an unread stream, 64 KiB come, and it holds up nothing else. Any task may read,
+/// but one at a time, since each byte is handed out once. While one task iterates, another iterator gets `inProgress`
+/// as long as the first exists, and so does a `read` while another waits.
 public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
   public typealias Element = ArraySlice<UInt8>
 
   /// Unique within the node.
   public let id: UInt64
-  /// As the writer has named it, at most 1,024 bytes; the writer's own words: escape it before showing it on a
-  /// terminal.
+  /// The name that the writer has given it, at most 1,024 bytes; the writer's own words: escape it before showing it on
+  /// a terminal.
   public let name: String
-  /// Who writes it, as a member.
+  /// The member that writes it.
   public let member: Member
   let buffer: StreamBuffer
 
@@ -33,15 +33,15 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
     core.forget(stream)
   }
 
-  /// Who writes it.
+  /// The peer that writes it.
   public var sender: ProvenMember { member.proven }
   var core: NodeCore { member.core }
   var stream: StreamID { StreamID(rawValue: id) }
 
-  /// The next bytes, as many as wait but at most `count`, and at least one; nil at the end, when all has been read.
-  /// Waits until there are some.
+  /// Returns the next bytes: as many as wait but at most `count`, and at least one; nil at the end, when all has been
+  /// read. Waits until there are some.
   ///
-  /// What came before a connection was lost can still be read; what came before the writer cancelled can't.
+  /// Bytes that came before a connection was lost can still be read; those that came before the writer cancelled can't.
   /// - Throws: `cancelled` for the calling task, which leaves the stream as it is; why the writer has cancelled; why
   ///   the member has left; `invalidArgument` after `cancel`, or for a count below 1; `inProgress` while another task
   ///   waits for bytes.
@@ -50,9 +50,9 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
     return try await read(upTo: count, isolation: nil)
   }
 
-  /// The next bytes that are here now, at most `count`: never waits, for code outside a task. Empty if there are none
-  /// now, or if others wait for them; nil at the end, when all has been read.
-  /// - Throws: as `read(upTo:)`.
+  /// Returns the next bytes that have arrived, at most `count`; never waits, for code outside a task. Empty if none
+  /// have arrived, or if others wait for them; nil at the end, when all has been read.
+  /// - Throws: see `read(upTo:)`.
   public func tryRead(upTo count: Int) throws(PiconetError) -> ArraySlice<UInt8>? {
     try Self.check(count)
     switch buffer.readNow(upTo: count) {
@@ -63,7 +63,7 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
     }
   }
 
-  /// Whether `tryRead` would give some bytes. At the end, and where reading would throw, it is false.
+  /// Whether `tryRead` would return some bytes. At the end, and where reading would throw, it is false.
   public var hasBytesAvailable: Bool { buffer.hasBytes }
 
   private static func check(_ count: Int) throws(PiconetError) {
@@ -80,14 +80,14 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
     }
   }
 
-  /// Gives the stream up: the writer gets an error with this code, and what has not been read is thrown away.
+  /// Cancels the stream: the writer gets an error with this code, and unread bytes are thrown away.
   public func cancel(_ code: PiconetError.Code = .cancelled, detail: String = "") {
     buffer.end(
       .void(PiconetError(.invalidArgument, peer: sender.id, blame: .us, detail: "the stream is cancelled")))
     core.cancel(stream, code.reason, detail)
   }
 
-  /// Reads what waits, a piece at a time: nothing is copied.
+  /// Reads the waiting bytes, a piece at a time: nothing is copied.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let stream: IncomingStream
     private let reader = StreamBuffer.Reader()
@@ -95,10 +95,10 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
 
     init(stream: IncomingStream) { self.stream = stream }
 
-    /// The next bytes; nil at the end.
+    /// Returns the next bytes; nil at the end.
     public mutating func next() async throws(PiconetError) -> ArraySlice<UInt8>? { try await next(isolation: nil) }
 
-    /// The next bytes; nil at the end.
+    /// Returns the next bytes; nil at the end.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(PiconetError) -> ArraySlice<UInt8>? {

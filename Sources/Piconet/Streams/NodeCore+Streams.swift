@@ -2,16 +2,16 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetWire
 
-/// Streams: what the application asks of them, and what the loop tells.
+/// Streams: requests of the application, and reports of the loop.
 extension NodeCore {
-  /// Bytes that one stream may have queued: enough to fill what a link takes ahead of the kernel.
+  /// The number of bytes that one stream may have queued: enough to fill what a link takes ahead of the kernel.
   static let streamBudget = EngineConfiguration(sessionID: "", name: "").transmitWindow
 
   func openStream(named name: String, to member: Member) async throws(PiconetError) -> OutgoingStream {
     let id = StreamID(rawValue: makeNumber())
     let node = member.id
     let state = OutgoingStreamState(receiver: node, limit: Self.streamBudget)
-    // Before the request goes out: what stops it may come right behind the answer.
+    // Added before the request goes out: what stops the stream may come right behind the answer.
     withState { $0.streams.add(id, state) }
     if case .failure(let ending) = await answer(to: .openStream(id, to: node, name: name), of: member) {
       forget(id)
@@ -20,10 +20,10 @@ extension NodeCore {
     return OutgoingStream(id, name: name, receiver: node, state: state, core: self)
   }
 
-  /// It is no longer held.
+  /// Removes a stream that the application no longer holds.
   func forget(_ stream: StreamID) { withState { $0.streams.forget(stream) } }
 
-  /// Streams that are held.
+  /// The number of streams that are held.
   var streamCount: Int { withState { $0.streams.count } }
 
   func cancel(_ stream: StreamID, _ reason: Reason, _ detail: String) {
@@ -54,7 +54,7 @@ extension NodeCore {
     case .cancelled(let ending): buffer.end(.void(PiconetError(ending, peer: buffer.sender)))
     case .lost(let ending): buffer.end(.lost(PiconetError(ending, peer: buffer.sender)))
     }
-    // If it has not been taken, there is nothing left to take.
+    // Nothing is removed if the stream has already been taken.
     log.removeStreams { $0.buffer === buffer }
   }
 

@@ -1,6 +1,6 @@
 import PiconetEngine
 
-/// The streams of a node that the application holds, both ways: where the loop finds them. A part of the node's state,
+/// The streams of a node that the application holds, both ways, where the loop finds them. Part of the node's state,
 /// under its lock.
 struct OpenStreams: Sendable {
   private(set) var outgoing: [StreamID: OutgoingStreamState] = [:]
@@ -15,6 +15,6 @@ struct OpenStreams: Sendable {
     incoming[id] = nil
   }
 
-  /// Streams that the application holds.
+  /// The number of streams that the application holds.
   var count: Int { outgoing.count + incoming.count }
 }

@@ -2,16 +2,16 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetWire
 
-/// A sequence of bytes to a member, without boundaries: opened with `Member.openStream(named:)`. A stream that is
+/// A sequence of bytes to a member, without boundaries; opened with `Member.openStream(named:)`. A stream that is
 /// dropped before `finish` is cancelled.
 ///
 /// Any task may use it. Writes from several tasks at once are all sent, but may be interleaved: let one task write.
 public final class OutgoingStream: Sendable, Identifiable {
   /// Unique within the node.
   public let id: UInt64
-  /// As the reader sees it.
+  /// The name that the reader sees.
   public let name: String
-  /// Who reads it.
+  /// The node that reads it.
   public let receiver: NodeID
   let core: NodeCore
   let state: OutgoingStreamState
@@ -31,13 +31,13 @@ public final class OutgoingStream: Sendable, Identifiable {
 
   var stream: StreamID { StreamID(rawValue: id) }
 
-  /// A long write is cut into pieces of this many bytes: each waits for room on its own.
+  /// The size in bytes of the pieces of a long write: each waits for room on its own.
   private static let pieceCount = 64 << 10
 
-  /// Writes bytes and returns when the stream has taken them: they will arrive, in the order of the calls, or the
-  /// stream ends with a reason. Waits while the reader reads nothing and 256 KiB are queued.
+  /// Writes bytes and returns when the stream has taken them. They will arrive in the order of the calls, or the stream
+  /// ends with a reason. Waits while the reader reads nothing and 256 KiB are queued.
   ///
-  /// Cancelling the calling task ends a write that waits; how much of it was taken is not known then.
+  /// Cancelling the calling task ends a write that waits; how much of it was taken is then unknown.
   /// - Throws: `cancelled` for the calling task, why the reader has cancelled, why the member has left,
   ///   `invalidArgument` after `finish` or `cancel`, `limitExceeded` where 65,536 writes wait already.
   public func write(_ bytes: ArraySlice<UInt8>) async throws(PiconetError) {
@@ -55,15 +55,15 @@ public final class OutgoingStream: Sendable, Identifiable {
     }
   }
 
-  /// As above.
+  /// Writes an array; see above.
   public func write(_ bytes: [UInt8]) async throws(PiconetError) { try await write(bytes[...]) }
 
-  /// As above, for bytes that are not in an array, such as `text.utf8`.
+  /// Writes bytes that are not in an array, such as `text.utf8`; see above.
   public func write(_ bytes: some Sequence<UInt8>) async throws(PiconetError) { try await write(Array(bytes)[...]) }
 
-  /// Writes as many of the bytes, from the first one on, as the stream takes now: never waits, for code outside a task.
+  /// Writes as many of the bytes, from the first one on, as the stream takes now; never waits, for code outside a task.
   /// - Returns: how many were taken; 0 if there is no room now, or if others wait for it.
-  /// - Throws: as `write`.
+  /// - Throws: see `write(_:)`.
   public func tryWrite(_ bytes: ArraySlice<UInt8>) throws(PiconetError) -> Int {
     let count = try state.budget.claim(upTo: bytes.count)
     var rest = bytes.prefix(count)
@@ -75,10 +75,10 @@ public final class OutgoingStream: Sendable, Identifiable {
     return count
   }
 
-  /// As above.
+  /// Writes an array; see above.
   public func tryWrite(_ bytes: [UInt8]) throws(PiconetError) -> Int { try tryWrite(bytes[...]) }
 
-  /// As above, for bytes that are not in an array, such as `text.utf8`.
+  /// Writes bytes that are not in an array, such as `text.utf8`; see above.
   public func tryWrite(_ bytes: some Sequence<UInt8>) throws(PiconetError) -> Int { try tryWrite(Array(bytes)[...]) }
 
   /// Whether `tryWrite` would take at least one byte. False where writing would throw.
@@ -95,7 +95,8 @@ public final class OutgoingStream: Sendable, Identifiable {
     throw state.stopped ?? PiconetError(ending, peer: receiver)
   }
 
-  /// Gives the stream up, also after `finish`: the reader gets an error with this code instead of what it has not read.
+  /// Cancels the stream, also after `finish`: the reader gets an error with this code instead of the bytes that it has
+  /// not read.
   public func cancel(_ code: PiconetError.Code = .cancelled, detail: String = "") {
     state.budget.end(PiconetError(.invalidArgument, peer: receiver, blame: .us, detail: "the stream is cancelled"))
     core.cancel(stream, code.reason, detail)

@@ -1,7 +1,7 @@
 import PiconetEngine
 import Synchronization
 
-/// How a stream of ours stands: what may be queued, and why it was stopped.
+/// The state of an outgoing stream: what may be queued, and why it was stopped.
 final class OutgoingStreamState: Sendable {
   let receiver: NodeID
   let budget: SendBudget
@@ -12,10 +12,10 @@ final class OutgoingStreamState: Sendable {
     budget = SendBudget(limit: limit)
   }
 
-  /// Why it takes nothing more, if the loop has said so.
+  /// Why it takes nothing more, if the loop has stopped it.
   var stopped: PiconetError? { reason.withLock { $0 } }
 
-  /// The first reason counts.
+  /// Stops the stream; the first reason counts.
   func stop(_ error: PiconetError) {
     reason.withLock { $0 = $0 ?? error }
     budget.end(error)

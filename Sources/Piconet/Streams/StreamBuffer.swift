@@ -2,7 +2,8 @@ import PiconetEngine
 import PiconetWire
 import Synchronization
 
-/// What a stream has received and has not been read yet. The sender's credit bounds it: only reading gives more.
+/// Bytes that a stream has received and that are still unread. The sender's credit bounds them: only reading gives
+/// more.
 final class StreamBuffer: Sendable {
   enum Reading: Sendable {
     case bytes(ArraySlice<UInt8>)
@@ -11,11 +12,11 @@ final class StreamBuffer: Sendable {
   }
 
   enum End: Sendable {
-    /// Behind what has come.
+    /// The end, after the bytes that have come.
     case finished
-    /// Behind what has come.
+    /// A loss, after the bytes that have come.
     case lost(PiconetError)
-    /// What has come is thrown away.
+    /// The bytes that have come are thrown away.
     case void(PiconetError)
   }
 
@@ -27,10 +28,10 @@ final class StreamBuffer: Sendable {
     var end: End?
     /// Bytes that were read and not yet reported to the engine.
     var unreported = 0
-    /// It has been read to the end; this is reported even for a stream without a byte.
+    /// Whether it has been read to the end; this is reported even for a stream without a byte.
     var isReadToItsEnd = false
     var isTold = false
-    /// It needs the most bytes that it takes.
+    /// Each waiter needs the most bytes that it takes.
     var waiters = Waiters<Int, Reading>(
       limit: 1, refusal: .failed(StreamBuffer.inUse("another task waits for the next bytes of this stream")))
     weak var reader: Reader?
@@ -50,7 +51,7 @@ final class StreamBuffer: Sendable {
       return .bytes(taken)
     }
 
-    /// How many bytes to report to the engine now.
+    /// Returns how many bytes to report to the engine now.
     mutating func tell() -> Int? {
       let isDue = unreported > 0 && (waiting.isEmpty || unreported >= toldTogether)
       guard isDue || (isReadToItsEnd && !isTold) else { return nil }
@@ -64,9 +65,9 @@ final class StreamBuffer: Sendable {
   let sender: NodeID
   /// Tells the engine how many bytes were read.
   private let consumed: @Sendable (Int) -> Void
-  /// Small reads are reported together, once there are this many bytes.
+  /// The number of bytes from which small reads are reported, together.
   private static let toldTogether = 32 << 10
-  /// In place of a count: the first piece that waits, as it is.
+  /// In place of a count: the first waiting piece, as it is.
   static let onePiece = 0
 
   init(sender: NodeID, consumed: @escaping @Sendable (Int) -> Void) {
@@ -74,13 +75,13 @@ final class StreamBuffer: Sendable {
     self.consumed = consumed
   }
 
-  /// Bytes that wait.
+  /// The number of bytes that wait.
   var count: Int { state.withLock { $0.waiting.count } }
 
-  /// The end has come, behind what waits.
+  /// Whether the end has come, after the waiting bytes.
   var isFinished: Bool { state.withLock { if case .finished = $0.end { true } else { false } } }
 
-  /// All has been read, or won't be; for a stream without a byte only reading its end shows that it was taken.
+  /// Whether all has been read, or won't be. For a stream without a byte, only reading its end shows that it was taken.
   var isOver: Bool {
     state.withLock { state in
       switch state.end {
@@ -98,7 +99,7 @@ final class StreamBuffer: Sendable {
     }
   }
 
-  /// The first end counts, except that a finished stream may become void.
+  /// Ends the stream. The first end counts, except that a finished stream may become void.
   func end(_ end: End) {
     serve { state in
       switch (state.end, end) {
@@ -109,13 +110,13 @@ final class StreamBuffer: Sendable {
     }
   }
 
-  /// Changes the state, and answers those who wait for that.
+  /// Changes the state, and answers the tasks that wait for that.
   private func serve(_ change: (inout State) -> Void) {
     let (answers, told) = state.withLock { state in
       change(&state)
       return (state.serve(), state.tell())
     }
-    // First: the reader may go on to end the stream, or the node.
+    // Comes first: the reader may go on to end the stream, or the node.
     if let told { consumed(told) }
     answers.tell()
   }
@@ -123,7 +124,7 @@ final class StreamBuffer: Sendable {
   /// Whether there are bytes that no reader was waiting for.
   var hasBytes: Bool { state.withLock { !$0.waiting.isEmpty && $0.waiters.isEmpty } }
 
-  /// The next bytes, at most `count`, or the end, if they are there and no reader waits for them; nil: not now.
+  /// Returns the next bytes, at most `count`, or the end, if they have come and no reader waits for them; nil: not now.
   func readNow(upTo count: Int) -> Reading? {
     let (answer, told) = state.withLock { state -> (Reading?, Int?) in
       guard state.waiters.isEmpty, let reading = state.answer(to: count) else { return (nil, nil) }
@@ -133,7 +134,7 @@ final class StreamBuffer: Sendable {
     return answer
   }
 
-  /// Whether the reader has the bytes now: the first that asks has them for as long as it is there.
+  /// Returns whether the reader may take the bytes now: the first one that asks may, for as long as it exists.
   func claim(_ reader: Reader) -> Bool {
     state.withLock { state in
       if state.reader == nil { state.reader = reader }
@@ -141,9 +142,10 @@ final class StreamBuffer: Sendable {
     }
   }
 
-  /// The next bytes, at most `count`, for one caller at a time: two would each get some, and neither would know.
+  /// Returns the next bytes, at most `count`, for one caller at a time: two would each get some, and neither would
+  /// know.
   func read(upTo count: Int, isolation: isolated (any Actor)?) async -> Reading {
-    // Bytes that are here need no waiting.
+    // Bytes that have come need no waiting.
     if !Task.isCancelled, let answer = readNow(upTo: count) { return answer }
     let reading = await state.wait(for: count, ifCancelled: .failed(Self.cancelled))
     // The answer may have been there without waiting: then it has not been reported yet.

@@ -2,19 +2,19 @@ import PiconetWire
 
 /// Bytes of a stream that wait for their reader, in pieces, so that nothing is moved when more come.
 struct StreamPieces: Sendable {
-  /// Those before `head` have been taken.
+  /// The pieces before `head` have been taken.
   private var pieces: [[UInt8]] = []
   private var head = 0
-  /// How much of the first piece has been taken already.
+  /// The number of bytes of the first piece that have been taken already.
   private var offset = 0
   private(set) var count = 0
 
-  /// Small parts are joined up to this.
+  /// Small parts are joined up to this size in bytes.
   private static let pieceCount = 16 << 10
 
   var isEmpty: Bool { count == 0 }
 
-  /// Copies them: a slice would keep alive all that was read from the link with it, however small it is itself.
+  /// Copies the bytes: a slice, however small, would keep alive everything that was read from the link with it.
   mutating func append(_ bytes: Bytes) {
     guard !bytes.isEmpty else { return }
     count += bytes.count
@@ -25,7 +25,7 @@ struct StreamPieces: Sendable {
     }
   }
 
-  /// Takes the first piece as it is; empty if there is none.
+  /// Takes the first piece as it is; empty if there are no pieces.
   mutating func takePiece() -> Bytes {
     guard head < pieces.count else { return [] }
     var piece: [UInt8] = []

@@ -10,15 +10,16 @@ public struct AcceptableName: Sendable, Hashable {
   /// unchanged.
   public let refusal: String?
 
-  /// `photo.jpg` with 2 gives `photo (2).jpg`, for a sender that has offered another file under the name already.
+  /// Returns the name with a number: `photo.jpg` with 2 gives `photo (2).jpg`. For a sender that has already offered
+  /// another file under the name.
   public func numbered(_ number: Int) -> AcceptableName {
     AcceptableName(text: (try? SafeFileName(text))?.numbered(number).text ?? text, refusal: refusal)
   }
 
-  /// The name with an underscore for each of `:*?"<>|`, which cards and sticks (FAT, exFAT, NTFS) take in no name: a
-  /// receiver that stores on one refuses the name itself with `nameRefused`.
+  /// The name with an underscore for each of `:*?"<>|`, which FAT, exFAT and NTFS, as on cards and sticks, allow in no
+  /// name. A receiver that stores on one refuses the name itself with `nameRefused`.
   public var onCards: AcceptableName {
-    // Nearly every name of an album has none of them.
+    // Nearly all names in an album contain none of these characters.
     guard text.utf8.contains(where: SafeFileName.notOnCards.contains) else { return self }
     return AcceptableName(text: (try? SafeFileName(text))?.onCards.text ?? text, refusal: refusal)
   }
@@ -28,7 +29,7 @@ public struct AcceptableName: Sendable, Hashable {
     self.refusal = refusal
   }
 
-  /// Takes a name as it is if receivers store it, and otherwise the nearest one that they do.
+  /// Takes a name as it is if receivers store it, and otherwise the nearest name that they store.
   /// - Parameter name: as in a directory, without slashes.
   public init(_ name: [UInt8]) {
     text = SafeFileName(repairing: name).text
@@ -41,15 +42,15 @@ public struct AcceptableName: Sendable, Hashable {
   }
 }
 
-/// Folders as receivers make them, the outermost first.
+/// Folders as receivers create them, the outermost first.
 public struct AcceptableFolder: Sendable, Hashable {
-  /// How many folders may be nested: 16.
+  /// The number of folders that may be nested: 16.
   public static let depthLimit = SafeFolder.maximumDepth
   /// At most 2,048 bytes of UTF-8, with a slash between two names; empty: none.
   public let text: String
 
-  /// Takes names as they are if receivers make folders of them, and otherwise the nearest ones that they do. Nil for
-  /// what is too deep or too long for any receiver.
+  /// Takes names as they are if receivers create folders with them, and otherwise the nearest such names. Nil for a
+  /// path that is too deep or too long for any receiver.
   /// - Parameter names: as in a directory, without slashes.
   public init?(_ names: [[UInt8]]) {
     guard let folder = SafeFolder(repairing: names) else { return nil }

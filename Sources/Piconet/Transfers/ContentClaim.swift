@@ -1,7 +1,7 @@
 import PiconetFiles
 
-/// A file that a member says it has, as it would offer it, with what is in it: for programs whose members tell one
-/// another which files they need not offer.
+/// A file that a member says it has, as it would offer it, with its content's digest. For programs whose members tell
+/// one another which files they need not offer.
 package struct ContentClaim: Hashable, Sendable {
   /// As in `IncomingOffer`: the peer's, raw, not to be used as a path.
   package let rawFolder: [UInt8]
@@ -21,11 +21,11 @@ package struct ContentClaim: Hashable, Sendable {
     return FileClaim(folder: folder, name: name, size: size, digest: digest)
   }
 
-  /// How much is done before others get a turn at the disk.
+  /// The number of files handled before others get a turn at the disk.
   fileprivate static let filesAtOnce = 128
   fileprivate static let bytesAtOnce: UInt64 = 16 << 20
 
-  /// The end of what is done at once, from a place on.
+  /// Returns the end of the files that are handled at once, from a place on.
   fileprivate static func end(from start: Int, of sizes: [UInt64]) -> Int {
     var (end, bytes) = (start, UInt64(0))
     while end < sizes.count, end - start < filesAtOnce, bytes < bytesAtOnce {
@@ -37,8 +37,8 @@ package struct ContentClaim: Hashable, Sendable {
 }
 
 extension ReceivingDirectory {
-  /// Finds which files of a member are here already: by their content, as `IncomingOffer.store` finds it. What is here
-  /// counts as sent by the member, and is not replaced by another file of it.
+  /// Finds which files of a member are here already, by their content, as `IncomingOffer.store` finds it. A file found
+  /// here counts as sent by the member, and no other file of the member replaces it.
   ///
   /// Reads what has to be compared on the disk thread, in steps.
   /// - Returns: for each claim, where its content is, below the directory and absolute; nil: not here, or the disk does

@@ -13,6 +13,6 @@ package final class ContentDigest {
 
   package func update(_ bytes: UnsafeRawBufferPointer) { hash.update(bytes) }
 
-  /// The 32 bytes; no more content comes. Nil if OpenSSL failed.
+  /// Returns the 32 bytes; no more content may follow. Nil if OpenSSL failed.
   package func finish() -> [UInt8]? { hash.finish()?.bytes }
 }

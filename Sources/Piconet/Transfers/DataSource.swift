@@ -44,7 +44,7 @@ final class DataSource: OfferedSource, @unchecked Sendable {
   }
 }
 
-/// The hash of bytes that are read in order, some of them twice after a link was lost. Confined to one thread.
+/// The hash of bytes that are read in order; after a lost link some of them are read twice. Confined to one thread.
 final class ReadingHash {
   private let hash: RunningSHA256
   /// Everything before this offset has been hashed.
@@ -55,7 +55,7 @@ final class ReadingHash {
     self.hash = hash
   }
 
-  /// Hashes those of these bytes that are new, up to `end`. They must not begin beyond the position.
+  /// Hashes the new ones of these bytes, up to `end`. They must not begin beyond the position.
   func take(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, upTo end: UInt64 = .max) {
     let end = min(end, offset + UInt64(bytes.count))
     guard offset <= position, end > position else { return }

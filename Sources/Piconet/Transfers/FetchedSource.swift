@@ -11,7 +11,7 @@ final class SharedFetch: Sendable {
   private let ended: @Sendable () -> Void
 
   /// - Parameters:
-  ///   - receivers: how many; each leaves once.
+  ///   - receivers: the number of receivers; each leaves once.
   ///   - ended: called once the fetch is closed.
   init(_ fetch: HTTPFetch, receivers: Int, ended: @escaping @Sendable () -> Void) {
     self.fetch = fetch
@@ -19,7 +19,7 @@ final class SharedFetch: Sendable {
     self.ended = ended
   }
 
-  /// One of the receivers needs nothing more. Call it on a thread that may wait for the fetching one.
+  /// Notes that one of the receivers needs nothing more. Call it on a thread that may wait for the fetching one.
   func leave() {
     let isLast = receivers.withLock { count in
       count -= 1
@@ -31,7 +31,7 @@ final class SharedFetch: Sendable {
   }
 }
 
-/// A URL as the source of a transfer: what has arrived is passed on while the rest arrives.
+/// A URL as the source of a transfer: bytes that have arrived are passed on while the rest arrives.
 final class FetchedSource: OfferedSource, @unchecked Sendable {
   // Sendable is right: the hash is touched by the disk thread only; the rest is constant or behind mutexes.
   private let shared: SharedFetch
@@ -46,7 +46,7 @@ final class FetchedSource: OfferedSource, @unchecked Sendable {
   private let isOpen = Mutex(true)
   private var fetch: HTTPFetch { shared.fetch }
 
-  /// Gives nil if OpenSSL failed.
+  /// Returns nil if OpenSSL failed.
   init?(_ shared: SharedFetch, name: [UInt8], size: UInt64) {
     guard let hash = ReadingHash() else { return nil }
     self.shared = shared
@@ -97,7 +97,7 @@ final class FetchedSource: OfferedSource, @unchecked Sendable {
 }
 
 extension HTTPFailure {
-  /// Words for our own user.
+  /// The failure in words for this node's own user.
   func piconetError(peer: NodeID?) -> PiconetError {
     let code: PiconetError.Code =
       switch self.code {

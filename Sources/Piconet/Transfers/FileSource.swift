@@ -12,18 +12,18 @@ final class FileSource: OfferedSource, @unchecked Sendable {
   let name: [UInt8]
   let modified: ResourceTime?
   let identity: [UInt8]
-  /// What went wrong, with the path of this machine that the remote side is not told.
+  /// What went wrong, with the path on this machine, which the remote side is not told.
   let failure = Mutex<FileFailure?>(nil)
   let digest = Mutex<SHA256Digest?>(nil)
   private let call = BlockingCall()
   /// Called in the lane with how many bytes were read for the digest alone.
   let hashed = Mutex<(@Sendable (UInt64) -> Void)?>(nil)
-  /// Bytes that are hashed before other transfers get a turn at the disk.
+  /// The number of bytes hashed before other transfers get a turn at the disk.
   static let hashedAtOnce: UInt64 = 32 << 20
 
   /// - Parameters:
-  ///   - name: what to offer it as; nil: its own name.
-  ///   - identity: what its content is called; nil: by what the file system says.
+  ///   - name: the name to offer it under; nil: its own name.
+  ///   - identity: the name of its content; nil: derived from what the file system says.
   init(path: String, name: String?, identity: [UInt8]? = nil) throws(FileFailure) {
     file = try OutgoingFile(path: path)
     size = file.size
@@ -43,9 +43,9 @@ final class FileSource: OfferedSource, @unchecked Sendable {
 
   private func readPart(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure) {
     do throws(FileFailure) {
-      // What the receiver already has is read all the same: it is part of the digest.
+      // Bytes that the receiver already has are still read: they are part of the digest.
       while try !file.skip(to: offset, atMost: Self.hashedAtOnce) { tellHashed() }
-      // What was lost with a link is read again, but not hashed again.
+      // Bytes that were lost with a link are read again, but not hashed again.
       let again = Int(min(file.position - offset, UInt64(buffer.count)))
       if again > 0 {
         try fill(UnsafeMutableRawBufferPointer(rebasing: buffer[..<again]), offset) { part throws(FileFailure) in
@@ -102,7 +102,7 @@ final class FileSource: OfferedSource, @unchecked Sendable {
 }
 
 extension ModificationTime {
-  /// As an offer carries it.
+  /// The time as an offer carries it.
   var told: ResourceTime? { ResourceTime(seconds: seconds, nanoseconds: nanoseconds) }
 
   init?(_ told: ResourceTime) { self.init(seconds: told.seconds, nanoseconds: told.nanoseconds) }

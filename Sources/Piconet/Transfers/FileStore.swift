@@ -5,14 +5,14 @@ import Synchronization
 
 /// A file in a directory as the store of a transfer.
 ///
-/// If a file of that name and size exists, it is read first, and the offer is taken as if its content were the very
-/// same. The digest that the sender states of its own file decides: either nothing had to be sent, or the store begins
-/// again, and the transfer with it.
+/// If a file of that name and size exists, it is read first, and the offer is accepted as if its content were the same.
+/// The digest that the sender states of its own file decides: either nothing had to be sent, or the store begins again,
+/// and the transfer with it.
 final class FileStore: ResourceStore, @unchecked Sendable {
   // Sendable is right: the files are touched by one call of the port at a time; what others see is constant or behind
   // mutexes.
 
-  /// What the sender offers, and what should become of it.
+  /// The offer of the sender, and what to do with it.
   struct Wish: Sendable {
     var rawName: [UInt8]
     var rawFolder: [UInt8]
@@ -20,14 +20,14 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     var policy: ConflictPolicy
     var modified: ModificationTime?
     var key: ResumptionKey?
-    /// The files that it belongs to, as the sender says; empty: none.
+    /// The group of files that it belongs to, as the sender says; empty: no group.
     var rawGroup: [UInt8]
-    /// Why what follows this offset may not come; nil: it may. The store asks when it begins again.
+    /// Why content after this offset may not come; nil: it may. The store asks when it begins again.
     var refusal: @Sendable (UInt64) -> String?
   }
 
   private enum Content {
-    /// An existing file may be all that is wanted.
+    /// An existing file may be the offered one.
     case present(PresentContent)
     case incoming(IncomingFile)
     case ended
@@ -50,7 +50,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   private var start: [UInt8] = []
   private var isContentKnown: Bool
   private static let startCount = 4096
-  /// Bytes that are compared before other transfers get a turn at the disk.
+  /// The number of bytes compared before other transfers get a turn at the disk.
   static let comparedAtOnce: UInt64 = 32 << 20
   private let shown: Mutex<Shown>
 
@@ -58,8 +58,8 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   let stored = Mutex<ReceivedFile?>(nil)
 
   /// - Parameters:
-  ///   - filesOfSender: what this file must not replace.
-  ///   - isWanted: looks at the first bytes of what arrives.
+  ///   - filesOfSender: files that this one must not replace.
+  ///   - isWanted: examines the first bytes of what arrives.
   init(
     in directory: IncomingDirectory, _ wish: Wish, of filesOfSender: any FilesOfSender,
     content isWanted: (@Sendable ([UInt8]) -> Bool)?
@@ -79,7 +79,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     content = .ended
     shown = Mutex(Shown())
     try directory.check(limitOf: name, size: wish.size)
-    // An offer without a key comes from a sender that may not be able to read it twice.
+    // An offer without a key comes from a sender that may not be able to read its content twice.
     if wish.key != nil,
       let present = try PresentContent(in: directory, folder: folder, name: name, size: wish.size, group: group)
     {
@@ -109,8 +109,8 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     shown.withLock { $0 = Shown(offset: file.resumedSize) }
   }
 
-  /// Whether content that comes could be there already although its name is taken: that of a sender which can't read it
-  /// twice can't be compared before it has come, and is compared then.
+  /// Whether the offered content could be here already although its name is taken. Content that the sender can't read
+  /// twice can't be compared before it has arrived; it is compared afterwards.
   private func mayBeThere() throws(FileFailure) -> Bool {
     guard wish.key == nil else { return false }
     return try PresentContent(in: directory, folder: folder, name: name, size: wish.size, group: group) != nil
@@ -118,11 +118,11 @@ final class FileStore: ResourceStore, @unchecked Sendable {
 
   // MARK: Before the offer is answered; any thread may ask
 
-  /// Bytes that need not be sent.
+  /// The number of bytes that need not be sent.
   var offset: UInt64 { shown.withLock { $0.offset } }
-  /// The offset covers everything, provided that the existing file is what is offered.
+  /// Whether the offset covers everything, provided that the existing file is the offered one.
   var claimsAll: Bool { shown.withLock { $0.claimsAll } }
-  /// `compare` has more to do.
+  /// Whether `compare` has more to do.
   var isComparing: Bool { shown.withLock { $0.isComparing } }
 
   /// Compares a part, on the disk thread.
@@ -171,7 +171,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
       throw error.toldSender
     }
     if case .restarted(let offset) = outcome, let detail = wish.refusal(offset) {
-      // What was kept stays, although this transfer is over.
+      // The kept bytes stay, although this transfer is over.
       keep()
       content = .ended
       throw ResourceFailure(.declined, detail)

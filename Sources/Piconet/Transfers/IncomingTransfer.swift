@@ -2,18 +2,18 @@ import PiconetEngine
 import PiconetFiles
 import PiconetWire
 
-/// A resource on its way from a member, into a file or into memory. Any task may use it; the transfer goes on whether
-/// this is held or not.
+/// A resource on its way from a member, into a file or into memory. Any task may use it; the transfer continues even if
+/// this object is released.
 public final class IncomingTransfer<Received: Sendable>: Sendable {
-  /// What was offered.
+  /// The offer that was accepted.
   public let offer: IncomingOffer
   private let state: IncomingTransferState
   private let received: @Sendable () -> Received?
   private let failure: @Sendable () -> FileFailure?
 
   /// - Parameters:
-  ///   - received: what the store has made of it, once it is committed.
-  ///   - failure: what went wrong on this side's disk.
+  ///   - received: returns the store's result, once it is committed.
+  ///   - failure: returns what went wrong on this side's disk.
   init(
     _ offer: IncomingOffer, received: @escaping @Sendable () -> Received?,
     failure: @escaping @Sendable () -> FileFailure?
@@ -24,34 +24,34 @@ public final class IncomingTransfer<Received: Sendable>: Sendable {
     state = offer.state
   }
 
-  /// How it stands now.
+  /// The state of the transfer now.
   public var progress: TransferProgress { state.watched.value }
 
-  /// How it stands, again after each change.
+  /// The state of the transfer, again after each change.
   public var changes: TransferChanges { TransferChanges(watched: state.watched) }
 
-  /// Takes no more until `resume`: what the sender was already allowed to send still arrives, 2 MiB at most. The sender
-  /// is told. No effect after the end.
+  /// Pauses the transfer until `resume`. What the sender was already allowed to send still arrives, 2 MiB at most. The
+  /// sender is told. No effect after the end.
   public func pause() { offer.core.pause(offer.transfer, true, state.watched) }
 
-  /// Goes on.
+  /// Resumes the transfer.
   public func resume() { offer.core.pause(offer.transfer, false, state.watched) }
 
-  /// Gives it up on both sides; nothing of it is kept. No effect after the end.
+  /// Cancels the transfer on both sides; nothing of it is kept. No effect after the end.
   public func cancel() {
     offer.core.cancel(offer.transfer)
   }
 
-  /// Ends it on both sides as the end of this process would, with `shuttingDown`: what is stored waits for the same
-  /// file to be offered again, see `IncomingOffer.startStoring`. No effect after the end.
+  /// Ends the transfer on both sides as the end of this process would, with `shuttingDown`. The stored bytes wait for
+  /// the same file to be offered again, see `IncomingOffer.startStoring`. No effect after the end.
   public func interrupt() { offer.core.cancel(offer.transfer, .shuttingDown) }
 
-  /// Ends it on both sides with `timedOut`, because it has stalled and something else needs its place: what is stored
-  /// waits for the same file to be offered again. No effect after the end.
+  /// Ends the transfer on both sides with `timedOut`, because it has stalled and something else needs its place. The
+  /// stored bytes wait for the same file to be offered again. No effect after the end.
   public func giveUpForNow() { offer.core.cancel(offer.transfer, .timedOut) }
 
-  /// Waits until it is verified and stored. Cancelling the waiting task ends the waiting with `cancelled`, and has no
-  /// effect on the transfer.
+  /// Waits until the resource is verified and stored. Cancelling the waiting task ends the waiting with `cancelled`,
+  /// and has no effect on the transfer.
   /// - Throws: why it is not stored; the sender is told the same reason.
   public var result: Received {
     get async throws(PiconetError) {
@@ -60,7 +60,7 @@ public final class IncomingTransfer<Received: Sendable>: Sendable {
     }
   }
 
-  /// As `result`, whatever becomes of the calling task.
+  /// Like `result`, but cancelling the calling task does not end the waiting.
   var end: Received {
     get async throws(PiconetError) {
       if let ending = await state.waitUntilEnded() { throw error(ending) }

@@ -1,7 +1,7 @@
 import PiconetEngine
 import Synchronization
 
-/// How an incoming transfer stands, for the task that stores it: its end is reported once, whatever causes it and
+/// The state of an incoming transfer, for the task that stores it. Its end is reported once, whatever causes it and
 /// whenever.
 final class IncomingTransferState: Sendable {
   private let isClaimed = Mutex(false)
@@ -15,11 +15,11 @@ final class IncomingTransferState: Sendable {
     watched = Watched(TransferProgress(stored: 0, total: total))
   }
 
-  /// How it ended, if it did; nil inside: it is stored.
+  /// How it ended, if it has ended; nil inside: it is stored.
   var outcome: Ending?? { ending.value }
 
-  /// Only one task stores a transfer.
-  /// - Returns: false if another does.
+  /// Claims the transfer for the calling task: only one task stores it.
+  /// - Returns: false if another task does.
   func claim() -> Bool {
     isClaimed.withLock { isClaimed in
       defer { isClaimed = true }
@@ -30,7 +30,7 @@ final class IncomingTransferState: Sendable {
   /// Whether a stranger offers it; nil: not known yet.
   var isOfStranger: Bool? { strangeness.withLock { $0 } }
 
-  /// - Returns: what was noted first.
+  /// - Returns: the value that was noted first.
   func note(isOfStranger: Bool) -> Bool {
     strangeness.withLock { noted in
       let first = noted ?? isOfStranger
@@ -39,25 +39,25 @@ final class IncomingTransferState: Sendable {
     }
   }
 
-  /// How many bytes of the content have come from the sender, whatever became of them; also those that came again.
+  /// The number of bytes of the content that have come from the sender, including those that came again.
   var receivedByteCount: UInt64 { came.withLock { $0 } }
 
   func received(_ byteCount: Int) { came.withLock { $0 += UInt64(byteCount) } }
 
-  /// Sets what says whether content may come again; otherwise any may.
+  /// Sets the function that decides whether content may come again; otherwise any may.
   func setRepeating(_ mayRepeat: @escaping @Sendable (Int) -> Bool) { self.mayRepeat.withLock { $0 = mayRepeat } }
 
-  /// Content that is here has come again.
-  /// - Returns: whether it might.
+  /// Notes that content that is here has come again.
+  /// - Returns: whether it was allowed to.
   func receivedAgain(_ byteCount: Int) -> Bool {
     received(byteCount)
     return mayRepeat.withLock { $0 }?(byteCount) ?? true
   }
 
-  /// This many bytes of the existing file were read to find out whether it is the same.
+  /// Notes that this many bytes of the existing file were read to find out whether it is the same.
   func compared(_ count: UInt64) { watched.update { $0.compared = count } }
 
-  /// This many bytes of an earlier transfer are here, and the content comes from there on.
+  /// Notes that this many bytes of an earlier transfer are here, and the content comes from there on.
   func resumed(_ offset: UInt64) {
     watched.update {
       $0.resumedFrom = offset
@@ -69,9 +69,9 @@ final class IncomingTransferState: Sendable {
 
   func paused(_ isPaused: Bool) { watched.update { $0.isPausedByRemote = isPaused } }
 
-  /// The first outcome counts.
+  /// Ends the transfer; the first outcome counts.
   func end(_ ending: Ending?) {
-    // First, so that a task that sees the end can't change how it stands.
+    // Comes first, so that a task that sees the end can't change the progress.
     watched.finish()
     self.ending.end(ending)
   }

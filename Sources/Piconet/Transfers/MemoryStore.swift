@@ -7,12 +7,12 @@ import Synchronization
 public struct ReceivedData: Sendable, Hashable {
   /// The content.
   public let bytes: [UInt8]
-  /// Of the content; it is what the sender computed too.
+  /// The SHA-256 of the content; the sender computed the same.
   public let digest: SHA256Digest
 }
 
-/// Memory as the store of a transfer. It grows with what comes, never ahead of it: an offer of a large size costs
-/// nothing.
+/// Memory as the store of a transfer. It grows with the bytes that arrive, never ahead of them: an offer of a large
+/// size costs nothing.
 final class MemoryStore: ResourceStore, @unchecked Sendable {
   // Sendable is right: bytes and hash are touched by one call of the port at a time; the result is behind the mutex.
   private var bytes: [UInt8] = []

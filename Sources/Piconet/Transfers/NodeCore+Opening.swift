@@ -2,16 +2,16 @@ import PiconetEngine
 import PiconetFiles
 import PiconetHTTP
 
-/// Resources before they are offered: what they are read from.
+/// Opens resources before they are offered.
 extension NodeCore {
-  /// What a resource is read from, and what kind it is.
+  /// The sources of a resource, and its media type.
   struct OpenResource: Sendable {
     /// One for each receiver.
     var sources: [any OfferedSource]
     var mediaType: String
-    /// Of a file, until nothing is read from it any more.
+    /// The place of a file among open files, until nothing is read from it any more.
     var place: OpenFiles.Place?
-    /// What the offer says of the files that it belongs to.
+    /// The group of files that it belongs to, as the offer states it.
     var group: [UInt8] = []
   }
 
@@ -55,7 +55,7 @@ extension NodeCore {
     }
   }
 
-  /// Returns when its size is known.
+  /// Opens a fetch and returns when its size is known.
   private func open(
     url: String, _ settings: HTTPSettings, _ resource: Resource, for count: Int
   ) async throws(PiconetError) -> OpenResource {
@@ -99,7 +99,7 @@ extension NodeCore {
     return fetch
   }
 
-  /// The size that the server states, or that the content turns out to have.
+  /// Returns the size that the server states, or else that of the whole content.
   private static func size(of fetch: HTTPFetch) async -> Result<(UInt64, String), HTTPFailure> {
     switch await fetch.head() {
     case .failure(let failure): return .failure(failure)

@@ -4,7 +4,7 @@ import PiconetRuntime
 import PiconetWire
 import Synchronization
 
-/// Resources on their way in: a store is opened on the disk thread, then the offer is accepted.
+/// Incoming resources: a store is opened on the disk thread, then the offer is accepted.
 extension NodeCore {
   func store(
     _ offer: IncomingOffer, in directory: ReceivingDirectory, as name: String?, onConflict policy: ConflictPolicy,
@@ -44,22 +44,22 @@ extension NodeCore {
     return transfer
   }
 
-  /// What the sender is told of an error that no file has caused: that we refused, that the task was cancelled, or
-  /// nothing more precise.
+  /// Returns what the sender is told of an error that no file has caused: that we refused, that the task was cancelled,
+  /// or nothing more precise.
   private static func told(_ error: PiconetError) -> ResourceFailure {
     if error.code == .declined { return ResourceFailure(.declined, error.detail) }
     return ResourceFailure(error.code == .cancelled ? .cancelled : .internalError, "")
   }
 
-  /// How many bytes an earlier transfer of the same content has left behind, in whole blocks; a transfer resumes after
-  /// most of them.
+  /// Returns how many bytes an earlier transfer of the same content has left behind, in whole blocks; a transfer
+  /// resumes after most of them.
   func keptByteCount(of offer: IncomingOffer, in directory: ReceivingDirectory) async -> UInt64 {
     guard let key = await offer.resumptionKey else { return 0 }
     let kept = try? await onDisk { () throws(FileFailure) in directory.directory.keptByteCount(under: key) }
     return min(offer.size, (kept ?? 0) / BlockJournal.blockByteCount * BlockJournal.blockByteCount)
   }
 
-  /// Checks a name that this side has chosen: if it is not a valid one, the offer stands.
+  /// Checks a name that this side has chosen; if it is not valid, the offer stands.
   private static func check(_ name: String) throws(PiconetError) {
     do throws(FileNameRefusal) {
       _ = try SafeFileName(name)
@@ -69,9 +69,9 @@ extension NodeCore {
     }
   }
 
-  /// Reads a file that may be the same, in steps; between them other transfers get at the disk and the sender is told.
+  /// Reads a file that may be the same, in steps. Between them other transfers get at the disk and the sender is told.
   private func compare(_ store: FileStore, _ offer: IncomingOffer) async throws(PiconetError) {
-    // After the end there is nothing to compare for.
+    // Once the transfer has ended, there is no reason to compare.
     while store.isComparing, offer.state.outcome == nil {
       if Task.isCancelled { throw PiconetError(.cancelled, blame: .us) }
       let compared = try await onDisk { () throws(FileFailure) in store.compare() }
@@ -127,7 +127,8 @@ extension NodeCore {
 
   private func accept(_ offer: IncomingOffer, into store: any ResourceStore, offset: UInt64) async {
     if case .failure(let ending) = await answer(to: .acceptOffer(offer.transfer, into: store, offset: offset)) {
-      // How the offer has ended says more than that it has ended; if that was reported already, it counts.
+      // The reason why the offer ended says more than the fact that it ended. If an end was already reported, that one
+      // counts.
       offer.state.end(ending)
     }
   }

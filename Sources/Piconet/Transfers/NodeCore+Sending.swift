@@ -5,15 +5,15 @@ import PiconetRuntime
 import PiconetWire
 import Synchronization
 
-/// Resources on their way out: opened on the disk thread, then sent by the engine.
+/// Outgoing resources: opened on the disk thread, then sent by the engine.
 extension NodeCore {
-  /// Offers a resource. What its handle asks for from now on reaches the engine behind the offer.
+  /// Offers a resource. Requests of its handle reach the engine after the offer.
   func send(_ resource: Resource, to member: Member) async throws(PiconetError) -> OutgoingTransfer {
     let transfers = try await send(resource, to: [member])
     return transfers[0]
   }
 
-  /// Offers a resource to each of these members, likewise. It is opened once for all of them.
+  /// Offers a resource to each of these members in the same way. It is opened once for all of them.
   func send(_ resource: Resource, to members: [Member]) async throws(PiconetError) -> [OutgoingTransfer] {
     let open = try await open(resource, for: members.count)
     return zip(members, open.sources).map { member, source in
@@ -44,7 +44,7 @@ extension NodeCore {
     return transfer
   }
 
-  /// On the loop. If nothing is sent, the source is asked for nothing more.
+  /// Returns whether the membership still lasts, on the loop. If not, the source is asked for nothing more.
   private func isSending(_ source: any OfferedSource, to member: Member) -> Bool {
     if !member.membership.isOver { return true }
     if source.arrives { _ = worker.submit { source.close() } }
@@ -70,16 +70,16 @@ extension NodeCore {
     tell(.cancelTransfer(transfer, reason))
   }
 
-  /// - Parameter watched: how the transfer stands; it is finished with the transfer.
+  /// - Parameter watched: the state of the transfer; it is finished with the transfer.
   func pause(_ transfer: TransferID, _ isPaused: Bool, _ watched: Watched<TransferProgress>) {
-    // Both under one lock, so that two callers at once leave the flag as the engine has it.
+    // Both under one lock, so that two concurrent callers leave the flag as the engine has it.
     watched.update { progress in
       progress.isPaused = isPaused
       tell(.pauseTransfer(transfer, isPaused))
     }
   }
 
-  // MARK: What is fetched for it
+  // MARK: Fetches
 
   /// Keeps track of a fetch, which ends with the node at the latest.
   /// - Returns: false if the node has ended.
@@ -96,7 +96,7 @@ extension NodeCore {
     if !worker.submit({ fetch.close() }) { fetch.close() }
   }
 
-  /// The fetch has ended.
+  /// Removes a fetch that has ended.
   func forget(_ fetch: HTTPFetch) { withState { $0.transfers.remove(fetch) } }
 
   // MARK: What the loop tells

@@ -3,18 +3,18 @@ import PiconetFiles
 import PiconetWire
 import Synchronization
 
-/// What an outgoing transfer reads from, and what the offer says about it before its first byte.
+/// The source of an outgoing transfer, with the properties that the offer states before its first byte.
 protocol OfferedSource: ResourceSource {
   var name: [UInt8] { get }
   /// Bytes.
   var size: UInt64 { get }
-  /// Nil if the source has no such time.
+  /// The time of the last change; nil if the source has no such time.
   var modified: ResourceTime? { get }
-  /// Stands for this very content; empty if no later transfer can go on with it.
+  /// Identifies this very content; empty if no later transfer can resume it.
   var identity: [UInt8] { get }
-  /// Of all bytes, once `finish` has given it.
+  /// The digest of all bytes, once `finish` has returned it.
   var sentDigest: SHA256Digest? { get }
-  /// What went wrong, with the path of this machine that the remote side is not told.
+  /// What went wrong, with the path on this machine, which the remote side is not told.
   var sourceFailure: FileFailure? { get }
   /// Since when a call has been reading; nil while none is.
   var readingSince: ContinuousClock.Instant? { get }

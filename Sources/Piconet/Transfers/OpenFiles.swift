@@ -25,12 +25,12 @@ final class OpenFiles: Sendable {
 
   static let ofProcess = OpenFiles { Int(clamping: piconet_descriptor_limit()) }
 
-  /// After this long a transfer goes on without a place: those that have one may be paused, or wait for a peer.
+  /// After this long a transfer goes on without a place: the transfers that have one may be paused, or wait for a peer.
   static let patience = Duration.seconds(20)
 
   private let state: Mutex<State>
 
-  /// - Parameter limit: how many descriptors the process may have.
+  /// - Parameter limit: returns how many descriptors the process may have.
   init(limit: @escaping @Sendable () -> Int) { state = Mutex(State(limit: limit)) }
 
   /// Waits until files may be opened.

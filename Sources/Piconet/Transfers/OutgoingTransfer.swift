@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetFiles
 import PiconetWire
 
-/// A resource on its way to a member. Any task may use it; the transfer goes on whether this is held or not, and ends
-/// with the membership at the latest.
+/// A resource on its way to a member. Any task may use it. The transfer continues even if this object is released, and
+/// ends with the membership at the latest.
 public final class OutgoingTransfer: Sendable {
   /// The member that it goes to.
   public let receiver: NodeID
@@ -24,10 +24,10 @@ public final class OutgoingTransfer: Sendable {
     watched = Watched(TransferProgress(stored: 0, total: source.size))
   }
 
-  /// How it stands now.
+  /// The state of the transfer now.
   public var progress: TransferProgress { watched.value }
 
-  /// How it stands, again after each change.
+  /// The state of the transfer, again after each change.
   public var changes: TransferChanges { TransferChanges(watched: watched) }
 
   /// Since when one call has been reading the file that is sent; nil while none is, and if it is no file. One that
@@ -38,14 +38,15 @@ public final class OutgoingTransfer: Sendable {
   /// end.
   public func pause() { core.pause(transfer, true, watched) }
 
-  /// Goes on.
+  /// Resumes the transfer.
   public func resume() { core.pause(transfer, false, watched) }
 
-  /// Gives it up on both sides; the receiver keeps nothing of it. No effect after the end.
+  /// Cancels the transfer on both sides; the receiver keeps nothing of it. No effect after the end.
   public func cancel() { core.cancel(transfer) }
 
-  /// Ends it on both sides as the end of this process would, with `shuttingDown`: what the receiver has stored waits
-  /// there for the same file to be offered again, see `IncomingOffer.startStoring`. No effect after the end.
+  /// Ends the transfer on both sides as the end of this process would, with `shuttingDown`. The bytes that the receiver
+  /// has stored wait there for the same file to be offered again, see `IncomingOffer.startStoring`. No effect after the
+  /// end.
   public func interrupt() { core.cancel(transfer, .shuttingDown) }
 
   /// Waits until the remote side has *stored* it: on its disk, verified, under its name (or in its memory). Cancelling
@@ -60,7 +61,7 @@ public final class OutgoingTransfer: Sendable {
     }
   }
 
-  /// As `result`, whatever becomes of the calling task.
+  /// Like `result`, but cancelling the calling task does not end the waiting.
   var end: SentResource {
     get async throws(PiconetError) { try await outcome.wait().get() }
   }
@@ -86,7 +87,7 @@ public final class OutgoingTransfer: Sendable {
 
   func ended(_ result: Result<StoredResource, Ending>) {
     if case .success = result { watched.update { $0.stored = $0.total } }
-    // First, so that a task that sees the end can't change how it stands.
+    // Comes first, so that a task that sees the end can't change the progress.
     watched.finish()
     switch result {
     case .success(let stored): outcome.end(sentResource(stored))
@@ -100,7 +101,7 @@ public final class OutgoingTransfer: Sendable {
     guard let digest = source.sentDigest else {
       return .failure(PiconetError(.internalError, peer: receiver, blame: .us, detail: "stored without a digest"))
     }
-    // The name as it is, if it is one at all; a hostile receiver may say anything.
+    // The name as it is, if it is valid; a hostile receiver may send anything.
     let name = stored.name
     let storedName = SafeFolder.isPath(name) ? String(decoding: name, as: UTF8.self) : SafeFileName.printable(name)
     let resumedFrom = stored.wasAlreadyPresent ? 0 : watched.value.resumedFrom
@@ -117,10 +118,10 @@ public struct SentResource: Sendable, Hashable {
   public let storedName: String
   /// Bytes.
   public let size: UInt64
-  /// Of the content; both sides have computed it.
+  /// The SHA-256 of the content; both sides have computed it.
   public let digest: SHA256Digest
-  /// Bytes that the receiver had from an earlier transfer, and that were not sent again.
+  /// The number of bytes that the receiver had from an earlier transfer, and that were not sent again.
   public let resumedFrom: UInt64
-  /// Whether the receiver had this very content before, under this name: then nothing was stored.
+  /// Whether the receiver had the same content before, under this name; then nothing was stored.
   public let wasAlreadyPresent: Bool
 }

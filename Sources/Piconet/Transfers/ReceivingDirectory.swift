@@ -1,29 +1,29 @@
 import PiconetFiles
 import Synchronization
 
-/// A directory that received files go to. Any node of the process may store in it, whichever one opened it.
+/// A directory where received files are stored. Any node of the process may store in it, whichever one opened it.
 ///
-/// Before each offer its path has to lead to the directory that is open: a stick may have been mounted over it, or a
+/// Before each offer its path must lead to the directory that is open: a stick may have been mounted over it, or a
 /// person may have moved it to the trash. If another directory has taken its place, files are stored in that one from
-/// then on. If there is none, or it can't be written to, offers are refused with `directoryVanished` or the reason. A
-/// transfer that is under way goes on in the directory where it began.
+/// then on. If no directory is there, offers are refused with `directoryVanished`; if it can't be written to, with the
+/// reason. A transfer that is under way goes on in the directory where it began.
 public final class ReceivingDirectory: Sendable {
   /// If the transfer of a file of at most this many bytes is interrupted, nothing of it is kept. 1 MiB.
   public static let largestUnkeptSize = BlockJournal.blockByteCount
-  /// How many partial files a directory keeps: 16. Beyond that the sender with the most of them loses its oldest, where
-  /// all that are not known count as one; and if the disk is too full for an offer, some make room, provided that this
-  /// is enough.
+  /// The number of partial files that a directory keeps: 16. Beyond that the sender with the most of them loses its
+  /// oldest; all unknown senders count as one. If the disk is too full for an offer, some partial files are removed,
+  /// provided that this frees enough.
   public static let keptFileLimit = IncomingDirectory.Settings().keptPartialLimit
   /// How long a partial file is kept, from when a receiver first finds that no process is writing it: seven days. Time
-  /// in which the machine was off counts for a day at most, so that setting a wrong clock right makes nothing old.
+  /// in which the machine was off counts for a day at most, so that correcting a wrong clock makes no file old.
   public static let keptTime = Duration.seconds(IncomingDirectory.Settings().keptPartialAge)
 
-  /// Bytes that stay free beside what is stored.
+  /// The number of bytes that stay free beside the stored files.
   package static let spaceReserve = IncomingDirectory.Settings().spaceReserve
-  /// Whether receivers keep a file of this name for themselves: it has a part of what is to come.
+  /// Whether receivers reserve a file name: it belongs to a partial file.
   package static func isReserved(_ name: some Sequence<UInt8>) -> Bool { PartialFileName.isReserved(name) }
 
-  /// A directory with what runs of senders have stored in it.
+  /// A directory, and the files that runs of senders have stored in it.
   struct Place: Sendable {
     let directory: IncomingDirectory
     let traces = StoredTraces()
@@ -35,7 +35,7 @@ public final class ReceivingDirectory: Sendable {
   }
 
   private let state: Mutex<State>
-  /// The path that it was opened by.
+  /// The path with which it was opened.
   public let path: String
 
   convenience init(path: String, maximumFileSize: UInt64?) throws(FileFailure) {
@@ -50,17 +50,17 @@ public final class ReceivingDirectory: Sendable {
     self.path = path
   }
 
-  /// The one that is open.
+  /// The directory that is open.
   var directory: IncomingDirectory { state.withLock { $0.place.directory } }
 
-  /// Where the next file goes. Blocks on the disk.
+  /// Returns the directory for the next file. Blocks on the disk.
   func place() throws(FileFailure) -> Place {
     let place = state.withLock { $0.place }
     guard let other = try place.directory.successor() else { return place }
     _ = other.sweepAbandonedPartials()
     let next = Place(directory: other)
     let (current, isNew, tell) = state.withLock { state in
-      // Another offer may have found it as well.
+      // Another offer may have found the new directory as well.
       let isNew = state.place.directory === place.directory
       if isNew { state.place = next }
       return (state.place, isNew, state.whenReplaced)
@@ -69,6 +69,7 @@ public final class ReceivingDirectory: Sendable {
     return current
   }
 
-  /// Calls back, on a thread that disks may block, when another directory has taken the place of the one that is open.
+  /// Sets the callback for when another directory has taken the place of the one that is open. It runs on a thread that
+  /// disks may block.
   package func whenReplaced(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.whenReplaced = body } }
 }

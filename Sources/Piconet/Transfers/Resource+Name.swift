@@ -3,9 +3,9 @@ import PiconetHTTP
 import PiconetWire
 
 extension Resource {
-  /// What a resource that is made from a URL is called unless it is given a name. Makes no request.
-  /// - Parameter url: http or https.
-  /// - Throws: `invalidArgument` with what is wrong: it can't be fetched, or no name can be derived from it.
+  /// Returns the name of a resource that is made from a URL and is given no name. Makes no request.
+  /// - Parameter url: an http or https URL.
+  /// - Throws: `invalidArgument` with the fault: the URL can't be fetched, or no name can be derived from it.
   public static func name(ofURL url: String) throws(PiconetError) -> String {
     do throws(HTTPFailure) {
       _ = try HTTPAddress(url)
@@ -25,7 +25,7 @@ extension Resource {
     }
   }
 
-  /// What follows the path's last slash (RFC 3986, section 3.3), percent-decoded.
+  /// Returns the part after the path's last slash (RFC 3986, section 3.3), percent-decoded.
   static func lastComponent(of url: String) -> [UInt8] {
     let withoutScheme = url.utf8.drop { $0 != 0x3A }.dropFirst(3)
     let path = withoutScheme.prefix { $0 != 0x3F && $0 != 0x23 }.drop { $0 != 0x2F }

@@ -2,7 +2,7 @@ import PiconetFiles
 import PiconetHTTP
 import PiconetWire
 
-/// Something sent as a whole, however large: a file, bytes in memory, or what a server has. `Member.send` and
+/// Something sent as a whole, however large: a file, bytes in memory, or the content at a URL. `Member.send` and
 /// `Session.send` send it.
 ///
 /// ```swift
@@ -19,39 +19,41 @@ public struct Resource: Sendable {
   }
 
   let content: Content
-  /// What it is offered as, at most 1,024 bytes of UTF-8. It is sent as it is: a receiver that makes a file of it takes
-  /// only a name that is safe (`AcceptableName`), or chooses another one (`IncomingOffer.store(in:as:)`). Nil: the last
+  /// The name to offer it under, at most 1,024 bytes of UTF-8. It is sent as it is: a receiver that makes a file of it
+  /// takes only a safe name (`AcceptableName`), or chooses another one (`IncomingOffer.store(in:as:)`). Nil: the last
   /// part of the path or of the URL's path, which must be such a name.
   public var name: String?
-  /// The folders to store it below; nil: none.
+  /// The folders below which to store it; nil: none.
   public var folder: AcceptableFolder?
   /// An IANA media type for the receiver, such as `image/png`, at most 127 bytes of UTF-8. Nil: none, or for a URL the
   /// one that the server states.
   public var mediaType: String?
   /// Free data that the receiver gets with the offer, at most 4,096 bytes.
   public var metadata: [UInt8]
-  /// What a file's content is called in offers, at most 64 bytes: the same bytes have the same name, so that an
-  /// interrupted transfer goes on. Nil: by what the file system says of the file; for one that is made anew each time.
+  /// The name of a file's content in offers, at most 64 bytes. The same bytes have the same name, so that an
+  /// interrupted transfer can resume. Nil: derived from what the file system says of the file. Set it for a file that
+  /// is made anew each time.
   package var contentIdentity: [UInt8]?
-  /// The files on this machine that belong together, the file itself among them: a receiver gives all the same number.
+  /// The files on this machine that belong together, the file itself among them: a receiver gives all of them the same
+  /// number.
   package var group = Group()
 
   /// Files that belong together, by their names.
   package struct Group: Sendable {
     package var paths: [String] = []
-    /// Whether what is sent of them is what is in them.
+    /// Whether the files are sent with their content unchanged.
     package var keepsContent = true
 
     package init() {}
 
-    /// What the names of files have in common that belong together with this one; nil for a name that belongs to no
+    /// Returns the part of the name that files belonging together with this one share; nil if the name is not that of a
     /// photo or film.
     package static func stem(of name: String) -> String? {
       let (stem, ending) = NumberedName.split(name)
       return FileEnding.rank(of: ending) == nil ? nil : stem
     }
 
-    /// The names with this stem for which there is a file.
+    /// Returns the names with this stem for which a file exists.
     package static func names(of stem: String, where exists: (String) -> Bool) -> [String] {
       let photos = FileEnding.looked.map { stem + $0 }.filter(exists)
       let sidecars = ([stem] + photos).flatMap { name in FileEnding.lookedSidecars.map { name + $0 } }.filter(exists)
@@ -69,11 +71,11 @@ public struct Resource: Sendable {
     self.metadata = metadata
   }
 
-  /// A regular file; a symbolic link is followed. It is opened once, and read while it is sent.
+  /// Creates a resource from a regular file; a symbolic link is followed. It is opened once, and read while it is sent.
   /// - Parameters:
-  ///   - path: of the file.
-  ///   - name: what to offer it as; nil: the last part of the path.
-  ///   - folder: the folders that it is to be stored below.
+  ///   - path: the path of the file.
+  ///   - name: the name to offer it under; nil: the last part of the path.
+  ///   - folder: the folders below which to store it.
   ///   - mediaType: an IANA media type.
   ///   - metadata: free data, at most 4,096 bytes.
   public static func file(
@@ -83,12 +85,12 @@ public struct Resource: Sendable {
     Resource(.file(path: path), name, folder, mediaType, metadata)
   }
 
-  /// Bytes in memory, such as an array, or `text.utf8`. The storage of an array or a slice of one is shared, not
-  /// copied.
+  /// Creates a resource from bytes in memory, such as an array, or `text.utf8`. The storage of an array or a slice of
+  /// one is shared, not copied.
   /// - Parameters:
-  ///   - bytes: of any number.
-  ///   - name: what to offer them as.
-  ///   - folder: the folders that they are to be stored below.
+  ///   - bytes: the content, of any length.
+  ///   - name: the name to offer it under.
+  ///   - folder: the folders below which to store it.
   ///   - mediaType: an IANA media type.
   ///   - metadata: free data, at most 4,096 bytes.
   public static func bytes(
@@ -99,15 +101,15 @@ public struct Resource: Sendable {
     return Resource(.bytes(slice), name, folder, mediaType, metadata)
   }
 
-  /// What an http or https server has, passed on while it arrives. What has arrived waits in a file without a name, and
-  /// the fetch stays no further ahead of the receivers than `HTTPSettings.aheadLimit`. If the server does not say how
-  /// long it is, all of it is fetched first, up to `HTTPSettings.unannouncedSizeLimit`. For several receivers it is
-  /// fetched once.
+  /// Creates a resource from an http or https URL; bytes are passed on while the rest arrives. Arrived bytes wait in a
+  /// file without a name, and the fetch stays no further ahead of the receivers than `HTTPSettings.aheadLimit`. If the
+  /// server does not state the size, all of it is fetched first, up to `HTTPSettings.unannouncedSizeLimit`. For several
+  /// receivers it is fetched once.
   /// - Parameters:
-  ///   - url: http or https.
-  ///   - name: what to offer it as; nil: the last part of the URL's path.
-  ///   - folder: the folders that it is to be stored below.
-  ///   - mediaType: nil: as the server states.
+  ///   - url: an http or https URL.
+  ///   - name: the name to offer it under; nil: the last part of the URL's path.
+  ///   - folder: the folders below which to store it.
+  ///   - mediaType: an IANA media type; nil: the one that the server states.
   ///   - metadata: free data, at most 4,096 bytes.
   ///   - settings: time-outs and limits of the fetch.
   public static func url(
@@ -117,7 +119,7 @@ public struct Resource: Sendable {
     Resource(.url(url, settings), name, folder, mediaType, metadata)
   }
 
-  /// Refuses here what no receiver would take, because here the rule can be named.
+  /// Refuses what no receiver would take. It does so here because the rule can be named here.
   func check() throws(PiconetError) {
     if let name, name.utf8.count > WireLimits.resourceName {
       throw Self.beyond("name", name.utf8.count, WireLimits.resourceName)

@@ -6,10 +6,9 @@ extension Session {
 
   /// Sends one resource to several members, and returns when each has stored it or failed; no member waits for another.
   /// A file is read and hashed once for all members that are less than 4 MiB apart; for one that falls further behind
-  /// it is read separately. What a server has is fetched once. Cancelling the calling task cancels all of these
-  /// transfers.
-  /// - Returns: what became of each member's transfer.
-  /// - Throws: as `Member.send` before anything is offered.
+  /// it is read separately. A URL is fetched once. Cancelling the calling task cancels all of these transfers.
+  /// - Returns: the result of each member's transfer.
+  /// - Throws: see `Member.send`; only before anything is offered.
   public func send(
     _ resource: Resource, to members: [Member]
   ) async throws(PiconetError) -> [NodeID: Result<SentResource, PiconetError>] {
@@ -29,15 +28,15 @@ extension Session {
     }
   }
 
-  /// As `send`, to all members as they are now, but returns as soon as the resource is open.
-  /// - Returns: one for each member, in the order of `members`.
+  /// Starts sending to all members as they are now, as `send` does, but returns as soon as the resource is open.
+  /// - Returns: one transfer for each member, in the order of `members`.
   public func startSending(_ resource: Resource) async throws(PiconetError) -> [OutgoingTransfer] {
     try await startSending(resource, to: members)
   }
 
-  /// As `send(_:to:)`, but returns as soon as the resource is open and its size is known: each transfer can then be
-  /// watched, paused and cancelled.
-  /// - Returns: one for each member, in their order.
+  /// Starts sending as `send(_:to:)` does, but returns as soon as the resource is open and its size is known: each
+  /// transfer can then be watched, paused and cancelled.
+  /// - Returns: one transfer for each member, in their order.
   public func startSending(
     _ resource: Resource, to members: [Member]
   ) async throws(PiconetError) -> [OutgoingTransfer] {

@@ -3,7 +3,7 @@ import PiconetFiles
 import PiconetWire
 import Synchronization
 
-/// A file that goes to several members: opened once, and read once for those that keep together.
+/// A file for several members: opened once, and read once for those that keep together.
 final class SharedFile: @unchecked Sendable {
   // Sendable is right: after `init`, the reader is touched in the lane of the file only; the rest is constant.
   let call = BlockingCall()
@@ -14,7 +14,7 @@ final class SharedFile: @unchecked Sendable {
   let identity: [UInt8]
   let size: UInt64
 
-  /// - Parameters: as of a `FileSource`.
+  /// - Parameters: see `FileSource`.
   init(path: String, name: String?, identity: [UInt8]? = nil) throws(FileFailure) {
     let file = try OutgoingFile(path: path, hashing: false)
     guard let reader = SharedFileReader(file) else { throw FileFailure(.unreadable, path: path) }

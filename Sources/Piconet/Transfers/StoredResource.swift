@@ -1,7 +1,7 @@
 /// How a resource is stored on the remote side.
 struct StoredResource: Sendable {
-  /// As the remote side reports it.
+  /// The name, as the remote side reports it.
   var name: [UInt8]
-  /// Whether it had this very content before.
+  /// Whether the remote side had the same content before.
   var wasAlreadyPresent: Bool
 }

@@ -2,24 +2,25 @@ import PiconetEngine
 import PiconetFiles
 import Synchronization
 
-/// Which files each run of a sender has stored in a directory or found there, so that `overwrite` never makes one of
-/// its files take the place of another. Any thread may use it.
+/// The files that each run of a sender has stored in a directory or found there, so that `overwrite` never replaces one
+/// of its files with another. Any thread may use it.
 final class StoredTraces: Sendable {
-  /// How many runs of senders are remembered; beyond that the one that has stored nothing for longest is forgotten.
+  /// The number of senders' runs that are remembered; beyond that the run that has stored nothing for longest is
+  /// forgotten.
   static let senders = 64
-  /// How many files of each. A sender that has more replaces nothing any more.
+  /// The number of files of each run. A sender with more files replaces nothing any more.
   static let filesOfSender = 65_536
-  /// How many files of all runs together, some 24 MiB; beyond that runs are forgotten likewise.
+  /// The number of files of all runs together, some 24 MiB; beyond that runs are forgotten in the same order.
   static let files = 4 * filesOfSender
-  /// Two paths, and what else a file is recognized by.
+  /// Two paths, and the other properties by which a file is recognized.
   private static let tracesOfFile = 4
 
   private struct State {
     /// Hash values of traces: if two happen to collide, more files stay.
     var used: [NodeID: Set<Int>] = [:]
-    /// Of all runs.
+    /// The number of hash values of all runs.
     var hashes = 0
-    /// The run that has stored something last is the last.
+    /// The runs, the one that has stored something last at the end.
     var order: [NodeID] = []
 
     mutating func noteRun(of sender: NodeID) {
@@ -49,14 +50,14 @@ final class StoredTraces: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - files: how many of all runs together are remembered.
-  ///   - filesOfSender: how many of each run.
+  ///   - files: how many files of all runs together are remembered.
+  ///   - filesOfSender: how many files of each run.
   init(atMost files: Int = StoredTraces.files, ofSender filesOfSender: Int = StoredTraces.filesOfSender) {
     limit = Self.tracesOfFile * files
     limitOfSender = Self.tracesOfFile * filesOfSender
   }
 
-  /// Those of one run.
+  /// Returns the files of one run.
   func files(of sender: NodeID) -> some FilesOfSender { OfSender(all: self, sender: sender) }
 
   private struct OfSender: FilesOfSender {

@@ -1,17 +1,17 @@
-/// How a transfer stands, seen from either side.
+/// The state of a transfer, seen from either side.
 public struct TransferProgress: Sendable, Hashable {
-  /// Bytes that the receiver has stored.
+  /// The number of bytes that the receiver has stored.
   public var stored: UInt64
-  /// Bytes of the whole resource.
+  /// The number of bytes of the whole resource.
   public var total: UInt64
-  /// What part of it the receiver has stored, from 0 to 1; 1 where there is nothing to store.
+  /// The fraction that the receiver has stored, from 0 to 1; 1 for an empty resource.
   public var fractionCompleted: Double { total == 0 ? 1 : Double(stored) / Double(total) }
-  /// Bytes that an earlier transfer had stored, and that were not sent again.
+  /// The number of bytes that an earlier transfer had stored, and that were not sent again.
   public var resumedFrom: UInt64 = 0
-  /// Bytes that a side has read to find out whether the receiver has the content already: of the receiver's file before
-  /// the offer is accepted, of the sender's afterwards. It grows only where this takes a while.
+  /// The number of bytes that a side has read to find out whether the receiver has the content already: of the
+  /// receiver's file before the offer is accepted, of the sender's afterwards. It grows only where this takes a while.
   public var compared: UInt64 = 0
-  /// Of what is sent, whether the receiver has said that it lacks content of it.
+  /// For an outgoing transfer: whether the receiver has said that it lacks content of it.
   package var isLacked = false
   /// How often the receiver has said that its disk is still at work on it, although nothing moves.
   package var storingSigns = 0
@@ -21,8 +21,8 @@ public struct TransferProgress: Sendable, Hashable {
   public var isPausedByRemote = false
 }
 
-/// How a transfer stands, again after each change; it starts with the state as it is. A slow reader sees the latest
-/// state, not each one. Ends with the transfer.
+/// The states of a transfer: as it is at first, and again after each change. A slow reader sees the latest state, not
+/// each one. Ends with the transfer.
 public struct TransferChanges: AsyncSequence, Sendable {
   public typealias Element = TransferProgress
   let watched: Watched<TransferProgress>

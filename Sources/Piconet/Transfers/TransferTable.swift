@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetHTTP
 
-/// Transfers in both directions, whose progress is noted, and URLs that are being fetched. A part of the node's state,
+/// Transfers in both directions, whose progress is noted, and URLs that are being fetched. Part of the node's state,
 /// under its lock.
 struct TransferTable: Sendable {
   var sending: [TransferID: OutgoingTransfer] = [:]

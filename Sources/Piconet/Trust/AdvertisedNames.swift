@@ -1,15 +1,15 @@
 import PiconetEngine
 import PiconetWire
 
-/// The names under which keys were advertised within the last two minutes, as far as this node has seen. A value: its
+/// The names under which keys were advertised within the last two minutes, as this node has seen them. A value: its
 /// owner supplies the time.
 struct AdvertisedNames: Sendable {
   /// As long as a DNS-SD record lives.
   static let memory = Duration.seconds(120)
-  /// How many names that are no longer advertised are remembered; beyond that the oldest goes. A key whose advertised
-  /// names are all forgotten counts as not advertised.
+  /// The number of names no longer advertised that are remembered; beyond it the oldest is forgotten. A key whose
+  /// advertised names are all forgotten counts as not advertised.
   static let formerLimit = 1024
-  /// How many of one key: by names of its own it makes no other key's forgotten.
+  /// The number of such names of one key: its own names make it forget no other key's.
   static let formerLimitOfKey = 8
 
   private struct Former {
@@ -21,7 +21,7 @@ struct AdvertisedNames: Sendable {
   private var current: [NodeID: Set<String>] = [:]
   private var former: [Former] = []
 
-  /// - Parameter names: all that it has now; the discovery bounds them (`Sighting.nameLimit`).
+  /// - Parameter names: all names that it has now; the discovery bounds them (`Sighting.nameLimit`).
   mutating func seen(_ node: NodeID, as names: Set<String>, at now: ContinuousClock.Instant) {
     for name in (current[node] ?? []).subtracting(names).sorted() { keep(node.peer, name, now) }
     current[node] = names
@@ -42,8 +42,8 @@ struct AdvertisedNames: Sendable {
     former.append(Former(peer: peer, name: name, until: now + Self.memory))
   }
 
-  /// Whether a node that gives this name has advertised it. Discovery shows U+FFFD in place of characters that move the
-  /// cursor or change the direction of writing, such as the mark in a name of two scripts.
+  /// Returns whether a node that gives this name has advertised it. Discovery shows U+FFFD in place of characters that
+  /// move the cursor or change the direction of writing, such as the mark in a name of two scripts.
   static func isName(_ name: String, advertisedAs shown: String) -> Bool {
     if name == shown { return true }
     let (given, seen) = (name.unicodeScalars, shown.unicodeScalars)
@@ -57,10 +57,10 @@ struct AdvertisedNames: Sendable {
     [.control, .format, .lineSeparator, .paragraphSeparator].contains(category)
   }
 
-  /// Those that it has now.
+  /// Returns the names that the key has now.
   func currentNames(of peer: PeerID) -> Set<String> { Set(current.filter { $0.key.peer == peer }.values.joined()) }
 
-  /// All of them; empty for a key that was not seen.
+  /// Returns all names of the key; empty for a key that was not seen.
   func names(of peer: PeerID, at now: ContinuousClock.Instant) -> Set<String> {
     currentNames(of: peer)
       .union(former.filter { $0.peer == peer && $0.until > now }.map(\.name))

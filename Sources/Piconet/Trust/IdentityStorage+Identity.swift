@@ -2,17 +2,18 @@ import PiconetEngine
 import PiconetTLS
 import PiconetWire
 
-/// The device's own key, without a node. All of it blocks on the disk; running programs keep the identity with which
+/// The device's own key, without a node. All functions block on the disk; running programs keep the identity with which
 /// they started.
 extension IdentityStorage {
-  /// Whether it is in a folder, with the known peers.
+  /// Whether the identity is stored in a folder, with the known peers.
   var isKept: Bool { if case .directory = self { true } else { false } }
 
-  /// The fingerprint of this device's key: what others compare, and what they pin. The key is made if there is none.
+  /// Returns the fingerprint of this device's key, which others compare and pin. Makes the key if none exists.
   /// - Throws: `state`.
   public func fingerprint() throws(PiconetError) -> PeerID { try identity().peer }
 
-  /// The key and its certificate in PEM. Anyone who has it, and the passphrase if there is one, is this device.
+  /// Returns the key and its certificate in PEM. Anyone who has it, and the passphrase if there is one, can pose as
+  /// this device.
   /// - Parameter passphrase: encrypts the key (PKCS #8, AES-256, PBKDF2 with 600,000 rounds); nil: it is not encrypted.
   ///   Not empty, at most 1,024 bytes, without NUL.
   /// - Throws: `state`, `invalidArgument`.
@@ -26,10 +27,10 @@ extension IdentityStorage {
     }
   }
 
-  /// Makes this device the one that was exported.
+  /// Replaces this device's identity with an exported one.
   /// - Parameters:
-  ///   - pem: what `exportIdentity` has given.
-  ///   - passphrase: the one that it was encrypted with, if it was.
+  ///   - pem: the text that `exportIdentity` returned.
+  ///   - passphrase: the passphrase that encrypts it, if any.
   ///   - replacing: whether an existing identity may be lost for good.
   /// - Returns: the fingerprint from now on.
   /// - Throws: `state`, also if the passphrase is wrong; `invalidArgument`.
@@ -48,8 +49,8 @@ extension IdentityStorage {
     return identity.peer
   }
 
-  /// Turns this device into a new one: devices that know it must get to know it again, and the previous key is gone for
-  /// good.
+  /// Makes a new identity for this device. Devices that know it must get to know it again, and the previous key is lost
+  /// for good.
   /// - Returns: the fingerprint from now on.
   @discardableResult
   public func renewIdentity() throws(PiconetError) -> PeerID {
@@ -63,7 +64,7 @@ extension IdentityStorage {
     return identity.peer
   }
 
-  /// Why there is no identity in it, in words for the person who named the file.
+  /// Returns why the file holds no identity, in words for the person who named it.
   static func fault(of pem: [UInt8], _ passphrase: [UInt8]?, _ failure: SecureChannelFailure) -> String {
     let text = String(decoding: pem, as: UTF8.self)
     // RFC 7468, sections 10 and 11.

@@ -1,12 +1,13 @@
 import PiconetTLS
 
-/// The table of trust, without a node. All of it blocks on the disk.
+/// The table of trust, without a node. All functions block on the disk.
 extension IdentityStorage {
-  /// The peers that a person has remembered here, in the order in which that happened; no folder and no key is made.
-  /// - Throws: `state` if the file can't be read; a node that keeps its known peers there lets no one in.
+  /// Returns the peers that a person has remembered here, in the order in which that happened; creates no folder and no
+  /// key.
+  /// - Throws: `state` if the file can't be read; a node that keeps its known peers there lets no peer in.
   public func knownPeers() throws(PiconetError) -> [KnownPeer] { try trustTable().entries }
 
-  /// As `knownPeers`, as a table in which to look them up.
+  /// Returns the known peers as a table in which to look them up; see `knownPeers`.
   public func trustTable() throws(PiconetError) -> KnownPeers {
     guard case .directory(let path) = self else { return KnownPeers(path: "") }
     do throws(StateFailure) {
@@ -16,8 +17,8 @@ extension IdentityStorage {
     }
   }
 
-  /// The folders in which key and known peers are written, the first of them made if it is missing; for a program that
-  /// gives up writing elsewhere.
+  /// Returns the folders in which key and known peers are written, and creates the first of them if it is missing. For
+  /// a program that gives up the right to write elsewhere.
   /// - Throws: `state`.
   package func writtenFolders() throws(PiconetError) -> Set<String> {
     guard case .directory(let path) = self else { return [] }
@@ -28,8 +29,8 @@ extension IdentityStorage {
     }
   }
 
-  /// Has all programs of this user that run listen again to strangers whose codes were wrong or broke off: they look
-  /// before the next handshake.
+  /// Makes all running programs of this user accept again strangers whose codes were wrong or broke off. They look at
+  /// this before the next handshake.
   /// - Parameters:
   ///   - digits: the first digits of a fingerprint, in lower case, at least 12; empty: all strangers.
   ///   - seconds: now, since 1970.
@@ -43,8 +44,8 @@ extension IdentityStorage {
     }
   }
 
-  /// Makes the changes that a person wants to the table as it is now, including what other programs have written to it
-  /// meanwhile. When this returns they are on the disk, and the next handshake of every program of this user heeds
+  /// Makes the changes that a person wants to the present table, including what other programs have written to it
+  /// meanwhile. When this returns they are on the disk, and the next handshake of every program of this user applies
   /// them.
   /// - Parameter act: one or several acts of `KnownPeers`; if it throws, nothing changes.
   /// - Returns: the table from now on.

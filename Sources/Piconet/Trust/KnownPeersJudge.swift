@@ -4,7 +4,7 @@ import PiconetWire
 
 /// Applies the trust policy, with the known peers of a file or without any. Confined to the loop.
 final class KnownPeersJudge: TrustJudge {
-  /// How a key stands with this device, in the node's program.
+  /// The standing of a key with this device, in the node's program.
   struct Standing: Sendable, Hashable {
     var known: KnownPeer?
     var rights: Set<PeerRight.Action> = []
@@ -20,10 +20,10 @@ final class KnownPeersJudge: TrustJudge {
   /// The names under which invitations under way look for keys, each as often as it is looked for.
   private var sought: [PeerID: [Sought]] = [:]
 
-  /// As what an invitation looks for a key.
+  /// The names with which an invitation looks for a key.
   struct Sought: Hashable {
     let name: String
-    /// What else it was advertised as when it was chosen.
+    /// The other names under which it was advertised when it was chosen.
     let otherNames: [String]
   }
 
@@ -47,17 +47,17 @@ final class KnownPeersJudge: TrustJudge {
     return known[peer] != nil && !known.isBlocked(peer)
   }
 
-  /// Whether a node of this name may be shown to a person, who may want to trust it, whatever the policy says of it
-  /// now: it is not blocked, and its name belongs to no other key and looks like that of none. It is judged when it is
-  /// connected.
+  /// Returns whether a node of this name may be shown to a person, who may want to trust it, whatever the policy says
+  /// of it now. It is not blocked, and its name neither belongs to another key nor looks like another key's. It is
+  /// judged when it is connected.
   func mayBeShown(_ node: NodeID, name: String) -> Bool {
     if node.peer == ownPeer { return true }
     guard let known = try? table.current(), !known.isBlocked(node.peer) else { return false }
     return known[node.peer] != nil || known.lookalikes(of: name, but: node.peer).isEmpty
   }
 
-  /// The keys that a veiled device in sight may have, with their names here: other programs of this device, and known
-  /// peers.
+  /// The keys that a veiled device in sight may have, with their names here: those of other programs of this device,
+  /// and of known peers.
   var veiled: [(PeerID, String)] {
     let entries = (try? table.current())?.entries ?? []
     return [(ownPeer, "this device")] + entries.map { ($0.id, $0.name) }
@@ -90,39 +90,40 @@ final class KnownPeersJudge: TrustJudge {
     }
   }
 
-  /// A node is in sight, under these names.
+  /// Notes that a node is in sight, under these names.
   func saw(_ node: NodeID, as names: Set<String>) { advertised.seen(node, as: names, at: .now) }
 
-  /// The node is no longer in sight.
+  /// Notes that the node is no longer in sight.
   func lost(_ node: NodeID) { advertised.lost(node, at: .now) }
 
-  /// The names under which a key was advertised lately; none if it was not.
+  /// Returns the names under which a key was advertised lately; empty if it was not.
   func names(of peer: PeerID) -> Set<String> { advertised.names(of: peer, at: .now) }
 
-  /// An invitation looks for the key under this name. From now on a stranger with the key that we dial must call itself
-  /// so: that it was advertised under its own name as well does not make it the one that is meant.
+  /// Notes that an invitation looks for the key under this name. From now on a stranger with the key that this node
+  /// dials must give this name. That it was advertised under its own name as well does not make it the intended peer.
   func seeks(_ peer: PeerID, as wanted: Sought) { sought[peer, default: []].append(wanted) }
 
-  /// That invitation has ended.
+  /// Notes that this invitation has ended.
   func seeksNoMore(_ peer: PeerID, as wanted: Sought) {
     guard var left = sought[peer], let index = left.firstIndex(of: wanted) else { return }
     left.remove(at: index)
     sought[peer] = left.isEmpty ? nil : left
   }
 
-  /// A name under which the key is looked for, or else was advertised, if there is one and none of them is `name`.
+  /// Returns a name under which the key is looked for, or else was advertised, if there is one and none of them is
+  /// `name`.
   func contradicted(_ peer: PeerID, _ name: String) -> String? {
     let sought = sought[peer] ?? []
     let wanted = Set(sought.map(\.name))
-    // What is no longer advertised its owner has changed meanwhile, and may have a new name; but none that it had when
-    // it was chosen under another.
+    // The owner has changed a name that is no longer advertised, and may have a new one; but not a name that it had
+    // when it was chosen under another.
     let names =
       wanted.isDisjoint(with: advertised.currentNames(of: peer))
       ? names(of: peer).subtracting(sought.flatMap(\.otherNames)).union(wanted) : wanted
     return names.contains { AdvertisedNames.isName(name, advertisedAs: $0) } ? nil : names.min()
   }
 
-  /// What the table says about the key. A file that can't be read vouches for no key.
+  /// Returns what the table says about the key. A file that can't be read vouches for no key.
   func standing(of peer: PeerID) -> Standing {
     if peer == ownPeer { return Standing(rights: Set(PeerRight.Action.allCases)) }
     let peers = try? table.current()

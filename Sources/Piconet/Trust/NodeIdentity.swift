@@ -2,11 +2,11 @@ import PiconetEngine
 import PiconetTLS
 import PiconetWire
 
-/// A device's key with its certificate, which the program keeps by its own means; a node uses it through
+/// A device's key with its certificate, which the program stores itself; a node uses it through
 /// `IdentityStorage.given`.
 ///
 /// The key is a P-256 or Ed25519 key. The certificate is signed by the key itself and at most 2,048 bytes long in DER;
-/// its names and dates mean nothing to Piconet. What peers would refuse is refused here.
+/// Piconet ignores its names and dates. Certificates that peers would refuse are refused here.
 public struct NodeIdentity: Sendable, Hashable {
   let device: DeviceIdentity
 
@@ -21,7 +21,7 @@ public struct NodeIdentity: Sendable, Hashable {
   /// that the key has not signed itself.
   /// - Parameters:
   ///   - pem: one private key, and one certificate or several.
-  ///   - passphrase: the one that the key is encrypted with, if it is. At most 1,024 bytes, without NUL.
+  ///   - passphrase: the passphrase that encrypts the key, if any. At most 1,024 bytes, without NUL.
   /// - Throws: `invalidArgument`, with what is wrong with them.
   public init(pem: [UInt8], passphrase: [UInt8]? = nil) throws(PiconetError) {
     try IdentityStorage.check(passphrase)
@@ -43,10 +43,10 @@ public struct NodeIdentity: Sendable, Hashable {
     try self.init { () throws(SecureChannelFailure) in try DeviceIdentity(key: key, certificate: certificate) }
   }
 
-  /// Takes a key and the certificate that an authority has issued for it, with those between the two.
+  /// Takes a key and the certificate that an authority has issued for it, with the intermediate certificates.
   ///
   /// They are shown to peers that ask for authorities (`NodeConfiguration.certificateAuthorities`), whether or not
-  /// those name this one. All other peers are shown a certificate that the key signs itself, as every node shows them.
+  /// those name this one. All other peers get a certificate that the key signs itself, as every node shows them.
   /// - Parameters:
   ///   - key: PKCS #8 (RFC 5958), or SEC 1 (RFC 5915) for a key of P-256; not encrypted.
   ///   - certificates: X.509 in DER, that of the key first, each of the others the issuer of the one before it; the
@@ -65,18 +65,18 @@ public struct NodeIdentity: Sendable, Hashable {
     }
   }
 
-  /// The SHA-256 of the public key: what others compare, and what they pin.
+  /// The SHA-256 of the public key, which others compare and pin.
   public var fingerprint: PeerID { device.peer }
 
   /// The certificate that the key has signed itself, in DER.
   public var certificate: [UInt8] { device.certificateBytes }
 
-  /// What is shown to peers that ask for authorities, in DER, the certificate of the key first; empty if no authority
-  /// has issued one.
+  /// The certificates for peers that ask for authorities, in DER, that of the key first; empty if no authority has
+  /// issued one.
   public var issuedCertificates: [[UInt8]] { device.issuedBytes }
 
-  // Two identities with the same key may show different certificates. Where there are issued ones, the self-signed one
-  // is made again each time.
+  // Two identities with the same key may show different certificates. With issued certificates, the self-signed one is
+  // made again each time.
   public static func == (left: NodeIdentity, right: NodeIdentity) -> Bool {
     left.fingerprint == right.fingerprint && left.issuedCertificates == right.issuedCertificates
       && (left.certificate == right.certificate || !left.issuedCertificates.isEmpty)

@@ -7,12 +7,12 @@ import PiconetWire
 /// key's fingerprint. Veiled devices that are known are reported with their real ids, under their petnames; others are
 /// not reported at all.
 ///
-/// Anybody can advertise another's veil under a name, or another's key without one, also first, and a sighting is made
-/// of all who advertise the same. So whatever has a name is reported under it, and is looked at once all the same: it
-/// may be a known device's veil. However many veils are invented, looking for their owners takes a small share of the
-/// loop's time (`VeilQueue`). Confined to the loop.
+/// Any device can advertise another's veil under a name, or another's key without one, even before the other does, and
+/// one sighting is made of all who advertise the same. An advertisement with a name is therefore reported under it, and
+/// is still looked at once: it may be a known device's veil. However many veils are invented, looking for their owners
+/// takes a small share of the loop's time (`VeilQueue`). Confined to the loop.
 final class VeiledDiscovery: Discovery {
-  /// What it needs from a loop: the time, and a timer with one deadline.
+  /// The parts of a loop that it needs: the time, and a timer with one deadline.
   struct Time {
     let now: () -> Instant
     /// Sets, moves or (nil) clears the deadline at which `lookForOwners` is to be called.
@@ -21,7 +21,7 @@ final class VeiledDiscovery: Discovery {
 
   private let inner: any Discovery
   private let isVeiled: Bool
-  /// The keys that a veil may belong to, with their names.
+  /// Returns the keys that a veil may belong to, with their names.
   private let candidates: () -> [(PeerID, String)]
   private let time: Time
   private var handler: ((DiscoveryReport) -> Void)?
@@ -32,11 +32,11 @@ final class VeiledDiscovery: Discovery {
     let incarnation: Incarnation
   }
 
-  /// Whose the veils in sight are. Beyond the limit no more are reported.
+  /// The owners of the veils in sight. Beyond the limit no more are reported.
   private var unveiled: [Veil: PeerID] = [:]
   private static let limit = 4096
-  /// What is reported under names, and has been looked at or waits for that. Beyond the limit nothing with a name is
-  /// looked at.
+  /// Advertisements reported under names, which have been looked at or wait for that. Beyond the limit, advertisements
+  /// with a name are not looked at.
   private var named: Set<Veil> = []
   private var queue = VeilQueue()
 
@@ -114,7 +114,7 @@ final class VeiledDiscovery: Discovery {
       return tell(sighting, of: owner)
     }
     guard let named = Self.named(sighting) else {
-      // Whoever gave it a name has gone.
+      // The device that gave it a name has gone.
       if self.named.remove(veil) != nil { handler?(.gone(veil.peer, veil.incarnation)) }
       queue.append(sighting)
       return lookForOwners()
@@ -125,13 +125,13 @@ final class VeiledDiscovery: Discovery {
       queue.append(sighting)
       lookForOwners()
       if unveiled[veil] != nil { return }
-      // Whether it has had its turn or not: hardly any device with a name is veiled.
+      // Inserted whether it has had its turn or not: hardly any device with a name is veiled.
       self.named.insert(veil)
     }
     handler?(.seen(named))
   }
 
-  /// The sighting under the names that it was given; nil if there are none.
+  /// Returns the sighting under the names that it was given; nil if it has no name.
   private static func named(_ sighting: Sighting) -> Sighting? {
     let names = sighting.names.filter { !$0.isEmpty }
     guard let first = names.first else { return nil }
@@ -140,9 +140,9 @@ final class VeiledDiscovery: Discovery {
     return named
   }
 
-  /// Looks for as many as the period has room for. Also to be called at the deadline that was set.
+  /// Looks for the owners of as many veils as the period has room for. Also to be called at the deadline that was set.
   func lookForOwners() {
-    // Asked for once a period has room: listing a thousand keys costs something, too.
+    // Computed only once a period has room: listing a thousand keys costs something, too.
     lazy var candidates = candidates()
     let start = time.now()
     while let sighting = queue.next(at: start) {
@@ -159,7 +159,7 @@ final class VeiledDiscovery: Discovery {
     let veil = Veil(peer: sighting.peer, incarnation: sighting.incarnation)
     guard unveiled.count < Self.limit || unveiled[veil] != nil else { return }
     unveiled[veil] = owner.peer
-    // It was reported under a name that another device gave it: there is no such device.
+    // It was reported under a name that another device gave it: no such device exists.
     if named.remove(veil) != nil { handler?(.gone(veil.peer, veil.incarnation)) }
     var sighting = sighting
     (sighting.peer, sighting.name, sighting.otherNames, sighting.info) = (owner.peer, owner.name, [], [:])

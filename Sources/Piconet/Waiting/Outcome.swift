@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How something ended, for everybody who waits for it; set once.
+/// How something ended, for all tasks that wait for it; set once.
 final class Outcome<Value: Sendable>: Sendable {
   private struct State: AwaitedState {
     var value: Value?
@@ -11,10 +11,10 @@ final class Outcome<Value: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// What it ended with, if it did.
+  /// How it ended, if it has ended.
   var value: Value? { state.withLock { $0.value } }
 
-  /// The first outcome counts.
+  /// Ends it; the first outcome counts.
   /// - Returns: false if there is one already.
   @discardableResult
   func end(_ value: Value) -> Bool {
@@ -26,7 +26,7 @@ final class Outcome<Value: Sendable>: Sendable {
     return isFirst
   }
 
-  /// Waits whatever becomes of the calling task.
+  /// Waits even if the calling task is cancelled.
   func wait() async -> Value {
     // No waiter is removed before the end: nil never comes.
     while true { if let value = await state.wait(ifCancelled: nil) { return value } }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Tasks that wait for something their owner does not have yet, in the order in which they came. It is a part of the
-/// owner's state (`AwaitedState`), under the owner's lock.
+/// Tasks that wait for something their owner does not have yet, in the order in which they came. Part of the owner's
+/// state (`AwaitedState`), under the owner's lock.
 ///
-/// Its continuations are unchecked, because each message passes through here: the code that takes one out of the list,
+/// Its continuations are unchecked, because each message passes through here. The code that takes one out of the list,
 /// under the lock, resumes it once, outside the lock.
 package struct Waiters<Need: Sendable, Answer: Sendable>: Sendable {
   private struct Waiter: Sendable {
@@ -16,15 +16,15 @@ package struct Waiters<Need: Sendable, Answer: Sendable>: Sendable {
   private let limit: Int
   private let refusal: Answer?
 
-  /// Without a limit.
+  /// Creates a list without a limit.
   package init() {
     limit = .max
     refusal = nil
   }
 
   /// - Parameters:
-  ///   - limit: how many wait at most.
-  ///   - refusal: what the next one is told at once.
+  ///   - limit: how many tasks wait at most.
+  ///   - refusal: the immediate answer to the next one.
   package init(limit: Int, refusal: Answer) {
     self.limit = limit
     self.refusal = refusal
@@ -34,10 +34,10 @@ package struct Waiters<Need: Sendable, Answer: Sendable>: Sendable {
 
   package var count: Int { list.count }
 
-  /// What the only waiting task needs; nil if none waits, or several do.
+  /// The need of the only waiting task; nil if none waits, or several do.
   package var onlyNeed: Need? { list.count == 1 ? list[0].need : nil }
 
-  /// The task that came first, for the caller to resume.
+  /// Takes out the task that came first, for the caller to resume.
   package mutating func takeFirst() -> UnsafeContinuation<Answer, Never>? {
     // The usual case costs less this way.
     if list.count == 1 { return list.removeLast().continuation }
@@ -99,8 +99,8 @@ package protocol AwaitedState: Sendable {
   /// Whether tasks are served strictly in order, even if later ones could be served already.
   static var servesInTurns: Bool { get }
   var waiters: Waiters<Need, Answer> { get set }
-  /// What the state has for such a need, which is thereby taken out of it; nil if the task has to wait. Once the state
-  /// is closed it gives every task the reason.
+  /// Returns the answer to such a need, which is thereby taken out of the state; nil if the task has to wait. Once the
+  /// state is closed it gives every task the reason.
   mutating func answer(to need: Need) -> Answer?
 }
 
@@ -110,7 +110,7 @@ extension AwaitedState {
   /// Call it after a change that may answer a waiting task.
   package mutating func serve() -> Answers<Answer> {
     if waiters.isEmpty { return Answers() }
-    // Taken out of the state while that answers.
+    // Taken out of the state while it answers.
     var waiters = Waiters<Need, Answer>()
     swap(&waiters, &self.waiters)
     defer { swap(&waiters, &self.waiters) }
@@ -130,9 +130,9 @@ extension Mutex where Value: AwaitedState {
     answers?.tell()
   }
 
-  /// Waits for an answer; there may be one at once.
+  /// Waits for an answer; the state may have it at once.
   /// - Parameter cancelled: the answer to a task that is cancelled before or while it waits: nothing is taken out of
-  ///   the state for it. Nil: it waits all the same.
+  ///   the state for it. Nil: the task continues to wait.
   // Inlined, or each message would pay for one more frame of an asynchronous function.
   @inline(__always)
   package func wait(for need: Value.Need, ifCancelled cancelled: Value.Answer?) async -> Value.Answer {

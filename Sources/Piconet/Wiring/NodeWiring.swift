@@ -10,7 +10,7 @@ import PiconetWire
 /// The transports and discoveries of one node, as its configuration wants them. Confined to the loop.
 final class NodeWiring {
   private(set) var transports: [any Transport] = []
-  /// Another transport, if members may be reached over relays.
+  /// The transport over relays, if members may be reached that way.
   private(set) var tunnels: TunnelTransport?
   private(set) var discoveries: [any Discovery] = []
   private var tcp: TCPTransport?
@@ -53,8 +53,8 @@ final class NodeWiring {
   ) {
     var settings = TCPConfiguration()
     settings.listen = listen
-    // A crowd that connects at once must not make the kernel drop an honest peer's SYN, which it sends again only after
-    // a second.
+    // Many peers that connect at once must not make the kernel drop an honest peer's SYN, which it sends again only
+    // after a second.
     settings.backlog = 1024
     let tcp = TCPTransport(
       loop: host.threads.loop, configuration: settings, resolver: host.threads.resolver)
@@ -68,7 +68,7 @@ final class NodeWiring {
         services, isVeiled: configuration.visibility == .knownPeers, candidates: veiled, loop: host.threads.loop))
   }
 
-  /// Sets who is told what is in the way of discovery over a network.
+  /// Sets the handler for obstacles to discovery over a network.
   func setObstacleHandler(_ handler: @escaping ([DiscoveryObstacle]) -> Void) {
     services?.setObstacleHandler(handler)
   }

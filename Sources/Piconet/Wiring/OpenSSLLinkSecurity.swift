@@ -22,9 +22,9 @@ struct OpenSSLContexts: Sendable {
 /// Secures links with TLS 1.3 by OpenSSL.
 final class OpenSSLLinkSecurity: LinkSecurity {
   private let contexts: OpenSSLContexts
-  /// Codes that are typed.
+  /// Holds the typed codes.
   private let prover: TypedCodeProver
-  /// What a dialler says where nodes of several sessions may listen in one place.
+  /// The name that a dialler sends where nodes of several sessions may listen in one place.
   private let serverName: String?
 
   init(contexts: OpenSSLContexts, prover: TypedCodeProver, sessionID: String) {
@@ -41,8 +41,8 @@ final class OpenSSLLinkSecurity: LinkSecurity {
     return channel
   }
 
-  /// The peer's certificates that were verified on a channel that is still open, in DER, its own first; none if there
-  /// is no such channel.
+  /// Returns the peer's certificates that were verified on a channel that is still open, in DER, its own first; empty
+  /// if it has no open channel.
   func certificates(of peer: PeerID) -> [[UInt8]] {
     let channel = channels.lazy.compactMap(\.channel).last { $0.state == .secured(peer: peer) }
     return channel?.peerCertificates ?? []
