@@ -1,26 +1,26 @@
 import Dispatch
 import Synchronization
 
-/// Calls on their way to the main queue, in the order in which they were pushed. Any thread pushes; one at a time is
-/// taken on the main queue. The queue has no limit of its own: code that fills it with data waits for room in between.
+/// Calls on their way to the main queue, in the order in which they were pushed. Any thread pushes; the main queue
+/// takes them one at a time. The queue has no limit: code that fills it with data waits for room in between.
 final class CallQueue: Sendable {
-  /// Above it `waitForRoom` waits.
+  /// The number of bytes above which `waitForRoom` waits.
   static let byteLimit = 1 << 20
-  /// Calls that wait for a delegate, and bytes that wait for the first handler.
+  /// The number of calls that may wait for a delegate. Data that waits for the first handler is limited in bytes.
   static let heldCalls = 1_024
   static let heldBytes = 1 << 20
-  /// The most calls in one turn of the main queue: others have theirs in between.
+  /// The most calls in one turn of the main queue, so that others have their turns in between.
   static let callsInTurn = 64
 
   fileprivate struct State {
     var waiting: [SessionCall] = []
-    /// The next to be made is the last.
+    /// Calls of this turn; the next to be made is the last.
     var underWay: [SessionCall] = []
     var cost = 0
     var isScheduled = false
     var isClosed = false
     var room: CheckedContinuation<Void, Never>?
-    /// For a delegate that is to come, and for a handler.
+    /// Calls that wait for a delegate or for a handler to be set.
     var held: [SessionCall] = []
     var heldData: [SessionCall] = []
     var heldCost = 0
@@ -58,7 +58,7 @@ final class CallQueue: Sendable {
     }
   }
 
-  /// The next call to be made; nil: there is none, and the next push begins a turn.
+  /// Returns the next call to be made; nil: no call waits, and the next push begins a turn.
   func next() -> SessionCall? {
     let (call, room) = state.withLock { state -> (SessionCall?, CheckedContinuation<Void, Never>?) in
       if state.underWay.isEmpty {
@@ -76,7 +76,7 @@ final class CallQueue: Sendable {
     return call
   }
 
-  /// Keeps a call for a delegate that may come.
+  /// Keeps a call for a delegate that may be set later.
   func hold(_ call: SessionCall) {
     state.withLock { state in
       if state.held.count >= Self.heldCalls { state.held.removeFirst(Self.heldCalls / 4) }
@@ -95,7 +95,7 @@ final class CallQueue: Sendable {
     }
   }
 
-  /// The peer is disconnected: nothing from it comes any more.
+  /// Drops the data of a disconnected peer: nothing from it may follow.
   func dropData(of peer: String) {
     state.withLock { state in
       state.heldData.removeAll { if case .data(_, peer) = $0 { true } else { false } }
@@ -103,7 +103,7 @@ final class CallQueue: Sendable {
     }
   }
 
-  /// Makes what was kept for a delegate, or for a handler, the next calls.
+  /// Moves the calls that waited for a delegate, or for a handler, to the front.
   func release(data: Bool, turn: @escaping @Sendable () -> Void) {
     let isIdle = state.withLock { state in
       let calls = data ? state.heldData : state.held
@@ -121,7 +121,7 @@ final class CallQueue: Sendable {
     if isIdle { DispatchQueue.main.async(execute: turn) }
   }
 
-  /// No more calls are made.
+  /// Ends the queue: no more calls are made.
   func close() {
     let room = state.withLock { state in
       state.isClosed = true
@@ -137,7 +137,7 @@ final class CallQueue: Sendable {
 }
 
 extension CallQueue.State {
-  /// Whether a turn has to be begun.
+  /// Returns whether a turn has to be begun.
   fileprivate mutating func schedules() -> Bool {
     defer { isScheduled = true }
     return !isScheduled

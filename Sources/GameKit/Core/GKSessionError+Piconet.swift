@@ -1,7 +1,7 @@
 import Piconet
 
 extension GKSessionError {
-  /// The error that a program for `GKSession` gets for one of Piconet's.
+  /// Translates an error of Piconet for a program that uses `GKSession`.
   init(_ error: PiconetError) {
     let code: Code =
       switch error.code {

@@ -2,12 +2,12 @@ import Foundation
 import Piconet
 import Synchronization
 
-/// Connecting and disconnecting, and the requests of others.
+/// Connecting and disconnecting, and requests of other peers.
 extension GameSession {
   /// The default timeout for connecting, and the longest time for which a request stands.
   private static let usualTimeout = 20.0
   private static let longestTimeout = 300.0
-  /// Between two tries to invite a peer with whom something is under way.
+  /// The pause between two tries to invite a peer with which another invitation or connection is under way.
   private static let pause = Duration.milliseconds(100)
 
   func connect(to peerID: String, timeout seconds: TimeInterval) {
@@ -22,7 +22,7 @@ extension GameSession {
       case .asking: accept(node, in: &state)
       case .leaving: state.book.again(node, timeout)
       case .connecting:
-        // One that was cancelled, and has not ended yet.
+        // An attempt that was cancelled, and has not ended yet.
         if state.attempts[node]?.task.isCancelled ?? false { state.book.again(node, timeout) }
       case .apart: begin(node, timeout, in: &state)
       }
@@ -42,7 +42,7 @@ extension GameSession {
           _ = try await own.invite(peer, timeout: max(.milliseconds(1), end - .now), transports: transports)
           return
         } catch  where error.code == .inProgress && end - .now > Self.pause {
-          // Another member brings the two together at this moment: that succeeds, or leaves room for our attempt.
+          // Another member introduces the two at this moment: that succeeds, or leaves room for our attempt.
           guard (try? await ContinuousClock().sleep(for: Self.pause)) != nil else {
             throw PiconetError(.cancelled, blame: .us)
           }
@@ -51,7 +51,7 @@ extension GameSession {
     }
   }
 
-  /// Answers a request that is open.
+  /// Answers an open request.
   private func accept(_ node: NodeID, in state: inout State) {
     guard let invitation = state.invitations.removeValue(forKey: node) else { return }
     tell(state.book.connecting(node))
@@ -77,17 +77,18 @@ extension GameSession {
   /// - Parameter error: nil: the peer is a member, which the session's events report.
   private func ended(_ node: NodeID, _ number: Int, _ error: PiconetError?) {
     state.withLock { state in
-      // The peer may have joined by it, and left, and another attempt may be under way.
+      // The attempt may have made the peer a member that has left again, and another attempt may be under way.
       guard !state.isClosed, state.attempts[node]?.number == number else { return }
       state.attempts[node] = nil
-      // By its own request, or brought by another peer: the session's events report it, or have done so.
+      // The peer is connected by its own request, or another member introduced it. The session's events report it, or
+      // have reported it.
       guard let error, error.code != .alreadyConnected else { return }
       tell(state.book.attemptFailed(node, GKSessionError(error)))
       resume(node, in: &state)
     }
   }
 
-  /// Begins what was asked for while something else was ending.
+  /// Begins a connection that was requested while the previous one was ending.
   func resume(_ node: NodeID, in state: inout State) {
     if let timeout = state.book.takeAgain(node) { begin(node, timeout, in: &state) }
   }
@@ -108,11 +109,11 @@ extension GameSession {
     state.withLock { state in
       switch state.book[node]?.phase {
       case .connecting:
-        // We have asked it as well: that is our answer.
+        // We have invited it as well: that is our answer.
         Task { _ = try? await invitation.accept() }
         return
       case .connected, .leaving:
-        // A former membership is over, which the session's events have yet to report; or this invitation has made the
+        // A former membership is over, which the session's events have yet to report. Or this invitation has made the
         // peer a member already, and ends with that.
         state.invitations[node] = invitation
       case .asking, .apart, nil:

@@ -2,14 +2,14 @@ import Foundation
 import Piconet
 import Synchronization
 
-/// What peers are sent. Messages go to the member at once while it takes them; otherwise they wait here, up to a limit.
+/// Sending to peers. Messages go to the member at once while it takes them; otherwise they wait here, up to a limit.
 extension GameSession {
-  /// How long what waits may still go out before a peer is left.
+  /// How long waiting messages may still go out before a peer is left.
   static let farewell = Duration.seconds(5)
-  /// The same for a peer that is disconnected from all: they are told within a second.
+  /// The same for a peer that is disconnected from all peers: those are told within a second.
   static let lastWords = Duration.milliseconds(250)
 
-  /// - Parameter peers: their ids; nil: all that are connected.
+  /// - Parameter peers: their ids; nil: all connected peers.
   /// - Throws: before anything is queued for any peer.
   func send(_ data: Data?, to peers: [String]?, _ mode: GKSendDataMode) throws {
     guard let data else { throw GKSessionError(.invalidParameterError, "There is no data to be sent.") }
@@ -24,7 +24,7 @@ extension GameSession {
         throw GKSessionError(
           .dataTooBigError, "\(data.count) bytes are to be sent; this peer takes \(member.proven.messageLimit).")
       }
-      // A longer one would not fit into one frame; certain delivery does no harm.
+      // A longer one would not fit into one frame; reliable delivery does no harm.
       let isReliable = { (member: Member) in mode == .reliable || data.count > member.proven.unreliableLimit }
       for member in members where isReliable(member) {
         guard state.outgoing[member.id, default: OutgoingQueue()].hasRoom(for: data.count) else {
@@ -61,7 +61,7 @@ extension GameSession {
     state.members.values.filter { state.book[$0.id]?.phase == .connected }
   }
 
-  /// If a member has just gone, the session's events report it.
+  /// If a member has just left, the session's events report it.
   private func queue(_ bytes: ArraySlice<UInt8>, for member: Member, in state: inout State) {
     if state.outgoing[member.id]?.task == nil, (try? member.trySend(bytes)) ?? true { return }
     var outgoing = state.outgoing.removeValue(forKey: member.id) ?? OutgoingQueue()
@@ -70,12 +70,12 @@ extension GameSession {
     state.outgoing[member.id] = outgoing
   }
 
-  /// Sends what waits for a member, in order, until nothing does.
+  /// Sends the waiting messages of a member, in order, until none is left.
   private func handOn(to member: Member) async {
     while let bytes = nextWaiting(for: member) {
       guard (try? await member.send(bytes)) != nil else { return }
       state.withLock { state in
-        // The queue of a member that has gone went with it.
+        // The queue of a member that has left is gone, too.
         guard state.members[member.id] == member, var outgoing = state.outgoing.removeValue(forKey: member.id) else {
           return
         }
@@ -94,7 +94,7 @@ extension GameSession {
     }
   }
 
-  /// Returns when nothing waits for these members, or after a while.
+  /// Returns when nothing waits for these members, or after a time.
   func delivered(to members: [NodeID], within time: Duration = farewell) async {
     let tasks = state.withLock { state in members.compactMap { state.outgoing[$0]?.task } }
     guard !tasks.isEmpty else { return }

@@ -2,12 +2,12 @@ import Foundation
 import Piconet
 import Synchronization
 
-/// All of a session but its interface: what it wants, how its peers stand, and its node. It outlives its `GKSession`
-/// for as long as leaving in good order takes. Any thread may call it; nothing waits.
+/// The core of a session: what its owner wants, the states of its peers, and its node. It outlives its `GKSession` for
+/// as long as leaving in good order takes. Any thread may call it; nothing waits.
 final class GameSession: Sendable {
   struct State {
     var book: PeerBook
-    /// Whether the node is there, or being made.
+    /// Whether the node exists, or is being made.
     var isStarted = false
     var isClosed = false
     var node: Node?
@@ -15,23 +15,23 @@ final class GameSession: Sendable {
     var host: NodeHost?
     var isAvailable = false
     var disconnectTimeout: TimeInterval = 20
-    /// Those that a picker keeps the session to; nil: all.
+    /// The transports to which a picker restricts the session; nil: all.
     var transports: Set<TransportKind>?
-    /// What the node has been told of the two above.
+    /// The values of the two above that the node has.
     var applied: (isAvailable: Bool, timeout: TimeInterval)?
     var isApplying = false
-    /// What belongs to the entries of the book.
+    /// The sightings of peers in the book.
     var sighted: [NodeID: Peer] = [:]
     var members: [NodeID: Member] = [:]
     var invitations: [NodeID: Invitation] = [:]
-    /// What we have begun: connecting, or accepting.
+    /// Attempts that we have begun: connecting, or accepting.
     var attempts: [NodeID: Attempt] = [:]
     var attemptCount = 0
     var outgoing: [NodeID: OutgoingQueue] = [:]
     var hasReportedDeaf = false
   }
 
-  /// What we have begun with a peer.
+  /// An attempt that we have begun with a peer.
   struct Attempt {
     let number: Int
     let task: Task<Void, Never>
@@ -78,8 +78,8 @@ final class GameSession: Sendable {
     apply()
   }
 
-  /// Keeps the session to these transports: of those in sight only peers that can be reached over them are available. A
-  /// session that was available before still listens on the others.
+  /// Restricts the session to these transports: a peer in sight is available only if one of them reaches it. A session
+  /// that was available before still listens on the others.
   func restrict(to transports: Set<TransportKind>) { state.withLock { $0.transports = transports } }
 
   /// Leaves all peers in good order, in the background, and makes no more calls.
@@ -116,7 +116,7 @@ final class GameSession: Sendable {
       }
       if isClosed { return await node.stop() }
     } catch {
-      // Making it available again is another try.
+      // Making the session available again is another try.
       state.withLock { $0.isStarted = false }
       return report((error as? PiconetError).map { GKSessionError($0) } ?? GKSessionError(.internalError, "\(error)"))
     }
@@ -150,7 +150,7 @@ final class GameSession: Sendable {
     }
   }
 
-  /// What differs from what the node has been told; nil: nothing does.
+  /// Returns the values that the node does not have yet; nil: it has all.
   private func nextToApply() -> (isAvailable: Bool?, timeout: TimeInterval?)? {
     state.withLock { state in
       let isNew = state.applied?.isAvailable ?? false != state.isAvailable
@@ -167,7 +167,7 @@ final class GameSession: Sendable {
 
   private func sighted(_ all: [Peer]) {
     state.withLock { state in
-      // A peer of which only the name is known yet can't be reached; nor can one over other transports.
+      // A peer can't be reached if only its name is known yet, or if it is reached over other transports only.
       let peers = all.filter { peer in
         peer.addresses.contains { state.transports?.contains($0.kind) ?? true }
       }
@@ -189,10 +189,10 @@ final class GameSession: Sendable {
         }
         await calls.waitForRoom()
       case .left(let member, let error): left(member, error)
-      // Peers that use Piconet itself may send what a session of GameKit has no place for.
+      // Peers that use Piconet itself may send things for which a session of GameKit has no place.
       case .offer(let offer): Task { await offer.decline(.notWanted) }
       case .stream(let stream): stream.cancel()
-      // It stays connected, and what is sent to it waits.
+      // The peer stays connected, and what is sent to it waits.
       case .suspended: break
       case .moved(let member, _), .resumed(let member, _):
         state.withLock { $0.book.isReached(member.id, overAnother: member.route?.isDirect == false) }
@@ -225,14 +225,14 @@ final class GameSession: Sendable {
 
   // MARK: Calls
 
-  /// Under the state's lock, so that calls come in the order of the changes.
+  /// Called under the state's lock, so that calls come in the order of the changes.
   func tell(_ calls: [SessionCall]) {
     self.calls.push(calls) { [weak self] in self?.makeCalls() }
   }
 
   func report(_ error: GKSessionError) { state.withLock { _ in tell([.sessionFailed(error)]) } }
 
-  /// A handler has no method that takes data.
+  /// Reports a handler that has no method that takes data.
   func reportDeaf(_ handler: Any.Type) {
     state.withLock { state in
       guard !state.hasReportedDeaf else { return }
@@ -256,11 +256,11 @@ final class GameSession: Sendable {
     calls.release(data: true) { [weak self] in self?.makeCalls() }
   }
 
-  /// A turn of the main queue.
+  /// Makes the calls of one turn of the main queue.
   private func makeCalls() {
     for _ in 0..<CallQueue.callsInTurn {
       guard let call = calls.next() else { return }
-      // The program may let go of the session in any of its calls.
+      // The program may release the session in any of its calls.
       let receivers = receivers.withLock { $0 }
       guard let session = receivers.session.session else { return calls.close() }
       make(call, session, receivers)

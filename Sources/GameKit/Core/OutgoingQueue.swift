@@ -1,14 +1,15 @@
 /// Messages that wait because their peer does not take more now.
 struct OutgoingQueue: Sendable {
-  /// For one peer. Above it `send` throws. A picture that is sent in slices, in a loop, waits here whole.
+  /// The limit for one peer, above which `send` throws. A picture that is sent in slices, in a loop, waits here as a
+  /// whole.
   static let byteLimit = 64 << 20
-  /// What each message counts in addition to its bytes.
+  /// The cost of each message in addition to its bytes.
   static let messageCost = 64
 
   private var messages: [ArraySlice<UInt8>] = []
   private var start = 0
   private(set) var cost = 0
-  /// Hands them on; nil: nothing waits, and messages go directly.
+  /// The task that hands them on; nil: no message waits, and messages go directly.
   var task: Task<Void, Never>?
 
   func hasRoom(for count: Int) -> Bool { cost + count + Self.messageCost <= Self.byteLimit }
@@ -18,7 +19,7 @@ struct OutgoingQueue: Sendable {
     cost += bytes.count + Self.messageCost
   }
 
-  /// The next to go; it counts until `removeFirst`.
+  /// The next message to go; it counts until `removeFirst`.
   var first: ArraySlice<UInt8>? { start < messages.count ? messages[start] : nil }
 
   mutating func removeFirst() {

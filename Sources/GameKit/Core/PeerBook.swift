@@ -1,16 +1,16 @@
 import Piconet
 
-/// How the peers stand with a session, and what its owner is told of each change. Pure: what happened goes in, calls
-/// come out.
+/// The states of the peers of a session, and the reports of each change to its owner. Pure: events go in, calls come
+/// out.
 ///
-/// Whether a peer is in sight and whether it is connected come from different sources: reports are made from both here,
-/// so that each change is reported once, and in a sound order.
+/// Whether a peer is in sight and whether it is connected come from different sources. The book reports from both, so
+/// that each change is reported once, and in a valid order.
 struct PeerBook: Sendable {
   enum Phase: Hashable, Sendable {
     case apart
-    /// We have asked it, or accepted it.
+    /// We have invited the peer, or accepted its request.
     case connecting
-    /// It has asked us.
+    /// The peer has invited us.
     case asking(UInt64)
     case connected
     /// We are leaving it, or were told to.
@@ -24,16 +24,16 @@ struct PeerBook: Sendable {
     var phase = Phase.apart
     /// Whether it is reached over another peer.
     var isRelayed = false
-    /// Whether the last report on it was that it is available.
+    /// Whether the last report said that it is available.
     fileprivate var isToldAvailable = false
     fileprivate var isToldRequest = false
-    /// Why its last request, or ours, has come to nothing.
+    /// Why its last request, or ours, has failed.
     var ending: GKSessionError?
-    /// Connect again once the present attempt or connection is over.
+    /// Set to connect again once the present attempt or connection is over.
     var again: Duration?
   }
 
-  /// A peer that has gone.
+  /// A peer that is no longer in sight or connected.
   private struct Former: Sendable {
     let peerID: String
     let name: String
@@ -60,7 +60,7 @@ struct PeerBook: Sendable {
     nodes[peerID].flatMap { entries[$0]?.name } ?? former.last { $0.peerID == peerID }?.name
   }
 
-  /// Why the request of a peer, or ours, has come to nothing.
+  /// Returns why the request of a peer, or ours, has failed.
   func ending(_ peerID: String) -> GKSessionError? {
     nodes[peerID].map { entries[$0]?.ending } ?? former.last { $0.peerID == peerID }?.ending
   }
@@ -83,9 +83,9 @@ struct PeerBook: Sendable {
     return (present.map(\.peerID) + gone.map(\.peerID)).sorted()
   }
 
-  // MARK: What happened
+  // MARK: Events
 
-  /// All peers that are in sight now.
+  /// Takes all peers that are in sight now.
   mutating func sighted(_ peers: [(node: NodeID, name: String, claim: String?)]) -> [SessionCall] {
     var calls: [SessionCall] = []
     let present = Set(peers.map(\.node))
@@ -105,7 +105,7 @@ struct PeerBook: Sendable {
     return calls
   }
 
-  /// We begin to connect, or accept.
+  /// Notes that we begin to connect, or accept.
   mutating func connecting(_ node: NodeID) -> [SessionCall] {
     guard let former = entries[node] else { return [] }
     var entry = former
@@ -113,12 +113,13 @@ struct PeerBook: Sendable {
     entry.ending = nil
     entry.again = nil
     entries[node] = entry
-    // The report of its request has said so, or will.
+    // The report of its request has told the program so, or will.
     if case .asking = former.phase, former.isToldRequest { return [] }
     return [.state(peer: entry.peerID, .stateConnecting)]
   }
 
-  /// A peer asks. Only one that is apart can: any other has been asked by us, and that is an answer.
+  /// Notes that a peer asks. Only a peer that is apart can ask: any other has been asked by us, and its request is an
+  /// answer.
   mutating func asked(_ node: NodeID, name: String, claim: String?, id: UInt64) -> [SessionCall] {
     var entry = enter(node, name, claim)
     entry.phase = .asking(id)
@@ -128,7 +129,7 @@ struct PeerBook: Sendable {
     return [.request(peer: entry.peerID, node, id: id)]
   }
 
-  /// Whether a request is still open; it then counts as reported.
+  /// Returns whether a request is still open; it then counts as reported.
   mutating func tells(request id: UInt64, of node: NodeID) -> Bool {
     guard var entry = entries[node], entry.phase == .asking(id) else { return false }
     entry.isToldRequest = true
@@ -136,16 +137,16 @@ struct PeerBook: Sendable {
     return true
   }
 
-  /// A request of the peer has ended without an answer from here.
+  /// Notes that a request of the peer has ended without an answer from here.
   mutating func requestEnded(_ id: UInt64, of node: NodeID, _ error: GKSessionError) -> [SessionCall] {
     guard let entry = entries[node], entry.phase == .asking(id) else { return [] }
     return failed(node, error, isTold: entry.isToldRequest)
   }
 
-  /// We have declined, and know it.
+  /// Notes that we have declined; the program knows it.
   mutating func denied(_ node: NodeID) -> [SessionCall] { failed(node, GKSessionError(.declinedError), isTold: false) }
 
-  /// What we asked for, or accepted, has come to nothing.
+  /// Notes that our request, or our acceptance, has failed.
   mutating func attemptFailed(_ node: NodeID, _ error: GKSessionError) -> [SessionCall] {
     guard entries[node]?.phase == .connecting else { return [] }
     return failed(node, error, isTold: true)
@@ -170,7 +171,7 @@ struct PeerBook: Sendable {
     return [.state(peer: entry.peerID, .stateConnected)]
   }
 
-  /// A connected peer is reached this way from now on. That is not reported: it is connected as before. Does nothing
+  /// Notes how a connected peer is reached from now on. That is not reported: it is connected as before. Does nothing
   /// for a peer that has been forgotten.
   mutating func isReached(_ node: NodeID, overAnother isRelayed: Bool) {
     guard var entry = entries[node] else { return }
@@ -178,7 +179,7 @@ struct PeerBook: Sendable {
     entries[node] = entry
   }
 
-  /// We begin to leave it, if it is connected.
+  /// Notes that we begin to leave it, if it is connected.
   mutating func leaving(_ node: NodeID) {
     guard var entry = entries[node], entry.phase == .connected else { return }
     entry.phase = .leaving
@@ -189,13 +190,13 @@ struct PeerBook: Sendable {
     guard var entry = entries[node], entry.phase == .connected || entry.phase == .leaving else { return [] }
     entry.phase = .apart
     entries[node] = entry
-    // The header of Apple's delegate: failures are also "disconnects due to timeouts".
+    // The header of Apple's delegate counts "disconnects due to timeouts" among the failures.
     let failure: [SessionCall] = error.code == .timedOutError ? [.failed(peer: entry.peerID, error)] : []
     return failure + [.state(peer: entry.peerID, .stateDisconnected)] + settle(node, after: .stateDisconnected)
   }
 
-  /// The peer is to be connected again when the present attempt or connection is over; nil: not any more. A peer that
-  /// has been forgotten has neither.
+  /// Sets whether the peer is to be connected again when the present attempt or connection is over; nil: no longer. A
+  /// peer that has been forgotten has neither.
   mutating func again(_ node: NodeID, _ timeout: Duration?) {
     guard var entry = entries[node] else { return }
     entry.again = timeout
@@ -212,9 +213,9 @@ struct PeerBook: Sendable {
 
   // MARK: Entries
 
-  /// The first claim that is made for a node counts for as long as it is known; one of an id that another node has, or
-  /// this one, does not.
-  /// - Returns: the node's entry, which is made if there is none.
+  /// Enters a node. Its first claim to a peer id counts for as long as it is known; a claim to the id of another node,
+  /// or of this one, does not count.
+  /// - Returns: the node's entry, which is made if needed.
   private mutating func enter(_ node: NodeID, _ name: String, _ claim: String?) -> Entry {
     if let entry = entries[node] { return entry }
     let claimed = claim.flatMap { $0 == own || nodes[$0] != nil ? nil : $0 }
@@ -225,7 +226,7 @@ struct PeerBook: Sendable {
     return entry
   }
 
-  /// Reports whether a peer that is apart is available, and forgets one that is neither.
+  /// Reports whether a peer that is apart is available, and forgets it if it is out of sight.
   private mutating func settle(
     _ node: NodeID, after last: GKPeerConnectionState = .stateUnavailable
   ) -> [SessionCall] {

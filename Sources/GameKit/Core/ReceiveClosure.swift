@@ -1,7 +1,7 @@
 import Foundation
 
-/// A closure or a function that gets data, out of an `Any`: the compiler takes variables with closures for that, though
-/// there are methods for closures.
+/// A closure or a function that gets data, out of an `Any`: the compiler passes variables with closures as `Any`,
+/// although the class has methods for closures.
 ///
 /// Unchecked: only the main thread calls it.
 struct ReceiveClosure: @unchecked Sendable {
@@ -12,7 +12,7 @@ struct ReceiveClosure: @unchecked Sendable {
 
   let call: @MainActor (Data, String, GKSession, UnsafeMutableRawPointer?) -> Void
 
-  /// - Returns: nil where it is none.
+  /// - Returns: nil if the handler is not a closure of a known type.
   init?(_ handler: Any) {
     switch handler {
     case let closure as OnMainWithContext: call = closure

@@ -1,7 +1,7 @@
 import Foundation
 import Piconet
 
-/// Something that the session's owner is to be told, on the main queue.
+/// A call to the session's owner, on the main queue.
 enum SessionCall: Sendable {
   case state(peer: String, GKPeerConnectionState)
   /// A peer asks; reported only if the request is still open then.
@@ -10,7 +10,7 @@ enum SessionCall: Sendable {
   case data(Data, peer: String)
   case sessionFailed(GKSessionError)
 
-  /// What it holds of the memory that calls may take, in bytes.
+  /// Its share of the memory that calls may take, in bytes.
   var cost: Int { if case .data(let data, _) = self { data.count + 64 } else { 64 } }
 
   var isData: Bool { if case .data = self { true } else { false } }

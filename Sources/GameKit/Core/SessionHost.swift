@@ -1,7 +1,7 @@
 import Foundation
 import Piconet
 
-/// The one host of this process's sessions: made for the first of them, and gone with the last.
+/// The single host of this process's sessions: made for the first of them, and gone with the last.
 actor SessionHost {
   static let shared = SessionHost(interfaces: interfacesOfProcess)
 
@@ -9,15 +9,15 @@ actor SessionHost {
   private weak var current: NodeHost?
   private var starting: Task<NodeHost, any Error>?
 
-  /// - Parameter interfaces: those that are searched; none: all.
+  /// - Parameter interfaces: the network interfaces to search; empty: all.
   init(interfaces: Set<String>) {
-    // Keys are kept nowhere: a program's acceptance lets a peer into that session, and makes no device known.
+    // Keys are not stored: a program's acceptance lets a peer into that session, and makes no device known.
     var configuration = NodeHostConfiguration()
     if !interfaces.isEmpty { configuration.interfaces = interfaces }
     self.configuration = configuration
   }
 
-  /// The host's users keep it.
+  /// Returns the host; its users keep it alive.
   func host() async throws -> NodeHost {
     if let current { return current }
     let task = starting ?? Task { [configuration] in try await NodeHost(configuration) }
@@ -28,7 +28,7 @@ actor SessionHost {
     return host
   }
 
-  /// Those in `PICONET_INTERFACES`.
+  /// The interfaces in `PICONET_INTERFACES`.
   private static var interfacesOfProcess: Set<String> {
     let names = ProcessInfo.processInfo.environment["PICONET_INTERFACES"] ?? ""
     return Set(names.split { $0 == "," || $0 == " " }.map(String.init))

@@ -1,11 +1,11 @@
 import Foundation
 import Piconet
 
-/// What a session is, from its first moment on.
+/// The constant settings of a session.
 struct SessionSettings: Sendable {
-  /// The key of `discoveryInfo` that has the peer id; the greeting has it as it is.
+  /// The key of `discoveryInfo` that holds the peer id; the greeting holds the id alone.
   static let peerIDKey = "peer"
-  /// Bytes of a message.
+  /// The limit for a message, in bytes.
   static let messageLimit = 95 * 1024
 
   let sessionID: String
@@ -21,7 +21,7 @@ struct SessionSettings: Sendable {
     peerID = "\(UInt64.random(in: 100_000_000_000_000_000...999_999_999_999_999_999))"
   }
 
-  /// The peer id that a peer claims; nil if that can't be one of ours.
+  /// Returns the peer id that a peer claims; nil if this module can't have made it.
   static func peerID(_ claim: String?) -> String? {
     guard let claim, claim.utf8.count == 18, claim.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return claim
@@ -42,9 +42,10 @@ struct SessionSettings: Sendable {
     configuration.disconnectTimeout = .seconds(timeout)
     // Apple's limit for a session of peers is 16.
     configuration.capacity = 16
-    // A request without an answer yet must not hide those behind it.
+    // An unanswered request must not hide those behind it.
     configuration.openInvitations = 32
-    // A node that connects to one peer is connected with all, and no one is asked about those that others have let in.
+    // A node that connects to one peer is connected with all, and no person is asked about peers that others have let
+    // in.
     configuration.membership = .group
     configuration.introductions = .takeWord
     // Any peer may call `disconnectPeerFromAllPeers(_:)`.
@@ -56,7 +57,7 @@ struct SessionSettings: Sendable {
     if let transports {
       configuration.transports.removeAll { !transports.contains($0) }
     } else {
-      // Where nothing else leads from one to the other, over a third one that both are connected to.
+      // Where no other transport leads from one peer to the other, a third one to which both are connected relays.
       configuration.transports.append(.relay)
     }
     return configuration
@@ -68,7 +69,7 @@ struct SessionSettings: Sendable {
     return name.isEmpty ? "GameKit" : name
   }
 
-  /// A name that Piconet takes: no control characters, 63 bytes at most; nil if nothing is left.
+  /// Returns a name that Piconet takes: no control characters, 63 bytes at most; nil if nothing is left.
   private static func fitting(_ name: String) -> String? {
     var kept = String(
       String.UnicodeScalarView(name.unicodeScalars.filter { $0.properties.generalCategory != .control }))

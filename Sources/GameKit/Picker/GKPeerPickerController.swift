@@ -2,27 +2,27 @@ import Foundation
 import PiconetTerminal
 import Synchronization
 
-// Unchecked: all that changes is in the state, under its lock; what happens after `show` happens on the main queue.
+// Unchecked: all variable parts are in the state, under its lock; the work after `show` is done on the main queue.
 /// Lets a person pick a peer and connect to it: Apple's `GKPeerPickerController`, as a dialog at the terminal (standard
-/// input and standard error). It lists the peers in sight, asks the one that is picked, shows the requests of others,
-/// and ends with the first connection. Until then it gets the session's calls in place of the delegate.
+/// input and standard error). It lists the peers in sight, asks the picked peer, shows the requests of others, and ends
+/// with the first connection. Until then it gets the session's calls in place of the delegate.
 ///
-/// Without a terminal it answers automatically, see `unattendedAnswer`. A process shows one at a time. It keeps itself
-/// alive while it is shown. The main queue has to run, as for `GKSession`.
+/// Without a terminal it answers automatically, see `unattendedAnswer`. A process shows one picker at a time. It keeps
+/// itself alive while it is shown. The main queue has to run, as for `GKSession`.
 open class GKPeerPickerController: NSObject, @unchecked Sendable {
   private struct State {
     var types: Set<GKPeerPickerConnectionType> = [.nearby]
     var answer: UnattendedAnswer?
     var delegate = WeakPickerDelegate(nil)
-    /// While it is shown; it holds the picker.
+    /// Set while it is shown; the run holds the picker.
     var run: PickerRun?
   }
 
   private let state = Mutex(State())
-  /// In tests: the terminal to be used.
+  /// The terminal to use; set in tests.
   let terminal: PickerTerminal
 
-  /// A picker that looks over Bluetooth.
+  /// Creates a picker that looks over Bluetooth.
   public override init() {
     terminal = .standard
     super.init()
@@ -46,15 +46,15 @@ open class GKPeerPickerController: NSObject, @unchecked Sendable {
     set { state.withLock { $0.types = newValue.isEmpty ? [.nearby] : newValue } }
   }
 
-  /// What happens without a terminal: `decline`, and no one is picked, or `accept`, and the picker connects to the
-  /// first peer that comes and accepts any that asks. Default: what the variable `PICONET_UNATTENDED` says, or else
-  /// `decline`. Apple's picker does not have this.
+  /// The answer without a terminal. With `decline` it picks no peer. With `accept` it connects to the first peer that
+  /// comes and accepts any that asks. Default: the variable `PICONET_UNATTENDED`, or else `decline`. Apple's picker
+  /// does not have this.
   open var unattendedAnswer: UnattendedAnswer {
     get { state.withLock { $0.answer } ?? .ofProcess }
     set { state.withLock { $0.answer = newValue } }
   }
 
-  /// Told the outcome; not retained.
+  /// The object that is told the outcome; not retained.
   open weak var delegate: (any GKPeerPickerControllerDelegate)? {
     get { state.withLock { $0.delegate }.delegate }
     set {
@@ -74,7 +74,7 @@ open class GKPeerPickerController: NSObject, @unchecked Sendable {
     if isNew { DispatchQueue.main.async { run.begin() } }
   }
 
-  /// Takes the picker away. The delegate is not told, and a connected session stays so.
+  /// Removes the picker. The delegate is not told, and a connected session stays connected.
   open func dismiss() {
     let run = state.withLock { state in
       defer { state.run = nil }
@@ -83,13 +83,13 @@ open class GKPeerPickerController: NSObject, @unchecked Sendable {
     if let run { DispatchQueue.main.async { run.end() } }
   }
 
-  /// Whether the picker is shown: until it is dismissed, or the person picks no one.
+  /// Whether the picker is shown: until it is dismissed, or the person cancels it.
   open var isVisible: Bool { state.withLock { $0.run != nil } }
 
   /// Whether this run is the one that is shown.
   func shows(_ run: PickerRun) -> Bool { state.withLock { $0.run === run } }
 
-  /// The run has ended on its own.
+  /// Notes that the run has ended on its own.
   func dismiss(_ run: PickerRun) { state.withLock { if $0.run === run { $0.run = nil } } }
 }
 

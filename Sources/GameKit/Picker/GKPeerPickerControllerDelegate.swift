@@ -1,17 +1,16 @@
 import Foundation
 
-/// What a peer picker tells its owner, on the main queue. Every method may be left out.
+/// The calls of a peer picker to its owner, on the main queue. Every method is optional.
 public protocol GKPeerPickerControllerDelegate: NSObjectProtocol {
-  /// The person has chosen the kind of connection, where there was a choice. Dismiss the picker here to go on without
-  /// it.
+  /// The person has chosen the kind of connection, if there was a choice. Dismiss the picker here to go on without it.
   func peerPickerController(_ picker: GKPeerPickerController, didSelect type: GKPeerPickerConnectionType)
-  /// The session for the picker, whose mode has to be `peer`. It searches only over `type` from then on.
+  /// Returns the session for the picker, whose mode has to be `peer`. It searches only over `type` from then on.
   func peerPickerController(
     _ picker: GKPeerPickerController, sessionFor type: GKPeerPickerConnectionType
   ) -> GKSession
   /// A peer is connected. The session is the delegate's from now on: keep it, be its delegate, and dismiss the picker.
   func peerPickerController(_ picker: GKPeerPickerController, didConnectPeer peerID: String, to session: GKSession)
-  /// The person picks no one, or there is no person to ask. The picker is dismissed already.
+  /// The person cancels, or no person can be asked. The picker is dismissed already.
   func peerPickerControllerDidCancel(_ picker: GKPeerPickerController)
 }
 

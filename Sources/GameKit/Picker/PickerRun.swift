@@ -3,10 +3,10 @@ import Piconet
 import PiconetTerminal
 import Synchronization
 
-/// A picker from when it is shown until it is over.
-// Unchecked: only used on the main queue, on which everything from outside comes.
+/// One run of a picker, from when it is shown until it is over.
+// Unchecked: only used on the main queue; all calls from outside come there.
 final class PickerRun: @unchecked Sendable {
-  /// How long a peer is asked.
+  /// How long a request to a peer stands.
   private static let patience: TimeInterval = 30
 
   private let picker: GKPeerPickerController
@@ -81,7 +81,7 @@ final class PickerRun: @unchecked Sendable {
   }
 
   /// Made and called on the main queue.
-  // Unchecked: it only goes through the task that waits for the dialog, and is used on the main thread.
+  // Unchecked: it only passes through the task that waits for the dialog, and is used on the main thread.
   private struct Picked: @unchecked Sendable {
     let call: ([String]) -> Void
     init(_ call: @escaping ([String]) -> Void) { self.call = call }
@@ -94,7 +94,7 @@ final class PickerRun: @unchecked Sendable {
     case .quit, .finished: cancel()
     case .interrupted:
       cancel()
-      // As the key would have done, had the dialog not taken it.
+      // Does what the key would have done, had the dialog not taken it.
       kill(getpid(), SIGINT)
     case .closed: break
     case .failed(let code):
@@ -171,7 +171,7 @@ final class PickerRun: @unchecked Sendable {
     picker.delegate?.peerPickerControllerDidCancel(picker)
   }
 
-  /// The dialog is over: the session's calls go to its delegate again.
+  /// Ends the dialog: the session's calls go to its delegate again.
   func end() {
     guard !isOver else { return }
     isOver = true

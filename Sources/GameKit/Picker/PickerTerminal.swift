@@ -1,7 +1,7 @@
 import Foundation
 import PiconetTerminal
 
-/// Where a picker's dialogs are shown.
+/// The place where a picker's dialogs are shown.
 struct PickerTerminal: Sendable {
   let isPossible: @Sendable () -> Bool
   let run: @Sendable (PeerDialog, @escaping @Sendable (PeerPicker.Action) -> Void) async -> PeerDialog.Ending

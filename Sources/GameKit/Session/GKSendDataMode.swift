@@ -1,8 +1,8 @@
-/// How data goes to peers.
+/// The way to send data to peers.
 public enum GKSendDataMode: Int32, Sendable {
-  /// In the order sent, until it is received or the peer is disconnected.
+  /// Delivered in the order sent, until the peer has received it or is disconnected.
   case reliable = 0
-  /// At once or never: dropped where the connection can't take it now, or where something newer has come before it.
+  /// Delivered at once or never: dropped if the connection can't take it now, or if newer data has arrived before it.
   /// Data that is too long for one frame (16,373 bytes) goes reliably.
   case unreliable = 1
 }

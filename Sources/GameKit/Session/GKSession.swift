@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-// Unchecked: all that changes is in the core, under its lock. Sendable although Apple's is not said to be: it is meant
-// to be used from any thread.
+// Unchecked: all variable parts are in the core, under its lock. Sendable although Apple's is not declared so: any
+// thread is meant to use it.
 /// Peers nearby that find one another, connect, and send data: Apple's `GKSession`, over Bluetooth and IP networks.
 ///
 /// Its methods may be called from any thread, and none of them waits. The delegate and the receive handler are called
@@ -13,10 +13,11 @@ import Synchronization
 open class GKSession: NSObject, @unchecked Sendable {
   let core: GameSession
 
-  /// A session that is neither visible nor looking for peers yet.
+  /// Creates a session that is neither visible nor looking for peers yet.
   /// - Parameters:
-  ///   - sessionID: only sessions with the same one see each other: at most 127 bytes, or `didFailWithError` has
-  ///     `invalidParameterError`. Nil or empty: the bundle's identifier, or else the program's name.
+  ///   - sessionID: only sessions with the same id see each other. At most 127 bytes; for a longer one
+  ///     `didFailWithError` gets `invalidParameterError`. Nil or empty: the bundle's identifier, or else the program's
+  ///     name.
   ///   - name: what people call this peer; nil or empty: the device's name. Only its first 63 bytes count, and control
   ///     characters are left out.
   ///   - mode: what the session does while it is available.
@@ -26,7 +27,7 @@ open class GKSession: NSObject, @unchecked Sendable {
     core.receivers.withLock { $0.session = WeakSession(self) }
   }
 
-  /// A session with the defaults: of this program, under the device's name, in the mode `peer`.
+  /// Creates a session with the defaults: of this program, under the device's name, in the mode `peer`.
   public override init() {
     core = GameSession(sessionID: nil, displayName: nil, mode: .peer, host: .shared)
     super.init()
@@ -41,7 +42,7 @@ open class GKSession: NSObject, @unchecked Sendable {
 
   deinit { core.close() }
 
-  /// Told what happens; not retained. A delegate that is set late is told what has happened while there was none.
+  /// The object that is told of events; not retained. A delegate that is set late is told the earlier events as well.
   open weak var delegate: (any GKSessionDelegate)! {
     get { core.receivers.withLock { $0.delegate }.delegate }
     set { core.setDelegate(WeakDelegate(newValue)) }
@@ -64,25 +65,25 @@ open class GKSession: NSObject, @unchecked Sendable {
     set { core.setAvailable(newValue) }
   }
 
-  /// How many seconds a peer that can't be reached stays connected, while both sides look for another way to each
-  /// other. Default 20. Between 2 s and a day, or 0: it leaves with its connection; other values become the nearest of
+  /// How many seconds a peer that can't be reached stays connected, while both sides look for another link to each
+  /// other. Default 20. Between 2 s and a day, or 0: it leaves with its connection. Other values become the nearest of
   /// these.
   open var disconnectTimeout: TimeInterval {
     get { core.disconnectTimeout }
     set { core.setDisconnectTimeout(newValue) }
   }
 
-  /// What people call a peer: one in sight or connected, one that was, or this one; nil for any other. The peer's own
-  /// words: remove control characters before a terminal shows them.
+  /// Returns what people call a peer: one in sight or connected, a former one, or this one; nil for any other. The name
+  /// is the peer's own words: remove control characters before a terminal shows them.
   open func displayName(forPeer peerID: String!) -> String! { core.displayName(of: peerID) }
 
   /// Queues data for some peers and returns at once.
   /// - Parameters:
   ///   - data: 95 KiB (97,280 bytes) at most; may be empty.
-  ///   - peers: their ids, as `String`. One that is named twice gets it twice.
+  ///   - peers: their ids, as `String`. A peer that is named twice gets it twice.
   /// - Throws: a `GKSessionError`, and then nothing was queued for any peer: `invalidParameterError` without data, or
-  ///   without peers; `dataTooBigError`; `peerNotFoundError`; `notConnectedError`; `transportError` if for one of them
-  ///   64 MiB wait already: try again once it has received some of them.
+  ///   without peers; `dataTooBigError`; `peerNotFoundError`; `notConnectedError`; `transportError` if 64 MiB wait
+  ///   already for one of them: try again once it has received some of them.
   open func send(_ data: Data!, toPeers peers: [Any]!, with mode: GKSendDataMode) throws {
     guard let peers, !peers.isEmpty else {
       throw GKSessionError(.invalidParameterError, "Data is to be sent to at least one peer.")
@@ -95,13 +96,13 @@ open class GKSession: NSObject, @unchecked Sendable {
   }
 
   /// Queues data for all connected peers and returns at once. It is no error if no peer is connected.
-  /// - Throws: as `send(_:toPeers:with:)`.
+  /// - Throws: see `send(_:toPeers:with:)`.
   open func sendData(toAllPeers data: Data!, with mode: GKSendDataMode) throws {
     try core.send(data, to: nil, mode)
   }
 
-  /// Sets the object that gets the data that peers send, in place of the previous one; nil: none, and the data is
-  /// dropped. What comes before the first handler is set waits for it, up to 1 MiB.
+  /// Sets the object that gets the data that peers send, in place of the previous one; nil: no object, and the data is
+  /// dropped. Data that arrives before the first handler is set waits for it, up to 1 MiB.
   /// - Parameters:
   ///   - handler: an object of a class that conforms to `GKSessionDataReceiveHandler`, not retained; or a closure. For
   ///     any other object the delegate is told `didFailWithError` with `invalidParameterError`.
@@ -120,8 +121,8 @@ open class GKSession: NSObject, @unchecked Sendable {
     core.setHandler(.object(WeakHandler(receiver), context: context))
   }
 
-  /// Sets a closure that gets the data that peers send, with the id of the peer; it is called on the main queue. What
-  /// comes before the first handler is set waits for it, up to 1 MiB. Apple's `GKSession` does not have this.
+  /// Sets a closure that gets the data that peers send, with the id of the peer; it is called on the main queue. Data
+  /// that arrives before the first handler is set waits for it, up to 1 MiB. Apple's `GKSession` does not have this.
   public final func setDataReceiveHandler(
     _ handler: @escaping @MainActor (_ data: Data, _ peerID: String, _ session: GKSession) -> Void
   ) {
@@ -140,7 +141,7 @@ open class GKSession: NSObject, @unchecked Sendable {
     core.setHandler(.closure(handler, context: context.map { UInt(bitPattern: $0) } ?? 0))
   }
 
-  /// The same with a closure that has no use for the context.
+  /// Sets a closure that does not need the context; see above.
   public final func setDataReceiveHandler(
     _ handler: @escaping @MainActor (_ data: Data, _ peerID: String, _ session: GKSession) -> Void,
     withContext context: UnsafeMutableRawPointer!
@@ -154,30 +155,30 @@ open class GKSession: NSObject, @unchecked Sendable {
     core.connect(to: peerID ?? "", timeout: timeout)
   }
 
-  /// Takes a request of ours back: both delegates are told `connectionWithPeerFailed` with `cancelledError`. Does
-  /// nothing to a peer that is connected.
+  /// Withdraws our request: both delegates are told `connectionWithPeerFailed` with `cancelledError`. Does nothing to a
+  /// connected peer.
   open func cancelConnect(toPeer peerID: String!) { core.cancelConnect(to: peerID ?? "") }
 
   /// Accepts a peer's request, and returns at once: the delegate is told `stateConnected`, or
   /// `connectionWithPeerFailed`. A peer that is connected or connecting already stays so.
   /// - Throws: `peerNotFoundError`; why the request has ended, such as `cancelledError` or `timedOutError`;
-  ///   `invalidParameterError` if there was none.
+  ///   `invalidParameterError` if the peer made no request.
   open func acceptConnection(fromPeer peerID: String!) throws { try core.accept(from: peerID ?? "") }
 
   /// Declines a peer's request: its delegate is told `connectionWithPeerFailed` with `declinedError`.
   open func denyConnection(fromPeer peerID: String!) { core.deny(from: peerID ?? "") }
 
-  /// Disconnects a peer from all peers of the session, who are told within a second. What was sent to it before may be
-  /// lost. It may connect again.
+  /// Disconnects a peer from all peers of the session, which are told within a second. What was sent to it before may
+  /// be lost. It may connect again.
   open func disconnectPeer(fromAllPeers peerID: String!) { core.remove(peerID ?? "") }
 
-  /// Leaves all peers. What was sent before is delivered first, as far as that takes less than five seconds; then the
-  /// delegate is told that each is disconnected. Nothing more can be sent meanwhile.
+  /// Leaves all peers. What was sent before is delivered first, as far as that takes less than five seconds. The
+  /// delegate is then told that each is disconnected. Nothing more can be sent meanwhile.
   open func disconnectFromAllPeers() { core.leaveAll() }
 
-  /// The ids of the peers that are in this state, in their order; nil if there is none. A peer that is connecting may
-  /// be available at the same time. Of peers that have gone the last 128 are remembered, as unavailable or
-  /// disconnected.
+  /// Returns the ids of the peers that are in this state, in their order; nil if there are no such peers. A peer that
+  /// is connecting may be available at the same time. The last 128 peers that have gone are remembered, as unavailable
+  /// or disconnected.
   open func peers(with state: GKPeerConnectionState) -> [Any]! {
     let peers = core.peers(in: state)
     return peers.isEmpty ? nil : peers

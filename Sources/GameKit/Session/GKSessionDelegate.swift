@@ -1,7 +1,7 @@
 import Foundation
 
-/// What a session tells its owner. Every method may be left out, and all are called on the main queue, in the order in
-/// which things happened.
+/// The calls of a session to its owner. Every method is optional. All are called on the main queue, in the order of the
+/// events.
 ///
 /// Without a delegate up to 1,024 calls wait for one; beyond that the oldest are dropped.
 public protocol GKSessionDelegate: NSObjectProtocol {
@@ -11,11 +11,10 @@ public protocol GKSessionDelegate: NSObjectProtocol {
   /// A peer wants to connect: to be answered with `acceptConnection(fromPeer:)` or `denyConnection(fromPeer:)`, now or
   /// later. Without an answer the peer's request ends at its timeout.
   func session(_ session: GKSession, didReceiveConnectionRequestFromPeer peerID: String)
-  /// A request to connect, ours or the peer's, has ended without a connection; or a connected peer was not heard for as
+  /// A request to connect, ours or the peer's, has ended without a connection. Or a connected peer was not heard for as
   /// long as `GKSession.disconnectTimeout`, and is reported as disconnected next. A `GKSessionError` says why.
   func session(_ session: GKSession, connectionWithPeerFailed peerID: String, withError error: any Error)
-  /// The session can't do its work: `cannotEnableError` where there is nothing to reach others over. A
-  /// `GKSessionError`.
+  /// The session can't work: `cannotEnableError` if no transport is available. The error is a `GKSessionError`.
   func session(_ session: GKSession, didFailWithError error: any Error)
 }
 

@@ -3,19 +3,19 @@ import Foundation
 /// The domain of `GKSessionError`, as `NSError` has it.
 public let GKSessionErrorDomain: String = "com.apple.gamekit.GKSessionErrorDomain"
 
-/// Why something that a session was asked for did not succeed. The codes have Apple's numbers.
+/// Why a request to a session did not succeed. The codes have Apple's numbers.
 public struct GKSessionError: CustomNSError, Error, Hashable, Sendable {
   /// What happened.
   public enum Code: Int32, Sendable {
     /// A parameter has an unexpected value; the description names the rule.
     case invalidParameterError = 30500
-    /// There is no peer with that peer id.
+    /// No peer has that peer id.
     case peerNotFoundError = 30501
     /// The peer has refused the connection.
     case declinedError = 30502
     /// Not done in the given time.
     case timedOutError = 30503
-    /// The side that asked for the connection has taken that back.
+    /// The side that asked for the connection has withdrawn the request.
     case cancelledError = 30504
     /// The connection could not be made.
     case connectionFailedError = 30505
@@ -23,17 +23,17 @@ public struct GKSessionError: CustomNSError, Error, Hashable, Sendable {
     case connectionClosedError = 30506
     /// More bytes than one call takes.
     case dataTooBigError = 30507
-    /// The peer is known, and not connected.
+    /// The peer is known, but not connected.
     case notConnectedError = 30508
-    /// Bluetooth, or whatever else others would be reached over, is not available.
+    /// Bluetooth, or another transport that would reach others, is not available.
     case cannotEnableError = 30509
     /// A connection to this peer is under way already.
     case inProgressError = 30510
     /// An error in the connection's code.
     case connectivityError = 30201
-    /// An error in the transport: above all, that too much waits for a peer that does not read.
+    /// An error in the transport, usually that too much waits for a peer that does not read.
     case transportError = 30202
-    /// Something failed that should not.
+    /// Something failed unexpectedly.
     case internalError = 30203
     /// Reserved.
     case unknownError = 30204
@@ -47,8 +47,8 @@ public struct GKSessionError: CustomNSError, Error, Hashable, Sendable {
   private let words: String?
   private let underlying: (any Error)?
 
-  /// An error of this code.
-  /// - Parameter userInfo: as of `NSError`. `NSLocalizedDescriptionKey` and `NSUnderlyingErrorKey` are kept.
+  /// Creates an error with this code.
+  /// - Parameter userInfo: see `NSError`. `NSLocalizedDescriptionKey` and `NSUnderlyingErrorKey` are kept.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     self.code = code
     words = userInfo[NSLocalizedDescriptionKey] as? String
@@ -65,13 +65,13 @@ public struct GKSessionError: CustomNSError, Error, Hashable, Sendable {
   public static var errorDomain: String { GKSessionErrorDomain }
   /// The number of the code.
   public var errorCode: Int { Int(code.rawValue) }
-  /// A description, and what has caused the error where that is known.
+  /// A description, and the cause of the error where that is known.
   public var errorUserInfo: [String: Any] {
     var info: [String: Any] = [NSLocalizedDescriptionKey: localizedDescription]
     info[NSUnderlyingErrorKey] = underlying
     return info
   }
-  /// As `errorUserInfo`.
+  /// Same as `errorUserInfo`.
   public var userInfo: [String: Any] { errorUserInfo }
   /// What happened, in words.
   public var localizedDescription: String { words ?? code.words }
@@ -83,7 +83,7 @@ public struct GKSessionError: CustomNSError, Error, Hashable, Sendable {
 }
 
 extension GKSessionError.Code {
-  /// Whether an error is a `GKSessionError` of this code: for `catch GKSessionError.timedOutError`.
+  /// Returns whether an error is a `GKSessionError` of this code: for `catch GKSessionError.timedOutError`.
   public static func ~= (code: Self, error: any Error) -> Bool { (error as? GKSessionError)?.code == code }
 
   fileprivate var words: String {

@@ -1,9 +1,9 @@
 /// What a session does while it is available.
 public enum GKSessionMode: Int32, Sendable {
-  /// Advertises itself, and finds no one.
+  /// Advertises itself, and does not search.
   case server = 0
-  /// Looks for servers, and is found by no one.
+  /// Searches for servers, and does not advertise itself.
   case client = 1
-  /// Both.
+  /// Advertises itself and searches.
   case peer = 2
 }
