@@ -4,13 +4,13 @@ import Piconet
 /// The domain of `MCError`.
 public let MCErrorDomain = "MCErrorDomain"
 
-/// Why something did not succeed. Whatever this module throws or hands over is one of these, so that `catch let error
-/// as MCError` and `error as? MCError` work; what lies behind it, a `PiconetError` in most cases, is in `userInfo`
-/// under `NSUnderlyingErrorKey`, and a readable description is in `localizedDescription`.
+/// Why something did not succeed. This module throws and hands over only errors of this type, so that `catch let error
+/// as MCError` and `error as? MCError` work. The cause, usually a `PiconetError`, is in `userInfo` under
+/// `NSUnderlyingErrorKey`, and a readable description is in `localizedDescription`.
 public struct MCError: CustomNSError, LocalizedError, Hashable, Error {
   /// What happened.
   public enum Code: Int, Sendable {
-    /// None of the others.
+    /// Any other error.
     case unknown = 0
     /// The peer is not, or no longer, connected.
     case notConnected = 1
@@ -20,16 +20,16 @@ public struct MCError: CustomNSError, LocalizedError, Hashable, Error {
     case unsupported = 3
     /// No answer came in time.
     case timedOut = 4
-    /// The peer, or this program, took it back; or the peer declined.
+    /// The peer, or this program, cancelled it; or the peer declined.
     case cancelled = 5
-    /// There is no room now: in what may wait for a peer, in the session, or on the peer's disk.
+    /// There is no room now: in the send queue of a peer, in the session, or on the peer's disk.
     case unavailable = 6
   }
 
   // `NSError` is immutable, and holds values of any type.
   private let base: NSError
 
-  /// An error with this code.
+  /// Creates an error with this code.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     base = NSError(domain: MCErrorDomain, code: code.rawValue, userInfo: userInfo)
   }
@@ -46,9 +46,9 @@ public struct MCError: CustomNSError, LocalizedError, Hashable, Error {
   public var code: Code { Code(rawValue: base.code) ?? .unknown }
   /// The number of the code.
   public var errorCode: Int { base.code }
-  /// As `userInfo`.
+  /// Same as `userInfo`.
   public var errorUserInfo: [String: Any] { base.userInfo }
-  /// More about it.
+  /// Further information.
   public var userInfo: [String: Any] { base.userInfo }
   /// What happened, in words.
   public var errorDescription: String? { base.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(code)" }
@@ -74,7 +74,7 @@ public struct MCError: CustomNSError, LocalizedError, Hashable, Error {
 }
 
 extension MCError.Code {
-  /// Whether an error is an `MCError` of this code: for `catch MCError.notConnected`.
+  /// Returns whether an error is an `MCError` of this code: for `catch MCError.notConnected`.
   public static func ~= (code: MCError.Code, error: any Error) -> Bool { (error as? MCError)?.code == code }
 }
 
@@ -83,7 +83,7 @@ extension MCError: CustomStringConvertible {
 }
 
 extension MCError {
-  /// What an error of Piconet is to a program that knows only this module.
+  /// Translates an error of Piconet for a program that knows only this module.
   init(_ error: PiconetError) {
     let code: Code =
       switch error.code {
@@ -99,7 +99,7 @@ extension MCError {
     self.init(code, error.description, underlying: error)
   }
 
-  /// As `MCError` whatever was thrown.
+  /// Returns any thrown error as an `MCError`.
   static func wrapping(_ error: any Error) -> MCError {
     switch error {
     case let error as MCError: error

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A peer: a display name, and a large random number that tells it from others of that name.
+/// A peer: a display name, and a large random number that distinguishes it from others of that name.
 ///
-/// Each call of `init(displayName:)` makes another peer, also with the same name. To stay the same peer across starts
+/// Each call of `init(displayName:)` makes another peer, even with the same name. To stay the same peer across starts
 /// of a program, archive it (`NSKeyedArchiver`, with secure coding) and use that. Peers that come from discovery and
 /// sessions equal the one that was made on their own device, with the same `hash` on all devices.
 ///
 /// Any thread may use it. Copying gives the same object, so it can be a key.
 ///
 /// Source: `MCPeerID` of Multipeer Connectivity. A name of more than 63 bytes stops the program, as there, with the
-/// rule on standard error. Unlike there, an empty name is no mistake: it stands for the name of the host, which
+/// rule on standard error. Unlike there, an empty name is allowed: it stands for the name of the host, which
 /// `Host.current().localizedName ?? ""` does not give on Linux.
 ///
 /// Unchecked, since it may be subclassed: what is here never changes after the initialiser, and a subclass is
@@ -18,21 +18,21 @@ open class MCPeerID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   let identifier: UInt64
   private let name: String
 
-  /// Makes a new peer.
-  /// - Parameter myDisplayName: what users see; at most 63 bytes of UTF-8.
+  /// Creates a new peer.
+  /// - Parameter myDisplayName: the name that users see; at most 63 bytes of UTF-8.
   public init(displayName myDisplayName: String) {
     if let rule = DisplayName.brokenRule(myDisplayName) { refuse("MCPeerID(displayName:)", rule) }
     name = myDisplayName.isEmpty ? DisplayName.ofHost : myDisplayName
     identifier = UInt64.random(in: 1...UInt64.max)
   }
 
-  /// A peer that was made elsewhere.
+  /// Creates a peer that was made elsewhere.
   init(identifier: UInt64, displayName: String) {
     self.identifier = identifier
     name = displayName
   }
 
-  /// Reads one that was archived.
+  /// Reads an archived peer.
   public required init?(coder: NSCoder) {
     let identifier = UInt64(bitPattern: coder.decodeInt64(forKey: Key.identifier))
     guard let name = coder.decodeObject(of: NSString.self, forKey: Key.name).map({ $0 as String? ?? "" }),
@@ -42,13 +42,14 @@ open class MCPeerID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     self.name = name
   }
 
-  /// What its user, or its program, has called it. Not to be trusted: escape it before showing it on a terminal.
+  /// The name that its user, or its program, has given it. Not to be trusted: escape it before showing it on a
+  /// terminal.
   open var displayName: String { name }
 
   /// True.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Archives it.
+  /// Archives the peer.
   open func encode(with coder: NSCoder) {
     coder.encode(Int64(bitPattern: identifier), forKey: Key.identifier)
     coder.encode(name as NSString, forKey: Key.name)
@@ -59,13 +60,13 @@ open class MCPeerID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     static let name = "piconet.displayName"
   }
 
-  /// Itself: it never changes.
+  /// Returns the peer itself: it never changes.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// Of the random number alone, so that devices that compare their hashes agree.
+  /// The hash of the random number alone, so that devices that compare their hashes agree.
   open override var hash: Int { Int(truncatingIfNeeded: identifier) }
 
-  /// Whether it is the same peer, by the random number.
+  /// Returns whether it is the same peer, by the random number.
   open override func isEqual(_ object: Any?) -> Bool { (object as? MCPeerID)?.identifier == identifier }
 
   /// For debugging.
@@ -80,7 +81,7 @@ enum DisplayName {
       ? "a display name has at most \(byteLimit) bytes of UTF-8, and this one has \(name.utf8.count)" : nil
   }
 
-  /// What this host is called, as much of it as fits.
+  /// The name of this host, as much of it as fits.
   static var ofHost: String {
     let name = cut(ProcessInfo.processInfo.hostName)
     return name.isEmpty ? "Linux" : name
@@ -92,7 +93,7 @@ enum DisplayName {
     return name
   }
 
-  /// The name as a node may have it: control characters are spaces there.
+  /// Returns the name as a node may have it, with spaces in place of control characters.
   static func ofNode(_ name: String) -> String {
     var scalars = String.UnicodeScalarView()
     for scalar in name.unicodeScalars {

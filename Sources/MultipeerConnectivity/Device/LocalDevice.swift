@@ -2,11 +2,11 @@ import Foundation
 import Piconet
 import Synchronization
 
-/// What the sessions, advertisers and browsers of one `MCPeerID` share: a host of Piconet, with a key that is made at
-/// each start, since programs of Multipeer Connectivity know no one beyond a session.
+/// The parts that the sessions, advertisers and browsers of one `MCPeerID` share: a host of Piconet. Its key is made at
+/// each start, since programs of Multipeer Connectivity remember no device beyond a session.
 ///
 /// Two `MCPeerID`s of one process are two devices to others, and to each other. Each node that was made here keeps its
-/// host; the last one to go ends it.
+/// host alive; the last node to end ends it.
 actor LocalDevice {
   static let shared = LocalDevice()
 
@@ -20,7 +20,7 @@ actor LocalDevice {
   /// A node, and the host that it needs for as long as it runs.
   struct Presence: Sendable {
     let node: Node
-    /// Nil for a node with a key of its own.
+    /// Nil for a node with its own key.
     let host: NodeHost?
 
     func stop() async { await node.stop() }
@@ -31,7 +31,7 @@ actor LocalDevice {
     return Presence(node: try await host.node(configuration), host: host)
   }
 
-  /// The same; others find it, or it finds others, from now on.
+  /// Starts a node that is available: others find it, or it finds others, from now on.
   func startAvailable(_ configuration: NodeConfiguration, for peer: MCPeerID) async throws -> Presence {
     let presence = try await start(configuration, for: peer)
     do {
@@ -60,14 +60,14 @@ actor LocalDevice {
   }
 }
 
-/// Settings of this device, for all that is started from now on: Apple's interface has none.
+/// Settings of this device, for everything that is started from now on: Apple's interface has none.
 struct LocalDeviceSettings: Sendable {
-  /// The network interfaces to keep to; nil: all.
+  /// The network interfaces to use; nil: all.
   var interfaces: Set<String>?
-  /// The transports, in order of preference; nil: all that Piconet has.
+  /// The transports, in order of preference; nil: all transports of Piconet.
   var transports: [TransportKind]?
 
-  /// As the environment says: `PICONET_INTERFACES` has names with commas between them.
+  /// Reads the settings from the environment: `PICONET_INTERFACES` has names with commas between them.
   init(environment: [String: String]) {
     interfaces = environment["PICONET_INTERFACES"].map {
       Set($0.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
@@ -89,11 +89,11 @@ struct LocalDeviceSettings: Sendable {
     return host
   }
 
-  /// Settings of a node on this device, on the shared host or alone.
+  /// Applies them to the configuration of a node on this device, on the shared host or on its own.
   func apply(to configuration: inout NodeConfiguration, isAlone: Bool = false) {
     if isAlone { configuration.interfaces = interfaces }
     if let transports { configuration.transports = transports }
-    // No other device can come over loopback.
+    // No other device can connect over loopback.
     if isOnLoopback { configuration.listen = "127.0.0.1:0" }
   }
 }

@@ -1,7 +1,7 @@
 /// The rules for the type of a service (RFC 6335, section 5.1), which programs share to find each other. It is the
 /// session id of the nodes that advertise and browse.
 enum ServiceTypeRules {
-  /// - Returns: which rule is broken; nil if none is. Upper case is taken for lower case.
+  /// - Returns: the broken rule; nil if none is broken. Upper case is taken for lower case.
   static func brokenRule(_ type: String) -> String? {
     let text = "the service type '\(type)' "
     guard (1...15).contains(type.utf8.count) else { return text + "has to have 1 to 15 characters" }

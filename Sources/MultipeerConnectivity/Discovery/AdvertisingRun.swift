@@ -2,9 +2,10 @@ import Foundation
 import Piconet
 import Synchronization
 
-/// One run of an advertiser: a node that advertises, in a session that is for conversations about invitations alone. An
-/// inviter's browser becomes a member when its invitation is accepted, is told where the accepting session is, and both
-/// leave. Invitations that the program was asked about before it stopped go on: the node hides, and ends with the last.
+/// One run of an advertiser: a node that advertises, in a session for conversations about invitations alone. An
+/// inviter's browser becomes a member when its invitation is accepted and is told where the accepting session is; both
+/// then leave. Invitations that the program was asked about before it stopped go on: the node hides, and ends with the
+/// last of them.
 ///
 /// Unchecked: what changes has locks.
 final class AdvertisingRun: Stoppable, @unchecked Sendable {
@@ -15,7 +16,7 @@ final class AdvertisingRun: Stoppable, @unchecked Sendable {
   private let delegate: Delegate
   private let starting: Task<LocalDevice.Presence, any Error>
   private let conversations: Conversations
-  /// The keys of inviters that may come again when their links break.
+  /// The keys of inviters that may come back when their links break.
   private let inviters = Mutex<[PeerID]>([])
 
   init(
@@ -40,7 +41,7 @@ final class AdvertisingRun: Stoppable, @unchecked Sendable {
       sessionID: ServiceTypeRules.sessionID(type), name: DisplayName.ofNode(peer.displayName))
     configuration.mode = .server
     configuration.discoveryInfo = DiscoveryPairs.adding(peer, to: info)
-    // Conversations, not members: they are over soon.
+    // Conversations, not members: they end soon.
     configuration.capacity = 256
     LocalDeviceSettings.current.apply(to: &configuration)
     return try await LocalDevice.shared.startAvailable(configuration, for: peer)
@@ -82,7 +83,7 @@ final class AdvertisingRun: Stoppable, @unchecked Sendable {
       return
     }
     if let answer = known[invitation.peer.fingerprint, paper.ticket] { return answer.invited(again: invitation) }
-    // A program that has stopped is asked no more.
+    // A program that has stopped advertising is asked no more.
     guard let conversation = conversations.isStopped ? nil : conversations.begin() else {
       Task { await invitation.decline() }
       return

@@ -1,5 +1,5 @@
-/// Which peers a browser sees, out of the nodes in sight: one peer may be there as several nodes, for a moment after
-/// its program was restarted. A value.
+/// The peers that a browser sees, computed from the nodes in sight. One peer may appear as several nodes for a moment,
+/// after its program was restarted. A value.
 struct BrowsedPeers<Node: Hashable & Sendable>: Sendable {
   struct Sighting: Sendable, Equatable {
     let node: Node
@@ -15,17 +15,17 @@ struct BrowsedPeers<Node: Hashable & Sendable>: Sendable {
 
   private struct Entry: Sendable {
     let peer: MCPeerID
-    /// The newest last.
+    /// Sightings of the peer's nodes, the newest last.
     var sightings: [Sighting]
   }
 
   private var entries: [UInt64: Entry] = [:]
   private var order: [UInt64] = []
 
-  /// The node through which the peer is invited.
+  /// Returns the node through which the peer is invited.
   func newest(_ identifier: UInt64) -> Node? { entries[identifier]?.sightings.last?.node }
 
-  /// - Parameter sightings: all that is in sight now.
+  /// - Parameter sightings: all nodes in sight now.
   mutating func update(_ sightings: [Sighting]) -> [Change] {
     var changes: [Change] = []
     let byPeer = Dictionary(grouping: sightings, by: \.identifier)
@@ -42,11 +42,11 @@ struct BrowsedPeers<Node: Hashable & Sendable>: Sendable {
     for identifier in order {
       guard var entry = entries[identifier], let now = byPeer[identifier] else { continue }
       let before = entry.sightings.last
-      // Those that stay, as they are now; then those that are new.
+      // Those that stay, with their present data; then those that are new.
       entry.sightings = entry.sightings.compactMap { old in now.first { $0.node == old.node } }
       entry.sightings += now.filter { new in !entry.sightings.contains { $0.node == new.node } }
       entries[identifier] = entry
-      // Another info is another advertiser: with Apple's it is lost and found.
+      // A new info means a new advertiser: with Apple's browser it is lost and found.
       if let last = entry.sightings.last, let before, last.info != before.info {
         changes += [.lost(entry.peer), .found(entry.peer, info: last.info)]
       }

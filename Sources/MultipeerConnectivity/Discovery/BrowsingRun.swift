@@ -2,8 +2,8 @@ import Foundation
 import Piconet
 import Synchronization
 
-/// One run of a browser: a node that searches, and that has the conversations about invitations, one at a time with
-/// each advertiser. After it was stopped the node goes on until the last of them is over.
+/// One run of a browser: a node that searches, and holds the conversations about invitations, one at a time with each
+/// advertiser. After it was stopped the node goes on until the last of them is over.
 ///
 /// Unchecked: what changes is behind `state`.
 final class BrowsingRun: Stoppable, @unchecked Sendable {
@@ -13,7 +13,7 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
     var table = BrowsedPeers<NodeID>()
     /// The last conversation with each advertiser.
     var latest: [NodeID: Task<Void, Never>] = [:]
-    /// Conversations that wait for the word of an advertiser that has accepted.
+    /// Conversations that wait for an answer of an advertiser that has accepted.
     var answers: [NodeID: AsyncStream<[UInt8]>.Continuation] = [:]
   }
 
@@ -40,18 +40,18 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
     var configuration = NodeConfiguration(
       sessionID: ServiceTypeRules.sessionID(type), name: DisplayName.ofNode(peer.displayName))
     configuration.mode = .client
-    // Conversations, not members: they are over soon.
+    // Conversations, not members: they end soon.
     configuration.capacity = 256
     LocalDeviceSettings.current.apply(to: &configuration)
     return try await LocalDevice.shared.startAvailable(configuration, for: peer)
   }
 
-  /// Its delegate is told nothing more.
+  /// Stops it: its delegate is told nothing more.
   func stop() { _ = conversations.stop() }
 
-  // MARK: Who is in sight
+  // MARK: Peers in sight
 
-  /// On the queue.
+  /// Runs on the queue.
   private func search() async {
     do {
       for await peers in try await starting.value.node.peers {
@@ -80,7 +80,7 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
   // MARK: Conversations
 
   /// - Parameter awaits: whether the peer may still have to come in sight.
-  /// - Returns: false where all is over.
+  /// - Returns: false if the run is over.
   func invite(
     _ peer: MCPeerID, to core: SessionCore, _ context: Data?, _ patience: Duration, awaits: Bool = false
   ) -> Bool {
@@ -115,7 +115,7 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
     let found = await withTaskGroup(of: NodeID?.self) { group in
       group.addTask {
         for await peers in node.peers {
-          // Of two, one may be a run of its program that was killed.
+          // Of two, one may belong to a former run of its program that was killed.
           if let last = peers.last(where: { DiscoveryPairs.taking($0.info)?.identifier == peer.identifier }) {
             return last.id
           }
@@ -137,7 +137,7 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
     MCError(.notConnected, "\(peer.displayName) is not in sight of this browser")
   }
 
-  /// Has one conversation with an advertiser at a time.
+  /// Holds one conversation with an advertiser at a time.
   private func afterOthers<Value: Sendable>(
     with advertiser: NodeID, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -186,8 +186,8 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
     return Meeting(place: place, addresses: addresses)
   }
 
-  /// Becomes a member with the advertiser, once its program has accepted. A link that breaks before is made again while
-  /// there is patience: the advertiser knows the paper, and asks its program once.
+  /// Becomes a member with the advertiser, once its program has accepted. A link that breaks before then is replaced
+  /// until the timeout: the advertiser recognizes the invitation by its ticket, and asks its program once.
   private func member(
     of node: Node, by peer: Peer, _ paper: InvitationPaper, _ patience: Duration
   ) async throws -> Member {
@@ -206,10 +206,10 @@ final class BrowsingRun: Stoppable, @unchecked Sendable {
     }
   }
 
-  /// For an advertiser that has accepted to say where the session is.
+  /// The time in which an advertiser that has accepted must say where the session is.
   private static let answerPatience = Duration.seconds(10)
 
-  /// What advertisers say.
+  /// Receives the messages of advertisers.
   private func listen() async {
     guard let events = try? await starting.value.node.session.events else { return }
     for await event in events {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The conversations that an advertiser or a browser has under way. They belong to the sessions that they are for: its
+/// The conversations that an advertiser or a browser has under way. They belong to the sessions that they are for: the
 /// node goes on after it was stopped, until the last of them is over.
 final class Conversations: Sendable {
   private struct State {
@@ -11,12 +11,12 @@ final class Conversations: Sendable {
   private let state = Mutex(State())
   private let whenOver: @Sendable () -> Void
 
-  /// - Parameter whenOver: called when all is stopped and no conversation goes on; perhaps again.
+  /// - Parameter whenOver: called when everything is stopped and no conversation goes on; perhaps more than once.
   init(whenOver: @escaping @Sendable () -> Void) { self.whenOver = whenOver }
 
   var isStopped: Bool { state.withLock { $0.isStopped } }
 
-  /// - Returns: nil if all is over.
+  /// - Returns: nil if everything is stopped.
   func begin() -> Conversation? {
     let isBegun = state.withLock { state in
       if state.isStopped, state.count == 0 { return false }
@@ -26,8 +26,8 @@ final class Conversations: Sendable {
     return isBegun ? Conversation { [self] in ended() } : nil
   }
 
-  /// Only the conversations under way go on. May be called again.
-  /// - Returns: whether there are any.
+  /// Stops everything but the conversations under way. May be called again.
+  /// - Returns: whether any are under way.
   func stop() -> Bool {
     let goesOn = state.withLock { state in
       state.isStopped = true
@@ -52,7 +52,7 @@ final class Conversation: Sendable {
 
   init(whenOver: @escaping @Sendable () -> Void) { self.whenOver = Mutex(whenOver) }
 
-  /// It is over. Only the first call counts.
+  /// Ends it. Only the first call counts.
   func end() {
     let call = whenOver.withLock { whenOver in
       defer { whenOver = nil }

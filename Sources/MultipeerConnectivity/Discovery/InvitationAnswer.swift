@@ -1,15 +1,15 @@
 import Piconet
 import Synchronization
 
-/// What a program answers to one invitation, once. An inviter whose link broke before it had the answer comes again
-/// with the same paper, and is given the same answer.
+/// The program's answer to one invitation, given once. An inviter whose link broke before it had the answer comes back
+/// with the same invitation, and gets the same answer.
 final class InvitationAnswer: Sendable {
   private enum Phase {
     /// The program is asked; the newest invitation is answered.
     case asking
     case declined(PiconetError.Code)
     case accepting(AsyncStream<Invitation>.Continuation)
-    /// This session's place was said.
+    /// The inviter was told the address of this session.
     case accepted(SessionCore)
   }
 
@@ -21,12 +21,12 @@ final class InvitationAnswer: Sendable {
   private let paper: InvitationPaper
   private let conversation: Conversation
   private let state: Mutex<State>
-  /// For an inviter to come again after its link broke.
+  /// How long an inviter may take to come back after its link broke.
   private static let repeatPatience = Duration.seconds(10)
-  /// For an invitation without an answer, and for its inviter to come again.
+  /// The longest time for an invitation without an answer, and for its inviter to come back.
   static let longestTime = Duration.seconds(310)
 
-  /// - Parameter conversation: ended once no answer is waited for any more.
+  /// - Parameter conversation: ended once no answer is expected any more.
   init(_ invitation: Invitation, _ paper: InvitationPaper, in conversation: Conversation) {
     self.paper = paper
     self.conversation = conversation
@@ -34,11 +34,11 @@ final class InvitationAnswer: Sendable {
     watch(invitation)
   }
 
-  /// Ends the conversation where the invitation ends before the program answers.
+  /// Ends the conversation if the invitation ends before the program answers.
   private func watch(_ invitation: Invitation) {
     Task { [self] in
       let error = await invitation.ended()
-      // The inviter of one that was taken back, or is too old, does not come again.
+      // The inviter does not come back if it has withdrawn the invitation, or if the invitation is too old.
       if let error, error.code != .cancelled, error.code != .timedOut, isAsking(about: invitation) {
         try? await Task.sleep(for: Self.repeatPatience)
       }
@@ -50,7 +50,7 @@ final class InvitationAnswer: Sendable {
     state.withLock { state in if case .asking = state.phase { state.newest.id == invitation.id } else { false } }
   }
 
-  /// The program's answer; all but the first are ignored.
+  /// Takes the program's answer; all but the first are ignored.
   func give(_ isAccepted: Bool, _ session: MCSession?) {
     let core = isAccepted ? session?.core : nil
     let fits = core.map { PeerCard.fit(paper.card.encryption, $0.encryption) }
@@ -76,7 +76,7 @@ final class InvitationAnswer: Sendable {
     }
   }
 
-  /// The inviter has come again.
+  /// Notes that the inviter has come back.
   func invited(again invitation: Invitation) {
     enum Step {
       case wait
@@ -122,7 +122,7 @@ final class InvitationAnswer: Sendable {
           return await member.disconnect()
         } catch {
           guard error.code == .linkFailed else {
-            // Does nothing to one that has ended; this session may have been left before it was accepted.
+            // Does nothing to an invitation that has ended; this session may have been left before it was accepted.
             decline(invitation, .declined)
             throw error
           }
@@ -135,7 +135,8 @@ final class InvitationAnswer: Sendable {
     }
   }
 
-  /// The session has answered, or was left before it could: then the program's answer has become a no.
+  /// Ends the wait because the session has answered. If the session was left before it could, the program's answer has
+  /// become a no.
   private func accepted() {
     let unanswered: Invitation? = state.withLock { state in
       guard case .accepting = state.phase else { return nil }
@@ -145,7 +146,7 @@ final class InvitationAnswer: Sendable {
     if let unanswered { decline(unanswered, .declined) } else { conversation.end() }
   }
 
-  /// Who has not come again by then does not come any more.
+  /// Ends the conversation later: an inviter that has not come back by then does not come back any more.
   private func endLater() {
     let invitations: AsyncStream<Invitation>.Continuation? = state.withLock { state in
       if case .accepting(let invitations) = state.phase { invitations } else { nil }

@@ -11,7 +11,7 @@ struct KnownInvitations {
   private var answers: [Key: InvitationAnswer] = [:]
   private var order: [Key] = []
 
-  /// - Parameter inviter: the key that the inviter has proven; a ticket is nothing to anybody else.
+  /// - Parameter inviter: the key that the inviter has proven; a ticket has no value for any other key.
   subscript(_ inviter: PeerID, _ ticket: Ticket) -> InvitationAnswer? {
     get { answers[Key(inviter: inviter, ticket: ticket)] }
     set {

@@ -2,12 +2,12 @@ import Foundation
 import Piconet
 
 /// Advertises a service, so that browsers for its type find this peer and may invite it. It has no session: a program
-/// that accepts an invitation says which one it is for.
+/// that accepts an invitation says which session it is for.
 ///
-/// Any thread may use it. The delegate is called on a private serial queue. One that is dropped stops.
+/// Any thread may use it. The delegate is called on a private serial queue. An advertiser that is dropped stops.
 ///
-/// Source: `MCNearbyServiceAdvertiser` of Multipeer Connectivity. Where a type or an info breaks a rule, and Apple's
-/// stops the program, this tells the delegate (`advertiser(_:didNotStartAdvertisingPeer:)`) which one.
+/// Source: `MCNearbyServiceAdvertiser` of Multipeer Connectivity. If a type or an info breaks a rule, Apple's stops the
+/// program; this one tells the delegate (`advertiser(_:didNotStartAdvertisingPeer:)`) which rule.
 ///
 /// Unchecked, since it may be subclassed: what changes here has locks, and a subclass is responsible for variables that
 /// it adds. It repeats the words, or the compiler warns.
@@ -19,13 +19,13 @@ open class MCNearbyServiceAdvertiser: NSObject, @unchecked Sendable {
   private let queue = DispatchQueue(label: "MultipeerConnectivity.advertiser")
   private let running = Running<AdvertisingRun>()
 
-  /// An advertiser that does not advertise yet.
+  /// Creates an advertiser that does not advertise yet.
   /// - Parameters:
-  ///   - myPeerID: who is found.
+  ///   - myPeerID: the peer that is found.
   ///   - info: free pairs that browsers see: at most 250 bytes a key, of printable ASCII without `=`, 255 bytes a pair,
   ///     and 370 in all.
-  ///   - serviceType: 1 to 15 letters of ASCII, digits and hyphens, of which no two are side by side, and none is first
-  ///     or last; at least one letter. Upper case is taken for lower case.
+  ///   - serviceType: 1 to 15 ASCII letters, digits and hyphens, with at least one letter. No hyphen is first, last or
+  ///     beside another. Upper case is taken for lower case.
   public init(peer myPeerID: MCPeerID, discoveryInfo info: [String: String]?, serviceType: String) {
     peer = myPeerID
     self.info = info
@@ -34,20 +34,20 @@ open class MCNearbyServiceAdvertiser: NSObject, @unchecked Sendable {
 
   deinit { running.take()?.stop() }
 
-  /// Told of invitations. Not kept.
+  /// The object that is told of invitations; not retained.
   open weak var delegate: (any MCNearbyServiceAdvertiserDelegate)? {
     get { delegates.value as? any MCNearbyServiceAdvertiserDelegate }
     set { delegates.value = newValue }
   }
 
-  /// As it was given.
+  /// The peer, as it was given.
   open var myPeerID: MCPeerID { peer }
-  /// As it was given.
+  /// The info, as it was given.
   open var discoveryInfo: [String: String]? { info }
-  /// As it was given.
+  /// The type, as it was given.
   open var serviceType: String { type }
 
-  /// Advertises. Without effect while it does.
+  /// Starts advertising; no effect while it advertises.
   open func startAdvertisingPeer() {
     running.begin {
       AdvertisingRun(
@@ -56,29 +56,29 @@ open class MCNearbyServiceAdvertiser: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Advertises no more, and the delegate is told of no more invitations. Sessions stay as they are, and invitations
-  /// that it was told of go on: they may still be accepted, and one that was is its session's.
+  /// Stops advertising; the delegate is told of no more invitations. Sessions stay as they are, and invitations that it
+  /// was told of go on: they may still be accepted, and an accepted one belongs to its session.
   open func stopAdvertisingPeer() { running.take()?.stop() }
 }
 
-/// Told what happens to an advertiser.
+/// The calls of an advertiser to its owner.
 public protocol MCNearbyServiceAdvertiserDelegate: NSObjectProtocol {
   /// A peer invites this one into a session.
   /// - Parameters:
-  ///   - advertiser: who was found.
-  ///   - peerID: who invites.
-  ///   - context: its own words, not to be trusted; nil if it says nothing.
-  ///   - invitationHandler: to be called once, from any thread: whether it is accepted, and for which session. Without
-  ///     a call the invitation ends when the inviter's patience does.
+  ///   - advertiser: the advertiser that was found.
+  ///   - peerID: the inviter.
+  ///   - context: the inviter's own words, not to be trusted; nil if it sends none.
+  ///   - invitationHandler: to be called once, from any thread: whether the invitation is accepted, and for which
+  ///     session. Without a call the invitation ends at the inviter's timeout.
   func advertiser(
     _ advertiser: MCNearbyServiceAdvertiser, didReceiveInvitationFromPeer peerID: MCPeerID, withContext context: Data?,
     invitationHandler: @escaping (Bool, MCSession?) -> Void)
 
-  /// It does not advertise, for this reason, an `MCError`. Default: nothing.
+  /// Advertising has not started, for this reason, an `MCError`. Default: nothing.
   func advertiser(_ advertiser: MCNearbyServiceAdvertiser, didNotStartAdvertisingPeer error: any Error)
 }
 
 extension MCNearbyServiceAdvertiserDelegate {
-  /// Nothing.
+  /// Does nothing.
   public func advertiser(_ advertiser: MCNearbyServiceAdvertiser, didNotStartAdvertisingPeer error: any Error) {}
 }

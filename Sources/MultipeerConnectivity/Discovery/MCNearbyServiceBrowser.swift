@@ -3,10 +3,10 @@ import Piconet
 
 /// Looks for peers that advertise a type of service, and invites them into sessions.
 ///
-/// Any thread may use it. The delegate is called on a private serial queue. One that is dropped stops.
+/// Any thread may use it. The delegate is called on a private serial queue. A browser that is dropped stops.
 ///
-/// Source: `MCNearbyServiceBrowser` of Multipeer Connectivity. Where a type breaks a rule, and Apple's stops the
-/// program, this tells the delegate (`browser(_:didNotStartBrowsingForPeers:)`) which one. It never finds its own peer.
+/// Source: `MCNearbyServiceBrowser` of Multipeer Connectivity. If a type breaks a rule, Apple's stops the program; this
+/// one tells the delegate (`browser(_:didNotStartBrowsingForPeers:)`) which rule. It never finds its own peer.
 ///
 /// Unchecked, since it may be subclassed: what changes here has locks, and a subclass is responsible for variables that
 /// it adds. It repeats the words, or the compiler warns.
@@ -16,13 +16,13 @@ open class MCNearbyServiceBrowser: NSObject, @unchecked Sendable {
   private let delegates = DelegateReference()
   private let queue = DispatchQueue(label: "MultipeerConnectivity.browser")
   private let running = Running<BrowsingRun>()
-  /// Has the invitations that are made while it does not look.
+  /// Holds the invitations that are made while it does not browse.
   private let inviting = Running<BrowsingRun>()
 
-  /// A browser that does not look yet.
+  /// Creates a browser that does not browse yet.
   /// - Parameters:
-  ///   - myPeerID: who invites.
-  ///   - serviceType: as of `MCNearbyServiceAdvertiser`.
+  ///   - myPeerID: the inviter.
+  ///   - serviceType: see `MCNearbyServiceAdvertiser`.
   public init(peer myPeerID: MCPeerID, serviceType: String) {
     peer = myPeerID
     type = serviceType
@@ -30,18 +30,18 @@ open class MCNearbyServiceBrowser: NSObject, @unchecked Sendable {
 
   deinit { running.take()?.stop() }
 
-  /// Told of peers that come in sight. Not kept.
+  /// The object that is told of peers that come in sight; not retained.
   open weak var delegate: (any MCNearbyServiceBrowserDelegate)? {
     get { delegates.value as? any MCNearbyServiceBrowserDelegate }
     set { delegates.value = newValue }
   }
 
-  /// As it was given.
+  /// The peer, as it was given.
   open var myPeerID: MCPeerID { peer }
-  /// As it was given.
+  /// The type, as it was given.
   open var serviceType: String { type }
 
-  /// Looks for peers. Without effect while it does.
+  /// Starts looking for peers; no effect while it looks.
   open func startBrowsingForPeers() {
     running.begin {
       BrowsingRun(
@@ -50,18 +50,19 @@ open class MCNearbyServiceBrowser: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Looks for no more. Sessions stay as they are, and invitations go on: they are their sessions'.
+  /// Stops looking for peers. Sessions stay as they are, and invitations go on: they belong to their sessions.
   open func stopBrowsingForPeers() { running.take()?.stop() }
 
-  /// Invites a peer into a session. The session's delegate is told what becomes of it: `connecting` and `connected`, or
-  /// `notConnected`, for which `MCSession.error(forPeer:)` has the reason. Where both sides invite each other, or it is
-  /// a member already, there is one connection.
+  /// Invites a peer into a session. The session's delegate is told the result: `connecting` and `connected`, or
+  /// `notConnected`, for which `MCSession.error(forPeer:)` has the reason. If both sides invite each other, or the peer
+  /// is a member already, there is one connection.
   /// - Parameters:
-  ///   - peerID: one that this browser sees. While it does not look, one that comes in sight within the timeout.
-  ///   - session: which one it is invited into.
+  ///   - peerID: a peer that this browser sees. While it does not browse, a peer that comes in sight within the
+  ///     timeout.
+  ///   - session: the session into which it is invited.
   ///   - context: free data for the invited program, at most 7,936 bytes.
-  ///   - timeout: for its answer, in seconds; 0 or less: 30 s. Only the session can take the invitation back, by
-  ///     `disconnect`: this browser may be stopped, or dropped.
+  ///   - timeout: the time for its answer, in seconds; 0 or less: 30 s. Only the session can withdraw the invitation,
+  ///     by `disconnect`: this browser may be stopped, or dropped.
   open func invitePeer(
     _ peerID: MCPeerID, to session: MCSession, withContext context: Data?, timeout: TimeInterval
   ) {
@@ -75,21 +76,21 @@ open class MCNearbyServiceBrowser: NSObject, @unchecked Sendable {
   }
 }
 
-/// Told of what a browser finds.
+/// The calls of a browser to its owner.
 public protocol MCNearbyServiceBrowserDelegate: NSObjectProtocol {
-  /// A peer has come in sight. What it says of itself is a hint.
+  /// A peer has come in sight. Its advertisement is a hint.
   func browser(
     _ browser: MCNearbyServiceBrowser, foundPeer peerID: MCPeerID, withDiscoveryInfo info: [String: String]?)
 
-  /// A peer is not in sight any more: at once where it has stopped, within two minutes where its device is gone.
-  /// Sessions notice the loss of a connection by themselves.
+  /// A peer is no longer in sight: at once if it has stopped, within two minutes if its device is gone. Sessions notice
+  /// the loss of a connection by themselves.
   func browser(_ browser: MCNearbyServiceBrowser, lostPeer peerID: MCPeerID)
 
-  /// It does not browse, for this reason, an `MCError`. Default: nothing.
+  /// Browsing has not started, for this reason, an `MCError`. Default: nothing.
   func browser(_ browser: MCNearbyServiceBrowser, didNotStartBrowsingForPeers error: any Error)
 }
 
 extension MCNearbyServiceBrowserDelegate {
-  /// Nothing.
+  /// Does nothing.
   public func browser(_ browser: MCNearbyServiceBrowser, didNotStartBrowsingForPeers error: any Error) {}
 }

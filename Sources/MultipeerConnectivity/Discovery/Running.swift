@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What an advertiser or a browser has begun, if it has: at most one thing at a time.
+/// The run of an advertiser or a browser, if it has begun one: at most one at a time.
 final class Running<Run: AnyObject & Sendable>: Sendable {
   private let run = Mutex<Run?>(nil)
 
@@ -12,7 +12,7 @@ final class Running<Run: AnyObject & Sendable>: Sendable {
       run = made
       return true
     }
-    // Two threads have begun at once: this one has not been used.
+    // Two threads have begun at once: this run has not been used.
     if !isFirst { (made as? any Stoppable)?.stop() }
   }
 

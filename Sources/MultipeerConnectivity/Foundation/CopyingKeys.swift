@@ -1,9 +1,9 @@
 import Foundation
 
-/// The keys of dictionaries as code for Apple's systems writes them, `peerID as NSCopying`: Foundation on Linux takes
-/// only `AnyHashable` there.
+/// Dictionary keys as code for Apple's systems writes them, `peerID as NSCopying`: Foundation on Linux takes only
+/// `AnyHashable` there.
 extension NSMutableDictionary {
-  /// Sets the value of a key that is an object of Foundation's or of this module's.
+  /// Sets the value of a key that is an object of Foundation or of this module.
   public func setObject(_ object: Any, forKey key: any NSCopying) {
     if let key = key as? AnyHashable { setObject(object, forKey: key) }
   }

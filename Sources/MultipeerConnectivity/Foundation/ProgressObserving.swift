@@ -3,7 +3,7 @@ import Synchronization
 
 // The part of key-value observing that programs use with a `Progress`, which Foundation on Linux lacks.
 
-/// What an observation wants to be told.
+/// The values that an observation gets.
 public struct NSKeyValueObservingOptions: OptionSet, Sendable {
   /// The options as bits.
   public let rawValue: UInt
@@ -15,7 +15,7 @@ public struct NSKeyValueObservingOptions: OptionSet, Sendable {
   public static let new = NSKeyValueObservingOptions(rawValue: 1)
   /// The value before.
   public static let old = NSKeyValueObservingOptions(rawValue: 2)
-  /// A call at once, with the value as it is.
+  /// An immediate call, with the present value.
   public static let initial = NSKeyValueObservingOptions(rawValue: 4)
 }
 
@@ -27,9 +27,9 @@ public struct NSKeyValueObservedChange<Value> {
   public let oldValue: Value?
 }
 
-/// An observation: it goes on until it is invalidated or released.
+/// An observation: it lasts until it is invalidated or released.
 ///
-/// Unchecked: the closure is set once, and may be taken away by any thread, under its lock.
+/// Unchecked: the closure is set once; any thread may remove it, under its lock.
 public final class NSKeyValueObservation: NSObject, @unchecked Sendable {
   private let check: Mutex<(@Sendable () -> Void)?>
 
@@ -38,7 +38,7 @@ public final class NSKeyValueObservation: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Ends it; from now on no call begins.
+  /// Ends the observation; from now on no call begins.
   public func invalidate() { check.withLock { $0 = nil } }
 
   fileprivate func checkNow() { check.withLock { $0 }?() }
@@ -47,9 +47,10 @@ public final class NSKeyValueObservation: NSObject, @unchecked Sendable {
 extension Progress {
   /// Calls the handler whenever the value has changed, on the thread that has changed it.
   ///
-  /// Linux has no key-value observing: changes are noticed of what `MCSession` returns and hands over, and with it of a
-  /// progress that this is a part of. A progress that the program itself counts up is noticed with the next of those.
-  /// - Returns: the observation, to be kept for as long as it shall go on.
+  /// Linux has no key-value observing. Changes are noticed of the progress objects that `MCSession` returns and hands
+  /// over, and of a progress that contains one of them. A progress that the program itself counts up is noticed with
+  /// the next of those changes.
+  /// - Returns: the observation; keep it for as long as it is to last.
   public func observe<Value>(
     _ keyPath: KeyPath<Progress, Value>, options: NSKeyValueObservingOptions = [],
     changeHandler: @escaping (Progress, NSKeyValueObservedChange<Value>) -> Void
@@ -62,8 +63,8 @@ extension Progress {
   }
 }
 
-/// Unchecked: `last` is under the lock; the key path and the handler never change. The handler is called by whichever
-/// thread changes a value, as with Apple's.
+/// Unchecked: `last` is under the lock; the key path and the handler never change. The handler is called by the thread
+/// that changes a value, as with Apple's.
 private final class ObservedValue<Value>: @unchecked Sendable {
   private weak var progress: Progress?
   private let keyPath: KeyPath<Progress, Value>
@@ -126,7 +127,7 @@ final class ProgressObservations: Sendable {
     }
   }
 
-  /// Some progress has changed; a progress that it is a part of has changed with it.
+  /// Notes that some progress has changed; a progress that contains it has changed with it.
   func check() {
     let observations = entries.withLock { $0.compactMap(\.observation) }
     for observation in observations { observation.checkNow() }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The peers that a choice shows: those that are found and that the delegate lets be shown, and how they stand with the
-/// session.
+/// The peers that a choice shows, with their states in the session: peers that were found, and that the delegate allows
+/// to be shown.
 ///
 /// Unchecked: `controller` is set once, before this is shared, and read on the main actor; the rest is under the lock.
 final class BrowserFollowing: NSObject, MCNearbyServiceBrowserDelegate, @unchecked Sendable {
@@ -13,7 +13,7 @@ final class BrowserFollowing: NSObject, MCNearbyServiceBrowserDelegate, @uncheck
 
   init(_ session: MCSession) { self.session = session }
 
-  /// The peers from now on, again after each change.
+  /// Returns the peers from now on, again after each change.
   func changes() -> AsyncStream<[NearbyChoice.Nearby]> {
     let (changes, changed) = AsyncStream.makeStream(
       of: [NearbyChoice.Nearby].self, bufferingPolicy: .bufferingNewest(1))
@@ -45,7 +45,7 @@ final class BrowserFollowing: NSObject, MCNearbyServiceBrowserDelegate, @uncheck
   }
 
   func lost(_ peer: MCPeerID) {
-    // After the question whether it is shown. A connected peer stays, though it advertises no more.
+    // Queued behind the question whether the peer is shown. A connected peer stays, even if it stops advertising.
     DispatchQueue.main.async { [self] in
       update { following in following.nearby.removeAll { $0.peer == peer && $0.state != .connected } }
     }

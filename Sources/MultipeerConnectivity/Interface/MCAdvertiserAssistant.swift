@@ -1,7 +1,7 @@
 import Foundation
 
-/// Advertises a session, and asks a person at the terminal about each invitation. Without a terminal
-/// `UnattendedAnswer.ofProcess` says what is answered.
+/// Advertises a session, and asks a person at the terminal about each invitation. Without a terminal it answers as
+/// `UnattendedAnswer.ofProcess` says.
 ///
 /// Source: `MCAdvertiserAssistant` of Multipeer Connectivity.
 ///
@@ -13,11 +13,11 @@ open class MCAdvertiserAssistant: NSObject, @unchecked Sendable {
   private let delegates = DelegateReference()
   private let advertised: MCSession
 
-  /// An assistant that does not advertise yet.
+  /// Creates an assistant that does not advertise yet.
   /// - Parameters:
-  ///   - serviceType: as of `MCNearbyServiceAdvertiser`.
-  ///   - info: as there.
-  ///   - session: what is accepted into.
+  ///   - serviceType: see `MCNearbyServiceAdvertiser`.
+  ///   - info: see `MCNearbyServiceAdvertiser`.
+  ///   - session: the session into which accepted inviters come.
   public init(serviceType: String, discoveryInfo info: [String: String]?, session: MCSession) {
     advertised = session
     advertiser = MCNearbyServiceAdvertiser(peer: session.myPeerID, discoveryInfo: info, serviceType: serviceType)
@@ -27,27 +27,27 @@ open class MCAdvertiserAssistant: NSObject, @unchecked Sendable {
     advertiser.delegate = asking
   }
 
-  /// Told before and after a person is asked, on the main queue. Not kept.
+  /// The object that is told before and after a person is asked, on the main queue; not retained.
   open weak var delegate: (any MCAdvertiserAssistantDelegate)? {
     get { delegates.value as? any MCAdvertiserAssistantDelegate }
     set { delegates.value = newValue }
   }
 
-  /// As it was given.
+  /// The session, as it was given.
   open var session: MCSession { advertised }
-  /// As it was given.
+  /// The info, as it was given.
   open var discoveryInfo: [String: String]? { advertiser.discoveryInfo }
-  /// As it was given.
+  /// The type, as it was given.
   open var serviceType: String { advertiser.serviceType }
 
-  /// Advertises.
+  /// Starts advertising.
   open func start() { advertiser.startAdvertisingPeer() }
 
-  /// Advertises no more.
+  /// Stops advertising.
   open func stop() { advertiser.stopAdvertisingPeer() }
 }
 
-/// Told when an assistant asks.
+/// The calls of an assistant to its owner.
 public protocol MCAdvertiserAssistantDelegate: NSObjectProtocol {
   /// A person is about to be asked. Default: nothing.
   func advertiserAssistantWillPresentInvitation(_ advertiserAssistant: MCAdvertiserAssistant)
@@ -56,9 +56,9 @@ public protocol MCAdvertiserAssistantDelegate: NSObjectProtocol {
 }
 
 extension MCAdvertiserAssistantDelegate {
-  /// Nothing.
+  /// Does nothing.
   public func advertiserAssistantWillPresentInvitation(_ advertiserAssistant: MCAdvertiserAssistant) {}
-  /// Nothing.
+  /// Does nothing.
   public func advertiserAssistantDidDismissInvitation(_ advertiserAssistant: MCAdvertiserAssistant) {}
 }
 
@@ -68,7 +68,7 @@ extension MCAdvertiserAssistantDelegate {
 private final class AssistantAnswers: NSObject, MCNearbyServiceAdvertiserDelegate, @unchecked Sendable {
   weak var assistant: MCAdvertiserAssistant?
 
-  /// What one question needs on other threads.
+  /// The parts of one question that other threads need.
   ///
   /// Unchecked: the handler may be called from any thread, once; an assistant's methods may be called from any.
   private struct Question: @unchecked Sendable {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Lets a person choose whom to invite into a session: a window on Apple's systems, a terminal here. Without one
-/// `UnattendedAnswer.ofProcess` says what is done.
+/// Lets a person choose peers to invite into a session: in a window on Apple's systems, at the terminal here. Without a
+/// terminal it acts as `UnattendedAnswer.ofProcess` says.
 ///
-/// It is no view controller here, since Linux has none: `present` takes the place of the one that would present it.
+/// It is not a view controller here, since Linux has none: call its own `present` instead of having one present it.
 ///
 /// Source: `MCBrowserViewController` of Multipeer Connectivity.
 @MainActor @preconcurrency open class MCBrowserViewController: NSObject {
@@ -12,14 +12,14 @@ import Foundation
   private let following: BrowserFollowing
   private var choosing: Task<Void, Never>?
 
-  /// Browses for a type of service with a browser of its own.
+  /// Creates its own browser for a type of service.
   public convenience init(serviceType: String, session: MCSession) {
     self.init(
       browser: MCNearbyServiceBrowser(peer: session.myPeerID, serviceType: serviceType), session: session)
   }
 
-  /// Browses with this browser, whose delegate it becomes unless it has one. A browser with a delegate of its own is
-  /// not followed: call `browser(_:foundPeer:withDiscoveryInfo:)` and `browser(_:lostPeer:)`.
+  /// Uses this browser, and becomes its delegate unless it has one. For a browser with another delegate, that delegate
+  /// must call `browser(_:foundPeer:withDiscoveryInfo:)` and `browser(_:lostPeer:)`.
   public init(browser: MCNearbyServiceBrowser, session: MCSession) {
     usedBrowser = browser
     usedSession = session
@@ -31,23 +31,24 @@ import Foundation
 
   deinit { choosing?.cancel() }
 
-  /// Told of the end, on the main queue. Not kept.
+  /// The object that is told of the end, on the main queue; not retained.
   open weak var delegate: (any MCBrowserViewControllerDelegate)?
   /// The browser in use.
   open var browser: MCNearbyServiceBrowser? { usedBrowser }
-  /// What is invited into.
+  /// The session into which peers are invited.
   open var session: MCSession { usedSession }
-  /// How many peers have to be in the session before one may finish, this one among them: 2 to `maximumNumberOfPeers`.
+  /// The number of peers that must be in the session before the person may finish, this one among them: 2 to
+  /// `maximumNumberOfPeers`.
   open var minimumNumberOfPeers = kMCSessionMinimumNumberOfPeers {
     didSet { minimumNumberOfPeers = min(max(minimumNumberOfPeers, 2), maximumNumberOfPeers) }
   }
-  /// How many may be in it, this one among them: `minimumNumberOfPeers` to 8.
+  /// The most peers that may be in the session, this one among them: `minimumNumberOfPeers` to 8.
   open var maximumNumberOfPeers = kMCSessionMaximumNumberOfPeers {
     didSet { maximumNumberOfPeers = min(max(maximumNumberOfPeers, minimumNumberOfPeers), 8) }
   }
 
-  /// Begins: what `present(_:animated:completion:)` of a view controller does on Apple's systems. The delegate is told
-  /// of the end.
+  /// Begins the choice, as `present(_:animated:completion:)` of a view controller does on Apple's systems. The delegate
+  /// is told of the end.
   open func present() {
     guard choosing == nil else { return }
     usedBrowser.startBrowsingForPeers()
@@ -64,7 +65,7 @@ import Foundation
     }
   }
 
-  /// Ends, and calls the delegate no more.
+  /// Ends the choice, and makes no more calls to the delegate.
   open func dismiss(animated flag: Bool = true, completion: (() -> Void)? = nil) {
     choosing?.cancel()
     choosing = nil
@@ -101,19 +102,19 @@ extension MCBrowserViewController: MCNearbyServiceBrowserDelegate {
     _ browser: MCNearbyServiceBrowser, foundPeer peerID: MCPeerID, withDiscoveryInfo info: [String: String]?
   ) { following.found(peerID, info) }
 
-  /// Hides it.
+  /// Hides a peer.
   public nonisolated func browser(_ browser: MCNearbyServiceBrowser, lostPeer peerID: MCPeerID) {
     following.lost(peerID)
   }
 }
 
-/// Told how a choice ends, on the main queue.
+/// The calls at the end of a choice, on the main queue.
 public protocol MCBrowserViewControllerDelegate: NSObjectProtocol {
-  /// The person has finished. Dismiss it.
+  /// The person has finished. Dismiss the controller.
   func browserViewControllerDidFinish(_ browserViewController: MCBrowserViewController)
-  /// The person has given up. Dismiss it.
+  /// The person has cancelled. Dismiss the controller.
   func browserViewControllerWasCancelled(_ browserViewController: MCBrowserViewController)
-  /// Whether a peer is shown. Default: yes.
+  /// Returns whether a peer is shown. Default: yes.
   func browserViewController(
     _ browserViewController: MCBrowserViewController, shouldPresentNearbyPeer peerID: MCPeerID,
     withDiscoveryInfo info: [String: String]?
@@ -121,7 +122,7 @@ public protocol MCBrowserViewControllerDelegate: NSObjectProtocol {
 }
 
 extension MCBrowserViewControllerDelegate {
-  /// Yes.
+  /// Returns true.
   public func browserViewController(
     _ browserViewController: MCBrowserViewController, shouldPresentNearbyPeer peerID: MCPeerID,
     withDiscoveryInfo info: [String: String]?

@@ -2,33 +2,33 @@ import Foundation
 import PiconetTerminal
 import Synchronization
 
-/// How this module asks a person: for `MCAdvertiserAssistant` and `MCBrowserViewController`, which show windows on
-/// Apple's systems.
+/// The way in which this module asks a person: for `MCAdvertiserAssistant` and `MCBrowserViewController`, which show
+/// windows on Apple's systems.
 protocol PeerInterface: Sendable {
-  /// Whether a person accepts the invitation of a peer.
+  /// Asks a person whether to accept the invitation of a peer.
   func accepts(invitationOf peer: MCPeerID, to serviceType: String) async -> Bool
 
-  /// Lets a person choose whom to invite.
-  /// - Returns: true when the person has finished, false if it was given up.
+  /// Lets a person choose peers to invite.
+  /// - Returns: true when the person has finished, false if the person cancelled.
   func choose(_ choice: NearbyChoice) async -> Bool
 }
 
-/// A choice among peers that come and go. Cancelled with its task.
+/// A choice among peers that come and go. Cancelling its task ends it.
 struct NearbyChoice: Sendable {
   struct Nearby: Sendable, Equatable {
     let peer: MCPeerID
     let state: MCSessionState
   }
 
-  /// The peers that are there, again after each change, without this one.
+  /// The peers in sight, again after each change, without this one.
   let nearby: AsyncStream<[Nearby]>
   let invite: @Sendable (MCPeerID) -> Void
-  /// How many have to be connected before the person may finish, and how many may be; without this one.
+  /// How many peers have to be connected before the person may finish, and how many may be; without this one.
   let minimum: Int
   let maximum: Int
 }
 
-/// Asks no one.
+/// Answers without asking a person.
 struct UnattendedInterface: PeerInterface {
   func accepts(invitationOf peer: MCPeerID, to serviceType: String) async -> Bool {
     UnattendedAnswer.ofProcess == .accept || Self.declined("MCAdvertiserAssistant: an invitation is declined")
@@ -57,7 +57,7 @@ extension UnattendedInterface {
   }
 }
 
-/// Which interface is used.
+/// Selects the interface to use.
 enum PeerInterfaces {
   private static let chosen = Mutex<any PeerInterface>(TerminalInterface())
 

@@ -2,16 +2,16 @@ import Foundation
 import PiconetTerminal
 import Synchronization
 
-/// Asks a person at the terminal: a choice is a list of the peers in sight, and an invitation is a question below the
-/// list that is shown, or below an empty one. Where there is no terminal, `UnattendedInterface` answers.
+/// Asks a person at the terminal. A choice is a list of the peers in sight; an invitation is a question below the
+/// present list, or below an empty one. Without a terminal, `UnattendedInterface` answers.
 final class TerminalInterface: PeerInterface {
   typealias Show =
     @Sendable (PeerDialog, @escaping @Sendable (PeerPicker.Action) -> Void) async -> PeerDialog.Ending
 
   private struct State {
-    /// The one that is shown, and has the questions; behind it those that wait for its end.
+    /// The present dialog, which has the questions; behind it those that wait for its end.
     var dialogs: [PeerDialog] = []
-    /// Those that are open, by their ids. Nil: the dialog has ended without an answer.
+    /// Open questions, by their ids. Nil: the dialog has ended without an answer.
     var questions: [String: CheckedContinuation<Bool?, Never>] = [:]
     var lastQuestion = 0
   }
@@ -21,7 +21,7 @@ final class TerminalInterface: PeerInterface {
   private let unattended = UnattendedInterface()
   private let state = Mutex(State())
 
-  /// At standard input and standard error, or in tests elsewhere.
+  /// Creates an interface at standard input and standard error, or in tests elsewhere.
   init(
     isPossible: @escaping @Sendable () -> Bool = { PeerDialog.isPossible },
     run: @escaping Show = { await $0.run($1) }
@@ -44,7 +44,7 @@ final class TerminalInterface: PeerInterface {
     }
   }
 
-  /// - Returns: nil where the dialog has ended without an answer.
+  /// - Returns: nil if the dialog has ended without an answer.
   private func ask(_ text: String, in dialog: PeerDialog) async -> Bool? {
     await withCheckedContinuation { continuation in
       let id = state.withLock { state -> String? in
@@ -58,8 +58,8 @@ final class TerminalInterface: PeerInterface {
     }
   }
 
-  /// Begins a dialog that is there for questions alone, unless another one was quicker.
-  /// - Returns: false if there can't be one.
+  /// Begins a dialog for questions alone, unless another one was quicker.
+  /// - Returns: false if no dialog can be shown.
   private func showQuestions() -> Bool {
     guard let dialog = PeerDialog(PeerPicker(title: "Invitations", staysOpen: true)) else { return false }
     let isFirst = state.withLock { state in
@@ -77,7 +77,7 @@ final class TerminalInterface: PeerInterface {
     return true
   }
 
-  /// - Returns: how many questions are left.
+  /// - Returns: the number of questions left.
   private func answer(_ question: String, _ isAccepted: Bool) -> Int {
     let (continuation, count) = state.withLock { state in
       (state.questions.removeValue(forKey: question), state.questions.count)
@@ -166,11 +166,11 @@ final class TerminalInterface: PeerInterface {
       defer { if wasFirst { state.questions = [:] } }
       return wasFirst ? Array(state.questions.values) : []
     }
-    // What the program ends is nobody's answer: it is asked again in the next dialog.
+    // A dialog that the program ends gives no answer: the question is asked again in the next dialog.
     let answer: Bool? = ending == .closed || ending == .finished ? nil : false
     for question in questions { question.resume(returning: answer) }
     switch ending {
-    // As the key would have done, had the dialog not taken it.
+    // Does what the key would have done, had the dialog not taken it.
     case .interrupted: kill(getpid(), SIGINT)
     case .failed(let code):
       NSLog("MultipeerConnectivity: the terminal can't be used: \(String(cString: strerror(code)))")

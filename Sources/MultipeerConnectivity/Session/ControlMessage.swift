@@ -1,6 +1,6 @@
 import Piconet
 
-/// What sessions of this module tell each other in a channel of their own, which goes before all others.
+/// The messages between sessions of this module in a separate channel, which goes before all others.
 enum ControlMessage: Equatable {
   static let channel: MessageChannel = 1
 

@@ -1,8 +1,8 @@
 import Piconet
 
-/// The nodes that a session's node lets in, and those that it does not want again.
+/// The nodes that a session's node lets in, and those that it refuses to let in again.
 struct Doors: Sendable {
-  /// An acceptance that waits for the node that comes of it.
+  /// An acceptance that waits for the node that it lets in.
   struct Door: Sendable {
     let attempt: Int
     let peer: MCPeerID
@@ -10,7 +10,7 @@ struct Doors: Sendable {
     let fingerprint: PeerID
   }
 
-  /// Places that were given away for custom discovery, and for whom, the oldest first.
+  /// Meeting places handed out for custom discovery, with the peers that got them, the oldest first.
   private(set) var given: [(ticket: Ticket, peer: MCPeerID)] = []
   private(set) var open: [Ticket: Door] = [:]
   private(set) var denied: Set<NodeID> = []
@@ -27,7 +27,7 @@ struct Doors: Sendable {
 
   mutating func open(_ ticket: Ticket, _ door: Door) { open[ticket] = door }
 
-  /// The program wants this peer now: what it was given counts.
+  /// Notes that the program wants this peer now: the place that it was given counts.
   mutating func openGiven(_ door: Door) {
     for place in given where place.peer == door.peer { open[place.ticket] = door }
     takeBack(from: door.peer)

@@ -1,10 +1,10 @@
-/// The fewest peers of a session, this one among them.
+/// The smallest number of peers in a session, this one among them.
 public let kMCSessionMinimumNumberOfPeers = 2
 
-/// The most peers of a session, this one among them.
+/// The largest number of peers in a session, this one among them.
 public let kMCSessionMaximumNumberOfPeers = 8
 
-/// How a message is sent.
+/// The way to send a message.
 public enum MCSessionSendDataMode: Int, Sendable {
   /// It arrives, in the order of the calls, or the peer leaves the session.
   case reliable = 0
@@ -12,7 +12,7 @@ public enum MCSessionSendDataMode: Int, Sendable {
   case unreliable = 1
 }
 
-/// How a peer stands with a session.
+/// The state of a peer in a session.
 public enum MCSessionState: Int, Sendable {
   /// It is not in the session.
   case notConnected = 0
@@ -23,12 +23,12 @@ public enum MCSessionState: Int, Sendable {
 }
 
 /// Whether a session wants encryption. Everything is encrypted here in any case: a preference only decides which
-/// sessions meet, as with Apple's.
+/// sessions connect, as with Apple's.
 public enum MCEncryptionPreference: Int, Sendable {
-  /// Meets everybody.
+  /// Connects to sessions with any preference.
   case optional = 0
-  /// Does not meet those that say `none`.
+  /// Does not connect to sessions with `none`.
   case required = 1
-  /// Does not meet those that say `required`.
+  /// Does not connect to sessions with `required`.
   case none = 2
 }

@@ -1,15 +1,15 @@
-/// Which peers are connected, connecting or neither, and what the delegate is told of it: each change once, in the
-/// order not connected, connecting, connected, not connected. A value; its owner passes on what its functions return.
+/// The peers that are connected, connecting or neither, and the reports to the delegate: each change once, in the order
+/// not connected, connecting, connected, not connected. A value; its owner passes on what its functions return.
 ///
-/// A peer may be reached in several ways at once: invitations of both sides, introductions by members, two sessions of
-/// its own. It is connected while one of them has led there, and not connected when the last one has ended.
+/// A peer may be reached in several ways at once: invitations of both sides, introductions by members, several sessions
+/// of the peer itself. It is connected while one of them has led to it, and not connected when the last one has ended.
 struct PeerLedger<Node: Hashable> {
   struct Told: Equatable {
     let peer: MCPeerID
     let state: MCSessionState
   }
 
-  /// An invitation, of ours or of the peer's, from its beginning to the node that it has led to.
+  /// An invitation, ours or the peer's, from its beginning to the node that it has led to.
   typealias Attempt = Int
 
   private struct Entry {
@@ -17,10 +17,10 @@ struct PeerLedger<Node: Hashable> {
     var told = MCSessionState.notConnected
     /// Attempts under way.
     var attempts: Set<Attempt> = []
-    /// Members of the node that still have to agree.
+    /// Members of the node that have not agreed yet.
     var pending: Set<Node> = []
     var connected: Set<Node> = []
-    /// Whether an invitation of ours has to be answered, even if nothing was reported of it.
+    /// Whether our invitation has to be answered, even if nothing was reported of it.
     var owesAnswer = false
 
     var isUnderWay: Bool { !attempts.isEmpty || !pending.isEmpty }
@@ -29,8 +29,9 @@ struct PeerLedger<Node: Hashable> {
   private var entries: [UInt64: Entry] = [:]
   private var lastAttempt = 0
 
-  /// An attempt has begun, of which nothing is reported before the other side has accepted. Where the peer is connected
-  /// by then, nothing is owed: two sides that invite each other find out too late that one of them would have done.
+  /// Begins an attempt, of which nothing is reported before the other side has accepted. If the peer is connected by
+  /// then, no answer is owed: two sides that invite each other find out too late that one invitation would have been
+  /// enough.
   mutating func begin(_ peer: MCPeerID) -> Attempt {
     lastAttempt += 1
     var entry = entries[peer.identifier] ?? Entry(peer: peer)
@@ -44,13 +45,14 @@ struct PeerLedger<Node: Hashable> {
     entries[peer.identifier]?.attempts.contains(attempt) == true
   }
 
-  /// Both have agreed; a connection is on its way.
+  /// Notes that both have agreed; a connection is on its way.
   mutating func accepted(_ attempt: Attempt, of peer: MCPeerID) -> [Told] {
     guard isUnderWay(attempt, to: peer) else { return [] }
     return change(peer) { _ in }
   }
 
-  /// The attempt has led to a member, whose own changes are reported from now on. Does nothing for one that is over.
+  /// Notes that the attempt has led to a member, whose own changes are reported from now on. Does nothing for an
+  /// attempt that is over.
   mutating func arrived(_ attempt: Attempt, of peer: MCPeerID) {
     guard var entry = entries[peer.identifier] else { return }
     entry.attempts.remove(attempt)
@@ -63,7 +65,7 @@ struct PeerLedger<Node: Hashable> {
     return settle(peer)
   }
 
-  /// A node of the peer is a member, and has to agree still.
+  /// Notes that a node of the peer is a member, which has not agreed yet.
   mutating func joined(_ node: Node, of peer: MCPeerID) -> [Told] {
     change(peer) { $0.pending.insert(node) }
   }
@@ -72,7 +74,7 @@ struct PeerLedger<Node: Hashable> {
     let told = change(peer) {
       $0.pending.remove(node)
       $0.connected.insert(node)
-      // Whatever else was to lead there is not needed any more.
+      // Other attempts to reach the peer are not needed any more.
       $0.attempts = []
       $0.owesAnswer = false
     }
@@ -90,7 +92,7 @@ struct PeerLedger<Node: Hashable> {
     return settle(peer)
   }
 
-  /// All is over.
+  /// Ends all attempts and connections.
   mutating func end() -> [Told] {
     defer { entries = [:] }
     return entries.values.filter { $0.told != .notConnected || $0.owesAnswer }
@@ -98,7 +100,7 @@ struct PeerLedger<Node: Hashable> {
       .map { Told(peer: $0.peer, state: .notConnected) }
   }
 
-  /// Where the peer was not connected, it is connecting.
+  /// Changes an entry. A peer that was not connected is connecting afterwards.
   private mutating func change(_ peer: MCPeerID, _ body: (inout Entry) -> Void) -> [Told] {
     var entry = entries[peer.identifier] ?? Entry(peer: peer)
     body(&entry)
@@ -110,7 +112,7 @@ struct PeerLedger<Node: Hashable> {
 
   private mutating func settle(_ peer: MCPeerID) -> [Told] {
     guard var entry = entries[peer.identifier], entry.connected.isEmpty else { return [] }
-    // Another attempt goes on; only a connection that was there has ended meanwhile.
+    // Another attempt goes on; only an existing connection has ended meanwhile.
     if entry.isUnderWay, entry.told != .connected { return [] }
     let isSaid = entry.told != .notConnected || entry.owesAnswer
     entry.told = .notConnected

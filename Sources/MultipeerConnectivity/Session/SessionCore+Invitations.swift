@@ -5,7 +5,7 @@ extension SessionCore {
   var card: PeerCard { PeerCard(peer, encryption) }
 
   /// Invites a peer by a conversation with its advertiser.
-  /// - Parameter ended: called once this has ended, or if it can't begin.
+  /// - Parameter ended: called once the attempt has ended, or if it can't begin.
   func invite(
     _ peer: MCPeerID, context: Data?, within patience: Duration, ended: @escaping @Sendable () -> Void,
     by converse: @escaping @Sendable (InvitationPaper) async throws -> Meeting
@@ -20,7 +20,8 @@ extension SessionCore {
     run.invite(peer, context: context.map { [UInt8]($0) }, within: patience, ended: ended, by: converse)
   }
 
-  /// A run that did not begin because of this has no one to leave.
+  /// Returns whether the peer is connected under this key. A run that did not begin because of this has no peer to
+  /// leave.
   func isConnected(_ peer: MCPeerID, by fingerprint: PeerID) -> Bool {
     guard case .ofDevice = identity, let found = try? connected(peer) else { return false }
     return found.member.id.peer == fingerprint && found.member.transport != nil
@@ -52,7 +53,7 @@ extension SessionCore {
   func cancelConnect(_ peer: MCPeerID) { presentRun?.cancelConnect(peer) }
 }
 
-/// Where an invited peer's session is, as seen from the inviter.
+/// The place of an invited peer's session, as seen from the inviter.
 struct Meeting: Sendable {
   let place: MeetingPlace
   let addresses: [TransportAddress]

@@ -10,7 +10,7 @@ final class SendingResource {
 
 /// A closure of a program, which is called once.
 ///
-/// Unchecked: only the session's queue calls it, and only the thread that made this has it before.
+/// Unchecked: only the session's queue calls it, and only the thread that made this holds it before.
 private struct Completion: @unchecked Sendable {
   let call: ((any Error)?) -> Void
 }
@@ -36,7 +36,7 @@ extension SessionCore {
       queue.async { completion.call(error) }
       return nil
     }
-    // Here, so that it becomes a part of the caller's progress, if it has one that is current.
+    // Made here, so that it becomes a part of the caller's current progress, if there is one.
     let progress = ResourceProgress(totalUnitCount: Self.size(of: url) ?? -1)
     progress.kind = .file
     let sending = Sending(SendingResource())
@@ -55,7 +55,7 @@ extension SessionCore {
     return progress
   }
 
-  /// Unchecked: what is in it is touched on the session's queue alone.
+  /// Unchecked: its parts are used on the session's queue alone.
   private struct Sending: @unchecked Sendable {
     let resource: SendingResource
     init(_ resource: SendingResource) { self.resource = resource }
@@ -79,7 +79,7 @@ extension SessionCore {
     }
   }
 
-  /// Never 0, since a progress of 0 never ends; nil if it can't be known yet.
+  /// Returns the size. Never 0, since a progress of 0 never ends; nil if it can't be known yet.
   private static func size(of url: URL) -> Int64? {
     guard url.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: url.path),
       let size = attributes[.size] as? NSNumber

@@ -3,21 +3,21 @@ import Piconet
 import PiconetFoundation
 import Synchronization
 
-/// What an `MCSession` is behind its interface. It outlives the session for what is still under way; one run of it,
-/// with a node of its own, begins when it is first needed, and ends with `disconnect`.
+/// The core of an `MCSession` behind its interface. It outlives the session for work that is still under way. One run
+/// of it, with its own node, begins when it is first needed, and ends with `disconnect`.
 ///
 /// Unchecked: `session` is set once, before this is shared; the rest never changes, or is behind `state`.
 final class SessionCore: @unchecked Sendable {
-  /// Which key the session's node shows.
+  /// The key that the session's node shows.
   enum Identity {
     case ofDevice
-    /// Nil: what was given is no identity.
+    /// Nil: the given value is not an identity.
     case given(NodeIdentity?)
   }
 
-  /// How long things may take; tests are less patient.
+  /// The time limits; tests use shorter ones.
   struct Patience: Sendable {
-    /// For a program to answer about a certificate.
+    /// For a program's answer about a certificate.
     var certificate: Duration = .seconds(30)
     /// From an acceptance to the connection.
     var meeting: Duration = .seconds(30)
@@ -34,7 +34,7 @@ final class SessionCore: @unchecked Sendable {
   private struct State {
     var run: SessionRun?
     var connected: [Connected] = []
-    /// The last ones, the oldest first.
+    /// The last reasons, the oldest first.
     var reasons: [(peer: UInt64, error: MCError)] = []
     var patience = Patience()
     var observer: (@Sendable (MCPeerID, MCSessionState) -> Void)?
@@ -64,7 +64,7 @@ final class SessionCore: @unchecked Sendable {
 
   // MARK: Runs
 
-  /// The run that goes on, or a new one.
+  /// Returns the present run, or starts a new one.
   func currentRun() -> SessionRun {
     state.withLock { state in
       if let run = state.run { return run }
@@ -74,7 +74,7 @@ final class SessionCore: @unchecked Sendable {
     }
   }
 
-  /// The run that goes on, if there is one.
+  /// The present run, if there is one.
   var presentRun: SessionRun? { state.withLock { $0.run } }
 
   func disconnect() {
@@ -88,14 +88,14 @@ final class SessionCore: @unchecked Sendable {
     run?.end()
   }
 
-  /// The session is dropped.
+  /// Ends the core because the session is dropped.
   func close() { disconnect() }
 
-  // MARK: Who is connected
+  // MARK: Connected peers
 
   var connectedPeers: [MCPeerID] { state.withLock { $0.connected.map(\.peer) } }
 
-  /// - Returns: false where the run has ended meanwhile.
+  /// - Returns: false if the run has ended meanwhile.
   func add(_ member: Member, of peer: MCPeerID, in session: Session, by run: SessionRun) -> Bool {
     state.withLock { state in
       guard state.run === run else { return false }
@@ -132,7 +132,7 @@ final class SessionCore: @unchecked Sendable {
 
   static let reasonLimit = 64
 
-  /// Of a peer that is connected nothing has failed.
+  /// Notes an error, unless the peer is connected.
   func note(_ error: MCError, of peer: MCPeerID) {
     state.withLock { state in
       guard !state.connected.contains(where: { $0.peer == peer }) else { return }
@@ -148,7 +148,7 @@ final class SessionCore: @unchecked Sendable {
 
   // MARK: The delegate
 
-  /// Calls the delegate, on the queue. A session that is gone has none.
+  /// Calls the delegate, on the queue. A session that was released has none.
   func tell(_ body: (MCSession, any MCSessionDelegate) -> Void) {
     dispatchPrecondition(condition: .onQueue(queue))
     guard let session, let delegate = session.delegate else { return }
@@ -162,14 +162,14 @@ final class SessionCore: @unchecked Sendable {
     }
   }
 
-  /// Called on the queue at each change, beside the delegate; may be nil.
+  /// Sets the function that is called on the queue at each change, beside the delegate; may be nil.
   func observe(_ observer: (@Sendable (MCPeerID, MCSessionState) -> Void)?) {
     state.withLock { $0.observer = observer }
   }
 
   // MARK: Sending
 
-  /// The longest unreliable message; a longer one goes as a reliable one, if it can go at once.
+  /// The longest unreliable message in bytes; a longer one goes as a reliable one, if it can go at once.
   static let unreliableLimit = 16_000
 
   func send(_ data: Data, to peers: [MCPeerID], _ mode: MCSessionSendDataMode) throws(MCError) {

@@ -10,7 +10,7 @@ extension SessionRun {
 
   // MARK: Beginning
 
-  /// - Parameter ended: called once this has ended, or if it can't begin.
+  /// - Parameter ended: called once the attempt has ended, or if it can't begin.
   func invite(
     _ peer: MCPeerID, context: [UInt8]?, within patience: Duration, ended: @escaping @Sendable () -> Void,
     by converse: @escaping @Sendable (InvitationPaper) async throws -> Meeting
@@ -29,10 +29,10 @@ extension SessionRun {
     }
   }
 
-  /// The program has accepted an invitation.
+  /// Notes that the program has accepted an invitation.
   /// - Parameters:
-  ///   - ended: called once the answer was given, or if it won't be: this session may have been left.
-  ///   - answer: tells the inviter where we are.
+  ///   - ended: called once the answer was given, or if it won't be given: this session may have been left.
+  ///   - answer: tells the inviter where this session is.
   func accept(
     _ paper: InvitationPaper, ended: @escaping @Sendable () -> Void,
     _ answer: @escaping @Sendable (MeetingPlace) async throws -> Void
@@ -51,12 +51,12 @@ extension SessionRun {
     }
   }
 
-  /// Where this session is, for a peer that was found by other means.
+  /// Returns the place of this session, for a peer that was found by other means.
   func place(for peer: MCPeerID) async throws -> MeetingPlace {
     let node = try await node
     let ticket = Ticket()
     doors.withLock { $0.give(ticket, to: peer) }
-    // Listens from now on; the peer is let in once the program wants it.
+    // The node listens from now on; the peer is let in once the program wants it.
     try await node.expect(node.id.peer, for: .seconds(600))
     return MeetingPlace(
       card: core.card, fingerprint: node.id.peer, ticket: ticket, addresses: await node.listeningAddresses)
@@ -83,7 +83,7 @@ extension SessionRun {
     }
   }
 
-  /// An attempt that could not even begin.
+  /// Reports an attempt that could not even begin.
   func refuse(_ peer: MCPeerID, _ error: MCError) { begin(peer) { _ in throw error } }
 
   private func begin(
@@ -98,7 +98,7 @@ extension SessionRun {
         core.tell(ledger.accepted(number, of: peer))
         end(number, after: core.patience.meeting)
       }
-      // The delegate may have ended it just now.
+      // The delegate may have ended the run just now.
       guard var attempt = attempts[number] else { return ended() }
       attempt.work = Task { [self] in
         defer { ended() }
@@ -115,7 +115,7 @@ extension SessionRun {
 
   // MARK: Meeting
 
-  /// Goes to where the peer's session is, until it lets us in, and becomes a member with it.
+  /// Goes to the place of the peer's session, until it lets us in, and becomes a member with it.
   private func meet(_ node: Node, _ meeting: Meeting, _ attempt: Int) async throws {
     let end = ContinuousClock.now + core.patience.meeting
     let endIfFull = ContinuousClock.now + Self.fullPatience
@@ -133,11 +133,12 @@ extension SessionRun {
           timeout: max(end - .now, .seconds(1)))
         return arrived(attempt, member)
       } catch {
-        // It came to us meanwhile, or a member has brought us together: the event sequence has it, or has had it.
+        // The peer's session came to us meanwhile, or a member has introduced us: the event sequence reports it, or has
+        // reported it.
         if error.code == .alreadyConnected || error.code == .inProgress { return settleIfConnected(attempt) }
-        // The other program may not have called yet, in custom discovery, or the two invitations have met half way.
+        // The other program may not have called yet, in custom discovery, or the two invitations have crossed.
         if isFinal(error, for: meeting.place.card.peer) { throw error }
-        // It listened there when it told its place.
+        // The peer listened there when it told its place.
         refusedSince = Self.isRefused(error) ? refusedSince ?? .now : nil
         if let refusedSince, .now - refusedSince > Self.refusedPatience {
           throw MCError(.notConnected, "the peer's session was left", underlying: error)
@@ -150,7 +151,7 @@ extension SessionRun {
     }
   }
 
-  /// How long its host may say that no one listens there.
+  /// How long its host may refuse connections there.
   private static let refusedPatience = Duration.seconds(1)
 
   private static func isRefused(_ error: PiconetError) -> Bool {
@@ -158,11 +159,12 @@ extension SessionRun {
       && error.failures.allSatisfy { $0.transport == .tcp && $0.failure.code == .refused }
   }
 
-  /// How long the other side's session may have no place while it has not the peers that fill it.
+  /// How long the other side's session may be full although it does not have the peers that fill it.
   private static let fullPatience = Duration.seconds(3)
 
-  /// Whether another try would end the same way. Where eight invite one another, the other side was seen to be full for
-  /// a moment without the peers that fill it: full for good is only a session with as many others as it may have.
+  /// Returns whether another try would end the same way. When eight peers invite one another, the other side may be
+  /// full for a moment without the peers that fill it. Only a session with as many others as it may have is full for
+  /// good.
   private func isFinal(_ error: PiconetError, for peer: MCPeerID) -> Bool {
     if error.code == .full {
       return core.connectedPeers.count { $0 != peer } >= kMCSessionMaximumNumberOfPeers - 1
@@ -170,7 +172,7 @@ extension SessionRun {
     return [.identity, .version, .invalidArgument, .limitExceeded, .cancelled, .shuttingDown].contains(error.code)
   }
 
-  /// Another session's node comes to us.
+  /// Answers the node of another session that comes to us.
   func answer(_ invitation: Invitation) {
     let door = (try? Ticket(context: invitation.context)).flatMap { ticket in doors.withLock { $0.open[ticket] } }
     guard let door, door.fingerprint == invitation.peer.fingerprint else {
@@ -196,7 +198,7 @@ extension SessionRun {
     }
   }
 
-  /// The attempt has led to a member, which the event sequence reports, or has reported.
+  /// Notes that the attempt has led to a member, which the event sequence reports, or has reported.
   private func arrived(_ number: Int, _ member: Member) {
     let id = member.id
     onQueue { [self] in
@@ -212,7 +214,7 @@ extension SessionRun {
     }
   }
 
-  /// Where the peer was reported as connected before the attempt began, no event settles it.
+  /// Settles an attempt whose peer was reported as connected before it began: no event settles it.
   private func settleIfConnected(_ number: Int) {
     onQueue { [self] in
       guard let attempt = attempts[number] else { return }
@@ -220,7 +222,7 @@ extension SessionRun {
     }
   }
 
-  /// The attempt has succeeded, one way or another.
+  /// Notes that the attempt has succeeded, one way or another.
   func settle(_ number: Int) {
     guard let attempt = attempts.removeValue(forKey: number) else { return }
     attempt.deadline?.cancel()

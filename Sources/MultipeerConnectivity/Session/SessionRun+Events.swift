@@ -3,7 +3,7 @@ import Piconet
 import PiconetFoundation
 import Synchronization
 
-/// What the event sequence says, on the session's queue.
+/// Handles the event sequence, on the session's queue.
 extension SessionRun {
   func happened(_ event: SessionEvent, in session: Session) async {
     if isOver { return }
@@ -17,17 +17,17 @@ extension SessionRun {
         let input = PeerInputStream(stream)
         core.tell { $1.session($0, didReceive: input, withName: stream.name, fromPeer: guest.peer) }
       }
-    // One that was turned away is no guest.
+    // A member that was refused is not a guest.
     case .suspended(let member, _): if let guest = guests[member.id] { guest.isSuspended = true }
     case .resumed(let member, _): if let guest = guests[member.id] { guest.isSuspended = false }
     case .left(let member, let error): await left(member, MCError(error))
-    // The delegate is not told which way leads there.
+    // The delegate is not told over which link a peer is reached.
     case .moved: break
     @unknown default: break
     }
   }
 
-  // MARK: Coming
+  // MARK: Joining
 
   private func joined(_ member: Member, in session: Session) {
     guard let card = try? PeerCard(greeting: member.proven.greeting), card.identifier != core.peer.identifier,
@@ -42,7 +42,7 @@ extension SessionRun {
     }
     for other in guests.values where other.peer == peer && other.member.id != member.id {
       if other.isSuspended {
-        // It has restarted: the earlier one does not come back.
+        // The peer has restarted: the earlier node does not come back.
         drop(other, MCError(.notConnected, "the peer has started anew"))
       } else if other.member.id.peer != member.id.peer {
         return turnAway(member, .identity)
@@ -92,15 +92,15 @@ extension SessionRun {
     core.tell(ledger.connected(guest.member.id, of: guest.peer))
   }
 
-  /// What was to lead to this peer has led there, or would be refused again.
+  /// Settles attempts to reach this peer: they have succeeded, or would be refused again.
   private func settleAttempts(to peer: MCPeerID) {
     for (number, attempt) in attempts where attempt.peer == peer { settle(number) }
   }
 
-  // MARK: Being there
+  // MARK: Connected guests
 
-  /// The guest that has sent something. By sending it has agreed, even if its `ready` comes later; without our
-  /// agreement it may not.
+  /// Returns the guest that has sent something. By sending it has agreed, even if its `ready` comes later; without our
+  /// agreement it may not send.
   private func opened(by member: Member, in session: Session) -> Guest? {
     guard let guest = guests[member.id] else { return nil }
     guard guest.isAccepted else {
@@ -120,7 +120,7 @@ extension SessionRun {
         guest.isReady = true
         if guest.isAccepted { connect(guest, in: session) }
       case .refused(let refusal): guest.refusal = refusal.error(isOurs: false)
-      // A later version's.
+      // A message of a later version.
       case nil: break
       }
       return
@@ -129,12 +129,12 @@ extension SessionRun {
     core.tell { $1.session($0, didReceive: Data(message.bytes), fromPeer: guest.peer) }
   }
 
-  // MARK: Going
+  // MARK: Leaving
 
   private func left(_ member: Member, _ error: MCError) async {
     guard let guest = guests[member.id] else { return }
     for output in guest.outputs { output.state?.end(.failed(error)) }
-    // What was under way has ended with the membership; that is reported first.
+    // Transfers under way have ended with the membership; that is reported first.
     for resource in Array(guest.resources.values) { await resource.task?.value }
     for resource in Array(guest.sending.values) { await resource.task?.value }
     if isOver { return }
@@ -144,7 +144,7 @@ extension SessionRun {
     gone(member.id, guest.peer, guest.refusal ?? error, member)
   }
 
-  /// Reports it, if that was the last way to the peer.
+  /// Reports that a peer is gone, if this was its last node.
   private func gone(_ node: NodeID, _ peer: MCPeerID, _ error: MCError, _ member: Member? = nil) {
     if let member { core.remove(member, of: peer) }
     if departed.count >= SessionCore.reasonLimit { departed.removeFirst() }

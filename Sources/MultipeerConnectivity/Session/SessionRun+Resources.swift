@@ -64,7 +64,7 @@ extension SessionRun {
     }
   }
 
-  /// Reports it, once; the file is gone when the delegate has returned, unless it has moved it.
+  /// Reports the resource, once; the file is gone when the delegate has returned, unless the delegate has moved it.
   func finish(_ resource: ReceivingResource, of guest: Guest, _ result: Result<URL, MCError>) {
     guard guest.resources.removeValue(forKey: resource.number) != nil else { return discard(result) }
     resource.task?.cancel()
@@ -90,7 +90,7 @@ extension Progress {
   func reach(_ count: UInt64) { completedUnitCount = min(Int64(clamping: count), totalUnitCount) }
 }
 
-/// The folder of one run of a session for what it receives, made when it is needed, and removed with the run.
+/// The folder for received resources of one run of a session; created when it is needed, and removed with the run.
 final class ResourceFolder: Sendable {
   private enum State {
     case none

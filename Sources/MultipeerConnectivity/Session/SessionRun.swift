@@ -2,12 +2,12 @@ import Foundation
 import Piconet
 import Synchronization
 
-/// One run of a session: a node of its own, which hides, and admits only peers brought by an accepted invitation or by
-/// a member's introduction. It tells the delegate what its event sequence says.
+/// One run of a session: its own node, which hides, and admits only peers brought by an accepted invitation or by a
+/// member's introduction. It reports its event sequence to the delegate.
 ///
 /// Unchecked: what changes is confined to the session's queue, but for `doors`, which has a lock.
 final class SessionRun: @unchecked Sendable {
-  /// All sessions have this session id: only accepted invitations decide who is in which.
+  /// The session id of all sessions: only accepted invitations decide which peers are in which.
   static let sessionID = "multipeer session"
 
   let core: SessionCore
@@ -16,15 +16,15 @@ final class SessionRun: @unchecked Sendable {
   var isOver = false
   var ledger = PeerLedger<NodeID>()
   var guests: [NodeID: Guest] = [:]
-  /// By attempt: what works on it, what ends it, and whom it is about.
+  /// Keyed by attempt: the task that works on it, the function that ends it, and its peer.
   var attempts: [Int: Attempt] = [:]
-  /// Nodes that were guests, the last ones.
+  /// The last nodes that were guests.
   var departed: [NodeID] = []
   let inbox = ResourceFolder()
 
   struct Attempt {
     let peer: MCPeerID
-    /// Whether it is one of custom discovery.
+    /// Whether it is an attempt of custom discovery.
     var isCustom = false
     /// The node that it has led to, which the event sequence has not reported yet.
     var awaited: NodeID?
@@ -36,7 +36,7 @@ final class SessionRun: @unchecked Sendable {
     self.core = core
     starting = Task { try await Self.start(core) }
     Task { [self] in
-      // An attempt tells why it did not start.
+      // An attempt reports why the node did not start.
       guard let node = try? await starting.value.node else { return }
       follow(node)
     }
@@ -54,7 +54,7 @@ final class SessionRun: @unchecked Sendable {
     configuration.channelLimit = 2
     configuration.channelPriorities = [ControlMessage.channel: .high]
     let settings = LocalDeviceSettings.current
-    // A peer that one invites is connected with all, over another peer where there is no other way.
+    // A peer that one member invites is connected with all, over another peer if no other link exists.
     configuration.relaying = RelayQuotas()
     // Peers find one another on one network, or over Bluetooth.
     configuration.refusalEndsMembers = true
@@ -98,7 +98,7 @@ final class SessionRun: @unchecked Sendable {
     core.queue.async { [self] in if !isOver { body() } }
   }
 
-  /// Ends it: reports that no peer is connected any more, and nothing after that.
+  /// Ends the run: reports that no peer is connected any more, and nothing after that.
   func end() {
     onQueue { [self] in
       for guest in guests.values { close(guest, MCError(.cancelled, "this session was left")) }
@@ -119,7 +119,7 @@ final class SessionRun: @unchecked Sendable {
     }
   }
 
-  /// What was open with a guest ends.
+  /// Ends everything that was open with a guest.
   func close(_ guest: Guest, _ error: MCError) {
     guest.deadline?.cancel()
     for resource in Array(guest.resources.values) { finish(resource, of: guest, .failure(error)) }

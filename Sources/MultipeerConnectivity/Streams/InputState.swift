@@ -42,7 +42,7 @@ final class InputState: @unchecked Sendable {
     let hasBytes = condition.withLock {
       guard status == .notOpen, let source else { return false }
       status = .open
-      // An end or an error is what the task reads.
+      // The task reads the end or an error.
       piece = (try? source.tryRead(upTo: Self.pieceCount)) ?? []
       pump = Task { [weak self] in
         await self?.waitUntilUsed()
@@ -98,8 +98,8 @@ final class InputState: @unchecked Sendable {
     if !isClosed { events?.post(error == nil ? .endEncountered : .errorOccurred) }
   }
 
-  /// Waits until there is something, as reading a stream does.
-  /// - Returns: the count; 0 at the end, -1 where nothing can be read.
+  /// Waits for bytes, as reading a stream does.
+  /// - Returns: the count; 0 at the end, -1 if nothing can be read.
   func read(_ buffer: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int {
     guard count > 0 else { return 0 }
     var wanted: CheckedContinuation<Void, Never>?
@@ -121,7 +121,7 @@ final class InputState: @unchecked Sendable {
     return result
   }
 
-  /// Gives the stream up, if it has not come to its end: the writer is told.
+  /// Cancels the stream, if it has not come to its end: the writer is told.
   func close() {
     let (wanted, pump, source, isCut) = condition.withLock {
       defer {

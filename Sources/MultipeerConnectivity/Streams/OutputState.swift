@@ -1,7 +1,7 @@
 import Foundation
 import Piconet
 
-/// What was written to an output stream and has not gone out yet: at most 64 KiB.
+/// Bytes that were written to an output stream and have not gone out yet: at most 64 KiB.
 ///
 /// Unchecked: what changes is under the condition's lock.
 final class OutputState: @unchecked Sendable {
@@ -24,7 +24,7 @@ final class OutputState: @unchecked Sendable {
     let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     self.wake = wake
     events = StreamEvents { [weak self] event in self?.isDue(event) ?? false }
-    // It has to go on after the stream is closed and dropped, until all is out.
+    // The task has to go on after the stream is closed and dropped, until all bytes have gone out.
     Task { [self] in
       do throws(PiconetError) {
         let stream = try await member.openStream(named: name)
@@ -69,7 +69,7 @@ final class OutputState: @unchecked Sendable {
   }
 
   /// Waits while there is no room, as writing to a stream does.
-  /// - Returns: how many bytes were taken; 0 where the reader takes no more, -1 where nothing can be written.
+  /// - Returns: how many bytes were taken; 0 if the reader takes no more, -1 if nothing can be written.
   func write(_ buffer: UnsafePointer<UInt8>, _ count: Int) -> Int {
     guard count > 0 else { return 0 }
     let (result, isRoom) = condition.withLock { () -> (Int, Bool) in
@@ -97,7 +97,7 @@ final class OutputState: @unchecked Sendable {
     return bytes
   }
 
-  /// The remote end, or the connection, has ended it.
+  /// Notes that the remote end, or the connection, has ended the stream.
   func end(_ end: End) {
     let isNews = condition.withLock {
       guard status != .closed, status != .atEnd, status != .error else { return false }
@@ -112,7 +112,7 @@ final class OutputState: @unchecked Sendable {
     if case .failed = end { events?.post(.errorOccurred) } else { events?.post(.endEncountered) }
   }
 
-  /// What was written still goes out, then the reader comes to the end.
+  /// Closes the stream: bytes written before still go out, then the reader comes to the end.
   func close() {
     condition.withLock {
       if status == .error || status == .atEnd { waiting = [] }

@@ -11,7 +11,7 @@ final class PeerOutputStream: OutputStream {
     state.events?.attach(self)
   }
 
-  /// The superclass asks for it; such a stream leads nowhere, and none is made.
+  /// Required by the superclass. Such a stream leads nowhere, and none is made.
   required init(toMemory: ()) { preconditionFailure("a stream to a peer is made by MCSession.startStream") }
 
   deinit { state.close() }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Hands a stream's events to its delegate on the run loop that it is scheduled on: together where several have
-/// happened, and none that has no cause any more.
+/// Hands a stream's events to its delegate on the run loop where it is scheduled. Several events are handed over
+/// together, and an event whose cause has gone is not handed over.
 ///
-/// Unchecked: what changes is under the lock. Run loops are told from other threads by a timer, which Core Foundation
-/// allows, and which wakes them.
+/// Unchecked: the variable parts are under the lock. Run loops are told from other threads by a timer, which Core
+/// Foundation allows, and which wakes them.
 final class StreamEvents: @unchecked Sendable {
   private let lock = NSLock()
   private var places: [(loop: RunLoop, mode: RunLoop.Mode)] = []
@@ -13,7 +13,7 @@ final class StreamEvents: @unchecked Sendable {
   private weak var stream: Stream?
   private let isDue: @Sendable (Stream.Event) -> Bool
 
-  /// - Parameter isDue: whether an event still has its cause.
+  /// - Parameter isDue: returns whether an event still has its cause.
   init(isDue: @escaping @Sendable (Stream.Event) -> Bool) { self.isDue = isDue }
 
   func attach(_ stream: Stream) { lock.withLock { self.stream = stream } }
@@ -64,8 +64,8 @@ final class StreamEvents: @unchecked Sendable {
     for event in Self.order where events.contains(event) && isDue(event) {
       stream.delegate?.stream(stream, handle: event)
     }
-    // As after any other source's event: programs look in between whether they are to end. A timer alone does not let
-    // them.
+    // Returns to the program as after any other source's event: programs check in between whether to end. A timer alone
+    // does not let them.
     RunLoop.current._stop()
   }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A delegate that its owner does not keep, and that any thread may set and read.
+/// A delegate that its owner does not retain, and that any thread may set and read.
 ///
 /// Unchecked: the one variable is read and written under the lock.
 final class DelegateReference: @unchecked Sendable {

@@ -1,6 +1,6 @@
-/// Bytes that the two sides of this module hand each other inside greetings, contexts and messages of Piconet: a
-/// version, then integers, big-endian, and fields with two bytes of length before them. What comes behind the fields
-/// that a reader knows is a later version's.
+/// Bytes that the two sides of this module exchange inside greetings, contexts and messages of Piconet: a version, then
+/// big-endian integers, and fields with two bytes of length before them. Bytes behind the fields that a reader knows
+/// belong to a later version.
 struct PaperWriter {
   private(set) var bytes: [UInt8] = [PaperReader.version]
 

@@ -1,8 +1,8 @@
 import Piconet
 
-/// What an inviter's browser hands the invited advertiser: who invites, and for which session.
+/// The data that an inviter's browser hands the invited advertiser: the inviter, and the session.
 struct InvitationPaper: Sendable, Equatable {
-  /// The longest context of a program's own: what is left of the 8,192 bytes that an invitation carries.
+  /// The longest context of a program, in bytes: what is left of the 8,192 bytes that an invitation carries.
   static let contextLimit = 7_936
 
   var card: PeerCard
@@ -11,7 +11,7 @@ struct InvitationPaper: Sendable, Equatable {
   var ticket: Ticket
   /// How long the inviter waits, in seconds.
   var patience: UInt32
-  /// Nil where the program gave none.
+  /// Nil if the program gave none.
   var context: [UInt8]?
 
   init(card: PeerCard, fingerprint: PeerID, ticket: Ticket, patience: UInt32, context: [UInt8]?) {
@@ -45,8 +45,7 @@ struct InvitationPaper: Sendable, Equatable {
   }
 }
 
-/// Where a session's node is reached: the answer to an invitation that was accepted, and what custom discovery hands
-/// across.
+/// The place where a session's node is reached: the answer to an accepted invitation, and the data of custom discovery.
 struct MeetingPlace: Sendable, Equatable {
   static let addressLimit = 16
   static let addressByteLimit = 128
@@ -54,7 +53,7 @@ struct MeetingPlace: Sendable, Equatable {
   var card: PeerCard
   /// The key of the node.
   var fingerprint: PeerID
-  /// What a node that comes there has to show.
+  /// The ticket that a node has to show when it connects there.
   var ticket: Ticket
   var addresses: [TransportAddress]
 
@@ -76,7 +75,7 @@ struct MeetingPlace: Sendable, Equatable {
     for _ in 0..<count {
       let kind = TransportKind(rawValue: try reader.text(upTo: 16))
       let text = try reader.text(upTo: Self.addressByteLimit)
-      // One of a kind that this version does not know is left out.
+      // An address of a kind that this version does not know is left out.
       if let kind { addresses.append(TransportAddress(kind: kind, text: text)) }
     }
   }
@@ -94,10 +93,11 @@ struct MeetingPlace: Sendable, Equatable {
     return writer.bytes
   }
 
-  /// The addresses of this place at the host that a connection led to: a peer can't send us anywhere else.
+  /// Returns the addresses of this place at the host that a connection led to: a peer can't make this node dial any
+  /// other host.
   /// - Parameters:
   ///   - host: the remote end, as `ProvenMember.remoteHost` has it.
-  ///   - kind: what the connection went over.
+  ///   - kind: the transport of the connection.
   func at(host: String, over kind: TransportKind) -> [TransportAddress] {
     var places: [TransportAddress] = []
     for address in addresses where kind.kindsAtSameHost.contains(address.kind) {

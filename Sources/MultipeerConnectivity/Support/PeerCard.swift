@@ -1,5 +1,5 @@
-/// Who a peer is in the terms of this module: in the greeting of each session's node, in invitations and in connection
-/// data.
+/// The identity of a peer in the terms of this module: in the greeting of each session's node, in invitations and in
+/// connection data.
 struct PeerCard: Sendable, Equatable {
   var identifier: UInt64
   var displayName: String
@@ -40,8 +40,8 @@ struct PeerCard: Sendable, Equatable {
 
   var peer: MCPeerID { MCPeerID(identifier: identifier, displayName: displayName) }
 
-  /// Whether two sessions with these preferences may meet: one that insists on encryption does not meet one that
-  /// refuses it, as with Apple's.
+  /// Returns whether two sessions with these preferences may connect: one that insists on encryption does not connect
+  /// to one that refuses it, as with Apple's.
   static func fit(_ one: MCEncryptionPreference, _ other: MCEncryptionPreference) -> Bool {
     !(one == .required && other == .none) && !(one == .none && other == .required)
   }

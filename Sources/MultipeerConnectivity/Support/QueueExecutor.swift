@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Runs tasks on a serial queue: what they call there, delegates above all, is on that queue, one call after the other.
+/// Runs tasks on a serial queue: the calls that they make, delegates above all, are on that queue, one after the other.
 final class QueueExecutor: TaskExecutor {
   private let queue: DispatchQueue
 

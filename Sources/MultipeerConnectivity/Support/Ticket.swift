@@ -1,5 +1,5 @@
-/// What one session's node shows another's, so that the latter knows which accepted invitation it comes for. Random,
-/// sent over a link whose other end is proven, and good for one session only.
+/// The proof that one session's node shows another's, so that the latter knows for which accepted invitation it comes.
+/// Random, sent over a link whose other end is proven, and valid for one session only.
 struct Ticket: Sendable, Hashable {
   let bytes: [UInt8]
   static let byteCount = 16
