@@ -1,7 +1,7 @@
 import Piconet
 import PiconetCalls
 
-/// A call that has come.
+/// A call from a member.
 public struct IncomingCall: Sendable, Hashable {
   private let address: CallAddress
   private let number: UInt64
@@ -22,9 +22,9 @@ public struct IncomingCall: Sendable, Hashable {
   /// The method's name.
   public var method: String { address.method }
 
-  /// Why nobody waits for its result any more, and the task that serves it was cancelled: `cancelled`, the caller has
-  /// taken it back; `timedOut`; `left`, `restarted`, `shuttingDown` or `protocolBroken`, there are no more calls of
-  /// that member. Nil: its caller waits, or it has ended.
+  /// Why the result is no longer wanted, and the task that serves the call was cancelled. `cancelled`: the caller has
+  /// cancelled it. `timedOut`: its time is over. `left`, `restarted`, `shuttingDown` or `protocolBroken`: there are no
+  /// more calls of that member. Nil: its caller waits, or it has ended.
   public var ending: RemoteCallError? { conversation.ending(of: number) }
 
   /// The call that the present task serves, for a method that wants to know its caller; nil in any other task.
@@ -41,28 +41,29 @@ public struct IncomingCall: Sendable, Hashable {
   }
 }
 
-/// Something beside calls that a member wants of this node.
+/// An access other than a call that a member wants to this node.
 public struct MemberAccess: Sendable, Hashable {
-  /// What it wants.
+  /// What the member wants to do.
   @nonexhaustive
   public enum Purpose: Sendable, Hashable {
-    /// To be told a signal of this node: when it is emitted, or its value, if it is kept, now and whenever it changes.
+    /// To observe a signal of this node: when it is emitted, or its value, if it is kept, now and whenever it changes.
     case observing(path: String, interface: String, name: String)
     /// To tell this node a signal, or the value of one that is kept.
     case telling(path: String, interface: String, name: String)
-    /// To have a name.
+    /// To own a name.
     case claiming(name: String)
   }
 
-  /// The one that wants it.
+  /// The member that wants access.
   public let member: Member
-  /// What it wants.
+  /// What the member wants to do.
   public let purpose: Purpose
 }
 
-/// Which members may do what: call, observe signals, tell them, have names.
+/// The rule for what members may do: call, observe signals, tell them, own names.
 ///
-/// Before each call it is asked, before its arguments are read; and before each signal that a member is to be told or
+/// The system asks it before it reads the arguments of a call, before each signal that a member is to be told or has
+/// told, and before each claim to a name.
 /// has told, and each claim to a name.
 public struct CallPolicy: Sendable {
   private enum Rule {
@@ -73,29 +74,30 @@ public struct CallPolicy: Sendable {
   private let rule: Rule
 
   /// The default: members that a person or the program has let in may do everything. Those that another member has
-  /// introduced (`ProvenMember.introducedBy`) may do nothing, until `PiconetActorSystem.allow` names them: their calls
-  /// are refused, their signals passed over, their claims to names have no effect here, and they are told no signals.
+  /// introduced (`ProvenMember.introducedBy`) may do nothing, until `PiconetActorSystem.allow` names them. Their calls
+  /// are refused, their signals are ignored, their claims to names have no effect here, and they are told no signals.
   public static let letInHere = CallPolicy(rule: .letInHere)
 
   /// Every member may do everything.
   public static let everyMember = CallPolicy(rule: .everyMember)
 
-  /// The program decides about calls. A call waits meanwhile, and counts as one without an answer. For everything else
-  /// the default holds.
+  /// Lets the program decide about calls. A call waits meanwhile, and counts as one without an answer. For everything
+  /// else the default holds.
   public static func asking(_ allows: @escaping @Sendable (IncomingCall) async -> Bool) -> CallPolicy {
     CallPolicy(rule: .asking(allows, access: nil))
   }
 
-  /// The program decides about everything.
+  /// Lets the program decide about everything.
   /// - Parameters:
-  ///   - access: whether a member may have a name, be told a signal, or tell one. It is called for each, on any thread,
-  ///     the node's own among them: it must not block.
+  ///   - access: returns whether a member may own a name, be told a signal, or tell one. It is called for each, on any
+  ///     thread, including the node's own: it must not block.
+  ///   - allows: returns whether a call is served, as above.
   ///   - allows: whether a call is served, as above.
   public static func asking(
     access: @escaping @Sendable (MemberAccess) -> Bool, calls allows: @escaping @Sendable (IncomingCall) async -> Bool
   ) -> CallPolicy { CallPolicy(rule: .asking(allows, access: access)) }
 
-  /// What it says of a call at once.
+  /// The immediate answer about a call.
   enum Answer {
     case allowed, refused
     /// The program has to be asked.
@@ -103,7 +105,7 @@ public struct CallPolicy: Sendable {
   }
 
   /// - Parameters:
-  ///   - isIntroduced: whether the caller is a member on another one's word.
+  ///   - isIntroduced: whether the caller is a member on another member's word.
   ///   - isAllowedByName: whether the program has named the caller's device.
   func answer(isIntroduced: Bool, isAllowedByName: () -> Bool) -> Answer {
     switch rule {
@@ -113,7 +115,7 @@ public struct CallPolicy: Sendable {
     }
   }
 
-  /// The same of what is no call.
+  /// Returns whether an access other than a call is allowed.
   func allows(_ access: MemberAccess, isIntroduced: Bool, isAllowedByName: () -> Bool) -> Bool {
     switch rule {
     case .everyMember: true

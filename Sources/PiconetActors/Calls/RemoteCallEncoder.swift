@@ -1,8 +1,8 @@
 import Distributed
 import PiconetCalls
 
-/// Takes the arguments of a call from the compiler's code. What `Distributed` says of types is left out: the table of
-/// methods has them.
+/// Takes the arguments of a call from the compiler's code. The types that `Distributed` states are left out, since the
+/// table of methods has them.
 public struct RemoteCallEncoder: DistributedTargetInvocationEncoder {
   public typealias SerializationRequirement = any Codable
 
@@ -35,12 +35,12 @@ public struct RemoteCallEncoder: DistributedTargetInvocationEncoder {
   public mutating func doneRecording() throws {}
 }
 
-/// What `Distributed` asks for beside the encoder. Calls that come are never made through mangled names, so there is
-/// nothing to decode.
+/// Required by `Distributed` beside the encoder. Incoming calls are never made through mangled names, so it decodes
+/// nothing.
 public struct RemoteCallDecoder: DistributedTargetInvocationDecoder {
   public typealias SerializationRequirement = any Codable
 
-  /// None.
+  /// Returns an empty list.
   public mutating func decodeGenericSubstitutions() throws -> [any Any.Type] { [] }
 
   /// Always throws.
@@ -48,14 +48,14 @@ public struct RemoteCallDecoder: DistributedTargetInvocationDecoder {
     throw RemoteCallError(.invalidArgument, detail: "calls are made through the table of methods")
   }
 
-  /// None.
+  /// Returns nil.
   public mutating func decodeErrorType() throws -> (any Any.Type)? { nil }
 
-  /// None.
+  /// Returns nil.
   public mutating func decodeReturnType() throws -> (any Any.Type)? { nil }
 }
 
-/// What `Distributed` asks for beside the decoder. It is never used.
+/// Required by `Distributed` beside the decoder. It is never used.
 public struct RemoteResultHandler: DistributedTargetInvocationResultHandler {
   public typealias SerializationRequirement = any Codable
 

@@ -1,19 +1,18 @@
 import Piconet
 import PiconetCalls
 
-/// Why a call to an object has no result. A method's own errors come as they were thrown where its interface declares
-/// them.
+/// Why a call to an object has no result. Errors that the method's interface declares come as they were thrown.
 @dynamicMemberLookup
 public struct RemoteCallError: Error, Sendable, CustomStringConvertible {
   /// What happened. More codes may come.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// As it is spelled in messages.
+    /// The code's spelling in messages.
     public let rawValue: String
-    /// A code with this spelling.
+    /// Creates a code with this spelling.
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
-    /// Those of this version, for a `switch` that the compiler checks.
+    /// The codes of this version, for a `switch` that the compiler checks.
     package enum Known: String, CaseIterable, Sendable {
       case notConnected, left, restarted, shuttingDown, noSuchObject, unknownInterface, wrongVersion, unknownMethod,
         wrongArguments, notAllowed, tooManyCalls, tooLarge, cancelled, timedOut, thrown, protocolBroken, notDeclared,
@@ -25,16 +24,16 @@ public struct RemoteCallError: Error, Sendable, CustomStringConvertible {
 
     private init(known: Known) { rawValue = known.rawValue }
 
-    /// The node that serves the object is no member of the session.
+    /// The node that serves the object is not a member of the session.
     public static let notConnected = Code(known: .notConnected)
-    /// The member has left while the call had no answer; `underlying` says why. Whether the method was called is not
-    /// known.
+    /// The member has left while the call had no answer; `underlying` says why. It is unknown whether the method was
+    /// called.
     public static let left = Code(known: .left)
-    /// The device was restarted, or its program serves other objects now: this one is gone.
+    /// The device was restarted, or its program serves other objects now: the called object no longer exists.
     public static let restarted = Code(known: .restarted)
-    /// The member's program takes no calls any more.
+    /// The member's program takes no more calls.
     public static let shuttingDown = Code(known: .shuttingDown)
-    /// There is no object at the path.
+    /// No object exists at the path.
     public static let noSuchObject = Code(known: .noSuchObject)
     /// The object does not have the interface.
     public static let unknownInterface = Code(known: .unknownInterface)
@@ -46,14 +45,15 @@ public struct RemoteCallError: Error, Sendable, CustomStringConvertible {
     public static let wrongArguments = Code(known: .wrongArguments)
     /// The other side's policy does not allow the call.
     public static let notAllowed = Code(known: .notAllowed)
-    /// More calls without an answer than the other side takes, more bytes of their arguments, or of results that wait
-    /// for this side; the description has the limit, and says so where the call was served and its result is lost.
+    /// A limit of the other side was exceeded: calls without an answer, bytes of their arguments, or bytes of results
+    /// that wait for this side. The description has the limit, and says so if the call was served and its result is
+    /// lost.
     public static let tooManyCalls = Code(known: .tooManyCalls)
     /// The arguments or the result are too large; the description has both numbers.
     public static let tooLarge = Code(known: .tooLarge)
     /// The calling task was cancelled.
     public static let cancelled = Code(known: .cancelled)
-    /// No answer came within the time that was allowed. Whether the method was called is not known.
+    /// No answer came within the time allowed. It is unknown whether the method was called.
     public static let timedOut = Code(known: .timedOut)
     /// The method has thrown an error that its interface does not declare.
     public static let thrown = Code(known: .thrown)
@@ -65,19 +65,20 @@ public struct RemoteCallError: Error, Sendable, CustomStringConvertible {
     public static let invalidArgument = Code(known: .invalidArgument)
     /// No member of the session has the name.
     public static let noOwner = Code(known: .noOwner)
-    /// The other side has refused it for a reason that this version does not know.
+    /// The other side has refused the call for a reason that this version does not know.
     public static let refused = Code(known: .refused)
   }
 
   /// What happened.
   public var code: Code
-  /// The node that was called; nil if none was.
+  /// The node that was called; nil if no node was called.
   public var node: NodeID?
-  /// A readable explanation, without the code; may be the peer's own words: escape it before showing it on a terminal.
+  /// A readable explanation, without the code. It may be the peer's own words: escape it before showing it on a
+  /// terminal.
   public var detail: String
   /// Why the member has left.
   public var underlying: PiconetError?
-  /// The error that the method has thrown, where it has a name.
+  /// The error that the method has thrown, if its type has a name on the wire.
   var thrown: Thrown?
 
   struct Thrown: Sendable {
@@ -85,7 +86,7 @@ public struct RemoteCallError: Error, Sendable, CustomStringConvertible {
     let error: [UInt8]
   }
 
-  /// An error of a program's own.
+  /// Creates an error of a program's own.
   public init(_ code: Code, node: NodeID? = nil, detail: String = "", underlying: PiconetError? = nil) {
     self.code = code
     self.node = node
@@ -113,12 +114,12 @@ public struct RemoteCallError: Error, Sendable, CustomStringConvertible {
     return (detail.isEmpty ? "\(code)" : "\(code): \(detail)") + cause
   }
 
-  /// Each code by its name, for patterns: `catch RemoteCallError.timedOut`.
+  /// Returns a code by its name, for patterns: `catch RemoteCallError.timedOut`.
   public static subscript(dynamicMember code: KeyPath<Code.Type, Code>) -> Code { Code.self[keyPath: code] }
 }
 
 extension RemoteCallError.Code {
-  /// Whether an error is a `RemoteCallError` of this code.
+  /// Returns whether an error is a `RemoteCallError` of this code.
   public static func ~= (code: RemoteCallError.Code, error: any Error) -> Bool {
     (error as? RemoteCallError)?.code == code
   }

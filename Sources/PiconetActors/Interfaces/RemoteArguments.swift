@@ -1,7 +1,7 @@
 import Distributed
 import PiconetCalls
 
-/// The arguments of a call that has come, read one after the other.
+/// The arguments of an incoming call, read one after the other.
 struct RemoteArguments {
   private var reader: CBORReader
   private let count: Int
@@ -24,7 +24,7 @@ struct RemoteArguments {
     guard read < count else { throw WrongArguments(detail: "there are only \(count)") }
     read += 1
     var decoder = CBORDecoder()
-    // Which few arguments need, and takes a dictionary.
+    // Few arguments need it, and it takes a dictionary.
     if !CBORDecoder.isPlain(type) { decoder.userInfo[.actorSystemKey] = system }
     do {
       return try decoder.decode(type, from: &reader)
@@ -34,7 +34,7 @@ struct RemoteArguments {
     }
   }
 
-  /// Every argument has been read.
+  /// Checks that every argument has been read.
   func finish() throws {
     if read < count { throw WrongArguments(detail: "there are \(count), and the method takes \(read)") }
   }
@@ -62,10 +62,10 @@ struct RemoteArguments {
   static let nothing: [UInt8] = CBORValue.null.encoded
 }
 
-/// The arguments of a call are not what the method takes.
+/// The arguments of a call do not match the parameters of the method.
 struct WrongArguments: Error {
   let detail: String
 }
 
-/// What a method has given can't be encoded.
+/// The method's result can't be encoded.
 struct UnusableResult: Error {}

@@ -1,12 +1,12 @@
 import Distributed
 import PiconetCalls
 
-/// The methods of a protocol that may be called remotely, by names and versions of their own: a service and a client
-/// that were built at different times understand one another by it. It is declared once, beside the protocol.
+/// The methods of a protocol that may be called remotely, under names and versions of their own. With it, a service and
+/// a client that were built at different times understand one another. It is declared once, beside the protocol.
 ///
 /// A version is a number that grows when methods are added. A client of version 3 calls a service of version 1 as long
-/// as it keeps to the methods of version 1; any other call is refused with `wrongVersion`. What a method takes and
-/// gives stays as it is; one that has to change gets another name. `servesFrom` is raised when methods are taken away.
+/// as it keeps to the methods of version 1; any other call is refused with `wrongVersion`. The parameters and result of
+/// a method never change; a method that has to change gets another name. Raise `servesFrom` when you remove methods.
 public struct RemoteInterface: Sendable {
   /// Its name on the wire: 1 to 127 bytes of ASCII letters and digits, `.`, `-` and `_`, such as `org.example.lamp`.
   public let name: String
@@ -18,20 +18,20 @@ public struct RemoteInterface: Sendable {
   public let methods: [MethodDescription]
   let errors: [String: any (Error & Codable).Type]
   let bind: @Sendable (any DistributedActor) -> BoundMethods?
-  /// What is wrong with the declaration, or what is missing in it; nil if nothing is.
+  /// What is wrong with the declaration, or what is missing in it; nil if it is correct.
   let fault: RemoteCallError?
 
   typealias BoundMethods = [String: BoundMethod]
 
-  /// An interface with these methods. What is wrong with it, such as a name twice or a distributed method of the
-  /// protocol that is not declared, is reported when an object is published and when a client asks for one.
+  /// Creates an interface with these methods. Faults, such as a name twice or a distributed method of the protocol that
+  /// is not declared, are reported when an object is published and when a client asks for one.
   /// - Parameters:
   ///   - name: its name on the wire.
   ///   - version: the present version. Default 1.
   ///   - oldest: the oldest version whose clients are served. Default 1.
   ///   - object: the protocol, as `(any Concatenating).self`.
   ///   - errors: the errors that clients get as they were thrown, by names on the wire. Of any other error a client
-  ///     learns that there was one, and nothing else.
+  ///     learns only that one was thrown.
   ///   - methods: each method that may be called.
   public init<Object: Sendable>(
     _ name: String, version: Int = 1, servesFrom oldest: Int = 1, of object: Object.Type,
@@ -55,7 +55,7 @@ public struct RemoteInterface: Sendable {
     }
   }
 
-  /// - Parameter names: those of the protocol's distributed methods, with their labels.
+  /// - Parameter names: the names of the protocol's distributed methods, with their labels.
   private static func missing(in methods: [MethodDescription], _ names: [String]) -> String? {
     var found: [String: String] = [:]
     for name in names {
@@ -85,8 +85,8 @@ public struct RemoteInterface: Sendable {
     return nil
   }
 
-  /// The method that a target of the `Distributed` module is, such as `Service.concatenate(_:_:)`: declared by its name
-  /// with labels; or without, if it has as many parameters.
+  /// Returns the method for a target of the `Distributed` module, such as `Service.concatenate(_:_:)`: declared by its
+  /// name with labels; or without, if it has as many parameters.
   /// - Parameter name: the target, without its type.
   func method(of name: String) -> MethodDescription? { Self.method(of: name, in: methods) }
 

@@ -2,17 +2,17 @@ import PiconetCalls
 
 /// One method of an interface: its name on the wire, and how it is called.
 public struct RemoteMethod<Object: Sendable>: Sendable {
-  /// What a program that asks is told about it.
+  /// Its description for programs that ask.
   public let description: MethodDescription
-  /// The method of one object.
+  /// Returns the method of one object.
   let bind: @Sendable (Object) -> BoundMethod
 
-  /// A method that gives something.
+  /// Declares a method with a result.
   /// - Parameters:
-  ///   - name: the method's name in Swift, without its labels; where two methods of the protocol have one name, with
-  ///     them, such as `add(_:to:)`.
-  ///   - parameters: what people call its parameters, in their order.
-  ///   - since: the version of the interface that has brought it. Default 1.
+  ///   - name: the method's name in Swift, without its labels. If two methods of the protocol have one name, with the
+  ///     labels, such as `add(_:to:)`.
+  ///   - parameters: the names of its parameters for people, in their order.
+  ///   - since: the version of the interface that added it. Default 1.
   ///   - call: calls it. It gets the object and the arguments.
   public static func method<each Argument: Codable & Sendable, Result: Codable & Sendable>(
     _ name: String, _ parameters: String..., since: Int = 1,
@@ -30,11 +30,11 @@ public struct RemoteMethod<Object: Sendable>: Sendable {
     }
   }
 
-  /// A method that gives nothing.
+  /// Declares a method without a result.
   /// - Parameters:
-  ///   - name: as above, like all that follows.
+  ///   - name: see above; the remaining parameters mean the same.
   ///   - parameters: the names of its parameters.
-  ///   - since: the version of the interface that has brought it.
+  ///   - since: the version of the interface that added it.
   ///   - call: calls it.
   public static func method<each Argument: Codable & Sendable>(
     _ name: String, _ parameters: String..., since: Int = 1,
@@ -66,7 +66,7 @@ struct BoundMethod: Sendable {
   let call: @Sendable (inout RemoteArguments) async throws -> [UInt8]
 }
 
-/// What a program that asks is told about a method.
+/// The description of a method for programs that ask.
 public struct MethodDescription: Codable, Hashable, Sendable {
   /// Its name on the wire.
   public var name: String
@@ -74,14 +74,14 @@ public struct MethodDescription: Codable, Hashable, Sendable {
   public var parameters: [Parameter]
   /// The type of its result; `nothing` if it has none.
   public var result: String
-  /// The version of the interface that has brought it.
+  /// The version of the interface that added it.
   public var since: Int
 
-  /// A parameter's name, which only documents it, and its type.
+  /// A parameter's name, which is documentation only, and its type.
   public struct Parameter: Codable, Hashable, Sendable {
-    /// Empty where it has none.
+    /// Empty if it has no name.
     public var name: String
-    /// As `RemoteType` names it: for reading, and nothing is made from it.
+    /// The type's name as `RemoteType` gives it: only for reading, no type is made from it.
     public var type: String
   }
 
@@ -99,7 +99,7 @@ public struct MethodDescription: Codable, Hashable, Sendable {
 enum RemoteType {
   static func name(of type: Any.Type) -> String {
     if let named = type as? any NamedRemoteType.Type { return named.remoteName }
-    // The name alone: not the module's, and nothing of what is generic in it.
+    // The name alone: without its module and its generic arguments.
     return "\(type)"
   }
 }

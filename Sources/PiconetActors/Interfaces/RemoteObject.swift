@@ -22,6 +22,6 @@ import Distributed
 /// The service is a `distributed actor` of the protocol, which `PiconetActorSystem.publish` puts under a path; a client
 /// calls it by the stub that `@Resolvable` makes, here `$Concatenating`.
 public protocol RemoteObject: DistributedActor where ActorSystem == PiconetActorSystem {
-  /// The methods that may be called. What is not in it can't be.
+  /// The methods that may be called; no other method can be.
   static var interface: RemoteInterface { get }
 }

@@ -1,21 +1,21 @@
 import Piconet
 import PiconetCalls
 
-/// What a node shows to all who can see it, before any of them connects: in its `discoveryInfo`, under the keys
-/// `names`, `interfaces` and `model`. With the node's name this is what AllJoyn calls an announcement; what exactly its
-/// objects have, `PiconetActorSystem.objects(of:under:)` tells its members.
+/// The entries that a node shows to all nodes that can see it, before any of them connects: in its `discoveryInfo`,
+/// under the keys `names`, `interfaces` and `model`. With the node's name this is what AllJoyn calls an announcement.
+/// `PiconetActorSystem.objects(of:under:)` tells its members exactly what its objects have.
 public struct Advertisement: Sendable, Hashable {
-  /// Such as `org.example.lamp`.
+  /// Names such as `org.example.lamp`.
   public var names: [String]
-  /// Of objects that can be called there, with their versions.
+  /// The interfaces of objects that can be called there, with their versions.
   public var interfaces: [AdvertisedInterface]
-  /// What kind of device or program it is, for people; nil: not told.
+  /// The kind of device or program, for people; nil: not told.
   public var model: String?
 
   /// - Parameters:
-  ///   - names: each as a name that is claimed.
-  ///   - interfaces: of objects; a literal text is the name of one in version 1.
-  ///   - model: for people.
+  ///   - names: each in the form of a claimed name.
+  ///   - interfaces: those of objects; a string literal is the name of one in version 1.
+  ///   - model: the kind of device or program, for people.
   public init(names: [String] = [], interfaces: [AdvertisedInterface] = [], model: String? = nil) {
     self.names = names
     self.interfaces = interfaces
@@ -32,9 +32,9 @@ public struct Advertisement: Sendable, Hashable {
 }
 
 extension PiconetActorSystem {
-  /// What this system has to advertise: the interfaces of its published objects, and the `model` of its configuration's
-  /// `about`. To be given to `Node.advertise`, and again when other objects are published.
-  /// - Parameter names: names to advertise with that; they need not be claimed.
+  /// Returns the advertisement of this system: the interfaces of its published objects, and the `model` of its
+  /// configuration's `about`. Give it to `Node.advertise`, and again when other objects are published.
+  /// - Parameter names: names to advertise with it; they need not be claimed.
   public func advertisement(names: [String] = []) -> Advertisement {
     let interfaces = Set(
       objects.descriptions(under: "/").map { AdvertisedInterface($0.interface.name, version: $0.interface.version) })
@@ -46,14 +46,14 @@ extension PiconetActorSystem {
 }
 
 extension Peer {
-  /// What the peer advertises: its own words, of which nothing is proven.
+  /// The peer's advertisement: its own words, none of them proven.
   public var advertisement: Advertisement { Advertisement(info) }
 }
 
 extension Node {
-  /// Advertises this in place of what was before, while the node is available.
-  /// - Throws: `invalidArgument` if a name is none, or all together do not fit: the pairs of `discoveryInfo` have 255
-  ///   bytes each and 400 together; `shuttingDown`.
+  /// Advertises this in place of the previous advertisement, while the node is available.
+  /// - Throws: `invalidArgument` if a name is not valid, or if all together do not fit: the pairs of `discoveryInfo`
+  ///   have 255 bytes each and 400 together; `shuttingDown`.
   public func advertise(_ advertisement: Advertisement) async throws(PiconetError) {
     let wrong =
       advertisement.names.first { !Advertisement.isPlainName($0) }
@@ -68,9 +68,10 @@ extension Node {
     try await setDiscoveryInfo(info)
   }
 
-  /// Peers that advertise a name beginning with `prefix`, as they come in sight and go out of it. Ends with the node.
+  /// Returns the peers that advertise a name beginning with `prefix`, as they come in sight and go out of it. Ends with
+  /// the node.
   /// - Parameters:
-  ///   - prefix: of the name; empty: any name.
+  ///   - prefix: the beginning of the name; empty: any name.
   ///   - transports: only peers that can be reached by one of these; nil: by any.
   public func advertisers(
     ofNamesBeginning prefix: String, over transports: Set<TransportKind>? = nil
@@ -78,9 +79,9 @@ extension Node {
     advertisers(over: transports) { $0.names.filter { $0.hasPrefix(prefix) } }
   }
 
-  /// Peers that advertise an interface, as they come in sight and go out of it. Ends with the node.
+  /// Returns the peers that advertise an interface, as they come in sight and go out of it. Ends with the node.
   /// - Parameters:
-  ///   - interface: its whole name; a change says it with the version that is advertised, such as `org.example.lamp:2`.
+  ///   - interface: its full name; a change has it with the advertised version, such as `org.example.lamp:2`.
   ///   - version: only peers that serve this version or a later one. Default 1: any.
   ///   - transports: only peers that can be reached by one of these; nil: by any.
   public func advertisers(
@@ -94,7 +95,7 @@ extension Node {
     over transports: Set<TransportKind>?, _ matching: @escaping @Sendable (Advertisement) -> [String]
   ) -> AsyncStream<AdvertiserChange> {
     let lists = peers
-    // At most what is in sight, once found and once lost, waits; a reader that is slower than that misses what is old.
+    // At most the changes of all peers in sight, once found and once lost, wait; a slower reader misses the oldest.
     return AsyncStream(bufferingPolicy: .bufferingNewest(4_096)) { continuation in
       let following = Task {
         var known: [NodeID: (peer: Peer, names: [String])] = [:]
@@ -123,11 +124,11 @@ extension Node {
   }
 }
 
-/// A peer that advertises what was looked for.
+/// A change of the peers that advertise the wanted name or interface.
 @nonexhaustive
 public enum AdvertiserChange: Sendable {
-  /// In sight. To be invited with `Node.invite`, over chosen transports if need be.
+  /// The peer is in sight. To invite it, use `Node.invite`, over chosen transports if needed.
   case found(Peer, name: String)
-  /// Not in sight any more, or not with this name.
+  /// The peer is no longer in sight, or no longer has this name.
   case lost(Peer, name: String)
 }

@@ -7,10 +7,10 @@ import Synchronization
 final class SessionNames: Sendable {
   private struct State {
     var desk: NameDesk<NodeID>
-    /// With members that run an actor system.
+    /// Conversations with members that run an actor system.
     var conversations: [NodeID: Conversation] = [:]
     var waiting: [UInt64: UnsafeContinuation<Bool, Never>] = [:]
-    /// Runs while there is a name of which not all members are known to have heard.
+    /// Runs while some members may not have heard of a name.
     var patience: Task<Void, Never>?
     var lastNumber: UInt64 = 0
     weak var system: PiconetActorSystem?
@@ -19,10 +19,10 @@ final class SessionNames: Sendable {
 
   private let state: Mutex<State>
 
-  /// How long a claim waits for members at most.
+  /// The longest time for which a claim waits for members.
   private static let patience = Duration.seconds(5)
-  /// After this time or twice as long a member that does not say whether it has heard of a claim, and has a link, is
-  /// taken to have: more than a lost link goes unnoticed by default.
+  /// After this time or twice as long, a member with a link that does not say whether it has heard of a claim is taken
+  /// to have heard of it. The time exceeds that for which a lost link goes unnoticed by default.
   private static let deafTime = Duration.seconds(30)
 
   init(of own: NodeID) { state = Mutex(State(desk: NameDesk(of: own))) }
@@ -88,7 +88,7 @@ final class SessionNames: Sendable {
     if !isTaken { endWait(number, false) }
   }
 
-  /// Loses patience again and again, until there is no more need.
+  /// Stops waiting for silent members, again and again, until it is no longer needed.
   private func bePatient() -> Task<Void, Never> {
     Task { [weak self] in
       while (try? await ContinuousClock().sleep(for: Self.deafTime)) != nil, let self {
@@ -111,25 +111,25 @@ final class SessionNames: Sendable {
   // MARK: Members
 
   func received(_ frame: CallFrame, from conversation: Conversation) {
-    // Not under the lock: the program is asked.
+    // Not under the lock, since the program is asked.
     let isAllowed = if case .claim(let claim) = frame { conversation.allows(.claiming(name: claim.name)) } else { true }
     change(of: conversation.member) { $0.desk.received(frame, from: conversation.member.id, isAllowed: isAllowed) }
   }
 
   func joined(_ member: Member) { state.withLock { $0.desk.joined(member.id) } }
 
-  /// A member has an actor system, another one than before.
+  /// Notes that a member has an actor system, a different one than before.
   func greeted(_ conversation: Conversation, instance: UInt64) {
     let node = conversation.member.id
     change(of: conversation.member) { state in
       let former = state.conversations.updateValue(conversation, forKey: node)
-      // It has left and come back, and its end is not read yet.
+      // It has left and come back, and its end has not been read yet.
       let ended = former.map { $0 === conversation } ?? true ? [] : state.desk.ended(node, isGone: true)
       return ended + state.desk.greeted(node, instance: instance)
     }
   }
 
-  /// - Parameter isGone: it is no member any more.
+  /// - Parameter isGone: whether it is no longer a member.
   func ended(_ conversation: Conversation, isGone: Bool) {
     let node = conversation.member.id
     change(of: conversation.member) { state in
@@ -144,7 +144,7 @@ final class SessionNames: Sendable {
     state.withLock { $0.desk.setSuspended(member.id, isSuspended) }
   }
 
-  /// What the policy says of a member may have changed.
+  /// Notes that the policy's answer about a member may have changed.
   func reconsider(_ conversation: Conversation) {
     let node = conversation.member.id
     let names = state.withLock { $0.desk.names(claimedBy: node) }
@@ -152,10 +152,10 @@ final class SessionNames: Sendable {
     change(of: conversation.member) { $0.desk.reconsider(node, answers) }
   }
 
-  /// Changes the names, and does what comes of it.
+  /// Changes the names, and carries out the effects.
   ///
-  /// Members are told under the lock: one that hears that we have heard of its claim has heard of ours before.
-  /// - Parameter source: the member because of which; nil: this node.
+  /// Members are told under the lock: a member that hears that we have heard of its claim has heard of ours before.
+  /// - Parameter source: the member that caused the change; nil: this node.
   private func change(of source: Member? = nil, _ body: (inout State) -> [NameDesk<NodeID>.Effect]) {
     var events: [(event: ActorSystemEvent, source: Member?)] = []
     var done: [UnsafeContinuation<Bool, Never>] = []

@@ -2,12 +2,12 @@ import Distributed
 import Piconet
 import PiconetCalls
 
-/// What every actor system serves at `/`: what else there is.
+/// The object that every actor system serves at `/`; it lists the other objects.
 @Resolvable
 public protocol RemoteNode: RemoteObject where ActorSystem == PiconetActorSystem {
-  /// Answers, which shows that the program does.
+  /// Answers, which shows that the program runs.
   distributed func ping() async throws
-  /// The published objects whose paths begin with this, in the order of paths; 1,000 at most.
+  /// Returns the published objects whose paths begin with this, in the order of paths; 1,000 at most.
   distributed func objects(under prefix: String) async throws -> [ObjectDescription]
 }
 
@@ -23,15 +23,15 @@ let nodeInterface = RemoteInterface(
     .method("objects", "prefix") { try await $0.objects(under: $1) },
   ])
 
-/// What a program that asks is told about an object.
+/// The description of an object for programs that ask.
 public struct ObjectDescription: Codable, Hashable, Sendable {
-  /// Where it is.
+  /// The object's path.
   public var path: String
-  /// What it has.
+  /// The object's interface.
   public var interface: InterfaceDescription
 }
 
-/// What a program that asks is told about an interface.
+/// The description of an interface for programs that ask.
 public struct InterfaceDescription: Codable, Hashable, Sendable {
   /// Its name on the wire.
   public var name: String
@@ -63,10 +63,11 @@ distributed actor NodeObject: RemoteNode {
 extension PiconetActorSystem {
   func publishNodeObject() throws(RemoteCallError) { try publish(NodeObject(actorSystem: self), at: "/") }
 
-  /// What a member has published: paths, interfaces, versions, methods, the types of parameters and results.
+  /// Returns the objects that a member has published: paths, interfaces, versions, methods, the types of parameters and
+  /// results.
   /// - Parameters:
-  ///   - member: the one to ask.
-  ///   - prefix: how the paths begin. Default: all.
+  ///   - member: the member to ask.
+  ///   - prefix: the beginning of the paths. Default: all.
   /// - Throws: `RemoteCallError`, as every call.
   public func objects(of member: Member, under prefix: String = "/") async throws -> [ObjectDescription] {
     try await object($RemoteNode.self, at: "/", of: member).objects(under: prefix)

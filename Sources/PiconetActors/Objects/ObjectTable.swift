@@ -3,14 +3,14 @@ import Piconet
 import PiconetCalls
 import Synchronization
 
-/// The objects of this node: those that were published, under their paths, and all that are in this process, so that
-/// one that comes back as an argument is itself again.
+/// The objects of this node: the published ones, under their paths, and all objects in this process, so that one that
+/// comes back as an argument is the same object again.
 final class ObjectTable: Sendable {
-  /// An object here as well, so that a call copies none of it.
+  /// A class, so that a call copies nothing of it.
   final class Published: Sendable {
     let interface: RemoteInterface
     let methods: RemoteInterface.BoundMethods
-    /// Those of `objectInterface`.
+    /// The methods of `objectInterface`.
     let common: RemoteInterface.BoundMethods
 
     init(
@@ -22,7 +22,7 @@ final class ObjectTable: Sendable {
     }
   }
 
-  /// What serves one call.
+  /// The parts that serve one call.
   struct Served: Sendable {
     let method: BoundMethod
     private let object: Published
@@ -39,15 +39,15 @@ final class ObjectTable: Sendable {
     var interface: RemoteInterface { isCommon ? objectInterface : object.interface }
   }
 
-  /// An object is kept by its program alone until it is published.
+  /// Until an object is published, only its program keeps it alive.
   private struct Reference: @unchecked Sendable {
-    // Sendable: a weak reference to an actor, which is used under the table's lock only.
+    // Sendable: a weak reference to an actor, used under the table's lock only.
     weak var actor: (any DistributedActor)?
   }
 
   private struct State {
     var published: [String: Published] = [:]
-    /// Paths of the same object: the one that it was given when it was made, and the one that it was published at.
+    /// The paths of the same object: the one from when it was made, and the one where it was published.
     var paths: [String: String] = [:]
   }
 
@@ -57,10 +57,10 @@ final class ObjectTable: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Under a lock of their own: an object says that it is gone when the last that has it lets it go, wherever that is.
+  /// Under a separate lock: an object reports its end when the last reference is released, wherever that is.
   private let actors = Mutex(Actors())
 
-  /// A path that no object of this process had.
+  /// Makes a path that no object of this process has had.
   func newPath() -> String {
     let number = actors.withLock { actors in
       actors.last += 1
@@ -75,7 +75,7 @@ final class ObjectTable: Sendable {
 
   func resigned(_ path: String) { actors.withLock { _ = $0.all.removeValue(forKey: path) } }
 
-  /// The object at a path of either kind.
+  /// Returns the object at a path of either kind.
   func actor(at path: String) -> (any DistributedActor)? {
     let path = state.withLock { $0.paths[path] } ?? path
     return actors.withLock { $0.all[path]?.actor }
@@ -99,7 +99,8 @@ final class ObjectTable: Sendable {
       if state.paths.values.contains(own) { return [published] }
       return [published, state.published.removeValue(forKey: own)]
     }
-    // An object that goes with it may use this table: not under the lock, where optimised code would let it go.
+    // An object whose last reference is released may use this table. Not under the lock, where optimised code would
+    // release it.
     withExtendedLifetime(removed) {}
   }
 
@@ -122,7 +123,7 @@ final class ObjectTable: Sendable {
 
   func isPublished(_ path: String) -> Bool { state.withLock { $0.published[path] != nil } }
 
-  /// What a call is to be served by.
+  /// Returns the method that serves a call.
   func served(_ call: CallFrame.Call) throws(CallFailure) -> Served {
     guard let object = state.withLock({ $0.published[call.path] }) else {
       throw CallFailure(.noSuchObject, "there is no object at \(call.path)")

@@ -4,12 +4,12 @@ import PiconetCalls
 extension PiconetActorSystem {
   /// Calls a method that is known from its description alone, as an interactive tool does. Ends as any other call.
   /// - Parameters:
-  ///   - method: of that interface, as `objects(of:under:)` has told.
-  ///   - object: what has it.
-  ///   - member: whose object it is.
-  ///   - arguments: as many as the method has parameters. Whether they are of its types shows at the callee.
+  ///   - method: a method of that interface, as `objects(of:under:)` returned it.
+  ///   - object: the object that has it.
+  ///   - member: the member that serves the object.
+  ///   - arguments: as many as the method has parameters. The callee checks whether they have its types.
   ///   - time: how long to wait.
-  /// - Returns: its result; null where it has none.
+  /// - Returns: its result; null if it has none.
   /// - Throws: `RemoteCallError`; `wrongArguments` for another number of arguments, and then nothing was sent.
   package func call(
     _ method: MethodDescription, of object: ObjectDescription, of member: Member, arguments: [CBORValue],

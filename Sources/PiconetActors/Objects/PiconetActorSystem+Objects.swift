@@ -3,7 +3,7 @@ import Piconet
 import PiconetCalls
 
 extension PiconetActorSystem {
-  /// Puts an object under a path, where members call it. It stays, and is kept alive, until `unpublish` or `stop`.
+  /// Publishes an object under a path, where members call it. It stays, and is kept alive, until `unpublish` or `stop`.
   /// - Parameters:
   ///   - object: an actor of this system.
   ///   - path: `/`, then names of ASCII letters and digits, `_`, `-` and `.`, with a `/` between them; at most 255
@@ -32,15 +32,16 @@ extension PiconetActorSystem {
       .init(interface: interface, methods: methods, common: objectMethods(of: object)), at: path, as: object.id.path)
   }
 
-  /// Takes an object away from its path. Calls that are being served go on; later ones get `noSuchObject`.
+  /// Removes an object from its path. Calls that are being served go on; later ones get `noSuchObject`.
   public func unpublish(_ path: String) { objects.unpublish(path) }
 
-  /// The object that a member has published at a path. Nothing is asked: whether it is there shows with the first call.
+  /// Returns the object that a member has published at a path. It sends nothing: the first call shows whether the
+  /// object exists.
   /// - Parameters:
   ///   - type: the stub that `@Resolvable` has made, such as `$Concatenating.self`.
-  ///   - path: where the member has published it.
-  ///   - member: the one that serves it.
-  /// - Throws: what is wrong with the interface's declaration, as `publish`.
+  ///   - path: the path where the member has published it.
+  ///   - member: the member that serves it.
+  /// - Throws: the fault of the interface's declaration, see `publish(_:at:)`.
   public func object<Object: RemoteObject>(
     _ type: Object.Type, at path: String, of member: Member
   ) throws -> Object {
@@ -48,9 +49,9 @@ extension PiconetActorSystem {
     return try Object.resolve(id: RemoteObjectID(member.id, path), using: self)
   }
 
-  // MARK: What `Distributed` asks for
+  // MARK: Requirements of `Distributed`
 
-  /// The object of this process with the id; nil if it is another node's.
+  /// Returns the object of this process with the id; nil if it is another node's.
   /// - Throws: `noSuchObject` if it is gone, or of another type.
   public func resolve<Act>(
     id: RemoteObjectID, as actorType: Act.Type
@@ -62,18 +63,18 @@ extension PiconetActorSystem {
     return actor
   }
 
-  /// An id for an object that is being made. Its path is good for calls once the object is published.
+  /// Returns an id for an object that is being made. Its path is good for calls once the object is published.
   public func assignID<Act>(_ actorType: Act.Type) -> RemoteObjectID
   where Act: DistributedActor, Act.ID == RemoteObjectID { RemoteObjectID(node.id, objects.newPath()) }
 
-  /// The object is there.
+  /// Notes that the object exists.
   public func actorReady<Act>(_ actor: Act) where Act: DistributedActor, Act.ID == RemoteObjectID {
     objects.ready(actor, at: actor.id.path)
   }
 
-  /// The object is gone.
+  /// Notes that the object no longer exists.
   public func resignID(_ id: RemoteObjectID) { objects.resigned(id.path) }
 
-  /// Calls that go through the compiler's table: none do.
+  /// Returns an encoder for calls through the compiler's table; no call uses it.
   public func makeInvocationEncoder() -> RemoteCallEncoder { RemoteCallEncoder() }
 }

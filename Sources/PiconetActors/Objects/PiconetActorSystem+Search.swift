@@ -1,10 +1,10 @@
 import Piconet
 
 extension PiconetActorSystem {
-  /// Which members have objects with an interface: each is asked what it has, all at once. Those that give no answer in
-  /// time are left out, and so are those whose policy does not let them be asked.
+  /// Returns the members that have objects with an interface. It asks all members at once. Members that do not answer
+  /// in time are left out, and so are members whose policy does not let them be asked.
   /// - Parameters:
-  ///   - interface: its whole name.
+  ///   - interface: its full name.
   ///   - version: only in this version or a later one. Default 1: any.
   ///   - time: how long to wait. Default 5 s.
   public func objects(

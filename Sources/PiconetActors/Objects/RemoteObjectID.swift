@@ -1,17 +1,17 @@
 import Piconet
 import PiconetCalls
 
-/// Which object of which node. It can be sent: a receiver that is a member of that node calls the object by it.
+/// The id of one object of one node. It can be sent: a receiver that is a member of that node uses it to call the
+/// object.
 ///
-/// A node that is restarted has another `NodeID`: what was served before is not there any more, and calls to it fail
-/// with `restarted`.
+/// A restarted node has another `NodeID`: its former objects no longer exist, and calls to them fail with `restarted`.
 public struct RemoteObjectID: Hashable, Sendable, CustomStringConvertible {
   /// The node that serves it.
   public let node: NodeID
   /// Its path there, such as `/basic`.
   public let path: String
 
-  /// The object of this node that was published at this path.
+  /// Creates the id of the object of this node that was published at this path.
   public init(_ node: NodeID, _ path: String) {
     self.node = node
     self.path = path
@@ -21,7 +21,7 @@ public struct RemoteObjectID: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RemoteObjectID: Codable {
-  /// From an array of the key's fingerprint, the incarnation and the path.
+  /// Reads it from an array of the key's fingerprint, the incarnation and the path.
   public init(from decoder: any Decoder) throws {
     var container = try decoder.unkeyedContainer()
     let peer = try container.decode([UInt8].self)
@@ -33,7 +33,7 @@ extension RemoteObjectID: Codable {
     node = NodeID(peer: peer, incarnation: Incarnation(rawValue: incarnation))
   }
 
-  /// As an array of the key's fingerprint, the incarnation and the path.
+  /// Writes it as an array of the key's fingerprint, the incarnation and the path.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.unkeyedContainer()
     try container.encode(node.peer.bytes)

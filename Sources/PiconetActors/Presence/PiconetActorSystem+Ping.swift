@@ -2,26 +2,26 @@ import Piconet
 import PiconetCalls
 
 extension PiconetActorSystem {
-  /// Asks a member's actor system for a sign of life.
+  /// Pings a member's actor system.
   /// - Parameters:
-  ///   - member: the one to ask.
+  ///   - member: the member to ping.
   ///   - time: how long to wait. Default 5 s.
   /// - Returns: how long the answer took.
-  /// - Throws: as below.
+  /// - Throws: see `ping(_:within:)` for other targets.
   @discardableResult
   public func ping(_ member: Member, within time: Duration = .seconds(5)) async throws(RemoteCallError) -> Duration {
     try await ping(.node(member.id), within: time)
   }
 
-  /// Asks a node, an object, or the owner of a name for a sign of life. The other side's policy is asked as for any
-  /// call: of an object's ping with its path and the interface `piconet.object`.
+  /// Pings a node, an object, or the owner of a name. The other side's policy is asked as for any call: for an object's
+  /// ping with its path and the interface `piconet.object`.
   ///
-  /// Of what this node has itself nothing is asked: an object is there while it is published.
+  /// Nothing is sent for targets of this node itself: an object is present while it is published.
   /// - Parameters:
-  ///   - target: what to ask.
-  ///   - time: how long to wait: 1 ms to a day; what is beyond is cut to these. Default 5 s.
+  ///   - target: what to ping.
+  ///   - time: how long to wait: 1 ms to a day; other values are cut to these. Default 5 s.
   /// - Returns: how long the answer took.
-  /// - Throws: `timedOut`; `noSuchObject`; `noOwner` for a name that nobody has; otherwise as every call.
+  /// - Throws: `timedOut`; `noSuchObject`; `noOwner` for a name without an owner; otherwise as every call.
   @discardableResult
   public func ping(_ target: PingTarget, within time: Duration = .seconds(5)) async throws(RemoteCallError) -> Duration
   {

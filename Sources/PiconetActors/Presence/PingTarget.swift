@@ -1,13 +1,13 @@
 import Piconet
 
-/// What is pinged, and whose presence is watched.
+/// The target of a ping, or of a presence watch.
 @nonexhaustive
 public enum PingTarget: Sendable, Hashable, CustomStringConvertible {
   /// The actor system of a node.
   case node(NodeID)
-  /// An object: answers as soon as it gets to it, so one that is blocked does not.
+  /// An object: it answers as soon as it gets to it, so a blocked object does not answer.
   case object(RemoteObjectID)
-  /// What is at the path of the node that has the name at the time (`PiconetActorSystem.claim`).
+  /// The object at the path of the node that has the name at the time (`PiconetActorSystem.claim`).
   case owner(of: String, path: String = "/")
 
   public var description: String {

@@ -2,27 +2,28 @@ import Piconet
 import PiconetCalls
 import Synchronization
 
-/// What is known of the presence of something.
+/// The known presence of a target.
 @nonexhaustive
 public enum Presence: Sendable {
-  /// It has answered.
+  /// The target has answered.
   case present
-  /// It has not, for this reason: `timedOut`, `left`, `restarted`, `noSuchObject`, `noOwner`, or another one of a call.
+  /// The target has not answered, for this reason: `timedOut`, `left`, `restarted`, `noSuchObject`, `noOwner`, or
+  /// another reason of a call.
   case absent(RemoteCallError)
 }
 
-/// Something has come, or gone.
+/// A target has become present or absent.
 public struct PresenceChange: Sendable {
-  /// What.
+  /// The target.
   public let target: PingTarget
-  /// Never the same as in the last change of this target, but for the reason.
+  /// The presence from now on. It differs from the last change of this target in more than the reason.
   public let presence: Presence
 }
 
-/// Watches the presence of a group of nodes, objects and owners of names: each is pinged again and again, and asked at
-/// once when a member comes or a name has another owner. A member that leaves is absent at once.
+/// Watches the presence of a group of nodes, objects and owners of names. It pings each again and again, and at once
+/// when a member comes or a name has another owner. A member that leaves is absent at once.
 ///
-/// It may be used from any task, and ends with `end`, with the actor system, or when the program lets it go.
+/// It may be used from any task, and ends with `end`, with the actor system, or when the program releases it.
 public final class PresenceWatch: Sendable {
   typealias Pings = PresencePings<PingTarget, RemoteCallError>
 
@@ -32,12 +33,12 @@ public final class PresenceWatch: Sendable {
     var following: Task<Void, Never>?
   }
 
-  /// From the beginning of one ping to that of the next.
+  /// The time from the beginning of one ping to that of the next.
   public let interval: Duration
   /// How long an answer may take.
   public let limit: Duration
-  /// What changes from now on, beginning with what is found out about each target first. For one reader; 1,024 changes
-  /// wait for it at most, beyond that the oldest go.
+  /// The changes from now on, beginning with the first result for each target. For one reader; at most 1,024 changes
+  /// wait for it, beyond that the oldest are dropped.
   public let changes: AsyncStream<PresenceChange>
 
   private let system: PiconetActorSystem
@@ -46,11 +47,11 @@ public final class PresenceWatch: Sendable {
   private let tell: @Sendable (PresenceChange) -> Void
   private let finish: @Sendable () -> Void
 
-  /// Watches nothing yet.
+  /// Creates a watch without targets.
   /// - Parameters:
-  ///   - system: which pings.
-  ///   - interval: from the beginning of one ping to that of the next: 10 ms to a day. Default 10 s. Where an answer
-  ///     takes longer, the next ping waits for its end.
+  ///   - system: the actor system that pings.
+  ///   - interval: from the beginning of one ping to that of the next: 10 ms to a day. Default 10 s. If an answer takes
+  ///     longer, the next ping waits for its end.
   ///   - limit: how long an answer may take: 1 ms to a day. Default 5 s.
   /// - Throws: `invalidArgument` naming the broken rule.
   public convenience init(
@@ -95,7 +96,8 @@ public final class PresenceWatch: Sendable {
 
   deinit { end() }
 
-  /// Begins to watch, which is told with the first change. One that is watched already stays as it is.
+  /// Begins to watch a target; its first result is reported as a change. A target that is watched already stays as it
+  /// is.
   /// - Throws: `invalidArgument` for the 257th; `shuttingDown` after the end.
   public func add(_ target: PingTarget) throws(RemoteCallError) {
     var isOver = false
@@ -112,13 +114,13 @@ public final class PresenceWatch: Sendable {
     }
   }
 
-  /// Watches it no more. No change of it is told from now on.
+  /// Stops watching a target; no change of it is reported from now on.
   public func remove(_ target: PingTarget) { state.withLock { $0.pings.remove(target) } }
 
-  /// What is watched, in the order in which it was added.
+  /// The watched targets, in the order in which they were added.
   public var targets: [PingTarget] { state.withLock { $0.pings.targets } }
 
-  /// What is known now, with the latest reason; nil: nothing yet, or it is not watched.
+  /// Returns the presence known now, with the latest reason; nil: not known yet, or the target is not watched.
   public func presence(of target: PingTarget) -> Presence? {
     state.withLock { $0.pings.presence(of: target) }.flatMap(presence)
   }
@@ -136,10 +138,10 @@ public final class PresenceWatch: Sendable {
     finish()
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   private func follow(_ event: ActorSystemEvent) {
-    // What the end of our own system does to calls says nothing about others.
+    // The effect of our own system's end on calls says nothing about others.
     if case .stopping = event { return end() }
     change { state, now in
       var effects: [Pings.Effect] = []
@@ -169,7 +171,7 @@ public final class PresenceWatch: Sendable {
     return state.withLock { $0.pings.nextDeadline }
   }
 
-  /// Changes what is known, and does what comes of it. Changes are told under the lock, in their order.
+  /// Changes the state, and carries out the effects. Changes are reported under the lock, in their order.
   private func change(_ body: (inout State, Duration) -> [Pings.Effect]) {
     let now = timer.now
     let (pings, next) = state.withLock { state in
@@ -199,7 +201,7 @@ public final class PresenceWatch: Sendable {
       try await system.ping(target, within: limit)
       return .answered
     } catch {
-      // A ping that was not sent for want of room shows nothing, nor does one that our own end has ended.
+      // A ping that was not sent for lack of room shows nothing, nor does one that our own end has ended.
       return error.code == .tooManyCalls || error.code == .cancelled || system.isOver ? .untried : .failed(error)
     }
   }
@@ -214,9 +216,10 @@ public final class PresenceWatch: Sendable {
 }
 
 extension PiconetActorSystem {
-  /// The presence of nodes, objects or owners of names, as it is found out first, and then as it changes. Ends with the
-  /// system, or when its reader goes. A `PresenceWatch` watches a group that changes.
+  /// Returns the presence of nodes, objects or owners of names: the first result, and then each change. Ends with the
+  /// system, or when its reader is released. A `PresenceWatch` watches a group that changes.
   /// - Parameters:
+  ///   - targets: at most 256 targets.
   ///   - targets: at most 256.
   ///   - interval: from the beginning of one ping to that of the next: 10 ms to a day. Default 10 s.
   ///   - limit: how long an answer may take: 1 ms to a day. Default 5 s.
@@ -226,7 +229,7 @@ extension PiconetActorSystem {
   ) throws(RemoteCallError) -> AsyncStream<PresenceChange> {
     let (changes, continuation) = AsyncStream.makeStream(
       of: PresenceChange.self, bufferingPolicy: .bufferingNewest(PresenceWatch.waitingLimit))
-    // It has no reader's end of the stream, which would keep the stream from ending with its reader.
+    // It does not hold the reader's end of the stream, which would keep the stream from ending with its reader.
     let watch = try PresenceWatch(self, every: interval, within: limit, AsyncStream { $0.finish() }) {
       continuation.yield($0)
     } ending: {

@@ -2,18 +2,18 @@ import Piconet
 
 /// The bytes of a raw session between two nodes, in both directions.
 public struct RawBytes: Sendable {
-  /// What the other side writes.
+  /// The bytes that the other side writes.
   public let incoming: IncomingStream
-  /// What it reads.
+  /// The bytes that the other side reads.
   public let outgoing: OutgoingStream
 
-  /// The name of the streams that they are.
+  /// The name of the two streams.
   public static let streamName = "piconet.raw"
 }
 
 extension Node {
-  /// The bytes of a raw session: each of the two sides calls this once for each membership, and waits for the other.
-  /// Nothing else may read `Session.streams` before; the program's own streams have other names.
+  /// Returns the bytes of a raw session. Each of the two sides calls this once for each membership, and waits for the
+  /// other. Nothing else may read `Session.streams` before; the program's own streams have other names.
   /// - Parameter member: the other side.
   /// - Throws: `cancelled`; `notConnected`, or why the member has left meanwhile.
   public func rawBytes(with member: Member) async throws(PiconetError) -> RawBytes {

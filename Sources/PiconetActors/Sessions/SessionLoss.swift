@@ -1,11 +1,12 @@
 import Piconet
 
-/// Why a session with a member is over, in the terms of AllJoyn: `MembershipChange.left` has the error that says more.
+/// Why a session with a member is over, in the terms of AllJoyn: `MembershipChange.left` has the error with the
+/// details.
 @nonexhaustive
 public enum SessionLoss: Sendable, Hashable {
   /// The other side has left.
   case remoteLeft
-  /// Its connection broke, or it was started anew, without a farewell.
+  /// Its connection broke, or its program was restarted, without a farewell.
   case remoteClosedAbruptly
   /// Another member has had this node, or that member, removed.
   case removed
@@ -18,7 +19,7 @@ public enum SessionLoss: Sendable, Hashable {
 }
 
 extension PiconetError {
-  /// What the end of a membership with this error is in the terms of AllJoyn.
+  /// Returns the reason for the end of a membership with this error, in the terms of AllJoyn.
   /// - Parameter node: this node, which tells its own removals from others'.
   public func sessionLoss(at node: NodeID) -> SessionLoss {
     if code == .left { return blame == .peer ? .remoteLeft : .leftHere }

@@ -1,9 +1,9 @@
 import Piconet
 import PiconetCalls
 
-/// What a session is: the options with which AllJoyn binds a session port, or joins one.
+/// The options with which AllJoyn binds a session port, or joins one.
 public struct SessionOptions: Sendable, Hashable {
-  /// What goes through the session.
+  /// The traffic of the session.
   @nonexhaustive
   public enum Traffic: Sendable, Hashable {
     /// Calls, signals and messages.
@@ -19,23 +19,23 @@ public struct SessionOptions: Sendable, Hashable {
     case device
     /// Devices that a transport reaches, and none behind a relay.
     case network
-    /// Those behind a relay as well, where the node has `relay` among its transports.
+    /// Those behind a relay as well, if the node has `relay` among its transports.
     case any
   }
 
-  /// Both sides have to want the same. Default: messages.
+  /// The traffic, on which both sides have to agree. Default: messages.
   public var traffic = Traffic.messages
   /// Whether there may be more than two members. Point-to-point refuses a third with `full`. Default true.
   public var isMultipoint = true
-  /// Default: any.
+  /// The distance of members. Default: any.
   public var proximity = Proximity.any
-  /// Which transports may be used; nil, the default: those of the node's configuration.
+  /// The transports that may be used; nil, the default: those of the node's configuration.
   public var transports: Set<TransportKind>?
 
-  /// The defaults: messages, for many, however far away.
+  /// Creates the defaults: messages, for many, at any distance.
   public init() {}
 
-  /// Options that differ from the defaults.
+  /// Creates options that differ from the defaults.
   public init(
     _ traffic: Traffic, isMultipoint: Bool = true, proximity: Proximity = .any, transports: Set<TransportKind>? = nil
   ) {
@@ -47,8 +47,8 @@ public struct SessionOptions: Sendable, Hashable {
 }
 
 extension NodeConfiguration {
-  /// Sets what of the configuration makes up these options: `capacity`, `transports`, and for `device` also
-  /// `interfaces` and `listen`. Set it before the node starts, and behind what of those is set otherwise: where no
+  /// Sets the parts of the configuration that make up these options: `capacity`, `transports`, and for `device` also
+  /// `interfaces` and `listen`. Call it before the node starts, and after you set those parts otherwise. If no
   /// transport is left, the node does not start.
   public mutating func apply(_ options: SessionOptions) {
     if !options.isMultipoint { capacity = 2 }
@@ -64,9 +64,9 @@ extension NodeConfiguration {
   }
 }
 
-/// What somebody who wants to join has said.
+/// The wishes of an inviter that wants to join.
 public struct JoinRequest: Sendable, Hashable {
-  /// What it wants to go through the session.
+  /// The traffic that it wants.
   public let traffic: SessionOptions.Traffic
   /// Free data; its own words.
   public let context: [UInt8]
@@ -78,7 +78,7 @@ public struct JoinRequest: Sendable, Hashable {
     self.context = context
   }
 
-  /// From the context of an invitation; nil if that says something else.
+  /// Reads the request from the context of an invitation; nil if that contains something else.
   init?(_ context: [UInt8]) {
     guard let item = try? CBORValue(decoding: context[...]), case .array(let fields) = item, fields.count >= 3,
       fields[0] == .text(Self.mark), case .unsigned(let traffic) = fields[1], case .bytes(let rest) = fields[2]
@@ -92,15 +92,15 @@ public struct JoinRequest: Sendable, Hashable {
 }
 
 extension Node {
-  /// Joins the session of a peer in sight: invites it, and tells what is wanted. Whether it accepts it decides with
+  /// Joins the session of a peer in sight: invites it, and tells it what is wanted. The peer decides with
   /// `Invitation.accept(joining:)`.
   /// - Parameters:
-  ///   - peer: of `peers`.
-  ///   - options: what is wanted. What of them concerns this node, such as its transports, is set in its
-  ///     configuration (`NodeConfiguration.apply`).
+  ///   - peer: one of `peers`.
+  ///   - options: the wishes. Those that concern this node, such as its transports, are set in its configuration
+  ///     (`NodeConfiguration.apply`).
   ///   - context: free data for the peer, at most 8,000 bytes.
-  ///   - timeout: the whole attempt. Default 30 s.
-  /// - Throws: as `invite`; `notWanted` where the session is for other traffic, `full` where there is no place.
+  ///   - timeout: the time for the whole attempt. Default 30 s.
+  /// - Throws: see `invite`; `notWanted` if the session is for other traffic, `full` if it has no place.
   public func join(
     _ peer: Peer, _ options: SessionOptions, context: [UInt8] = [], timeout: Duration = .seconds(30)
   ) async throws(PiconetError) -> Member {
@@ -110,11 +110,11 @@ extension Node {
 
   /// Joins the session of the node at an address, as above.
   /// - Parameters:
-  ///   - address: as `invite(at:)` takes it.
-  ///   - options: what is wanted.
+  ///   - address: see `invite(at:)`.
+  ///   - options: the wishes.
   ///   - context: free data for the peer, at most 8,000 bytes.
-  ///   - timeout: the whole attempt. Default 30 s.
-  /// - Throws: as above.
+  ///   - timeout: the time for the whole attempt. Default 30 s.
+  /// - Throws: see above.
   public func join(
     at address: String, _ options: SessionOptions, context: [UInt8] = [], timeout: Duration = .seconds(30)
   ) async throws(PiconetError) -> Member {
@@ -132,13 +132,13 @@ extension Node {
 }
 
 extension Invitation {
-  /// What the inviter wants to join for; nil if it has not said, as one that uses `Node.invite`.
+  /// The wishes of the inviter; nil if it has not stated them, as one that uses `Node.invite`.
   public var joining: JoinRequest? { JoinRequest(context) }
 
-  /// Lets the joiner in if it wants what the session is for; otherwise declines with `notWanted`. One that has not said
-  /// what it wants, wants messages. To refuse a joiner for another reason, `decline`.
-  /// - Parameter options: of this session.
-  /// - Throws: `notWanted`; otherwise as `accept`, such as `full` where a point-to-point session has its two members.
+  /// Lets the joiner in if it wants the traffic of the session; otherwise declines with `notWanted`. A joiner that has
+  /// not stated its wishes wants messages. To refuse a joiner for another reason, use `decline`.
+  /// - Parameter options: the options of this session.
+  /// - Throws: `notWanted`; otherwise see `accept`, such as `full` if a point-to-point session has its two members.
   @discardableResult
   public func accept(joining options: SessionOptions) async throws(PiconetError) -> Member {
     guard (joining?.traffic ?? .messages) == options.traffic else {

@@ -2,7 +2,7 @@ import Piconet
 import PiconetCalls
 import Synchronization
 
-/// Something that objects report without being asked: declared once, beside the interface that it belongs to.
+/// A report of objects that no call asks for: declared once, beside the interface that it belongs to.
 ///
 /// ```swift
 /// extension RemoteSignal where Value == Int {
@@ -10,17 +10,17 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A signal that is emitted goes to all present members. One that is set is kept: a member that comes later gets its
-/// latest value, too, and observing it begins with that.
+/// A signal that is emitted goes to all present members. A signal that is set is kept: a member that comes later gets
+/// its latest value, too, and observing it begins with that value.
 public struct RemoteSignal<Value: Codable & Sendable>: Sendable, Hashable {
   /// The name of the interface.
   public let interface: String
-  /// Its own name.
+  /// The name of the signal.
   public let name: String
 
   /// - Parameters:
   ///   - interface: 1 to 127 bytes of ASCII letters and digits, `.`, `-` and `_`.
-  ///   - name: the same.
+  ///   - name: a name of the same form.
   public init(_ interface: String, _ name: String) {
     self.interface = interface
     self.name = name
@@ -34,13 +34,13 @@ public struct RemoteSignal<Value: Codable & Sendable>: Sendable, Hashable {
   }
 }
 
-/// A signal that has come.
+/// A received signal.
 public struct ReceivedSignal<Value: Codable & Sendable>: Sendable {
-  /// What it tells; the sender's own words.
+  /// The value; the sender's own words.
   public let value: Value
-  /// The object that tells it.
+  /// The path of the object that tells it.
   public let path: String
-  /// Whose object that is.
+  /// The member that serves the object.
   public let sender: Member
 }
 
@@ -60,16 +60,16 @@ public enum SignalReach: Sendable {
 }
 
 extension PiconetActorSystem {
-  /// Emits a signal, once. Waits until the members have taken it; one that leaves meanwhile is passed over. So is one
-  /// that does not take it in time (`ActorSystemConfiguration.signalDeadline`), unless the signal is for it alone:
-  /// signals for all wait for it no more from then on, until it takes one at once.
+  /// Emits a signal, once. Waits until the members have taken it; a member that leaves meanwhile is skipped. So is a
+  /// member that does not take it in time (`ActorSystemConfiguration.signalDeadline`), unless the signal is for it
+  /// alone: signals for all no longer wait for it from then on, until it takes one at once.
   /// - Parameters:
-  ///   - signal: which.
-  ///   - value: what it tells.
+  ///   - signal: the signal.
+  ///   - value: its value.
   ///   - path: the object that tells it; it need not be published.
-  ///   - reach: to whom. Default: all members.
+  ///   - reach: the receivers. Default: all members.
   /// - Throws: `invalidArgument`; `wrongArguments` if the value can't be encoded; `tooLarge`; `cancelled`;
-  ///   `notAllowed`: the policy does not let the one member observe it. Of all members those are passed over.
+  ///   `notAllowed`: the policy does not let the one member observe it. In a signal for all, such members are skipped.
   public func emit<Value>(
     _ signal: RemoteSignal<Value>, _ value: Value, from path: String = "/", to reach: SignalReach = .session
   ) async throws(RemoteCallError) {
@@ -85,7 +85,7 @@ extension PiconetActorSystem {
       }
       return
     }
-    // All at once, so that one that is slow holds up none.
+    // All at once, so that a slow member holds up none of the others.
     let receivers = present.filter { $0.mayObserve(key) && !$0.offerIfDeaf(frame) }
     let patience = configuration.signalDeadline
     let late = await withTaskGroup(of: Int?.self, returning: Set<Int>.self) { group in
@@ -113,14 +113,14 @@ extension PiconetActorSystem {
     for index in late { receivers[index].missedSignal() }
   }
 
-  /// Sets the value of a signal that is kept: members get it now, and those that come later. A member that takes it
-  /// late gets the latest value, and may miss some before.
+  /// Sets the value of a kept signal: members get it now, and those that come later. A member that takes it late gets
+  /// the latest value, and may miss earlier ones.
   /// - Parameters:
-  ///   - signal: which.
-  ///   - value: what it is from now on; nil: removes the value without notifying anyone.
-  ///   - path: the object that it is of.
+  ///   - signal: the signal.
+  ///   - value: its value from now on; nil: removes the value without notifying anyone.
+  ///   - path: the object that it belongs to.
   /// - Throws: `invalidArgument` for a wrong name, or above 256 signals or 1 MiB of their values; `wrongArguments` if
-  ///   it can't be encoded; `tooLarge`.
+  ///   the value can't be encoded; `tooLarge`.
   public func set<Value>(
     _ signal: RemoteSignal<Value>, _ value: Value?, of path: String = "/"
   ) throws(RemoteCallError) {
@@ -136,8 +136,8 @@ extension PiconetActorSystem {
     for conversation in allConversations { conversation.hasToTell([key]) }
   }
 
-  /// The signals that come from now on, of all members. At most 256 of each wait for the reader, and 4 MiB; beyond that
-  /// its oldest go. What is not of its type is passed over. Ends with the system.
+  /// Returns the signals that come from now on, of all members. At most 256 of each member wait for the reader, and 4
+  /// MiB; beyond that its oldest are dropped. Values of another type are skipped. Ends with the system.
   public func signals<Value>(_ signal: RemoteSignal<Value>) -> AsyncStream<ReceivedSignal<Value>> {
     // Decoded when it is read: a member that floods takes the time of its reader, and not that of the node's thread.
     let mailbox = FairMailbox<Member, EncodedSignal>(countLimit: 256, costLimit: 4 * 1_048_576)
@@ -159,12 +159,12 @@ extension PiconetActorSystem {
     }
   }
 
-  /// The value of a member's kept signal: the one that is known now, then each that comes. A slow reader sees the
+  /// Returns the value of a member's kept signal: the one known now, then each that comes. A slow reader sees the
   /// latest, not every one. Ends when the member leaves.
   /// - Parameters:
-  ///   - signal: which.
-  ///   - path: the object that it is of.
-  ///   - member: whose.
+  ///   - signal: the signal.
+  ///   - path: the object that it belongs to.
+  ///   - member: the member that tells it.
   public func values<Value>(
     of signal: RemoteSignal<Value>, at path: String = "/", of member: Member
   ) -> AsyncStream<Value> {
@@ -179,7 +179,7 @@ extension PiconetActorSystem {
     }
   }
 
-  /// The value of a member's kept signal as it is known now; nil if none has come, or it is not of this type.
+  /// Returns the value of a member's kept signal known now; nil if none has come, or it is not of this type.
   public func value<Value>(of signal: RemoteSignal<Value>, at path: String = "/", of member: Member) -> Value? {
     guard let key = try? signal.key(path), let value = signals.latest(key, of: member) else { return nil }
     return Self.decoded(Value.self, value[...], for: member)
@@ -200,7 +200,7 @@ extension PiconetActorSystem {
     return try? CBORDecoder().decode(type, from: &reader)
   }
 
-  /// - Throws: `tooLarge` if not every node takes it.
+  /// - Throws: `tooLarge` if some nodes may not take it.
   static func frame(_ key: KeptSignals.Key, _ value: [UInt8], isKept: Bool) throws(RemoteCallError) -> [UInt8] {
     let frame = CallFrame.signal(
       .init(path: key.path, interface: key.interface, name: key.name, value: value[...], isKept: isKept)

@@ -2,7 +2,7 @@ import Piconet
 import PiconetCalls
 import Synchronization
 
-/// The signals of this node that are kept, those of members, and the listeners.
+/// The kept signals of this node and of members, and the listeners.
 final class SessionSignals: Sendable {
   typealias Receive = @Sendable (KeptSignals.Key, ArraySlice<UInt8>, Member) -> Void
 
@@ -29,7 +29,7 @@ final class SessionSignals: Sendable {
 
   private let state = Mutex(State())
 
-  // MARK: This node's
+  // MARK: Signals of this node
 
   func keep(_ value: [UInt8], for key: KeptSignals.Key) -> Bool { state.withLock { $0.own.keep(value, for: key) } }
 
@@ -39,11 +39,12 @@ final class SessionSignals: Sendable {
 
   func own(_ key: KeptSignals.Key) -> [UInt8]? { state.withLock { $0.own[key] } }
 
-  // MARK: Members'
+  // MARK: Signals of members
 
   func latest(_ key: KeptSignals.Key, of member: Member) -> [UInt8]? { state.withLock { $0.ofMembers[member]?[key] } }
 
-  /// Listeners are called under the lock, so that each hears values in their order: they only pass them on.
+  /// Takes a signal. Listeners are called under the lock, so that each hears values in their order: they only pass them
+  /// on.
   func received(_ signal: CallFrame.Signal, from member: Member) {
     let key = KeptSignals.Key(path: signal.path, interface: signal.interface, name: signal.name)
     state.withLock { state in
@@ -66,11 +67,11 @@ final class SessionSignals: Sendable {
   }
 
   /// - Parameters:
-  ///   - path: nil: of every object.
-  ///   - member: nil: of every member. One that is named tells its kept value at once.
-  ///   - receive: called for each.
-  ///   - end: called when nothing comes any more.
-  ///   - register: gets what ends the listening.
+  ///   - path: nil: every object.
+  ///   - member: nil: every member. For a named member, its kept value is reported at once.
+  ///   - receive: called for each signal.
+  ///   - end: called when no more signals come.
+  ///   - register: gets the function that ends the listening.
   func listen(
     interface: String, name: String, path: String?, member: Member?, _ receive: @escaping Receive,
     until end: @escaping @Sendable () -> Void, with register: (@escaping @Sendable () -> Void) -> Void

@@ -3,37 +3,40 @@ import PiconetCalls
 
 /// The settings of an actor system.
 public struct ActorSystemConfiguration: Sendable {
-  /// Which members may do what: call, observe signals and tell them, have names. Default: those that a person or the
-  /// program has let in may do everything.
+  /// The rule for what members may do: call, observe signals and tell them, own names. Default: members that a person
+  /// or the program has let in may do everything.
   public var policy = CallPolicy.letInHere
-  /// How long a call may take, from when it is made until its answer is there, unless `CallDeadline` says otherwise.
+  /// How long a call may take, from when it is made until its answer has arrived, unless `CallDeadline` says otherwise.
   /// More than 0 and at most a day. Default 25 s.
   public var deadline: Duration = .seconds(25)
-  /// Calls of one member that may have no answer yet; more are refused with `tooManyCalls`. 16 to 65,536; default 256.
+  /// The number of calls of one member that may be unanswered at a time; more are refused with `tooManyCalls`. 16 to
+  /// 65,536; default 256.
   public var callLimit = CallLimits.usual.calls
   /// The longest call or result in bytes. 65,536 to 1 GiB; default 4 MiB.
   public var sizeLimit = CallLimits.usual.frame
-  /// The most bytes of arguments of one member's calls that are being served at once; a call beyond that is refused
-  /// with `tooManyCalls`, and others of its calls and of other members are not touched. At least `sizeLimit`; default
+  /// The most bytes of arguments of one member's calls that are being served at once. A call beyond that is refused
+  /// with `tooManyCalls`; its other calls, and those of other members, are not affected. At least `sizeLimit`; default
   /// 32 MiB.
   public var argumentLimit = CallLimits.arguments
-  /// The most bytes of results that wait until one member takes them, of results above 16,384 bytes. While half of it
-  /// waits, calls of that member are refused with `tooManyCalls`. A call that was being served before, and whose result
-  /// would go beyond all of it, gets `tooManyCalls` in place of its result, which is lost; if nothing else waits, it
-  /// may be longer. At least `sizeLimit`; default 32 MiB.
+  /// The most bytes of results above 16,384 bytes that wait until one member takes them. At least `sizeLimit`; default
+  /// 32 MiB.
+  ///
+  /// While half of it waits, calls of that member are refused with `tooManyCalls`. If the result of a call that was
+  /// already being served exceeds all of it, the caller gets `tooManyCalls` and the result is lost. If nothing else
+  /// waits, the result may be longer.
   public var resultLimit = CallLimits.results
   /// How long a signal for all waits for a member that does not take it, such as one whose program reads nothing. More
   /// than 0 and at most a day. Default 30 s, which is more than a member is `suspended` by default.
   public var signalDeadline: Duration = .seconds(30)
-  /// What members are told of this node's program, such as its model: at most 64 pairs, a key of at most 127 bytes and
-  /// a value of at most 1,024.
+  /// The description of this node's program that members get, such as its model: at most 64 pairs, a key of at most 127
+  /// bytes and a value of at most 1,024.
   public var about: [String: String] = [:]
 
-  /// Whether calls are served on the node's own thread, which saves each two changes of threads. Methods of published
-  /// objects must not block then, and whatever they await should prefer that thread as well. Default false.
+  /// Whether calls are served on the node's own thread, which saves two changes of threads for each. Methods of
+  /// published objects must then not block, and whatever they await should prefer that thread as well. Default false.
   public var servesOnNodeThread = false
 
-  /// The defaults.
+  /// Creates the defaults.
   public init() {}
 
   func validate() throws(RemoteCallError) {
@@ -60,19 +63,19 @@ public struct ActorSystemConfiguration: Sendable {
 }
 
 extension NodeConfiguration {
-  /// Lets calls go before the program's other messages. Without it they take their turn. Set it before the node starts;
-  /// channels 62 and 63 belong to `PiconetActorSystem`.
+  /// Lets calls go before the program's other messages. Without it they take their turn. Call it before the node
+  /// starts; channels 62 and 63 belong to `PiconetActorSystem`.
   public mutating func givePriorityToCalls() { channelPriorities[PiconetActorSystem.channel] = .high }
 }
 
-/// How long calls may take that are made within a task.
+/// The time limit for calls that are made within a task.
 public enum CallDeadline {
-  /// Nil: as the system's configuration says.
+  /// Nil: the system's configuration applies.
   @TaskLocal static var current: Duration?
 
-  /// Runs `body`, in which each call has this long, instead of what the configuration says.
+  /// Runs `body`, in which each call has this time limit instead of the configuration's.
   /// - Parameters:
-  ///   - time: more than 0 and at most a day; what is beyond is cut to these.
+  ///   - time: more than 0 and at most a day; other values are cut to these.
   ///   - isolation: where `body` runs.
   ///   - body: makes the calls.
   public static func within<Value>(

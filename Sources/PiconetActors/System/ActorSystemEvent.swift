@@ -1,20 +1,20 @@
 import Piconet
 
-/// What happens to an actor system.
+/// An event of an actor system.
 @nonexhaustive
 public enum ActorSystemEvent: Sendable {
   /// The member has objects, or may have: its program runs an actor system, too. Reported again when that is another
-  /// one.
-  /// - Parameter about: what that program says of itself; not to be trusted.
+  /// system.
+  /// - Parameter about: that program's description of itself; not to be trusted.
   case found(Member, about: [String: String])
-  /// There are no more calls to the member, or from it, for this reason.
+  /// Calls to and from the member have ended, for this reason.
   case lost(Member, RemoteCallError)
-  /// A call of a member was not served, for this reason, which its caller is told as well; or it was, and its caller is
-  /// told this in place of the result, which is above a limit.
+  /// A call of a member was not served, for this reason, which its caller is told as well. Or it was served, and its
+  /// caller is told this in place of the result, which is above a limit.
   case refused(IncomingCall, RemoteCallError)
-  /// The member does not let this node have the name: its policy is against it. Members that do name this node.
+  /// The member's policy does not let this node own the name. Members that allow it name this node as the owner.
   case nameRefused(String, by: Member)
-  /// A name has another owner; nil: none.
+  /// A name has another owner; nil: no owner.
   case ownerChanged(name: String, from: NodeID?, to: NodeID?)
   /// The node has stopped, and with it the session. `stopping` follows.
   case disconnected

@@ -2,21 +2,21 @@ import Piconet
 import PiconetCalls
 import Synchronization
 
-/// The calls to and from one member, as long as it is one: the machine that decides, under one lock, and the tasks that
-/// wait for its answers.
+/// The calls to and from one member, as long as it is a member: the machine that decides, under one lock, and the tasks
+/// that wait for its answers.
 final class Conversation: Sendable {
   private struct State {
     var calls: PeerCalls
     var lastNumber: UInt64
     var waiters: [UInt64: WaitingCaller] = [:]
-    /// Calls of ours that have gone in the channel for long frames, and have no answer.
+    /// Our calls that have gone in the channel for long frames, and have no answer.
     var longCalls: Set<UInt64> = []
     var tasks: [UInt64: Task<Void, Never>] = [:]
     /// Why the member has left.
     var departure: PiconetError?
     var about: [String: String]?
     var unreported = UnreportedSignals()
-    /// Whether it has not taken a signal in time.
+    /// Whether it has failed to take a signal in time.
     var isDeaf = false
     /// Whether a task tells them.
     var isTelling = false
@@ -28,10 +28,10 @@ final class Conversation: Sendable {
   private let long: FrameSender
   private weak let system: PiconetActorSystem?
   private let timer: DeadlineTimer
-  // Of what is proven of the member; a call that asked for it would copy all of that.
+  // Copied from the member's proven data; a call that read it there would copy all of that.
   private let takesCalls: Bool
   let isIntroduced: Bool
-  /// Whether what serves a call runs in the common pool of threads, not on the node's own.
+  /// Whether the task that serves a call runs in the common pool of threads, not on the node's own.
   let servesInPool: Bool
 
   init(with member: Member, of system: PiconetActorSystem) {
@@ -45,8 +45,9 @@ final class Conversation: Sendable {
     servesInPool = !system.configuration.servesOnNodeThread
     urgent = FrameSender(
       to: member, in: PiconetActorSystem.channel, limit: FrameSender.shortLimit, byteLimit: FrameSender.shortBytes)
-    // Results are refused before. Who takes back long calls for ever, and reads nothing, makes notes of that wait.
-    // Held until the member has greeted: it would take what overtakes our greeting for a former system's.
+    // Results are refused earlier. A member that withdraws long calls again and again, and reads nothing, makes notes
+    // of that wait. Held until the member has greeted: it would take frames that overtake our greeting for those of a
+    // former system.
     long = FrameSender(
       to: member, in: PiconetActorSystem.longChannel, byteLimit: 2 * system.configuration.resultLimit, isHeld: true)
     let calls = PeerCalls(
@@ -54,24 +55,24 @@ final class Conversation: Sendable {
       resultLimit: system.configuration.resultLimit,
       about: system.configuration.about.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) })
     if takesCalls { urgent.send(calls.hello) }
-    // Numbers of an earlier system of this node may still be in use over there.
+    // Numbers of an earlier system of this node may still be in use at the member.
     state = Mutex(State(calls: calls, lastNumber: UInt64.random(in: 0..<1 << 48)))
   }
 
-  /// What the member says of itself; nil until it has greeted.
+  /// The member's description of itself; nil until it has greeted.
   var about: [String: String]? { state.withLock { $0.about } }
 
   var departure: PiconetError? { state.withLock { $0.departure } }
 
-  /// Changes the machine, and does what comes of it.
+  /// Changes the machine, and carries out the effects.
   private func follow(_ change: (inout PeerCalls) -> [PeerCalls.Effect]) {
     var woken = WokenCalls()
     follow(waking: &woken, change)
     woken.start()
   }
 
-  /// Changes the machine, and does what comes of it, but for the tasks that it wakes. Frames leave under the lock, so
-  /// that they leave in their order; only answers do not, which have none.
+  /// Changes the machine, and carries out the effects, except for the tasks that it wakes. Frames leave under the lock,
+  /// so that they leave in their order; only answers do not, which have no order.
   private func follow(waking woken: inout WokenCalls, _ change: (inout PeerCalls) -> [PeerCalls.Effect]) {
     var stopped: [Task<Void, Never>] = []
     let effects = state.withLock { state in
@@ -92,7 +93,7 @@ final class Conversation: Sendable {
         case .closed(let failure):
           // Parts of two systems of one node must not mix.
           long.close()
-          // A goodbye is before this. Another system of the member may follow one that has stopped.
+          // A goodbye comes before this. Another system of the member may follow one that has stopped.
           if failure.code != .shuttingDown, failure.code != .restarted { urgent.finish() }
         case .refused, .passed: break
         }
@@ -120,11 +121,11 @@ final class Conversation: Sendable {
     }
   }
 
-  // MARK: Calls of ours
+  // MARK: Our calls
 
-  /// Makes a call and waits for its answer. Cancelling the task takes the call back.
+  /// Makes a call and waits for its answer. Cancelling the task cancels the call.
   /// - Parameters:
-  ///   - arguments: holds them, one behind the other.
+  ///   - arguments: the arguments, one behind the other.
   ///   - count: how many there are.
   @inline(__always)
   func call(
@@ -174,7 +175,7 @@ final class Conversation: Sendable {
     timer.needs(deadline)
   }
 
-  /// Sends a call of ours.
+  /// Sends one of our calls.
   private func send(_ number: UInt64, _ frame: [UInt8], _ state: inout State) {
     if PeerCalls.isLong(frame) {
       state.longCalls.insert(number)
@@ -198,8 +199,8 @@ final class Conversation: Sendable {
       finished(call.number, .failed(CallFailure(.shuttingDown, "")))
       return
     }
-    // Not under the lock: the thread that it wakes may take this one's processor, and would then wait for the lock.
-    // A preference for no executor would be looked up at each step of the task all the same.
+    // Not under the lock: the thread that it wakes may take this one's processor, and would then wait for the lock. A
+    // preference for no executor would still be looked up at each step of the task.
     let task =
       if system.configuration.servesOnNodeThread {
         Task(executorPreference: system.node.executor) { await self.run(call, in: system) }
@@ -207,7 +208,7 @@ final class Conversation: Sendable {
         Task { await self.run(call, in: system) }
       }
     let isUnwanted = state.withLock { state in
-      // It may have ended by now. Its number is not another call's: it is free once this one is finished.
+      // It may have ended by now. Its number does not belong to another call: it is free once this one is finished.
       guard let isWanted = state.calls.isWanted(call.number) else { return false }
       state.tasks[call.number] = task
       return !isWanted
@@ -222,7 +223,7 @@ final class Conversation: Sendable {
     if let failure { system.refused(IncomingCall(call, in: self), failure) }
   }
 
-  /// - Returns: why the caller is not told the answer, but this.
+  /// - Returns: the failure that the caller is told instead of the answer.
   @discardableResult
   private func finished(_ number: UInt64, _ answer: PeerCalls.Answer) -> CallFailure? {
     let reply = state.withLock { state -> PeerCalls.Reply? in
@@ -237,18 +238,18 @@ final class Conversation: Sendable {
     if PeerCalls.isLong(reply.frame) {
       endIfUnread()
     } else {
-      // Not under the lock: no answer waits for another one, and none behind a goodbye is read.
+      // Not under the lock: no answer waits for another, and a peer reads none behind a goodbye.
       urgent.send(reply.frame)
     }
     return reply.failure
   }
 
-  /// Why the answer of a call that is being served is wanted no more; nil: it is, or it has been given.
+  /// Returns why the answer of a call that is being served is no longer wanted; nil: it is wanted, or has been given.
   func ending(of number: UInt64) -> RemoteCallError? {
     state.withLock { $0.calls.ending(of: number) }.map { error($0) }
   }
 
-  /// Whether the policy lets the member do this. The program may be asked: not under a lock.
+  /// Returns whether the policy lets the member do this. The program may be asked: not under a lock.
   func allows(_ purpose: MemberAccess.Purpose) -> Bool {
     guard let system else { return false }
     return system.configuration.policy.allows(
@@ -263,7 +264,7 @@ final class Conversation: Sendable {
   /// Whether the member runs an actor system.
   var hasGreeted: Bool { state.withLock { $0.about != nil } }
 
-  /// Tells the member something that is about no call.
+  /// Sends the member a frame that belongs to no call.
   func tell(_ frame: CallFrame) { state.withLock { _ in urgent.send(frame.encoded) } }
 
   // MARK: Signals
@@ -272,11 +273,11 @@ final class Conversation: Sendable {
     PeerCalls.isLong(frame) ? PiconetActorSystem.longChannel : PiconetActorSystem.channel
   }
 
-  /// The member has not taken a signal in time.
+  /// Notes that the member has not taken a signal in time.
   func missedSignal() { state.withLock { $0.isDeaf = true } }
 
-  /// Sends the signal if the member takes it at once, where it has not taken an earlier one in time.
-  /// - Returns: false if it has taken all in time: then the signal may wait for it.
+  /// Sends the signal if the member takes it at once, provided that it has not taken an earlier one in time.
+  /// - Returns: false if it has taken all in time: the signal may then wait for it.
   func offerIfDeaf(_ frame: [UInt8]) -> Bool {
     guard state.withLock({ $0.isDeaf }) else { return false }
     if (try? member.trySend(frame, in: Self.channel(of: frame))) == true { state.withLock { $0.isDeaf = false } }
@@ -288,12 +289,12 @@ final class Conversation: Sendable {
     do throws(PiconetError) {
       try await member.send(frame, in: Self.channel(of: frame))
     } catch {
-      // One that leaves is passed over, and so is one that takes no such messages.
+      // A member that leaves is skipped, and so is one that takes no such messages.
       if error.code == .cancelled { throw RemoteCallError(.cancelled, node: member.id, detail: error.detail) }
     }
   }
 
-  /// The member has to be told of these kept signals.
+  /// Notes that the member has to be told of these kept signals.
   func hasToTell(_ keys: [KeptSignals.Key]) {
     let begins = state.withLock { state in
       guard state.about != nil, state.departure == nil else { return false }
@@ -321,13 +322,13 @@ final class Conversation: Sendable {
     return true
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   /// - Parameters:
-  ///   - isLong: in the channel for long frames.
+  ///   - isLong: whether it came in the channel for long frames.
   ///   - woken: is given the tasks that the frame wakes, for the caller to start.
   func received(_ bytes: ArraySlice<UInt8>, isLong: Bool, waking woken: inout WokenCalls) {
-    // Its answers could not be sent, or in countless parts.
+    // Its answers could not be sent, or only in countless parts.
     guard takesCalls else { return }
     let now = timer.now
     let waiting = long.waitingBytes
@@ -338,7 +339,7 @@ final class Conversation: Sendable {
     endIfUnread()
   }
 
-  /// Ends the conversation if the member lets more wait than may.
+  /// Ends the conversation if more waits for the member than may.
   private func endIfUnread() {
     if urgent.hasOverflowed {
       let most = "\(FrameSender.shortLimit) answers wait, or \(FrameSender.shortBytes) bytes of them"
@@ -350,8 +351,8 @@ final class Conversation: Sendable {
     }
   }
 
-  /// Ends what is due.
-  /// - Returns: when there is something again.
+  /// Ends the calls that are due.
+  /// - Returns: when the next calls are due.
   func expire(at now: Duration) -> Duration? {
     follow { $0.expired(at: now) }
     return state.withLock { $0.calls.nextDeadline }
@@ -361,7 +362,7 @@ final class Conversation: Sendable {
     if let departure { state.withLock { $0.departure = departure } }
     follow { calls in
       let effects = calls.end(failure)
-      // The goodbye goes first, and once: behind the end nothing is taken.
+      // The goodbye goes first, and once: after the end nothing is taken.
       let goodbye = PeerCalls.Effect.send(CallFrame.goodbye(failure.code, failure.text).encoded)
       return saysGoodbye && !effects.isEmpty ? [goodbye] + effects : effects
     }

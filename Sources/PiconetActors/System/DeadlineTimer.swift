@@ -1,11 +1,11 @@
 import PiconetCalls
 import Synchronization
 
-/// Wakes a system when the first of its calls may be due. There is one task at most, which sleeps; calls that end in
-/// time cost it nothing.
+/// Wakes a system when the first of its calls may be due. At most one task sleeps for it; calls that end in time cost
+/// it nothing.
 final class DeadlineTimer: Sendable {
   private struct State {
-    /// When it wakes; nil while nothing is due.
+    /// When it wakes; nil while no call is due.
     var planned: Duration?
     var sleeper: Task<Void, Never>?
     var isOver = false
@@ -23,10 +23,10 @@ final class DeadlineTimer: Sendable {
     state.time.time(at: start.duration(to: .now), due: state.planned)
   }
 
-  /// - Parameter fire: ends what is due at the time that it gets, and says when it is to be called again.
+  /// - Parameter fire: ends the calls that are due at the given time, and returns when to call it again.
   func start(_ fire: @escaping @Sendable (Duration) -> Duration?) { self.fire.withLock { $0 = fire } }
 
-  /// Something is due then.
+  /// Notes that a call is due then.
   func needs(_ deadline: Duration) {
     state.withLock { state in
       guard !state.isOver, deadline < state.planned ?? .seconds(Int64.max) else { return }

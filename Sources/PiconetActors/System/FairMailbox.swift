@@ -1,11 +1,11 @@
 import PiconetCalls
 import Synchronization
 
-/// Hands what comes of several sources to one reader, who may be slow: see `FairQueue`.
+/// Hands elements of several sources to one reader, which may be slow: see `FairQueue`.
 final class FairMailbox<Source: Hashable & Sendable, Element: Sendable>: Sendable {
   private struct State {
     var queue: FairQueue<Source, Element>
-    /// Readers that wait, the first one first: one, unless several tasks read.
+    /// Waiting readers, the first one first: one, unless several tasks read.
     var waiting: [(number: UInt64, continuation: UnsafeContinuation<Element?, Never>)] = []
     var last: UInt64 = 0
     var isOver = false
@@ -14,7 +14,7 @@ final class FairMailbox<Source: Hashable & Sendable, Element: Sendable>: Sendabl
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - countLimit: the most that wait of one source; beyond that its oldest go.
+  ///   - countLimit: the most elements of one source that wait; beyond that its oldest are dropped.
   ///   - costLimit: the most that those cost together.
   init(countLimit: Int, costLimit: Int = .max) {
     state = Mutex(State(queue: FairQueue(countLimit: countLimit, costLimit: costLimit)))
@@ -30,7 +30,7 @@ final class FairMailbox<Source: Hashable & Sendable, Element: Sendable>: Sendabl
     reader?.resume(returning: element)
   }
 
-  /// Nothing comes any more; what waits is read.
+  /// Ends the mailbox: no more elements come, and those that wait are read.
   func finish() {
     let readers = state.withLock { state in
       state.isOver = true
@@ -40,7 +40,7 @@ final class FairMailbox<Source: Hashable & Sendable, Element: Sendable>: Sendabl
     for reader in readers { reader.continuation.resume(returning: nil) }
   }
 
-  /// - Returns: nil: nothing comes any more, or the reading task was cancelled.
+  /// - Returns: nil: no more elements come, or the reading task was cancelled.
   func next() async -> Element? {
     let number = state.withLock { state in
       state.last += 1
@@ -62,10 +62,10 @@ final class FairMailbox<Source: Hashable & Sendable, Element: Sendable>: Sendabl
     }
   }
 
-  /// What comes, for one reader.
+  /// Returns the elements, for one reader.
   /// - Parameters:
-  ///   - transform: gives nil for what is passed over.
-  ///   - end: called when the reader lets go.
+  ///   - transform: returns nil for an element to skip.
+  ///   - end: called when the reader is released.
   func stream<Value: Sendable>(
     _ transform: @escaping @Sendable (Element) -> Value?, end: @escaping @Sendable () -> Void
   ) -> AsyncStream<Value> {
@@ -79,7 +79,7 @@ final class FairMailbox<Source: Hashable & Sendable, Element: Sendable>: Sendabl
     })
   }
 
-  /// Whoever holds it may still read.
+  /// While it is held, the stream may still be read.
   private final class Reader: Sendable {
     private let end: @Sendable () -> Void
 

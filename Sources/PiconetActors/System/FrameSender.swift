@@ -2,15 +2,15 @@ import Piconet
 import PiconetCalls
 import Synchronization
 
-/// Frames for one member in one channel, in the order in which they were handed over one after the other. What can't be
-/// taken at once waits for room, in a `FrameQueue`.
+/// Frames for one member in one channel, in the order in which they were submitted. Frames that can't be taken at once
+/// wait for room, in a `FrameQueue`.
 final class FrameSender: Sendable {
   private struct State {
     var queue: FrameQueue
-    /// Whether a task hands over what waits.
+    /// Whether a task hands over the waiting frames.
     var isDraining = false
     var isClosed = false
-    /// Whether what there is waits until the member has greeted.
+    /// Whether frames wait until the member has greeted.
     var isHeld: Bool
     var hasOverflowed = false
 
@@ -29,21 +29,21 @@ final class FrameSender: Sendable {
 
   /// The most bytes of a message that carries a part.
   static let partLimit = 65_536
-  /// What the head of a part takes at most.
+  /// The most bytes of a part's head.
   private static let partHead = 32
 
-  /// A member that takes no message of this length takes no calls: nearly all of each part would be its head, and one
-  /// long answer millions of them.
+  /// A member that takes no message of this length takes no calls: nearly all of each part would be its head, and a
+  /// long answer would take millions of parts.
   static let leastMessage = 128
 
-  /// More than ever waits for a member that reads and keeps to the limits of calls.
+  /// More frames than ever wait for a member that reads and keeps to the limits of calls.
   static let shortLimit = 4_096
-  /// The most bytes of those.
+  /// The most bytes of those frames.
   static let shortBytes = 16 * 1_048_576
 
   /// - Parameters:
   ///   - limit: the most frames that wait; beyond that it is closed.
-  ///   - byteLimit: the same in bytes.
+  ///   - byteLimit: the most bytes that wait; beyond that it is closed.
   ///   - isHeld: whether it takes frames, and sends none before `open`.
   init(
     to member: Member, in channel: MessageChannel, limit: Int = .max, byteLimit: Int = .max, isHeld: Bool = false
@@ -56,18 +56,19 @@ final class FrameSender: Sendable {
     state = Mutex(State(queue: queue, isHeld: isHeld))
   }
 
-  /// Whether a frame has to wait behind others, or goes nowhere.
+  /// Whether a frame has to wait behind others, or is dropped.
   private var hasToWait: Bool { state.withLock { $0.isDraining || $0.isClosed || $0.isHeld } }
 
   /// Whether more has waited than may.
   var hasOverflowed: Bool { state.withLock { $0.hasOverflowed } }
 
-  /// The bytes that wait, but for those of calls of ours.
+  /// The number of bytes that wait, without those of our calls.
   var waitingBytes: Int { state.withLock { $0.queue.bytes } }
 
-  /// Takes the frame. If the member leaves, it goes nowhere: the membership says so.
+  /// Takes the frame. If the member leaves, the frame is dropped: the membership's end reports it.
   func send(_ frame: [UInt8], _ subject: FrameQueue.Subject = .other) {
-    // Not under the lock, if nothing waits: sending wakes the node's thread, which may have a frame for it itself.
+    // Not under the lock, if nothing waits: sending wakes the node's thread, which may have a frame for this sender
+    // itself.
     if frame.count <= partSize, !hasToWait, (try? member.trySend(frame, in: channel)) != false { return }
     let id = frame.count > partSize ? UInt64.random(in: .min ... .max) : 0
     state.withLock { state in
@@ -82,7 +83,7 @@ final class FrameSender: Sendable {
 
   private func sendWaiting(_ state: inout State) {
     while let message = state.queue.next {
-      // Thrown: it has left, and the frame goes nowhere.
+      // If it throws, the member has left, and the frame is dropped.
       guard (try? member.trySend(message, in: channel)) != false else {
         state.isDraining = true
         Task { await drain() }
@@ -92,16 +93,16 @@ final class FrameSender: Sendable {
     }
   }
 
-  /// Gives up what waits of a call or an answer.
+  /// Drops the waiting frames of a call or an answer.
   func withdraw(_ subject: FrameQueue.Subject) { state.withLock { $0.queue.withdraw(subject) } }
 
-  /// Gives up what waits, and takes nothing more.
+  /// Drops the waiting frames, and takes no more.
   func close() { state.withLock { $0.close() } }
 
-  /// Takes nothing more; what waits still goes.
+  /// Takes no more frames; those that wait are still sent.
   func finish() { state.withLock { $0.isClosed = true } }
 
-  /// Sends what waits, and takes frames again: the member has greeted, maybe with another system.
+  /// Sends the waiting frames, and takes frames again: the member has greeted, perhaps with another system.
   func open() {
     state.withLock { state in
       if state.hasOverflowed { return }
@@ -116,7 +117,7 @@ final class FrameSender: Sendable {
       do throws(PiconetError) {
         try await member.send(message, in: channel)
       } catch {
-        // It has left. What comes later is not taken either.
+        // The member has left. Later frames are not taken either.
         return state.withLock { state in
           state.close()
           state.isDraining = false

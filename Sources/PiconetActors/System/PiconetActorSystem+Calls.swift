@@ -3,7 +3,7 @@ import Piconet
 import PiconetCalls
 
 extension PiconetActorSystem {
-  // MARK: Calls of ours
+  // MARK: Our calls
 
   /// Makes a call for the compiler's code.
   public func remoteCall<Act, Failure, Value>(
@@ -23,14 +23,14 @@ extension PiconetActorSystem {
     }
   }
 
-  /// Makes a call that gives nothing.
+  /// Makes a call without a result.
   public func remoteCallVoid<Act, Failure>(
     on actor: Act, target: RemoteCallTarget, invocation: inout RemoteCallEncoder, throwing: Failure.Type
   ) async throws where Act: DistributedActor, Act.ID == RemoteObjectID, Failure: Error {
     _ = try await call(actor.id, Act.self, target, invocation)
   }
 
-  // Inlined, as what it calls, for the same reason as `answer`.
+  // Inlined, like the function that it calls, for the same reason as `answer`.
   @inline(__always)
   private func call(
     _ object: RemoteObjectID, _ type: any Any.Type, _ target: RemoteCallTarget, _ invocation: RemoteCallEncoder
@@ -50,7 +50,7 @@ extension PiconetActorSystem {
   // MARK: Calls of members
 
   /// Serves a call.
-  // Inlined: each asynchronous function on the way to the method changes executors when it is back, if only to the one
+  // Inlined: each asynchronous function on the way to the method changes executors when it returns, even to the one
   // that it is on.
   @inline(__always)
   func answer(to call: CallFrame.Call, in conversation: Conversation) async -> PeerCalls.Answer {
@@ -73,7 +73,7 @@ extension PiconetActorSystem {
           return .value(try await served.method.call(&arguments)[...])
         } catch {
           let failure = served.interface.failure(error)
-          // Anything else was the method's own doing.
+          // Any other error came from the method itself.
           if failure.code == .wrongArguments || failure.code == .unusableResult { refused(incoming, failure) }
           return .failed(failure)
         }
@@ -97,7 +97,7 @@ extension PiconetActorSystem {
 }
 
 extension RemoteInterface {
-  /// What the caller is told of an error: all of it where it is declared, otherwise nothing that may be private.
+  /// Returns the failure for the caller: all of a declared error; otherwise nothing that may be private.
   func failure(_ error: any Error) -> CallFailure {
     switch error {
     case let error as WrongArguments: return CallFailure(.wrongArguments, error.detail)
@@ -114,7 +114,7 @@ extension RemoteInterface {
     return CallFailure(.thrown, "the method has thrown an error that its interface does not declare")
   }
 
-  /// The declared error that a callee has thrown, or the given one.
+  /// Returns the declared error that a callee has thrown, or the given one.
   func error(_ error: RemoteCallError) -> any Error {
     guard let thrown = error.thrown, let type = errors[thrown.name],
       let item = try? CBORValue(decoding: thrown.error[...]), let decoded = try? Self.decoded(type, item)

@@ -5,11 +5,11 @@ import Synchronization
 
 /// Objects that members of a session call: Swift's distributed actors over the node's session.
 ///
-/// A call goes to a member, over whatever link leads to it, and survives the change of links; it fails at once when the
+/// A call goes to a member, over any link that leads to it, and survives a change of links; it fails at once when the
 /// member leaves. It is served at most once. Cancelling the calling task cancels the task that serves it.
 ///
-/// Calls take the channels 62 and 63 of the session. A program that reads messages of all channels gets those as well,
-/// and passes over them; one that reads them and stops holds up calls.
+/// Calls use the channels 62 and 63 of the session. A program that reads messages of all channels gets those as well,
+/// and must skip them; if it reads them and stops, it holds up calls.
 ///
 /// Any task may use a system. It ends with `stop`, or with its node; published objects keep it alive until then.
 public final class PiconetActorSystem: DistributedActorSystem {
@@ -21,14 +21,14 @@ public final class PiconetActorSystem: DistributedActorSystem {
 
   /// The channel of calls and answers.
   public static let channel: MessageChannel = 62
-  /// The channel of those that are long.
+  /// The channel of long calls and answers.
   public static let longChannel: MessageChannel = 63
 
   /// The node whose session it uses.
   public let node: Node
   let configuration: ActorSystemConfiguration
   let limits: CallLimits
-  /// Tells this system from others of the same node.
+  /// Distinguishes this system from others of the same node.
   let instance = UInt64.random(in: .min ... .max)
   let timer = DeadlineTimer()
   let objects = ObjectTable()
@@ -51,7 +51,7 @@ public final class PiconetActorSystem: DistributedActorSystem {
     var isOver = false
   }
 
-  /// Begins to take calls, and to tell members of it.
+  /// Begins to take calls, and tells members so.
   /// - Throws: `invalidArgument` naming the broken rule.
   public init(
     _ node: Node, _ configuration: ActorSystemConfiguration = ActorSystemConfiguration()
@@ -91,7 +91,7 @@ public final class PiconetActorSystem: DistributedActorSystem {
     tasks.withLock { tasks in
       for (messages, isLong) in [(urgent, false), (long, true)] {
         tasks.append(
-          // On the node's own thread, where messages are: it decides and passes on, and never waits.
+          // On the node's own thread, where messages arrive: it decides and passes on, and never waits.
           Task(executorPreference: node.executor) { [weak self] in
             var last: Conversation?
             var messages = messages.makeAsyncIterator()
@@ -103,7 +103,7 @@ public final class PiconetActorSystem: DistributedActorSystem {
                 if last?.member != message.member { last = self?.conversation(with: message.member) }
                 last?.received(message.bytes, isLong: isLong, waking: &woken)
                 frames += 1
-                // Frames that wake nobody must not hold back those that are woken.
+                // Frames that wake no task must not hold back the tasks that are woken.
                 next = max(frames, woken.count) < WokenCalls.limit ? messages.nextAtOnce() : nil
               }
               woken.start()
@@ -138,10 +138,10 @@ public final class PiconetActorSystem: DistributedActorSystem {
     }
   }
 
-  /// Calls in both directions end with `shuttingDown`, objects are not published any more, and members are told.
+  /// Stops the system: calls in both directions end with `shuttingDown`, objects are unpublished, and members are told.
   public func stop() { stop(isDisconnected: false) }
 
-  /// - Parameter isDisconnected: the node has stopped.
+  /// - Parameter isDisconnected: whether the node has stopped.
   private func stop(isDisconnected: Bool) {
     let (isFirst, ended) = conversations.withLock { state in
       defer {
@@ -176,11 +176,11 @@ public final class PiconetActorSystem: DistributedActorSystem {
 
   // MARK: Members
 
-  /// The conversation with a member, which begins with this if need be; nil if it is no member any more.
+  /// Returns the conversation with a member, which begins with this if needed; nil if it is no longer a member.
   func conversation(with member: Member) -> Conversation? {
     conversations.withLock { state in
       if let known = state.ofMembers[member] { return known }
-      // What a former member has sent may be read after its end was.
+      // Messages of a former member may be read after its end was.
       guard !state.isOver, node.session[member.id] == member else { return nil }
       let conversation = Conversation(with: member, of: self)
       state.ofMembers[member] = conversation
@@ -188,8 +188,8 @@ public final class PiconetActorSystem: DistributedActorSystem {
     }
   }
 
-  /// The conversation with the member that is this node.
-  /// - Throws: why there is none.
+  /// Returns the conversation with the member that is this node.
+  /// - Throws: why there is no conversation.
   func conversation(with id: NodeID) throws(RemoteCallError) -> Conversation {
     guard let member = node.session[id] else {
       if node.session.members.contains(where: { $0.id.peer == id.peer }) {
@@ -215,13 +215,13 @@ public final class PiconetActorSystem: DistributedActorSystem {
     allConversations.compactMap { $0.expire(at: now) }.min()
   }
 
-  /// Members that run an actor system, too, and what it says of itself.
+  /// The members that run an actor system, too, with their descriptions of themselves.
   public var members: [Member: [String: String]] {
     conversations.withLock { $0.ofMembers.compactMapValues(\.about) }
   }
 
-  /// What happens from now on. At most 1,024 events because of one member wait for the reader, and as many because of
-  /// this node; beyond that the oldest of these go. Ends with the system.
+  /// The events from now on. At most 1,024 events caused by one member wait for the reader, and as many caused by this
+  /// node; beyond that the oldest of these are dropped. Ends with the system.
   public var events: AsyncStream<ActorSystemEvent> {
     let mailbox = FairMailbox<Member?, ActorSystemEvent>(countLimit: 1_024)
     let number = listeners.withLock { listeners -> Int? in
@@ -235,21 +235,21 @@ public final class PiconetActorSystem: DistributedActorSystem {
       return mailbox.stream({ $0 }, end: {})
     }
     return mailbox.stream({ $0 }) { [weak self] in
-      // What waits in it goes when the lock is free again.
+      // The events that wait in it are released once the lock is free.
       _ = self?.listeners.withLock { $0.all.removeValue(forKey: number) }
     }
   }
 
-  /// - Parameter source: the member because of which; nil: this node.
+  /// - Parameter source: the member that caused the event; nil: this node.
   func tell(_ event: ActorSystemEvent, of source: Member? = nil) {
     for listener in listeners.withLock({ Array($0.all.values) }) { listener.add(event, of: source) }
   }
 
   // MARK: The policy
 
-  /// Lets a peer that was introduced do what the policy allows to those that were let in here. It holds for all
-  /// memberships of this key, until the system ends. It is told the values of kept signals now, and the names that it
-  /// has claimed are its own now, if nobody else is before it.
+  /// Lets an introduced peer do what the policy allows to those that were let in here. It holds for all memberships of
+  /// this key, until the system ends. The peer is told the values of kept signals now, and the names that it has
+  /// claimed belong to it now, if no other node comes before it.
   public func allow(_ peer: PeerID) {
     _ = allowed.withLock { $0.insert(peer) }
     for conversation in conversations(with: peer) {
@@ -258,7 +258,8 @@ public final class PiconetActorSystem: DistributedActorSystem {
     }
   }
 
-  /// Takes `allow` back. Calls that are being served go on, what it has told stays known; names that it has are free.
+  /// Revokes `allow`. Calls that are being served go on, and signals that it has told stay known; its names become
+  /// free.
   public func disallow(_ peer: PeerID) {
     _ = allowed.withLock { $0.remove(peer) }
     for conversation in conversations(with: peer) { names.reconsider(conversation) }

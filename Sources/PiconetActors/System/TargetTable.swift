@@ -1,9 +1,9 @@
 import Distributed
 import Synchronization
 
-/// Which method of which interface the compiler's name for a call means. Looked up once for each.
+/// The methods that the compiler's names for calls mean. Each name is looked up once.
 final class TargetTable: Sendable {
-  /// An object, so that a call copies none of it.
+  /// A class, so that a call copies nothing of it.
   final class Target: Sendable {
     let interface: RemoteInterface
     let method: MethodDescription
@@ -27,7 +27,7 @@ final class TargetTable: Sendable {
 
   private struct State {
     var known: [Key: Target] = [:]
-    /// The names with labels that have come to each entry without: more than one are refused.
+    /// The names with labels that have come to each entry without labels: more than one are refused.
     var names: [Entry: Set<String>] = [:]
   }
 

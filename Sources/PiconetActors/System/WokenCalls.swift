@@ -3,25 +3,25 @@ import PiconetCalls
 /// A task that waits for the answer to its call.
 struct WaitingCaller: Sendable {
   let continuation: UnsafeContinuation<PeerCalls.Answer, Never>
-  /// Whether it goes on in the common pool of threads, not on an executor that it prefers, such as its node's thread.
+  /// Whether it continues in the common pool of threads, not on an executor that it prefers, such as its node's thread.
   let isInPool: Bool
   let priority: TaskPriority?
 
-  /// Call it from the task that waits.
+  /// Call it from the waiting task.
   init(_ continuation: UnsafeContinuation<PeerCalls.Answer, Never>) {
     self.continuation = continuation
     (isInPool, priority) = withUnsafeCurrentTask { ($0?.unownedTaskExecutor == nil, $0?.priority) }
   }
 }
 
-/// What frames that have come together wake: callers that have their answers, and tasks that serve calls. It is made
-/// for one batch of frames, and started once the batch is read.
+/// The tasks that a batch of frames wakes: callers that have their answers, and tasks that serve calls. It is made for
+/// one batch of frames, and started once the batch is read.
 ///
-/// Those in the common pool of threads start together, from there. A thread of the pool that is woken for the first one
-/// alone may take the processor from the node's thread, finds nothing more to do, and sleeps again, for each of them:
-/// so eight callers had two thirds of the calls a second.
+/// Tasks in the common pool of threads start together, from there. A pool thread that is woken for the first task alone
+/// may take the processor from the node's thread, find nothing more to do, and sleep again, for each task: eight
+/// callers then had two thirds of the calls a second.
 struct WokenCalls: Sendable {
-  /// How many wait for others to come at most, and how many frames that wake nobody hold them back.
+  /// The most tasks that wait for others to come, and the most frames without a task that hold them back.
   static let limit = 64
 
   private var callers: [(caller: WaitingCaller, answer: PeerCalls.Answer)] = []
@@ -33,8 +33,8 @@ struct WokenCalls: Sendable {
 
   mutating func add(_ call: CallFrame.Call, for conversation: Conversation) { calls.append((conversation, call)) }
 
-  /// Starts them. Not under a lock: a thread that is woken may take this one's processor, and would then wait for the
-  /// lock.
+  /// Starts the tasks. Not under a lock: a thread that is woken may take this one's processor, and would then wait for
+  /// the lock.
   consuming func start() {
     var pooled = WokenCalls()
     for (caller, answer) in callers {
@@ -44,7 +44,7 @@ struct WokenCalls: Sendable {
       if conversation.servesInPool { pooled.add(call, for: conversation) } else { conversation.serve(call) }
     }
     if pooled.count > 1 {
-      // Not below those that it wakes: one of high priority would wait behind work that is less urgent than itself.
+      // Not below those that it wakes: a task of high priority would wait behind less urgent work.
       let highest = pooled.callers.compactMap(\.caller.priority).max().map { max($0, Task.currentPriority) }
       Task(priority: highest) { [pooled] in pooled.startAll() }
     } else {

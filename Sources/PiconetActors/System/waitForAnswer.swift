@@ -1,8 +1,8 @@
-/// Waits for an answer that comes from another task or thread. Module Piconet has the like for its own use; this module
-/// uses nothing but its public interface.
+/// Waits for an answer from another task or thread. Module Piconet has a similar function for itself; this module uses
+/// only its public interface.
 /// - Parameters:
-///   - begin: hands the continuation to who has the answer, and who resumes it once.
-///   - cancel: has the wait end, if it has not: the calling task was cancelled. It may be called twice.
+///   - begin: hands the continuation to the code that has the answer and resumes it once.
+///   - cancel: ends the wait, if it has not ended: the calling task was cancelled. It may be called twice.
 // Inlined, or each call would pay for one more frame of an asynchronous function.
 @inline(__always)
 func waitForAnswer<Answer: Sendable>(
