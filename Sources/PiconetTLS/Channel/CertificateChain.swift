@@ -1,11 +1,11 @@
 import CPiconetOpenSSL
 import PiconetEngine
 
-/// The rules for every certificate chain, no matter who shows it.
+/// The rules for every certificate chain, whichever side shows it.
 public enum CertificateChain {
-  /// The most certificates in a chain, including the peer's own. That of the authority may be left out.
+  /// The most certificates in a chain, including the peer's own. The authority's certificate may be left out.
   public static let countLimit = 4
-  /// The most bytes of DER of all of them together. The peer's own may have at most `PeerCertificate.byteLimit`.
+  /// The most bytes of DER of all certificates together. The peer's own may have at most `PeerCertificate.byteLimit`.
   public static let byteLimit = 8192
 
   static func checkSize(_ counts: [Int]) throws(SecureChannelFailure) {
@@ -20,7 +20,7 @@ public enum CertificateChain {
     }
   }
 
-  /// Checks that the first of them is one that we can use: its size, and the type and encoding of its key.
+  /// Checks that we can use the leaf: its size, and the type and encoding of its key.
   static func checkLeaf(_ certificate: OpaquePointer) throws(SecureChannelFailure) {
     guard i2d_X509(certificate, nil) <= PeerCertificate.byteLimit else {
       throw SecureChannelFailure(
@@ -29,8 +29,8 @@ public enum CertificateChain {
     _ = try PeerCertificate.fingerprint(of: certificate)
   }
 
-  /// Checks that it may be used on our links: each node is client and server, so one of the two purposes is enough. A
-  /// certificate that names no purposes (RFC 5280, section 4.2.1.12) is good for all.
+  /// Checks that a certificate may be used on our links: each node is client and server, so one of the two purposes is
+  /// enough. A certificate that names no purposes (RFC 5280, section 4.2.1.12) is valid for all.
   static func checkPurpose(_ certificate: OpaquePointer) throws(SecureChannelFailure) {
     // All bits are set if it has no extendedKeyUsage, and none if its extensions can't be read.
     let purposes = X509_get_extended_key_usage(certificate)
@@ -40,7 +40,7 @@ public enum CertificateChain {
       "a certificate's extendedKeyUsage has none of clientAuth, serverAuth and anyExtendedKeyUsage")
   }
 
-  /// The elements of a stack of X509; none if it is nil.
+  /// Returns the elements of a stack of X509; empty if it is nil.
   static func all(of stack: OpaquePointer?) -> [OpaquePointer] {
     (0..<max(0, piconet_certificates_count(stack))).compactMap { piconet_certificates_at(stack, $0) }
   }
@@ -54,7 +54,7 @@ public enum CertificateChain {
     return read
   }
 
-  /// All certificates that there are, in DER; reading ends at the first that can't be read.
+  /// Returns all certificates in PEM text, in DER; it stops at the first that can't be read.
   public static func certificates(inPEM pem: [UInt8]) -> [[UInt8]] {
     guard let bio = BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else { return [] }
     defer {
@@ -78,13 +78,13 @@ public enum CertificateChain {
     return X509_self_signed(read, 0) == 1
   }
 
-  /// Decided by names and signature.
+  /// Returns whether one certificate has issued another, by names and signature.
   static func hasIssued(_ issuer: OpaquePointer, _ certificate: OpaquePointer) -> Bool {
     X509_check_issued(issuer, certificate) == X509_V_OK && X509_verify(certificate, X509_get0_pubkey(issuer)) == 1
   }
 
-  /// The certificates in the order in which they are shown: that of the key, its issuer, and so on. Any that lead
-  /// nowhere come last, and are refused there.
+  /// Returns the certificates in the order in which they are shown: that of the key, its issuer, and so on.
+  /// Certificates that lead nowhere come last, and are refused there.
   static func ordered(_ certificates: [[UInt8]], from key: OpaquePointer) -> [[UInt8]] {
     var left = certificates.compactMap { bytes in (try? read(bytes)).map { (bytes, $0) } }
     defer { ERR_clear_error() }
@@ -100,7 +100,7 @@ public enum CertificateChain {
     return chain + left.map(\.0)
   }
 
-  /// The certificates in DER, the leaf first.
+  /// Returns the certificates in DER, the leaf first.
   static func bytes(leaf: OpaquePointer?, _ others: OpaquePointer?) -> [[UInt8]] {
     guard let leaf else { return [] }
     // A verified path contains the leaf.

@@ -1,13 +1,13 @@
 import CPiconetOpenSSL
 import PiconetEngine
 
-/// The decisions that OpenSSL asks us for during a handshake. A refusal is kept in the channel, since OpenSSL would
-/// report only a failed callback; what is returned makes it send the remote side the alert that fits.
+/// The decisions that OpenSSL asks for during a handshake. A refusal is kept in the channel, since OpenSSL would report
+/// only a failed callback. The returned value makes OpenSSL send the remote side the alert that fits.
 enum HandshakeRules {
   private static let plain = Array(OpenSSLContext.applicationProtocol.utf8)
   private static let compact = Array(OpenSSLContext.compactProtocol.utf8)
 
-  /// The names that a side with this preference accepts, the best first.
+  /// Returns the names that a side with this preference accepts, the best first.
   private static func names(_ preference: OpenSSLContext.Preference) -> [[UInt8]] {
     switch preference {
     case .throughput: [plain]
@@ -66,7 +66,8 @@ enum HandshakeRules {
   static let noALPN = SecureChannelFailure(
     .noCommonProtocol, "the remote side does not speak \(OpenSSLContext.applicationProtocol)")
 
-  /// How records are written, as agreed in the handshake; nil: it did not agree on our application protocol.
+  /// Returns how records are written, as agreed in the handshake; nil: the sides did not agree on our application
+  /// protocol.
   static func agreedHeaders(_ ssl: OpaquePointer) -> RecordHeaders? {
     var name: UnsafePointer<UInt8>?
     var count: UInt32 = 0
@@ -118,7 +119,7 @@ enum HandshakeRules {
     }
   }
 
-  /// Picks the first of `ours` that a ProtocolNameList (RFC 7301, section 3.1) has.
+  /// Picks the first of `ours` that a ProtocolNameList (RFC 7301, section 3.1) contains.
   private static func select(
     _ ours: [[UInt8]], _ list: UnsafePointer<UInt8>?, _ listCount: UInt32,
     _ name: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ nameCount: UnsafeMutablePointer<UInt8>?

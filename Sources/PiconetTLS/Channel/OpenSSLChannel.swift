@@ -2,11 +2,11 @@ import CPiconetOpenSSL
 import PiconetEngine
 import PiconetWire
 
-/// TLS 1.3 of one link as a transducer over OpenSSL: no socket, no clock, no thread; confined to the loop that made it.
+/// TLS 1.3 of one link as a transducer over OpenSSL: no socket, no clock, no thread. Confined to the loop that made it.
 ///
-/// `open`: if the plaintext buffer came back full, call again, with no ciphertext if there is none: the rest of a
-/// record may wait inside. After `failed` or `ended` all ciphertext is taken and dropped. If a link ends without
-/// close_notify, its reader has to report that.
+/// `open`: if the plaintext buffer came back full, call again, without ciphertext if none is left: the rest of a record
+/// may wait inside. After `failed` or `ended` all ciphertext is taken and dropped. If a link ends without close_notify,
+/// its reader has to report that.
 ///
 /// `close`: what the remote side still sends can be opened afterwards; what is sealed afterwards is dropped. Before the
 /// end of the handshake it only stops the handshake.
@@ -22,7 +22,7 @@ public final class OpenSSLChannel: SecureChannel {
   /// Visible only in this file, so that looking at it for each record needs no check at run time.
   private var current: SecureChannelState = .handshaking
 
-  /// Nil only if there was no memory for it.
+  /// Nil only if memory for it ran out.
   private let ssl: OpaquePointer?
   private let io: UnsafeMutablePointer<piconet_channel_io>
   let preference: OpenSSLContext.Preference
@@ -124,7 +124,7 @@ public final class OpenSSLChannel: SecureChannel {
     if taken > 0 { piconet_channel_io_drained(io, min(taken, outputCount)) }
   }
 
-  /// This concerns two buffers, each the size of a record.
+  /// Keeps or releases two buffers, each the size of a record.
   public func keepBuffers(_ keeps: Bool) {
     guard let ssl else { return }
     if keeps {
@@ -140,19 +140,19 @@ public final class OpenSSLChannel: SecureChannel {
     guard let ssl, !isClosed else { return }
     isClosed = true
     guard SSL_is_init_finished(ssl) == 1, !hasFailed else { return }
-    // 0 is success: ours was sent, and the remote side's has not come yet.
+    // 0 is success: our close_notify was sent, and the remote side's has not come yet.
     ERR_clear_error()
     if SSL_shutdown(ssl) < 0 { ERR_clear_error() }
   }
 
-  /// The certificates that the remote side has shown and that were verified, in DER, its own first: if authorities are
-  /// asked for, the path that leads to one of them; otherwise the self-signed one. Empty before its key is proven.
+  /// The remote side's verified certificates, in DER, its own first. If authorities are required, they are the path to
+  /// one of them; otherwise there is only the self-signed one. Empty before its key is proven.
   public var peerCertificates: [[UInt8]] {
     guard let ssl, provenPeer != nil else { return [] }
     return CertificateChain.bytes(leaf: SSL_get0_peer_certificate(ssl), SSL_get0_verified_chain(ssl))
   }
 
-  /// Empty unless the channel is, or was until the remote side's close_notify, secured.
+  /// Returns an empty array unless the channel is, or was until the remote side's close_notify, secured.
   public func exportedKey(label: String) -> [UInt8] {
     guard let ssl, provenPeer != nil, SSL_is_init_finished(ssl) == 1, !hasFailed else { return [] }
     var key = [UInt8](repeating: 0, count: 32)
@@ -166,7 +166,7 @@ public final class OpenSSLChannel: SecureChannel {
 
   // MARK: - The handshake
 
-  /// The channel that owns this SSL, in a callback from OpenSSL.
+  /// Returns the channel that owns this SSL, in a callback from OpenSSL.
   static func of(_ ssl: OpaquePointer) -> OpenSSLChannel? {
     SSL_get_ex_data(ssl, 0).map { Unmanaged<OpenSSLChannel>.fromOpaque($0).takeUnretainedValue() }
   }
@@ -175,8 +175,8 @@ public final class OpenSSLChannel: SecureChannel {
 
   func refuse(_ failure: SecureChannelFailure) { refusal = failure }
 
-  /// The remote side may renew keys and send tickets (RFC 8446, section 4.6), each of which costs us far more time than
-  /// its bytes cost the remote side: this many are allowed, and more only with records of data.
+  /// The remote side may renew keys and send tickets (RFC 8446, section 4.6), each of which costs this side far more
+  /// time than its bytes cost the remote side. This many are allowed, and more only with records of data.
   static let postHandshakeMessageLimit = 32
   static let recordsPerPostHandshakeMessage = 1024
 
@@ -206,7 +206,7 @@ public final class OpenSSLChannel: SecureChannel {
 
   // MARK: - Reading
 
-  /// The plaintext of one record at most (RFC 8446, section 5.1).
+  /// The most bytes of plaintext in one record (RFC 8446, section 5.1).
   private static let recordCapacity = 16384
   /// Header, content type, tag.
   private static let recordOverheadLimit = 5 + 1 + 16

@@ -2,11 +2,11 @@ import CPiconetOpenSSL
 import PiconetEngine
 import PiconetWire
 
-/// TLS 1.3 (RFC 8446) for links, with OpenSSL 3: our key and the rules that all channels share. Makes the channels.
+/// TLS 1.3 (RFC 8446) for links, with OpenSSL 3: our key and the rules that all channels share. It makes the channels.
 ///
-/// One per node and kind of link is enough; it may be made on one thread and used on another.
+/// One context per node and kind of link is enough; it may be made on one thread and used on another.
 public final class OpenSSLContext: Sendable {
-  /// Which of the suites is preferred. Both ends of a link should say the same; the accepting side decides.
+  /// The preferred suite. Both ends of a link should prefer the same; the accepting side decides.
   public enum Preference: Sendable, Hashable {
     /// TLS_AES_128_GCM_SHA256: fastest, 22 bytes more than the plaintext per record. For TCP.
     case throughput
@@ -25,7 +25,8 @@ public final class OpenSSLContext: Sendable {
     /// After sealing this many records with one key the channel takes the next (KeyUpdate, RFC 8446, section 4.6.3).
     /// Default: 2^23, below the 2^24.5 records that section 5.5 allows with AES-GCM. At least 1.
     public var recordsPerKey: Int
-    /// The other side's certificates must lead to one of these; nil (the default): it shows a self-signed one.
+    /// The authorities of which one must have issued the other side's certificates; nil (the default): it shows a
+    /// self-signed one.
     public var anchors: TrustAnchors?
 
     public init(
@@ -39,7 +40,7 @@ public final class OpenSSLContext: Sendable {
     }
   }
 
-  /// The application protocol both sides must name (ALPN, RFC 7301), alone or with `compactProtocol`.
+  /// The application protocol that both sides must name (ALPN, RFC 7301), alone or with `compactProtocol`.
   public static let applicationProtocol = "piconet/1"
   /// `applicationProtocol` in records with compact headers (Documentation/wire-format.md, section 1); agreed on if both
   /// sides prefer short records.
@@ -56,7 +57,7 @@ public final class OpenSSLContext: Sendable {
   private nonisolated(unsafe) let client: OpaquePointer
   private nonisolated(unsafe) let server: OpaquePointer
 
-  /// - Throws: `internalError` with OpenSSL's reason, if it can't be set up like this.
+  /// - Throws: `internalError` with OpenSSL's reason, if OpenSSL can't be set up like this.
   public init(identity: DeviceIdentity, options: Options = Options()) throws(SecureChannelFailure) {
     peer = identity.peer
     self.options = options
@@ -75,8 +76,8 @@ public final class OpenSSLContext: Sendable {
     SSL_CTX_free(server)
   }
 
-  /// A new channel, to be used on one thread. If there is no memory for it, it is in state `failed` from the start.
-  /// - Parameter serverName: of a client: which of the servers that listen there it wants; at most 255 bytes.
+  /// Makes a channel, to be used on one thread. If memory runs out, it is in state `failed` from the start.
+  /// - Parameter serverName: for a client: the server that it wants, of those that listen there; at most 255 bytes.
   public func makeChannel(role: OpenSSLChannel.Role, serverName: String? = nil) -> OpenSSLChannel {
     let context = role == .client ? client : server
     return OpenSSLChannel(role: role, context: context, options: options, serverName: serverName)

@@ -1,9 +1,9 @@
 import CPiconetOpenSSL
 import PiconetEngine
 
-/// What OpenSSL's error queue of this thread said, oldest first.
+/// The contents of OpenSSL's error queue of this thread, oldest first.
 struct OpenSSLError {
-  /// `ERR_LIB_SSL` and the like.
+  /// A library number such as `ERR_LIB_SSL`.
   var library: Int32
   var reason: Int32
   var text: String
@@ -24,7 +24,7 @@ struct OpenSSLError {
     }
   }
 
-  /// The texts of all errors in the queue, for a failure whose meaning the caller knows.
+  /// Takes the texts of all errors out of the queue, for a failure whose meaning the caller knows.
   static func takeText() -> String {
     let errors = takeAll()
     return errors.isEmpty ? "OpenSSL gave no reason" : errors.map(\.text).joined(separator: "; ")
@@ -32,7 +32,7 @@ struct OpenSSLError {
 }
 
 extension SecureChannelFailure {
-  /// What a failed TLS operation means, from OpenSSL's errors.
+  /// Translates a failed TLS operation from OpenSSL's errors.
   init(_ errors: [OpenSSLError]) {
     let text = errors.map(\.text).joined(separator: "; ")
     guard let first = errors.first(where: { $0.library == ERR_LIB_SSL }) else {

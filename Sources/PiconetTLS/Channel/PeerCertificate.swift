@@ -2,12 +2,12 @@ import CPiconetOpenSSL
 import PiconetEngine
 import PiconetWire
 
-/// What we require of a certificate on a link: that it is a single self-signed certificate with a strong key, in the
-/// only encoding allowed for that key. Whose key it is, is decided elsewhere, by its fingerprint.
+/// The rules for a certificate on a link: it must be a single self-signed certificate with a strong key, in the only
+/// encoding allowed for that key. Other code decides by the fingerprint who owns the key.
 ///
-/// Dates and names in it mean nothing here: devices have wrong clocks, and the name comes in the hello.
+/// Dates and names in it are ignored: devices have wrong clocks, and the name comes in the hello.
 enum PeerCertificate {
-  /// The largest certificate we take, in bytes of DER.
+  /// The largest certificate accepted, in bytes of DER.
   static let byteLimit = 2048
 
   /// The DER of a SubjectPublicKeyInfo up to the key's own bytes. Whole prefixes, not parsed fields, so that a key has
@@ -45,12 +45,12 @@ enum PeerCertificate {
     return try fingerprint(ofPublicKey: key)
   }
 
-  /// Checks that others would accept this certificate of ours.
+  /// Checks that peers would accept this certificate of this device.
   static func checkOwn(_ certificate: OpaquePointer) throws(SecureChannelFailure) {
     _ = try check(certificate, chainCount: 1)
   }
 
-  /// The certificate in DER; empty if there is none.
+  /// Returns the certificate in DER; empty if it is nil.
   static func bytes(of certificate: OpaquePointer?) -> [UInt8] {
     guard let certificate else { return [] }
     let count = Int(i2d_X509(certificate, nil))
@@ -61,7 +61,7 @@ enum PeerCertificate {
     }
   }
 
-  /// The fingerprint of a certificate's key, if it is of a type that we use.
+  /// Returns the fingerprint of a certificate's key, if the key is of a supported type.
   static func fingerprint(of certificate: OpaquePointer) throws(SecureChannelFailure) -> PeerID {
     try fingerprint(ofPublicKey: publicKey(of: certificate))
   }
@@ -71,7 +71,7 @@ enum PeerCertificate {
     return peer
   }
 
-  /// The DER of the SubjectPublicKeyInfo.
+  /// Returns the DER of the SubjectPublicKeyInfo.
   private static func publicKey(of certificate: OpaquePointer) throws(SecureChannelFailure) -> [UInt8] {
     let info = X509_get_X509_PUBKEY(certificate)
     let count = i2d_X509_PUBKEY(info, nil)

@@ -1,26 +1,26 @@
 import CPiconetOpenSSL
 import PiconetEngine
 
-/// Reads from a ClientHello which server it is for, where several listen in one place, before one of them answers.
-/// OpenSSL reads it, in a handshake that ends there. On any thread.
+/// Reads the name of the wanted server from a ClientHello, where several servers listen in one place, before one of
+/// them answers. OpenSSL reads it, in a handshake that ends there. Any thread may use it.
 public final class ServerNameReader: Sendable {
-  /// More bytes than this are not looked at. A ClientHello of ours has some 300, and with the names of authorities, as
-  /// many as `TrustAnchors` takes, a few thousand.
+  /// The most bytes that are examined. A ClientHello of Piconet has some 300 bytes; with the names of as many
+  /// authorities as `TrustAnchors` takes, a few thousand.
   public static let byteLimit = 16 << 10
 
   // SSL_CTX counts its references atomically and is not changed after init; OpenSSL allows SSL_new on it from several
   // threads (openssl-threads(7)).
   private nonisolated(unsafe) let context: OpaquePointer?
 
-  /// Without memory, it finds no name.
+  /// Creates a reader. If memory runs out, it finds no name.
   public init() { context = piconet_client_hello_context() }
 
   deinit { SSL_CTX_free(context) }
 
-  /// - Parameter bytes: all that has come so far.
+  /// - Parameter bytes: all bytes that have come so far.
   public func read(_ bytes: [UInt8]) -> ServerNameFinding {
     guard let context, bytes.count <= Self.byteLimit else { return .none }
-    // Most come in one record, of which the header tells the length: no part of it is worth OpenSSL's time.
+    // Most come in one record, whose header tells the length: OpenSSL is not called for a part of it.
     if bytes.first == Self.handshakeRecord {
       guard bytes.count >= 5, bytes.count - 5 >= Int(bytes[3]) << 8 | Int(bytes[4]) else { return .incomplete }
     }

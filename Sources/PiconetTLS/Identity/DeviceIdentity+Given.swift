@@ -1,7 +1,7 @@
 import CPiconetOpenSSL
 import PiconetEngine
 
-/// An identity that was made elsewhere: whatever peers would refuse is refused here.
+/// An identity that was made elsewhere: certificates that peers would refuse are refused here.
 extension DeviceIdentity {
   /// Reads one key and one certificate, in any order.
   /// - Parameter passphrase: without NUL; nil if the key is not encrypted.
@@ -52,7 +52,7 @@ extension DeviceIdentity {
     try self.init(key: key, certificate: own, issued: issued)
   }
 
-  /// The certificates that an authority has issued, in DER; empty if there are none.
+  /// The certificates that an authority has issued, in DER; empty if no authority has issued any.
   public var issuedBytes: [[UInt8]] { issued?.bytes ?? [] }
 
   private static func read(_ key: [UInt8]) throws(SecureChannelFailure) -> OpaquePointer {
@@ -74,7 +74,7 @@ extension DeviceIdentity {
     try PeerCertificate.checkOwn(self.certificate)
   }
 
-  /// Reads something that must take up all the bytes; nil if some are left.
+  /// Reads a value that must take up all the bytes; nil if some are left.
   static func whole(
     _ bytes: [UInt8], _ read: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?, free: (OpaquePointer?) -> Void
   ) -> OpaquePointer? {

@@ -10,7 +10,7 @@ public final class DeviceIdentity: Sendable {
   // EVP_PKEY and X509 count their references atomically and are never changed once they are stored here.
   nonisolated(unsafe) let key: OpaquePointer
   nonisolated(unsafe) let certificate: OpaquePointer
-  /// What peers that ask for certificates from an authority are shown; nil: the same as everybody else.
+  /// The certificates for peers that ask for those of an authority; nil: they get the same as all other peers.
   let issued: IssuedCertificates?
 
   /// Takes over both references, even if it throws.
@@ -36,8 +36,8 @@ public final class DeviceIdentity: Sendable {
     X509_free(certificate)
   }
 
-  /// A new P-256 key with a certificate of CN=piconet. The dates in it are fixed and as far apart as RFC 5280 (section
-  /// 4.1.2.5) allows, so that it never depends on a clock.
+  /// Makes a new P-256 key with a certificate of CN=piconet. The dates in it are fixed and as far apart as RFC 5280
+  /// (section 4.1.2.5) allows, so that it never depends on a clock.
   /// - Throws: `internalError` with OpenSSL's reason.
   public static func generate() throws(SecureChannelFailure) -> DeviceIdentity {
     ERR_clear_error()
@@ -50,7 +50,7 @@ public final class DeviceIdentity: Sendable {
     }
   }
 
-  /// A new certificate of this key. The caller frees it.
+  /// Makes a new certificate of this key. The caller frees it.
   static func selfSigned(_ key: OpaquePointer) throws(SecureChannelFailure) -> OpaquePointer {
     guard let certificate = X509_new() else { throw SecureChannelFailure(.internalError, OpenSSLError.takeText()) }
     guard fill(certificate, for: key) else {
@@ -76,8 +76,8 @@ public final class DeviceIdentity: Sendable {
       && X509_sign(certificate, key, EVP_PKEY_get_base_id(key) == NID_ED25519 ? nil : EVP_sha256()) > 0
   }
 
-  /// The key (PKCS #8) and the certificate in PEM (RFC 7468). Anyone who has it, and the passphrase if there is one, is
-  /// this device.
+  /// Returns the key (PKCS #8) and the certificate in PEM (RFC 7468). Anyone who has it, and the passphrase if there is
+  /// one, can pose as this device.
   /// - Parameter passphrase: encrypts the key with AES-256-CBC under PBKDF2 (RFC 8018) with HMAC-SHA-256; nil: it is
   ///   not encrypted.
   /// - Throws: `internalError` with OpenSSL's reason.
@@ -94,7 +94,7 @@ public final class DeviceIdentity: Sendable {
     return Array(UnsafeBufferPointer(start: start, count: count))
   }
 
-  /// As OWASP recommended in 2023; a guess costs an attacker as much as it costs us.
+  /// OWASP's recommendation of 2023; a guess costs an attacker as much as it costs us.
   private static let iterations: Int32 = 600_000
 
   private func write(to bio: OpaquePointer, _ passphrase: [UInt8]?) -> Bool {
@@ -134,7 +134,7 @@ public final class DeviceIdentity: Sendable {
     try self.init(key: key, certificate: certificate)
   }
 
-  /// The caller frees the key.
+  /// Reads the key; the caller frees it.
   static func key(inPEM pem: [UInt8], _ passphrase: [UInt8]?) throws(SecureChannelFailure) -> OpaquePointer {
     ERR_clear_error()
     guard let bio = BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else {

@@ -1,11 +1,11 @@
 import CPiconetOpenSSL
 import PiconetEngine
 
-/// The identity in `identity.pem` of the state folder: key and certificate in one file, mode 0600, so that at no moment
-/// one exists without the other.
+/// The identity in `identity.pem` of the state folder: key and certificate in one file, mode 0600, so that neither ever
+/// exists without the other.
 ///
 /// Processes that start at the same time agree on one key. A file that is damaged, or that others can read, is an
-/// error; it is never replaced, since that would turn this device into another one.
+/// error. It is never replaced automatically, since that would turn this device into another one.
 public struct FileIdentityStore: IdentityStore {
   static let fileName = "identity.pem"
   static let byteLimit = 16 << 10
@@ -39,7 +39,7 @@ public struct FileIdentityStore: IdentityStore {
     return theirs
   }
 
-  /// Turns this device into another one: the present identity is gone for good.
+  /// Turns this device into another one: the present identity is lost for good.
   /// - Parameter replacing: whether an existing identity may be replaced; if not, it stays, and the call throws
   ///   `exists`.
   public func put(_ identity: DeviceIdentity, replacing: Bool) throws(StateFailure) {
@@ -57,7 +57,7 @@ public struct FileIdentityStore: IdentityStore {
     }
   }
 
-  /// The stored identity; nil if there is none.
+  /// Returns the stored identity; nil if none is stored.
   public func load() throws(StateFailure) -> DeviceIdentity? {
     guard var pem = try file.read() else { return nil }
     defer { wipe(&pem) }

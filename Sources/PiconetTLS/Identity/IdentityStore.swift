@@ -1,12 +1,12 @@
 import PiconetEngine
 
-/// The port of the place where a device's identity is kept. Any thread may call it; it may block on the disk.
+/// The port of the store for a device's identity. Any thread may call it; it may block on the disk.
 public protocol IdentityStore: Sendable {
-  /// The device's identity: the same one every time, made the first time.
+  /// Returns the device's identity: the same one every time, made the first time.
   func identity() throws(StateFailure) -> DeviceIdentity
 }
 
-/// An identity that lives as long as this value: another start is another device.
+/// An identity that lives as long as this value: after another start the device is another one.
 public struct MemoryIdentityStore: IdentityStore {
   private let kept: DeviceIdentity
 

@@ -1,7 +1,7 @@
 import CPiconetOpenSSL
 import PiconetEngine
 
-/// A certificate that an authority has issued for a device's key, with those between it and the authority's own.
+/// A certificate that an authority has issued for a device's key, with the intermediate certificates.
 final class IssuedCertificates: Sendable {
   // X509 and the stack are never changed once they are stored here.
   nonisolated(unsafe) let leaf: OpaquePointer
@@ -9,7 +9,7 @@ final class IssuedCertificates: Sendable {
   nonisolated(unsafe) let intermediates: OpaquePointer
 
   /// Reads DER, the leaf first, each of the others the issuer of the one before it.
-  /// - Throws: `badCertificate`, with what is wrong: whatever peers would refuse is refused here.
+  /// - Throws: `badCertificate`, with the fault: certificates that peers would refuse are refused here.
   init(_ certificates: [[UInt8]]) throws(SecureChannelFailure) {
     try CertificateChain.checkSize(certificates.map(\.count))
     var read: [OpaquePointer] = []
@@ -38,7 +38,7 @@ final class IssuedCertificates: Sendable {
     piconet_certificates_free(intermediates)
   }
 
-  /// DER, the leaf first.
+  /// The certificates in DER, the leaf first.
   var bytes: [[UInt8]] { CertificateChain.bytes(leaf: leaf, intermediates) }
 
   /// Makes the channels of this context show it to every peer that names authorities (RFC 8446, section 4.2.4); all

@@ -22,7 +22,7 @@ public struct StateDirectory: Sendable, Hashable {
 
   func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// Makes the folder and any missing ones above it, mode 0700, and checks that only we can change it.
+  /// Creates the folder and missing parents, mode 0700, and checks that only this user can change it.
   func prepare() throws(StateFailure) {
     var end = path.utf8.startIndex
     while end < path.utf8.endIndex {
@@ -47,7 +47,7 @@ public struct StateDirectory: Sendable, Hashable {
     }
   }
 
-  /// Puts the folder's entries on disk.
+  /// Writes the folder's entries to the disk.
   func sync() throws(StateFailure) {
     let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system("open", path: path) }

@@ -8,15 +8,15 @@ public struct StateFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public enum Code: String, Sendable, Hashable {
     /// Neither XDG_STATE_HOME nor HOME names an absolute folder.
     case noFolder
-    /// Others can read or write what only we may.
+    /// Others can read or write a file or folder that must be private.
     case permissionsTooOpen
     /// It belongs to another user.
     case wrongOwner
-    /// Not what it should be: not a regular file, no key in it, too large.
+    /// Not what it should be: not a regular file, without a key, too large.
     case damaged
     /// A limit of the known peers: number of peers, length of a name.
     case limit
-    /// Another process holds the lock for too long.
+    /// Another process has held the lock for too long.
     case busy
     /// A newer version of this program wrote it.
     case newerVersion
@@ -26,7 +26,7 @@ public struct StateFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case unknown
     /// Another known peer has a name that looks the same.
     case nameTaken
-    /// There is a file already, which would have been overwritten.
+    /// A file exists already, which would have been overwritten.
     case exists
     /// A system call failed.
     case system
@@ -40,7 +40,7 @@ public struct StateFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong and what to do about it.
   public var detail: String
 
-  /// A failure with words for a person.
+  /// Creates a failure with words for a person.
   public init(_ code: Code, path: String, _ detail: String) {
     self.code = code
     self.path = path
@@ -49,7 +49,7 @@ public struct StateFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { "\(path): \(detail)" }
 
-  /// The system call that has just failed.
+  /// Creates a failure for the system call that has just failed.
   static func system(_ call: String, path: String, error: Int32 = errno) -> StateFailure {
     StateFailure(.system, path: path, "\(call): \(String(cString: strerror(error)))")
   }

@@ -1,7 +1,7 @@
 import CPiconetOpenSSL
 import Glibc
 
-/// One small private file in the state folder: read with checks, written whole or not at all.
+/// One small private file in the state folder: it is checked when read, and written as a whole or not at all.
 struct StateFile {
   let directory: StateDirectory
   let name: String
@@ -10,7 +10,7 @@ struct StateFile {
 
   var path: String { directory.file(name) }
 
-  /// What changes when the file is written to or replaced.
+  /// Properties that change when the file is written to or replaced.
   struct Version: Sendable, Hashable {
     private let device: UInt64
     private let inode: UInt64
@@ -28,7 +28,7 @@ struct StateFile {
     }
   }
 
-  /// The file as it is now; nil if there is none.
+  /// Returns the version of the file as it is now; nil if the file does not exist.
   func version() throws(StateFailure) -> Version? {
     var status = stat()
     if stat(path, &status) == 0 { return Version(status) }
@@ -37,9 +37,9 @@ struct StateFile {
     return nil
   }
 
-  /// The file's bytes; nil if there is none.
+  /// Returns the file's bytes; nil if the file does not exist.
   func read() throws(StateFailure) -> [UInt8]? {
-    // Nonblocking: a FIFO put there must not hold us up.
+    // Nonblocking: a FIFO in its place must not block us.
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       guard errno == ENOENT else { throw .system("open", path: path) }
@@ -81,7 +81,7 @@ struct StateFile {
     return bytes
   }
 
-  /// Creates the file with these bytes, unless there is one: then nothing changes, and the result is false.
+  /// Creates the file with these bytes. If it exists already, nothing changes, and the result is false.
   func create(_ bytes: [UInt8]) throws(StateFailure) -> Bool {
     let temporary = try writeTemporary(bytes)
     defer { unlink(temporary) }
@@ -94,12 +94,11 @@ struct StateFile {
     return true
   }
 
-  /// What the name of the file that was replaced last ends with.
+  /// The suffix of the former content's name, kept when the file is replaced.
   static let formerSuffix = ".former"
 
   /// Replaces the file, or creates it. If a person has put a link to a file in its place, that file is replaced.
-  /// - Parameter keepingFormer: whether what the file held until now is kept beside it, under a name with
-  ///   `formerSuffix`.
+  /// - Parameter keepingFormer: whether the former content is kept beside the file, under a name with `formerSuffix`.
   func replace(_ bytes: [UInt8], keepingFormer: Bool = false) throws(StateFailure) {
     let target = try target()
     if keepingFormer, let former = try read() {
@@ -125,12 +124,12 @@ struct StateFile {
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// Called when there is no file: a dangling link, for example to a disk that is not mounted, is a different matter.
+  /// Called when the file does not exist. A dangling link, for example to a disk that is not mounted, is an error.
   private func checkNoLink() throws(StateFailure) {
     if isLink { throw StateFailure(.damaged, path: path, "is a link to a file that is not there") }
   }
 
-  /// The file itself, or the one that a link in its place leads to.
+  /// Returns the file itself, or the one to which a link in its place leads.
   func target() throws(StateFailure) -> StateFile {
     guard isLink else { return self }
     guard let resolved = realpath(path, nil) else {
@@ -145,7 +144,7 @@ struct StateFile {
       limit: limit)
   }
 
-  /// A new file beside it, mode 0600, complete and on the disk.
+  /// Writes a new file beside it, mode 0600, complete and on the disk.
   private func writeTemporary(_ bytes: [UInt8]) throws(StateFailure) -> String {
     var dice: UInt64 = 0
     guard withUnsafeMutableBytes(of: &dice, { RAND_bytes($0.baseAddress?.assumingMemoryBound(to: UInt8.self), 8) }) == 1

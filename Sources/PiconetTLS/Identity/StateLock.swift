@@ -1,6 +1,6 @@
 import Glibc
 
-/// A lock that one process at a time holds, by a file of the state folder. The file stays: removing it would let two
+/// A lock that one process at a time holds, over a file of the state folder. The file stays: removing it would let two
 /// processes hold two locks.
 struct StateLock {
   /// How long a process waits for others. Each holds the lock for one change, so forty at once have room.
@@ -10,7 +10,7 @@ struct StateLock {
   private let descriptor: Int32
 
   /// Takes the lock; blocks for as long as `time`.
-  /// - Throws: `busy` if another process holds it for longer: a stopped one may do so forever.
+  /// - Throws: `busy` if another process holds it for longer; a stopped process may hold it forever.
   init(_ path: String, within time: Duration) throws(StateFailure) {
     descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw .system("open", path: path) }

@@ -2,7 +2,8 @@ import CPiconetOpenSSL
 import PiconetEngine
 import PiconetWire
 
-/// The six digits that both screens show, so that two people can see that nobody is in the middle of their link.
+/// The six digits that both screens show. With them two people can see that there is no man in the middle of their
+/// link.
 ///
 /// A code made from the channel's exported key alone could be forged by search: an attacker in the middle tries keys on
 /// one of the two links until its code equals the other's, a million tries for six digits. So each side adds a nonce,
@@ -29,7 +30,7 @@ public struct ShortCode: Sendable, Hashable, CustomStringConvertible {
   private static let commitmentLabel = Array("piconet short code commitment\0".utf8)
   private static let codeLabel = Array("piconet short code\0".utf8)
 
-  /// A new nonce: 32 bytes that nobody can foresee, to be used for one code only.
+  /// Makes a new nonce: 32 unpredictable bytes, to be used for one code only.
   /// - Throws: `internalError` if the system gives no random bytes.
   public static func makeNonce() throws(SecureChannelFailure) -> [UInt8] {
     var nonce = [UInt8](repeating: 0, count: byteCount)
@@ -39,16 +40,16 @@ public struct ShortCode: Sendable, Hashable, CustomStringConvertible {
     return nonce
   }
 
-  /// What the inviter sends first: it binds the inviter to the nonce without showing it. 32 bytes.
+  /// Returns the inviter's first message: it binds the inviter to the nonce without showing it. 32 bytes.
   public static func commitment(to nonce: [UInt8]) -> [UInt8] { sha256(commitmentLabel, nonce) }
 
-  /// True if the revealed nonce is the one committed to.
+  /// Returns whether the revealed nonce is the one committed to.
   public static func verify(_ nonce: [UInt8], against commitment: [UInt8]) -> Bool {
     nonce.count == byteCount && Self.commitment(to: nonce) == commitment
   }
 
-  /// The code of an invitation; nil if the key or a nonce is not 32 bytes long, or the inviter's nonce does not match
-  /// the commitment.
+  /// Returns the code of an invitation. Nil if the key or a nonce is not 32 bytes long, or the inviter's nonce does not
+  /// match the commitment.
   ///
   /// The first 8 bytes of SHA-256(label, exported key, the inviter's and the invited side's fingerprint, their nonces
   /// in the same order), big-endian, modulo 10^6. With 2^64 values no code is more likely than another by more than one
@@ -64,7 +65,7 @@ public struct ShortCode: Sendable, Hashable, CustomStringConvertible {
     return ShortCode(value: UInt32(number % 1_000_000))
   }
 
-  /// As both screens show it, such as `042 917`.
+  /// The form that both screens show, such as `042 917`.
   public var description: String {
     let digits = String(value)
     let padded = String(repeating: "0", count: 6 - digits.count) + digits

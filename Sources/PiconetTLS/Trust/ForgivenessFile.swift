@@ -1,7 +1,7 @@
 import Glibc
 
-/// The file `forgiven` of the state folder: strangers that a person wants to be listened to again, for programs that
-/// run. They alone know which codes were wrong, and look here before they judge a key.
+/// The file `forgiven` of the state folder: strangers whose codes a person wants running programs to accept again. Only
+/// those programs know which codes were wrong. They read the file before they judge a key.
 ///
 /// The first line is `piconet-forgiven 1`. Each other line is a number, which grows, a tab, and the first digits of a
 /// fingerprint, or `*` for all strangers. Any thread may call it; it blocks on the disk.
@@ -9,9 +9,9 @@ public struct ForgivenessFile: Sendable {
   static let fileName = "forgiven"
   private static let header = "piconet-forgiven 1"
   private static let byteLimit = 64 << 10
-  /// How many acts are kept: a program that runs looks at them with the next key it judges.
+  /// The number of acts that are kept: a running program reads them with the next key that it judges.
   static let entryLimit = 64
-  /// Fewer digits would pass for no fingerprint.
+  /// The fewest digits that count as the beginning of a fingerprint.
   public static let fewestDigits = 12
 
   struct Entry: Hashable, Sendable {
@@ -24,7 +24,7 @@ public struct ForgivenessFile: Sendable {
 
   private var file: StateFile { StateFile(directory: directory, name: Self.fileName, limit: Self.byteLimit) }
 
-  /// Tells the programs of this user that run.
+  /// Tells this user's running programs.
   /// - Parameters:
   ///   - digits: the first digits of a fingerprint, in lower case, at least 12; empty: all strangers.
   ///   - seconds: now, since 1970.
@@ -43,7 +43,7 @@ public struct ForgivenessFile: Sendable {
     try file.replace(Array(([Self.header] + lines).joined(separator: "\n").utf8) + [UInt8(ascii: "\n")])
   }
 
-  /// Lines that can't be read forgive nothing.
+  /// Returns the entries. Lines that can't be read forgive no stranger.
   func entries() throws(StateFailure) -> [Entry] {
     guard let text = try file.read() else { return [] }
     let lines = text.split(separator: UInt8(ascii: "\n"))
@@ -62,7 +62,7 @@ public struct ForgivenessFile: Sendable {
       && word.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
   }
 
-  /// What is new since a program began: what a person forgave before does not concern it.
+  /// Returns a reader of new acts: what a person forgave before a program began does not concern it.
   public func reader() -> Reader { Reader(self) }
 
   /// Hands out each act once to one program.
@@ -77,7 +77,7 @@ public struct ForgivenessFile: Sendable {
       newest = (try? file.entries())?.last?.number ?? 0
     }
 
-    /// The digits of the acts since the last call, each handed out once; a file that can't be read has none.
+    /// Returns the digits of the acts since the last call, each once; none if the file can't be read.
     public mutating func take() -> [String] {
       guard let now = try? file.file.version(), now != version, let entries = try? file.entries() else { return [] }
       version = now

@@ -1,23 +1,23 @@
 import PiconetWire
 
-/// A key that a person has accepted as a device's, and what that person said about it.
+/// A key that a person has accepted as a device's, with that person's statements about it.
 public struct KnownPeer: Sendable, Hashable, Identifiable {
-  /// Proven at every link.
+  /// The fingerprint, proven at every link.
   public var id: PeerID
-  /// The petname: what the person calls it here, whatever the device calls itself.
+  /// The petname: the person's name for it here, whatever the device calls itself.
   public var name: String
   /// When it was accepted, in seconds since 1970.
   public var since: Int64
   /// How the person came to accept the key as the device's.
   public var confirmation: PeerConfirmation
-  /// What it may do, in which programs.
+  /// The rights of the peer, each in one program or in any.
   public var rights: Set<PeerRight>
-  /// Whether it is refused before anybody is asked about it.
+  /// Whether it is refused before any person is asked about it.
   public var isBlocked: Bool
-  /// Addresses at which the person reached it by hand, as written: another key there is refused.
+  /// Addresses at which the person reached it, as written: another key there is refused.
   public var addresses: [String]
 
-  /// An entry as a person would make it; nothing in it is checked.
+  /// Creates an entry as a person would make it; nothing in it is checked.
   public init(
     id: PeerID, name: String, since: Int64, confirmation: PeerConfirmation, rights: Set<PeerRight> = [],
     isBlocked: Bool = false, addresses: [String] = []
@@ -31,10 +31,10 @@ public struct KnownPeer: Sendable, Hashable, Identifiable {
     self.addresses = addresses
   }
 
-  /// The most addresses of one peer; the oldest goes when another one is added.
+  /// The most addresses of one peer; beyond it the oldest is dropped.
   public static let addressLimit = 8
 
-  /// Whether it has the right in this program.
+  /// Returns whether the peer has the right in this program.
   public func may(_ action: PeerRight.Action, in program: String) -> Bool {
     !isBlocked && (rights.contains(PeerRight(action, program)) || rights.contains(PeerRight(action, nil)))
   }
@@ -53,8 +53,8 @@ extension KnownPeer {
   }
 
   /// Reads a line of the file.
-  /// - Parameter version: 1: only fingerprint, name and time; peers were then remembered without anybody's
-  ///   confirmation. We had sent to it, or it to us, but nobody said that this may go on.
+  /// - Parameter version: 1: only fingerprint, name and time. Peers were then remembered without a person's
+  ///   confirmation: one side had sent to the other, but no person had said that this may go on.
   init?(line: ArraySlice<UInt8>, version: Int) {
     let fields = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
     guard fields.count == (version == 1 ? 3 : 6),

@@ -1,16 +1,16 @@
 import PiconetWire
 
-/// What a person may do to the table. Each changes one peer and leaves all others as they are.
+/// The changes that a person may make to the table. Each changes one peer and leaves all others as they are.
 extension KnownPeers {
-  /// Accepts a key as a device's, under this name; for a known key, adds what the person says now: the name stays, a
-  /// confirmation is never weakened, and rights are only added.
+  /// Accepts a key as a device's, under this name. For a known key it adds the person's new statements: the name stays,
+  /// a confirmation is never weakened, and rights are only added.
   ///
   /// A name that looks like another known device's gets digits of the fingerprint appended, so that the two can be told
-  /// apart, and so does one with digits in brackets that are not its key's. A name in which nothing is visible is
+  /// apart. So does a name with digits in brackets that are not its key's. A name without visible characters is
   /// replaced by the digits alone.
   /// - Parameters:
   ///   - seconds: now, since 1970.
-  ///   - address: where it was reached by hand; from now on it belongs to no other peer.
+  ///   - address: where a person reached it; from now on the address belongs to no other peer.
   /// - Throws: `blocked` if a person has blocked the key, `limit`.
   public mutating func take(
     _ peer: PeerID, name: String, at seconds: Int64, confirmed confirmation: PeerConfirmation, rights: Set<PeerRight>,
@@ -34,14 +34,14 @@ extension KnownPeers {
   }
 
   private func petname(_ name: String, of peer: PeerID) -> String {
-    // A name that is empty altogether is a mistake.
+    // An empty name is a mistake.
     let isOwn = name.isEmpty || Self.isVisible(name: name)
     if isOwn, lookalikes(of: name, but: peer).isEmpty, !BracketedDigits.misleads(name, of: peer) { return name }
     let digits = peer.description
     let names = stride(from: peer.shortDescription.count, through: digits.count, by: 4).lazy.map { count in
       isOwn ? "\(name) (\(digits.prefix(count)))" : String(digits.prefix(count))
     }
-    // Somebody may have called itself so, with these very digits.
+    // Another device may have taken this name, with these very digits.
     return names.first { lookalikes(of: $0, but: peer).isEmpty } ?? digits
   }
 
@@ -58,8 +58,8 @@ extension KnownPeers {
     entry.addresses = entry.addresses.suffix(KnownPeer.addressLimit)
   }
 
-  /// - Throws: `nameTaken` if another device's name looks the same, or digits in brackets like another key's; `limit`
-  ///   if nothing in the name is visible; `unknown`.
+  /// - Throws: `nameTaken` if another device's name looks the same, or digits in brackets look like another key's;
+  ///   `limit` if nothing in the name is visible; `unknown`.
   public mutating func rename(_ peer: PeerID, to name: String) throws(StateFailure) {
     var entry = try known(peer)
     guard Self.isVisible(name: name) else {
@@ -93,7 +93,7 @@ extension KnownPeers {
     try take(peer, name: entry.name, at: entry.since, confirmed: .firstUse, rights: rights)
   }
 
-  /// Takes rights away. A right for any program is lost as soon as it is denied for one.
+  /// Removes rights. A right for any program is lost as soon as it is denied for one.
   /// - Throws: `unknown`.
   public mutating func deny(_ peer: PeerID, _ rights: Set<PeerRight>) throws(StateFailure) {
     var entry = try known(peer)

@@ -2,17 +2,17 @@ import PiconetWire
 
 /// The peers that this device knows, as read from a `known-peers` file.
 ///
-/// The line `piconet-known-peers 3` says the version; without it the version is 1. Each other line is a peer: see
+/// The line `piconet-known-peers 3` states the version; without it the version is 1. Each other line is a peer: see
 /// `KnownPeer.line`. In names `\\` and `\u{..}` stand for a backslash and for characters that are not visible. Empty
-/// lines and lines that begin with `#` count for nothing. Damaged lines are reported and kept as they are; one that
-/// says that a key is `blocked` still keeps that key out.
+/// lines and lines that begin with `#` are ignored. Damaged lines are reported and kept as they are. A damaged line
+/// that says that a key is `blocked` still keeps that key out.
 ///
 /// Since version 3 the last line, `piconet-known-peers end 12`, counts the lines of peers, damaged ones included. A
 /// file without it has lost its end, and perhaps peers that were blocked, so it is not read.
 public struct KnownPeers: Sendable, Hashable {
   /// A line of the file that can't be read.
   public struct Damage: Sendable, Hashable {
-    /// Counted from 1.
+    /// The line number, counted from 1.
     public var line: Int
     /// Why it can't be read, for a person.
     public var reason: String
@@ -22,12 +22,12 @@ public struct KnownPeers: Sendable, Hashable {
   public static let version = 3
   private static let versionWord = "piconet-known-peers "
   private static let endWord = "piconet-known-peers end "
-  /// The most peers known.
+  /// The most peers in the table.
   public static let entryLimit = 1024
   /// The longest name, in bytes of UTF-8.
   public static let nameByteLimit = 255
-  /// Whether anything in a name is visible: not if it is empty, or made only of spaces, control and format characters,
-  /// and marks.
+  /// Returns whether any character of a name is visible: not if it is empty, or made only of spaces, control and format
+  /// characters, and marks.
   public static func isVisible(name: String) -> Bool {
     name.unicodeScalars.contains { scalar in
       let properties = scalar.properties
@@ -44,11 +44,11 @@ public struct KnownPeers: Sendable, Hashable {
   /// The longest line, in bytes.
   public static let lineByteLimit = 4096
 
-  /// Where it was read; named in messages to people.
+  /// The path from which it was read; named in messages to people.
   public let path: String
-  /// In the order of the file.
+  /// The peers, in the order of the file.
   public private(set) var entries: [KnownPeer] = []
-  /// What could not be read; it stays in the file as it is.
+  /// The lines that could not be read; they stay in the file as they are.
   public private(set) var damagedLines: [Damage] = []
   private var lines: [[UInt8]] = []
   /// The index of each entry's line.
@@ -60,14 +60,14 @@ public struct KnownPeers: Sendable, Hashable {
   /// The version of the text that was read.
   private var versionRead = Self.version
 
-  /// - Throws: `newerVersion` if a newer version of this program wrote it: nothing in it can be relied on; `damaged` if
-  ///   a part of it is missing.
+  /// - Throws: `newerVersion` if a newer version of this program wrote it, so that nothing in it can be relied on;
+  ///   `damaged` if a part of it is missing.
   public init(path: String, text: [UInt8]) throws(StateFailure) {
     self.init(path: path)
     for bytes in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       lines.append(Array(bytes))
     }
-    // What follows the last newline is a line only if it is not empty.
+    // The text after the last newline is a line only if it is not empty.
     let isEndedLine = lines.last?.isEmpty == true
     if isEndedLine { lines.removeLast() }
     let declared = lines.firstIndex { $0.starts(with: Self.versionWord.utf8) }
@@ -102,8 +102,8 @@ public struct KnownPeers: Sendable, Hashable {
     return number
   }
 
-  /// Takes out the last line.
-  /// - Returns: how many lines of peers it counts.
+  /// Removes the last line.
+  /// - Returns: how many lines of peers it states.
   private mutating func takeEnd(_ isEndedLine: Bool) throws(StateFailure) -> Int {
     guard isEndedLine, let last = lines.last, last.starts(with: Self.endWord.utf8),
       let count = Int(String(decoding: last.dropFirst(Self.endWord.utf8.count), as: UTF8.self)), count >= 0
@@ -112,7 +112,7 @@ public struct KnownPeers: Sendable, Hashable {
     return count
   }
 
-  /// A part of the file is missing: a device that a person has blocked may be in it.
+  /// Returns the failure for a file of which a part is missing: a device that a person has blocked may be in that part.
   private func cut(_ what: String) -> StateFailure {
     let former = "\(path)\(StateFile.formerSuffix)"
     return StateFailure(
@@ -121,36 +121,36 @@ public struct KnownPeers: Sendable, Hashable {
     )
   }
 
-  /// How many lines are of peers, those that can't be read included.
+  /// The number of lines of peers, including those that can't be read.
   private var peerLines: Int { lines.count { !Self.isRemark($0[...]) && !$0.starts(with: Self.versionWord.utf8) } }
 
   private static func isRemark(_ bytes: ArraySlice<UInt8>) -> Bool {
     bytes.isEmpty || bytes.first == UInt8(ascii: "#")
   }
 
-  /// Makes a table without peers.
+  /// Creates a table without peers.
   public init(path: String) { self.path = path }
 
-  /// What is known about the peer with this fingerprint; nil for a stranger.
+  /// Returns the record of the peer with this fingerprint; nil for a stranger.
   public subscript(peer: PeerID) -> KnownPeer? { index[peer].map { entries[$0] } }
 
-  /// The peer's line in the file, counted from 1.
+  /// Returns the number of the peer's line in the file, counted from 1.
   public func line(of peer: PeerID) -> Int? { index[peer].map { places[$0] + 1 } }
 
-  /// A damaged line that blocks the peer, counted from 1.
+  /// Returns the number of a damaged line that blocks the peer, counted from 1.
   public func damagedBlock(of peer: PeerID) -> Int? { damagedBlocks[peer] }
 
-  /// Whether a person has shut the key out, known or not.
+  /// Returns whether a person has blocked the key, known or not.
   public func isBlocked(_ peer: PeerID) -> Bool { self[peer]?.isBlocked == true || damagedBlocks[peer] != nil }
 
-  /// All peers known under a name: a file of version 1 may have several.
+  /// Returns all peers known under a name: a file of version 1 may have several.
   public func entries(named name: String) -> [KnownPeer] { (names[name] ?? []).compactMap { self[$0] } }
 
-  /// The peer that was reached at this address.
+  /// Returns the peer that was reached at this address.
   public func entry(at address: String) -> KnownPeer? { entries.first { $0.addresses.contains(address) } }
 
-  /// Peers whose names look like this one, or like what stands before digits in brackets in it, except the peer itself.
-  /// The peer's own digits at the end tell it apart.
+  /// Returns the peers whose names look like this one, or like its part before digits in brackets, except the peer
+  /// itself. The peer's own digits at the end distinguish it.
   public func lookalikes(of name: String, but peer: PeerID? = nil) -> [KnownPeer] {
     let hasOwnDigits = peer.flatMap { BracketedDigits.name(name, before: $0) } != nil
     let wanted = hasOwnDigits ? [NameSkeleton(name)] : NameSkeleton.all(of: name)
@@ -158,7 +158,7 @@ public struct KnownPeers: Sendable, Hashable {
   }
 
   /// Adds the peer, or replaces the one with its key.
-  /// - Throws: `limit` if there is no room, or something about the peer is too long.
+  /// - Throws: `limit` if the table is full, or something about the peer is too long.
   mutating func put(_ peer: KnownPeer) throws(StateFailure) {
     guard !peer.name.isEmpty, peer.name.utf8.count <= Self.nameByteLimit else {
       throw StateFailure(.limit, path: path, "a name has 1 to \(Self.nameByteLimit) bytes")
@@ -186,14 +186,14 @@ public struct KnownPeers: Sendable, Hashable {
     names[peer.name, default: []].append(peer.id)
   }
 
-  /// - Returns: false if it is not known.
+  /// - Returns: false if the peer is not known.
   mutating func remove(_ peer: PeerID) -> Bool {
     guard let gone = index.removeValue(forKey: peer) else { return false }
     unname(entries[gone])
     entries.remove(at: gone)
     places.remove(at: gone)
     for other in index.keys { if let former = index[other], former > gone { index[other] = former - 1 } }
-    // Further lines with this key were ignored because this one came first: they must not come to life now.
+    // Further lines with this key were ignored because this one came first; they must not take effect now.
     for place in lines.indices.reversed() {
       if PeerID(hexadecimal: String(decoding: lines[place].prefix(64), as: UTF8.self)) == peer { drop(line: place) }
     }
@@ -264,7 +264,8 @@ public struct KnownPeers: Sendable, Hashable {
     if let peer = Self.blocked(by: bytes) { damagedBlocks[peer] = place + 1 }
   }
 
-  /// The key in an unreadable line, if the line says that it is blocked: a slip in an editor must not let anybody in.
+  /// Returns the key in an unreadable line, if the line says that it is blocked: a typing error in the file must not
+  /// let any peer in.
   private static func blocked(by bytes: ArraySlice<UInt8>) -> PeerID? {
     let words = bytes.split { $0 <= UInt8(ascii: " ") }
     guard words.dropFirst().contains(where: { $0.elementsEqual("blocked".utf8) }) else { return nil }

@@ -14,20 +14,20 @@ public struct KnownPeersFile: Sendable {
 
   private var file: StateFile { StateFile(directory: directory, name: Self.fileName, limit: Self.byteLimit) }
 
-  /// The strangers that are forgiven, in the same folder.
+  /// The file of forgiven strangers, in the same folder.
   public var forgiveness: ForgivenessFile { ForgivenessFile(directory: directory) }
 
   /// The file's path, whether it exists or not.
   public var path: String { file.path }
 
-  /// The folders that changes are written in: the state folder, which is made if it is missing, and the one of the file
-  /// that a link in this one's place leads to.
+  /// Returns the folders in which changes are written: the state folder, which is created if it is missing, and the
+  /// folder of the file to which a link in this one's place leads.
   public func writtenFolders() throws(StateFailure) -> Set<String> {
     try directory.prepare()
     return [directory.path, try file.target().directory.path]
   }
 
-  /// Reads the file; empty if there is none.
+  /// Reads the file; returns an empty table if it does not exist.
   public func load() throws(StateFailure) -> KnownPeers { try Self.parsed(try file.read(), path: path) }
 
   private static func parsed(_ text: [UInt8]?, path: String) throws(StateFailure) -> KnownPeers {
@@ -35,10 +35,10 @@ public struct KnownPeersFile: Sendable {
     return try KnownPeers(path: path, text: text)
   }
 
-  /// As `load` if the file was replaced or written to since the last call with this memory; otherwise what was read
-  /// then.
+  /// Reads the file if it was replaced or written to since the last call with this memory; otherwise returns the table
+  /// from then.
   public func load(_ memory: inout Memory) throws(StateFailure) -> KnownPeers {
-    // Asked before the file is read: if it changes meanwhile, it is read once too often, never once too seldom.
+    // Checked before the file is read: if it changes meanwhile, it is read once too often, never once too seldom.
     let version = try file.version()
     if let known = memory.known, memory.version == version { return known }
     let known = try load()
@@ -46,11 +46,11 @@ public struct KnownPeersFile: Sendable {
     return known
   }
 
-  /// What was last read, and which version of the file that was.
+  /// The last table that was read, and the version of the file at that time.
   public struct Memory: Sendable {
     fileprivate var version: StateFile.Version?
     fileprivate var known: KnownPeers?
-    /// How often the file was read and parsed.
+    /// The number of times that the file was read and parsed.
     public private(set) var readCount = 0
 
     public init() {}
@@ -62,10 +62,10 @@ public struct KnownPeersFile: Sendable {
     }
   }
 
-  /// Changes what the file holds now, whatever another process has written in the meantime, and writes it: when this
-  /// returns it is on the disk. What the file held before is kept beside it.
-  /// - Parameter act: one or several of `KnownPeers`' acts; nothing is written if it throws or changes nothing.
-  /// - Returns: what the file holds now.
+  /// Changes the file as it is now, including what another process has written meanwhile, and writes it: the change is
+  /// on the disk when this returns. The former content is kept beside the file.
+  /// - Parameter act: one or several acts of `KnownPeers`; nothing is written if it throws or changes nothing.
+  /// - Returns: the present table.
   @discardableResult
   public func change(
     _ act: (inout KnownPeers) throws(StateFailure) -> Void
@@ -86,7 +86,7 @@ public struct KnownPeersFile: Sendable {
     }
   }
 
-  /// Writes a file of an older version anew, since that version can't tell that its end is missing.
+  /// Rewrites a file of an older version, since that version can't tell that its end is missing.
   public func renewOld() throws(StateFailure) {
     guard try file.read() != nil, try load().isOld else { return }
     try locked { () throws(StateFailure) in
@@ -95,7 +95,7 @@ public struct KnownPeersFile: Sendable {
     }
   }
 
-  /// The lock has a file of its own, since the file itself is replaced each time.
+  /// Runs `body` under the lock. The lock has its own file, since the file itself is replaced each time.
   private func locked<Value>(_ body: () throws(StateFailure) -> Value) throws(StateFailure) -> Value {
     try directory.prepare()
     let lock = try StateLock(directory.file(".known-peers.lock"), within: lockTime)

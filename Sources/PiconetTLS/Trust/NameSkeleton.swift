@@ -1,14 +1,13 @@
-/// What is left of a name without everything in which two names may differ and still look alike: case, width, accents,
-/// invisible characters, the encoding of an accented letter, and letters of several scripts or digits with the same
-/// shape.
+/// A name without everything in which two names may differ and still look alike: case, width, accents, invisible
+/// characters, the encoding of an accented letter, and letters of several scripts or digits with the same shape.
 ///
 /// Coarser than the skeletons of UTS #39, section 4: names that a hasty reader would confuse are equal here, and so are
-/// some that nobody would. It serves to show more about two devices, never to take one for the other.
+/// some that no reader would confuse. Use it to show more about two devices, never to take one for the other.
 public struct NameSkeleton: Sendable, Hashable {
   /// Compared as Swift compares strings, by canonical equivalence.
   private let text: String
 
-  /// What is left of a name.
+  /// Creates the skeleton of a name.
   public init(_ name: String) {
     var letters = ""
     var isLetterBefore = false
@@ -17,7 +16,7 @@ public struct NameSkeleton: Sendable, Hashable {
       switch properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: continue
       case .nonspacingMark, .enclosingMark:
-        // An accent on a letter that can do without it; in other scripts marks are parts of letters.
+        // An accent on a letter that does not depend on it; in other scripts marks are parts of letters.
         if isLetterBefore || properties.isDefaultIgnorableCodePoint || properties.isVariationSelector { continue }
         letters.unicodeScalars.append(scalar)
         continue
@@ -42,7 +41,7 @@ public struct NameSkeleton: Sendable, Hashable {
     text = letters
   }
 
-  /// The Latin letter that a reader would see; nil for a character that looks like none.
+  /// Returns the Latin letter that a reader would see; nil for a character that looks like none.
   static func shape(of scalar: Unicode.Scalar) -> String? {
     if let drawn = drawings[scalar] { return drawn }
     if scalar.properties.numericType == .decimal, let value = scalar.properties.numericValue {
@@ -65,10 +64,10 @@ public struct NameSkeleton: Sendable, Hashable {
     return nil
   }
 
-  /// 1, I, l and | are all a single stroke.
+  /// Folds 1, I, l and |, which are all a single stroke.
   private static func folded(_ letter: String) -> String { letter == "i" ? "l" : letter }
 
-  /// By what they look like, not by what they are called.
+  /// Keyed by shape, not by name.
   private static let drawings: [Unicode.Scalar: String] = [
     "|": "l", "!": "l", "\u{2223}": "l", "\u{FF5C}": "l", "\u{2113}": "l", "\u{0131}": "l", "\u{01C0}": "l",
     "\u{0251}": "a", "\u{0261}": "g", "\u{212A}": "k", "\u{212E}": "e", "\u{00DF}": "b", "\u{00F0}": "o",
@@ -94,7 +93,7 @@ public struct NameSkeleton: Sendable, Hashable {
     "DE": "d", "IZHITSA": "v", "SIGN": "b", "ZE": "3", "GHE": "r",
   ]
 
-  /// Halfwidth Katakana, U+FF65 and following, as the fullwidth ones.
+  /// Returns the fullwidth form of halfwidth Katakana, U+FF65 and following.
   private static func halfwidth(_ scalar: Unicode.Scalar) -> Character? {
     guard (0xFF65...0xFF9D).contains(scalar.value) else { return nil }
     return katakana[Int(scalar.value - 0xFF65)]

@@ -1,5 +1,5 @@
-/// A peer's name as text that can't break a line, hide, or command a terminal: what is not visible becomes `\u{..}`,
-/// and a backslash is doubled.
+/// A peer's name as text that can't break a line, hide, or command a terminal. Characters that are not visible become
+/// `\u{..}`, and a backslash is doubled.
 enum PeerNameEscaping {
   static func escape(_ name: String) -> String {
     var text = ""
@@ -15,7 +15,7 @@ enum PeerNameEscaping {
     return text
   }
 
-  /// The name that `escape` was given; nil if the text is not one that it writes.
+  /// Returns the name that `escape` was given; nil if the text is not one that it writes.
   static func unescape(_ text: String) -> String? {
     var name = ""
     var rest = text.unicodeScalars[...]
@@ -36,7 +36,7 @@ enum PeerNameEscaping {
       default: return nil
       }
     }
-    // There is only one way to write a name: nothing is escaped that need not be.
+    // A name has only one escaped form: characters that need no escape are not escaped.
     return escape(name) == text ? name : nil
   }
 

@@ -1,20 +1,20 @@
-/// Something that a person lets a known peer do, or have done to it, with one program.
+/// A right of a known peer in one program, granted by a person.
 public struct PeerRight: Sendable, Hashable, CustomStringConvertible {
-  /// What a person may let a peer do, or have done to it.
+  /// The action that a person may allow a peer, or allow towards it.
   @nonexhaustive
   public enum Action: String, Sendable, Hashable, CaseIterable {
-    /// We may send to it without being asked again.
+    /// This device may send to the peer without another question.
     case send
-    /// It may send to us without another question.
+    /// The peer may send to this device without another question.
     case push
   }
 
-  /// What may be done.
+  /// The allowed action.
   public var action: Action
-  /// As in `NodeConfiguration.program`; nil: any program.
+  /// The program, see `NodeConfiguration.program`; nil: any program.
   public var program: String?
 
-  /// A right in this program; nil: in any program.
+  /// Creates a right in this program; nil: in any program.
   public init(_ action: Action, _ program: String?) {
     self.action = action
     self.program = program
@@ -23,10 +23,10 @@ public struct PeerRight: Sendable, Hashable, CustomStringConvertible {
   /// The longest program's name, in bytes of UTF-8.
   public static let programByteLimit = 127
 
-  /// `push:images`, `send:*`: one word of printable ASCII, whatever the program is called.
+  /// The right as one word of printable ASCII, whatever the program's name: `push:images`, `send:*`.
   public var description: String { "\(action.rawValue):\(program.map(Self.encoded) ?? "*")" }
 
-  /// What `description` gives; nil for anything else.
+  /// Reads the form that `description` gives; nil for any other text.
   public init?(_ word: some StringProtocol) {
     guard let colon = word.firstIndex(of: ":"), let action = Action(rawValue: String(word[..<colon])) else {
       return nil
@@ -79,8 +79,8 @@ public struct PeerRight: Sendable, Hashable, CustomStringConvertible {
 public enum PeerConfirmation: String, Sendable, Hashable, CaseIterable {
   /// Both screens showed the same code.
   case code
-  /// The fingerprint was given by hand.
+  /// A person has given the fingerprint.
   case fingerprint
-  /// It was not confirmed: it was the key that answered first.
+  /// It was not confirmed: it was the first key to answer.
   case firstUse = "first-use"
 }

@@ -1,11 +1,12 @@
 import CPiconetOpenSSL
 import PiconetWire
 
-/// What a device advertises in place of its fingerprint to be recognized only by those who know it: HMAC-SHA-256 (RFC
-/// 2104), keyed by the fingerprint, over a label, the incarnation and the session. The incarnation is drawn at each
-/// start, so two veils of one device have nothing in common to anyone who does not know it.
+/// The value that a device advertises in place of its fingerprint, so that only devices that know it recognize it:
+/// HMAC-SHA-256 (RFC 2104), keyed by the fingerprint, over a label, the incarnation and the session. The incarnation is
+/// drawn at each start, so two veils of one device look unrelated to anyone who does not know it.
 ///
 /// It hides nothing from those who have ever had the fingerprint: anyone who has been connected to the device, or was
+/// told of it.
 /// told of it.
 public enum PeerVeil {
   private static let label = Array("piconet veil".utf8)

@@ -10,18 +10,17 @@ public final class TrustAnchors: Sendable {
   /// The most bytes of DER of each.
   public static let byteLimit = 4096
 
-  // X509_STORE counts its references and has a lock of its own; neither this nor the names change once they are stored
-  // here.
+  // X509_STORE counts its references and has its own lock; neither this nor the names change once they are stored here.
   private nonisolated(unsafe) let store: OpaquePointer
-  /// Their names.
+  /// The names of the authorities.
   private nonisolated(unsafe) let names: OpaquePointer
   private let checksDates: Bool
 
   /// - Parameters:
-  ///   - authorities: certificates in DER, as a rule self-signed; one in the middle of a hierarchy will do as well, and
+  ///   - authorities: certificates in DER, usually self-signed. One in the middle of a hierarchy works as well, and
   ///     stands for everything it has issued.
   ///   - checksDates: whether certificates count only between their dates, by the clock of this device.
-  /// - Throws: `badCertificate`, with what is wrong with them.
+  /// - Throws: `badCertificate`, with the fault.
   public init(_ authorities: [[UInt8]], checksDates: Bool) throws(SecureChannelFailure) {
     guard (1...Self.countLimit).contains(authorities.count) else {
       throw SecureChannelFailure(
@@ -58,15 +57,16 @@ public final class TrustAnchors: Sendable {
   /// Makes the channels of this context name the authorities to the other side, which then shows its chain.
   func name(in context: OpaquePointer) { piconet_ssl_ctx_set_authorities(context, names) }
 
-  /// Why a peer is not let in: in words for us, and as the code from which OpenSSL makes the alert for the other side.
+  /// Why a peer is refused: in words for us, and as the code from which OpenSSL makes the alert for the other side.
   struct Refusal: Error {
     let failure: SecureChannelFailure
     let reason: Int32
   }
 
-  /// Checks what a peer shows, and returns the fingerprint of its key and the path to an authority, as far as the peer
-  /// has shown it: a stack of X509 that the caller frees. Certificates beside that path are not in it.
-  /// - Parameter others: what came with the leaf, as a stack of X509, which may contain the leaf itself.
+  /// Checks the certificates of a peer, and returns the fingerprint of its key and the path to an authority, as far as
+  /// the peer has shown it: a stack of X509 that the caller frees. Certificates beside that path are not in it.
+  /// - Parameter others: the certificates that came with the leaf, as a stack of X509, which may contain the leaf
+  ///   itself.
   func check(_ leaf: OpaquePointer?, _ others: OpaquePointer?) throws(Refusal) -> (peer: PeerID, path: OpaquePointer) {
     let peer: PeerID
     do throws(SecureChannelFailure) {
@@ -95,7 +95,7 @@ public final class TrustAnchors: Sendable {
       throw Refusal(failure: error, reason: X509_V_ERR_INVALID_PURPOSE)
     }
     guard let path = piconet_certificates_new() else { throw Self.refusal(X509_V_ERR_OUT_OF_MEM) }
-    // Leaves out the authority's own certificate, which is ours, unless the peer has shown it.
+    // Leaves out the authority's own certificate, which this device has, unless the peer has shown it.
     let shown = [leaf] + CertificateChain.all(of: others)
     for certificate in verified where shown.contains(where: { X509_cmp($0, certificate) == 0 }) {
       X509_up_ref(certificate)

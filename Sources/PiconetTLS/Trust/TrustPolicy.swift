@@ -1,23 +1,23 @@
 import PiconetWire
 
-/// Whom to let in, once TLS has proven which key the remote side has. Trust belongs to keys: what a peer calls itself
-/// lets nobody in.
+/// The rule that decides which peers to let in, once TLS has proven the remote side's key. Trust belongs to keys: a
+/// peer's name never lets it in.
 @nonexhaustive
 public enum TrustPolicy: Sendable, Hashable {
   /// Only peers with a right in this program.
   case remembered
-  /// New ones as well. They are not remembered: that takes a person (`Node.remember`).
+  /// Peers with unknown keys as well. They are not remembered: only a person can do that (`Node.remember`).
   case firstUse
-  /// Only these keys; what is remembered does not matter.
+  /// Only these keys; remembered peers do not matter.
   case pinned(Set<PeerID>)
-  /// New ones once a person has compared the short code.
+  /// Peers with unknown keys as well, once a person has compared the short code.
   case ask
 
-  /// Judges a peer; pure. A blocked key is refused under every policy. Under every policy but `pinned`, a stranger with
-  /// the name of another key is refused; a known key may call itself what it likes.
+  /// Judges a peer; pure. Every policy refuses a blocked key. Every policy but `pinned` refuses a stranger with the
+  /// name of another key; a known key may take any name.
   /// - Parameters:
   ///   - peer: the proven fingerprint.
-  ///   - name: what the peer calls itself.
+  ///   - name: the name that the peer gives itself.
   ///   - program: the program whose rights count.
   ///   - isDialled: whether we have dialled it: then the right to be sent to counts.
   public func judge(
@@ -40,38 +40,38 @@ public enum TrustPolicy: Sendable, Hashable {
     switch self {
     case .pinned, .firstUse: return .known
     case .remembered:
-      // A peer that has come to us may be one that we want to invite.
+      // A peer that has dialled us may be one that we want to invite.
       return entry.may(.send, in: program) || !isDialled && entry.may(.push, in: program) ? .known : .refused(.noRight)
-    // A key accepted without anybody looking at the code is asked about once; so is a confirmed peer that has lost the
-    // right.
+    // A person is asked once about a key that was accepted without comparing the code; so is one about a confirmed peer
+    // that has lost the right.
     case .ask: return entry.may(.send, in: program) && entry.confirmation != .firstUse ? .known : .new(.needsAsking)
     }
   }
 }
 
-/// What a policy says about a peer.
+/// The decision of a policy about a peer.
 public enum TrustVerdict: Sendable, Hashable {
   /// It is let in.
   case known
-  /// Nobody here has said anything about this key.
+  /// No person here has said anything about this key.
   case new(NewPeer)
   /// It is not let in.
   case refused(TrustRefusal)
   /// A stranger with the name of a known peer: it is not let in.
   case keyChanged(KeyChange)
 
-  /// What becomes of a stranger.
+  /// The treatment of a stranger.
   public enum NewPeer: Sendable, Hashable {
-    /// Let in without anybody being asked.
+    /// Let in without asking a person.
     case accepted
     /// A person must compare the short code first.
     case needsAsking
   }
 }
 
-/// Why a peer is not let in although nothing is wrong with its key.
+/// Why a peer is refused although nothing is wrong with its key.
 public enum TrustRefusal: String, Sendable, Hashable, CustomStringConvertible {
-  /// A stranger, under a policy that lets none in.
+  /// A stranger, under a policy that lets no strangers in.
   case notRemembered
   /// Not one of the pinned keys.
   case notPinned
@@ -92,16 +92,16 @@ public enum TrustRefusal: String, Sendable, Hashable, CustomStringConvertible {
 
 /// A name that is remembered, with a key that is not.
 public struct KeyChange: Sendable, Hashable, CustomStringConvertible {
-  /// What the stranger calls itself.
+  /// The name that the stranger gives itself.
   public let name: String
   /// The known peer's key.
   public let remembered: PeerID
-  /// The stranger's.
+  /// The stranger's key.
   public let presented: PeerID
   /// The known-peers file.
   public let path: String
 
-  /// For a person; safe on a terminal whatever the name holds.
+  /// A description for a person; safe on a terminal whatever the name contains.
   public var description: String {
     """
     "\(PeerNameEscaping.escape(name))" is not the device that was remembered under this name.

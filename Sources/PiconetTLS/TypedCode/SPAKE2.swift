@@ -1,29 +1,29 @@
 import CPiconetOpenSSL
 import PiconetEngine
 
-/// One side of SPAKE2-P256-SHA256-HKDF-HMAC (RFC 9382): two sides that hold the same password prove it to each other,
-/// and somebody who doesn't know it has one guess per run, at either end or in the middle, and gets nothing that could
+/// One side of SPAKE2-P256-SHA256-HKDF-HMAC (RFC 9382). Two sides that hold the same password prove it to each other.
+/// An attacker who doesn't know it has one guess per run, at either end or in the middle, and gets nothing that could
 /// be searched offline.
 ///
-/// The key that the two share at the end is not handed out: everything that follows is secured by TLS, to which
-/// `additionalData` binds the confirmations.
+/// The key that the two share at the end is not handed out. TLS secures everything that follows, and `additionalData`
+/// binds the confirmations to it.
 struct SPAKE2: Sendable {
-  /// The sides in the RFC: they have different masks, so that neither can be given back its own share.
+  /// The sides in the RFC: they have different masks, so that neither accepts its own share back.
   enum Role: Sendable, Hashable { case a, b }
 
-  /// What both sides must agree on besides the password.
+  /// The data on which both sides must agree besides the password.
   struct Context: Sendable, Hashable {
     var identityA: [UInt8]
     var identityB: [UInt8]
-    /// Enters the confirmation keys (section 4).
+    /// Part of the input to the confirmation keys (section 4).
     var additionalData: [UInt8]
   }
 
   /// The MACs of section 4 over the whole transcript, 32 bytes each.
   struct Confirmations: Sendable, Hashable {
-    /// What this side sends.
+    /// The MAC that this side sends.
     var own: [UInt8]
-    /// What the remote side must send.
+    /// The MAC that the remote side must send.
     var expected: [UInt8]
   }
 
@@ -59,7 +59,7 @@ struct SPAKE2: Sendable {
     self.share = share
   }
 
-  /// What the two sides confirm to each other, once the remote side's share has come.
+  /// Returns the MACs that the two sides confirm to each other, once the remote side's share has come.
   /// - Throws: `protocolViolation` for a share that is not a point of the group in uncompressed form, is our own, or is
   ///   nothing but the mask; `internalError` with OpenSSL's reason.
   func confirmations(remoteShare: [UInt8]) throws(SecureChannelFailure) -> Confirmations {
@@ -88,7 +88,7 @@ struct SPAKE2: Sendable {
 
   // MARK: Key schedule, section 4
 
-  /// TT: each field follows its length, 8 bytes little-endian.
+  /// Returns TT: each field follows its length, 8 bytes little-endian.
   private func transcript(remoteShare: [UInt8], element: SecretBytes) -> SecretBytes {
     let (shareA, shareB) = role == .a ? (share, remoteShare) : (remoteShare, share)
     let open = [context.identityA, context.identityB, shareA, shareB]
@@ -111,7 +111,7 @@ struct SPAKE2: Sendable {
     }
   }
 
-  /// KcA and KcB, 16 bytes each. Ke, the half of the hash that a session would be keyed with, is erased.
+  /// Returns KcA and KcB, 16 bytes each. Ke, the half of the hash that would key a session, is erased.
   private static func confirmationKeys(
     of transcript: SecretBytes, _ additionalData: [UInt8]
   ) throws(SecureChannelFailure) -> SecretBytes {
@@ -142,8 +142,8 @@ struct SPAKE2: Sendable {
 
   // MARK: Scalars
 
-  /// A wide secret modulo the order of the group. With 8 bytes more than a scalar has, no value is more likely than
-  /// another by more than one part in 2^64.
+  /// Returns a wide secret modulo the order of the group. With 8 bytes more than a scalar has, no value is more likely
+  /// than another by more than one part in 2^64.
   static func scalar(reducing wide: SecretBytes) throws(SecureChannelFailure) -> SecretBytes {
     try SecretBytes(count: scalarCount) { scalar throws(SecureChannelFailure) in
       guard wide.withBytes({ piconet_spake2_reduce($0.baseAddress, $0.count, scalar.baseAddress) }) == 1

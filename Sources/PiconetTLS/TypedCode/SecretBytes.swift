@@ -1,7 +1,7 @@
 import CPiconetOpenSSL
 
-/// Bytes that are erased when nobody holds them any more. An array would leave copies behind wherever it grew or was
-/// moved.
+/// Bytes that are erased when their last reference is released. An array would leave copies behind wherever it grew or
+/// was moved.
 // Unchecked is safe because the bytes are written only in `init`.
 final class SecretBytes: @unchecked Sendable {
   private let bytes: UnsafeMutableBufferPointer<UInt8>

@@ -2,17 +2,17 @@ import CPiconetOpenSSL
 import PiconetEngine
 import PiconetWire
 
-/// A code that one device shows, or has on a label, and that is typed on the other, for when a person can't compare two
-/// screens.
+/// A code that one device shows, or has on a label, and that a person types on the other, where no person can compare
+/// two screens.
 ///
-/// Six digits are enough: nobody who listens or stands in the middle can search for them (`TypedCodeExchange`), each
-/// guess is an attempt of its own, and three wrong ones end a code. A code that stays on a label for years may be
+/// Six digits are enough. Neither an eavesdropper nor a man in the middle can search for them (`TypedCodeExchange`),
+/// each guess is a separate attempt, and three wrong ones end a code. A code that stays on a label for years may be
 /// longer.
 public struct TypedCode: Sendable, Hashable {
   /// The digits alone.
   public let digits: String
 
-  /// How many digits a code has.
+  /// The number of digits that a code may have.
   public static let lengths = 6...16
 
   /// Reads a code as people type it: digits, with spaces or hyphens between them.
@@ -33,7 +33,7 @@ public struct TypedCode: Sendable, Hashable {
 
   private init(digits: String) { self.digits = digits }
 
-  /// A new code of six digits that nobody can foresee.
+  /// Makes a new code of six unpredictable digits.
   /// - Throws: `internalError` if the system gives no random bytes.
   public static func random() throws(SecureChannelFailure) -> TypedCode {
     // With 2^64 values no code is more likely than another by more than one part in 10^13.
@@ -46,7 +46,7 @@ public struct TypedCode: Sendable, Hashable {
     return TypedCode(digits: String(repeating: "0", count: lengths.lowerBound - digits.count) + digits)
   }
 
-  /// As a screen shows it: in groups of three from the left, such as `042 917`.
+  /// The form that a screen shows: groups of three from the left, such as `042 917`.
   public var grouped: String {
     var text = ""
     for (index, digit) in digits.enumerated() {
@@ -58,7 +58,7 @@ public struct TypedCode: Sendable, Hashable {
 }
 
 extension TypedCode: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Not the code itself: it is a secret as long as it counts, and must not appear in a log.
+  /// A description without the code itself: the code is a secret as long as it counts, and must not appear in a log.
   public var description: String { "a code of \(digits.utf8.count) digits" }
   public var debugDescription: String { description }
   public var customMirror: Mirror { Mirror(self, children: [:]) }

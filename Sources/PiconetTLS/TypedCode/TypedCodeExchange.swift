@@ -2,21 +2,21 @@ import CPiconetOpenSSL
 import PiconetEngine
 import PiconetWire
 
-/// What a code becomes for one invited key: the w of SPAKE2. Making it costs some 30 ms and 16 MiB, so the invited side
-/// makes it once for each code; after that nothing that a stranger sends costs more than a few point multiplications.
+/// The scalar of a code for one invited key: the w of SPAKE2. Making it costs some 30 ms and 16 MiB, so the invited
+/// side makes it once for each code. After that no message of a stranger costs more than a few point multiplications.
 public struct TypedCodeScalar: Sendable {
   let password: SecretBytes
   let invited: PeerID
 
-  // RFC 9382, section 3.2, wants a memory-hard function. Nobody who runs SPAKE2 gets anything against which guesses
-  // could be checked, so it need not be harder than this for codes that live for minutes: it is there in case the curve
-  // is broken one day. Because the invited side's key is in the salt, a table of all codes is good for only one device.
+  // RFC 9382, section 3.2, requires a memory-hard function. SPAKE2 gives no side anything against which guesses could
+  // be checked, so it need not be harder than this for codes that live for minutes: it is there in case the curve is
+  // broken one day. Because the invited side's key is in the salt, a table of all codes is good for only one device.
   private static let label = Array("piconet typed code\0".utf8)
   private static let cost: (n: UInt64, r: UInt64, p: UInt64, memory: UInt64) = (1 << 14, 8, 1, 1 << 25)
   private static let wideCount = SPAKE2.scalarCount + 8
 
-  /// scrypt (RFC 7914) of the digits, N = 2^14, r = 8, p = 1, salted with a label and the invited side's id: 40 bytes,
-  /// modulo the order of the group.
+  /// Computes scrypt (RFC 7914) of the digits, N = 2^14, r = 8, p = 1, salted with a label and the invited side's id:
+  /// 40 bytes, modulo the order of the group.
   /// - Throws: `internalError` with OpenSSL's reason.
   public init(_ code: TypedCode, invited: PeerID) throws(SecureChannelFailure) {
     let salt = Self.label + invited.bytes
@@ -40,7 +40,7 @@ public struct TypedCodeScalar: Sendable {
 /// One try to prove that both ends of a link know the same code: SPAKE2, bound to the link's TLS, both keys and the
 /// roles. The inviter is A of RFC 9382, the invited side B.
 ///
-/// The invited side gets the inviter's share and answers with its own share and confirmation; the inviter checks that,
+/// The invited side gets the inviter's share and answers with its own share and confirmation. The inviter checks that,
 /// and sends its own confirmation. A wrong confirmation means that the other end doesn't know the code; neither side
 /// learns what the other one guessed.
 public struct TypedCodeExchange: Sendable {
@@ -59,7 +59,7 @@ public struct TypedCodeExchange: Sendable {
   private var confirmations: SPAKE2.Confirmations?
 
   /// - Parameters:
-  ///   - scalar: made of the code and the invited side's key.
+  ///   - scalar: computed from the code and the invited side's key.
   ///   - exportedKey: the link's exported key, 32 bytes.
   /// - Throws: `internalError` with OpenSSL's reason.
   public init(
@@ -88,7 +88,7 @@ public struct TypedCodeExchange: Sendable {
     return confirmations.own
   }
 
-  /// True if the remote side knows the code; false before its share has been taken. Runs in constant time.
+  /// Returns whether the remote side knows the code; false before its share has been taken. Runs in constant time.
   public func verifies(_ confirmation: [UInt8]) -> Bool {
     guard let expected = confirmations?.expected, expected.count == confirmation.count else { return false }
     return CRYPTO_memcmp(expected, confirmation, expected.count) == 0

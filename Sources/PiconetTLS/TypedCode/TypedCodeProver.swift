@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetWire
 import Synchronization
 
-/// Holds the codes of one node, and computes the proofs for the engine; it alone sees digits and secrets.
+/// Holds the codes of one node, and computes the proofs for the engine; no other part sees digits and secrets.
 ///
 /// `number(of:)` and `prepare(_:)` may be called on any thread; the proofs are confined to the loop.
 public final class TypedCodeProver: Sendable {
@@ -10,7 +10,8 @@ public final class TypedCodeProver: Sendable {
     var numbers: [TypedCode: TypedCodeID] = [:]
     var codes: [TypedCodeID: TypedCode] = [:]
     var next: UInt64 = 1
-    /// For the code by which this node is invited, made beforehand: a stranger's share must not cost that much.
+    /// The code with which this node is invited. Its scalar is computed in advance: a stranger's share must not cost
+    /// that much.
     var own: (id: TypedCodeID, scalar: TypedCodeScalar)?
     var exchanges: [CodeID: TypedCodeExchange] = [:]
   }
@@ -21,14 +22,14 @@ public final class TypedCodeProver: Sendable {
   /// - Parameter own: this node's id.
   public init(own: PeerID) { self.own = own }
 
-  /// The number under which the engine knows the code: always the same for the same digits while the process lives, so
-  /// that their wrong tries add up.
+  /// Returns the number under which the engine knows the code: always the same for the same digits while the process
+  /// lives, so that their wrong tries add up.
   public func number(of code: TypedCode) -> TypedCodeID {
     state.withLock { state in
       if let number = state.numbers[code] { return number }
       let number = TypedCodeID(rawValue: state.next)
       state.next += 1
-      // If a program types codes endlessly, the oldest are forgotten.
+      // If a program types many codes, the oldest are forgotten.
       if state.numbers.count >= Self.limit, let oldest = state.codes.keys.min(), let code = state.codes[oldest] {
         state.numbers[code] = nil
         state.codes[oldest] = nil
@@ -39,11 +40,11 @@ public final class TypedCodeProver: Sendable {
     }
   }
 
-  /// How many codes are remembered.
+  /// The number of codes that are remembered.
   public static let limit = 1_024
 
-  /// A new number for the code by which this node can be invited, whatever was tried with the same digits before; nil
-  /// for none. The previous code is erased.
+  /// Returns a new number for the code with which this node can be invited, whatever was tried with the same digits
+  /// before; nil for no code. The previous code is erased.
   ///
   /// Takes some 30 ms: don't call it on the loop.
   /// - Throws: `internalError` with OpenSSL's reason.
@@ -61,7 +62,7 @@ public final class TypedCodeProver: Sendable {
     }
   }
 
-  /// Computes one step of a proof, and returns what it found; nil for `end`.
+  /// Computes one step of a proof, and returns its result; nil for `end`.
   /// - Parameter channel: the channel of the link that the step names.
   public func prove(_ id: CodeID, _ step: TypedCodeStep, over channel: (any SecureChannel)?) -> TypedCodeFinding? {
     do throws(SecureChannelFailure) {
@@ -118,7 +119,7 @@ public final class TypedCodeProver: Sendable {
     return try TypedCodeExchange(.invited, prepared.scalar, inviter: remote, exportedKey: exported)
   }
 
-  /// The remote side's key, and the channel's exported one.
+  /// Returns the remote side's key, and the channel's exported one.
   private static func binding(_ channel: (any SecureChannel)?) throws(SecureChannelFailure) -> (PeerID, [UInt8]) {
     guard let channel, case .secured(let peer) = channel.state else {
       throw SecureChannelFailure(.internalError, "the connection is gone")
