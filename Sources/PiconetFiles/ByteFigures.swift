@@ -1,6 +1,6 @@
 /// Counts of bytes as a person reads them.
 package enum ByteFigures {
-  /// `999 B`, `1.5 kB`, `12 MB`: powers of 1000 as in the SI, with at least two digits.
+  /// Returns a count such as `999 B`, `1.5 kB`, `12 MB`: powers of 1000 as in the SI, with at least two digits.
   package static func text(_ count: UInt64) -> String {
     var value = Double(count)
     if value < 1000 { return "\(count) B" }

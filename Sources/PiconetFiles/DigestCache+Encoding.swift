@@ -1,22 +1,22 @@
 import PiconetWire
 import Synchronization
 
-/// How a cache is written: a line with the version, the number of the run and of entries, the entries, those that are
-/// longest out of use first, and the SHA-256 of all that. Numbers are big-endian.
+/// The form of a written cache: a line with the version, the number of the run and of entries, the entries, those
+/// longest out of use first, and the SHA-256 of everything before it. Numbers are big-endian.
 extension SHA256Digest.Cache {
   private static let mark = Array("piconet digests 1\n".utf8)
   /// Device, inode, size, two times of twelve bytes, digest, run.
   static let entryByteCount = 3 * 8 + 2 * 12 + SHA256Digest.byteCount + 4
   private static let headByteCount = mark.count + 8
 
-  /// What a cache with as many entries as one may have takes, in bytes: what is longer is none.
+  /// The size in bytes of a cache with the most entries; a longer file is not a cache.
   package static let byteLimit = headByteCount + limit * entryByteCount + SHA256Digest.byteCount
 
   private static let pieceByteCount = 64 << 10
 
-  /// Writes everything in pieces; what is noted meanwhile waits.
-  /// - Parameter write: false: give up.
-  /// - Returns: whether all was written.
+  /// Writes everything in pieces; digests that are noted meanwhile wait.
+  /// - Parameter write: returns false to give up.
+  /// - Returns: whether everything was written.
   package func encode(_ write: (UnsafeRawBufferPointer) -> Bool) -> Bool {
     state.withLock { state in
       guard let hash = RunningSHA256() else { return false }
@@ -44,13 +44,14 @@ extension SHA256Digest.Cache {
     }
   }
 
-  /// Takes what was written, as far as there is room, and counts this run as one after it. What is here already stays.
+  /// Adds the entries of a written cache, as far as there is room, and counts this run as one after it. Present entries
+  /// stay.
   ///
-  /// It is read twice, in pieces: once to see whether it is whole, and once to take it. In one piece it would take as
-  /// much memory again as the cache.
-  /// - Parameter read: fills the buffer with the bytes from an offset on; false: it can't.
-  /// - Returns: false if the bytes are not a whole cache of this version, or can't be read; then nothing is taken, but
-  ///   for what could be read the second time.
+  /// It is read twice, in pieces: once to see whether it is complete, and once to take its entries. In one piece it
+  /// would need as much memory again as the cache.
+  /// - Parameter read: fills the buffer with the bytes from an offset on; false if it can't.
+  /// - Returns: false if the bytes are not a complete cache of this version, or can't be read; then nothing is added,
+  ///   except what could be read the second time.
   package func merge(byteCount: Int, _ read: (UnsafeMutableRawBufferPointer, _ offset: Int) -> Bool) -> Bool {
     guard byteCount >= Self.headByteCount + SHA256Digest.byteCount, byteCount <= Self.byteLimit else { return false }
     let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceByteCount, alignment: 8)
@@ -100,7 +101,7 @@ extension SHA256Digest.Cache {
     }
   }
 
-  /// The numbers of the run and of entries; nil: it is another version.
+  /// Returns the numbers of the run and of entries; nil if it is another version.
   private static func head(of bytes: UnsafeRawBufferPointer) -> (run: UInt32, count: UInt32)? {
     guard bytes.count >= headByteCount, bytes.starts(with: mark) else { return nil }
     var reader = NumberReader(bytes: bytes, position: mark.count)
@@ -124,7 +125,7 @@ extension [UInt8] {
   }
 }
 
-/// Reads numbers from bytes that are known to be there.
+/// Reads numbers from bytes that are known to exist.
 private struct NumberReader {
   let bytes: UnsafeRawBufferPointer
   var position = 0

@@ -3,27 +3,30 @@ import Glibc
 import Synchronization
 
 extension SHA256Digest {
-  /// Digests of files, kept from one run of a program to the next, so that what is large and unchanged is not read
-  /// again. A table with a limit, in memory: the program keeps it in a file (`encode`, `merge`).
+  /// Digests of files, kept from one run of a program to the next, so that large unchanged files are not read again. A
+  /// table with a limit, in memory: the program keeps it in a file (`encode`, `merge`).
   ///
-  /// A file is known by device, inode, size and both times of change in nanoseconds. The kernel sets the second one
-  /// (`st_ctim`) whenever content, links or rights change, and no program can set it back, so neither a rewrite whose
-  /// modification time was restored nor another file under the same name is taken for what was read. A file that was
-  /// changed within two seconds before it was looked at is not noted: it may change again within the same tick of the
-  /// kernel's clock. Neither is one noted or found whose times are in the future, where the clock was set back.
+  /// A file is identified by device, inode, size and both times of change in nanoseconds. The kernel sets the second
+  /// one (`st_ctim`) whenever content, links or rights change, and no program can set it back. So the cache mistakes
+  /// neither a rewrite whose modification time was restored nor another file under the same name for the one that was
+  /// read.
   ///
-  /// Only files on file systems that store inode numbers and the kernel's time of change count: on FAT and exFAT, by
-  /// way of FUSE or of a network, another file may look the same. Any thread may use it.
+  /// A file that was changed within two seconds before the look at it is not noted: it may change again within the same
+  /// tick of the kernel's clock. A file whose times are in the future, because the clock was set back, is neither noted
+  /// nor found.
+  ///
+  /// Only files on file systems that store inode numbers and the kernel's time of change count: on FAT and exFAT, over
+  /// FUSE or over a network, another file may look the same. Any thread may use it.
   package final class Cache: Sendable {
-    /// How many files are remembered. Those that were not seen for the most runs make room.
+    /// The number of files that are remembered. Those that were not seen for the most runs make room.
     package static let limit = 131_072
-    /// In nanoseconds.
+    /// The age of the youngest noted change, in nanoseconds.
     static let youngest: Int64 = 2_000_000_000
 
     struct Entry: Hashable, Sendable {
       let stamp: FileStamp
       let digest: SHA256Digest
-      /// The run in which it was last of use: no clock can make that wrong.
+      /// The run in which it was last used: no clock can make that wrong.
       var run: UInt32
     }
 
@@ -32,9 +35,9 @@ extension SHA256Digest {
       /// The places in `entries`, by hash values of stamps: of two stamps with one value the newer counts.
       var places: [Int: Int32] = [:]
       var run: UInt32 = 1
-      /// Where the next entry that makes room is looked for.
+      /// The place where the search for the next entry to replace begins.
       var next = 0
-      /// So many were passed over since one made room: when all were, all are of use in this run.
+      /// The number of entries passed over since one made room: once all were, all have been used in this run.
       var passed = 0
       var unsaved = 0
     }
@@ -42,33 +45,33 @@ extension SHA256Digest {
     let limit: Int
     let state = Mutex(State())
 
-    /// - Parameter limit: another one, for tests.
+    /// - Parameter limit: another limit, for tests.
     package init(limit: Int = Cache.limit) { self.limit = max(1, limit) }
 
     private static let current = Mutex<Cache?>(nil)
 
-    /// That of this process, which files that are sent, or compared with what is offered, are looked up in. Set by a
-    /// program before it reads any; nil: every file is read.
+    /// The cache of this process, used for files that are sent, or compared with an offer. A program sets it before it
+    /// reads any file; nil: every file is read.
     package static var ofProcess: Cache? {
       get { current.withLock { $0 } }
       set { current.withLock { $0 = newValue } }
     }
 
-    /// How many digests have been noted since it was last saved.
+    /// The number of digests noted since it was last saved.
     package var unsavedCount: Int { state.withLock { $0.unsaved } }
     package var count: Int { state.withLock { $0.entries.count } }
 
-    /// The digest of a file, as long as the file system says that it has not changed.
+    /// Returns the digest of a file, as long as the file system says that it has not changed.
     /// - Parameter now: nanoseconds since 1970.
     package func digest(of status: stat, at now: Int64 = Cache.now) -> SHA256Digest? {
       digest(of: FileStamp(status), at: now)
     }
 
-    /// Notes what was read.
+    /// Notes the digest of a file that was read.
     /// - Parameters:
-    ///   - status: what the file system said both before the file was read and after.
-    ///   - lookedAt: when it was asked the first time, in nanoseconds since 1970.
-    ///   - descriptor: of the file.
+    ///   - status: the file's status both before it was read and after.
+    ///   - lookedAt: when the status was first read, in nanoseconds since 1970.
+    ///   - descriptor: the file's descriptor.
     package func note(_ digest: SHA256Digest, of status: stat, lookedAt: Int64, in descriptor: Int32) {
       note(digest, of: FileStamp(status), lookedAt: lookedAt, in: descriptor)
     }
@@ -95,7 +98,8 @@ extension SHA256Digest {
       }
     }
 
-    /// Whether the file system of a file stores what a file is known by. The numbers are those of statfs(2).
+    /// Returns whether the file system of a file stores the properties that identify it. The numbers are those of
+    /// statfs(2).
     static func keepsIdentity(_ descriptor: Int32) -> Bool {
       var status = statfs()
       guard fstatfs(descriptor, &status) == 0 else { return false }
@@ -111,7 +115,7 @@ extension SHA256Digest {
 }
 
 extension SHA256Digest.Cache.State {
-  /// Puts an entry in; the oldest makes room.
+  /// Adds an entry; the oldest makes room.
   mutating func put(_ entry: SHA256Digest.Cache.Entry, limit: Int) {
     let key = entry.stamp.hashValue
     if let place = places[key] {
@@ -127,7 +131,7 @@ extension SHA256Digest.Cache.State {
     }
   }
 
-  /// Entries are in the order in which they were of use, but for those of this run.
+  /// Entries are in the order of their last use, except those of this run.
   private mutating func placeToGiveAway() -> Int {
     while passed < entries.count, entries[next].run == run {
       passed += 1

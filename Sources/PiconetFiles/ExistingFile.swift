@@ -1,15 +1,15 @@
 import Glibc
 
-/// The file that has a name which another one of a sender is to get, as it was looked at before: whether it is one of
-/// that sender's as well, and has to stay.
+/// The existing file whose name another file of a sender is to get, as it was examined before. It must stay if it is a
+/// file of the same sender as well.
 ///
-/// Where inode numbers are not stored, that is seen by the path, in any spelling if the file system ignores case, and
-/// by the content: it is read, if the sender has a file of its size.
+/// If inode numbers are not stored, the path decides, in any spelling if the file system ignores case, and the content:
+/// the file is read, if the sender has a file of its size.
 struct ExistingFile {
   private let folder: IncomingFolder
   private let paths: [FileTrace]
   private let files: (any FilesOfSender)?
-  /// What was read, and as what.
+  /// The file that was read, and its digest.
   private var read: (stamp: FileStamp, digest: SHA256Digest?)?
 
   /// - Parameter ignoresCase: whether the file system does.
@@ -30,16 +30,16 @@ struct ExistingFile {
     read = (stamp, content.digest(of: name, stamp))
   }
 
-  /// To be asked while nothing is replaced.
-  /// - Parameter status: what has the name now.
-  /// - Returns: nil if it has to be looked at again.
+  /// Returns whether the existing file belongs to the sender. Call it while no file is replaced.
+  /// - Parameter status: the status of the file that has the name now.
+  /// - Returns: nil if it has to be examined again.
   func isOfSender(_ status: stat) -> Bool? {
     guard let files else { return false }
     if paths.contains(where: files.contains) { return true }
     guard !folder.directory.keepsInodes else { return files.contains(FileIdentity(status).trace) }
     guard files.contains(.size(UInt64(clamping: status.st_size))) else { return false }
     guard let read, read.stamp == FileStamp(status) else { return nil }
-    // One that can't be read may be any.
+    // A file that can't be read may be any file.
     return read.digest.map { files.contains(.content($0)) } ?? true
   }
 }

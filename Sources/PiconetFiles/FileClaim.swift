@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A file that a sender says it has: where it is to be stored, how large it is, and what is in it.
+/// A file that a sender says it has: its path in the directory, its size, and its digest.
 public struct FileClaim: Hashable, Sendable {
   public let folder: SafeFolder
   public let name: SafeFileName
@@ -14,13 +14,13 @@ public struct FileClaim: Hashable, Sendable {
 }
 
 extension IncomingDirectory {
-  /// Finds which of these files are here already, by the rules of `PresentContent`: by their content, which is read,
-  /// unless its digest is known and the file system says that nothing has changed since. A folder is opened once for
-  /// the claims on it that follow one another, and its entries are made durable once for all of them. Blocks on the
-  /// disk.
+  /// Finds which of these files are here already, by the rules of `PresentContent`. It compares content by digests, and
+  /// reads a file unless its digest is known and the file system says that it has not changed since. A folder is opened
+  /// once for consecutive claims on it, and its entries are made durable once for all of them. Blocks on the disk.
   ///
-  /// What can't be looked at counts as not here: an offer of it will be told why.
-  /// - Parameter files: of the sender; what is here is noted there before any other transfer may replace it.
+  /// A file that can't be examined counts as not here: an offer of it will be told why.
+  /// - Parameter files: the sender's files; a file that is found is noted there before any other transfer may replace
+  ///   it.
   /// - Returns: for each claim, where its content is; nil: not here.
   public func find(
     _ claims: some Collection<FileClaim>, notingIn files: (any FilesOfSender)? = nil
@@ -29,8 +29,8 @@ extension IncomingDirectory {
     found.reserveCapacity(claims.count)
     var current: (wanted: SafeFolder, opened: IncomingFolder?)?
     var first = 0
-    // What is found counts only once the names are on the disk: the process that stored the files may have been killed
-    // before that.
+    // A found file counts only once its name is on the disk: the process that stored it may have been killed before
+    // that.
     func settle() {
       defer { first = found.count }
       guard let folder = current?.opened, found[first...].contains(where: { $0 != nil }) else { return }

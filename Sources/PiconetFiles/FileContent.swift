@@ -4,13 +4,13 @@ import Glibc
 enum FileContent {
   static let pieceByteCount = 256 << 10
 
-  /// For so many bytes: most small files fit into one page, and memory of the whole size comes from the kernel anew
-  /// each time.
+  /// Returns the piece size for this many bytes. Most small files fit into one page; a full-size buffer would be new
+  /// memory from the kernel each time.
   static func pieceByteCount(of count: UInt64) -> Int {
     count >= UInt64(pieceByteCount) ? pieceByteCount : max(4096, (Int(count) + 4095) / 4096 * 4096)
   }
 
-  /// The digest of the first `size` bytes; nil only if OpenSSL failed.
+  /// Returns the digest of the first `size` bytes; nil only if OpenSSL failed.
   static func digest(of file: FileDescriptor, size: UInt64, path: String) throws(FileFailure) -> SHA256Digest? {
     guard let hash = RunningSHA256() else { return nil }
     guard add(file, from: 0, count: size, to: hash) == size else { throw FileFailure(.ioError(EIO), path: path) }

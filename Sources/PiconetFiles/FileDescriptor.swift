@@ -11,7 +11,7 @@ final class FileDescriptor {
 
   deinit { close() }
 
-  /// - Returns: 0 or errno: what the file system says of bytes that it had taken before.
+  /// - Returns: 0 or errno: the file system's report about bytes that it had taken before.
   @discardableResult
   func close() -> Int32 {
     guard number >= 0 else { return 0 }
@@ -21,13 +21,14 @@ final class FileDescriptor {
     return Self.closing(number)
   }
 
-  /// On Linux, close(2) has closed the descriptor even if it fails. An interrupted one has no more to say.
+  /// Closes a descriptor. On Linux, close(2) has closed it even if it fails. An interrupted call has nothing more to
+  /// report.
   static func closing(_ number: Int32) -> Int32 {
     guard Glibc.close(number) != 0 else { return 0 }
     return errno == EINTR ? 0 : errno
   }
 
-  /// Locks the file against everybody else who locks it (flock(2)), until `close`. Does not wait.
+  /// Locks the file against all others who lock it (flock(2)), until `close`. Does not wait.
   /// - Returns: 0 or errno; EWOULDBLOCK if another process has the lock.
   func lock() -> Int32 {
     let locked = Self.retrying { flock(number, LOCK_EX | LOCK_NB) }

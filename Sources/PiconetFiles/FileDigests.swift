@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// What a file system reports about a file, unchanged as long as the content is: device, inode, size, times of change.
+/// The properties of a file that stay unchanged as long as its content does: device, inode, size, times of change.
 struct FileStamp: Hashable, Sendable {
   let device: UInt64
   let inode: UInt64
@@ -9,7 +9,7 @@ struct FileStamp: Hashable, Sendable {
   let modified: ModificationTime
   let changed: ModificationTime
 
-  /// Whether the file system counts whole seconds.
+  /// Whether the file system's times are whole seconds.
   var isCoarse: Bool { modified.nanoseconds == 0 && changed.nanoseconds == 0 }
 
   /// Nanoseconds since the last change; 0 for a time in the future.
@@ -36,8 +36,8 @@ struct FileStamp: Hashable, Sendable {
   }
 }
 
-/// Digests of files that were read to be compared, so that no peer can have the same files read over and over; where
-/// the process has a `SHA256Digest.Cache`, also those that it remembers from before. Any thread may use it.
+/// Digests of files that were read for a comparison, so that no peer can make this device read the same files over and
+/// over. If the process has a `SHA256Digest.Cache`, also those that the cache remembers. Any thread may use it.
 final class FileDigests: Sendable {
   struct Key: Hashable, Sendable {
     /// On some file systems (FAT) inode numbers are only momentary.
@@ -46,8 +46,8 @@ final class FileDigests: Sendable {
   }
 
   static let limit = 1_024
-  /// In nanoseconds: a file that was changed more recently may change again without its times changing, since the
-  /// kernel takes those from its last tick; FAT counts in steps of two seconds.
+  /// In nanoseconds: a file that was changed more recently may change again without a change of its times. The kernel
+  /// takes those from its last tick; FAT counts in steps of two seconds.
   static let youngest: Int64 = 100_000_000
   static let youngestWhereCoarse: Int64 = 4_000_000_000
 
@@ -63,7 +63,7 @@ final class FileDigests: Sendable {
     state.withLock { $0.digests[key] } ?? SHA256Digest.Cache.ofProcess?.digest(of: key.stamp)
   }
 
-  /// The oldest makes room.
+  /// Notes a digest; the oldest makes room.
   /// - Parameter now: when the file was looked at, before it was read.
   func note(_ digest: SHA256Digest, of key: Key, at now: Int64 = FileDigests.now) {
     guard key.stamp.age(at: now) >= (key.stamp.isCoarse ? Self.youngestWhereCoarse : Self.youngest) else { return }

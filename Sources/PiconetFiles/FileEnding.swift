@@ -1,4 +1,4 @@
-/// What the ending of a name says of a file, for names that belong together.
+/// The meaning of a name's ending, for names that belong together.
 package enum FileEnding {
   private static let photos: Set<String> = [
     ".heic", ".heif", ".hif", ".jpg", ".jpeg", ".png", ".dng", ".cr2", ".cr3", ".nef", ".nrw", ".arw", ".raf", ".orf",
@@ -10,14 +10,14 @@ package enum FileEnding {
     ".gz", ".bz2", ".xz", ".zst", ".lz", ".lz4", ".lzma", ".lzo", ".z", ".br", ".gpg",
   ]
 
-  /// Which of the files that belong together others lie beside: the photo, then its film, then what is written about
-  /// them. Nil for a file that is nothing of the kind.
+  /// The rank of a file among those that belong together: the photo, then its film, then files written about them. Nil
+  /// for any other file.
   package enum Rank: Int, Comparable, Sendable {
     case photo, film, sidecar
     package static func < (one: Rank, other: Rank) -> Bool { one.rawValue < other.rawValue }
   }
 
-  /// - Parameter ending: as `NumberedName` has it: with its dot, or with both.
+  /// - Parameter ending: in the form of `NumberedName`: with its dot, or with both dots.
   package static func rank(of ending: String) -> Rank? {
     let ending = ending.lowercased()
     if photos.contains(ending) { return .photo }
@@ -33,10 +33,10 @@ package enum FileEnding {
     return sidecars.contains(second) && (photos.contains(first) || films.contains(first))
   }
 
-  /// Endings of photos and films as cameras and programs write them, to look for others of a name.
+  /// Endings of photos and films in the spellings of cameras and programs, used to look for other files of a name.
   package static let looked: [String] = lookedPhotos + films.sorted().flatMap { [$0, $0.uppercased()] }
-  /// Those of photos alone.
+  /// The endings of photos alone.
   static let lookedPhotos: [String] = photos.sorted().flatMap { [$0, $0.uppercased()] }
-  /// Likewise of sidecars.
+  /// The endings of sidecars.
   package static let lookedSidecars: [String] = sidecars.sorted().flatMap { [$0, $0.uppercased()] }
 }

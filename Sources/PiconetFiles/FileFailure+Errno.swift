@@ -1,7 +1,7 @@
 import Glibc
 
 extension FileFailure {
-  /// What a system call was about: the same errno means different things to a reader and to a writer.
+  /// The purpose of a system call: the same errno means different things to a reader and to a writer.
   enum Operation {
     case readingFile
     case writingFile

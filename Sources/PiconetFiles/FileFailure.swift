@@ -5,13 +5,13 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// What happened.
   @nonexhaustive
   public enum Code: Sendable, Hashable {
-    /// There is no such file or directory.
+    /// The file or directory does not exist.
     case missing
-    /// There is no directory where files are to be stored.
+    /// The directory where files are to be stored does not exist.
     case directoryMissing
-    /// The file to send may not be read by this user.
+    /// This user may not read the file to send.
     case unreadable
-    /// The path names something other than a file with bytes in it.
+    /// The path names something other than a regular file.
     case notRegular(FileKind)
     /// The path that should be a directory is something else.
     case notDirectory
@@ -21,13 +21,13 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case noRoomForFiles(free: UInt64)
     /// The user's or group's quota is used up (EDQUOT).
     case quotaExceeded
-    /// The directory may not be written to by this user.
+    /// This user may not write to the directory.
     case noPermission
-    /// What had arrived of a file was removed, or replaced, while the rest came.
+    /// The received part of a file was removed, or replaced, while the rest came.
     case partialFileRemoved
     /// The directory was moved or removed after it was opened, or something was mounted over it.
     case directoryVanished
-    /// Another directory has taken its place, and this process is kept from writing there, as one that is confined is.
+    /// Another directory has taken its place, and this process may not write there because it is confined.
     case directoryReplaced
     /// A folder below the directory is on another file system, for example because something is mounted there.
     case otherFileSystem
@@ -43,19 +43,19 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case grew(offered: UInt64, size: UInt64)
     /// The file to send was written to while it was being read; its size is the same.
     case changed
-    /// What arrived is not what its sender hashed.
+    /// The received content differs from the sender's digest.
     case digestMismatch(expected: SHA256Digest, actual: SHA256Digest)
     /// More bytes came than were offered.
     case tooManyBytes(offered: UInt64)
-    /// The transfer ended before all bytes were there.
+    /// The transfer ended before all bytes had arrived.
     case tooFewBytes(offered: UInt64, received: UInt64)
-    /// The name is taken, and so are the numbered ones.
+    /// The name is taken, and so are the numbered names.
     case exists
     /// Any other system error, by its errno.
     case ioError(Int32)
   }
 
-  /// Whose fault it is. There is no third: a file is this machine's or the peer's.
+  /// The side at fault. No third side exists: a file is this machine's or the peer's.
   public enum Blame: String, Sendable, Hashable {
     /// A file, directory or disk of this machine.
     case local
@@ -67,15 +67,15 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public let code: Code
   /// The path, or an escaped form of the peer's name if that was refused; for a message, not for opening.
   public let path: String
-  /// Whose fault it is.
+  /// The side at fault.
   public let blame: Blame
-  /// For a full disk: how many of the bytes that are needed have to stay free.
+  /// For a full disk: how many of the needed bytes have to stay free.
   private let reserve: UInt64
 
   /// Makes a failure; if `blame` is nil, the code implies it.
   public init(_ code: Code, path: String, blame: Blame? = nil) { self.init(code, path: path, blame: blame, reserve: 0) }
 
-  /// - Parameter reserve: for a full disk, how many of the bytes that are needed have to stay free.
+  /// - Parameter reserve: for a full disk, how many of the needed bytes have to stay free.
   init(_ code: Code, path: String, blame: Blame? = nil, reserve: UInt64) {
     self.reserve = reserve
     self.code = code

@@ -1,14 +1,14 @@
 import PiconetWire
 
-/// The files that belong together with an offered one, as its sender says: a photo, its film, and what programs have
-/// written about them. They differ in the endings of their names alone, so no member names anything elsewhere.
+/// The files that belong together with an offered one, as its sender says: a photo, its film, and files that programs
+/// have written about them. Their names differ in the endings alone, so no member names a file elsewhere.
 ///
 /// In an offer each member is the length of its ending (integer), the ending, its size (integer), and 16 bytes of
 /// `FileStart`.
 public struct FileGroup: Hashable, Sendable {
   /// One of the files.
   public struct Member: Hashable, Sendable {
-    /// With its dot.
+    /// The ending, with its dot.
     let ending: String
     /// Bytes.
     let size: UInt64
@@ -17,7 +17,7 @@ public struct FileGroup: Hashable, Sendable {
     var rank: FileEnding.Rank? { FileEnding.rank(of: ending) }
   }
 
-  /// More than these are not told, and not looked at.
+  /// The most members that are sent, and examined.
   public static let memberLimit = 16
 
   /// The photo first, each ending once.
@@ -34,7 +34,7 @@ public struct FileGroup: Hashable, Sendable {
     self.members = ordered
   }
 
-  /// Reads what a peer has sent; nil if it is not this: then the file belongs to no other.
+  /// Reads the bytes that a peer has sent; nil if they are malformed: the file then belongs to no other.
   public init?(_ bytes: [UInt8]) {
     var rest = bytes[...]
     func integer() -> UInt64? {
@@ -57,7 +57,7 @@ public struct FileGroup: Hashable, Sendable {
     self.init(members)
   }
 
-  /// As an offer carries it; members for which there is no room are left out.
+  /// The group as an offer carries it; members for which there is no room are left out.
   public var bytes: [UInt8] {
     var bytes: [UInt8] = []
     for member in members {
@@ -71,26 +71,26 @@ public struct FileGroup: Hashable, Sendable {
     return bytes
   }
 
-  /// Stands for the group among those of one folder, whatever number its files have.
+  /// Returns a value that identifies the group among those of one folder, whatever number its files have.
   func identity(of stem: String) -> Int { (Array(stem.utf8) + bytes).hashValue }
 
-  /// The place of a file in it; nil if it does not belong to it.
+  /// Returns the place of a file in the group; nil if the file does not belong to it.
   func place(of name: SafeFileName) -> Int? {
     let ending = NumberedName(name.text).ending
     return members.firstIndex { $0.ending.utf8.elementsEqual(ending.utf8) }
   }
 
-  /// Reads what is told of files on this machine, the offered one among them. Blocks on the disk.
+  /// Reads the properties of files on this machine, the offered one among them. Blocks on the disk.
   /// - Parameters:
-  ///   - paths: of files beside it; those that are no regular files, or belong to others, are left out.
-  ///   - name: what the file is offered as.
-  ///   - keepsContent: false if something else is sent than what is in the files: then nothing is told of that.
+  ///   - paths: the paths of files beside it; files that are not regular, or belong to others, are left out.
+  ///   - name: the name under which the file is offered.
+  ///   - keepsContent: false if the sent content differs from that of the files: nothing is then told of it.
   public init?(ofFiles paths: [String], offeredAs name: SafeFileName, keepsContent: Bool) {
     let own = NumberedName.split(name.text).ending
     func parts(_ path: String) -> (stem: String, ending: String) {
       NumberedName.split(String(path.utf8.split(separator: 0x2F).last ?? path.utf8[...]) ?? "")
     }
-    // What the file is called here may have another number than what it is offered as.
+    // The file's name here may have another number than the offered name.
     guard let stem = paths.map(parts).first(where: { $0.ending == own })?.stem else { return nil }
     var members: [Member] = []
     for path in paths {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// By what a file system tells its files apart, as long as one is there.
+/// The properties by which a file system distinguishes its files, as long as a file exists.
 struct FileIdentity: Hashable, Sendable {
   let device: UInt64
   let inode: UInt64

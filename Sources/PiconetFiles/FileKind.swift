@@ -1,6 +1,6 @@
 import Glibc
 
-/// What an entry of a directory is (`st_mode`, inode(7)).
+/// The kind of a directory's entry (`st_mode`, inode(7)).
 @nonexhaustive
 public enum FileKind: String, Sendable, Hashable {
   case regular = "a regular file"

@@ -1,23 +1,23 @@
 import Glibc
 
-/// How a complete file gets its name if the file system can neither rename without replacing nor make hard links
-/// (exFAT, FAT by way of FUSE): an empty file of ours takes the name, if nothing has it, and the complete one then
-/// replaces the empty one.
+/// The way a complete file gets its name if the file system can neither rename without replacing nor make hard links
+/// (exFAT, FAT over FUSE). An empty file takes the name, if it is free, and the complete one then replaces the empty
+/// one.
 ///
 /// So that a crash leaves no empty file in its place, a note beside the partial file says which name is being taken:
-/// `.piconet-<...>.claim`, the path below the directory and a line feed. As long as the partial file exists it has not
-/// got the name yet.
+/// `.piconet-<...>.claim`, the path below the directory and a line feed. While the partial file exists, it has not got
+/// the name yet.
 struct FileNameClaim {
   let partial: PartialFileName
   let directory: IncomingDirectory
 
   private var own: Int32 { directory.descriptor.number }
 
-  /// What linkat(2) returns if there are no hard links.
+  /// The errors of linkat(2) if there are no hard links.
   static let withoutLinks: Set<Int32> = [EPERM, EOPNOTSUPP, ENOSYS, EMLINK, EINVAL]
 
   /// Gives the partial file this name. Only its owner may call it.
-  /// - Returns: 0, or errno; EEXIST if something has the name. In that case only the partial file is left.
+  /// - Returns: 0, or errno; EEXIST if the name is taken. In that case only the partial file is left.
   func publish(as name: SafeFileName, in folder: IncomingFolder) -> Int32 {
     let noted = writeNote(folder.relativePath(of: name))
     defer { _ = unlinkat(own, partial.claim, 0) }
@@ -26,25 +26,25 @@ struct FileNameClaim {
     let opened = FileDescriptor.retrying { openat(folder.number, name.text, flags, 0o600) }
     guard opened.result >= 0 else { return opened.errno }
     let place = FileDescriptor(opened.result)
-    // Another process may have put something else there, or have written into it.
+    // Another process may have put another file there, or have written into this one.
     guard isStill(place, name, in: folder) else { return EEXIST }
     let number = directory.calls.rename(own, partial.text, folder.number, name.text)
     if number != 0, isStill(place, name, in: folder) { _ = unlinkat(folder.number, name.text, 0) }
     return number
   }
 
-  /// Removes what a dead owner left: the note, and the empty file if it was not replaced. The partial file stays. The
-  /// caller must hold the partial file's lock.
+  /// Removes the note of a dead owner, and its empty file if that was not replaced. The partial file stays. The caller
+  /// must hold the partial file's lock.
   func release() {
     if let (folder, name) = readNote(), isEmpty(name, in: folder) { _ = unlinkat(folder.number, name.text, 0) }
     _ = unlinkat(own, partial.claim, 0)
   }
 
-  /// As `release`, for a caller without the lock: no effect while the owner lives.
+  /// Same as `release`, for a caller without the lock: no effect while the owner lives.
   func releaseIfAbandoned() {
     var status = stat()
     if fstatat(own, partial.text, &status, AT_SYMLINK_NOFOLLOW) != 0, errno == ENOENT {
-      // The partial file has got its name, or is gone: an empty file under that name may be another program's.
+      // The partial file has got its name, or no longer exists: an empty file under that name may be another program's.
       _ = unlinkat(own, partial.claim, 0)
     } else {
       _ = directory.whileAbandoned(partial) { _ in release() }
@@ -66,7 +66,7 @@ struct FileNameClaim {
     return 0
   }
 
-  /// Nil if the note is torn, or is not a note: only a name that a peer's file may have is ever touched.
+  /// Returns nil if the note is torn, or is not a note: only a name that a peer's file may have is ever touched.
   private func readNote() -> (IncomingFolder, SafeFileName)? {
     let opened = FileDescriptor.retrying {
       openat(own, partial.claim, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -85,15 +85,15 @@ struct FileNameClaim {
     return (folder, name)
   }
 
-  /// Whether the name is that of an empty file of this user.
+  /// Returns whether the name is that of an empty file of this user.
   private func isEmpty(_ name: SafeFileName, in folder: IncomingFolder) -> Bool {
     var status = stat()
     return fstatat(folder.number, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_size == 0
       && directory.isOwnRegularFile(status)
   }
 
-  /// Whether the name is still that of the empty file that we have just made. The owner is not compared: some mounts
-  /// give all files to one user.
+  /// Returns whether the name is still that of the empty file that was just made. The owner is not compared: some
+  /// mounts give all files to one user.
   private func isStill(_ place: FileDescriptor, _ name: SafeFileName, in folder: IncomingFolder) -> Bool {
     var named = stat()
     guard fstatat(folder.number, name.text, &named, AT_SYMLINK_NOFOLLOW) == 0, let own = place.status() else {

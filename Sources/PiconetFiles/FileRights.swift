@@ -1,16 +1,16 @@
 import CPiconetSystem
 import Glibc
 
-/// Who may do what with a file: its owner, group, mode and access control lists.
+/// The access rights of a file: its owner, group, mode and access control lists.
 struct FileRights: Hashable, Sendable {
   let owner: uid_t
   let group: gid_t
-  /// The nine bits for owner, group and others. While there is a list, those of the group are its mask (acl(5)).
+  /// The nine bits for owner, group and others. If the file has a list, the bits of the group are its mask (acl(5)).
   let mode: mode_t
-  /// Extended attributes that decide about access, by their names, as far as the file has them.
+  /// Extended attributes that decide about access, by name, as far as the file has them.
   let attributes: [String: [UInt8]]
 
-  /// Lists of access and labels, which a new file inherits from its folder.
+  /// Access lists and labels, which a new file inherits from its folder.
   static let names = ["system.posix_acl_access", "system.nfs4_acl", "security.selinux", "security.SMACK64"]
   private static let modeBits: mode_t = 0o777
 
@@ -18,7 +18,7 @@ struct FileRights: Hashable, Sendable {
     (self.owner, self.group, self.mode, self.attributes) = (owner, group, mode & Self.modeBits, attributes)
   }
 
-  /// Those of an open file; nil if the system can't say.
+  /// The rights of an open file; nil if the system can't say.
   init?(of file: Int32) {
     var status = stat()
     guard fstat(file, &status) == 0 else { return nil }
@@ -27,18 +27,18 @@ struct FileRights: Hashable, Sendable {
     self.init(owner: status.st_uid, group: status.st_gid, mode: status.st_mode, attributes: attributes)
   }
 
-  /// Those of a file that can't be opened. A list is not seen then, so the group gets no more than all others.
+  /// The rights of a file that can't be opened. A list is not visible then, so the group gets no more than all others.
   init(ofUnreadable status: stat) {
     let mode = status.st_mode & (0o707 | (status.st_mode & 0o007) << 3)
     self.init(owner: status.st_uid, group: status.st_gid, mode: mode)
   }
 
   /// Gives these rights to an open file.
-  /// - Returns: whether it has them all, but for the owner. If not, nobody has more than these.
+  /// - Returns: whether it has them all, except the owner. If not, no user has more than these.
   func give(to file: Int32) -> Bool {
     guard let present = FileRights(of: file) else { return false }
     if present == self { return true }
-    // Lists and groups change below: nobody else may be let in by what is there in between.
+    // Lists and groups change below: the rights in between must let in no other user.
     guard fchmod(file, mode & 0o700) == 0 else { return false }
     if present.owner != owner { _ = fchown(file, owner, gid_t.max) }
     let hasGroup = present.group == group || fchown(file, uid_t.max, group) == 0
@@ -53,7 +53,7 @@ struct FileRights: Hashable, Sendable {
     if hasGroup, hasAttributes {
       return fchmod(file, mode) == 0 && FileRights(of: file)?.isSameAccess(as: self) == true
     }
-    // The group, or the mask, would stand for others than it was meant for.
+    // The group, or the mask, would apply to other users than intended.
     _ = fchmod(file, mode & (0o707 | (mode & 0o007) << 3))
     return false
   }
@@ -62,7 +62,7 @@ struct FileRights: Hashable, Sendable {
     group == other.group && mode == other.mode && attributes == other.attributes
   }
 
-  /// Nil if the file has none of that name, or its file system has no such attributes.
+  /// Returns nil if the file has no such attribute, or its file system has no attributes.
   private static func attribute(_ name: String, of file: Int32) -> [UInt8]? {
     // The size may change between the two calls; then the second one fails.
     let size = fgetxattr(file, name, nil, 0)

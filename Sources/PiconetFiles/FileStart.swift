@@ -1,6 +1,6 @@
 import Glibc
 
-/// What tells the content of a file from that of others of the same size, without reading all of it: the first 16 bytes
+/// A fingerprint that distinguishes a file from others of the same size without reading all of it: the first 16 bytes
 /// of the SHA-256 of its first 64 KiB.
 public struct FileStart: Hashable, Sendable {
   static let byteCount = 16
@@ -8,7 +8,7 @@ public struct FileStart: Hashable, Sendable {
 
   let bytes: [UInt8]
 
-  /// Says nothing: no file has it.
+  /// A value without information: no file has it.
   static let untold = FileStart(unchecked: [UInt8](repeating: 0, count: byteCount))
 
   private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
@@ -27,12 +27,12 @@ public struct FileStart: Hashable, Sendable {
     bytes = Array(digest.bytes.prefix(Self.byteCount))
   }
 
-  /// Of a regular file, a symbolic link followed.
+  /// Reads a regular file; a symbolic link is followed.
   static func read(path: String) -> (size: UInt64, start: FileStart)? {
     read { open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
   }
 
-  /// Of a regular file in a folder.
+  /// Reads a regular file in a folder.
   static func read(_ name: SafeFileName, in folder: Int32) -> (size: UInt64, start: FileStart)? {
     read { openat(folder, name.text, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
   }

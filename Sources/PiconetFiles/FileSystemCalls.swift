@@ -1,10 +1,9 @@
 import CPiconetSystem
 import Glibc
 
-/// The system calls that file systems answer in different ways. Tests replace them to stand for a file system that is
-/// not at hand.
+/// The system calls that file systems answer in different ways. Tests replace them to simulate other file systems.
 struct FileSystemCalls: Sendable {
-  /// What fstatvfs(3) says about the file system of an open directory.
+  /// The result of fstatvfs(3) for the file system of an open directory.
   struct Space: Sendable {
     /// 0 if the file system has no such number.
     var blockCount: UInt64
@@ -12,10 +11,10 @@ struct FileSystemCalls: Sendable {
     var availableCount: UInt64
     /// Bytes of a block.
     var blockByteCount: UInt64
-    /// Whether it has as many files as it can have. Never for a file system that has no such limit.
+    /// Whether it has as many files as it can have. Never true for a file system without such a limit.
     var hasNoRoomForFiles = false
 
-    /// The largest number there is, if the product is larger.
+    /// The product, or the largest number if it overflows.
     var availableByteCount: UInt64? {
       guard blockCount > 0 else { return nil }
       let product = availableCount.multipliedReportingOverflow(by: blockByteCount)
@@ -23,7 +22,7 @@ struct FileSystemCalls: Sendable {
     }
   }
 
-  /// Nil if the system can't say.
+  /// Returns nil if the system can't say.
   var space: @Sendable (_ directory: Int32) -> Space? = { directory in
     var status = statvfs()
     guard fstatvfs(directory, &status) == 0 else { return nil }
@@ -32,22 +31,21 @@ struct FileSystemCalls: Sendable {
       blockByteCount: UInt64(status.f_frsize), hasNoRoomForFiles: status.f_files > 0 && status.f_favail == 0)
   }
 
-  /// How many bytes a name may have: fstatvfs(3). 0 if the system can't say, as by way of FUSE. FAT, whose characters
-  /// may have several bytes, gives more than any name has.
+  /// The longest name in bytes: fstatvfs(3). 0 if the system can't say, as over FUSE. FAT, whose characters may have
+  /// several bytes, reports more than any name has.
   var longestName: @Sendable (_ directory: Int32) -> Int = { directory in
     var status = statvfs()
     return fstatvfs(directory, &status) == 0 ? Int(clamping: status.f_namemax) : 0
   }
 
-  /// Whether the file system stores inode numbers, so that each stands for one file as long as that is there.
+  /// Whether the file system stores inode numbers, so that each identifies one file as long as it exists.
   var keepsInodes: @Sendable (_ directory: Int32) -> Bool = { SHA256Digest.Cache.keepsIdentity($0) }
 
-  /// Sets space aside for a file of this many bytes. Returns 0 or errno; EOPNOTSUPP if it can't be done.
+  /// Allocates space for a file of this many bytes. Returns 0 or errno; EOPNOTSUPP if it can't be done.
   ///
-  /// fallocate(2) with KEEP_SIZE, so that the size stays the number of bytes that came: not posix_fallocate, which
-  /// writes into every block if the file system can't allocate, nor ftruncate, which allocates nothing. On tmpfs it
-  /// would take all the pages at once (a quarter of a second per GiB, with nothing read meanwhile), so it is not done
-  /// there.
+  /// It uses fallocate(2) with KEEP_SIZE, so that the size stays the number of bytes that came. posix_fallocate would
+  /// write into every block if the file system can't allocate, and ftruncate allocates nothing. On tmpfs it would take
+  /// all the pages at once (a quarter of a second per GiB, with nothing read meanwhile), so it is not done there.
   var allot: @Sendable (_ file: Int32, _ byteCount: UInt64) -> Int32 = { file, byteCount in
     if piconet_is_tmpfs(file) { return EOPNOTSUPP }
     return FileDescriptor.retrying {
@@ -61,7 +59,7 @@ struct FileSystemCalls: Sendable {
     FileDescriptor.retrying { openat(folder, name, flags) }
   }
 
-  /// rename(2) from one directory to another, or within one, that fails with EEXIST if something has the new name.
+  /// Renames from one directory to another, or within one: rename(2) that fails with EEXIST if the new name is taken.
   /// Returns 0 or errno.
   var renameWithoutReplacing: @Sendable (_ directory: Int32, _ from: String, _ folder: Int32, _ to: String) -> Int32 = {
     piconet_renameat2($0, $1, $2, $3, PICONET_RENAME_NOREPLACE) == 0 ? 0 : errno
@@ -77,10 +75,10 @@ struct FileSystemCalls: Sendable {
     FileDescriptor.retrying { fdatasync(file) }.errno
   }
 
-  /// What synchronizing answers on file systems that can't: some FUSE file systems and shares.
+  /// The errors of synchronizing on file systems that can't: some FUSE file systems and shares.
   static let unsynchronized: Set = [EINVAL, ENOSYS, EOPNOTSUPP, ENOTTY]
 
-  /// Has the file system say what it says when a file is closed. Returns 0 or errno.
+  /// Makes the file system report its result of closing a file. Returns 0 or errno.
   ///
   /// Network and cloud file systems upload or count quota at close(2) (`flush` of FUSE). Each close of a copy of the
   /// descriptor asks for that, while the file itself stays open and locked.

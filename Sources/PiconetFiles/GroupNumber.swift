@@ -1,7 +1,7 @@
-/// Which number a file gets so that it has the one of the files that it belongs to, and lies beside no other photo: a
-/// decision without a disk.
+/// The choice of a file's number, so that it gets that of the files that it belongs to, and lies beside no other photo.
+/// It needs no disk.
 struct GroupNumber {
-  /// What has the name of a member, with some number.
+  /// The file that has the name of a member, with some number.
   enum Look: Hashable, Sendable {
     case free
     /// As far as can be seen, the member itself.
@@ -12,23 +12,23 @@ struct GroupNumber {
   /// The place of the file in its group.
   let own: Int
 
-  /// Whether the file belongs to what has this number: its name is free, and of what is there the one that the others
-  /// lie beside is of the group.
+  /// Returns whether the file belongs to the files with this number: its name is free, and the first of them in rank
+  /// belongs to the group.
   func joins(_ looks: [Look]) -> Bool {
     looks.indices.contains(own) && looks[own] == .free && looks.first { $0 != .free } == .same
   }
 
-  /// Whether nothing of the group's names has this number.
+  /// Returns whether none of the group's names is taken with this number.
   func isFree(_ looks: [Look]) -> Bool { looks.allSatisfy { $0 == .free } }
 
-  /// Whether the file would lie beside a photo that is not its own.
+  /// Returns whether the file would lie beside a photo that is not its own.
   func liesBesideAnother(_ looks: [Look]) -> Bool { looks.prefix(own).first { $0 != .free } == .other }
 }
 
-/// Which numbers groups have taken in a directory since it was opened, so that files which come at the same moment do
-/// not get between those of a group. Pure: times are arguments, in seconds of one clock.
+/// The numbers that groups have taken in a directory since it was opened, so that files which come at the same moment
+/// do not get between those of a group. Pure: times are arguments, in seconds of one clock.
 struct GroupClaims: Sendable {
-  /// One group's names with one number, as a file system without case compares them.
+  /// One group's names with one number, in the form in which a file system without case compares them.
   struct Place: Hashable, Sendable {
     let folder: String
     let stem: String
@@ -48,21 +48,21 @@ struct GroupClaims: Sendable {
     var time: Int64
   }
 
-  /// More are not remembered: the oldest is forgotten.
+  /// The number of claims that are remembered: beyond it the oldest is forgotten.
   static let limit = 1_024
-  /// For how long one counts after the last of its files, in seconds.
+  /// How long a claim counts after the last of its files, in seconds.
   static let age: Int64 = 3_600
 
   private var claims: [Place: Claim] = [:]
   private var places: [Key: Place] = [:]
 
-  /// The number that a group has taken.
+  /// Returns the number that a group has taken.
   func number(of key: Key, at now: Int64) -> Int? {
     guard let claim = places[key].flatMap({ claims[$0] }), isCurrent(claim, now) else { return nil }
     return claim.number
   }
 
-  /// Whether another group has taken these names. Without a key: any group.
+  /// Returns whether another group has taken these names. Without a key: any group.
   func isTaken(_ place: Place, for key: Key?, at now: Int64) -> Bool {
     guard let claim = claims[place], isCurrent(claim, now) else { return false }
     return claim.key != key

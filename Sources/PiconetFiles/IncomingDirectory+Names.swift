@@ -1,9 +1,9 @@
 import Glibc
 
-/// Names that are fine on Linux, but not on the disk that holds the directory.
+/// Names that are valid on Linux, but not on the disk of the directory.
 extension IncomingDirectory {
   /// Throws `nameRefused(.tooLong)` if the name of the file or of a folder is longer than the file system takes:
-  /// eCryptfs, which encrypts names, takes 143 bytes. Where no folder is there yet, nothing else would say so before
+  /// eCryptfs, which encrypts names, takes 143 bytes. If no folder exists yet, no other check would report that before
   /// the file has come.
   func checkLength(of name: SafeFileName, in folder: SafeFolder) throws(FileFailure) {
     let names = folder.components + [name]
@@ -12,12 +12,12 @@ extension IncomingDirectory {
     throw FileFailure(.nameRefused(.tooLong), path: path, blame: .local)
   }
 
-  /// The name with a number, shortened as far as the file system needs it.
+  /// Returns the name with a number, shortened as far as the file system requires.
   func numbered(_ name: SafeFileName, _ number: Int) -> SafeFileName { name.numbered(number, fitting: longestName) }
 
   /// Throws `nameRefused` with `tooLong` or `notOnThisDisk` if the file system does not accept the name of the file or
-  /// of a folder. Its characters only show when a file is made: an empty one for a moment, under a hidden name with the
-  /// same ones. Ordinary names cost nothing.
+  /// of a folder. The file system checks characters only when a file is made. So this makes an empty file for a moment,
+  /// under a hidden name with the same characters. Ordinary names cost nothing.
   func checkCharacters(of name: SafeFileName, in folder: SafeFolder = .none) throws(FileFailure) {
     try checkLength(of: name, in: folder)
     let names = folder.components + [name]
@@ -32,7 +32,7 @@ extension IncomingDirectory {
       _ = unlinkat(descriptor.number, probe, 0)
       return
     }
-    // Kernels give the first error, exFAT by way of FUSE the second, even though the directory exists.
+    // Kernels return the first error, exFAT over FUSE the second, even though the directory exists.
     guard opened.errno == EINVAL || opened.errno == ENOENT, exists else { return }
     let path = path(of: names.map(\.text).joined(separator: "/"))
     throw FileFailure(.nameRefused(.notOnThisDisk), path: path, blame: .local)

@@ -1,16 +1,16 @@
 import Glibc
 import Synchronization
 
-/// Who owns the files that this process makes in the directory: on FAT, exFAT and NTFS the mount gives all files to one
-/// user, who need not be this one.
+/// The owner of the files that this process makes in the directory: on FAT, exFAT and NTFS the mount gives all files to
+/// one user, who may be another user.
 extension IncomingDirectory {
-  /// Whether this process could have made the file: it belongs to this user, or to the user who owns what this one
-  /// makes on this mount.
+  /// Returns whether this process could have made the file: it belongs to this user, or to the user who owns the files
+  /// that this one makes on this mount.
   func isOurs(_ status: stat) -> Bool {
     if status.st_uid == geteuid() { return true }
     let owner = ownerOfNewFiles.withLock { known in
       if let known { return known }
-      // Asked once, and only if a file is another user's.
+      // Determined once, and only if a file is another user's.
       let owner = makeFileForOwner()
       known = owner
       return owner
@@ -18,11 +18,12 @@ extension IncomingDirectory {
     return owner == status.st_uid
   }
 
-  /// A regular file of ours that has one name, or none: not another user's, and not a link to something else.
+  /// Returns whether this is a regular file of ours that has one name, or none: not another user's, and not a link to
+  /// something else.
   func isOwnRegularFile(_ status: stat) -> Bool {
     FileKind(mode: status.st_mode) == .regular && status.st_nlink <= 1 && isOurs(status)
   }
 
-  /// The owner of a file made for the purpose; this user if none can be made.
+  /// Returns the owner of a file made for the purpose; this user if none can be made.
   private func makeFileForOwner() -> uid_t { (try? probe())?.st_uid ?? geteuid() }
 }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// The path of a directory, which may lead elsewhere by now: a stick is mounted over it, or it lies in the trash.
+/// The path of a directory, which may lead elsewhere by now: a stick was mounted over it, or it was moved to the trash.
 extension IncomingDirectory {
-  /// The directory that the path leads to now, if that is another one than this.
+  /// Returns the directory to which the path leads now, if that is another one than this.
   ///
-  /// Throws `directoryVanished` if the path leads to none, `directoryReplaced` if this process is kept from writing to
-  /// the other one, as one is that was confined to this one, and else what opening it throws.
+  /// Throws `directoryVanished` if the path leads to no directory, and `directoryReplaced` if this process may not
+  /// write to the other one because it is confined to this one. Otherwise throws the error of opening it.
   public func successor() throws(FileFailure) -> IncomingDirectory? {
     guard let lookupPath, let own = descriptor.status().map({ FileIdentity($0) }) else { return nil }
     let text = String(decoding: lookupPath.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -20,13 +20,13 @@ extension IncomingDirectory {
     do throws(FileFailure) {
       _ = try other.probe()
     } catch {
-      // The permissions were looked at when it was opened.
+      // The permissions were checked when it was opened.
       throw error.code == .noPermission ? FileFailure(.directoryReplaced, path: text) : error
     }
     return other
   }
 
-  /// Whether some path leads to it: none does if it was removed, or if something is mounted over it.
+  /// Whether a path leads to it: no path does if it was removed, or if something is mounted over it.
   var isReachable: Bool {
     guard exists else { return false }
     guard let path = Self.path(of: descriptor), let own = descriptor.status() else { return true }
@@ -35,8 +35,8 @@ extension IncomingDirectory {
       && (FileIdentity(status) == FileIdentity(own) || !keepsInodes && showsEntries(at: path))
   }
 
-  /// Whether a file that is made here for a moment is seen through a path, which then leads here: some disks by way of
-  /// FUSE or of a network give a directory another inode number with each look.
+  /// Returns whether a file that is made here for a moment is seen through a path, which then leads here. Some disks
+  /// over FUSE or over a network give a directory another inode number at each look.
   func showsEntries(at path: [CChar]) -> Bool {
     var isSeen = false
     _ = try? probe { name in
@@ -46,8 +46,8 @@ extension IncomingDirectory {
     return isSeen
   }
 
-  /// Makes an empty file for a moment, and gives what that is like.
-  /// - Parameter body: called with its name while it is there.
+  /// Makes an empty file for a moment, and returns its status.
+  /// - Parameter body: called with its name while it exists.
   func probe(_ body: (_ name: String) -> Void = { _ in }) throws(FileFailure) -> stat {
     let name = PartialFileName.random()
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
@@ -62,13 +62,13 @@ extension IncomingDirectory {
     return status
   }
 
-  /// An absolute path stays as it was given, since a link in it may come to lead elsewhere. Others depend on the
-  /// working directory, or on an open descriptor.
+  /// Returns a path for later lookups. An absolute path stays as it was given, since a link in it may come to lead
+  /// elsewhere. Others depend on the working directory, or on an open descriptor.
   static func lookupPath(of given: String, _ descriptor: FileDescriptor) -> [CChar]? {
     given.hasPrefix("/") && !given.hasPrefix("/proc/") ? Array(given.utf8CString) : path(of: descriptor)
   }
 
-  /// Where the kernel says that it is, absolute and with a zero at the end; nil if it can't say.
+  /// Returns the path that the kernel reports, absolute and with a zero at the end; nil if it can't say.
   static func path(of descriptor: FileDescriptor) -> [CChar]? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
       guard let start = buffer.baseAddress else { return nil }

@@ -2,7 +2,7 @@ import CPiconetSystem
 import Glibc
 import Synchronization
 
-/// The directory that received files go into, opened once.
+/// The directory where received files are stored, opened once.
 ///
 /// All work is relative to the descriptor, so neither renaming the directory nor putting a symbolic link in its place
 /// can redirect it. Calls block on the disk. Any thread may use it; one directory may be open several times, in one
@@ -14,18 +14,18 @@ public final class IncomingDirectory: @unchecked Sendable {
     /// Bytes that must remain free after a file, so that a full disk does not stop the rest of the machine. Default 1
     /// MiB.
     public var spaceReserve: UInt64 = 1 << 20
-    /// The largest file accepted, in bytes; nil (default): whatever fits.
+    /// The largest file accepted, in bytes; nil (default): no limit but the disk's.
     public var maximumFileSize: UInt64?
-    /// The last number that a name gets: a file named like a million others is refused. Default 1,000,000; at least 1.
+    /// The largest number that a name gets; a file is refused if even that is taken. Default 1,000,000; at least 1.
     public var maximumNumber = 1_000_000
     /// Whether a file has no name until it is complete, if the file system can do that (O_TMPFILE). Default true: not
     /// even a power cut leaves anything behind.
     public var usesUnnamedFiles = true
-    /// How many partial files are kept for transfers to go on with. Beyond that, the sender with the most of them loses
-    /// its oldest; all strangers together count as one. Default 16.
+    /// The number of partial files that are kept for transfers to resume. Beyond that, the sender with the most of them
+    /// loses its oldest; all strangers together count as one. Default 16.
     public var keptPartialLimit = 16
-    /// How long one is kept, in seconds, from when a receiver first sees that no process is writing it. Time in which
-    /// the machine was off, or its clock was set right, counts for a day at most. Default seven days.
+    /// How long a partial file is kept, in seconds, from when a receiver first sees that no process is writing it. Time
+    /// in which the machine was off, or its clock was corrected, counts for a day at most. Default seven days.
     public var keptPartialAge: Int64 = 7 * 86_400
 
     public init() {}
@@ -36,29 +36,29 @@ public final class IncomingDirectory: @unchecked Sendable {
   let calls: FileSystemCalls
   /// The longest name in bytes that the file system takes and a peer may give.
   let longestName: Int
-  /// Whether files are told apart by their inode numbers.
+  /// Whether inode numbers distinguish files.
   let keepsInodes: Bool
   let now: @Sendable () -> KeptAge.Moment
   private let givenPath: String
-  /// Leads to it from anywhere, as long as nothing happens to the path. Nil if the system can't say.
+  /// A path that leads to it from anywhere, as long as nothing happens to the path. Nil if the system can't say.
   let lookupPath: [CChar]?
   private let promisedSpace = Mutex(PromisedSpace())
   let rememberedPartials = Mutex(RememberedPartials())
-  /// Who owns a file that this process makes here; nil: not known yet.
+  /// The owner of a file that this process makes here; nil: not known yet.
   let ownerOfNewFiles = Mutex<uid_t?>(nil)
   let foldersBeingMade = FoldersBeingMade()
-  /// A commit that may replace a file holds this from asking until the file has its name, and while it takes any name
-  /// until that is noted: otherwise, of two files with one name, the one that must not be replaced might be. Nobody
-  /// reads a file meanwhile.
+  /// A commit that may replace a file holds this from its check until the file has its name. It also holds it while it
+  /// takes any name until that is noted. Otherwise, of two files with one name, the one that must not be replaced might
+  /// be. No file is read under it.
   let replacing = Mutex(())
-  /// Which numbers the groups of files have here.
+  /// The numbers of the groups of files here.
   let groups = Mutex(GroupClaims())
-  /// Partial files of strangers, as far as they are known, which a file that is stored whole may make useless.
+  /// Known partial files of strangers, which may become useless once a whole file is stored.
   let partialsOfStrangers = Mutex<Set<PartialFileName>>([])
   /// The digests of files in it that were compared.
   let digests = FileDigests()
 
-  /// Opens a directory that exists.
+  /// Opens an existing directory.
   ///
   /// Throws `directoryMissing`, `notDirectory`, `noPermission` or `readOnly`: a receiver learns at its start, not with
   /// the first photo, that it can't write there.
@@ -89,7 +89,8 @@ public final class IncomingDirectory: @unchecked Sendable {
     }
   }
 
-  /// Where the directory is now, even after it was moved; the path it was opened by if the system can't say.
+  /// The present path of the directory, even after it was moved; the path with which it was opened if the system can't
+  /// say.
   public var path: String {
     guard exists, let path = Self.path(of: descriptor),
       let text = String(validating: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -97,7 +98,7 @@ public final class IncomingDirectory: @unchecked Sendable {
     return text
   }
 
-  /// The path of an entry, for messages and results.
+  /// Returns the path of an entry, for messages and results.
   func path(of name: String) -> String {
     let path = path
     return path.utf8.last == 0x2F ? path + name : path + "/" + name
@@ -122,10 +123,10 @@ public final class IncomingDirectory: @unchecked Sendable {
 
   func endPromise(_ byteCount: UInt64) { promisedSpace.withLock { $0.endPromise(byteCount) } }
 
-  /// What would become of a file of `size` bytes; asked before its transfer.
+  /// Returns the result for a file of `size` bytes, before its transfer.
   ///
-  /// Throws anything that makes the transfer pointless: `nameRefused`, `tooLarge`, `diskFull`, `directoryVanished`, and
-  /// for `overwrite` of something that is not a regular file `notRegular`.
+  /// Throws errors that make the transfer pointless: `nameRefused`, `tooLarge`, `diskFull`, `directoryVanished`, and
+  /// `notRegular` if `overwrite` would replace something that is not a regular file.
   public func conflictOutcome(
     name: SafeFileName, folder: SafeFolder = .none, size: UInt64, policy: ConflictPolicy,
     resuming key: ResumptionKey? = nil
@@ -143,7 +144,7 @@ public final class IncomingDirectory: @unchecked Sendable {
   }
 
   /// Throws if a file of this size can't be taken now. If the disk is too full for it, other partial files are removed,
-  /// provided that this makes enough room.
+  /// provided that this frees enough.
   func check(size: UInt64, name: SafeFileName, resuming key: ResumptionKey? = nil) throws(FileFailure) {
     do throws(FileFailure) {
       try checkOnce(size: size, name: name, resuming: key)
@@ -157,7 +158,7 @@ public final class IncomingDirectory: @unchecked Sendable {
 
   /// Throws `tooLarge` if a file of this size is never accepted, however much is free.
   public func check(limitOf name: SafeFileName, size: UInt64) throws(FileFailure) {
-    // Beyond the process's RLIMIT_FSIZE a write does not fail: it raises SIGXFSZ.
+    // Beyond the process's RLIMIT_FSIZE a write raises SIGXFSZ instead of failing.
     var processLimit = rlimit()
     let isLimited = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &processLimit) == 0
     let limits = [settings.maximumFileSize, UInt64(Int64.max), isLimited ? UInt64(processLimit.rlim_cur) : nil]
@@ -170,7 +171,7 @@ public final class IncomingDirectory: @unchecked Sendable {
     try check(limitOf: name, size: size)
     guard exists else { throw FileFailure(.directoryVanished, path: givenPath) }
     guard let free = unpromisedSpace else { return }
-    // What was kept of it takes no more space.
+    // The kept part of it takes no more space.
     let missing = size - min(size, key.map { keptByteCount(under: $0) } ?? 0)
     let needed = missing.addingReportingOverflow(settings.spaceReserve)
     if needed.overflow || needed.partialValue > free {
@@ -180,8 +181,8 @@ public final class IncomingDirectory: @unchecked Sendable {
     }
   }
 
-  /// The failure of a system call on an entry; tells a removed directory from a missing file, and looks up the free
-  /// space.
+  /// Returns the failure of a system call on an entry; distinguishes a removed directory from a missing file, and looks
+  /// up the free space.
   func failure(errno number: Int32, name: String, needed: UInt64 = 0) -> FileFailure {
     if number == ENOENT || number == ESTALE, !exists { return FileFailure(.directoryVanished, path: givenPath) }
     if number == ENOSPC {
@@ -194,7 +195,7 @@ public final class IncomingDirectory: @unchecked Sendable {
     return FileFailure(errno: number, .writingFile, path: path(of: name))
   }
 
-  /// The name under /proc by which an open descriptor is linked and found (proc_pid_fd(5)): that of the asking thread,
-  /// which may have a descriptor table of its own.
+  /// Returns the name under /proc by which an open descriptor is linked and found (proc_pid_fd(5)): that of the calling
+  /// thread, which may have its own descriptor table.
   static func link(to descriptor: FileDescriptor) -> String { "/proc/thread-self/fd/\(descriptor.number)" }
 }

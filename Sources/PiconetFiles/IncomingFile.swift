@@ -6,9 +6,9 @@ import Synchronization
 public struct StoredFile: Sendable, Hashable {
   /// Its name, with a number if the offered one was taken.
   public let name: SafeFileName
-  /// Where it is.
+  /// Its path.
   public let path: String
-  /// Where it is below the receiving directory.
+  /// Its path below the receiving directory.
   public let relativePath: String
   public let size: UInt64
   public let digest: SHA256Digest
@@ -17,8 +17,8 @@ public struct StoredFile: Sendable, Hashable {
 /// How receiving a file ended if it did not fail.
 public enum IncomingOutcome: Sendable, Hashable {
   case stored(StoredFile)
-  /// A file with that name, with that name and a number, or with that name without its number or with another, has the
-  /// very same content; nothing was written.
+  /// An existing file has the same content; nothing was written. Its name is the offered one, the offered one without
+  /// its number, or either with another number.
   case present(StoredFile)
   /// Something with that name exists and the policy is `skip`; nothing was written.
   case skipped(SafeFileName)
@@ -27,8 +27,8 @@ public enum IncomingOutcome: Sendable, Hashable {
 /// Receives one file into a directory: bytes in order, then a commit that checks and names it.
 ///
 /// Until the commit no entry of the directory has the final name. A failure of `write` or `commit`, a call of
-/// `discard`, and releasing this object all remove what was written. Calls block on the disk. Confined to one thread at
-/// a time; several files of one directory may be committed at the same time.
+/// `discard`, and releasing this object all remove the written bytes. Calls block on the disk. Confined to one thread
+/// at a time; several files of one directory may be committed at the same time.
 public final class IncomingFile {
   private enum State {
     case receiving
@@ -38,30 +38,31 @@ public final class IncomingFile {
 
   public let directory: IncomingDirectory
   public let name: SafeFileName
-  /// Where it goes; made when the file gets its name.
+  /// The folder for the file; created when the file gets its name.
   public let folder: SafeFolder
   /// The size in bytes that the peer offered.
   public let offeredSize: UInt64
   public private(set) var receivedSize: UInt64 = 0
-  /// How many bytes an earlier transfer had received, verified again: the first byte to write comes after them.
+  /// The number of bytes that an earlier transfer had received, verified again: the first byte to write comes after
+  /// them.
   public private(set) var resumedSize: UInt64 = 0
 
-  /// After a commit: set if the disk does not take the time that was to be set.
+  /// After a commit: set if the disk can't keep the time that was to be set.
   public private(set) var replacedTime: ReplacedTime?
 
   private let partial: PartialFile
-  /// Set if another transfer is using what is kept of this content.
+  /// Set if another transfer is using the kept part of this content.
   private let keptElsewhere: PartialFileName?
   private var hash: RunningSHA256?
   private var journal: BlockJournal?
   private let policy: ConflictPolicy
-  /// The files that it belongs to.
+  /// The group that it belongs to.
   private let group: GroupNames?
-  /// Existing files that were compared and found to be something else.
+  /// Existing files that were compared and found to differ.
   private let compared: PresentContent?
-  /// How many existing files were read to see whether they have the content that has arrived.
+  /// The number of existing files that were read to see whether they have the content that has arrived.
   private var readCount = 0
-  /// Files that this one must not replace: then both stay, with a number.
+  /// Files that this one must not replace: both then stay, with a number.
   private let filesOfSender: (any FilesOfSender)?
   private var state = State.receiving
   private var writtenOut: UInt64 = 0
@@ -69,18 +70,18 @@ public final class IncomingFile {
   /// Bytes still to come that have no blocks on the disk yet, and that the directory keeps free for this file.
   private(set) var promised: UInt64 = 0
 
-  /// Bytes after which the kernel is asked to start writing to the disk, so that a large file's commit has little left
-  /// to wait for.
+  /// The number of bytes after which the kernel is asked to start writing to the disk, so that a large file's commit
+  /// has little left to wait for.
   static let writeOutInterval: UInt64 = 8 << 20
 
   /// Starts a file of `offeredSize` bytes.
   ///
-  /// With a key the file goes on where an earlier transfer under the same key ended, and is kept by `keep`, or if this
-  /// process dies. What was kept is read and verified again, which takes a while. A file of one block or less is not
+  /// With a key the file resumes where an earlier transfer under the same key ended, and is kept by `keep`, or if this
+  /// process dies. The kept part is read and verified again, which takes a while. A file of one block or less is not
   /// worth it.
   ///
-  /// `hashing` computes the SHA-256 within each `write`; a key needs it. Without it the commit is given a digest that
-  /// was computed elsewhere, or reads the file again.
+  /// `hashing` computes the SHA-256 within each `write`; a key requires it. Without it the commit is given a digest
+  /// that was computed elsewhere, or reads the file again.
   ///
   /// Throws `nameRefused`, `tooLarge`, `diskFull`, `quotaExceeded`, `directoryVanished`, `noPermission`, `readOnly` or
   /// `ioError`; then nothing is left.
@@ -117,7 +118,7 @@ public final class IncomingFile {
   deinit { directory.endPromise(promised) }
 
   /// Appends bytes. Throws `tooManyBytes` (then nothing of this call is written), `diskFull`, `quotaExceeded` or
-  /// `ioError`; then the partial file is gone, and every later call throws the same.
+  /// `ioError`; the partial file is then removed, and every later call throws the same.
   public func write(_ bytes: UnsafeRawBufferPointer) throws(FileFailure) {
     try checkReceiving()
     guard UInt64(bytes.count) <= offeredSize - receivedSize else {
@@ -143,7 +144,7 @@ public final class IncomingFile {
         pwrite(partial.descriptor.number, slice.baseAddress, slice.count, off_t(receivedSize))
       }
       guard written.result > 0 else {
-        // pwrite returns 0 only for an empty buffer; if it happened all the same, repeating would not help.
+        // pwrite returns 0 only for an empty buffer; if it happened with another one, repeating would not help.
         let number = written.result == 0 ? EIO : written.errno
         throw ended(with: directory.failure(errno: number, name: name.text, needed: offeredSize - receivedSize))
       }
@@ -154,15 +155,15 @@ public final class IncomingFile {
     if receivedSize - writtenOut >= Self.writeOutInterval { startWritingOut() }
   }
 
-  /// Checks size and digest, makes the file durable, and gives it its name; at no moment does the name stand for less
-  /// than the whole file.
+  /// Checks size and digest, makes the file durable, and gives it its name. The name never stands for less than the
+  /// whole file.
   ///
   /// `computedDigest` is the digest of the written bytes if they were not hashed here. `modificationTime` is set as far
   /// as the file system can represent it.
   ///
   /// Throws `tooFewBytes`, `digestMismatch`, `exists`, `notRegular` (overwriting), `directoryVanished`, `diskFull` or
-  /// `ioError`; then the partial file is gone. Only an `ioError` of the last step, which makes the name itself durable,
-  /// leaves the complete file in place.
+  /// `ioError`; the partial file is then removed. Only an `ioError` of the last step, which makes the name itself
+  /// durable, leaves the complete file in place.
   public func commit(
     expectedDigest: SHA256Digest, computedDigest: SHA256Digest? = nil, modificationTime: ModificationTime? = nil
   ) throws(FileFailure) -> IncomingOutcome {
@@ -190,7 +191,7 @@ public final class IncomingFile {
     }
   }
 
-  /// Removes what was written. No effect after a commit.
+  /// Removes the written bytes. No effect after a commit.
   public func discard() {
     guard case .receiving = state else { return }
     state = .ended
@@ -199,21 +200,21 @@ public final class IncomingFile {
     directory.rememberedPartials.withLock { $0.forget() }
   }
 
-  /// Leaves what was written for a later transfer with the same key, if there is a key and at least one block, and no
-  /// other transfer has stored the whole meanwhile; otherwise as `discard`.
+  /// Leaves the written bytes for a later transfer with the same key. It needs a key and at least one block, and no
+  /// other transfer may have stored the whole meanwhile; otherwise it acts as `discard`.
   public func keep() {
     guard case .receiving = state, journal?.isThere == true, receivedSize >= BlockJournal.blockByteCount else {
       return discard()
     }
     state = .ended
     keepPromise(promised)
-    // Gives back the space that was allocated beyond the bytes.
+    // Frees the space that was allocated beyond the bytes.
     _ = ftruncate(partial.descriptor.number, off_t(receivedSize))
     partial.keep()
     directory.removeKeptPartials()
   }
 
-  /// The first bytes of what was received, at most `count`.
+  /// Returns the first received bytes, at most `count`.
   public func start(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Int(min(UInt64(count), receivedSize)))
     let result = bytes.withUnsafeMutableBytes { buffer in
@@ -222,7 +223,7 @@ public final class IncomingFile {
     return Array(bytes.prefix(max(0, result)))
   }
 
-  /// Goes on after the part of the kept file that is right; the rest of it is cut off.
+  /// Resumes after the verified part of the kept file; the rest of it is cut off.
   private func resume(_ name: PartialFileName, _ key: ResumptionKey) throws(FileFailure) {
     guard let journal = BlockJournal(of: name, key: key, in: directory),
       let prefix = VerifiedPrefix(of: partial.descriptor, journal: journal, size: offeredSize),
@@ -246,7 +247,7 @@ public final class IncomingFile {
     if number != 0 { throw ended(with: directory.failure(errno: number, name: name.text)) }
   }
 
-  /// A block is complete. If that can't be noted in the journal the transfer goes on without one.
+  /// Notes that a block is complete. If the journal can't be written, the transfer goes on without one.
   private func noteBlock() {
     if let digest = hash?.digestSoFar, journal?.append(digest) == true { return }
     journal = nil
@@ -274,7 +275,7 @@ public final class IncomingFile {
     return .skipped(name)
   }
 
-  /// What has become of the name.
+  /// The result of taking the name.
   private enum Naming {
     /// The file has the name, but not durably yet.
     case given(SafeFileName, IncomingFolder)
@@ -306,8 +307,8 @@ public final class IncomingFile {
 
   private static let folderTries = 3
 
-  /// Existing files are read while nobody waits for it: a commit that may replace files holds up the others only for
-  /// each step that takes, or notes, a name.
+  /// Gives the file its name. Existing files are read while no other commit waits: a commit that may replace files
+  /// holds up the others only for each step that takes, or notes, a name.
   private func giveName(in folder: IncomingFolder, _ digest: SHA256Digest) throws(FileFailure) -> Naming {
     if let base = name.withoutNumber, let there = try presentUnderNumber(of: base, in: folder, digest) {
       return .over(.present(there))
@@ -352,7 +353,7 @@ public final class IncomingFile {
     throw FileFailure(.exists, path: finalPath)
   }
 
-  /// Gives the file the number of its group. Others of the group, or of another one, wait meanwhile.
+  /// Gives the file the number of its group. Other files of the group, or of another one, wait meanwhile.
   private func giveNumber(
     _ group: GroupNames, in folder: IncomingFolder, _ digest: SHA256Digest, from first: Int
   ) throws(FileFailure) -> Naming {
@@ -373,14 +374,14 @@ public final class IncomingFile {
     throw FileFailure(.exists, path: finalPath)
   }
 
-  /// A step that takes a name, and notes it before another file of the sender may replace what has it.
+  /// Runs a step that takes a name, and notes it before another file of the sender may replace the existing one.
   private func whileReplacing<Value>(_ body: () throws(FileFailure) -> Value) throws(FileFailure) -> Value {
     guard policy == .overwrite else { return try body() }
     return try directory.replacing.withLock { _ throws(FileFailure) in try body() }
   }
 
-  /// The content has this name from now on: no other file of the sender takes its place, nor that of the name that the
-  /// sender wanted.
+  /// Notes that the content has this name from now on: no other file of the sender takes its place, nor that of the
+  /// name that the sender wanted.
   private func note(_ taken: SafeFileName, in folder: IncomingFolder, _ digest: SHA256Digest) {
     guard let filesOfSender else { return }
     if let stem = folder.stemTrace(of: taken) { filesOfSender.note([stem]) }
@@ -389,7 +390,7 @@ public final class IncomingFile {
     filesOfSender.note(folder.traces(of: taken, wanted: name, identity, size: receivedSize, digest))
   }
 
-  /// - Returns: false if something has the name.
+  /// - Returns: false if the name is taken.
   private func take(
     _ candidate: SafeFileName, in folder: IncomingFolder, _ digest: SHA256Digest
   ) throws(FileFailure) -> Bool {
@@ -400,15 +401,15 @@ public final class IncomingFile {
     }
   }
 
-  /// Takes the place of the file that has the name, whatever it has become since it was compared: if that has the same
-  /// content by now, nothing is lost.
+  /// Replaces the file that has the name, whatever it has become since it was compared: if that has the same content by
+  /// now, nothing is lost.
   /// - Returns: false if it has to stay.
   private func replace(in folder: IncomingFolder, _ digest: SHA256Digest) throws(FileFailure) -> Bool {
     for _ in 0..<Self.replaceTries {
       let there = try ExistingFile(name, in: folder, of: filesOfSender, ignoresCase: partial.isFoundInOtherCase)
       let hasReplaced = try whileReplacing { () throws(FileFailure) -> Bool? in
         guard let status = try folder.status(of: name) else {
-          // It has gone, and may be there again before we are.
+          // The existing file has gone, and another may appear before this one gets the name.
           guard try partial.publish(as: name, in: folder) else { return nil }
           note(name, in: folder, digest)
           return true
@@ -428,7 +429,7 @@ public final class IncomingFile {
 
   private static let replaceTries = 16
 
-  /// The file has its name.
+  /// Completes the commit once the file has its name.
   private func settled(
     _ name: SafeFileName, in folder: IncomingFolder, _ digest: SHA256Digest
   ) throws(FileFailure) -> IncomingOutcome {
@@ -443,8 +444,8 @@ public final class IncomingFile {
     return .stored(file(name, in: folder, digest))
   }
 
-  /// An existing file with the very content that has arrived: it came another way meanwhile, or it was not compared
-  /// before. Then nothing of ours stays.
+  /// Returns an existing file with the content that has arrived: it came another way meanwhile, or was not compared
+  /// before. Nothing of the new file then stays.
   private func present(
     in folder: IncomingFolder, as name: SafeFileName, _ digest: SHA256Digest
   ) throws(FileFailure) -> StoredFile? {
@@ -452,7 +453,7 @@ public final class IncomingFile {
       UInt64(clamping: status.st_size) == receivedSize
     else { return nil }
     if let known = compared?.digest(of: name, FileStamp(status)), known != digest { return nil }
-    // Of the name that was offered and of that without its number together, no more are read than of one.
+    // Of the offered name and of that without its number together, no more files are read than of one.
     guard readCount < PresentContent.limit, try !folder.isOfAnotherPhoto(name, size: receivedSize, group) else {
       return nil
     }
@@ -472,8 +473,8 @@ public final class IncomingFile {
     return result
   }
 
-  /// A file with the content that has arrived, under this name, which may be that without the number that the sender
-  /// gave it, or under it with a number.
+  /// Returns a file with the content that has arrived, under this name with or without a number. The name may be the
+  /// offered one without the number that the sender gave it.
   private func presentUnderNumber(
     of base: SafeFileName, in folder: IncomingFolder, _ digest: SHA256Digest
   ) throws(FileFailure) -> StoredFile? {
@@ -481,7 +482,7 @@ public final class IncomingFile {
     let first = base.firstNumber
     for number in first..<(first + PresentContent.limit) where gap <= PresentContent.gapLimit {
       let candidate = number == first ? base : directory.numbered(base, number)
-      // One that the disk does not even take is no reason to lose what has arrived.
+      // A candidate name that the disk does not even take is no reason to lose the arrived content.
       guard (try? folder.kind(of: candidate)) != nil else {
         gap += 1
         continue
@@ -510,7 +511,7 @@ public final class IncomingFile {
     if flushed != 0 { throw directory.failure(errno: flushed, name: name.text) }
   }
 
-  /// Sets the space aside, so that the same free bytes are not promised to two files. If the file system can't, the
+  /// Allocates the space, so that the same free bytes are not promised to two files. If the file system can't, the
   /// bytes are only counted.
   private func allotSpace() throws(FileFailure) {
     guard offeredSize > 0 else { return }

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A file's names with numbers, and what else has them in a folder.
+/// A file's names with numbers, and the existing files that have them in a folder.
 struct GroupNames {
   let group: FileGroup
   let name: SafeFileName
@@ -9,19 +9,19 @@ struct GroupNames {
   private let parts: NumberedName
   private let limit: Int
 
-  /// Nil if the name is none of the group.
+  /// Returns nil if the name does not belong to the group.
   init?(_ group: FileGroup, _ name: SafeFileName, in directory: IncomingDirectory) {
     guard let own = group.place(of: name) else { return nil }
     self.group = group
     self.name = name
     decision = GroupNumber(own: own)
     parts = NumberedName(name.text)
-    // A long stem is shortened for the longest ending: all have the same.
+    // A long stem is shortened for the longest ending: all members have the same stem.
     let longest = group.members.map(\.ending.utf8.count).max() ?? 0
     limit = directory.longestName - max(0, longest - parts.ending.utf8.count)
   }
 
-  /// The number of the name as it was offered.
+  /// The number of the offered name.
   var first: Int { parts.countedNumber ?? 1 }
 
   func identity(_ folder: IncomingFolder) -> GroupClaims.Key {
@@ -34,14 +34,14 @@ struct GroupNames {
       folder.components.map(\.text).joined(separator: "/"), NumberedName.split(own(number).text).stem)
   }
 
-  /// The file's own name with a number.
+  /// Returns the file's own name with a number.
   func own(_ number: Int) -> SafeFileName {
     if number == first { return name }
     if number == 1, let base = name.withoutNumber { return base }
     return name.numbered(number, fitting: limit)
   }
 
-  /// The names of all, in the order of the group; nil for one that no file can have.
+  /// Returns the names of all members, in the order of the group; nil for a name that no file can have.
   func all(_ number: Int) -> [SafeFileName?] {
     let stem = NumberedName.split(own(number).text).stem
     return group.members.map { try? SafeFileName(stem + $0.ending) }
@@ -49,12 +49,12 @@ struct GroupNames {
 }
 
 extension IncomingFolder {
-  /// How many files are read for one decision: a peer can say any sizes.
+  /// The number of files that are read for one decision: a peer can claim any sizes.
   private static let readLimit = 16
-  /// How many numbers are searched for files of a group.
+  /// The number of numbers that are searched for files of a group.
   private static let searchLimit = 64
 
-  /// What has the names of a group with a number.
+  /// Returns the files that have the names of a group with a number.
   func looks(at names: GroupNames, _ number: Int, reads: inout Int) throws(FileFailure) -> [GroupNumber.Look] {
     var looks: [GroupNumber.Look] = []
     for (member, name) in zip(names.group.members, names.all(number)) {
@@ -74,14 +74,14 @@ extension IncomingFolder {
     return looks
   }
 
-  /// Whether a file would lie, under its offered name, beside a photo that is not its own.
+  /// Returns whether a file would lie, under its offered name, beside a photo that is not its own.
   func hasAnotherPhoto(for names: GroupNames, _ number: Int) throws(FileFailure) -> Bool {
     var reads = 0
     return names.decision.liesBesideAnother(try looks(at: names, number, reads: &reads))
   }
 
-  /// The number for a file of a group: the one that the group has, or the first from `first` on with which nothing of
-  /// its names is there, nor another photo or film of them.
+  /// Returns the number for a file of a group: the one that the group has, or the first from `first` on that is free.
+  /// Free means that neither the group's names nor another photo or film of them exist with it.
   /// - Returns: nil if none is left.
   func number(
     for names: GroupNames, from first: Int, last: Int, _ claims: GroupClaims, at now: Int64
@@ -100,7 +100,7 @@ extension IncomingFolder {
     }
     var gap = 0
     for number in 1...Self.searchLimit where gap <= PresentContent.gapLimit {
-      // The name as it was offered may have any number.
+      // The offered name may have any number.
       let looks = try looks(at: names, number, reads: &reads)
       gap = names.decision.isFree(looks) ? gap + 1 : 0
       if number >= first || number < names.first, names.decision.joins(looks) { return number }
@@ -119,7 +119,7 @@ extension IncomingFolder {
     return nil
   }
 
-  /// Whether the group has another number than that of the offered name, or another group has that.
+  /// Returns whether the group has another number than that of the offered name, or another group has that.
   func isElsewhere(_ names: GroupNames) -> Bool {
     let (key, moment) = (names.identity(self), directory.now().running)
     return directory.groups.withLock { claims in
@@ -128,7 +128,7 @@ extension IncomingFolder {
     }
   }
 
-  /// Notes that the group has the number of a file that is there.
+  /// Notes that the group has the number of an existing file.
   func note(_ names: GroupNames, has name: SafeFileName) {
     let parts = NumberedName(name.text)
     let number = name == names.name ? names.first : parts.countedNumber ?? 1
@@ -140,8 +140,8 @@ extension IncomingFolder {
     }
   }
 
-  /// Whether a file that belongs to no other would get between those of a group: its stem is the group's, which has
-  /// files there.
+  /// Returns whether a file that belongs to no group would get between those of a group: its stem is the group's, which
+  /// has files in the folder.
   func isOfGroup(_ name: SafeFileName) throws(FileFailure) -> Bool {
     let parts = NumberedName.split(name.text)
     guard FileEnding.rank(of: parts.ending) != nil else { return false }
@@ -151,8 +151,8 @@ extension IncomingFolder {
     return try hasPhoto(named: parts.stem)
   }
 
-  /// Whether a film or sidecar whose sender does not say what it belongs to would lie beside a photo (a sidecar: or a
-  /// film) that the sender has not stored.
+  /// Returns whether a film or sidecar whose sender names no group would lie beside a photo that the sender has not
+  /// stored. For a sidecar, a film counts as well.
   func isOfOthers(_ name: SafeFileName, _ filesOfSender: (any FilesOfSender)?) throws(FileFailure) -> Bool {
     guard let filesOfSender, let trace = stemTrace(of: name), !filesOfSender.contains(trace) else { return false }
     let parts = NumberedName.split(name.text)
@@ -163,7 +163,7 @@ extension IncomingFolder {
     }
   }
 
-  /// By which files that belong together are recognized where their sender says nothing of that; nil for a file that
+  /// Returns the trace that recognizes files that belong together if their sender names no group; nil for a file that
   /// belongs to no photo or film.
   func stemTrace(of name: SafeFileName) -> FileTrace? {
     let parts = NumberedName.split(name.text)
@@ -171,8 +171,8 @@ extension IncomingFolder {
     return .stem((components.map(\.text) + [parts.stem]).joined(separator: "/").lowercased())
   }
 
-  /// Whether a small file that is there, though it has the very content, lies beside a photo that the offered one does
-  /// not belong to: what programs write about two photos may be the same.
+  /// Returns whether a small existing file with the same content lies beside a photo that the offered one does not
+  /// belong to: the files that programs write about two photos may be the same.
   func isOfAnotherPhoto(_ name: SafeFileName, size: UInt64, _ names: GroupNames?) throws(FileFailure) -> Bool {
     guard let names, size <= FileStart.readByteCount, names.decision.own > 0 else { return false }
     let number = name == names.name ? names.first : NumberedName(name.text).countedNumber ?? 1
@@ -182,7 +182,7 @@ extension IncomingFolder {
     return try hasAnotherPhoto(for: names, number)
   }
 
-  /// Whether a photo or film of this name is there, whatever its ending.
+  /// Returns whether a photo or film of this name exists, whatever its ending.
   private func hasPhoto(named stem: String) throws(FileFailure) -> Bool {
     try has(FileEnding.looked, behind: stem)
   }
@@ -196,7 +196,7 @@ extension IncomingFolder {
 }
 
 extension IncomingDirectory {
-  /// Whether a file would lie beside a photo that is not its own, if it were stored under the offered name.
+  /// Returns whether a file would lie beside a photo that is not its own, if it were stored under the offered name.
   public func hasAnotherPhoto(
     for name: SafeFileName, in folder: SafeFolder, _ group: FileGroup
   ) throws(FileFailure) -> Bool {

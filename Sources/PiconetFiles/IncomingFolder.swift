@@ -1,8 +1,8 @@
 import CPiconetSystem
 import Glibc
 
-/// A folder below a receiving directory, or the directory itself, opened: where a file gets its name. Confined to one
-/// thread.
+/// A folder below a receiving directory, or the directory itself, opened, in which a file gets its name. Confined to
+/// one thread.
 final class IncomingFolder {
   let directory: IncomingDirectory
   let descriptor: FileDescriptor
@@ -17,7 +17,7 @@ final class IncomingFolder {
 
   var number: Int32 { descriptor.number }
 
-  /// The path of an entry, below the receiving directory.
+  /// Returns the path of an entry, below the receiving directory.
   func relativePath(of name: SafeFileName) -> String { (components + [name]).map(\.text).joined(separator: "/") }
 
   func path(of name: SafeFileName) -> String { directory.path(of: relativePath(of: name)) }
@@ -25,10 +25,10 @@ final class IncomingFolder {
   /// Whether the folder still has a name.
   var exists: Bool { (descriptor.status()?.st_nlink ?? 0) > 0 }
 
-  /// What an entry is, symbolic links not followed; nil if there is none.
+  /// Returns the status of an entry, symbolic links not followed; nil if it does not exist.
   ///
-  /// For a second, the kernel remembers what FUSE said of a file by this name; by another spelling of it the file may
-  /// have been replaced meanwhile. So FUSE is asked again.
+  /// For a second, the kernel remembers FUSE's answer for a file by this name; under another spelling of it the file
+  /// may have been replaced meanwhile. So FUSE is asked again.
   func status(of name: SafeFileName) throws(FileFailure) -> stat? {
     var status = stat()
     if !directory.keepsInodes { piconet_refresh_status(number, name.text) }
@@ -47,7 +47,7 @@ final class IncomingFolder {
       ? directory.failure(errno: number, name: relativePath(of: name)) : failure(errno: number)
   }
 
-  /// The failure of a system call on the folder itself.
+  /// Returns the failure of a system call on the folder itself.
   func failure(errno number: Int32) -> FileFailure {
     let path = components.isEmpty ? "." : components.map(\.text).joined(separator: "/")
     guard number == ENOENT || number == ESTALE, !exists else { return directory.failure(errno: number, name: path) }
@@ -57,7 +57,7 @@ final class IncomingFolder {
   /// Nil if the system can't say.
   var identity: FileIdentity? { descriptor.status().map { FileIdentity($0) } }
 
-  /// The rights of a file that has a name here; nil if there is none.
+  /// Returns the rights of the file that has a name here; nil if no file has it.
   func rights(of name: SafeFileName) -> FileRights? {
     let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
     let opened = FileDescriptor.retrying { openat(number, name.text, flags) }
@@ -68,9 +68,9 @@ final class IncomingFolder {
     return ((try? status(of: name)) ?? nil).map { FileRights(ofUnreadable: $0) }
   }
 
-  /// Calls back with the name of each entry that is UTF-8, in no order.
+  /// Calls back with the name of each entry that is UTF-8, in no particular order.
   func forEachEntry(_ body: (String) -> Void) {
-    // Needs a descriptor of its own: reading moves the position, and closedir closes it.
+    // Needs its own descriptor: reading moves the position, and closedir closes it.
     let opened = FileDescriptor.retrying { openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard opened.result >= 0 else { return }
     guard let stream = fdopendir(opened.result) else {
@@ -100,22 +100,22 @@ extension IncomingDirectory {
   /// The directory itself.
   var top: IncomingFolder { IncomingFolder(self, descriptor, []) }
 
-  /// The directory itself, opened again: a disk error is reported once per open file, so a commit that makes an entry
-  /// durable must not share one with others that do.
+  /// The directory itself, opened again. A disk error is reported once per open file, so a commit that makes an entry
+  /// durable must not share one with other commits.
   private var topOfItsOwn: IncomingFolder {
     let opened = FileDescriptor.retrying { openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     return opened.result < 0 ? top : IncomingFolder(self, FileDescriptor(opened.result), [])
   }
 
-  /// If something else has the name, this many numbers are tried for another folder.
+  /// The numbers that are tried for another folder if the name is taken by something else.
   static let maximumFolderNumber = 100
-  /// How often a folder that disappears at once is made again.
+  /// How often a folder that disappears at once is created again.
   static let folderTries = 16
 
   /// Opens a folder, one component after the other, each in the one before. A symbolic link is never followed: it
-  /// counts as something else that has the name, as a file does, and the folder gets a number. The same path leads to
-  /// the same folder as long as what is there does not change.
-  /// - Parameter creating: false: gives nil if the folder does not exist.
+  /// counts as another entry that has the name, as a file does, and the folder gets a number. The same path leads to
+  /// the same folder as long as the entries do not change.
+  /// - Parameter creating: false: returns nil if the folder does not exist.
   func open(_ folder: SafeFolder, creating: Bool) throws(FileFailure) -> IncomingFolder? {
     var current = creating && folder.components.isEmpty ? topOfItsOwn : top
     for component in folder.components {
@@ -125,7 +125,7 @@ extension IncomingDirectory {
     return current
   }
 
-  /// Opens the folder with exactly these names; nil if one does not exist, or is something else.
+  /// Opens the folder with exactly these names; nil if one does not exist, or is not a folder.
   func openExactly(_ components: [SafeFileName]) -> IncomingFolder? {
     var current = top
     for component in components {
@@ -138,7 +138,7 @@ extension IncomingDirectory {
   private enum Look {
     case opened(IncomingFolder)
     case missing
-    /// Something else has the name.
+    /// The name belongs to something else.
     case taken
     case failed(FileFailure)
   }
@@ -153,7 +153,7 @@ extension IncomingDirectory {
       while case .missing = look, tries > 0 {
         guard creating else { return nil }
         tries -= 1
-        // In between, another process may make it, put something else there, or take it away.
+        // In between, another process may create it, put something else there, or remove it.
         try make(name, in: parent)
         look = Self.look(at: name, in: parent)
       }
@@ -169,7 +169,7 @@ extension IncomingDirectory {
     throw FileFailure(.exists, path: parent.path(of: component))
   }
 
-  /// Makes a folder durably, or leaves whatever has the name.
+  /// Creates a folder durably, or leaves the entry that has the name.
   private func make(_ name: SafeFileName, in parent: IncomingFolder) throws(FileFailure) {
     try foldersBeingMade.making(parent.components + [name]) { () throws(FileFailure) in
       if mkdirat(parent.number, name.text, 0o777) == 0 {

@@ -6,8 +6,8 @@ public struct ModificationTime: Hashable, Sendable {
   /// 0 to 999,999,999.
   public let nanoseconds: UInt32
 
-  /// Nil if there are a thousand million nanoseconds or more. Any number of seconds is allowed: a file system takes the
-  /// nearest time that it can represent.
+  /// Returns nil if there are a thousand million nanoseconds or more. Any number of seconds is allowed: a file system
+  /// takes the nearest time that it can represent.
   public init?(seconds: Int64, nanoseconds: UInt32 = 0) {
     guard nanoseconds < 1_000_000_000 else { return nil }
     self.seconds = seconds

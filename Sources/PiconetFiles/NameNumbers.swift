@@ -1,6 +1,6 @@
-/// The numbers that are tried for one name, from that of the name itself.
+/// The numbers to try for one name, from that of the name itself.
 ///
-/// Of the first `eachUpTo` every one is; beyond that they are searched in doubling steps and then by halves, so that
+/// Up to `eachUpTo` every number is tried. Beyond that they are searched in doubling steps and then by halves, so that
 /// thousands of files of one name cost the next one a few looks. Free numbers among taken ones may then stay unused.
 struct NameNumbers {
   static let eachUpTo = 64
@@ -13,8 +13,8 @@ struct NameNumbers {
 
   init(first: Int = 1, last: Int) { (self.first, self.last, tried) = (first, max(first, last), first - 1) }
 
-  /// The next number to try; nil if none is left. Larger than those before it.
-  /// - Parameter isTaken: a look, which may be out of date when the number is tried.
+  /// Returns the next number to try; nil if none is left. Larger than those before it.
+  /// - Parameter isTaken: looks whether a number is taken; its answer may be out of date when the number is tried.
   mutating func next<Failure>(isTaken: (Int) throws(Failure) -> Bool) throws(Failure) -> Int? {
     guard tried < last else { return nil }
     guard tried - first + 1 >= Self.eachUpTo else {

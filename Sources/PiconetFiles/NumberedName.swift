@@ -1,11 +1,11 @@
-/// A name taken apart where its number goes: `IMG_1`, 2 and `.jpg` of `IMG_1 (2).jpg`.
+/// A name split where its number goes: `IMG_1`, 2 and `.jpg` of `IMG_1 (2).jpg`.
 ///
-/// The ending is what follows the last dot. Two endings count as one where the second only says something about the
-/// first: that of a sidecar (`photo.jpg.xmp`) and that of a compressed archive (`a.tar.gz`).
+/// The ending is the part after the last dot. Two endings count as one if the second only qualifies the first: that of
+/// a sidecar (`photo.jpg.xmp`) and that of a compressed archive (`a.tar.gz`).
 package struct NumberedName: Hashable, Sendable {
-  /// Without the number.
+  /// The name without the number and the ending.
   let stem: String
-  /// At least 1; nil if the name has none.
+  /// At least 1; nil if the name has no number.
   let number: Int?
   /// With its dot, or empty.
   let ending: String
@@ -24,12 +24,12 @@ package struct NumberedName: Hashable, Sendable {
     }
   }
 
-  /// The number that a further one counts on from. A year in a name is not counted on: `Rome (2019).jpg`.
+  /// The number from which a further one counts on. A year in a name is not counted on: `Rome (2019).jpg`.
   var countedNumber: Int? { number.flatMap { Self.years.contains($0) ? nil : $0 } }
 
   private static let years = 1900...2099
 
-  /// The stem with the number, where a further one does not count on from it.
+  /// The stem, with a number from which a further one does not count on.
   var countedStem: String { countedNumber == nil ? stem + (number.map { " (\($0))" } ?? "") : stem }
 
   package static func split(_ text: String) -> (stem: String, ending: String) {

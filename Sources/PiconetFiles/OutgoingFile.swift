@@ -10,21 +10,21 @@ public final class OutgoingFile {
   /// The size in bytes when the file was opened: what is offered, and what is read.
   public let size: UInt64
   public let modificationTime: ModificationTime
-  /// Stands for this very content in offers: it stays the same as long as the file system says that the file has not
+  /// Identifies this content in offers: it stays the same as long as the file system says that the file has not
   /// changed, and reveals nothing about the file. Empty if OpenSSL failed.
   public let contentIdentity: [UInt8]
-  /// How many bytes `read(into:)` has given.
+  /// The number of bytes that `read(into:)` has returned.
   public private(set) var position: UInt64 = 0
 
   private let descriptor: FileDescriptor
   private let hash: RunningSHA256?
-  /// What the file system said when it was opened, and when that was, in nanoseconds since 1970.
+  /// The file's status when it was opened, and that time, in nanoseconds since 1970.
   private let stamp: FileStamp
   private let start: Int64
-  /// The digest of the whole, if it was read before and is unchanged: then it need not be read for that.
+  /// The digest of the whole file, if it was read before and is unchanged: the file then need not be read for it.
   private let known: SHA256Digest?
 
-  /// Opens a file. A symbolic link is followed: a user may well send what one points to.
+  /// Opens a file. A symbolic link is followed: a user may intend to send the file it points to.
   ///
   /// `hashing` computes the SHA-256 within each `read(into:)`.
   ///
@@ -39,8 +39,7 @@ public final class OutgoingFile {
     guard opened.result >= 0 else { throw FileFailure(errno: opened.errno, .readingFile, path: path) }
     descriptor = FileDescriptor(opened.result)
     start = FileDigests.now
-    // Checked again afterwards: what was opened may be something else by now. O_NONBLOCK keeps a FIFO from holding us
-    // up.
+    // Checked again afterwards: the opened file may be another one by now. O_NONBLOCK keeps a FIFO from blocking us.
     guard fstat(descriptor.number, &status) == 0 else { throw FileFailure(errno: errno, .readingFile, path: path) }
     try Self.checkRegular(status, path: path)
     if hashing {
@@ -58,7 +57,7 @@ public final class OutgoingFile {
     _ = posix_fadvise(descriptor.number, 0, 0, POSIX_FADV_SEQUENTIAL)
   }
 
-  /// A digest of device, inode, size, and both times of change.
+  /// Returns a digest of device, inode, size, and both times of change.
   private static func identity(of status: stat) -> [UInt8] {
     let numbers = [
       UInt64(status.st_dev), UInt64(status.st_ino), UInt64(clamping: status.st_size),
@@ -89,7 +88,7 @@ public final class OutgoingFile {
   }
 
   /// Fills the buffer with the next bytes; it gets fewer only at the end of the offered size. Returns the number of
-  /// bytes; 0 when all have been given.
+  /// bytes; 0 when all have been read.
   ///
   /// Throws `shrank` if the file ends before that, or `ioError`.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int {
@@ -120,8 +119,8 @@ public final class OutgoingFile {
   }
 
   /// Checks at the end that the file is still the one that was offered. Returns the digest of the whole file, for which
-  /// it reads whatever `read(into:)` was not asked for: a receiver that has the end already, or claims to, asks for
-  /// less than all. Nil if it does not hash, or if OpenSSL failed.
+  /// it reads the bytes that `read(into:)` did not: a receiver that has the end already, or claims to, asks for less
+  /// than all. Nil if it does not hash, or if OpenSSL failed.
   ///
   /// Throws `grew`, `shrank` or `changed` (the same size, another modification time): the receiver has the bytes that
   /// were read, which may be a mixture of two versions. Also `ioError`, for the bytes that it reads itself.

@@ -2,9 +2,9 @@ import CPiconetSystem
 import Glibc
 
 extension PartialFile {
-  /// Gives the file the rights that a new file of this process has in the folder where it will get its name. Until
-  /// then a file with a hidden name is its owner's alone.
-  /// - Returns: whether its content lies in another file now, which has to be made durable.
+  /// Gives the file the rights that a new file of this process has in the folder where it will get its name. Until then
+  /// only its owner may access a file with a hidden name.
+  /// - Returns: whether its content is in another file now, which has to be made durable.
   func takeRights(in folder: IncomingFolder) throws(FileFailure) -> Bool {
     if isUnnamed, home == folder.identity { return false }
     guard !hasModeOfMount else { return false }
@@ -13,14 +13,14 @@ extension PartialFile {
       return false
     }
     guard let rights = FileRights(of: model.number), !rights.give(to: descriptor.number) else { return false }
-    // A folder may give its files to a group that this process may not give them to. If there is no room for a copy,
+    // A folder may give its files to a group to which this process may not give them. If there is no room for a copy,
     // the file has fewer rights.
     guard copyContent(to: model.number) else { return false }
     become(model, of: folder)
     return true
   }
 
-  /// What a file has that is made in the folder for the purpose.
+  /// Returns the rights of a file that is made in the folder for the purpose.
   private func rightsOfHidden(in folder: IncomingFolder) throws(FileFailure) -> FileRights? {
     let name = PartialFileName.random().text
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC

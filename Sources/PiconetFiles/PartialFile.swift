@@ -10,20 +10,21 @@ final class PartialFile {
   let directory: IncomingDirectory
   private(set) var descriptor: FileDescriptor
   private var hiddenName: PartialFileName?
-  /// The folder that an unnamed file was made in, whose rights it has.
+  /// The folder in which an unnamed file was made; the file has its rights.
   private(set) var home: FileIdentity?
-  /// Whether the mount decides who may read files, for all of them alike: asked for none, a hidden one has bits for its
-  /// group and for others.
+  /// Whether the mount decides who may read files, for all of them alike: a hidden file has bits for its group and for
+  /// others although none were requested.
   let hasModeOfMount: Bool
-  /// The name of its journal, which lies beside it and goes with it.
+  /// The name of its journal, which is beside it and is removed with it.
   private var journalName: String?
 
-  /// How many names are drawn for one hidden file before giving up: a second draw happens only when a sweep of another
-  /// process takes the file between its creation and its lock.
+  /// The number of random names tried for one hidden file before giving up. A second try happens only when a sweep of
+  /// another process takes the file between its creation and its lock.
   static let maximumDraws = 8
   private static let lockRetryMicroseconds: UInt32 = 1_000
 
-  /// - Parameter folder: where the file will get its name. An unnamed one is made there, if the folder exists.
+  /// - Parameter folder: the folder in which the file will get its name. An unnamed one is made there, if the folder
+  ///   exists.
   init(in directory: IncomingDirectory, for folder: SafeFolder = .none) throws(FileFailure) {
     self.directory = directory
     let place = (try? directory.open(folder, creating: false)) ?? directory.top
@@ -39,8 +40,8 @@ final class PartialFile {
     }
   }
 
-  /// Opens the file that is kept under this name, or begins one. Nil if another transfer has it, or something is in the
-  /// way: then an ordinary one will do.
+  /// Opens the file that is kept under this name, or begins one. Nil if another transfer has it, or another entry is in
+  /// the way: the caller then uses an ordinary one.
   init?(kept name: PartialFileName, in directory: IncomingDirectory) {
     guard let descriptor = Self.openKept(name, in: directory) else { return nil }
     self.directory = directory
@@ -67,13 +68,13 @@ final class PartialFile {
 
   var isUnnamed: Bool { hiddenName == nil }
 
-  /// Whether its hidden name leads to it in capitals as well: the file system ignores case.
+  /// Whether its hidden name in capitals leads to it as well: the file system ignores case.
   var isFoundInOtherCase: Bool {
     guard let hiddenName else { return false }
     return faccessat(directory.descriptor.number, hiddenName.text.uppercased(), F_OK, AT_SYMLINK_NOFOLLOW) == 0
   }
 
-  /// Goes on as another unnamed file of a folder, which has the same content.
+  /// Replaces it with another unnamed file of a folder, which has the same content.
   func become(_ other: FileDescriptor, of folder: IncomingFolder) {
     if let hiddenName { _ = unlinkat(directory.descriptor.number, hiddenName.text, 0) }
     hiddenName = nil
@@ -88,13 +89,13 @@ final class PartialFile {
     descriptor.close()
   }
 
-  /// Called once the file has its final name, or is about to go.
+  /// Called once the file has its final name, or is about to be removed.
   func removeJournal() {
     if let journalName { _ = unlinkat(directory.descriptor.number, journalName, 0) }
     journalName = nil
   }
 
-  /// Gives the file this name in one step if nothing has it; false if something does.
+  /// Gives the file this name in one step if the name is free; false if it is taken.
   func publish(as name: SafeFileName, in folder: IncomingFolder) throws(FileFailure) -> Bool {
     let number: Int32
     if let hiddenName {
@@ -117,7 +118,7 @@ final class PartialFile {
   /// Anything else that appears under the name just before the rename is replaced as an entry, or, if a directory,
   /// refused by the kernel; a link is never followed.
   ///
-  /// The rights of that file stay, as they do for a program that writes into it.
+  /// The existing file's rights stay, as they do for a program that writes into it.
   /// - Returns: false if the disk can't do that: NTFS-3G does not replace a file with a very long name.
   func replace(_ name: SafeFileName, in folder: IncomingFolder) throws(FileFailure) -> Bool {
     if let rights = folder.rights(of: name) { _ = rights.give(to: descriptor.number) }
@@ -149,7 +150,7 @@ final class PartialFile {
     return linkat(AT_FDCWD, source, folder, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno
   }
 
-  /// The name must still be that of our own file: nothing else may be published in its place.
+  /// Checks that the name is still that of this file: no other file may be published in its place.
   private func checkIdentity(of name: PartialFileName) throws(FileFailure) {
     var named = stat()
     guard fstatat(directory.descriptor.number, name.text, &named, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -175,7 +176,7 @@ final class PartialFile {
     return FileNameClaim(partial: hidden, directory: directory).publish(as: name, in: folder)
   }
 
-  /// Nil if the file system, or the lack of /proc, does not allow unnamed files.
+  /// Returns nil if the file system, or the lack of /proc, does not allow unnamed files.
   static func openUnnamed(in folder: IncomingFolder) throws(FileFailure) -> FileDescriptor? {
     guard folder.directory.settings.usesUnnamedFiles, access("/proc/thread-self/fd", X_OK) == 0 else { return nil }
     let flags = PICONET_O_TMPFILE | O_RDWR | O_CLOEXEC
@@ -194,7 +195,7 @@ final class PartialFile {
       // Without a lock, two processes might write into it.
       let locked = descriptor.lock()
       if locked == EWOULDBLOCK {
-        // A process that only looks at kept files holds it for an instant; a transfer that goes on with it, for long.
+        // A process that only examines kept files holds the lock for an instant; a transfer that resumes one, for long.
         usleep(lockRetryMicroseconds)
         continue
       }
@@ -202,13 +203,13 @@ final class PartialFile {
         directory.isOurs(status)
       else { return nil }
       if status.st_nlink == 1 {
-        // Its owner may have died after it had got its final rights.
+        // Its owner may have died after giving it its final rights.
         if status.st_mode & 0o077 != 0 { _ = fchmod(opened.result, 0o600) }
         return descriptor
       }
-      // No name: a sweep has removed it between the two calls. Two: it was stored by a link, and its owner died before
-      // it took this name away; or another process has linked something else here for us to write into. In both cases
-      // the other name stays.
+      // No name: a sweep has removed it between the two calls. Two names: a link stored it, and its owner died before
+      // removing this name; or another process has linked another file here for us to write into. In both cases the
+      // other name stays.
       if status.st_nlink > 1 { _ = unlinkat(directory.descriptor.number, name.text, 0) }
     }
     return nil
@@ -225,7 +226,7 @@ final class PartialFile {
       if opened.errno == EEXIST { continue }
       guard opened.result >= 0 else { throw directory.failure(errno: opened.errno, name: name.text) }
       let descriptor = FileDescriptor(opened.result)
-      // ZFS with `aclmode=restricted`, and some FUSE file systems, let no mode be changed: such a file has the rights
+      // ZFS with `aclmode=restricted`, and some FUSE file systems, allow no change of mode: such a file has the rights
       // of a new file from the beginning, or would never get them.
       if mode == 0o600, !hasBitsForOthers(descriptor), directory.calls.setMode(opened.result, mode) != 0 {
         mode = 0o666

@@ -1,8 +1,9 @@
 import Glibc
 
-/// `.piconet-<process id>-<32 hexadecimal digits>.part`: a file that is not complete yet.
-/// `.piconet-resume-<32 hexadecimal digits>.part`: one that another process may go on with, with its journal beside it.
-/// `.piconet-resume-<32 hexadecimal digits>-stranger.part`: the same, of a sender that was not known when it began.
+/// The name of a file that is not complete yet:
+/// - `.piconet-<process id>-<32 hexadecimal digits>.part`: an ordinary one.
+/// - `.piconet-resume-<32 hexadecimal digits>.part`: one that another process may resume, with its journal beside it.
+/// - `.piconet-resume-<32 hexadecimal digits>-stranger.part`: the same, from a sender that was not known when it began.
 ///
 /// `SafeFileName` accepts no leading dot, so no peer can give a file such a name.
 package struct PartialFileName: Hashable, Sendable {
@@ -15,7 +16,7 @@ package struct PartialFileName: Hashable, Sendable {
 
   let text: String
 
-  /// Whether a name begins as all of these do, and those of journals and notes.
+  /// Returns whether a name begins as all of these do, and those of journals and notes.
   package static func isReserved(_ name: some Sequence<UInt8>) -> Bool { name.starts(with: prefix.utf8) }
 
   static func random() -> PartialFileName {
@@ -26,7 +27,7 @@ package struct PartialFileName: Hashable, Sendable {
     return PartialFileName(text: "\(prefix)\(getpid())-\(digits[0])\(digits[1])\(suffix)")
   }
 
-  /// The name of an empty file that shows whether the file system accepts these characters.
+  /// Returns the name of an empty file that shows whether the file system accepts these characters.
   func probe(of characters: [UInt8]) -> String {
     text.dropLast(Self.suffix.utf8.count) + String(decoding: characters, as: UTF8.self)
   }
@@ -37,16 +38,16 @@ package struct PartialFileName: Hashable, Sendable {
     text = "\(Self.prefix)\(Self.keptMark)-\(digits)\(isOfStranger ? Self.strangerMark : "")\(Self.suffix)"
   }
 
-  /// For a file that a transfer may go on with: whether its sender was not known when it began.
+  /// For a file that a transfer may resume: whether its sender was not known when it began.
   var isOfStranger: Bool { text.hasSuffix(Self.strangerMark + Self.suffix) }
 
-  /// For a file that a transfer may go on with: stands for its sender.
+  /// For a file that a transfer may resume: identifies its sender.
   var sender: Substring { text.dropFirst("\(Self.prefix)\(Self.keptMark)-".count).prefix(16) }
 
-  /// The name of the journal of a file that a transfer may go on with.
+  /// The name of the journal of a file that a transfer may resume.
   var journal: String { text.dropLast(Self.suffix.count) + Self.journalSuffix }
 
-  /// The name of the note (`FileNameClaim`) on the name that the file is about to get, if it needs one.
+  /// The name of the note (`FileNameClaim`) about the name that the file is about to get, if it needs one.
   var claim: String { text.dropLast(Self.suffix.count) + Self.claimSuffix }
 
   /// Recognizes the name of such a note, for either kind of file.
@@ -57,7 +58,7 @@ package struct PartialFileName: Hashable, Sendable {
     self = known
   }
 
-  /// Recognizes the name of a file that a transfer may go on with, or of its journal.
+  /// Recognizes the name of a file that a transfer may resume, or of its journal.
   init?(keptOrJournal name: String) {
     let suffix = name.hasSuffix(Self.journalSuffix) ? Self.journalSuffix : Self.suffix
     let start = "\(Self.prefix)\(Self.keptMark)-"

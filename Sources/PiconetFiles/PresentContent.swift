@@ -2,15 +2,16 @@ import CPiconetSystem
 import Glibc
 import Synchronization
 
-/// Files in a folder that may already have the content of an offer: those of its size, under its name, that name with a
-/// number, or without the one that it has, or with another.
+/// Files in a folder that may already have the content of an offer: files of its size, under its name, with or without
+/// a number, or with another number.
 ///
 /// They are read in steps, so that a shared thread is never held up for long. Their digests are kept for as long as the
 /// file system says that they have not changed. Calls block on the disk. Confined to one thread at a time.
 public final class PresentContent {
-  /// How many files of one name are compared. Content in any further one is not found, and may be stored a second time.
+  /// The number of files of one name that are compared. Content in further ones is not found, and may be stored a
+  /// second time.
   static let limit = 64
-  /// How many names are looked at for them.
+  /// The number of names that are looked up to find them.
   private static let lookLimit = 1_000
   /// The most free numbers in a row that don't end the search: their files may have been removed.
   static let gapLimit = 2
@@ -24,14 +25,14 @@ public final class PresentContent {
   private let folder: IncomingFolder
   private let wanted: SafeFileName
   private let size: UInt64
-  /// Where the file has others that it belongs to.
+  /// The names of its group, if the file belongs to one.
   private let names: GroupNames?
   private var candidates: [Candidate] = []
   private struct UnderWay {
     let index: Int
     let file: FileDescriptor
     let hash: RunningSHA256
-    /// In nanoseconds since 1970; before the file was looked at.
+    /// In nanoseconds since 1970; before the file was examined.
     let start: Int64
     var position: UInt64 = 0
   }
@@ -39,8 +40,8 @@ public final class PresentContent {
   private var underWay: UnderWay?
   private var finished = 0
 
-  /// Looks for files; reads none. Nil if there are none, which takes three looks if the name and the next two are free,
-  /// and three more if it has a number.
+  /// Looks for files; reads none. Nil if there are none, which takes three lookups if the name and the next two are
+  /// free, and three more if it has a number.
   public convenience init?(
     in directory: IncomingDirectory, folder: SafeFolder, name: SafeFileName, size: UInt64, group: FileGroup? = nil
   ) throws(FileFailure) {
@@ -63,7 +64,7 @@ public final class PresentContent {
     if candidates.isEmpty { return nil }
   }
 
-  /// Looks for the name, and for it with a number.
+  /// Looks for the name, with and without a number.
   private func look(for name: SafeFileName, _ left: inout Int) throws(FileFailure) {
     let (first, longest) = (name.firstNumber, folder.directory.longestName)
     try look(for: name, from: first, &left) { name.numbered($0, fitting: longest) }
@@ -72,7 +73,7 @@ public final class PresentContent {
     try look(for: name, from: 1, &left) { name.formerlyNumbered($0, fitting: longest) ?? name }
   }
 
-  /// - Parameter numbered: the name with a number.
+  /// - Parameter numbered: returns the name with a number.
   private func look(
     for name: SafeFileName, from first: Int, _ left: inout Int, _ numbered: (Int) -> SafeFileName
   ) throws(FileFailure) {
@@ -103,7 +104,7 @@ public final class PresentContent {
     }
   }
 
-  /// Only the file with exactly this name.
+  /// Examines only the file with exactly this name.
   /// - Parameter wanted: the name that the sender wants.
   init(
     in folder: IncomingFolder, exactly name: SafeFileName, wanted: SafeFileName? = nil, _ status: stat
@@ -115,12 +116,12 @@ public final class PresentContent {
     candidates = [Candidate(name: name, stamp: FileStamp(status))]
   }
 
-  /// The digest of a file that was compared, as long as it has not changed.
+  /// Returns the digest of a file that was compared, as long as it has not changed.
   func digest(of name: SafeFileName, _ stamp: FileStamp) -> SHA256Digest? {
     candidates.first { $0.name == name && $0.stamp == stamp }?.digest
   }
 
-  /// How many bytes were read. Grows to at most the size of one file, since that is what is reported.
+  /// The number of bytes that were read. Grows to at most the size of one file, since that is what is reported.
   public var comparedByteCount: UInt64 {
     let share = UInt64(max(1, candidates.count))
     return min(size, UInt64(finished) * (size / share) + (underWay?.position ?? 0) / share)
@@ -148,16 +149,16 @@ public final class PresentContent {
     return underWay == nil && finished == candidates.count
   }
 
-  /// The file that has this content, and has not changed since it was read; nil if there is none.
-  /// - Parameter files: of the sender; it is noted there before any other transfer may replace it.
+  /// Returns the file that has this content, and has not changed since it was read; nil if there is none.
+  /// - Parameter files: the sender's files; the match is noted there before any other transfer may replace it.
   public func match(_ digest: SHA256Digest, notingIn files: (any FilesOfSender)? = nil) -> SafeFileName? {
     let same = folder.directory.replacing.withLock { _ in findMatch(digest, notingIn: files) }
-    // Not under that lock: a group that gets a number holds its own, and waits for that one.
+    // Not under that lock: a group that gets a number holds its own, and waits for that lock.
     if let same, let names { folder.note(names, has: same) }
     return same
   }
 
-  /// As `match`, for when nothing may be replaced meanwhile, or it does not matter.
+  /// Same as `match`, for when nothing may be replaced meanwhile, or it does not matter.
   func findMatch(_ digest: SHA256Digest, notingIn files: (any FilesOfSender)? = nil) -> SafeFileName? {
     for candidate in candidates where candidate.digest == digest {
       guard let status = try? folder.status(of: candidate.name), FileStamp(status) == candidate.stamp else { continue }
@@ -172,11 +173,11 @@ public final class PresentContent {
     StoredPath(relative: folder.relativePath(of: name), absolute: folder.path(of: name))
   }
 
-  /// Makes sure that the name is on the disk: the process that stored the file may have been killed before that.
+  /// Makes the name durable: the process that stored the file may have been killed before that.
   public func settle() throws(FileFailure) { try folder.synchronize() }
 
   /// Opens the next file whose digest is not known.
-  /// - Returns: false if there is none.
+  /// - Returns: false if none is left.
   private func begin() -> Bool {
     while finished < candidates.count {
       let candidate = candidates[finished]
@@ -200,7 +201,7 @@ public final class PresentContent {
     guard opened.result >= 0 else { return nil }
     let file = FileDescriptor(opened.result)
     guard let status = file.status(), FileStamp(status) == candidate.stamp else { return nil }
-    // What the kernel still has of it was read before another spelling of its name may have led to a write.
+    // The kernel's cached part was read before another spelling of the name may have led to a write.
     if !folder.directory.keepsInodes { _ = posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED) }
     _ = posix_fadvise(file.number, 0, 0, POSIX_FADV_SEQUENTIAL)
     return file
@@ -224,7 +225,7 @@ public final class PresentContent {
 @available(*, unavailable, message: "It is used by one thread at a time.")
 extension PresentContent: Sendable {}
 
-/// Where a stored file is.
+/// The path of a stored file.
 public struct StoredPath: Hashable, Sendable {
   /// Below the receiving directory.
   public let relative: String

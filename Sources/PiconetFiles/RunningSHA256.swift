@@ -8,7 +8,7 @@ public final class RunningSHA256 {
   private var isSound: Bool
   private var result: SHA256Digest?
 
-  /// Nil if OpenSSL has no memory, or no SHA-256 (because of its provider configuration).
+  /// Returns nil if OpenSSL has no memory, or no SHA-256 (because of its provider configuration).
   public init?() {
     guard let context = EVP_MD_CTX_new() else { return nil }
     guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
@@ -27,7 +27,7 @@ public final class RunningSHA256 {
     isSound = EVP_DigestUpdate(context, start, bytes.count) == 1
   }
 
-  /// The digest of all bytes taken; the same at every later call. Nil only if OpenSSL failed.
+  /// Returns the digest of all bytes taken; the same at every later call. Nil only if OpenSSL failed.
   public func finish() -> SHA256Digest? {
     if let result { return result }
     guard isSound else { return nil }
@@ -40,7 +40,7 @@ public final class RunningSHA256 {
     return result
   }
 
-  /// A copy that has taken the same bytes; nil if OpenSSL failed, or after `finish`.
+  /// Returns a copy that has taken the same bytes; nil if OpenSSL failed, or after `finish`.
   func copy() -> RunningSHA256? {
     guard isSound, result == nil, let other = RunningSHA256() else { return nil }
     return EVP_MD_CTX_copy_ex(other.context, context) == 1 ? other : nil
@@ -49,7 +49,7 @@ public final class RunningSHA256 {
   /// The digest of the bytes so far; more may follow. Nil if OpenSSL failed.
   var digestSoFar: SHA256Digest? { result ?? copy()?.finish() }
 
-  /// The digest of bytes that are all at hand.
+  /// Returns the digest of bytes in memory.
   public static func digest(of bytes: UnsafeRawBufferPointer) -> SHA256Digest? {
     let running = RunningSHA256()
     running?.update(bytes)

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// A SHA-256 digest (FIPS 180-4): what a file's content is compared by.
+/// A SHA-256 digest (FIPS 180-4), by which files' contents are compared.
 public struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
   /// The 32 bytes, big-endian in four words: trivial to copy and to compare.
   private let words: (UInt64, UInt64, UInt64, UInt64)

@@ -1,25 +1,25 @@
 extension SafeFileName {
-  /// What is left at least of a stem that is shortened: any single scalar fits.
+  /// The smallest rest of a shortened stem: any single scalar fits.
   private static let leastStemByteCount = 4
 
-  /// "photo.jpg" with 2 gives "photo (2).jpg", and so does "photo (1).jpg".
+  /// Returns the name with a number: "photo.jpg" with 2 gives "photo (2).jpg", and so does "photo (1).jpg".
   ///
   /// The number goes before the ending (`NumberedName`): "a.tar.gz" becomes "a (2).tar.gz", and "photo.jpg.xmp" becomes
   /// "photo (2).jpg.xmp". The stem is shortened by whole characters if the name would be longer than
   /// `maximumByteCount`.
   public func numbered(_ number: Int) -> SafeFileName { numbered(number, fitting: Self.maximumByteCount) }
 
-  /// As `numbered(_:)`, not longer than so many bytes as long as something of the stem is left.
+  /// Returns the name as `numbered(_:)` does, not longer than `limit` bytes as long as a part of the stem is left.
   func numbered(_ number: Int, fitting limit: Int) -> SafeFileName {
     let parts = NumberedName(text)
     return joined(parts.countedStem, number, parts.ending, limit)
   }
 
-  /// The number that this name counts on from; 1 if it has none.
+  /// The number from which this name counts on; 1 if it has none.
   var firstNumber: Int { NumberedName(text).countedNumber ?? 1 }
 
-  /// As former versions numbered it: before the last extension, behind any number that was there. Nil where that is no
-  /// other name.
+  /// Returns the name as former versions numbered it: before the last extension, behind an existing number. Nil if that
+  /// is the same name.
   func formerlyNumbered(_ number: Int, fitting limit: Int) -> SafeFileName? {
     let scalars = text.unicodeScalars
     var (stem, tail) = (text, "")
@@ -39,11 +39,11 @@ extension SafeFileName {
     return SafeFileName(unchecked: Self.prefix(of: stem, fitting: room) + ending)
   }
 
-  /// The name without the number, from 2, that `numbered` may have given it; nil if it has none.
+  /// The name without the number, from 2, that `numbered` may have given it; nil if it has no such number.
   public var withoutNumber: SafeFileName? {
     let parts = NumberedName(text)
     guard let number = parts.number, number > 1 else { return nil }
-    // What is left may end with a space.
+    // The rest may end with a space.
     return try? SafeFileName(parts.stem + parts.ending)
   }
 

@@ -1,6 +1,6 @@
 extension SafeFileName {
-  /// The nearest name to this one that is not refused, for a sender that does not want to lose a file because of its
-  /// name. A name that is safe stays as it is.
+  /// Creates the nearest name that is not refused, for a sender that does not want to lose a file because of its name.
+  /// A safe name stays as it is.
   public init(repairing bytes: some Collection<UInt8>) {
     if let safe = try? SafeFileName(bytes: bytes) {
       self = safe
@@ -22,10 +22,10 @@ extension SafeFileName {
     self = (try? SafeFileName(Self.shortened(text))) ?? SafeFileName(unchecked: "file")
   }
 
-  /// Characters that FAT, exFAT and NTFS take in no name, though it is safe here.
+  /// Characters that FAT, exFAT and NTFS allow in no name, though they are safe here.
   public static let notOnCards = Array(":*?\"<>|".utf8)
 
-  /// The name with an underscore for each character that FAT, exFAT and NTFS do not take.
+  /// The name with an underscore for each character that FAT, exFAT and NTFS do not allow.
   public var onCards: SafeFileName {
     let bytes = Array(text.utf8)
     guard bytes.contains(where: Self.notOnCards.contains) else { return self }

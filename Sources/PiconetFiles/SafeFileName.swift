@@ -1,7 +1,7 @@
 /// A name that makes exactly one ordinary entry in one directory, on whatever file system and desktop it ends up.
 ///
-/// A receiver takes a name as it is or refuses it with a reason, and never alters it: the sender and the receiver then
-/// print the same name, and no cleaning rule can be steered towards a name that nobody chose. Only a conflict adds a
+/// A receiver takes a name as it is or refuses it with a reason, and never alters it. The sender and the receiver then
+/// print the same name, and no cleaning rule can be steered towards a name that no person chose. Only a conflict adds a
 /// number. The sender, whose name it is, may offer a repaired one (`init(repairing:)`).
 ///
 /// | name | outcome | because |
@@ -21,7 +21,7 @@
 /// | what Unicode calls ignorable (U+200B, U+FEFF, U+00AD, tags), U+FFF9-FFFB | `unseenCharacter` | names look alike |
 /// | joiners after ASCII or one another | `unseenCharacter` | likewise |
 /// | `.desktop`, `.lnk`, `.url`, `.scf` at the end, any case | `launcher` | desktops disguise it, and start it |
-/// | nothing but white space and ignorable characters | `invisible` | a file that nobody can name |
+/// | nothing but white space and ignorable characters | `invisible` | a file without a readable name |
 ///
 /// Everything else is kept: all scripts, emoji with their joiners and variants, either normalization form (two names
 /// are equal only if their bytes are), and `: * ? " < > |`, which are ordinary on Linux (a FAT or NTFS volume refuses
@@ -105,7 +105,8 @@ public struct SafeFileName: Hashable, Sendable, CustomStringConvertible {
     return ["desktop", "lnk", "url", "scf"].contains { $0.utf8.elementsEqual(last.utf8) }
   }
 
-  /// Windows looks at what precedes the first dot, less trailing spaces.
+  /// Returns whether Windows takes the name for a device: it looks at the part before the first dot, less trailing
+  /// spaces.
   static func isDeviceName(_ text: String) -> Bool {
     var base = text.unicodeScalars.prefix { $0 != "." }
     while base.last == " " { base.removeLast() }
@@ -118,7 +119,7 @@ public struct SafeFileName: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SafeFileName {
-  /// A name that was not accepted, fit for a message or a log: at most 64 bytes of it, and everything but printable
+  /// Returns a refused name in a form fit for a message or a log: at most 64 bytes of it, and everything but printable
   /// ASCII escaped.
   public static func printable(_ bytes: some Collection<UInt8>) -> String {
     var result = ""

@@ -1,9 +1,9 @@
-/// The folders that a file goes below, the outermost first, each with a name that is as safe as a file's.
+/// The folders that contain a file, the outermost first, each with a name that is as safe as a file's.
 ///
 /// On the wire and in results their names are separated by slashes. A receiver takes them as they are or refuses them,
 /// as it does with names; a sender may repair its own (`init(repairing:)`).
 public struct SafeFolder: Hashable, Sendable, CustomStringConvertible {
-  /// How many folders may be nested.
+  /// The number of folders that may be nested.
   public static let maximumDepth = 16
   /// The longest path in bytes, slashes included.
   public static let maximumByteCount = 2_048
@@ -31,7 +31,7 @@ public struct SafeFolder: Hashable, Sendable, CustomStringConvertible {
     self.components = components
   }
 
-  /// The path with the nearest names that are not refused; nil if it is too deep or too long.
+  /// Creates the path with the nearest names that are not refused; nil if it is too deep or too long.
   /// - Parameter names: as in a directory, without slashes.
   public init?(repairing names: [[UInt8]]) {
     guard names.count <= Self.maximumDepth else { return nil }
@@ -46,10 +46,10 @@ public struct SafeFolder: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { text }
 
-  /// The path of a file in the folder.
+  /// Returns the path of a file in the folder.
   public func path(of name: SafeFileName) -> String { isEmpty ? name.text : "\(text)/\(name.text)" }
 
-  /// Takes a path of a file apart, as `path(of:)` makes it; nil for what no receiver stores.
+  /// Splits a path of a file in the form of `path(of:)`; nil for a path that no receiver stores.
   static func split(_ path: some Collection<UInt8>) -> (components: [SafeFileName], name: SafeFileName)? {
     // Numbers added to the names make a path longer than the offered one.
     guard path.count <= 2 * maximumByteCount else { return nil }
@@ -64,6 +64,6 @@ public struct SafeFolder: Hashable, Sendable, CustomStringConvertible {
     return (names, name)
   }
 
-  /// Whether a receiver may have stored a file under this path.
+  /// Returns whether a receiver may have stored a file under this path.
   public static func isPath(_ path: some Collection<UInt8>) -> Bool { split(path) != nil }
 }

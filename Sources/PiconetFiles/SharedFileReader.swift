@@ -1,4 +1,4 @@
-/// What a file is read through: the file itself, or in tests something that counts reads.
+/// The file that a reader uses: the file itself, or in tests an object that counts reads.
 public protocol ReadableFile: AnyObject {
   /// Bytes.
   var size: UInt64 { get }
@@ -6,9 +6,9 @@ public protocol ReadableFile: AnyObject {
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileFailure) -> Int
   /// Throws if the file is not what it was when it was opened.
   func checkUnchanged() throws(FileFailure)
-  /// The digest of the whole, if it was read before and has not changed since.
+  /// The digest of the whole file, if it was read before and has not changed since.
   var knownDigest: SHA256Digest? { get }
-  /// Remembers the digest of the whole, unless the file has changed since it was opened.
+  /// Remembers the digest of the whole file, unless the file has changed since it was opened.
   func note(_ digest: SHA256Digest)
 }
 
@@ -21,16 +21,16 @@ extension OutgoingFile: ReadableFile {
   public func checkUnchanged() throws(FileFailure) { _ = try finish() }
 }
 
-/// One file that several receivers read at their own pace, from the disk once and hashed once as long as they keep
-/// together.
+/// One file that several receivers read at their own pace. It is read from the disk once and hashed once as long as
+/// they keep together.
 ///
 /// The newest blocks, up to the window, are kept for receivers that lag behind. A receiver that falls further behind,
-/// or that starts far ahead because it has the beginning already, reads for itself: none waits for another, and memory
+/// or that starts far ahead because it has the beginning already, reads separately: none waits for another, and memory
 /// stays within the window. Calls block on the disk. Confined to one thread at a time.
 public final class SharedFileReader {
-  /// Bytes of a block; the disk is read in such pieces. 256 KiB.
+  /// The size of a block in bytes; the disk is read in such pieces. 256 KiB.
   public static let blockByteCount = 256 << 10
-  /// How far behind the first a receiver may be and still share what was read. 4 MiB.
+  /// The number of bytes that a receiver may lag behind the first and still share its reads. 4 MiB.
   public static let usualWindow = 4 << 20
 
   private let file: any ReadableFile
@@ -40,7 +40,7 @@ public final class SharedFileReader {
   /// Everything before this offset was read and hashed; a multiple of the block size, except at the end.
   private var front: UInt64 = 0
 
-  /// Nil if OpenSSL failed.
+  /// Returns nil if OpenSSL failed.
   /// - Parameter window: in bytes; at least a block is kept.
   public init?(_ file: any ReadableFile, window: Int = SharedFileReader.usualWindow) {
     guard let hash = RunningSHA256() else { return nil }
@@ -51,7 +51,7 @@ public final class SharedFileReader {
 
   public var size: UInt64 { file.size }
 
-  /// Bytes that are kept in memory.
+  /// The number of bytes that are kept in memory.
   public var keptByteCount: Int { blocks.values.reduce(0) { $0 + $1.count } }
 
   /// Fills the whole buffer. Throws `shrank` if the file ends before that, or `ioError`.
@@ -75,7 +75,7 @@ public final class SharedFileReader {
     }
   }
 
-  /// The digest of the whole file; what has not been read yet is read now, unless the digest is known from before.
+  /// Returns the digest of the whole file. It reads the rest of the file now, unless the digest is known from before.
   /// Throws `grew`, `shrank` or `changed`; nil if OpenSSL failed. Every receiver calls this.
   public func finish() throws(FileFailure) -> SHA256Digest? {
     if front == 0, let known = file.knownDigest { return known }
@@ -86,7 +86,8 @@ public final class SharedFileReader {
     return digest
   }
 
-  /// Whether to read on up to this block for all receivers: the window would still reach back to the present front.
+  /// Returns whether to read on up to this block for all receivers: the window would still reach back to the present
+  /// front.
   private func isNext(_ number: UInt64) -> Bool {
     let next = front / UInt64(Self.blockByteCount)
     return front < size && number >= next && number < next + UInt64(blockLimit)

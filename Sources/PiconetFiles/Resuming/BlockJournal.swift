@@ -5,12 +5,13 @@ import Glibc
 /// of each whole block, written after the block's own bytes.
 ///
 /// 64 bytes of header (magic, block size, size of the whole file, both big-endian, key), 32 bytes that say how long the
-/// file has been waiting (`KeptAge`; zeros while it is written to), then 32 bytes per block. Nothing in it is taken on
-/// trust: a digest counts only if the partial file's bytes have it, so a journal that is torn, damaged or somebody
-/// else's means at worst that bytes are sent again. Without a journal the transfer goes on all the same. Confined to
-/// one thread.
+/// file has been waiting (`KeptAge`; zeros while it is written to), then 32 bytes per block.
+///
+/// Nothing in it is trusted: a digest counts only if the partial file's bytes have it. A journal that is torn, damaged
+/// or forged costs at worst that bytes are sent again. Without a journal the transfer still goes on. Confined to one
+/// thread.
 package final class BlockJournal {
-  /// Bytes per block; a resumed transfer goes on at a multiple of it. 1 MiB.
+  /// Bytes per block; a resumed transfer continues at a multiple of it. 1 MiB.
   package static let blockByteCount: UInt64 = 1 << 20
   static let headerByteCount = ageOffset + KeptAge.byteCount
   private static let ageOffset = 64
@@ -18,7 +19,7 @@ package final class BlockJournal {
 
   private let descriptor: FileDescriptor
   private let header: [UInt8]
-  /// How many of its digests count.
+  /// The number of its digests that count.
   private(set) var count = 0
 
   /// Opens the journal of a partial file, or begins one; nil if that is not possible.
@@ -41,7 +42,7 @@ package final class BlockJournal {
     guard write([UInt8](repeating: 0, count: KeptAge.byteCount), at: Self.ageOffset) else { return nil }
   }
 
-  /// Opens what a dead owner left, to look at it; nil if there is none with at least one digest.
+  /// Opens the journal of a dead owner, to examine it; nil if no journal with at least one digest exists.
   init?(existing name: PartialFileName, in directory: IncomingDirectory) {
     let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     let opened = FileDescriptor.retrying { openat(directory.descriptor.number, name.journal, flags) }
@@ -59,15 +60,15 @@ package final class BlockJournal {
   /// How long the file has been waiting; nil if no receiver has looked yet.
   var age: KeptAge? { read(at: Self.ageOffset, count: KeptAge.byteCount).flatMap { KeptAge(bytes: $0) } }
 
-  /// If that can't be written, the file merely stays longer.
+  /// Notes an age. If that can't be written, the file merely stays longer.
   func note(_ age: KeptAge) { _ = write(age.bytes, at: Self.ageOffset) }
 
-  /// The digest of all bytes up to the end of a block; nil beyond the last whole entry.
+  /// Returns the digest of all bytes up to the end of a block; nil beyond the last whole entry.
   func digest(of block: Int) -> SHA256Digest? {
     read(at: Self.place(of: block), count: SHA256Digest.byteCount).flatMap { SHA256Digest(bytes: $0) }
   }
 
-  /// How many digests there are.
+  /// The number of digests.
   var entryCount: Int {
     guard let status = descriptor.status() else { return 0 }
     return max(0, Int(status.st_size) - Self.headerByteCount) / SHA256Digest.byteCount
@@ -78,7 +79,7 @@ package final class BlockJournal {
     read(at: Self.magic.count + 8, count: 8)?.reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Whether both are the same file.
+  /// Returns whether both are the same file.
   func isSame(as other: BlockJournal) -> Bool {
     guard let own = descriptor.status(), let others = other.descriptor.status() else { return true }
     return own.st_ino == others.st_ino && own.st_dev == others.st_dev

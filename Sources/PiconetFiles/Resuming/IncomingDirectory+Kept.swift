@@ -2,16 +2,16 @@ import CPiconetSystem
 import Glibc
 import Synchronization
 
-/// Partial files that a later transfer may go on with. They never pile up: the limits on their number and age are
-/// enforced whenever a directory is opened and whenever one more is kept, and they make room if the disk is full.
+/// Partial files that a later transfer may resume. They never pile up: the limits on their number and age are enforced
+/// whenever a directory is opened and whenever one more is kept, and they make room if the disk is full.
 extension IncomingDirectory {
-  /// The name of the file that is kept under a key, or, if there is none, that it would have.
+  /// Returns the name of the file that is kept under a key, or that it would have.
   func keptName(under key: ResumptionKey) -> PartialFileName {
     keptStatus(of: key.partialName) == nil && keptStatus(of: key.otherPartialName) != nil
       ? key.otherPartialName : key.partialName
   }
 
-  /// How many bytes are kept under a key; how many of them are right is seen when they are read.
+  /// Returns how many bytes are kept under a key; reading them shows how many are right.
   package func keptByteCount(under key: ResumptionKey) -> UInt64 {
     keptStatus(of: keptName(under: key)).map { UInt64(clamping: $0.st_size) } ?? 0
   }
@@ -23,11 +23,11 @@ extension IncomingDirectory {
     return status
   }
 
-  /// Removes kept files that are beyond the limits or of no use, and journals without a file. Files in use stay.
+  /// Removes kept files that are beyond the limits or useless, and journals without a file. Files in use stay.
   /// - Returns: how many files were removed.
   @discardableResult
   func removeKeptPartials() -> Int {
-    // There may be one more, which may make room.
+    // One more file may exist, which may make room.
     rememberedPartials.withLock { $0.forget() }
     let names = keptNames()
     let kept = KeptPartials(names.files.compactMap { look(at: $0) })
@@ -46,7 +46,7 @@ extension IncomingDirectory {
   /// Makes room for a file of `size` bytes that needs `missing` bytes more than are free. Removes nothing if it can't.
   /// - Returns: how many files were removed.
   func makeRoom(_ missing: UInt64, size: UInt64, resuming key: ResumptionKey?) -> Int {
-    // What is kept for this very file will be used by it.
+    // The part that is kept for this very file will be used by it.
     let own = key.map { keptName(under: $0) }
     func choice(of files: [KeptPartial]) -> [KeptPartial] {
       KeptPartials(files.filter { $0.name != own }).toFree(missing, size: size, asker: key?.partialName)
@@ -59,8 +59,8 @@ extension IncomingDirectory {
     return choice(of: files).filter { removeIfAbandoned($0.name) }.count
   }
 
-  /// A file was stored. A partial file under the same key may hold a part of the same content, which is no longer
-  /// needed.
+  /// Removes the partial file under a key whose content was stored. It may hold a part of the same content, which is no
+  /// longer needed.
   func forgetKept(_ name: PartialFileName) {
     rememberedPartials.withLock { $0.forget() }
     // A process that is still writing it may finish. Without the journal's name the file is not kept afterwards, and a
@@ -68,7 +68,7 @@ extension IncomingDirectory {
     if !removeIfAbandoned(name) { _ = unlinkat(descriptor.number, name.journal, 0) }
   }
 
-  /// Forgets what is kept of content that came another way.
+  /// Removes the kept part of content that came another way.
   public func forgetKept(under key: ResumptionKey) {
     let name = keptName(under: key)
     if let status = keptStatus(of: name), status.st_size > 0 { forgetKept(name) }
@@ -84,7 +84,7 @@ extension IncomingDirectory {
     return (files, journals)
   }
 
-  /// Nil for anything but a file of ours. Notes in the journal that it was looked at.
+  /// Returns nil for anything but a file of ours. Notes in the journal that it was examined.
   private func look(at name: PartialFileName) -> KeptPartial? {
     var status = stat()
     guard fstatat(descriptor.number, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0,
@@ -94,7 +94,7 @@ extension IncomingDirectory {
     var file = KeptPartial(
       name: name, byteCount: blocks.overflow ? .max : blocks.partialValue, changed: Int64(status.st_mtim.tv_sec))
     let age: KeptAge?? = whileAbandoned(name) { status in
-      // A second name: it was stored by a link, and its owner died before taking the first one away. Its bytes stay.
+      // A second name: a link stored it, and its owner died before removing the first one. Its bytes stay.
       if status.st_nlink > 1 { file.byteCount = 0 }
       guard status.st_nlink == 1, UInt64(clamping: status.st_size) >= BlockJournal.blockByteCount,
         let journal = BlockJournal(existing: name, in: self)

@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Partial files of content that has come whole from somebody else meanwhile.
+/// Partial files whose whole content has come from another sender meanwhile.
 extension IncomingDirectory {
-  /// Removes what strangers have left behind of a file that is stored now. A sender without a stored identity has
-  /// another key each time that it starts: it can't go on with what it has begun, and begins again. Otherwise the
-  /// remains would stay for days.
+  /// Removes strangers' partial files of a file that is stored now. A sender without a stored identity has another key
+  /// each time that it starts: it can't resume what it has begun, and begins again. Otherwise the remains would stay
+  /// for days.
   ///
-  /// Only a partial file goes whose whole content, by its journal, is the beginning of this very file. The sender
-  /// learns nothing of it.
+  /// A partial file is removed only if its whole content, by its journal, is the beginning of this very file. The
+  /// sender is not told.
   /// - Parameters:
-  ///   - journal: of the file that is stored, with the digests of all its blocks.
-  ///   - size: of the file, in bytes.
+  ///   - journal: the journal of the stored file, with the digests of all its blocks.
+  ///   - size: the size of the file, in bytes.
   func removePartials(of journal: BlockJournal, _ size: UInt64) {
     let names = partialsOfStrangers.withLock { $0 }
     for name in names {

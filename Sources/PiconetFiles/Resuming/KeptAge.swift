@@ -3,18 +3,18 @@ import Glibc
 
 /// How long a partial file has been waiting, by the time that receivers have seen pass.
 ///
-/// The wall clock alone can't say: a machine whose clock has no battery starts in 1970, or at the time when it was
+/// The wall clock alone can't say. A machine whose clock has no battery starts in 1970, or at the time when it was
 /// switched off, and is set right later; files written before would then seem as old as the error. So each look at a
-/// file adds the time since the last one: by the clock that counts from the start of the machine, if it is still the
-/// same start; otherwise by the wall clock, but no more than a day.
+/// file adds the time since the last one. It uses the clock that counts from the start of the machine, if it is still
+/// the same start; otherwise the wall clock, but no more than a day.
 struct KeptAge: Hashable, Sendable {
-  /// What the clocks say at a look.
+  /// The readings of the clocks at a look.
   struct Moment: Hashable, Sendable {
     /// Identifies this start of the machine; 0 if the system can't say.
     var boot: UInt64
     /// Seconds since that start, including sleep (CLOCK_BOOTTIME).
     var running: Int64
-    /// Seconds since 1970, or what this machine takes for that.
+    /// Seconds since 1970, by this machine's wall clock.
     var wall: Int64
 
     static var now: Moment { Moment(boot: thisBoot, running: seconds(CLOCK_BOOTTIME), wall: seconds(CLOCK_REALTIME)) }
@@ -72,7 +72,7 @@ struct KeptAge: Hashable, Sendable {
     }
   }
 
-  /// Nil if no receiver has looked since the file was written to (zeros), and for anything that is not an age.
+  /// Returns nil if no receiver has looked since the file was written to (zeros), and for anything that is not an age.
   init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount, bytes.contains(where: { $0 != 0 }) else { return nil }
     let numbers = (0..<4).map { place in

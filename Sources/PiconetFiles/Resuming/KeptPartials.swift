@@ -1,41 +1,41 @@
-/// A partial file kept for a later transfer: what decides whether it stays.
+/// A partial file kept for a later transfer, with the properties that decide whether it stays.
 struct KeptPartial: Hashable, Sendable {
   let name: PartialFileName
-  /// Disk space that it takes, in bytes, and that its removal gives back.
+  /// Disk space that it takes, in bytes, and that its removal frees.
   var byteCount: UInt64
   /// How long it has been waiting, in seconds.
   var age: Int64 = 0
   /// When it was last written to, by the wall clock: only to order files of the same age.
   var changed: Int64 = 0
-  /// Whether a process has it open, and goes on with it.
+  /// Whether a process has it open, and is writing it.
   var isAlive = false
-  /// Whether there is at least one block after which a transfer can go on.
+  /// Whether it has at least one block after which a transfer can resume.
   var isOfUse = true
 
-  /// Stands for its sender.
+  /// Identifies its sender.
   var sender: Substring { name.sender }
 
-  /// Whose share it takes.
+  /// The share that it counts against.
   var share: KeptShare { KeptShare(of: name) }
 }
 
-/// What has a share of the partial files.
+/// The owner of a share of the partial files.
 enum KeptShare: Hashable, Sendable {
   case known(Substring)
-  /// All of them: keys cost nothing, and shares for each would leave the known ones nothing.
+  /// All strangers: keys cost nothing, and shares for each would leave the known senders nothing.
   case strangers
 
   init(of name: PartialFileName) { self = name.isOfStranger ? .strangers : .known(name.sender) }
 }
 
-/// All partial files of a directory, and which of them must go: a decision without a disk.
+/// All partial files of a directory, and the choice of those to remove. It needs no disk.
 ///
-/// No sender's partial files cost another its share. In number, the share is an equal part of the limit for each known
-/// sender that has any, and one for all strangers together; in space, it is as much as another known sender that asks
-/// for room would then hold itself, and all of it where a stranger asks. Among strangers the same holds, key by key;
-/// all of them give way to a known sender.
+/// No sender's partial files reduce another's share. In number, the share is an equal part of the limit for each known
+/// sender that has any, and one for all strangers together. In space, it is as much as another known sender that asks
+/// for room would then hold itself, and all of it if a stranger asks. Among strangers the same holds, key by key; all
+/// of them give way to a known sender.
 struct KeptPartials: Sendable {
-  /// Those that may go, the oldest first.
+  /// The files that may be removed, the oldest first.
   private var waiting: [KeptPartial]
   private let living: [KeptPartial]
 
@@ -46,8 +46,8 @@ struct KeptPartials: Sendable {
     }
   }
 
-  /// Files that are of no use, files that are too old, and those beyond the limit: the share with the most loses its
-  /// oldest, among strangers that of the one with the most.
+  /// Returns files that are useless, files that are too old, and those beyond the limit. The share with the most loses
+  /// its oldest; among strangers, the key with the most loses its oldest.
   func toRemove(limit: Int, age: Int64) -> [KeptPartial] {
     var result = waiting.filter { !$0.isOfUse || $0.age >= age }
     var rest = waiting.filter { $0.isOfUse && $0.age < age }
@@ -65,22 +65,22 @@ struct KeptPartials: Sendable {
     return result
   }
 
-  /// Those whose removal frees this many bytes for a file, oldest first and no more than needed; none if all of them
-  /// together would not free enough. For a known sender, strangers' files go before others.
+  /// Returns the files whose removal frees this many bytes for a file, oldest first and no more than needed; none if
+  /// all of them together would not free enough. For a known sender, strangers' files go before others.
   ///
   /// A known sender's files may go for another known sender's as long as it holds at least as much as the asking one
   /// would with the new file, and for no stranger's; among strangers the same holds. A stranger's may always go for a
   /// known sender's.
   /// - Parameters:
-  ///   - size: bytes of the new file.
-  ///   - asker: what the new file is kept as; nil if it is not kept.
+  ///   - size: the size of the new file in bytes.
+  ///   - asker: the name under which the new file is kept; nil if it is not kept.
   func toFree(_ missing: UInt64, size: UInt64, asker: PartialFileName?) -> [KeptPartial] {
     var held = Holdings(waiting + living)
-    // A sender whose file is not kept may be anyone.
+    // A sender whose file is not kept may be any sender.
     let (sender, share) = (asker?.sender, asker.map { KeptShare(of: $0) } ?? .strangers)
     let claim = size.addingOrMax(sender.map { held.of($0) } ?? 0)
     let claimOfShare = size.addingOrMax(held.of(share))
-    // Files of no use go first, then those of strangers, unless a stranger asks.
+    // Useless files go first, then those of strangers, unless a stranger asks.
     let useful = waiting.filter(\.isOfUse)
     var rest = waiting.filter { !$0.isOfUse }
     if share == .strangers {
@@ -131,7 +131,7 @@ struct KeptPartials: Sendable {
 }
 
 extension UInt64 {
-  /// The sum, or the largest number there is if that is smaller.
+  /// Returns the sum, or the largest number if it overflows.
   func addingOrMax(_ other: UInt64) -> UInt64 {
     let sum = addingReportingOverflow(other)
     return sum.overflow ? .max : sum.partialValue

@@ -1,16 +1,16 @@
-/// What was kept when a directory was read last: offers that can't fit, of which a sender may make as many as it likes,
-/// don't have it read each time.
+/// The kept files from the last reading of a directory. A sender may make any number of offers that can't fit; the
+/// directory is not read for each.
 ///
-/// It only ever says that nothing would make enough room; what is removed was read before. A file that another process
+/// It only ever says that nothing would free enough; the files to remove are read anew. A file that another process
 /// keeps meanwhile is not in it, so it is soon out of date.
 struct RememberedPartials: Sendable {
-  /// For how many seconds it counts, or a little less: a clock of whole seconds is asked.
+  /// How many seconds it counts, or a little less: the clock counts whole seconds.
   static let seconds: Int64 = 2
 
   private var files: [KeptPartial] = []
   /// When the directory was read; nil: it is to be read again.
   private var read: KeptAge.Moment?
-  /// Another one after each `forget`: what was read before that does not count.
+  /// Changes with each `forget`: a reading from before that does not count.
   private(set) var version: UInt64 = 0
 
   /// - Parameters:
@@ -28,7 +28,7 @@ struct RememberedPartials: Sendable {
     version += 1
   }
 
-  /// Nil if the directory is to be read again.
+  /// Returns nil if the directory is to be read again.
   func files(at moment: KeptAge.Moment) -> [KeptPartial]? {
     guard let read else { return nil }
     let passed = moment.running.subtractingReportingOverflow(read.running)

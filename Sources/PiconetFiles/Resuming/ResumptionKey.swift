@@ -1,18 +1,18 @@
 import PiconetWire
 
-/// What a partial file is kept under: the sender's key, the sender's name for the content, and the size. No one else's
-/// offer leads to the file, so no one learns what others have sent.
+/// The key under which a partial file is kept: the sender's key, the sender's name for the content, and the size. No
+/// other sender's offer leads to the file, so no sender learns what others have sent.
 public struct ResumptionKey: Hashable, Sendable {
   /// The whole key; file names hold only its first quarter.
   let digest: SHA256Digest
   private let senderDigest: SHA256Digest
   /// The size of the whole file in bytes.
   let size: UInt64
-  /// Whether the sender is a known peer. What strangers have begun counts as that of one sender, since keys cost
-  /// nothing; a file keeps the standing that its sender had when it began.
+  /// Whether the sender is a known peer. Strangers' files count as those of one sender, since keys cost nothing. A file
+  /// keeps the status that its sender had when it began.
   private let isKnown: Bool
 
-  /// Nil for an empty identity, and if OpenSSL failed.
+  /// Returns nil for an empty identity, and if OpenSSL failed.
   public init?(sender: PeerID, isKnown: Bool, identity: [UInt8], size: UInt64) {
     guard !identity.isEmpty, let hash = RunningSHA256() else { return nil }
     // Every part but the last has a fixed length, so no two keys are made of the same bytes.
@@ -29,10 +29,10 @@ public struct ResumptionKey: Hashable, Sendable {
   }
 
   /// The name of a partial file that begins now. The first 16 digits are the same for all files of a sender. If two
-  /// keys share a name, the journal tells them apart.
+  /// keys share a name, the journal distinguishes them.
   var partialName: PartialFileName { PartialFileName(kept: digits, ofStranger: !isKnown) }
 
-  /// The name that it has if the sender was no stranger then and is one now, or the other way round.
+  /// The name that it has if the sender was known then and is a stranger now, or the other way round.
   var otherPartialName: PartialFileName { PartialFileName(kept: digits, ofStranger: isKnown) }
 
   private var digits: String { String(senderDigest.hexadecimal.prefix(16) + digest.hexadecimal.prefix(16)) }

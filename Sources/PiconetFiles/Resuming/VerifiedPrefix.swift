@@ -1,13 +1,13 @@
 import Glibc
 
-/// How much of a partial file is right, and the hash of that much.
+/// The verified part of a partial file, and its hash.
 struct VerifiedPrefix {
   /// A multiple of the block size.
   let byteCount: UInt64
   let hash: RunningSHA256
 
-  /// Reads the partial file block by block as far as the journal's digests agree with it. Takes as long as reading and
-  /// hashing all of that takes.
+  /// Reads the partial file block by block as far as the journal's digests agree with it. This takes as long as reading
+  /// and hashing that part.
   init?(of file: FileDescriptor, journal: BlockJournal, size: UInt64) {
     guard var hash = RunningSHA256(), let status = file.status() else { return nil }
     let there = min(UInt64(clamping: status.st_size), size)
