@@ -25,7 +25,7 @@ package enum Base64Text: Sendable {
     return text
   }
 
-  /// nil for what `encode` never writes.
+  /// Returns nil for text that `encode` never writes.
   package func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     var length = text.count
     if self == .padded {
@@ -46,7 +46,7 @@ package enum Base64Text: Sendable {
         bits &= 1 << UInt32(count) - 1
       }
     }
-    // What is left over belongs to no byte, and is zero where nothing was mistyped.
+    // The remaining bits belong to no byte, and are zero if the text has no typing error.
     return count < 6 && bits == 0 ? bytes : nil
   }
 }

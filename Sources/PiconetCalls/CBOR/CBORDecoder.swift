@@ -1,18 +1,18 @@
-/// Decodes values from data items, as `CBOREncoder` writes them. A number is taken where the type can hold it exactly.
+/// Decodes values from data items, as `CBOREncoder` writes them. A number is accepted if the type can hold it exactly.
 public struct CBORDecoder {
-  /// What the values find while they decode themselves.
+  /// The values available to types while they decode themselves.
   public var userInfo: [CodingUserInfoKey: Any] = [:]
 
   public init() {}
 
-  /// Whether values of this type decode themselves without `userInfo`, which may then be left out.
+  /// Returns whether values of this type decode themselves without `userInfo`, which may then be left out.
   public static func isPlain(_ type: Any.Type) -> Bool {
     type == String.self || type == Int.self || type == [UInt8].self || type == Bool.self
   }
 
-  /// The next item of the reader, as this type.
+  /// Decodes the next item of the reader as this type.
   public func decode<Value: Decodable>(_ type: Value.Type, from reader: inout CBORReader) throws -> Value {
-    // What most arguments are, without a container.
+    // Most arguments have this type; it needs no container.
     if type == String.self, let text = try reader.text() as? Value { return text }
     if type == Int.self, let number = Int(exactly: try reader.integer()) as? Value { return number }
     return try decode(type, from: try reader.value())
@@ -40,7 +40,7 @@ struct CBORDecoding: Decoder {
   }
 
   func decoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    // Not through `init(from:)`: it would take each byte for an integer, and knows nothing of items.
+    // Not through `init(from:)`: it would take each byte for an integer, and does not know items.
     if type == [UInt8].self, case .bytes(let bytes) = item, let value = bytes as? Value { return value }
     if type == CBORValue.self, let value = item as? Value { return value }
     return try Value(from: self)

@@ -116,7 +116,7 @@ struct CBORSingleDecoding: SingleValueDecodingContainer {
     return number
   }
 
-  /// As near as the type can be: a number that was made of a decimal fraction is never exact.
+  /// Decodes the nearest value of the type: a number from a decimal fraction is never exact.
   func decode(_ type: Float.Type) throws -> Float { Float(try decode(Double.self)) }
 
   private func integer<Value: FixedWidthInteger>(_ type: Value.Type) throws -> Value {

@@ -1,17 +1,17 @@
 /// Encodes values as data items: structures and dictionaries as maps with keys of text, sequences as arrays, `[UInt8]`
 /// as bytes, nil as null.
 public struct CBOREncoder {
-  /// How deeply what is encoded may be nested; a value that encodes itself without end would use up the stack.
+  /// The depth to which values may be nested; a value that encodes itself without end would use up the stack.
   static let depthLimit = CBORLimits.calls.depth
 
-  /// What the values find while they encode themselves.
+  /// The values available to types while they encode themselves.
   public var userInfo: [CodingUserInfoKey: Any] = [:]
 
   public init() {}
 
   /// Writes the value as one item.
   public func encode<Value: Encodable>(_ value: Value, into writer: inout CBORWriter) throws {
-    // What most arguments are, without a container; a cast costs more than a look at the type.
+    // Most arguments have this type; it needs no container, and a cast costs more than a look at the type.
     if Value.self == String.self, let text = value as? String {
       writer.text(text)
     } else if Value.self == Int.self, let number = value as? Int {
@@ -23,17 +23,17 @@ public struct CBOREncoder {
     }
   }
 
-  /// The value, if it is an array of bytes: an empty array can be cast to one whatever it is of.
+  /// Returns the value if it is an array of bytes: an empty array of any type can be cast to one.
   @inline(__always)
   static func bytes<Value>(_ value: Value) -> [UInt8]? { Value.self == [UInt8].self ? value as? [UInt8] : nil }
 
-  /// The value as an item.
+  /// Returns the value as an item.
   public func value<Value: Encodable>(of value: Value) throws -> CBORValue {
     try CBOREncoding(path: [], userInfo: userInfo).item(value, at: nil)
   }
 }
 
-/// One value that is being encoded, and what has come of it.
+/// One value that is being encoded, and its result.
 final class CBOREncoding: Encoder {
   let codingPath: [any CodingKey]
   let userInfo: [CodingUserInfoKey: Any]
@@ -62,7 +62,7 @@ final class CBOREncoding: Encoder {
     self.userInfo = userInfo
   }
 
-  /// What was encoded; a value that has encoded nothing is an empty map.
+  /// The result; a value that has encoded nothing is an empty map.
   var item: CBORValue {
     switch content {
     case .nothing: .map([])
@@ -76,7 +76,7 @@ final class CBOREncoding: Encoder {
     CBOREncoding(path: key.map { codingPath + [$0] } ?? codingPath, userInfo: userInfo)
   }
 
-  /// A value within this one.
+  /// Returns a value within this one as an item.
   func item<Value: Encodable>(_ value: Value, at key: (any CodingKey)?) throws -> CBORValue {
     if let bytes = CBOREncoder.bytes(value) { return .bytes(bytes) }
     switch value {

@@ -9,7 +9,7 @@ struct CBORKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   private func open(_ key: any CodingKey) -> CBOREncoding {
-    // Asked for twice, a nested container is the same one.
+    // A nested container that is requested twice is the same one.
     if case .open(let nested) = encoding.slot(for: key.stringValue) { return nested }
     let nested = encoding.nested(key)
     encoding.set(.open(nested), for: key.stringValue)

@@ -1,6 +1,6 @@
-/// Floating-point numbers of 16 bits (IEEE 754 binary16), which not every platform's Swift has.
+/// Floating-point numbers of 16 bits (IEEE 754 binary16), which Swift lacks on some platforms.
 enum CBORHalf {
-  /// The number that these bits are.
+  /// Returns the number of these bits.
   static func value(of bits: UInt16) -> Double {
     let isNegative = bits & 0x8000 != 0
     let exponent = Int(bits >> 10) & 0x1F
@@ -14,7 +14,7 @@ enum CBORHalf {
     return isNegative ? -magnitude : magnitude
   }
 
-  /// The bits that are exactly this number; nil if there are none. Every NaN has the same ones.
+  /// Returns the bits that are exactly this number; nil if there are none. All NaNs have the same bits.
   static func bits(of number: Float) -> UInt16? {
     if number.isNaN { return 0x7E00 }
     let sign: UInt16 = number.sign == .minus ? 0x8000 : 0

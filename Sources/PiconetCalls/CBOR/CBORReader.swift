@@ -1,7 +1,7 @@
-/// Reads data items from bytes, within limits. Whatever the bytes are, it ends, and it keeps no more than they hold.
+/// Reads data items from bytes, within limits. It ends for any bytes, and keeps no more than they hold.
 public struct CBORReader: Sendable {
   private let source: ArraySlice<UInt8>
-  /// Where it reads next, as an index of the slice.
+  /// The index of the slice where it reads next.
   public private(set) var position: Int
   private let limits: CBORLimits
   private var items = 0
@@ -50,7 +50,7 @@ public struct CBORReader: Sendable {
     return head
   }
 
-  /// This many bytes, as they are.
+  /// Takes this many bytes, as they are.
   private mutating func take(_ count: UInt64) throws(CBORError) -> ArraySlice<UInt8> {
     guard count <= UInt64(source.endIndex - position) else {
       throw CBORError(.truncated, "the bytes end within an item")
@@ -59,8 +59,8 @@ public struct CBORReader: Sendable {
     return source[position..<position + Int(count)]
   }
 
-  /// Passes over these bytes if they come next.
-  /// - Parameter items: how many they hold, whole.
+  /// Skips these bytes if they come next.
+  /// - Parameter items: how many whole items they hold.
   mutating func passes(_ bytes: [UInt8], items count: Int) -> Bool {
     guard source.endIndex - position >= bytes.count, items + count <= limits.items else { return false }
     guard source[position..<position + bytes.count].elementsEqual(bytes) else { return false }
@@ -69,7 +69,7 @@ public struct CBORReader: Sendable {
     return true
   }
 
-  /// What was read from there on.
+  /// Returns the bytes that were read from there on.
   func bytes(since start: Int) -> ArraySlice<UInt8> { source[start..<position] }
 
   // MARK: One item of a kind that is known
@@ -101,7 +101,7 @@ public struct CBORReader: Sendable {
     return try string(after: head)
   }
 
-  /// The number of items in an array whose length is written.
+  /// Reads the number of items of an array with a definite length.
   public mutating func array() throws(CBORError) -> Int {
     let head = try head()
     guard head.major == 4, !head.isIndefinite, let count = Int(exactly: head.argument) else {
@@ -118,7 +118,7 @@ public struct CBORReader: Sendable {
 
   private mutating func text(after head: Head) throws(CBORError) -> String {
     if head.isIndefinite {
-      // RFC 8949, 3.2.3: each chunk is text of its own.
+      // RFC 8949, 3.2.3: each chunk is valid text by itself.
       var whole = ""
       while let chunk = try chunk(of: 3) { whole += try Self.utf8(chunk) }
       return whole
@@ -139,7 +139,7 @@ public struct CBORReader: Sendable {
     return whole[...]
   }
 
-  /// The next chunk of a string without a length; nil at its end.
+  /// Reads the next chunk of an indefinite-length string; nil at its end.
   private mutating func chunk(of major: UInt8) throws(CBORError) -> ArraySlice<UInt8>? {
     if try breaks() { return nil }
     let head = try head()
@@ -149,7 +149,7 @@ public struct CBORReader: Sendable {
     return try take(head.argument)
   }
 
-  /// Whether the next byte is the break, which is then read.
+  /// Returns whether the next byte is the break, which it then reads.
   private mutating func breaks() throws(CBORError) -> Bool {
     guard position < source.endIndex else { throw CBORError(.truncated, "the bytes end within an item") }
     guard source[position] == 0xFF else { return false }
@@ -159,7 +159,7 @@ public struct CBORReader: Sendable {
 
   // MARK: Any item
 
-  /// The next item, whatever it is.
+  /// Reads the next item of any kind.
   public mutating func value() throws(CBORError) -> CBORValue { try value(depth: 0) }
 
   private func deeper(_ depth: Int) throws(CBORError) -> Int {
@@ -194,7 +194,7 @@ public struct CBORReader: Sendable {
       while try !breaks() { elements.append(try value(depth: depth)) }
       return elements
     }
-    // What is announced may be a lie: each element has at least a byte.
+    // The announced length may be false: each element has at least a byte.
     guard head.argument <= UInt64(source.endIndex - position) else {
       throw CBORError(.truncated, "an array announces more than there is")
     }
@@ -220,7 +220,7 @@ public struct CBORReader: Sendable {
     return entries
   }
 
-  /// Passes over the next item, with the same limits.
+  /// Skips the next item, with the same limits.
   /// - Returns: its bytes.
   public mutating func skip() throws(CBORError) -> ArraySlice<UInt8> {
     let start = position
@@ -256,7 +256,7 @@ public struct CBORReader: Sendable {
 }
 
 extension CBORValue {
-  /// From bytes that hold one item and nothing behind it.
+  /// Reads bytes that hold one item and nothing behind it.
   public init(decoding bytes: ArraySlice<UInt8>, limits: CBORLimits = .calls) throws(CBORError) {
     var reader = CBORReader(bytes, limits: limits)
     self = try reader.value()

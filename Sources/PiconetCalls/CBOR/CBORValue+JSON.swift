@@ -1,8 +1,8 @@
 extension CBORValue {
-  /// The item as JSON on one line (RFC 8259), as RFC 8949, 6.1 converts it: bytes are base64url without padding, tags
-  /// are left out, and numbers that JSON has no word for, like values that are neither true nor false, are null. Keys
-  /// that are no text are written as one. Control characters are escaped, and so are those that reorder or hide text
-  /// (U+202E and its kind); all else stays as it is.
+  /// The item as JSON on one line (RFC 8259), as RFC 8949, 6.1 converts it. Bytes are base64url without padding, and
+  /// tags are left out. Numbers that JSON can't express, and simple values that are neither true nor false, are null. A
+  /// key that is not text is written as text. Control characters are escaped, and so are those that reorder or hide
+  /// text (such as U+202E); everything else stays as it is.
   public var json: String {
     var text = ""
     write(into: &text)
@@ -12,7 +12,7 @@ extension CBORValue {
   private func write(into text: inout String) {
     switch self {
     case .unsigned(let number): text += "\(number)"
-    // -1 - 2^64 + 1 has no word in Swift.
+    // -1 - 2^64 + 1 does not fit an integer type of Swift.
     case .negative(let number): text += number == .max ? "-18446744073709551616" : "-\(number + 1)"
     case .bytes(let bytes):
       text += "\"\(String(decoding: Base64Text.url.encode(bytes), as: UTF8.self))\""
@@ -75,13 +75,13 @@ extension CBORValue {
     }
   }
 
-  /// The bytes that a base64url text without padding stands for; nil if it is none.
+  /// Returns the bytes of a base64url text without padding; nil if it is not such a text.
   public static func bytes(base64URL text: String) -> CBORValue? {
     Base64Text.url.decode(text.utf8).map { .bytes($0) }
   }
 
-  /// Reads one JSON text (RFC 8259), as RFC 8949, 6.2 converts it: a number without a fraction or an exponent is an
-  /// integer where 64 bits hold it, any other one a floating-point number.
+  /// Reads one JSON text (RFC 8259), as RFC 8949, 6.2 converts it. A number without a fraction or an exponent is an
+  /// integer if it fits into 64 bits; any other is a floating-point number.
   /// - Throws: `CBORError`, whose detail says what is wrong, and where.
   public init(json text: String, limits: CBORLimits = .calls) throws(CBORError) {
     var reader = JSONReader(text, limits: limits)

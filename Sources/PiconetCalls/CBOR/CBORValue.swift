@@ -10,13 +10,13 @@ public indirect enum CBORValue: Hashable, Sendable {
   case text(String)
   /// Major type 4.
   case array([CBORValue])
-  /// Major type 5, in the order in which it was written. No key comes twice.
+  /// Major type 5, in the order in which it was written. No key occurs twice.
   case map([Entry])
   /// Major type 6.
   case tagged(UInt64, CBORValue)
   /// Major type 7 without the floating-point numbers: 20 is false, 21 true, 22 null, 23 undefined.
   case simple(UInt8)
-  /// Major type 7: 16, 32 or 64 bits, whichever hold the number exactly.
+  /// Major type 7: 16, 32 or 64 bits, the shortest form that holds the number exactly.
   case float(Double)
 
   /// A key of a map and its value.
@@ -38,7 +38,7 @@ public indirect enum CBORValue: Hashable, Sendable {
     value < 0 ? .negative(UInt64(~value)) : .unsigned(UInt64(value))
   }
 
-  /// What it is, in a word for a message.
+  /// The item's kind, in a word for a message.
   public var kind: String {
     switch self {
     case .unsigned, .negative: "an integer"

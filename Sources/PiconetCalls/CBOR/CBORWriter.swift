@@ -7,7 +7,7 @@ public struct CBORWriter: Sendable {
     if capacity > 0 { bytes.reserveCapacity(capacity) }
   }
 
-  /// The first bytes of an item: its major type and its argument.
+  /// Writes the first bytes of an item: its major type and its argument.
   @inline(__always)
   mutating func head(_ major: UInt8, _ argument: UInt64) {
     let kind = major << 5
@@ -51,10 +51,10 @@ public struct CBORWriter: Sendable {
     bytes.append(contentsOf: value)
   }
 
-  /// This many items follow.
+  /// Begins an array: this many items follow.
   public mutating func array(_ count: Int) { head(4, UInt64(count)) }
 
-  /// This many pairs of a key and a value follow.
+  /// Begins a map: this many pairs of a key and a value follow.
   public mutating func map(_ count: Int) { head(5, UInt64(count)) }
 
   public mutating func bool(_ value: Bool) { bytes.append(value ? 0xF5 : 0xF4) }
@@ -95,21 +95,21 @@ public struct CBORWriter: Sendable {
       head(6, tag)
       self.value(content)
     case .simple(let number):
-      // 24 to 31 are no simple values: their one-byte form would be another item's.
+      // 24 to 31 are not simple values: their one-byte form would be another item's.
       if number < 24 { bytes.append(0xE0 | number) } else { bytes += [0xF8, max(number, 32)] }
     case .float(let number): float(number)
     }
   }
 
-  /// Items that are encoded already.
+  /// Appends items that are encoded already.
   public mutating func encoded(_ items: [UInt8]) { bytes.append(contentsOf: items) }
 
-  /// As above.
+  /// Appends items that are encoded already.
   public mutating func encoded(_ items: ArraySlice<UInt8>) { bytes.append(contentsOf: items) }
 }
 
 extension CBORValue {
-  /// As bytes.
+  /// The written bytes.
   public var encoded: [UInt8] {
     var writer = CBORWriter()
     writer.value(self)

@@ -1,4 +1,4 @@
-/// Reads a JSON text (RFC 8259) of a person's. Whatever it is, this ends.
+/// Reads a JSON text (RFC 8259) that a person has written. It ends for any text.
 struct JSONReader {
   private let bytes: [UInt8]
   private let limits: CBORLimits
@@ -9,7 +9,7 @@ struct JSONReader {
     self.limits = limits
   }
 
-  /// The value that the text is.
+  /// Reads the whole text as one value.
   mutating func whole() throws(CBORError) -> CBORValue {
     let value = try value(depth: 0)
     skipSpace()

@@ -1,44 +1,45 @@
-/// The calls between this node and one member, in both directions, from when it becomes a member until it leaves: who
-/// waits for which answer until when, which calls of the member are being served, and what becomes of both.
+/// The calls between this node and one member, in both directions, from when it becomes a member until it leaves. It
+/// keeps which callers wait for which answers until when, which calls of the member are being served, and the results
+/// of both.
 ///
 /// Frames and times go in, effects come out. Times count from any one moment. A call is sent once, so it is served at
 /// most once; it is settled exactly once.
 public struct PeerCalls: Sendable {
   /// Something to be done, in order.
   public enum Effect: Hashable, Sendable {
-    /// A frame for the member. One about a call goes in the channel in which that has gone, and so stays behind it.
+    /// A frame for the member. A frame about a call goes in the same channel as the call, and so stays behind it.
     case send([UInt8], isLong: Bool = false)
-    /// The answer to a call of ours.
+    /// The answer to our call.
     case settle(UInt64, Answer)
-    /// A call of ours that has waited for the greeting, to be sent now.
+    /// Our call that has waited for the greeting, to be sent now.
     case call(UInt64, [UInt8])
     /// A call of the member, to be served; `finished` takes its answer.
     case serve(CallFrame.Call)
-    /// The caller does not wait for this one any more: the task that serves it is to be cancelled.
+    /// The caller no longer waits for this call: the task that serves it is to be cancelled.
     case stop(UInt64)
-    /// The caller does not wait for this answer any more: what has not left of it need not.
+    /// The caller no longer waits for this answer: the part that has not left need not be sent.
     case withdraw(UInt64)
-    /// A call of the member that is not served, and why; its caller is told.
+    /// A call of the member that is not served, with the reason; its caller is told.
     case refused(CallFrame.Call, CallFailure)
     /// The member has greeted: for the first time, or with another system.
     case greeted(CallFrame.Hello)
-    /// A frame about something else than calls.
+    /// A frame that is not about calls.
     case passed(CallFrame)
     /// The member takes and makes no more calls.
     case closed(CallFailure)
   }
 
-  /// What has come of a call of ours.
+  /// The result of our call.
   public enum Answer: Hashable, Sendable {
     /// One item.
     case value(ArraySlice<UInt8>)
     case failed(CallFailure)
   }
 
-  /// What a member is told once its call was served.
+  /// The reply to a member whose call was served.
   public struct Reply: Hashable, Sendable {
     public let frame: [UInt8]
-    /// Why the frame does not hold what the task has given; nil: it does.
+    /// Why the frame does not hold the task's result; nil: it does.
     public let failure: CallFailure?
   }
 
@@ -46,15 +47,16 @@ public struct PeerCalls: Sendable {
     let deadline: Duration
     /// Whether it has gone in the channel for long frames.
     let isLong: Bool
-    /// It waits for the greeting, which says whether the member takes it; nil: it was sent.
+    /// The frame while it waits for the greeting, which says whether the member takes it; nil: it was sent.
     var unsent: [UInt8]?
   }
 
   private struct Served: Sendable {
     let deadline: Duration
-    /// Of its arguments, which are kept until its task ends.
+    /// The size of its arguments, which are kept until its task ends.
     let bytes: Int
-    /// Why its caller has its answer already, or wants none: what the task says comes too late. Nil: it is wanted.
+    /// Why its caller has its answer already, or no longer wants one: the task's result comes too late. Nil: it is
+    /// wanted.
     var ending: CallFailure?
 
     var isOver: Bool { ending != nil }
@@ -67,28 +69,28 @@ public struct PeerCalls: Sendable {
   public let resultLimit: Int
   /// The bytes of long results that wait, as `resultsWait` has said.
   private var waitingResults = 0
-  /// What the member takes.
+  /// The limits of the member.
   public private(set) var limits = CallLimits.least
-  /// Which system of the member we talk to; nil until it has greeted.
+  /// The system of the member that we talk to; nil until it has greeted.
   public private(set) var instance: UInt64?
   private let greeting: CallFrame.Hello
   private var made: [UInt64: Made] = [:]
   private var served: [UInt64: Served] = [:]
-  /// The bytes of the arguments of all that are served.
+  /// The bytes of the arguments of all calls that are being served.
   public private(set) var servedBytes = 0
   private var greetings = GreetingAllowance()
-  /// Of each channel, that of long frames second.
+  /// One for each channel, that of long frames second.
   private var assemblies = [PartAssembly(), PartAssembly()]
   private var addresses = CallAddresses()
   /// Why there are no more calls.
   private var ending: CallFailure?
 
   /// - Parameters:
-  ///   - instance: that of this node's system.
-  ///   - own: what it takes.
+  ///   - instance: the instance of this node's system.
+  ///   - own: the limits of this node.
   ///   - argumentLimit: the most bytes of arguments of calls that are being served.
   ///   - resultLimit: the most bytes of long results that wait for the member to take them.
-  ///   - about: what it says of itself.
+  ///   - about: this node's description of itself.
   public init(
     instance: UInt64, own: CallLimits, argumentLimit: Int = CallLimits.arguments,
     resultLimit: Int = CallLimits.results, about: [CallFrame.Hello.About] = []
@@ -102,18 +104,18 @@ public struct PeerCalls: Sendable {
   /// The first frame to the member.
   public var hello: [UInt8] { CallFrame.hello(greeting).encoded }
 
-  /// Calls of ours without an answer.
+  /// The number of our calls without an answer.
   public var outgoingCount: Int { made.count }
 
-  /// Calls of the member whose tasks have not ended.
+  /// The number of the member's calls whose tasks have not ended.
   public var servedCount: Int { served.count }
 
-  // MARK: Calls of ours
+  // MARK: Our calls
 
-  /// Begins a call. Before the member has greeted, one that not every member takes waits until it has.
+  /// Begins a call. If not every member takes it, it waits until the member has greeted.
   /// - Parameters:
   ///   - frame: the call, encoded.
-  ///   - number: of the frame; not used before.
+  ///   - number: the number of the frame; not used before.
   /// - Returns: whether it is to be sent now.
   /// - Throws: why it can't be made; nothing is to be sent then.
   @discardableResult
@@ -133,7 +135,8 @@ public struct PeerCalls: Sendable {
     return true
   }
 
-  /// The member has greeted: what has waited for that is sent, or ends if the member does not take it.
+  /// Handles the calls that have waited for the member's greeting: they are sent, or end if the member does not take
+  /// them.
   private mutating func sendUnsent() -> [Effect] {
     var effects: [Effect] = []
     var count = made.values.count { $0.unsent == nil }
@@ -161,7 +164,7 @@ public struct PeerCalls: Sendable {
     CallFailure(.tooLarge, "\(frame.count) bytes of call; the device takes \(limits.frame)")
   }
 
-  /// The caller does not wait any more: the member is told, if it has not answered already.
+  /// Cancels a call because its caller no longer waits: the member is told, if it has not answered already.
   public mutating func cancel(_ number: UInt64) -> [Effect] {
     guard let call = made.removeValue(forKey: number) else { return [] }
     return takeBack(number, call) + [
@@ -169,27 +172,28 @@ public struct PeerCalls: Sendable {
     ]
   }
 
-  /// Tells the member that a call is taken back, if it was sent.
+  /// Tells the member that a call is cancelled, if it was sent.
   private func takeBack(_ number: UInt64, _ call: Made) -> [Effect] {
     call.unsent == nil ? [.send(CallFrame.cancel(number: number).encoded, isLong: call.isLong)] : []
   }
 
-  /// Whether a frame goes in the channel for long ones.
+  /// Returns whether a frame goes in the channel for long ones.
   public static func isLong(_ frame: [UInt8]) -> Bool { frame.count > CallLimits.whole }
 
   // MARK: Calls of the member
 
-  /// Whether the answer of a call that is being served is wanted; nil if its task has ended.
+  /// Returns whether the answer of a call that is being served is wanted; nil if its task has ended.
   public func isWanted(_ number: UInt64) -> Bool? { served[number].map { !$0.isOver } }
 
-  /// Why the answer of a call that is being served is wanted no more; nil: it is wanted, or its task has ended.
+  /// Returns why the answer of a call that is being served is no longer wanted; nil: it is wanted, or its task has
+  /// ended.
   public func ending(of number: UInt64) -> CallFailure? { served[number]?.ending }
 
-  /// So many bytes of long results have not left yet, since the member does not take them. Above half of what may wait
-  /// calls are refused, and a result that would go beyond all of it is given up.
+  /// Notes how many bytes of long results have not left yet, since the member does not take them. Above half of the
+  /// limit calls are refused, and a result that would exceed all of it is dropped.
   public mutating func resultsWait(_ bytes: Int) { waitingResults = bytes }
 
-  /// The task that has served a call has ended.
+  /// Notes that the task that has served a call has ended.
   /// - Returns: its answer, to be sent; nil if it is no longer wanted.
   public mutating func finished(_ number: UInt64, with answer: Answer) -> Reply? {
     guard let served = served.removeValue(forKey: number) else { return nil }
@@ -202,12 +206,12 @@ public struct PeerCalls: Sendable {
     return Reply(frame: Self.frame(number, .failed(failure)), failure: failure)
   }
 
-  /// Why an answer is not sent; nil: it is.
+  /// Returns why an answer is not sent; nil: it is sent.
   private func refusal(ofAnswer count: Int, isLong: Bool) -> CallFailure? {
     if count > limits.frame {
       return CallFailure(.tooLarge, "\(count) bytes of result; the caller takes \(limits.frame)")
     }
-    // One alone may be above it: the caller has said that it takes as much.
+    // A single result may exceed the limit: the caller has said that it takes as much.
     guard isLong, waitingResults > 0, waitingResults + count > resultLimit else { return nil }
     return CallFailure(
       .tooManyCalls,
@@ -224,8 +228,8 @@ public struct PeerCalls: Sendable {
 
   // MARK: Frames
 
-  /// A message of the member has come.
-  /// - Parameter isLong: in the channel for long frames.
+  /// Takes a message of the member.
+  /// - Parameter isLong: whether it came in the channel for long frames.
   public mutating func received(_ bytes: ArraySlice<UInt8>, at now: Duration, isLong: Bool = false) -> [Effect] {
     if let ending, ending.code != .shuttingDown { return [] }
     guard bytes.count <= own.frame else {
@@ -241,7 +245,7 @@ public struct PeerCalls: Sendable {
   private mutating func take(_ frame: CallFrame, at now: Duration, isLong: Bool) throws(CBORError) -> [Effect] {
     switch frame {
     case .hello(let hello): return try greeted(hello, at: now)
-    // What comes behind a goodbye was sent before the system that follows it has greeted.
+    // A frame behind a goodbye was sent before the system that follows it has greeted.
     case _ where ending != nil: return []
     case .goodbye(let code, let text): return end(CallFailure(code, text))
     case .call(let call): return try admit(call, at: now)
@@ -271,12 +275,12 @@ public struct PeerCalls: Sendable {
   }
 
   private mutating func greeted(_ hello: CallFrame.Hello, at now: Duration) throws(CBORError) -> [Effect] {
-    // Each may be another system, of which the program is told, and which is told of all names and values.
+    // Each greeting may come from another system; the program is told of it, and it is told all names and values.
     guard greetings.take(at: now) else {
       throw CBORError(.limit, "more than \(GreetingAllowance.most) greetings, and more than one a second")
     }
     var effects: [Effect] = []
-    // A later version greets in its own, and speaks the lower of both.
+    // A later version greets in its own version, and speaks the lower of both.
     guard hello.version >= 1 else {
       return broken(CBORError(.malformed, "version 0 of the format"))
     }
@@ -284,8 +288,8 @@ public struct PeerCalls: Sendable {
       effects += end(CallFailure(.restarted, "the device serves other objects now"))
     }
     let isKnown = ending == nil && instance == hello.instance
-    // Of another system before, `end` has given up what had begun. Parts in the other channel may come before the first
-    // greeting.
+    // If another system was there before, `end` has given up what had begun. Parts in the other channel may come before
+    // the first greeting.
     ending = nil
     instance = hello.instance
     limits = hello.limits
@@ -303,7 +307,7 @@ public struct PeerCalls: Sendable {
       return [.send(Self.frame(call.number, .failed(failure))), .refused(call, failure)]
     }
     let bytes = call.arguments.count
-    // What is broken ends all calls, so the former one need not be put back.
+    // A broken rule ends all calls, so the former one need not be put back.
     let former = served.updateValue(
       Served(deadline: now + .milliseconds(Int64(call.milliseconds)), bytes: bytes), forKey: call.number)
     if let former {
@@ -312,17 +316,18 @@ public struct PeerCalls: Sendable {
       throw CBORError(.malformed, "a number that another call has")
     }
     servedBytes += bytes
-    // A few arguments are a slice of what was read with them. Of many calls that would be far more than is counted.
+    // A few arguments are a slice of the bytes that were read with them. For many calls that would keep far more than
+    // is counted.
     guard served.count > Self.slicedCalls, bytes <= CallLimits.whole else { return [.serve(call)] }
     var copied = call
     copied.arguments = Array(call.arguments)[...]
     return [.serve(copied)]
   }
 
-  /// Calls whose arguments may keep what they were read with.
+  /// The number of calls whose arguments may keep the bytes that were read with them.
   private static let slicedCalls = 16
 
-  /// Why a call is beyond what this node takes; nil: it is not.
+  /// Returns why a call exceeds this node's limits; nil: it does not.
   private func refusal(of call: CallFrame.Call) -> CallFailure? {
     guard served.count < own.calls else {
       return CallFailure(.tooManyCalls, "\(own.calls) calls have no answer; no more are taken at once")
@@ -333,7 +338,7 @@ public struct PeerCalls: Sendable {
         .tooManyCalls,
         "with this one, calls of \(bytes) bytes of arguments have no answer; \(argumentLimit) are taken at once")
     }
-    // The other half is for results of calls that are being served: what was served should not be in vain.
+    // The other half is for results of calls that are being served, so that their work is not lost.
     guard waitingResults <= resultLimit / 2 else {
       return CallFailure(
         .tooManyCalls,
@@ -369,7 +374,7 @@ public struct PeerCalls: Sendable {
     return [own, theirs].compactMap { $0 }.min()
   }
 
-  /// Ends what has not ended by now.
+  /// Ends the calls whose deadlines have passed.
   public mutating func expired(at now: Duration) -> [Effect] {
     var effects: [Effect] = []
     for (number, call) in made.sorted(by: { $0.key < $1.key }) where call.deadline <= now {
@@ -387,7 +392,7 @@ public struct PeerCalls: Sendable {
     return effects
   }
 
-  /// No more calls in either direction: the member has left, it has said goodbye, or our own system stops.
+  /// Ends calls in both directions: the member has left, it has said goodbye, or our own system stops.
   public mutating func end(_ failure: CallFailure) -> [Effect] {
     if ending != nil { return [] }
     ending = failure
@@ -403,10 +408,10 @@ public struct PeerCalls: Sendable {
   }
 }
 
-/// How many greetings a member may still send: one when it comes, one when it answers ours, and one for each system
-/// that it makes anew.
+/// The rate limiter of a member's greetings: one when it comes, one when it answers ours, and one for each system that
+/// it makes anew.
 struct GreetingAllowance: Sendable {
-  /// At once; one more each second.
+  /// The burst; one more each second.
   static let most = 32
 
   private var left = Self.most

@@ -1,8 +1,8 @@
-/// What a call calls. An object: it goes from the frame to the method, and is copied nowhere.
+/// The target of a call. A class: it goes from the frame to the method, and is not copied.
 public final class CallAddress: Hashable, Sendable {
   public let path: String
   public let interface: String
-  /// That of the interface as the caller knows it.
+  /// The version of the interface as the caller knows it.
   public let version: UInt64
   public let method: String
 

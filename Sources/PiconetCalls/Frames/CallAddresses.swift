@@ -1,13 +1,13 @@
 /// The addresses of the last calls of one member, by their bytes: equal bytes are equal items. A member calls the same
 /// few again and again, and so their texts need not be checked and copied for each call.
 struct CallAddresses: Sendable {
-  /// The most that are kept; a new one takes the place of the oldest.
+  /// The most addresses that are kept; a new one replaces the oldest.
   static let limit = 8
 
   private var known: [(encoded: [UInt8], address: CallAddress)] = []
   private var oldest = 0
 
-  /// Reads the address that comes next.
+  /// Reads the next address.
   mutating func next(_ reader: inout CBORReader) throws(CBORError) -> CallAddress {
     for entry in known where reader.passes(entry.encoded, items: 4) { return entry.address }
     let start = reader.position

@@ -1,14 +1,14 @@
 extension CallFrame {
-  /// From bytes that hold one frame. Kinds that are unknown, and fields behind the known ones, are passed over: a later
-  /// version may have them.
-  /// - Throws: the rule that is broken.
+  /// Reads bytes that hold one frame. Unknown kinds, and fields behind the known ones, are skipped: a later version may
+  /// have them.
+  /// - Throws: the broken rule.
   public init(decoding bytes: ArraySlice<UInt8>) throws(CBORError) {
     var addresses = CallAddresses()
     try self.init(decoding: bytes, &addresses)
   }
 
-  /// As above.
-  /// - Parameter addresses: those of the same member.
+  /// Reads bytes that hold one frame; see above.
+  /// - Parameter addresses: the addresses of the same member.
   init(decoding bytes: ArraySlice<UInt8>, _ addresses: inout CallAddresses) throws(CBORError) {
     var reader = CBORReader(bytes)
     let count = try reader.array()
@@ -90,7 +90,7 @@ extension CBORReader {
     return path
   }
 
-  /// Whether null comes next, which is then read.
+  /// Returns whether null comes next, which it then reads.
   mutating func null() throws(CBORError) -> Bool {
     var ahead = self
     guard try ahead.value() == .null else { return false }
@@ -122,7 +122,7 @@ extension CallFrame.Hello {
     }
   }
 
-  /// The most that a node says of itself.
+  /// The most pairs with which a node describes itself.
   public static var aboutLimit: Int { 64 }
 }
 

@@ -1,5 +1,5 @@
 extension CallFrame {
-  /// As bytes.
+  /// The frame as bytes.
   public var encoded: [UInt8] {
     switch self {
     case .hello(let hello): return hello.encoded
@@ -63,7 +63,7 @@ extension CallFrame {
     }
   }
 
-  /// An array of the kind and this many fields.
+  /// Returns an array of the kind and this many fields.
   static func frame(_ kind: UInt64, _ fields: Int, _ size: Int, _ write: (inout CBORWriter) -> Void) -> [UInt8] {
     var writer = CBORWriter(reserving: size + 32)
     writer.array(fields + 1)
@@ -98,9 +98,10 @@ extension CallFrame.Call {
     ) { $0.encoded(arguments) }
   }
 
-  /// A call as a frame, of arguments that were written one behind the other: nothing is made or copied in between.
+  /// Returns a call as a frame, with arguments that were written one behind the other: nothing is made or copied in
+  /// between.
   /// - Parameters:
-  ///   - arguments: holds them, and nothing else.
+  ///   - arguments: holds the arguments, and nothing else.
   ///   - count: how many there are.
   public static func encoded(
     number: UInt64, path: String, interface: String, version: UInt64, method: String, milliseconds: UInt64,

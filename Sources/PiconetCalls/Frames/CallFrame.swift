@@ -1,4 +1,4 @@
-/// What two nodes tell one another about calls. Each is one array of CBOR, which begins with the number of its kind;
+/// The frames that two nodes exchange about calls. Each is one array of CBOR, which begins with the number of its kind;
 /// Documentation/remote-objects.md has the fields.
 public enum CallFrame: Hashable, Sendable {
   case hello(Hello)
@@ -9,30 +9,30 @@ public enum CallFrame: Hashable, Sendable {
   case failure(number: UInt64, CallFailure)
   case cancel(number: UInt64)
   /// The first part of a longer frame, which has this many bytes in all. The rest of an unfinished one is abandoned.
-  /// - Parameter id: the sender's, for this frame.
+  /// - Parameter id: the sender's number for this frame.
   case begin(id: UInt64, total: UInt64, ArraySlice<UInt8>)
   /// The next part of that frame.
   case next(id: UInt64, ArraySlice<UInt8>)
   case signal(Signal)
   case claim(NameClaim)
   case release(name: String)
-  /// A claim has come, and so has everything that was sent before.
+  /// The sender has received a claim, and everything that was sent before it.
   case heard(name: String, time: UInt64)
-  /// A claim has come, and does not count here: its node may not have the name.
+  /// The sender has received a claim, and it does not count there: the claimant may not own the name.
   case refused(name: String, time: UInt64)
-  /// A kind that this version does not know, which is passed over.
+  /// A kind that this version does not know, which is skipped.
   case unknown(UInt64)
 
   /// The first frame to a member.
   public struct Hello: Hashable, Sendable {
     /// The version of the format.
     public var version: UInt64
-    /// Drawn when the sender's system was made: another one has other objects.
+    /// Drawn when the sender's system was made: another system has other objects.
     public var instance: UInt64
     public var limits: CallLimits
     /// Whether the receiver should greet as well.
     public var asks: Bool
-    /// What the sender says of itself: of keys and values of text.
+    /// The sender's description of itself: keys and values of text.
     public var about: [About]
 
     public struct About: Hashable, Sendable {
@@ -55,7 +55,7 @@ public enum CallFrame: Hashable, Sendable {
   }
 
   public struct Call: Hashable, Sendable {
-    /// The caller's; no other call without an answer has it.
+    /// The caller's number; no other call without an answer has it.
     public var number: UInt64
     public var address: CallAddress
     /// How long the caller waits.
@@ -85,7 +85,7 @@ public enum CallFrame: Hashable, Sendable {
     public var method: String { address.method }
   }
 
-  /// Something that an object reports without being asked.
+  /// A report of an object that no call asks for.
   public struct Signal: Hashable, Sendable {
     public var path: String
     public var interface: String

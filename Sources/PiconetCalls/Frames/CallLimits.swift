@@ -1,8 +1,8 @@
-/// What a node takes of one member at most. Each side says its own in its greeting.
+/// The limits of what a node takes of one member. Each side states its own in its greeting.
 public struct CallLimits: Hashable, Sendable {
   /// The longest frame in bytes, once its parts are put together.
   public var frame: Int
-  /// Calls that have no answer yet.
+  /// The number of calls that have no answer yet.
   public var calls: Int
 
   public init(frame: Int, calls: Int) {
@@ -10,9 +10,9 @@ public struct CallLimits: Hashable, Sendable {
     self.calls = calls
   }
 
-  /// What every node takes, and what holds for a member that has not greeted yet.
+  /// The limits that every node takes, which also hold for a member that has not greeted yet.
   public static let least = CallLimits(frame: 65_536, calls: 16)
-  /// What a node takes unless its program says otherwise.
+  /// The limits of a node unless its program says otherwise.
   public static let usual = CallLimits(frame: 4 * 1_048_576, calls: 256)
 
   /// The most bytes of arguments of one member's calls that are being served, unless the program says otherwise.
@@ -26,16 +26,16 @@ public struct CallLimits: Hashable, Sendable {
   public static let name = 127
   /// The longest text of a failure in bytes; a longer one is cut.
   public static let text = 1_024
-  /// A longer frame goes in parts, in the channel for those.
+  /// The longest frame in one piece, in bytes; a longer one goes in parts, in the channel for those.
   public static let whole = 16_384
   /// The longest deadline of a call in milliseconds: a day.
   public static let milliseconds: UInt64 = 86_400_000
 
-  /// Whether it may be an object's path: `/`, or names behind one `/` each, of the ASCII letters and digits, `_`, `-`
-  /// and `.`.
+  /// Returns whether it may be an object's path: `/`, or names behind one `/` each, of the ASCII letters and digits,
+  /// `_`, `-` and `.`.
   public static func isPath(_ path: String) -> Bool {
     var path = path
-    // Each call has a path and two names: characters would cost more than all the rest of its frame.
+    // Each call has a path and two names: comparing characters would cost more than the rest of its frame.
     return path.withUTF8 { bytes in
       guard (1...Self.path).contains(bytes.count), bytes[0] == slash else { return false }
       if bytes.count == 1 { return true }
@@ -48,7 +48,8 @@ public struct CallLimits: Hashable, Sendable {
     }
   }
 
-  /// Whether it may be a name: as a part of a path, 1 to 127 bytes; that of a method may have `(`, `:` and `)` as well.
+  /// Returns whether it may be a name: like a part of a path, 1 to 127 bytes; the name of a method may have `(`, `:`
+  /// and `)` as well.
   public static func isName(_ name: String) -> Bool {
     var name = name
     return name.withUTF8 { bytes in
@@ -76,7 +77,7 @@ public struct CallLimits: Hashable, Sendable {
     }
   }
 
-  /// At most `Self.text` bytes of it, cut between characters.
+  /// Returns at most `Self.text` bytes of it, cut between characters.
   static func shortened(_ text: String) -> String {
     if text.utf8.count <= Self.text { return text }
     var text = String(text.unicodeScalars.prefix(Self.text))

@@ -1,12 +1,12 @@
-/// Puts the parts of one long frame together. They come in order, and a sender begins the next one when it is done with
-/// the previous one, or has given it up.
+/// Joins the parts of one long frame. They come in order, and a sender begins the next frame when it has sent the
+/// previous one, or has given it up.
 struct PartAssembly: Sendable {
   private var id: UInt64?
   private var bytes: [UInt8] = []
   private var total = 0
 
-  /// - Parameter limit: of the whole frame.
-  /// - Returns: the frame, if this was all of it.
+  /// - Parameter limit: the limit of the whole frame.
+  /// - Returns: the frame, if this part was all of it.
   mutating func begin(
     _ id: UInt64, total: UInt64, _ part: ArraySlice<UInt8>, limit: Int
   ) throws(CBORError) -> [UInt8]? {
@@ -18,7 +18,8 @@ struct PartAssembly: Sendable {
   }
 
   mutating func next(_ id: UInt64, _ part: ArraySlice<UInt8>) throws(CBORError) -> [UInt8]? {
-    // What another system of that node was sending when it stopped, or was sent before this one began to read.
+    // Parts that another system of that node was sending when it stopped, or that were sent before this one began to
+    // read.
     guard id == self.id else { return nil }
     guard !part.isEmpty, part.count <= total - bytes.count else {
       throw CBORError(.malformed, "an empty part, or more parts than were announced")
@@ -31,8 +32,8 @@ struct PartAssembly: Sendable {
 }
 
 extension CallFrame {
-  /// A long frame in parts of at most this many bytes each.
-  /// - Parameter id: for this frame alone, in this channel.
+  /// Returns a long frame in parts of at most this many bytes each.
+  /// - Parameter id: unique for this frame in this channel.
   public static func parts(of frame: [UInt8], id: UInt64, _ size: Int) -> [CallFrame] {
     stride(from: 0, to: frame.count, by: size).map { start in
       let part = frame[start..<min(start + size, frame.count)]

@@ -1,6 +1,6 @@
 /// A node's claim to a name in the session.
 public struct NameClaim: Hashable, Sendable {
-  /// What becomes of it where another node has the name, and of another node's where it has.
+  /// The options of a claim to a name that another node has, or that another node claims later.
   public struct Options: OptionSet, Hashable, Sendable {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -9,14 +9,14 @@ public struct NameClaim: Hashable, Sendable {
     public static let allowsReplacement = Options(rawValue: 1)
     /// Takes the name from an owner that allows it.
     public static let replaces = Options(rawValue: 2)
-    /// Waits for the name where it can't have it now.
+    /// Waits for the name if it can't have it now.
     public static let queues = Options(rawValue: 4)
-    /// It has the name, and all members of its node had heard of the claim before.
+    /// The node owns the name, and all members of it had heard of the claim before.
     public static let holds = Options(rawValue: 8)
   }
 
   public var name: String
-  /// When it was claimed, in the count of `NameClaims`: above all that the claimant had heard of.
+  /// The time of the claim, in the count of `NameClaims`: above all times that the claimant had heard of.
   public var time: UInt64
   public var options: Options
 

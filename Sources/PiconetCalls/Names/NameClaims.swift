@@ -1,32 +1,34 @@
-/// Which node of a session has which name, as one node sees it, who works out the owner from the claims of itself and
-/// of its members by one rule: nodes that know the same claims name the same owner, whatever order they have come in.
+/// The owners of the names of a session, as one node sees them. A node computes each owner from its own claims and
+/// those of its members by one rule: nodes that know the same claims name the same owner, in whatever order the claims
+/// have come in.
 ///
-/// The rule: a node that holds the name has it. Where none does, claims count in the order of their times, and of nodes
-/// where times are equal: the first has the name. One that replaces takes it from an earlier owner that allows that,
-/// who then waits behind it if it queues; any other waits if it queues, or has no effect: its node then releases it.
+/// The rule: a node that holds the name owns it. If none does, claims count in the order of their times, and of their
+/// nodes if times are equal: the first owns the name. A claim that replaces takes it from an earlier owner that allows
+/// that; this owner then waits behind it if it queues. Any other claim waits if it queues, or has no effect: its node
+/// then releases it.
 ///
 /// A node holds a name once all members have heard of its claim (`NameDesk`): whatever time another one states from
-/// then on, it comes too late. Of two that hold it, as where parts of a group meet, one gives way: until then each node
+/// then on, it comes too late. Of two that hold it, as when parts of a group meet, one gives way; until then each node
 /// keeps to the one of which it has heard first.
 public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
   /// What has changed.
   public enum Change: Hashable, Sendable {
-    /// Nil: it is free.
+    /// Nil: the name is free.
     case owner(of: String, from: Node?, to: Node?)
   }
 
-  /// How one node stands with a name.
+  /// The standing of one node's claim to a name.
   public enum Standing: Hashable, Sendable {
     case owner
-    /// This many are before it.
+    /// This many nodes are before it.
     case queued(Int)
-    /// It has no claim, or one that has no effect.
+    /// It has no claim, or one without effect.
     case none
   }
 
   private struct Entry: Sendable {
     var claim: NameClaim
-    /// The node had heard of ours, and states an earlier time all the same.
+    /// The node had heard of our claim, but still states an earlier time.
     var isLate: Bool
 
     var holds: Bool { claim.options.contains(.holds) && !isLate }
@@ -34,16 +36,16 @@ public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
 
   private var claims: [String: [Node: Entry]] = [:]
   private var owners: [String: Node] = [:]
-  /// Of those that hold a name the first that was known to.
+  /// The first known holder of each name that is held.
   private var holders: [String: Node] = [:]
   private var time: UInt64 = 0
 
-  /// Names that one node may claim at once.
+  /// The number of names that one node may claim at once.
   public static var limit: Int { 64 }
 
   public init() {}
 
-  /// A time above that of every claim that is known.
+  /// Returns a time above that of every known claim.
   public mutating func nextTime() -> UInt64 {
     if time < .max { time += 1 }
     return time
@@ -54,7 +56,7 @@ public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
   /// All names that have an owner.
   public var all: [String: Node] { owners }
 
-  /// How many names a node claims.
+  /// Returns how many names a node claims.
   public func count(of node: Node) -> Int { claims.values.count { $0[node] != nil } }
 
   public func claims(of node: Node) -> [NameClaim] {
@@ -69,7 +71,7 @@ public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
     return place == 0 ? .owner : .queued(place)
   }
 
-  /// Whether of two that hold the name this one gives way.
+  /// Returns whether, of two that hold the name, this one gives way.
   public func givesWay(_ node: Node, for name: String) -> Bool {
     guard let all = claims[name], let own = all[node], own.holds else { return false }
     return all.contains { other, entry in
@@ -77,10 +79,10 @@ public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
     }
   }
 
-  /// A node claims a name, or claims it again with other options. Beyond the limit it has no effect.
-  /// - Parameter isLate: the time that it states is not its own to choose any more.
+  /// Takes a node's claim to a name, or its claim with other options. Beyond the limit it has no effect.
+  /// - Parameter isLate: whether the node may no longer choose the time that it states.
   public mutating func claim(_ claim: NameClaim, by node: Node, isLate: Bool = false) -> [Change] {
-    // A time of the far future would be everybody's last.
+    // A time of the far future would come after every other time.
     let latest = time.addingReportingOverflow(1 << 32)
     time = max(time, min(claim.time, latest.overflow ? .max : latest.partialValue))
     guard claims[claim.name]?[node] != nil || count(of: node) < Self.limit else { return [] }
@@ -88,23 +90,23 @@ public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
     return update(claim.name)
   }
 
-  /// A node does not claim the name any more.
+  /// Removes a node's claim to the name.
   public mutating func release(_ name: String, by node: Node) -> [Change] {
-    // Nobody has claimed a name without claims.
+    // A name without claims has no claim of this node.
     guard var left = claims[name], left.removeValue(forKey: node) != nil else { return [] }
     claims[name] = left.isEmpty ? nil : left
     return update(name)
   }
 
-  /// Claims that have come too late count by their times again: the node to which that was known holds the name no
-  /// more.
+  /// Lets claims that have come too late count by their times again: the node that knew that they were late no longer
+  /// holds the name.
   public mutating func forgive(_ name: String) -> [Change] {
     guard let all = claims[name], all.values.contains(where: \.isLate) else { return [] }
     claims[name] = all.mapValues { Entry(claim: $0.claim, isLate: false) }
     return update(name)
   }
 
-  /// A node has left, with all its claims.
+  /// Removes a node that has left, with all its claims.
   public mutating func left(_ node: Node) -> [Change] {
     claims.keys.filter { claims[$0]?[node] != nil }.sorted().flatMap { release($0, by: node) }
   }
@@ -131,7 +133,7 @@ public struct NameClaims<Node: Hashable & Comparable & Sendable>: Sendable {
     owner.claim.options.contains(.allowsReplacement) && new.claim.options.contains(.replaces)
   }
 
-  /// The owner, and those who wait, in their order.
+  /// Returns the owner, and the nodes that wait, in their order.
   private func queue(of name: String) -> [Node] {
     let holder = holders[name]
     let inOrder = claims[name, default: [:]].sorted { one, other in

@@ -1,4 +1,5 @@
-/// The names of a session as one node keeps them: its own claims, who has heard of them, and those of its members.
+/// The names of a session as one node keeps them: its own claims, the members that have heard of them, and the claims
+/// of its members.
 ///
 /// Facts go in, effects come out, in order. Frames between two members keep their order, so that a member that has
 /// heard of a claim had told its own before.
@@ -7,9 +8,9 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
   public enum Effect: Hashable, Sendable {
     case tell(CallFrame, Node)
     case changed(NameClaims<Node>.Change)
-    /// All members have heard of the claim that was made under this number.
+    /// All members have heard of the claim with this number.
     case heard(UInt64)
-    /// A member does not let this node have the name.
+    /// A member does not let this node own the name.
     case refused(name: String, by: Node)
   }
 
@@ -25,49 +26,49 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
     /// The time of its own claim to the name then; nil: it had none.
     let time: UInt64?
     let instance: UInt64
-    /// It has not said so, but had the time.
+    /// Whether it has not said so, but had the time.
     let isAssumed: Bool
-    /// It has left since.
+    /// Whether it has left since.
     var isAway = false
   }
 
   private let own: Node
   private var claims = NameClaims<Node>()
-  /// Members that have an actor system: which.
+  /// Members that have an actor system, with its instance.
   private var members: [Node: UInt64] = [:]
-  /// Members of the session that have not greeted so far.
+  /// Members of the session that have not greeted yet.
   private var expected: Set<Node> = []
-  /// Claims that were unsettled when patience was asked for last: their times.
+  /// The times of claims that were unsettled at the last `losePatience`.
   private var unsettled: [String: UInt64] = [:]
-  /// Members to which no link leads at present.
+  /// Members that no link reaches at present.
   private var suspended: Set<Node> = []
   private var waits: [UInt64: Wait] = [:]
   private var hearings: [String: [Node: Hearing]] = [:]
-  /// Claims of members that may not have the name.
+  /// Claims of members that may not own the name.
   private var refused: [Node: [String: NameClaim]] = [:]
 
-  /// Nodes that are remembered as having heard of one claim.
+  /// The number of nodes that are remembered as having heard of one claim.
   static var hearingLimit: Int { 256 }
 
   public init(of own: Node) { self.own = own }
 
   public func owner(of name: String) -> Node? { claims.owner(of: name) }
 
-  /// How this node stands with a name.
+  /// Returns the standing of this node's claim to a name.
   public func standing(for name: String) -> NameClaims<Node>.Standing { claims.standing(of: own, for: name) }
 
   /// All names that have an owner.
   public var all: [String: Node] { claims.all }
 
-  /// Whether this node has the name, and the claims of others come too late.
+  /// Returns whether this node owns the name, so that the claims of others come too late.
   public func holds(_ name: String) -> Bool {
     claims.claim(of: own, to: name)?.options.contains(.holds) == true && standing(for: name) == .owner
   }
 
-  /// Whether members have not heard of the claim yet that was made under this number.
+  /// Returns whether some members have not yet heard of the claim with this number.
   public func isWaiting(_ number: UInt64) -> Bool { waits[number] != nil }
 
-  /// Whether this node has a name of which not all members are known to have heard.
+  /// Whether this node owns a name of which some members may not have heard.
   public var isUnsettled: Bool { !unsettledClaims.isEmpty }
 
   private var unsettledClaims: [NameClaim] {
@@ -76,8 +77,8 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
 
   // MARK: This node's claims
 
-  /// Claims a name. Who has it already keeps it, with these options.
-  /// - Parameter number: of this claim; not used before.
+  /// Claims a name. If this node owns it already, it keeps it, with these options.
+  /// - Parameter number: the number of this claim; not used before.
   /// - Returns: nil: this node has as many as it may.
   public mutating func claim(_ name: String, _ options: NameClaim.Options, _ number: UInt64) -> [Effect]? {
     let former = claims.claim(of: own, to: name)
@@ -97,8 +98,8 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
     return put(claim) + settle()
   }
 
-  /// A while has passed. Of a claim that was unsettled a while ago all members that have a link are taken to have
-  /// heard, and those that have not greeted to have no actor system.
+  /// Notes that a while has passed. All members with a link are taken to have heard of a claim that was unsettled a
+  /// while ago. Members that have not greeted are taken to have no actor system.
   public mutating func losePatience() -> [Effect] {
     var effects: [Effect] = []
     let former = unsettled
@@ -114,7 +115,7 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
     return effects + settle()
   }
 
-  /// Ends a claim. Nothing comes of it if there is none.
+  /// Ends a claim. No effect if the name is not claimed.
   public mutating func release(_ name: String) -> [Effect] {
     claims.claim(of: own, to: name) == nil ? [] : withdraw(name) + settle()
   }
@@ -125,7 +126,7 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
 
   private mutating func withdraw(_ name: String) -> [Effect] {
     hearings[name] = nil
-    // Who waits for its claim waits no more.
+    // Tasks that wait for this claim no longer wait.
     let ended = waits.filter { $0.value.name == name }.keys.sorted()
     for number in ended { waits[number] = nil }
     let changes = claims.release(name, by: own) + claims.forgive(name)
@@ -134,8 +135,8 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
 
   private func tell(_ frame: CallFrame) -> [Effect] { members.keys.sorted().map { .tell(frame, $0) } }
 
-  /// What follows for this node's claims: one that has no effect goes, and one holds the name while it is the owner and
-  /// all members have heard of it.
+  /// Updates this node's claims: a claim without effect is released, and a claim holds the name while this node owns it
+  /// and all members have heard of the claim.
   private mutating func settle() -> [Effect] {
     var effects: [Effect] = []
     for var claim in claims.claims(of: own) {
@@ -153,7 +154,7 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
     return effects
   }
 
-  /// Whether no member may have a claim of its own that was made without knowing of this node's.
+  /// Returns whether no member can have a claim that was made without knowing of this node's.
   private func areAllAware(of name: String) -> Bool {
     let known = hearings[name, default: [:]]
     return expected.isEmpty && members.keys.allSatisfy { known[$0] != nil }
@@ -161,12 +162,12 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
 
   // MARK: Members
 
-  /// A member has come. Whether it has an actor system shows when it greets.
+  /// Notes that a member has come. Its greeting shows whether it has an actor system.
   public mutating func joined(_ node: Node) {
     if members[node] == nil { expected.insert(node) }
   }
 
-  /// A member has an actor system, another one than before.
+  /// Notes that a member has an actor system, a different one than before.
   public mutating func greeted(_ node: Node, instance: UInt64) -> [Effect] {
     let effects = forget(node)
     expected.remove(node)
@@ -174,14 +175,14 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
     for (name, known) in hearings {
       guard var hearing = known[node], hearing.isAway else { continue }
       hearing.isAway = false
-      // One that was away and has begun anew may not know any more what it had heard.
+      // A member that was away and has restarted may no longer know which claims it had heard of.
       hearings[name, default: [:]][node] = hearing.instance == instance ? hearing : nil
     }
     return effects + claims.claims(of: own).map { .tell(.claim($0), node) } + settle()
   }
 
-  /// A member has no actor system any more.
-  /// - Parameter isGone: it is no member either.
+  /// Notes that a member no longer has an actor system.
+  /// - Parameter isGone: whether it is no longer a member either.
   public mutating func ended(_ node: Node, isGone: Bool) -> [Effect] {
     if isGone {
       suspended.remove(node)
@@ -195,7 +196,7 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
     return forget(node) + settle()
   }
 
-  /// Whether a link leads to a member.
+  /// Notes whether a link leads to a member.
   public mutating func setSuspended(_ node: Node, _ isSuspended: Bool) {
     if isSuspended { suspended.insert(node) } else { suspended.remove(node) }
   }
@@ -206,13 +207,13 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
     return claims.left(node).map(Effect.changed) + endWaits { _ in node }
   }
 
-  /// A member has told something about names; anything else is passed over.
-  /// - Parameter isAllowed: whether it may have the name that it claims.
+  /// Takes a member's frame about names; other frames are ignored.
+  /// - Parameter isAllowed: whether it may own the name that it claims.
   public mutating func received(_ frame: CallFrame, from node: Node, isAllowed: Bool = true) -> [Effect] {
     guard members[node] != nil else { return [] }
     switch frame {
     case .claim(let claim):
-      // Behind our own claims that it did not know.
+      // Sent after our own claims that it did not know.
       let answer = Effect.tell(.heard(name: claim.name, time: claim.time), node)
       if isAllowed {
         refused[node, default: [:]][claim.name] = nil
@@ -234,12 +235,12 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
     }
   }
 
-  /// The names that a member claims, whether it may have them or not.
+  /// Returns the names that a member claims, whether it may own them or not.
   public func names(claimedBy node: Node) -> [String] {
     claims.claims(of: node).map(\.name) + refused[node, default: [:]].keys.sorted()
   }
 
-  /// Whether a member may have the names that it claims was asked again. Those without an answer stay as they are.
+  /// Applies new answers about the names that a member claims. Names without an answer stay as they are.
   public mutating func reconsider(_ node: Node, _ answers: [String: Bool]) -> [Effect] {
     guard node != own else { return [] }
     var effects: [Effect] = []
@@ -259,8 +260,8 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
     claims.claim(claim, by: node, isLate: isLate(claim, by: node)).map(Effect.changed)
   }
 
-  /// Whether the claim was made when its node knew of ours, which holds the name, and has an earlier time all the same:
-  /// any node chooses a time above all that it knows.
+  /// Returns whether the claim's node knew of our claim, which holds the name, and still states an earlier time: any
+  /// node chooses a time above all that it knows.
   private func isLate(_ claim: NameClaim, by node: Node) -> Bool {
     guard let ours = claims.claim(of: own, to: claim.name), ours.options.contains(.holds),
       let hearing = hearings[claim.name]?[node]
@@ -268,14 +269,14 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
     return claim.time <= ours.time && claim.time != hearing.time
   }
 
-  /// - Parameter isAssumed: it has not said so.
+  /// - Parameter isAssumed: whether it has not said so.
   private mutating func heard(
     _ name: String, _ time: UInt64, by node: Node, isAssumed: Bool = false
   ) -> [Effect] {
     if claims.claim(of: own, to: name)?.time == time, let instance = members[node] {
       var known = hearings[name, default: [:]]
       if let former = known[node] {
-        // What it has claimed since it was assumed came too late, as far as is known here.
+        // Its claims since it was assumed to have heard came too late, as far as is known here.
         known[node] = Hearing(
           time: former.time, instance: former.instance, isAssumed: former.isAssumed && isAssumed)
       } else {
@@ -288,7 +289,7 @@ public struct NameDesk<Node: Hashable & Comparable & Sendable>: Sendable {
     return endWaits { $0.name == name && $0.time == time ? node : nil }
   }
 
-  /// - Parameter member: of whom a claim waits no more; nil: it does.
+  /// - Parameter member: returns the member for which a claim no longer waits; nil: it still waits.
   private mutating func endWaits(_ member: (Wait) -> Node?) -> [Effect] {
     var effects: [Effect] = []
     for (number, var wait) in waits.sorted(by: { $0.key < $1.key }) {

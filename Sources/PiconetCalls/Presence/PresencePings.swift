@@ -1,17 +1,17 @@
-/// The pings of a group: who is pinged when, and what is known of each one's presence.
+/// The pings of a group of targets: when to ping which, and the known presence of each.
 ///
-/// Each is pinged at once, and then so long after the beginning of its last ping; there is never more than one ping of
-/// it under way. Facts and times go in, effects come out. Times count from any one moment.
+/// Each is pinged at once, and then an interval after the beginning of its last ping; never more than one ping of it is
+/// under way. Facts and times go in, effects come out. Times count from any one moment.
 public struct PresencePings<Target: Hashable & Sendable, Reason: Sendable>: Sendable {
-  /// What is known.
+  /// The known presence of a target.
   public enum Presence: Sendable {
     /// No ping has ended yet.
     case unknown
     case present
-    /// Nil: there was no answer within the limit, nor anything that says why.
+    /// Nil: no answer came within the limit, and nothing says why.
     case absent(Reason?)
 
-    /// Whether that is known; nil: not.
+    /// Whether the target is present; nil: not known.
     public var isPresent: Bool? {
       switch self {
       case .unknown: nil
@@ -25,15 +25,15 @@ public struct PresencePings<Target: Hashable & Sendable, Reason: Sendable>: Send
   public enum Answer: Sendable {
     case answered
     case failed(Reason)
-    /// It was not made, and shows nothing.
+    /// The ping was not sent, and shows nothing.
     case untried
   }
 
   /// Something to be done, in order.
   public enum Effect: Sendable {
-    /// To be made now; `ended` takes what has come of it, for each exactly once.
+    /// A ping to be sent now; `ended` takes its result, for each exactly once.
     case ping(Target, UInt64)
-    /// Its presence is another one than before.
+    /// Its presence has changed.
     case changed(Target, Presence)
   }
 
@@ -43,11 +43,11 @@ public struct PresencePings<Target: Hashable & Sendable, Reason: Sendable>: Send
     var due: Duration
     /// The ping that is under way.
     var ping: UInt64?
-    /// Until when its answer is in time; nil: it is late already.
+    /// The time until which its answer is in time; nil: it is late already.
     var limit: Duration?
   }
 
-  /// From the beginning of one ping to that of the next.
+  /// The time from the beginning of one ping to that of the next.
   public let interval: Duration
   /// How long an answer may take.
   public let limit: Duration
@@ -70,13 +70,13 @@ public struct PresencePings<Target: Hashable & Sendable, Reason: Sendable>: Send
 
   public var targets: [Target] { order }
 
-  /// What is known of it; nil if it is not in the group.
+  /// Returns the known presence of a target; nil if it is not in the group.
   public func presence(of target: Target) -> Presence? { watched[target]?.presence }
 
   // MARK: Facts
 
-  /// Takes a target into the group, and pings it. One that is there already stays as it is.
-  /// - Returns: nil: the group has as many as it may.
+  /// Adds a target to the group, and pings it. A target that is in the group already stays as it is.
+  /// - Returns: nil: the group is full.
   public mutating func add(_ target: Target, at now: Duration) -> [Effect]? {
     if watched[target] != nil { return [] }
     guard watched.count < Self.countLimit else { return nil }
@@ -85,14 +85,14 @@ public struct PresencePings<Target: Hashable & Sendable, Reason: Sendable>: Send
     return begin(target, at: now)
   }
 
-  /// Takes a target out of the group. Its ping, if one is under way, means nothing any more.
+  /// Removes a target from the group. Its ping, if one is under way, is ignored.
   public mutating func remove(_ target: Target) {
     guard let former = watched.removeValue(forKey: target) else { return }
     order.removeAll { $0 == target }
     if let ping = former.ping { pings[ping] = nil }
   }
 
-  /// A ping has ended.
+  /// Notes that a ping has ended.
   public mutating func ended(_ ping: UInt64, _ answer: Answer, at now: Duration) -> [Effect] {
     guard let target = pings.removeValue(forKey: ping), var one = watched[target] else { return [] }
     one.ping = nil
@@ -100,7 +100,7 @@ public struct PresencePings<Target: Hashable & Sendable, Reason: Sendable>: Send
     watched[target] = one
     let effects =
       switch answer {
-      // A late answer is a sign of life as well.
+      // A late answer shows presence as well.
       case .answered: set(target, .present)
       case .failed(let reason): set(target, .absent(reason))
       case .untried: [Effect]()
@@ -108,12 +108,12 @@ public struct PresencePings<Target: Hashable & Sendable, Reason: Sendable>: Send
     return effects + (one.due <= now ? begin(target, at: now) : [])
   }
 
-  /// Something other than a ping shows that the target is not there.
+  /// Notes that a target is absent, by other evidence than a ping.
   public mutating func isGone(_ target: Target, _ reason: Reason) -> [Effect] {
     set(target, .absent(reason))
   }
 
-  /// Something has happened that may change the presence: it is pinged as soon as no ping is under way.
+  /// Pings a target as soon as no ping is under way, since its presence may have changed.
   public mutating func ask(_ target: Target, at now: Duration) -> [Effect] {
     guard var one = watched[target] else { return [] }
     one.due = min(one.due, now)
@@ -128,11 +128,11 @@ public struct PresencePings<Target: Hashable & Sendable, Reason: Sendable>: Send
     watched.values.lazy.compactMap { $0.ping == nil ? $0.due : $0.limit }.min()
   }
 
-  /// Begins the pings that are due, and tells of those that are late.
+  /// Begins the pings that are due, and reports those that are late.
   public mutating func expired(at now: Duration) -> [Effect] {
     var effects: [Effect] = []
     for target in order {
-      // In the order are those that are watched, and no others.
+      // The order contains only watched targets.
       guard var one = watched[target] else { continue }
       if one.ping == nil {
         if one.due <= now { effects += begin(target, at: now) }
@@ -145,7 +145,7 @@ public struct PresencePings<Target: Hashable & Sendable, Reason: Sendable>: Send
     return effects
   }
 
-  /// Nothing begins for a target that is not watched.
+  /// Begins a ping; not for a target that is not watched.
   private mutating func begin(_ target: Target, at now: Duration) -> [Effect] {
     guard var one = watched[target] else { return [] }
     last += 1

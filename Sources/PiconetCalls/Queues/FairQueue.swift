@@ -1,5 +1,6 @@
-/// What waits for one reader, of several sources. Each source has its own limits, beyond which its oldest go: one that
-/// floods pushes out nothing of another's. The reader gets all in the order in which they came.
+/// Elements of several sources that wait for one reader. Each source has its own limits, beyond which its oldest
+/// elements are dropped: a source that floods pushes out nothing of another's. The reader gets all in the order in
+/// which they came.
 public struct FairQueue<Source: Hashable & Sendable, Element: Sendable>: Sendable {
   private struct Entry: Sendable {
     let order: UInt64
@@ -24,7 +25,7 @@ public struct FairQueue<Source: Hashable & Sendable, Element: Sendable>: Sendabl
   private let costLimit: Int
 
   /// - Parameters:
-  ///   - countLimit: the most that wait of one source.
+  ///   - countLimit: the most elements of one source that wait.
   ///   - costLimit: the most that those cost together.
   public init(countLimit: Int, costLimit: Int = .max) {
     self.countLimit = countLimit

@@ -1,12 +1,12 @@
 /// Frames that wait to leave in one channel, in their order. A frame above the size of a part goes in parts, which are
-/// cut as they leave. What waits is bounded: by the number of frames, and by their bytes, but for those of our own
-/// calls, which the limits of calls bound.
+/// cut as they leave. The queue is bounded by the number of frames, and by their bytes. The bytes of our own calls are
+/// not counted, since the limits of calls bound them.
 public struct FrameQueue: Sendable {
-  /// What a frame is about, for giving it up before it has left.
+  /// The subject of a frame, used to drop the frame before it has left.
   public enum Subject: Hashable, Sendable {
-    /// It is a call of ours.
+    /// Our call.
     case call(UInt64)
-    /// It is the answer to a call of the member.
+    /// The answer to a call of the member.
     case answer(UInt64)
     case other
   }
@@ -14,31 +14,31 @@ public struct FrameQueue: Sendable {
   private struct Waiting: Sendable {
     let frame: [UInt8]
     let subject: Subject
-    /// Of its parts.
+    /// The id of its parts.
     let id: UInt64
-    /// So many bytes of it have left.
+    /// The number of its bytes that have left.
     var sent = 0
 
-    /// What counts against the limit of bytes: all of it is kept until it has left.
+    /// The share of the limit of bytes: the whole frame is kept until it has left.
     var cost: Int { if case .call = subject { 0 } else { frame.count + FrameQueue.frameCost } }
   }
 
-  /// Those before `head` have left, and are nil.
+  /// Frames before `head` have left, and are nil.
   private var frames: [Waiting?] = []
   private var head = 0
-  /// What waits takes so many bytes, but for calls of ours.
+  /// The number of bytes that wait, without our calls.
   public private(set) var bytes = 0
   private let partSize: Int
   private let countLimit: Int
   private let byteLimit: Int
 
-  /// What a frame takes that waits, beside its bytes.
+  /// The cost of a waiting frame, beside its bytes.
   private static let frameCost = 64
 
   /// - Parameters:
-  ///   - partSize: the most bytes of a frame, or of it, in one message.
+  ///   - partSize: the most bytes of a frame, or of a part of it, in one message.
   ///   - countLimit: the most frames that wait.
-  ///   - byteLimit: the most that they take, unless one alone takes more.
+  ///   - byteLimit: the most bytes that they take, unless a single frame takes more.
   public init(partSize: Int, countLimit: Int = .max, byteLimit: Int = .max) {
     self.partSize = max(1, partSize)
     self.countLimit = countLimit
@@ -47,12 +47,12 @@ public struct FrameQueue: Sendable {
 
   public var isEmpty: Bool { head == frames.count }
 
-  /// How many frames wait, or have not left whole.
+  /// The number of frames that wait, or have not left as a whole.
   public var count: Int { frames.count - head }
 
   /// - Parameters:
   ///   - frame: at least one byte.
-  ///   - id: of its parts, if it goes in some: for this frame alone.
+  ///   - id: the id of its parts, if it goes in parts: unique for this frame.
   /// - Returns: false: there is no room, and it was not added.
   public mutating func add(_ frame: [UInt8], _ subject: Subject, id: UInt64) -> Bool {
     let waiting = Waiting(frame: frame, subject: subject, id: id)
@@ -72,7 +72,7 @@ public struct FrameQueue: Sendable {
     return CallFrame.begin(id: first.id, total: UInt64(first.frame.count), part).encoded
   }
 
-  /// It has left.
+  /// Notes that this message has left.
   public mutating func leave() {
     guard !isEmpty, let first = frames[head] else { return }
     let sent = min(first.sent + partSize, first.frame.count)
@@ -92,7 +92,7 @@ public struct FrameQueue: Sendable {
     }
   }
 
-  /// Gives up what waits of a call or an answer. Parts of it that have left are ended by the `begin` of the next frame.
+  /// Drops the waiting part of a call or an answer. If parts of it have left, the `begin` of the next frame ends them.
   public mutating func withdraw(_ subject: Subject) {
     guard frames[head...].contains(where: { $0?.subject == subject }) else { return }
     frames = frames[head...].filter { $0?.subject != subject }
@@ -100,7 +100,7 @@ public struct FrameQueue: Sendable {
     bytes = frames.reduce(0) { $0 + ($1?.cost ?? 0) }
   }
 
-  /// Gives up all that waits.
+  /// Drops all waiting frames.
   public mutating func removeAll() {
     frames = []
     head = 0

@@ -1,7 +1,7 @@
-/// The latest value of each signal that is kept for members that come later: what one node has set, or what it has got
-/// from one member.
+/// The latest value of each signal that is kept for members that come later: those that one node has set, or those
+/// received from one member.
 public struct KeptSignals: Sendable {
-  /// Which signal of which object.
+  /// The key of one signal of one object.
   public struct Key: Hashable, Comparable, Sendable {
     public var path: String
     public var interface: String
@@ -34,7 +34,7 @@ public struct KeptSignals: Sendable {
 
   /// Keeps a value, replacing the previous one.
   /// - Parameter value: one item.
-  /// - Returns: false if there is no room: then nothing is kept of this signal, and an old value least of all.
+  /// - Returns: false if there is no room: nothing is then kept of this signal, not even the old value.
   public mutating func keep(_ value: some Collection<UInt8>, for key: Key) -> Bool {
     remove(key)
     guard values.count < Self.countLimit, bytes + value.count <= Self.byteLimit else { return false }
@@ -48,8 +48,8 @@ public struct KeptSignals: Sendable {
   }
 }
 
-/// Which kept signals a member has not been told of yet. Values that are set meanwhile replace earlier ones, so that a
-/// member that takes them late gets the latest, and no more waits for it than there are signals.
+/// The kept signals that a member has not been told of yet. Values that are set meanwhile replace earlier ones. So a
+/// member that takes them late gets the latest, and never more wait for it than there are signals.
 public struct UnreportedSignals: Sendable {
   private var keys: [KeptSignals.Key] = []
   private var known: Set<KeptSignals.Key> = []
@@ -62,7 +62,7 @@ public struct UnreportedSignals: Sendable {
     if known.insert(key).inserted { keys.append(key) }
   }
 
-  /// The next one, in the order in which they were added.
+  /// Returns the next signal, in the order in which they were added.
   public mutating func next() -> KeptSignals.Key? {
     guard !keys.isEmpty else { return nil }
     let key = keys.removeFirst()
