@@ -6,10 +6,10 @@ import PiconetRuntime
 
 /// Reports when adapters come, go, or are switched on or off. Confined to the loop; needs no privilege.
 ///
-/// The kernel's management channel (BlueZ, doc/mgmt-api.txt) reports such events to everybody. Their content is
+/// The kernel's management channel (BlueZ, doc/mgmt-api.txt) reports such events to every process. Their content is
 /// ignored: after any of them the table is read again, and reported if it has changed.
 public final class AdapterMonitor: DescriptorHandler {
-  /// The table as it was last reported.
+  /// The table that was last reported.
   public private(set) var table: AdapterTable
   private let changed: (AdapterTable) -> Void
   private let descriptor: Int32
@@ -38,7 +38,7 @@ public final class AdapterMonitor: DescriptorHandler {
 
   deinit { close() }
 
-  /// Nothing is called afterwards. Idempotent.
+  /// Ends the monitor; no function is called afterwards. Idempotent.
   public func close() {
     guard let watch else { return }
     watch.cancel()

@@ -1,6 +1,6 @@
 import PiconetRuntime
 
-/// Tells everything that listens on adapters when these change, using a single socket. Confined to the loop.
+/// Tells all listeners on adapters when these change, over a single socket. Confined to the loop.
 ///
 /// It watches as long as there is a subscriber. If the kernel has no Bluetooth, nothing is reported.
 public final class AdapterNews {
@@ -23,7 +23,7 @@ public final class AdapterNews {
 
   deinit { endWatching?() }
 
-  /// Whether it watches.
+  /// Whether it is watching.
   public var isWatching: Bool { endWatching != nil }
 
   /// Calls `changed` on the loop after each change, until `remove`. An id that is already registered gets this function
@@ -46,7 +46,7 @@ public final class AdapterNews {
   }
 
   private func tell() {
-    // A reader that is told may remove itself, or another one.
+    // A reader that is called may remove itself, or another one.
     for reader in readers where readers.contains(where: { $0.id == reader.id }) { reader.changed() }
   }
 }

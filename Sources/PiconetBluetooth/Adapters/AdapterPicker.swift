@@ -1,12 +1,12 @@
 import PiconetEngine
 import PiconetSDP
 
-/// Which adapter a configuration means at the moment: adapters come, go, and are switched on and off.
+/// Selects the adapter that a configuration means at the moment: adapters come, go, and are switched on and off.
 struct AdapterPicker {
   private let wanted: BluetoothConfiguration.Adapter
   private let read: AdapterTable.Reading
-  /// If any adapter may be taken: the one that finds others, since its peers may be out of another one's reach. Nil:
-  /// Linux takes the one that came last among those that are on.
+  /// For any adapter: the one that finds others, since its peers may be out of another adapter's reach. Nil: Linux
+  /// takes the latest one of those that are on.
   var preferred: BluetoothAddress?
 
   init(_ wanted: BluetoothConfiguration.Adapter, read: @escaping AdapterTable.Reading) {
@@ -14,7 +14,7 @@ struct AdapterPicker {
     self.read = read
   }
 
-  /// The address that a dial is bound to.
+  /// Returns the address to which a dial is bound.
   /// - Throws: `.notAvailable` if the adapter is not there, or off.
   func source(for kind: SocketKind, to device: BluetoothAddress? = nil) throws(LinkFailure) -> SocketEnd {
     if wanted == .any { return SocketEnd(device: anyDevice(for: kind, to: device), port: 0) }
@@ -23,15 +23,15 @@ struct AdapterPicker {
     return SocketEnd(device: table.adapter(wanted)?.device ?? SocketEnd.anyDevice, port: 0)
   }
 
-  /// The address that a listener is bound to.
-  /// - Throws: `.notAvailable` if the adapter is given by a name that none has.
+  /// Returns the address to which a listener is bound.
+  /// - Throws: `.notAvailable` if no adapter has the configured name.
   func listeningDevice() throws(LinkFailure) -> BluetoothAddress {
     switch wanted {
     case .any: return SocketEnd.anyDevice
     case .address(let device): return device
     case .named(let name):
       guard let adapter = try read().adapter(wanted) else { throw Self.none(named: name) }
-      // If bound to no address we would listen on all adapters.
+      // Bound to no address, the socket would listen on all adapters.
       if adapter.device == SocketEnd.anyDevice {
         throw LinkFailure(.notAvailable, "\(name) has no address yet: it is being set up")
       }
@@ -39,7 +39,7 @@ struct AdapterPicker {
     }
   }
 
-  /// The address that a question is bound to, whether the adapter is on or off.
+  /// Returns the address to which a question is bound, whether the adapter is on or off.
   /// - Throws: `.notAvailable` if the adapter is not there.
   func presentDevice() throws(LinkFailure) -> BluetoothAddress {
     if wanted == .any { return anyDevice(for: .l2cap) }
@@ -59,16 +59,17 @@ struct AdapterPicker {
     return preferred
   }
 
-  /// The adapters at which a listener on all of them can be reached.
+  /// Returns the adapters at which a listener on all of them can be reached.
   func usable(for kind: SocketKind) -> [BluetoothAddress] {
     ((try? read())?.adapters ?? []).filter { $0.canDo(kind) }.map(\.device)
   }
 
-  /// If there is no adapter, or none that is on, the kernel says "no route to host". This says which it is.
-  /// - Parameter isAtOnce: the call itself failed, before anything went on air.
+  /// Explains a failure. If no adapter exists, or none is on, the kernel says "no route to host"; this says which it
+  /// is.
+  /// - Parameter isAtOnce: whether the call itself failed, before anything went on air.
   func explain(_ failure: LinkFailure, _ kind: SocketKind, isAtOnce: Bool = false) -> LinkFailure {
     if isAtOnce, failure.code == .refused {
-      // The kernel's error for a controller that could, but may not.
+      // The kernel's error for a controller that has the feature, but may not use it.
       let what = kind == .le ? "LE" : "BR/EDR"
       return LinkFailure(
         .notAvailable,

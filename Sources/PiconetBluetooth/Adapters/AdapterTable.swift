@@ -13,7 +13,7 @@ public struct AdapterTable: Sendable, Hashable {
 
   public init(_ adapters: [Adapter]) { self.adapters = adapters }
 
-  /// Asks the kernel, which needs no privilege.
+  /// Reads the kernel's list, which needs no privilege.
   /// - Throws: `.notAvailable` if the kernel has no Bluetooth.
   public static func read() throws(LinkFailure) -> AdapterTable {
     var count: Int32 = 0
@@ -32,8 +32,8 @@ public struct AdapterTable: Sendable, Hashable {
       })
   }
 
-  /// The adapter that a configuration means. For `any`, the first that is on, otherwise the first. Nil: there is no
-  /// such adapter.
+  /// Returns the adapter that a configuration means. For `any`, the first that is on, otherwise the first. Nil: no such
+  /// adapter exists.
   public func adapter(_ wanted: BluetoothConfiguration.Adapter) -> Adapter? {
     switch wanted {
     case .any: adapters.first(where: \.isUp) ?? adapters.first

@@ -12,7 +12,7 @@ struct LinkKinds: OptionSet {
 
   init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// As the kernel has them now; none if that can't be told.
+  /// Reads the kernel's present links; none if they can't be read.
   init(from adapter: BluetoothAddress, to device: BluetoothAddress) {
     let number = (try? AdapterTable.read())?.adapter(.address(adapter))?.number
     rawValue = number.map { UInt32(piconet_links($0, device.rawValue)) } ?? 0

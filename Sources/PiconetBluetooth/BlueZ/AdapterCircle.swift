@@ -1,13 +1,13 @@
 import PiconetBlueZ
 
-/// Something that is advertised at an adapter together with others; confined to the loop.
+/// A member that advertises at an adapter together with others; confined to the loop.
 protocol AdapterMember: AnyObject {
-  /// Another member has changed something that all share.
+  /// Tells the member that another one has changed something that all share.
   func siblingsChanged()
 }
 
-/// Holds what the nodes of one process share of adapters, and wakes those for which it has changed. Confined to the
-/// loop.
+/// Holds the state of adapters that the nodes of one process share, and wakes the nodes for which it has changed.
+/// Confined to the loop.
 public final class AdapterCircle {
   /// Lent to a member's machine for each fact; `wake` follows.
   var adapters = SharedAdapters()

@@ -13,7 +13,7 @@ final class BlueZBus {
   private static let bus = "org.freedesktop.DBus"
 
   enum Event {
-    /// The unique name of the daemon; nil: it is gone.
+    /// The unique name of the daemon; nil: the daemon has ended.
     case daemon(String?)
     case signal(BlueZFact)
   }
@@ -29,7 +29,7 @@ final class BlueZBus {
   private(set) var failure: DBusFailure?
   private let handler: (Event) -> Void
 
-  /// - Parameter objects: what is exported on each connection; only the daemon may call it.
+  /// - Parameter objects: the objects exported on each connection; only the daemon may call them.
   init(
     loop: EventLoop, address: DBusConnection.Address, objects: [(path: String, object: DBusObject)],
     handler: @escaping (Event) -> Void
@@ -109,7 +109,7 @@ final class BlueZBus {
     connection.call(
       Self.bus, "/org/freedesktop/DBus", Self.bus, "GetNameOwner", [.string(BlueZNames.service)], timeout: .seconds(10)
     ) { [weak self] result in
-      // If a daemon came meanwhile, the signal has said so.
+      // If a daemon came meanwhile, the signal has reported it.
       guard let self, self.owner == nil, case .success(let values) = result else { return }
       self.setOwner(values.first?.text)
     }

@@ -7,7 +7,7 @@ import PiconetSDP
 
 /// Finds others and is found through bluetoothd on the system bus. Confined to the loop.
 ///
-/// The absence of a bus, a daemon or an adapter is a state: each is waited for, and what is wanted is set up when it
+/// The absence of a bus, a daemon or an adapter is a state: each is waited for, and the wanted state is set up when it
 /// comes.
 public final class BlueZDiscovery: Discovery, ScanMember, AdapterMember {
   public struct Options: Sendable {
@@ -32,7 +32,7 @@ public final class BlueZDiscovery: Discovery, ScanMember, AdapterMember {
   private let adapters: AdapterCircle
   private let user: AdapterUser
   private var pause: ScanPause?
-  /// Of the adapter in use.
+  /// Reads records from the adapter in use.
   private var reader: (any ServiceRecordReader)?
   private var machine: BlueZMachine
   private var bus: BlueZBus?
@@ -46,16 +46,17 @@ public final class BlueZDiscovery: Discovery, ScanMember, AdapterMember {
   private var adapterHandler: ((BluetoothAddress?) -> Void)?
   private var endHandlers: [() -> Void] = []
   private var hasEnded = false
-  /// Facts that came while effects were being carried out.
+  /// Facts that came while effects were carried out.
   private var waiting: [BlueZFact] = []
   private var isPerforming = false
 
   /// Connects to the bus as soon as the loop gets to it; nothing is changed before `advertise` or `search`.
   /// - Parameters:
-  ///   - circle: the circle of everything that scans in this process.
-  ///   - adapters: the circle of everything that is advertised by this process.
-  ///   - records: what serves the records of this process over LE.
+  ///   - circle: coordinates the scans of this process.
+  ///   - adapters: coordinates the advertisements of this process.
+  ///   - records: serves the records of this process over LE.
   ///   - makeReader: makes a reader of records that uses the adapter with this address, and that makes scans pause when
+  ///     it connects over LE; called once for each adapter that is used.
   ///     it connects over LE; called once for each adapter that is used.
   public init(
     loop: EventLoop, options: Options, circle: ScanCircle = ScanCircle(), adapters: AdapterCircle = AdapterCircle(),
@@ -87,30 +88,31 @@ public final class BlueZDiscovery: Discovery, ScanMember, AdapterMember {
     }
   }
 
-  // MARK: what holds now
+  // MARK: Present state
 
-  /// The adapter in use, as bluetoothd describes it; nil while there is none.
+  /// The adapter in use, as bluetoothd describes it; nil if none is in use.
   public var adapter: BlueZAdapter? { machine.adapter }
-  /// Whether the bus is reached and bluetoothd is on it.
+  /// Whether the bus is reached and bluetoothd is running on it.
   public var hasDaemon: Bool { machine.hasDaemon }
   /// Whether the record is registered, and the adapter is discoverable and advertising.
   public var isAdvertising: Bool { machine.isAdvertising }
-  /// The last refusals of what has not succeeded since, including the absence of the bus.
+  /// The last refusals of steps that have not succeeded since, including the absence of the bus.
   public var failures: [DBusFailure] { (bus?.failure).map { [$0] } ?? machine.failures }
   /// The PSM at which the record can be read over LE; nil: nowhere.
   public var recordPSM: UInt16? { lowEnergy.psm(of: ObjectIdentifier(self)) }
-  /// What sd-bus keeps for us: calls under way, matches, objects.
+  /// The number of sd-bus slots: calls under way, matches, objects.
   public var slotCount: Int { bus?.connection?.slotCount ?? 0 }
 
-  /// Called on the loop with the address of the adapter in use, whenever that changes: sockets should be bound to it.
+  /// Sets the function that is called on the loop with the address of the adapter in use, whenever that changes:
+  /// sockets should be bound to it.
   public func setAdapterHandler(_ handler: @escaping (BluetoothAddress?) -> Void) { adapterHandler = handler }
 
   // MARK: Discovery
 
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
-  /// Why an advertisement can't be published as it is; nil if it can. `advertise` leaves out info that breaks the
-  /// limits, and does nothing if the session id does.
+  /// Returns why an advertisement can't be published as it is; nil if it can. `advertise` leaves out info that breaks
+  /// the limits, and does nothing if the session id does.
   public static func failure(of advertisement: NodeAdvertisement) -> LinkFailure? {
     record(of: advertisement).refusal.map { LinkFailure(.notAvailable, "the service record can't hold it: \($0)") }
   }
@@ -150,15 +152,15 @@ public final class BlueZDiscovery: Discovery, ScanMember, AdapterMember {
 
   public func setRadioTurn(_ hasTurn: Bool) { handle(.radioTurn(hasTurn)) }
 
-  /// A device has connected to this node over LE, which ends the advertising: it begins again. Don't call it from
-  /// within a callback of this object.
+  /// Notes that a device has connected to this node over LE, which ends the advertising: it begins again. Don't call it
+  /// from within a callback of this object.
   public func reachedOverLowEnergy() { handle(.reachedOverLowEnergy) }
 
-  /// A dial to this device failed: its record is read again soon, since its node may have restarted.
+  /// Notes that a dial to this device failed: its record is read again soon, since its node may have restarted.
   public func dialFailed(_ device: BluetoothAddress) { handle(.dialFailed(device)) }
 
-  /// Ends at once. With the connection, bluetoothd drops what it holds for us; the adapter's own settings are restored
-  /// only by `shutDown`, or left to the timeout of the discoverable mode.
+  /// Ends at once. With the connection, bluetoothd drops what it holds for this process. Only `shutDown` restores the
+  /// adapter's own settings; otherwise the timeout of the discoverable mode does.
   public func close() {
     handler = nil
     adapterHandler = nil
@@ -175,7 +177,7 @@ public final class BlueZDiscovery: Discovery, ScanMember, AdapterMember {
     guard endHandlers.count == 1 else { return }
     lowEnergy.leave(ObjectIdentifier(self))
     for read in reads.values { read.cancel() }
-    // Holds this object until the end: its owner may let go of it.
+    // Holds this object until the end: its owner may release it.
     let limit = LoopTimer(loop: loop) { self.finish() }
     limit.set(after: Self.shutDownLimit)
     endHandlers.append { limit.set(nil) }
@@ -253,8 +255,8 @@ public final class BlueZDiscovery: Discovery, ScanMember, AdapterMember {
     }
   }
 
-  /// The objects that bluetoothd calls. Connections come to our own sockets, so one for the profile is refused, which
-  /// closes it.
+  /// Returns the objects that bluetoothd calls. Connections come to our own sockets, so a connection for the profile is
+  /// refused, which closes it.
   private func objects() -> [(path: String, object: DBusObject)] {
     let profile = DBusObject(interface: BlueZNames.profileInterface, properties: { [:] }) { [weak self] call in
       switch call.member {
@@ -274,7 +276,7 @@ public final class BlueZDiscovery: Discovery, ScanMember, AdapterMember {
       self?.loop.executeLater { [weak self] in self?.handle(.advertisementReleased) }
       return .success([])
     }
-    // It is there for a moment, and lets no stranger pair meanwhile.
+    // The agent exists for a moment, and lets no stranger pair meanwhile.
     let agent = DBusObject(interface: BlueZNames.agentInterface, properties: { [:] }) { call in
       ["Release", "Cancel"].contains(call.member)
         ? .success([]) : .failure(DBusFailure("org.bluez.Error.Rejected", "nobody is asked here"))

@@ -4,7 +4,7 @@ import PiconetDBusValues
 import PiconetRuntime
 
 extension BlueZStatus {
-  /// Asks bluetoothd what there is, changes nothing, and calls `completion` once, on the loop, after at most twice
+  /// Asks bluetoothd for its state, changes nothing, and calls `completion` once, on the loop, after at most twice
   /// `timeout`.
   public static func read(
     loop: EventLoop, busAddress: String? = nil, timeout: Duration = .seconds(5),
@@ -41,8 +41,8 @@ extension BlueZStatus {
     }
   }
 
-  /// Asks whether a profile may be registered: if we may, then taking back one that does not exist fails for just that
-  /// reason.
+  /// Asks whether this process may register a profile: if it may, taking back a profile that does not exist fails for
+  /// just that reason.
   private static func askForProfiles(
     _ connection: DBusConnection, _ timeout: Duration, completion: @escaping (DBusFailure?) -> Void
   ) {

@@ -5,9 +5,9 @@ import PiconetSDP
 /// Serves the records of a host's advertised nodes on LE's record channel, for peers that can't ask bluetoothd's SDP
 /// server, which is on BR/EDR only. Confined to the loop.
 ///
-/// All nodes at one adapter share a channel, whose answer holds all of their records; only what does not fit into one
-/// answer is told on another channel. An adapter has few such channels for all programs: while none is free, this tries
-/// again.
+/// All nodes at one adapter share a channel, whose answer holds all of their records; records that do not fit into one
+/// answer are served on another channel. An adapter has few such channels for all programs: while none is free, this
+/// tries again.
 public final class LowEnergyRecords {
   private struct Told: Equatable {
     let adapter: BluetoothAddress
@@ -25,7 +25,7 @@ public final class LowEnergyRecords {
   static let retry = Duration.seconds(5)
 
   private let loop: EventLoop
-  /// In the order in which they came.
+  /// The owners, in the order in which they came.
   private var owners: [Owner] = []
   private var servers: [BluetoothAddress: [RecordServer]] = [:]
   private var timer: LoopTimer?
@@ -35,12 +35,12 @@ public final class LowEnergyRecords {
     timer = LoopTimer(loop: loop) { [weak self] in self?.serveAll() }
   }
 
-  /// The PSM at which this owner's record is served; nil: it is not.
+  /// Returns the PSM at which this owner's record is served; nil: the record is not served.
   func psm(of owner: ObjectIdentifier) -> UInt16? { owners.first { $0.id == owner }?.psm }
 
   /// Serves this record from now on.
   /// - Parameters:
-  ///   - record: nil, as anything else: the owner has none any more.
+  ///   - record: nil (as any other parameter): the owner no longer has a record.
   ///   - reached: called on the loop each time a device has connected to its adapter's channels.
   func tell(
     _ record: NodeRecord?, of service: BluetoothUUID?, on adapter: BluetoothAddress?, for owner: ObjectIdentifier,
@@ -102,7 +102,7 @@ public final class LowEnergyRecords {
     }
   }
 
-  /// Which of the adapter's advertisements the link has ended nobody tells.
+  /// The kernel does not report which of the adapter's advertisements the link has ended.
   private func reached(at adapter: BluetoothAddress) {
     for owner in owners where owner.told.adapter == adapter { owner.reached() }
   }

@@ -1,20 +1,20 @@
 import PiconetBlueZ
 
-/// Something that scans, and pauses, together with others; confined to the loop.
+/// A member that scans, and pauses, together with others; confined to the loop.
 protocol ScanMember: AnyObject {
-  /// Another member has begun to scan.
+  /// Tells it that another member has begun to scan.
   func siblingScans(_ window: ScanWindow)
-  /// Whether some member wants all scans to pause.
+  /// Tells it whether some member wants all scans to pause.
   func setPauseWanted(_ isWanted: Bool)
-  /// Whether all scans have paused; if not, they may go on.
+  /// Tells it whether all scans have paused; if not, they may go on.
   func setPaused(_ isPaused: Bool)
 }
 
 /// Coordinates the scans of one process's nodes: they begin and end together, and pause for each other. Confined to the
 /// loop.
 ///
-/// An adapter scans as long as any node wants it to. If each node had a plan of its own there would be no rest between
-/// their scans, and one node's pause would have no effect.
+/// An adapter scans as long as any node wants it to. If each node had its own plan there would be no rest between their
+/// scans, and one node's pause would have no effect.
 public final class ScanCircle {
   private struct Member {
     let id: ObjectIdentifier
@@ -40,19 +40,19 @@ public final class ScanCircle {
     tellPaused()
   }
 
-  /// A member's scan has begun: the others join it.
+  /// Notes that a member's scan has begun: the others join it.
   func scans(_ window: ScanWindow, for id: ObjectIdentifier) {
     for member in members where member.id != id { member.itself?.siblingScans(window) }
   }
 
-  /// A member wants all scans to pause, or no longer needs that.
+  /// Notes that a member wants all scans to pause, or no longer needs that.
   func wantsPause(_ isWanted: Bool, for id: ObjectIdentifier) {
     guard let index = members.firstIndex(where: { $0.id == id }) else { return }
     members[index].wantsPause = isWanted
     tellWanted()
   }
 
-  /// A member has stopped scanning because of that, or may scan again.
+  /// Notes that a member has stopped scanning for that reason, or may scan again.
   func paused(_ isPaused: Bool, for id: ObjectIdentifier) {
     guard let index = members.firstIndex(where: { $0.id == id }) else { return }
     members[index].isPaused = isPaused

@@ -3,16 +3,15 @@ import PiconetSDP
 
 /// All Bluetooth settings of a node.
 public struct BluetoothConfiguration: Sendable, Hashable {
-  /// Which adapter is used.
+  /// The adapter to use.
   public enum Adapter: Sendable, Hashable {
-    /// Whatever adapter there is, including one that appears later; if there are several, the first one that is
-    /// powered.
+    /// Any adapter, including one that appears later; of several, the first that is powered.
     case any
-    /// By the kernel's name, such as `hci0`.
+    /// The adapter with the kernel's name, such as `hci0`.
     case named(String)
     case address(BluetoothAddress)
 
-    /// `hci` and a number, or an address; anything else gives nil.
+    /// Reads `hci` and a number, or an address; nil for any other text.
     public init?(_ text: String) {
       if let address = BluetoothAddress(text) {
         self = .address(address)
@@ -24,9 +23,9 @@ public struct BluetoothConfiguration: Sendable, Hashable {
     }
   }
 
-  /// What finds other devices and makes this one known to them.
+  /// The way to find other devices and to make this one known to them.
   public enum Finder: Sendable, Hashable {
-    /// bluetoothd where it runs, otherwise the kernel alone if we may.
+    /// bluetoothd where it runs, otherwise the kernel alone if this process may.
     case automatic
     /// bluetoothd only.
     case daemon
@@ -38,7 +37,7 @@ public struct BluetoothConfiguration: Sendable, Hashable {
   public var adapter = Adapter.any
   /// Default: automatic.
   public var finder = Finder.automatic
-  /// Which of `l2cap`, `rfcomm` and `le` are used. Default: all.
+  /// The transports to use, of `l2cap`, `rfcomm` and `le`. Default: all.
   public var transports = Set(TransportKind.bluetooth)
   /// Whether BlueZ is asked for pairing and link encryption too. Default: no; TLS protects the link from its first
   /// byte.

@@ -1,9 +1,9 @@
 import PiconetDBusValues
 
-/// What a desktop should show, by the Desktop Notifications Specification (1.2).
+/// A notification for the desktop, by the Desktop Notifications Specification (1.2).
 package struct DesktopNotification: Hashable, Sendable {
   package struct Action: Hashable, Sendable {
-    /// What comes back when a person chooses it.
+    /// The key that the desktop returns when a person chooses the action.
     package var key: String
     package var label: String
 
@@ -12,18 +12,18 @@ package struct DesktopNotification: Hashable, Sendable {
 
   package var program: String
   package var summary: String
-  /// Plain text: anything in it that looks like markup is shown as it is.
+  /// Plain text: markup in it is shown as it is.
   package var body: String
   package var actions: [Action]
-  /// Whether it stays until it is answered, dismissed or taken back; otherwise as long as the desktop likes.
+  /// Whether it stays until it is answered, dismissed or withdrawn; otherwise as long as the desktop likes.
   package var isQuestion = true
 
   package init(program: String, summary: String, body: String, actions: [Action] = []) {
     (self.program, self.summary, self.body, self.actions) = (program, summary, body, actions)
   }
 
-  /// For the method Notify.
-  /// - Parameter markup: whether this desktop takes the body for markup.
+  /// Returns the arguments of the method Notify.
+  /// - Parameter markup: whether this desktop interprets the body as markup.
   func arguments(markup: Bool) -> [DBusValue] {
     // Strangers ask too, so a question must not get past "do not disturb".
     let normal = DBusValue.properties(["urgency": .byte(1)])

@@ -2,21 +2,21 @@ import PiconetDBus
 import PiconetDBusValues
 import PiconetRuntime
 
-/// The desktop's notifications on the session's bus (Desktop Notifications Specification 1.2). Close it when it is not
-/// needed any more.
+/// The desktop's notifications on the session's bus (Desktop Notifications Specification 1.2). Close it when it is no
+/// longer needed.
 package actor NotificationService {
   package enum Outcome: Hashable, Sendable {
     /// A person has chosen the action with this key.
     case chosen(String)
     /// A person or the desktop has dismissed it.
     case dismissed
-    /// The task was cancelled, and it was taken back.
+    /// The task was cancelled, and the notification was withdrawn.
     case withdrawn
-    /// It is not shown, or no longer, or without the actions.
+    /// It is not shown, or no longer shown, or shown without the actions.
     case failed
   }
 
-  /// One that is shown.
+  /// A notification that is shown.
   private enum Shown {
     /// Before a task waits for it.
     case begun
@@ -35,8 +35,8 @@ package actor NotificationService {
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// Nil without a session bus. Whether anything shows notifications on it is found out each time: a desktop may start
-  /// later, or restart.
+  /// Returns nil without a session bus. Each notification checks whether a service shows it: a desktop may start later,
+  /// or restart.
   package static func connect() async -> NotificationService? {
     guard let loop = try? EventLoop(name: "piconet-desktop") else { return nil }
     let service = NotificationService(loop: loop)
@@ -47,7 +47,7 @@ package actor NotificationService {
 
   private init(loop: EventLoop) { self.loop = loop }
 
-  /// Waits for nothing.
+  /// Begins without waiting.
   private func begin() -> Bool {
     guard let connection = try? DBusConnection(loop: loop, address: .session) else { return false }
     self.connection = connection
@@ -83,7 +83,7 @@ package actor NotificationService {
     return answer.first?.texts.contains("actions") == true
   }
 
-  /// Shows a notification until a person answers it; cancelling the task takes it back.
+  /// Shows a notification until a person answers it; cancelling the task withdraws it.
   package func ask(_ notification: DesktopNotification) async -> Outcome {
     guard case .success(let answer) = await call(Self.name, Self.path, "GetCapabilities"),
       let capabilities = answer.first?.texts,
@@ -112,12 +112,12 @@ package actor NotificationService {
     }
   }
 
-  /// - Returns: its number, which is entered at once: a person's answer may follow right behind.
+  /// - Returns: its number, which is entered at once: a person's answer may follow immediately.
   private func show(_ arguments: [DBusValue]) async -> UInt32? {
     let answer = await call(Self.name, Self.path, "Notify", arguments) { [weak self] answer in
       guard let id = Self.number(answer) else { return }
       self?.assumeIsolated { service in
-        // A desktop that reuses a number no longer shows what had it before.
+        // A desktop that reuses a number no longer shows the notification that had it before.
         service.end(id, .dismissed)
         service.shown[id] = .begun
       }
@@ -131,18 +131,18 @@ package actor NotificationService {
     return id
   }
 
-  /// Has the file manager of the session show files in their folders (org.freedesktop.FileManager1); it is no child of
-  /// this process. Without one nothing happens.
-  /// - Parameter uris: as in `file:///home/ada/a.jpg`.
+  /// Makes the file manager of the session show files in their folders (org.freedesktop.FileManager1); it is no child
+  /// of this process. Without a file manager nothing happens.
+  /// - Parameter uris: such as `file:///home/ada/a.jpg`.
   package func showInFileManager(_ uris: [String]) async {
     let name = "org.freedesktop.FileManager1"
     _ = await call(name, "/org/freedesktop/FileManager1", "ShowItems", [.strings(uris), .string("")])
   }
 
-  /// Has the desktop open a file with the program that its user has chosen for such files
+  /// Makes the desktop open a file with the program that its user has chosen for such files
   /// (org.freedesktop.portal.OpenURI); that program is no child of this process.
   /// - Parameter file: a descriptor, open for reading.
-  /// - Returns: false if there is no such service.
+  /// - Returns: false if no such service exists.
   package func open(_ file: Int32) async -> Bool {
     let portal = "org.freedesktop.portal"
     let answer = await call(
@@ -153,9 +153,9 @@ package actor NotificationService {
   }
 
   /// - Parameters:
-  ///   - name: of the service.
-  ///   - interface: nil: it has the service's name.
-  ///   - came: called with the answer when it comes, on the loop.
+  ///   - name: the name of the service.
+  ///   - interface: nil: the interface has the service's name.
+  ///   - came: called with the answer, on the loop.
   private func call(
     _ name: String, _ path: String, _ member: String, _ arguments: [DBusValue] = [], of interface: String? = nil,
     came: @escaping (Result<[DBusValue], DBusFailure>) -> Void = { _ in }

@@ -2,9 +2,9 @@ import CPiconetBluetooth
 import Glibc
 import PiconetSDP
 
-/// What can be seen of this machine's Bluetooth without any privilege and without using the radio.
+/// The state of this machine's Bluetooth that is visible without any privilege and without using the radio.
 public struct BluetoothProbe: Sendable, Hashable {
-  /// An adapter as the kernel has it.
+  /// An adapter as the kernel reports it.
   public struct Adapter: Sendable, Hashable {
     /// The N of `hciN`.
     public var number: UInt16
@@ -20,7 +20,7 @@ public struct BluetoothProbe: Sendable, Hashable {
     /// `hci0`.
     public var name: String { "hci\(number)" }
 
-    /// An adapter of this kind.
+    /// Creates an adapter of this kind.
     public init(
       number: UInt16, address: String, isUp: Bool = true, hasLE: Bool = true, hasBREDR: Bool = true
     ) {
@@ -46,7 +46,7 @@ public struct BluetoothProbe: Sendable, Hashable {
   /// The kernel's own limit (HCI_MAX_DEV).
   private static let adapterLimit = 16
 
-  /// Looks at the kernel, which takes no time.
+  /// Reads the kernel's state, which takes no time.
   public init() {
     func failure(_ code: Int32) -> Int32? { code == 0 ? nil : code }
     l2capError = failure(piconet_probe_l2cap())
@@ -59,7 +59,7 @@ public struct BluetoothProbe: Sendable, Hashable {
     servesSDP = served < 0 ? nil : served > 0
   }
 
-  /// Facts that were gathered elsewhere.
+  /// Takes facts that were gathered elsewhere.
   public init(l2capError: Int32?, rfcommError: Int32?, listError: Int32?, adapters: [Adapter], servesSDP: Bool?) {
     self.l2capError = l2capError
     self.rfcommError = rfcommError

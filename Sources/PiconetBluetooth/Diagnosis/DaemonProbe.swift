@@ -2,9 +2,9 @@ import PiconetBlueZ
 import PiconetDBusValues
 import PiconetRuntime
 
-/// What bluetoothd tells this user about itself on D-Bus.
+/// The state that bluetoothd reports to this user on D-Bus.
 public struct DaemonProbe: Sendable, Hashable {
-  /// An adapter as bluetoothd has it; nil: not reported.
+  /// An adapter as bluetoothd reports it; nil: not reported.
   public struct Adapter: Sendable, Hashable {
     /// Whether it is powered on.
     public var isPowered: Bool?
@@ -15,7 +15,7 @@ public struct DaemonProbe: Sendable, Hashable {
     /// How many more LE advertisements it takes; nil: it has no LE advertising.
     public var advertisements: Int?
 
-    /// An adapter with what was reported.
+    /// Creates an adapter with the reported values.
     public init(
       isPowered: Bool? = nil, isDiscoverable: Bool? = nil, isPairable: Bool? = nil, advertisements: Int? = nil
     ) {
@@ -31,11 +31,11 @@ public struct DaemonProbe: Sendable, Hashable {
   public enum Answer: Sendable, Hashable {
     /// The system bus can't be reached: the system's words.
     case noBus(String)
-    /// The name org.bluez has no owner there.
+    /// The name org.bluez has no owner on the bus.
     case notRunning
     /// The name of the D-Bus error, such as `org.freedesktop.DBus.Error.AccessDenied`.
     case refused(String)
-    /// It answers; the other properties hold what it says.
+    /// It has answered; the other properties hold its values.
     case answered
   }
 
@@ -46,10 +46,10 @@ public struct DaemonProbe: Sendable, Hashable {
   /// By the kernel's name, such as `hci0`.
   public var adapters: [String: Adapter]
   /// The name of the D-Bus error with which bluetoothd, or the bus's policy, refuses to let this user register a
-  /// profile, without which we are not found over BR/EDR; nil: it allows that, or was not asked.
+  /// profile. Without one this node is not found over BR/EDR. Nil: it allows that, or was not asked.
   public var profileRefusal: String?
 
-  /// Facts that were gathered elsewhere.
+  /// Takes facts that were gathered elsewhere.
   public init(
     answer: Answer, version: String? = nil, adapters: [String: Adapter] = [:], profileRefusal: String? = nil
   ) {

@@ -1,8 +1,8 @@
 /// Makes connections over LE wait until the scan pauses: Linux makes none while it scans. Confined to the loop.
 ///
-/// It tells the scanner that a pause is wanted, and the scanner reports when there is one.
+/// It tells the scanner that a pause is wanted, and the scanner reports when the pause begins.
 public final class ScanPause {
-  /// Held by a caller that waits for the pause, or has it.
+  /// Held by a caller that waits for the pause, or uses it.
   public final class Turn {
     fileprivate var begin: (() -> Void)?
     fileprivate init(_ begin: @escaping () -> Void) { self.begin = begin }
@@ -12,10 +12,10 @@ public final class ScanPause {
   private var turns: [Turn] = []
   private var isPaused = false
 
-  /// - Parameter wanted: called when a pause is first wanted, and when none is any more.
+  /// - Parameter wanted: called when a pause is first wanted, and when none is wanted any more.
   init(wanted: @escaping (Bool) -> Void) { self.wanted = wanted }
 
-  /// How many have or want the pause.
+  /// The number of callers that use or want the pause.
   var count: Int { turns.count }
 
   /// Calls `begin` when the scan has paused, possibly from within this call. Call `end` for the turn, before or after
@@ -28,7 +28,7 @@ public final class ScanPause {
     return turn
   }
 
-  /// The pause is not needed any more.
+  /// Ends a turn: its caller no longer needs the pause.
   public func end(_ turn: Turn) {
     turn.begin = nil
     guard let index = turns.firstIndex(where: { $0 === turn }) else { return }
@@ -36,7 +36,7 @@ public final class ScanPause {
     if turns.isEmpty { wanted(false) }
   }
 
-  /// The scan has paused, or goes on: turns that have begun are not stopped.
+  /// Notes that the scan has paused, or goes on: turns that have begun are not stopped.
   func setPaused(_ isPaused: Bool) {
     self.isPaused = isPaused
     guard isPaused else { return }

@@ -2,7 +2,7 @@ import PiconetEngine
 
 /// Decides when an adapter that failed, was switched off or was pulled out is used again. A pure machine.
 ///
-/// If somebody switches an adapter off, they mean it: we wait. One that was away and has come back is switched on, as
+/// If a person switches an adapter off, it stays off. An adapter that was absent and has come back is switched on, as
 /// at the start.
 struct AdapterRecovery: Sendable {
   enum Adapter: Hashable, Sendable {
@@ -13,7 +13,7 @@ struct AdapterRecovery: Sendable {
 
   enum Step: Hashable, Sendable {
     case wait(until: Instant)
-    /// Prepare it; `isPowering`: it was off, and we switch it on.
+    /// Prepare it; `isPowering`: it was off, and this process switches it on.
     case prepare(index: UInt16, isPowering: Bool)
   }
 
@@ -31,7 +31,7 @@ struct AdapterRecovery: Sendable {
   /// - Parameter isNew: the adapter has just been chosen, so it may be switched on.
   init(isNew: Bool) { wasAbsent = isNew }
 
-  /// What to do, given the adapter's present state.
+  /// Returns the next step, given the adapter's present state.
   mutating func step(_ adapter: Adapter, at now: Instant) -> Step {
     switch adapter {
     case .absent:
@@ -45,14 +45,14 @@ struct AdapterRecovery: Sendable {
     }
   }
 
-  /// Preparing it failed, or it has failed since: each further attempt waits longer.
+  /// Notes that preparing it failed, or that it has failed since: each further attempt waits longer.
   mutating func failed(at now: Instant) {
     let pause = Self.firstPause * Int(1 << min(failures, 10))
     notBefore = now + min(pause, Self.longestPause)
     failures += 1
   }
 
-  /// It is ready; if somebody switches it off from now on, they mean it.
+  /// Notes that it is ready; if a person switches it off from now on, it stays off.
   mutating func succeeded() {
     wasAbsent = false
     failures = 0

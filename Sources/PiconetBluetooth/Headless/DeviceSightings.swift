@@ -2,16 +2,16 @@ import PiconetEngine
 import PiconetSDP
 import PiconetWire
 
-/// What devices say of nodes. Any device can claim to have any node, so what one says takes nothing of what another has
-/// said: the sighting of a node has the addresses of all.
+/// The sightings of nodes, by device. Any device can claim to have any node, so one device's claim removes nothing of
+/// another's: the sighting of a node has the addresses of all.
 struct DeviceSightings {
   private var ofDevices: [NodeID: [BluetoothAddress: Sighting]] = [:]
 
   /// The nodes, in order.
   var nodes: [NodeID] { ofDevices.keys.sorted() }
 
-  /// A device says that it has a node.
-  /// - Returns: what is known of the node now; nil if nothing has changed.
+  /// Notes that a device claims to have a node.
+  /// - Returns: the present sighting of the node; nil if nothing has changed.
   mutating func seen(_ sighting: Sighting, on device: BluetoothAddress) -> Sighting? {
     let node = NodeID(peer: sighting.peer, incarnation: sighting.incarnation)
     guard ofDevices[node]?[device] != sighting else { return nil }

@@ -20,7 +20,7 @@ final class HCIController: DescriptorHandler {
   private var writeFailures: [HCIConversation.Ticket: SystemError] = [:]
 
   /// - Parameters:
-  ///   - handler: gets events that do not answer a command of ours.
+  ///   - handler: gets events that do not answer a command of this process.
   ///   - lost: called once, when the adapter is gone: no command is answered any more.
   init(
     index: UInt16, loop: EventLoop, handler: @escaping (HCIEvent) -> Void, lost: @escaping (LinkFailure) -> Void

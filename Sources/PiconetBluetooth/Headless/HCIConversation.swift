@@ -1,12 +1,12 @@
 import PiconetEngine
 import PiconetSDP
 
-/// Commands to a controller, one after the other, and which answer belongs to which. A pure machine.
+/// Commands to a controller, one after the other, and the matching of answers to commands. A pure machine.
 ///
 /// Answers identify only the command's opcode. So a command that has timed out leaves a debt: the next answer with this
 /// opcode is taken for its late answer, until enough time has passed that none can come any more.
 struct HCIConversation: Sendable {
-  /// Stands for one command; never used twice.
+  /// Identifies one command; never used twice.
   struct Ticket: Hashable, Sendable { var number: UInt64 }
 
   enum Effect: Hashable, Sendable {
@@ -15,13 +15,13 @@ struct HCIConversation: Sendable {
     case answered(Ticket, HCICommand, status: UInt8?, parameters: [UInt8])
   }
 
-  /// The most commands that wait.
+  /// The most commands that may wait.
   static let queueLimit = 64
   /// How long a controller may take for a command.
   static let commandLimit = Duration.seconds(3)
   /// How long after that an answer may still come: the kernel itself gives a command up after two seconds.
   static let debtLimit = Duration.seconds(10)
-  /// The most late answers that are kept track of.
+  /// The most late answers that are tracked.
   static let debtCount = 16
 
   private struct Waiting: Sendable {
@@ -37,7 +37,7 @@ struct HCIConversation: Sendable {
   /// When `deadlineReached` is due.
   var nextDeadline: Instant? { underWay?.deadline }
 
-  /// A command should be sent; nil: too many wait.
+  /// Submits a command; nil: too many wait.
   mutating func add(_ command: HCICommand, at now: Instant) -> (ticket: Ticket, effects: [Effect])? {
     guard queue.count < Self.queueLimit else { return nil }
     lastTicket += 1
@@ -46,7 +46,7 @@ struct HCIConversation: Sendable {
     return (ticket, next(at: now))
   }
 
-  /// The controller has answered a command, perhaps another program's.
+  /// Notes that the controller has answered a command, perhaps another program's.
   mutating func heard(opcode: UInt16, status: UInt8, parameters: [UInt8], at now: Instant) -> [Effect] {
     debts.removeAll { $0.until <= now }
     if let debt = debts.firstIndex(where: { $0.opcode == opcode }) {
@@ -57,13 +57,13 @@ struct HCIConversation: Sendable {
     return answered(waiting, status: status, parameters: parameters, at: now)
   }
 
-  /// The command could not be written, so no answer to it will come.
+  /// Notes that the command could not be written, so no answer to it will come.
   mutating func notWritten(_ ticket: Ticket, at now: Instant) -> [Effect] {
     guard let (waiting, _) = underWay, waiting.ticket == ticket else { return [] }
     return answered(waiting, status: nil, parameters: [], at: now)
   }
 
-  /// Time has passed; no effect before the deadline.
+  /// Notes that time has passed; no effect before the deadline.
   mutating func deadlineReached(at now: Instant) -> [Effect] {
     guard let (waiting, deadline) = underWay, deadline <= now else { return [] }
     if debts.count < Self.debtCount { debts.append((waiting.command.opcode, now + Self.debtLimit)) }

@@ -7,15 +7,15 @@ import PiconetWire
 /// Finds peers over Bluetooth with the kernel alone, if no bluetoothd runs; confined to the loop that it was made on.
 ///
 /// It switches the adapter on, makes it connectable and discoverable, puts the session's UUID into the extended inquiry
-/// response, inquires, and reads the record of every device with that UUID: over the record channel (`RecordChannel`),
-/// or by SDP if the response names no such channel, as for nodes that use bluetoothd. Closing it puts everything back
-/// as it was.
+/// response, and inquires. It reads the record of every device with that UUID: over the record channel
+/// (`RecordChannel`), or by SDP if the response names no such channel, as for nodes that use bluetoothd. Closing it
+/// restores the adapter's former state.
 ///
 /// Its limits: it needs CAP_NET_ADMIN and CAP_NET_RAW; one node per adapter, since an adapter has one inquiry response;
 /// BR/EDR only, since the kernel leaves LE off unless its management interface was used; bluetoothd must not use the
 /// same adapter, since it would overwrite our inquiry response with its own.
 public final class HeadlessDiscovery: Discovery {
-  /// How it inquires.
+  /// The options of its inquiries.
   public struct Options: Sendable, Hashable {
     /// The length of one inquiry, in units of 1.28 s. Default: 4; devices listen every 2.56 s at the latest.
     public var inquiryLength: UInt8 = 4
@@ -23,7 +23,7 @@ public final class HeadlessDiscovery: Discovery {
     public var pause = Duration.seconds(3)
     /// The number of inquiries without an answer after which a peer is gone. Default: 3.
     public var patience = 3
-    /// How long the side with the larger address waits before it asks the other one for its record. Default: 0.5 s.
+    /// How long the side with the larger address waits before it reads the other's record. Default: 0.5 s.
     public var courtesy = Duration.milliseconds(500)
 
     public init() {}
@@ -51,7 +51,7 @@ public final class HeadlessDiscovery: Discovery {
   private var advertisement: NodeAdvertisement?
   private var server: RecordServer?
   private var isExpecting = false
-  /// The scan mode that the adapter was given, which is kept up; nil: it has the one that it had.
+  /// The scan mode that the adapter was given, which is maintained; nil: it has its former mode.
   private var keptScan: UInt8?
   private var sessionID: String?
   private var scanner: InquiryScanner?
@@ -61,7 +61,7 @@ public final class HeadlessDiscovery: Discovery {
   private var sightings = DeviceSightings()
 
   /// Begins to switch the adapter on. From then on the adapter is brought back into use automatically: after it fails,
-  /// when it is switched on after somebody switched it off, and when it is plugged in again.
+  /// when it is switched on after a person switched it off, and when it is plugged in again.
   /// - Parameters:
   ///   - index: the adapter's number: 0 for `hci0`.
   ///   - adapter: its address.
@@ -89,7 +89,7 @@ public final class HeadlessDiscovery: Discovery {
 
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
-  /// Why an advertisement can't be published; nil if it can.
+  /// Returns why an advertisement can't be published; nil if it can.
   public static func failure(of advertisement: NodeAdvertisement, adapter: BluetoothAddress) -> LinkFailure? {
     NodeRecord(advertisement, adapter: adapter).refusal.map { LinkFailure(.notAvailable, "the record: \($0)") }
   }
@@ -104,7 +104,7 @@ public final class HeadlessDiscovery: Discovery {
     if phase == .ready { applyAdvertisement() }
   }
 
-  /// While somebody is expected the adapter answers to those who have its address, and to no inquiry.
+  /// Sets whether a peer is expected. While it is, the adapter answers devices that have its address, and no inquiry.
   public func setExpecting(_ isExpecting: Bool) {
     guard isExpecting != self.isExpecting else { return }
     self.isExpecting = isExpecting
@@ -132,13 +132,13 @@ public final class HeadlessDiscovery: Discovery {
 
   private var isHeldOff: Bool { isRadioBusy && !hasRadioTurn }
 
-  /// Puts the adapter back into the state in which it was found. If it was off, waits until it is switched off: up to
-  /// several seconds with slow controllers.
+  /// Restores the adapter's former state. If it was off, waits until it is switched off: up to several seconds with
+  /// slow controllers.
   public func close() { close(restoring: true) }
 
-  /// Ends because bluetoothd has come, and leaves the adapter as it is: it belongs to bluetoothd now, which has set it
-  /// up in its own way. Switching off an adapter that was off before would take it away from bluetoothd, and from the
-  /// user who has just switched it on.
+  /// Ends because bluetoothd has come, and leaves the adapter as it is: bluetoothd has set it up in its own way.
+  /// Switching off an adapter that was off before would take it away from bluetoothd, and from the user who has just
+  /// switched it on.
   func handOver() { close(restoring: false) }
 
   private func close(restoring: Bool) {
@@ -149,7 +149,7 @@ public final class HeadlessDiscovery: Discovery {
     stopSearch()
     server?.close()
     server = nil
-    // Waits for what is under way, such as switching the adapter on.
+    // Waits for work under way, such as switching the adapter on.
     worker.stop()
     if restoring { state.restore(by: controller) }
     controller?.close()
@@ -158,7 +158,7 @@ public final class HeadlessDiscovery: Discovery {
 
   // MARK: getting ready
 
-  /// The adapter's present state. It may have another number after being plugged in again.
+  /// Returns the adapter's present state. It may have another number after being plugged in again.
   private func adapterState() -> AdapterRecovery.Adapter {
     guard let found = try? AdapterTable.read().adapter(.address(adapter)),
       let index = found.number
@@ -243,7 +243,7 @@ public final class HeadlessDiscovery: Discovery {
     startSearch()
   }
 
-  /// The adapter is off, gone, or was reset: what we had set is gone with it.
+  /// Notes that the adapter is off, gone, or was reset: our settings are lost with it.
   private func lose(_ failure: LinkFailure) {
     guard phase != .closed else { return }
     state.forgetPower()
@@ -251,7 +251,7 @@ public final class HeadlessDiscovery: Discovery {
     take(recovery.step(adapterState(), at: loop.now))
   }
 
-  /// It is there but does not do what it should: tries again later.
+  /// Notes that the adapter exists but does not work as it should; tries again later.
   private func fail(_ failure: LinkFailure) {
     guard phase != .closed else { return }
     recovery.failed(at: loop.now)
@@ -302,7 +302,7 @@ public final class HeadlessDiscovery: Discovery {
     }
   }
 
-  /// nil: as it was.
+  /// Nil: the adapter's former mode.
   private var wantedScan: UInt8? {
     if advertisement == nil { return isExpecting ? state.scanEnable | Self.pageScan : nil }
     return server == nil ? nil : Self.inquiryScan | Self.pageScan

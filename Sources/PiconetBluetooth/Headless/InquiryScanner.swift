@@ -4,15 +4,16 @@ import PiconetSDP
 
 /// Finds nodes of one session by inquiries and reads their records; confined to the loop.
 ///
-/// Inquiring and connecting get in each other's way, so an inquiry is broken off to read a record, but only every other
-/// one: those in between run their full time, and decide who is gone. While the radio is busy it does neither.
+/// Inquiring and connecting interfere with each other, so an inquiry is broken off to read a record, but only every
+/// other one. Those in between run their full time, and decide which peers are gone. While the radio is busy it does
+/// neither.
 ///
 /// Two nodes find each other at about the same time, and two devices that page each other at once may both fail. So the
-/// one with the larger address lets the other one go first; afterwards there is a link that both can use.
+/// one with the larger address waits for the other; afterwards both can use the same link.
 final class InquiryScanner {
   private enum State { case idle, starting, running, cancelling }
 
-  /// What a controller reports if it does not measure.
+  /// The value that a controller reports if it does not measure.
   private static let unknownSignal: Int8 = 127
 
   private let loop: EventLoop
@@ -23,7 +24,7 @@ final class InquiryScanner {
   private let options: HeadlessDiscovery.Options
   private let report: (InquiryTable.Effect) -> Void
   private var table: InquiryTable
-  /// In dBm, from when each device was last heard; no more than `InquiryTable.deviceLimit` entries.
+  /// Signal strengths in dBm, from when each device was last heard; no more than `InquiryTable.deviceLimit` entries.
   private(set) var signals: [BluetoothAddress: Int8] = [:]
   private var state = State.idle
   private var isHeldOff: Bool
@@ -62,14 +63,14 @@ final class InquiryScanner {
 
   func start() { goOn() }
 
-  /// - Parameter isHeldOff: whether others have the radio.
+  /// - Parameter isHeldOff: whether others use the radio.
   func setHeldOff(_ isHeldOff: Bool) {
     if isHeldOff == self.isHeldOff { return }
     self.isHeldOff = isHeldOff
     if isHeldOff { cancelInquiry() } else { goOn() }
   }
 
-  /// An event that does not answer a command.
+  /// Handles an event that does not answer a command.
   func heard(_ event: HCIEvent) {
     switch event {
     case .response(let device, let signal, let data):
@@ -101,7 +102,7 @@ final class InquiryScanner {
     waiting = []
   }
 
-  /// Does the next thing: reads what there is to read, and only then inquires.
+  /// Begins the next task: reads the records that are due, and only then inquires.
   private func goOn() {
     guard !isClosed, !isHeldOff, state == .idle else { return }
     startReading(isCourteous: true)

@@ -24,8 +24,8 @@ public final class RecordChannelReader: ServiceRecordReader {
     self.adapter = adapter
   }
 
-  /// The place's number is the channel's PSM; without one, the fixed PSMs are tried. See `SDPClient` for the limits; a
-  /// device without a record channel fails with `refused`.
+  /// Reads records. The place's number is the channel's PSM; without one, the fixed PSMs are tried. See `SDPClient` for
+  /// the limits; a device without a record channel fails with `refused`.
   public func readRecords(
     of service: BluetoothUUID, on device: BluetoothPlace,
     completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void
@@ -35,13 +35,13 @@ public final class RecordChannelReader: ServiceRecordReader {
     return queue.add(of: service, on: device, exchange: exchange, completion: completion)
   }
 
-  /// Cancels what is under way: each completion gets `.cancelled`.
+  /// Cancels readings under way: each completion gets `.cancelled`.
   public func close() { queue.cancelAll() }
 
   public func shutDown(_ completion: @escaping () -> Void) { queue.shutDown(completion) }
 }
 
-/// Connections to a device's record channels, one after the other, until one yields a record that counts.
+/// Connections to a device's record channels, one after the other, until one yields a matching record.
 private final class RecordChannelExchange: RecordExchange {
   private let kind: SocketKind
   private let adapter: BluetoothAddress
@@ -54,7 +54,7 @@ private final class RecordChannelExchange: RecordExchange {
   private var isConnected = false
   /// The PSMs still to ask.
   private var psms: [UInt16] = []
-  /// The records so far, none of which counts.
+  /// The records so far, none of them matching.
   private var lists: [AttributeList] = []
 
   init(
@@ -127,7 +127,7 @@ private final class RecordChannelExchange: RecordExchange {
     }
   }
 
-  /// Asks at the next PSM, provided that the device is there at all.
+  /// Continues with the next PSM, provided that the device is present at all.
   private func goOn(_ reading: RecordReading, after failure: LinkFailure?) {
     close()
     if failure == nil || failure?.code == .refused, !psms.isEmpty {

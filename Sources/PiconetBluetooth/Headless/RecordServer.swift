@@ -7,7 +7,7 @@ import PiconetSDP
 /// Serves a node's record, or those of several, to every reader that connects to the record channel; confined to the
 /// loop.
 ///
-/// At most 16 readers at a time, each for at most five seconds; any beyond that are closed at once and may come again.
+/// At most 16 readers at a time, each for at most five seconds; further ones are closed at once and may come again.
 public final class RecordServer: DescriptorHandler {
   /// The most readers at a time.
   public static let readerLimit = 16
@@ -39,7 +39,7 @@ public final class RecordServer: DescriptorHandler {
       Self.bundle(record, of: service), kind: kind, adapter: adapter, psm: psm, loop: loop, timeLimit: timeLimit)
   }
 
-  /// As above, for what is told of several nodes.
+  /// Listens with the records of several nodes; see above.
   public init(
     _ bundle: RecordBundle, kind: SocketKind, adapter: BluetoothAddress, psm: UInt16? = nil, loop: EventLoop,
     timeLimit: Duration = .seconds(5)
@@ -69,7 +69,7 @@ public final class RecordServer: DescriptorHandler {
   /// Serves other records from now on.
   public func update(_ bundle: RecordBundle) { sdu = bundle.bytes }
 
-  /// Called on the loop each time a device has connected.
+  /// Sets the function that is called on the loop each time a device has connected.
   func setReachedHandler(_ handler: @escaping () -> Void) { reached = handler }
 
   /// Closes everything. Idempotent.
@@ -83,7 +83,7 @@ public final class RecordServer: DescriptorHandler {
     readers = [:]
   }
 
-  /// How many readers have a place.
+  /// The number of readers that have a place.
   public var readerCount: Int { readers.count }
 
   /// Called by the loop.
@@ -101,7 +101,7 @@ public final class RecordServer: DescriptorHandler {
       }
       let connection = BluetoothSocket(kind: socket.kind, descriptor: descriptor)
       reached?()
-      // One write is one SDU, and nothing else is ever written: it fits, or the reader is not one of ours.
+      // One write is one SDU, and nothing else is ever written: it fits, or the reader is not a node of Piconet.
       guard readers.count < Self.readerLimit, send(descriptor, sdu, sdu.count, Int32(MSG_NOSIGNAL)) == sdu.count else {
         connection.close()
         continue
@@ -150,8 +150,8 @@ public final class RecordServer: DescriptorHandler {
   }
 }
 
-/// A reader that has been sent the record and is waited for: if we closed, what is still under way would be thrown
-/// away.
+/// A reader that was sent the record and has not closed yet. If the server closed first, bytes still under way would be
+/// lost.
 private final class RecordServerReader: DescriptorHandler {
   private let connection: BluetoothSocket
   private let ended: (RecordServerReader) -> Void
@@ -186,7 +186,7 @@ private final class RecordServerReader: DescriptorHandler {
 }
 
 extension LinkFailure {
-  /// Why we can't listen, or use an adapter.
+  /// Describes why a socket can't listen, or an adapter can't be used.
   init(listening error: SystemError, _ what: String) {
     let failure = LinkFailure(bluetooth: error)
     self.init(failure.code, "\(what): \(failure.detail)")

@@ -3,7 +3,7 @@ import PiconetEngine
 import PiconetSDP
 
 extension BluetoothUUID {
-  /// The version 5 UUID (RFC 9562, section 5.5) of a name within a namespace.
+  /// Returns the version 5 UUID (RFC 9562, section 5.5) of a name within a namespace.
   /// - Throws: if this OpenSSL has no SHA-1.
   public static func version5(namespace: BluetoothUUID, name: some Sequence<UInt8>) throws(LinkFailure) -> BluetoothUUID
   {
@@ -15,7 +15,7 @@ extension BluetoothUUID {
     return uuid
   }
 
-  /// The service UUID of a session: nodes with the same session id find each other by it.
+  /// Returns the service UUID of a session: nodes with the same session id use it to find each other.
   public static func session(_ sessionID: String) throws(LinkFailure) -> BluetoothUUID {
     try version5(namespace: .sessionNamespace, name: sessionID.utf8)
   }

@@ -2,9 +2,9 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// Reads records in whichever way leads to a device: SDP over BR/EDR, by which bluetoothd serves them, then the record
-/// channel over BR/EDR, on which nodes without bluetoothd serve them, then the record channel over LE. Confined to the
-/// loop.
+/// Reads records over any way that leads to a device: first SDP over BR/EDR, where bluetoothd serves them; then the
+/// record channel over BR/EDR, where nodes without bluetoothd serve them; then the record channel over LE. Confined to
+/// the loop.
 ///
 /// A device with a random address is asked only over LE. Each way has its own time limit: six seconds over BR/EDR, five
 /// over LE.
@@ -38,7 +38,7 @@ public final class DeviceRecordReader: ServiceRecordReader {
 
   /// - Parameters:
   ///   - readers: one for each way.
-  ///   - isLinkedOverLowEnergy: whether there is a link to a device over LE, and none over BR/EDR.
+  ///   - isLinkedOverLowEnergy: returns whether a device has a link over LE, and none over BR/EDR.
   init(
     _ readers: [RecordRoutes.Route: any ServiceRecordReader], loop: EventLoop, pause: ScanPause? = nil,
     isLinkedOverLowEnergy: @escaping (BluetoothAddress) -> Bool = { _ in false }
@@ -61,7 +61,7 @@ public final class DeviceRecordReader: ServiceRecordReader {
     return reading
   }
 
-  /// Cancels what is under way: each completion gets `.cancelled`.
+  /// Cancels readings under way: each completion gets `.cancelled`.
   public func close() { for reader in readers.values { reader.close() } }
 
   public func shutDown(_ completion: @escaping () -> Void) {
@@ -131,7 +131,7 @@ private final class RoutedReading: DialCancellation {
     underWay = reader.read(route, of: service, on: device) { [self] result in ended(result, loop, pause) }
   }
 
-  /// The attempt under way ends with `.cancelled`, after which no other way is tried.
+  /// Cancels: the attempt under way ends with `.cancelled`, after which no other way is tried.
   func cancel() {
     if let underWay { return underWay.cancel() }
     // It waits for the scan to pause: that wait ends now, and the outcome is reported later.

@@ -2,9 +2,9 @@ import PiconetEngine
 import PiconetSDP
 
 extension NodeRecord {
-  /// What a node says about itself over Bluetooth. A name that breaks the limits is cut, see `NodeRecord.name(from:)`;
-  /// info that breaks them is left out; ports of other transports don't count.
-  /// - Parameter adapter: the one on which it listens.
+  /// Creates a node's record for Bluetooth. A name that breaks the limits is cut, see `NodeRecord.name(from:)`; info
+  /// that breaks them is left out; ports of other transports don't count.
+  /// - Parameter adapter: the adapter on which the node listens.
   public init(_ advertisement: NodeAdvertisement, adapter: BluetoothAddress) {
     self.init(
       peer: advertisement.peer, incarnation: advertisement.incarnation, name: NodeRecord.name(from: advertisement.name),
@@ -14,9 +14,9 @@ extension NodeRecord {
     if case .badInfo = refusal { info = [:] }
   }
 
-  /// The sighting of this node.
+  /// Returns the sighting of this node.
   /// - Parameters:
-  ///   - device: where the record was read; one with a random address is reached only over LE.
+  ///   - device: the device from which the record was read; one with a random address is reached only over LE.
   ///   - signalStrength: in dBm, if it is known.
   public func sighting(on device: BluetoothPlace, signalStrength: Int? = nil) -> Sighting {
     let ports: [(TransportKind, UInt16?)] = [

@@ -46,12 +46,12 @@ final class RecordReading: DialCancellation {
     }
   }
 
-  /// Whether a record that counts is among these.
+  /// Returns whether one of these records matches.
   func isAnswered(by lists: [AttributeList]) -> Bool {
     !RecordSelection(from: lists, service: service, sessionID: queue.sessionID, device: device).records.isEmpty
   }
 
-  /// The device has answered.
+  /// Takes the device's answer.
   func received(_ lists: [AttributeList]) {
     let selection = RecordSelection(from: lists, service: service, sessionID: queue.sessionID, device: device)
     if !selection.records.isEmpty {
@@ -63,7 +63,7 @@ final class RecordReading: DialCancellation {
     }
   }
 
-  /// Ends the reading with what came first; has no effect later.
+  /// Ends the reading with the first result; later results have no effect.
   func finish(_ result: Result<[NodeRecord], LinkFailure>) {
     guard let completion else { return }
     self.completion = nil
@@ -74,18 +74,17 @@ final class RecordReading: DialCancellation {
   }
 }
 
-/// Lets a few readings run at a time and some more wait: each needs a connection, and a radio makes only one at a time
-/// anyway.
+/// Lets a few readings run at a time and some more wait: each needs a connection, and a radio makes only one at a time.
 final class RecordReadingQueue {
   /// The most readings that run.
   static let runningLimit = 8
-  /// The most that wait.
+  /// The most readings that wait.
   static let waitingLimit = 64
 
   let loop: EventLoop
   let sessionID: String?
   let timeLimit: Duration
-  /// Takes over connects that are no longer waited for.
+  /// Takes over connects whose readings have ended.
   let closes: DrainingCloses
   private var running: [RecordReading] = []
   private var waiting: [RecordReading] = []
@@ -111,10 +110,10 @@ final class RecordReadingQueue {
     return reading
   }
 
-  /// Cancels all of them.
+  /// Cancels all readings.
   func cancelAll() { for reading in waiting + running { reading.cancel() } }
 
-  /// Cancels all of them; `completion` is called, perhaps at once, when no connect is waited for any more.
+  /// Cancels all readings; `completion` is called, perhaps at once, when no connect is waited for any more.
   func shutDown(_ completion: @escaping () -> Void) {
     cancelAll()
     closes.onceEmpty(completion)

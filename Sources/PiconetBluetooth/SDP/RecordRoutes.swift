@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetSDP
 
-/// The ways to one device's records, tried one after the other: which comes first, and what a failure says about the
+/// The ways to one device's records, tried one after the other: their order, and what a failure of one says about the
 /// others. A pure value.
 struct RecordRoutes: Sendable, Hashable {
   enum Route: Sendable, Hashable {
@@ -18,7 +18,7 @@ struct RecordRoutes: Sendable, Hashable {
     var failure: LinkFailure
   }
 
-  /// The way that is tried now; nil: none is left.
+  /// The way that is being tried; nil: none is left.
   private(set) var current: Route?
   private(set) var losses: [Loss] = []
   private var left: [Route]
@@ -29,10 +29,10 @@ struct RecordRoutes: Sendable, Hashable {
 
   /// - Parameters:
   ///   - place: a random address means LE; a number is that of a record channel.
-  ///   - last: what led to the device's records last time, if anything did.
-  ///   - isLinkedOverLowEnergy: there is a link to it over LE now, and none over BR/EDR. Then LE is the only way: when
-  ///     paging fails, bluetoothd forgets a device that it doesn't know well, and ends its links, including those over
-  ///     LE.
+  ///   - last: the way that last led to the device's records, if any did.
+  ///   - isLinkedOverLowEnergy: whether a link to it exists over LE now, and none over BR/EDR. LE is then the only way:
+  ///     when paging fails, bluetoothd forgets a device that it doesn't know well, and ends its links, including those
+  ///     over LE.
   init(to place: BluetoothPlace, last: RouteMemory.Way? = nil, isLinkedOverLowEnergy: Bool = false) {
     if place.isRandom || (isLinkedOverLowEnergy && place.port == nil) {
       left = [.lowEnergy]
@@ -42,22 +42,22 @@ struct RecordRoutes: Sendable, Hashable {
       left = [.serviceDiscovery, .recordChannel, .lowEnergy]
     }
     classicMisses = last?.classicMisses ?? 0
-    // After one miss BR/EDR has another chance.
+    // After a single miss BR/EDR gets another chance.
     if let last, let index = left.firstIndex(of: last.route), classicMisses == 0 || classicMisses >= Self.patience {
       left.insert(left.remove(at: index), at: 0)
-      // A device that BR/EDR led to before and does not now has mostly gone away: no scan has to pause for it.
+      // A device that BR/EDR reached before and does not now has usually gone away: no scan has to pause for it.
       if last.route != .lowEnergy { left.removeAll { $0 == .lowEnergy } }
     }
     current = left.removeFirst()
   }
 
-  /// The way that is tried has failed; `current` is the next one.
+  /// Notes that the present way has failed; `current` is the next one.
   mutating func failed(_ failure: LinkFailure) {
     guard let route = current else { return }
     losses.append(Loss(route: route, failure: failure))
     switch failure.code {
-    // A device that answers without a record is certain; failures on our own side are the same on each way; and an
-    // obstacle that is there now will soon be gone, while a second connection would only add to it.
+    // An answer without a record is certain. Failures on our own side are the same on each way. A present obstacle will
+    // soon be gone, and a second connection would only add to it.
     case .noService, .cancelled, .permission, .tooManyDescriptors, .busy, .reset: left = []
     // The device is there, but does not answer in this way.
     case .refused: if route != .lowEnergy { classicMisses = 0 }
@@ -76,7 +76,7 @@ struct RecordRoutes: Sendable, Hashable {
     let words = details.joined(separator: "; ")
     let codes = losses.map { $0.failure.code == .refused ? .noService : $0.failure.code }
     guard let first = codes.first else { return LinkFailure(.noService, words) }
-    // The way that led there before counts most: one that never did may be refused because nothing is behind it.
+    // The way that worked before counts most: one that never did may be refused because nothing is behind it.
     let isDefinite = first == .noService || isDefiniteLater(codes)
     return LinkFailure(isDefinite ? .noService : first, words)
   }
@@ -85,8 +85,8 @@ struct RecordRoutes: Sendable, Hashable {
     losses.first?.route != .lowEnergy && codes.contains(.noService)
   }
 
-  /// The records, without what is of no use: if BR/EDR does not lead to the device, its BR/EDR numbers would only cost
-  /// the dialler time.
+  /// Returns the records without useless numbers: if BR/EDR does not reach the device, its BR/EDR numbers would only
+  /// cost the dialler time.
   func usable(_ records: [NodeRecord]) -> [NodeRecord] {
     guard current == .lowEnergy, classicMisses >= Self.patience else { return records }
     return records.map { record in
@@ -97,7 +97,7 @@ struct RecordRoutes: Sendable, Hashable {
   }
 }
 
-/// Which way led to each device's records last time.
+/// The ways that last led to each device's records.
 struct RouteMemory: Sendable {
   struct Way: Sendable, Hashable {
     var route: RecordRoutes.Route
@@ -133,7 +133,7 @@ struct RouteMemory: Sendable {
     return known.way
   }
 
-  /// These routes have led to records.
+  /// Notes that these routes have led to records.
   mutating func succeeded(_ routes: RecordRoutes, to device: BluetoothAddress) {
     guard let route = routes.current else { return }
     let way = Way(route: route, classicMisses: route == .lowEnergy ? routes.classicMisses : 0)
@@ -146,7 +146,7 @@ struct RouteMemory: Sendable {
     ways[device] = Known(way: way)
   }
 
-  /// No way has led there this time. Of one that none has led to yet there is nothing to forget.
+  /// Notes that no way has led there this time. For a device that none has led to yet there is nothing to forget.
   mutating func failed(_ device: BluetoothAddress) {
     guard var known = ways[device] else { return }
     known.failures += 1

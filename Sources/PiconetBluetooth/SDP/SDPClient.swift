@@ -33,7 +33,7 @@ public final class SDPClient: ServiceRecordReader {
     return queue.add(of: service, on: device, exchange: exchange, completion: completion)
   }
 
-  /// Cancels what is under way: each completion gets `.cancelled`.
+  /// Cancels readings under way: each completion gets `.cancelled`.
   public func close() { queue.cancelAll() }
 
   public func shutDown(_ completion: @escaping () -> Void) { queue.shutDown(completion) }

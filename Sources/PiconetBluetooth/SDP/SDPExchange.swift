@@ -102,14 +102,14 @@ final class SDPExchange: RecordExchange {
 }
 
 extension LinkFailure {
-  /// What an error means on a connection over which a device is asked for its records: `refused` means that nothing on
-  /// the device can answer in this way.
+  /// Translates an error on a connection for a device's records: `refused` means that nothing on the device can answer
+  /// in this way.
   init(record error: SystemError, device: BluetoothPlace) {
     let failure = LinkFailure(bluetooth: error)
     self.init(failure.code, "\(device): \(failure.detail)")
   }
 
-  /// What an error means of a call that fails before anything went on air, as it also does if the adapter may not use
+  /// Translates an error of a call that fails before anything goes on air, as it also does if the adapter may not use
   /// this kind of link.
   init(recordAtOnce error: SystemError, device: BluetoothPlace) {
     let failure = LinkFailure(record: error, device: device)

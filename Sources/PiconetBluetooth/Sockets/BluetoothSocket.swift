@@ -18,10 +18,10 @@ public struct SocketEnd: Sendable, Hashable {
     self.isRandom = isRandom
   }
 
-  /// BDADDR_ANY: whatever adapter there is.
+  /// BDADDR_ANY: any adapter.
   public static let anyDevice = BluetoothAddress(rawValue: 0)
 
-  /// As in the text of a transport address; without the number if there is none.
+  /// The place as in the text of a transport address; without the number if it has none.
   public var place: BluetoothPlace {
     BluetoothPlace(device: device, isRandom: isRandom, port: port == 0 ? nil : port)
   }
@@ -35,13 +35,13 @@ public struct SocketEnd: Sendable, Hashable {
   }
 }
 
-/// How much kernel memory a socket holds, in bytes including overhead (truesize), by which buffers are limited.
+/// The kernel memory of a socket, in bytes including overhead (truesize), by which buffers are limited.
 public struct SocketMemory: Sendable, Hashable {
-  /// Received, not read yet.
+  /// Received, but not read yet.
   public var unread: Int
-  /// Written, and not yet taken by the adapter.
+  /// Written, but not yet taken by the adapter.
   public var unsent: Int
-  /// Twice what SO_SNDBUF was set to. The socket is writable for poll(2) while `unsent` is less than half of it.
+  /// Twice the value of SO_SNDBUF. The socket is writable for poll(2) while `unsent` is less than half of it.
   public var unsentLimit: Int
 }
 
@@ -146,7 +146,7 @@ public struct BluetoothSocket: Sendable {
     return Int(options.mode) == piconet_l2cap_ertm ? .enhancedRetransmission : .basic
   }
 
-  /// Sets how much of what we send the kernel keeps, including overhead; the system's limit (net.core.wmem_max) caps
+  /// Sets how many of the sent bytes the kernel keeps, including overhead; the system's limit (net.core.wmem_max) caps
   /// it.
   public func setSendBuffer(_ bytes: Int) {
     // The kernel doubles the given value, and counts overhead against the doubled one.
@@ -164,7 +164,7 @@ public struct BluetoothSocket: Sendable {
       unread: Int(memory.unread), unsent: Int(memory.unsent), unsentLimit: Int(memory.unsent_limit))
   }
 
-  /// How many bytes the kernel is certain to keep until they are read, if it throws away any beyond: in L2CAP's basic
+  /// How many bytes the kernel is certain to keep until they are read, if it discards any beyond: in L2CAP's basic
   /// mode. Half of the buffer, since it charges up to twice the size of a full SDU.
   public var unreadLimit: Int? {
     var memory = piconet_socket_memory()
@@ -172,7 +172,7 @@ public struct BluetoothSocket: Sendable {
     return Int(memory.unread_limit) / 2
   }
 
-  /// Whether nothing more comes than what is in the receive buffer.
+  /// Whether nothing more follows the bytes in the receive buffer.
   public var hasEnded: Bool { piconet_socket_has_ended(descriptor) != 0 }
 
   private func check(_ call: String, _ result: Int32) throws(SystemError) {

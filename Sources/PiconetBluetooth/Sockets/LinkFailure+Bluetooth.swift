@@ -3,10 +3,10 @@ import PiconetEngine
 import PiconetRuntime
 
 extension LinkFailure {
-  /// What an error number of a call on a Bluetooth socket means for a link, and what to do about it.
+  /// Translates an error number of a call on a Bluetooth socket for a link, with advice.
   ///
-  /// What a controller or the remote side says comes as an error number too; the kernel's `bt_to_errno` translates the
-  /// codes of Core 5.4, Vol 1 Part F. All the numbers that it can give are here.
+  /// Results of a controller or the remote side are error numbers too; the kernel's `bt_to_errno` translates the codes
+  /// of Core 5.4, Vol 1 Part F. All the numbers that it can return are here.
   init(bluetooth call: String, number: Int32) {
     let (code, advice) = Self.meaning(of: number, in: call)
     self.init(code, "\(call): \(SystemError.text(number))\(advice.isEmpty ? "" : "; \(advice)")")
@@ -14,7 +14,7 @@ extension LinkFailure {
 
   init(bluetooth error: SystemError) { self.init(bluetooth: error.call, number: error.number) }
 
-  /// Where the last pairing agent has ended, bluetoothd refuses in its user's place.
+  /// After the last pairing agent has ended, bluetoothd refuses in its user's place.
   private static let agentAdvice = "run 'bluetoothctl --agent NoInputNoOutput' there"
 
   private static func meaning(of number: Int32, in call: String) -> (Code, String) {

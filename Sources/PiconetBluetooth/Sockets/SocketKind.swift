@@ -30,8 +30,8 @@ public enum SocketKind: Sendable, Hashable, CaseIterable {
   /// Whether one write is one SDU.
   public var isPacket: Bool { self != .rfcomm }
 
-  /// The ports that a dialler may name: channels 1 to 30; PSMs, which are odd with an even upper byte over BR/EDR (Core
-  /// 5.4, Vol 3 Part A 4.2) and up to 0xFF over LE (4.22).
+  /// Returns whether a dialler may name this port: channels 1 to 30; PSMs, which are odd with an even upper byte over
+  /// BR/EDR (Core 5.4, Vol 3 Part A 4.2) and up to 0xFF over LE (4.22).
   public func isValid(port: UInt16) -> Bool {
     switch self {
     case .l2cap: port & 0x0101 == 1

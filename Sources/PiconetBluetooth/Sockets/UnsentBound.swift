@@ -1,16 +1,17 @@
 import PiconetEngine
 
-/// How much may wait in the kernel for the radio: enough to keep it busy, but so little that a small message is quick.
+/// The bound on bytes that wait in the kernel for the radio: enough to keep it busy, but so few that a small message is
+/// quick.
 ///
-/// The kernel counts what waits including its overhead (truesize); so do all amounts here, unless they are called
+/// The kernel counts waiting bytes with their overhead (truesize); so do all amounts here, unless they are called
 /// payload. The rate at which the queue drains is measured from when the bound was reached until the socket is writable
 /// again, which is when less than half of the bound waits (`sock_writeable`). A queue that ran empty meanwhile was too
-/// short, as in BQL (dynamic queue limits): it is given more, which it loses again if it stays filled.
+/// short, as in BQL (dynamic queue limits): its bound grows, and shrinks again if the queue stays filled.
 ///
 /// A pure value: facts with their times go in.
 public struct UnsentBound: Sendable {
   public struct Configuration: Sendable, Hashable {
-    /// How long what waits may take.
+    /// The longest wait for the bytes in the queue.
     public var delay: Duration = .milliseconds(100)
     /// Payload that may wait however slow it goes: two packets.
     public var least = 2 * PacketArithmetic.largestPacket
@@ -25,11 +26,11 @@ public struct UnsentBound: Sendable {
   }
 
   private let configuration: Configuration
-  /// What may wait.
+  /// The bytes that may wait.
   public private(set) var limit: Int
-  /// What a byte of payload costs: the highest of the recent values.
+  /// The cost of a byte of payload: the highest of the recent values.
   public private(set) var costPerByte: Double
-  /// What drains in a second; nil until measured.
+  /// The bytes that drain in a second; nil until measured.
   public private(set) var rate: Double?
   private var boost = 1.0
   private var stall: (unsent: Int, at: Instant)?
@@ -40,16 +41,16 @@ public struct UnsentBound: Sendable {
     limit = Int(Double(configuration.initial) * configuration.initialCost)
   }
 
-  /// What `count` bytes of payload will cost.
+  /// Returns the cost of `count` bytes of payload.
   public func cost(of count: Int) -> Int { Int((Double(count) * costPerByte).rounded(.up)) }
 
-  /// Whether a write of `count` bytes stays within `limit`. It always may if nothing else waits.
+  /// Returns whether a write of `count` bytes stays within `limit`. It always may if nothing else waits.
   public func allows(_ count: Int, unsent: Int, limit: Int) -> Bool {
     unsent == 0 || unsent + cost(of: count) <= limit
   }
 
-  /// The most payload that costs no more than half of `limit`, so that there is room for it whenever the socket is
-  /// writable. As whole packets, at least one, and at most `largest`.
+  /// Returns the most payload that costs no more than half of `limit`, so that there is room for it whenever the socket
+  /// is writable. It is a number of whole packets, at least one, and at most `largest`.
   public func largestWrite(_ largest: Int, limit: Int) -> Int {
     let half = Int(Double(limit / 2) / costPerByte)
     return min(largest, max(PacketArithmetic.largestWrite(mtu: half), min(largest, Self.onePacket)))
@@ -57,24 +58,24 @@ public struct UnsentBound: Sendable {
 
   private static let onePacket = PacketArithmetic.largestPacket - PacketArithmetic.basicHeader
 
-  /// A write of `count` bytes has added `cost` to what waits. Some may have left meanwhile, so the highest value
-  /// counts, for a while.
+  /// Notes that a write of `count` bytes has added `cost` to the waiting bytes. Some may have left meanwhile, so the
+  /// highest value counts, for a while.
   public mutating func wrote(_ count: Int, cost: Int) {
     // A short message is nearly all overhead, and says nothing about bulk.
     guard count >= Self.onePacket / 2 else { return }
     costPerByte = max(costPerByte * 0.99, Double(cost) / Double(count), 1)
   }
 
-  /// The kernel had no room for a write of `count` bytes, so it costs more than what was left.
+  /// Notes that the kernel had no room for a write of `count` bytes, so it costs more than the remaining room.
   public mutating func refused(_ count: Int, unsent: Int, limit: Int) {
     guard count >= Self.onePacket / 2 else { return }
     costPerByte = max(costPerByte, Double(limit - unsent) / Double(count) * 1.05)
   }
 
-  /// The bound was reached.
+  /// Notes that the bound was reached.
   public mutating func stalled(unsent: Int, at now: Instant) { stall = (unsent, now) }
 
-  /// The socket is writable again.
+  /// Notes that the socket is writable again.
   /// - Returns: whether `limit` has changed.
   public mutating func resumed(unsent: Int, at now: Instant) -> Bool {
     guard let stall else { return false }

@@ -4,11 +4,11 @@ import PiconetRuntime
 import PiconetSDP
 import PiconetWire
 
-/// Finds others over Bluetooth and is found: through bluetoothd where it runs, otherwise by the kernel alone if we may.
-/// Confined to the loop.
+/// Finds others over Bluetooth and is found: through bluetoothd where it runs, otherwise by the kernel alone if this
+/// process may. Confined to the loop.
 ///
-/// Both are one source for the engine, since only one of them speaks at any time. bluetoothd is waited for a moment at
-/// the start; when it comes later, it takes over.
+/// Both are one source for the engine, since only one of them reports at any time. At the start bluetoothd is waited
+/// for a moment; when it comes later, it takes over.
 final class BluetoothDiscovery: Discovery {
   let sourceName = "bluetooth"
   private let loop: EventLoop
@@ -25,7 +25,7 @@ final class BluetoothDiscovery: Discovery {
   private var isRadioBusy = false
   private var hasRadioTurn = false
   private var isExpecting = false
-  /// What discovery by the kernel has found; taken back when that ends.
+  /// The nodes that discovery by the kernel has found; withdrawn when that ends.
   private var foundHeadless: Set<NodeID> = []
 
   /// How often to check whether bluetoothd runs, while it does not.
@@ -63,7 +63,8 @@ final class BluetoothDiscovery: Discovery {
     daemon?.setHandler(handler)
   }
 
-  /// Called on the loop with the adapter by which others are found now, or nil; dials should use it.
+  /// Sets the function that is called on the loop with the adapter by which others are found now, or nil; dials should
+  /// use it.
   func setAdapterHandler(_ handler: @escaping (BluetoothAddress?) -> Void) {
     adapterHandler = handler
     daemon?.setAdapterHandler { [weak self] adapter in
@@ -92,8 +93,8 @@ final class BluetoothDiscovery: Discovery {
     wantedChanged()
   }
 
-  /// By bluetoothd over LE alone: it has no way to answer over BR/EDR without being discoverable (Documentation/
-  /// bluetooth.md, Limits). By the kernel alone over BR/EDR.
+  /// Sets whether a peer is expected. bluetoothd does this over LE alone: it has no way to answer over BR/EDR without
+  /// being discoverable (Documentation/bluetooth.md, Limits). The kernel alone does it over BR/EDR.
   func setExpecting(_ isExpecting: Bool) {
     self.isExpecting = isExpecting
     daemon?.setExpecting(isExpecting && configuration.transports.contains(.le))
@@ -113,10 +114,10 @@ final class BluetoothDiscovery: Discovery {
     headless?.setRadioTurn(hasTurn)
   }
 
-  /// A dial to this device failed: its node may have restarted.
+  /// Notes that a dial to this device failed: its node may have restarted.
   func dialFailed(_ device: BluetoothAddress) { daemon?.dialFailed(device) }
 
-  /// A device has connected to this node over LE.
+  /// Notes that a device has connected to this node over LE.
   func reachedOverLowEnergy() { daemon?.reachedOverLowEnergy() }
 
   // MARK: With and without bluetoothd
@@ -173,7 +174,7 @@ final class BluetoothDiscovery: Discovery {
 
   // MARK: The end
 
-  /// Begins what `shutDown` waits for: the adapter has to be put back as it was.
+  /// Begins the work that `shutDown` waits for: the adapter's former state has to be restored.
   func close() {
     handler = nil
     adapterHandler = nil
@@ -182,7 +183,7 @@ final class BluetoothDiscovery: Discovery {
     daemon?.shutDown {}
   }
 
-  /// `completion` is called on the loop, after at most `BlueZDiscovery.shutDownLimit`.
+  /// Shuts down; `completion` is called on the loop, after at most `BlueZDiscovery.shutDownLimit`.
   func shutDown(_ completion: @escaping () -> Void) {
     close()
     guard let daemon else { return loop.executeLater(completion) }

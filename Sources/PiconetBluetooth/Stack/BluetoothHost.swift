@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetRuntime
 
-/// What the nodes of one host share for Bluetooth: when they scan, turns at what is advertised, records over LE, news
-/// of adapters, and listening sockets. Confined to the loop.
+/// The Bluetooth parts that the nodes of one host share: the schedule of scans, turns at advertising, records over LE,
+/// news of adapters, and listening sockets. Confined to the loop.
 public final class BluetoothHost {
   let circle = ScanCircle()
   let adapters = AdapterCircle()
@@ -10,7 +10,7 @@ public final class BluetoothHost {
   let news: AdapterNews
   let listeners: SharedListeners
 
-  /// - Parameter readName: finds in the first bytes of an incoming link which session it is for.
+  /// - Parameter readName: reads from the first bytes of an incoming link which session it is for.
   public init(loop: EventLoop, readName: @escaping ([UInt8]) -> ServerNameFinding = { _ in .none }) {
     news = AdapterNews(loop: loop)
     records = LowEnergyRecords(loop: loop)

@@ -3,18 +3,18 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// All Bluetooth parts of a node: its transports, and what finds others over them. Confined to the loop.
+/// All Bluetooth parts of a node: its transports, and its discoveries. Confined to the loop.
 public final class BluetoothStack {
   /// For listening and dialling, one per kind, in order of preference: L2CAP, RFCOMM, LE.
   public let transports: [any Transport]
-  /// What finds others and makes us known to them; none if the node has no discovery.
+  /// The discoveries that find others and make this node known to them; empty if the node has no discovery.
   public let discoveries: [any Discovery]
   private let loop: EventLoop
   private let closing: [BluetoothTransport]
   private let discovery: BluetoothDiscovery?
   private let reader: SessionRecordReader
 
-  /// Never fails: if there is no Bluetooth, each use says so.
+  /// Creates the stack; it never fails: without Bluetooth, each use reports that.
   /// - Parameter host: shared by all nodes of this process; nil: this is the only one.
   public init(
     loop: EventLoop, configuration: BluetoothConfiguration, discovers: Bool, host: BluetoothHost? = nil
@@ -46,8 +46,8 @@ public final class BluetoothStack {
     }
   }
 
-  /// Withdraws what is advertised, and closes everything; `completion` is called on the loop when nothing of ours is
-  /// left. Takes at most `BlueZDiscovery.shutDownLimit` and the transports' drain time.
+  /// Withdraws the advertisement, and closes everything; `completion` is called on the loop when nothing of this node
+  /// is left. Takes at most `BlueZDiscovery.shutDownLimit` and the transports' drain time.
   public func shutDown(_ completion: @escaping () -> Void) {
     var waiting = closing.count + 1
     let oneIsDone = { [reader] in

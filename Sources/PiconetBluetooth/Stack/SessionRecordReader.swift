@@ -17,7 +17,7 @@ final class SessionRecordReader: ServiceRecordReader {
 
   /// - Parameters:
   ///   - readAdapters: the kernel's list, or a test's replacement for it.
-  ///   - makeReader: makes a reader that uses the adapter with this address; nil: whichever the kernel chooses for a
+  ///   - makeReader: makes a reader that uses the adapter with this address; nil: the one that the kernel chooses for a
   ///     device.
   init(
     loop: EventLoop, adapter: BluetoothConfiguration.Adapter, readAdapters: @escaping AdapterTable.Reading,
@@ -28,10 +28,10 @@ final class SessionRecordReader: ServiceRecordReader {
     self.makeReader = makeReader
   }
 
-  /// If any adapter may be used: the one to ask from, from now on; nil: whichever the kernel chooses.
+  /// Sets the adapter to use from now on if the configuration allows any; nil: the one that the kernel chooses.
   func setPreferredAdapter(_ adapter: BluetoothAddress?) { adapters.preferred = adapter }
 
-  /// Fails with `notAvailable` while the adapter is not there: no other one is used instead.
+  /// Reads records; fails with `notAvailable` while the adapter is absent: no other one is used instead.
   func readRecords(
     of service: BluetoothUUID, on device: BluetoothPlace,
     completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void

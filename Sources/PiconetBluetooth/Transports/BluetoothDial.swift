@@ -3,7 +3,7 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// One dial: carries out what the `DialSequence` decides, with sockets, a timer and look-ups.
+/// One dial: carries out the decisions of the `DialSequence`, with sockets, a timer and look-ups.
 final class BluetoothDial: DialCancellation {
   private let loop: EventLoop
   private let environment: Environment
@@ -14,7 +14,7 @@ final class BluetoothDial: DialCancellation {
   private var timer: LoopTimer?
   private var result: Result<any LinkEndpoint, LinkFailure>?
 
-  /// What a dial gets from its transport.
+  /// The parts of a transport that a dial uses.
   struct Environment {
     var kind: SocketKind
     var configuration: BluetoothTransportConfiguration
@@ -31,7 +31,7 @@ final class BluetoothDial: DialCancellation {
     self.environment = environment
     self.completion = completion
     sequence = DialSequence(environment.configuration.dial)
-    // Held strongly: a dial lives until it has reported its outcome, whatever becomes of the transport.
+    // Held strongly: a dial lives until it has reported its outcome, even if the transport is released.
     timer = LoopTimer(loop: loop) { [self] in
       perform(sequence.deadlineReached(at: loop.awakeTime, mayAsk: attempt?.mayAsk == true))
     }
@@ -40,7 +40,7 @@ final class BluetoothDial: DialCancellation {
   func start(_ addresses: [TransportAddress]) {
     var places: [BluetoothPlace] = []
     var losses: [DialSequence.Loss] = []
-    // Beyond twice the limit nothing is even parsed: the list may come from the air.
+    // Beyond twice the limit addresses are not even parsed: the list may come from the air.
     for address in addresses.prefix(environment.configuration.dial.placeLimit * 2) {
       if let failure = place(address, into: &places) {
         losses.append(DialSequence.Loss(subject: address.text, failure: failure))
@@ -218,7 +218,8 @@ private final class BluetoothAttempt: DescriptorHandler {
   /// Why a completed attempt failed; nil if it is connected.
   var failure: SystemError? { socket?.failure }
 
-  /// Whether the device's system may be asking its user about us. None does over LE, where nothing is authenticated.
+  /// Whether the device's system may be asking its user about the connection. It does not over LE, where nothing is
+  /// authenticated.
   var mayAsk: Bool { socket.map { $0.kind != .le && $0.hasLink(to: device) } ?? false }
 
   func takeSocket() -> BluetoothSocket? {

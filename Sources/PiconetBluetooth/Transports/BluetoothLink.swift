@@ -6,13 +6,13 @@ import PiconetSDP
 
 /// One connection over L2CAP, RFCOMM or an LE channel as a link, confined to its loop.
 ///
-/// To the caller it is a pipe of bytes: a write is cut into SDUs, and a read gives the SDUs that are there, whole or in
-/// parts. A read that fills less than its buffer has emptied the socket, or leaves it readable; the loop is
+/// To the caller it is a pipe of bytes: a write is cut into SDUs, and a read returns the SDUs that have arrived, whole
+/// or in parts. A read that fills less than its buffer has emptied the socket, or leaves it readable; the loop is
 /// level-triggered.
 public final class BluetoothLink: LinkEndpoint {
   public let traits: LinkTraits
   private let loop: EventLoop
-  /// What takes the socket in an orderly close.
+  /// Takes the socket in an orderly close.
   var closes: DrainingCloses
   private let mode: SocketSettings.Mode?
   private let incomingMTU: Int
@@ -88,9 +88,9 @@ public final class BluetoothLink: LinkEndpoint {
     return filled > 0 ? .bytes(filled) : ending ?? .wouldBlock
   }
 
-  /// Whether to go on reading after recv(2) gave nothing: it reports an end or an error before data that came earlier,
-  /// and nothing at all for an empty SDU. (If the remote side has closed a channel, Linux reports the pending error as
-  /// an end, even though SDUs wait in the queue.)
+  /// Returns whether to read on after recv(2) returned nothing. It reports an end or an error before data that came
+  /// earlier, and nothing at all for an empty SDU. (If the remote side has closed a channel, Linux reports the pending
+  /// error as an end, even though SDUs wait in the queue.)
   private func goesOn(_ socket: BluetoothSocket, count: Int, error: Int32) -> Bool {
     if count < 0, error == EAGAIN { return false }
     if count == 0 {
@@ -107,7 +107,7 @@ public final class BluetoothLink: LinkEndpoint {
     kind == .rfcomm && error == ECONNRESET ? .end : .failed(LinkFailure(bluetooth: call, number: error))
   }
 
-  /// Gives back what was read: the next read has it.
+  /// Puts bytes that were read back for the next read.
   func putBack(_ bytes: [UInt8]) {
     if !bytes.isEmpty { rest = (bytes + rest)[...] }
   }
@@ -141,7 +141,7 @@ public final class BluetoothLink: LinkEndpoint {
   public func write(_ bytes: UnsafeRawBufferPointer) -> LinkWrite {
     guard let socket else { return .failed(LinkFailure(.cancelled, "the link is closed")) }
     var written = 0
-    // For a write that fits into one packet the kernel's own limit, which is the same, will do: it is not worth two
+    // For a write that fits into one packet the kernel's own limit, which is the same, is enough: it is not worth two
     // more calls.
     let isBulk = socket.kind.isPacket && bytes.count > PacketArithmetic.largestPacket - PacketArithmetic.basicHeader
     var memory = isBulk ? socket.memory : nil
@@ -177,8 +177,8 @@ public final class BluetoothLink: LinkEndpoint {
     return written > 0 || bytes.isEmpty ? .bytes(written) : .wouldBlock
   }
 
-  /// Over RFCOMM it sends frames of our own: Linux 6.12 forgets L2CAP's header, so its frames are four bytes too long
-  /// for one packet and each takes a second one. A frame never holds parts of two writes.
+  /// Sends bytes. Over RFCOMM it makes its own frames: Linux 6.12 forgets L2CAP's header, so its frames are four bytes
+  /// too long for one packet and each takes a second one. A frame never holds parts of two writes.
   private func send(_ bytes: UnsafeRawBufferPointer, _ socket: BluetoothSocket) -> Int {
     socket.kind == .rfcomm
       ? piconet_send_pieces(socket.descriptor, bytes.baseAddress, bytes.count, PacketArithmetic.rfcommFrame)
@@ -192,7 +192,8 @@ public final class BluetoothLink: LinkEndpoint {
     bound.stalled(unsent: unsent, at: loop.now)
   }
 
-  /// What the remote side sent before the link ended can still be read, and says more than the failure.
+  /// Reports a failed write. Bytes that the remote side sent before the link ended can still be read, and say more than
+  /// the failure.
   private func failedWrite(_ socket: BluetoothSocket, _ error: Int32) -> LinkWrite {
     if ending == nil { ending = end(by: "send", error, socket.kind) }
     if !rest.isEmpty || (socket.memory?.unread ?? 0) > 0 { return .wouldBlock }
@@ -206,7 +207,7 @@ public final class BluetoothLink: LinkEndpoint {
     if read { interest.insert(.read) }
     if write { interest.insert(.write) }
     watch?.setInterest(interest)
-    // The socket does not know what was read ahead.
+    // The socket does not know about bytes that were read ahead.
     if read { tellOfRestLater() }
   }
 

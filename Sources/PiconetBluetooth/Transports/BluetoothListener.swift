@@ -3,10 +3,10 @@ import Glibc
 import PiconetEngine
 import PiconetRuntime
 
-/// A listening socket: accepts in bounded batches, and pauses, instead of spinning, when there is no descriptor left.
+/// A listening socket: accepts in bounded batches, and pauses, instead of spinning, when no descriptor is left.
 ///
-/// It is bound to an address, not to an adapter: it goes on when the adapter was switched off and on again, or pulled
-/// out and put back.
+/// It is bound to an address, not to an adapter: it goes on when the adapter was switched off and on again, or
+/// unplugged and plugged in again.
 final class BluetoothListener: DescriptorHandler {
   private let socket: BluetoothSocket
   private let configuration: BluetoothTransportConfiguration
@@ -64,7 +64,7 @@ final class BluetoothListener: DescriptorHandler {
       }
       switch errno {
       case EAGAIN: return
-      // The connection failed before we accepted it: on to the next.
+      // The connection failed before it was accepted: on to the next.
       case EINTR, ECONNABORTED, ECONNRESET, EPROTO, EHOSTDOWN, ETIMEDOUT, ENOTCONN: continue
       // EMFILE, ENFILE, ENOBUFS, ENOMEM, and anything else that would come back at once.
       default:

@@ -9,7 +9,7 @@ public final class BluetoothTransport: Transport {
   private let loop: EventLoop
   private var environment: BluetoothDial.Environment
   private let listeners: SharedListeners
-  /// What diallers of our session say in their ClientHellos.
+  /// The name of our session in diallers' ClientHellos.
   private let name: String?
   private var listening: ListeningGuest?
   private var dials: [ObjectIdentifier: BluetoothDial] = [:]
@@ -18,12 +18,12 @@ public final class BluetoothTransport: Transport {
   private let news: AdapterNews
   private var listeningChanged: (() -> Void)?
 
-  /// Never fails: if there is no Bluetooth, each use says so.
+  /// Creates the transport; it never fails: without Bluetooth, each use reports that.
   /// - Parameters:
-  ///   - lookUp: asks for the number of a place that has none; nil: such a place can't be dialled.
+  ///   - lookUp: looks up the number of a place that has none; nil: such a place can't be dialled.
   ///   - host: shared by all nodes of a host; nil: this is the only one.
-  ///   - name: what diallers of our session say in their ClientHellos; nil: its PSM is not shared, as channels of
-  ///     RFCOMM never are.
+  ///   - name: the name of our session in diallers' ClientHellos; nil: its PSM is not shared, as channels of RFCOMM
+  ///     never are.
   public convenience init(
     _ kind: SocketKind, loop: EventLoop,
     configuration: BluetoothTransportConfiguration = BluetoothTransportConfiguration(),
@@ -54,7 +54,7 @@ public final class BluetoothTransport: Transport {
       // Because of bluetoothd's own channels over a link (EATT), Linux may give out numbers that the remote side still
       // uses, and refuses.
       configuration.dial.refusedRetries = max(2, configuration.dial.refusedRetries)
-      // Over LE no user is asked, and making the link may take some time.
+      // Over LE the device asks no user, and making the link may take some time.
       configuration.dial.refusalTime = max(configuration.dial.timeLimit, configuration.dial.refusalTime)
       configuration.dial.checkPause = configuration.dial.checkPause ?? .milliseconds(250)
     }
@@ -81,14 +81,16 @@ public final class BluetoothTransport: Transport {
     return dial
   }
 
-  /// Called on the loop with each device that a dial has failed to reach: what was known about it may be out of date.
+  /// Sets the function that is called on the loop with each device that a dial has failed to reach: what was known
+  /// about it may be out of date.
   public func setDialFailureHandler(_ handler: ((BluetoothAddress) -> Void)?) { dialFailed = handler }
 
-  /// Called on the loop each time a device has connected where we listen, to us or to another node that shares the
-  /// place, before the link is handed out.
+  /// Sets the function that is called on the loop each time a device has connected to our listening socket, to this
+  /// node or to another that shares the socket, before the link is handed out.
   public func setAcceptedHandler(_ handler: (() -> Void)?) { accepted = handler }
 
-  /// If any adapter may be used: the one to dial from, from now on, while it is on; nil: whichever the kernel chooses.
+  /// Sets the adapter to dial from while it is on, if the configuration allows any; nil: the one that the kernel
+  /// chooses.
   public func setPreferredAdapter(_ adapter: BluetoothAddress?) { environment.adapters.preferred = adapter }
 
   private func report(_ addresses: [TransportAddress]) {
@@ -97,8 +99,8 @@ public final class BluetoothTransport: Transport {
     for device in devices.sorted() { dialFailed?(device) }
   }
 
-  /// Listens on the configured adapter, or on all that there are and that come later. The adapter must be there only if
-  /// it is given by its name; it need not be switched on. If it listens already, that is the caller's error: `.busy`.
+  /// Listens on the configured adapter, or on all present and later ones. The adapter must be present only if it is
+  /// given by its name; it need not be switched on. Listening twice is the caller's error: `.busy`.
   public func listen(_ accepted: @escaping (any LinkEndpoint) -> Void) throws(LinkFailure) {
     if listening != nil { throw LinkFailure(.busy, "listening already") }
     let configuration = environment.configuration
@@ -110,8 +112,9 @@ public final class BluetoothTransport: Transport {
       at: place, as: name, configuration, closes: environment.closes, arrived: arrived, accepted: accepted)
   }
 
-  /// `changed` is called when the adapter that we listen on has been replaced, or has another address: then we no
-  /// longer listen. It is also called at any change of adapters while we don't listen: it may work now.
+  /// Sets the function that is called when the adapter that we listen on has been replaced, or has another address: the
+  /// node then no longer listens. It is also called at any change of adapters while the node does not listen: it may
+  /// work now.
   public func setListeningHandler(_ changed: @escaping () -> Void) {
     listeningChanged = changed
     news.add(ObjectIdentifier(self)) { [weak self] in self?.adaptersChanged() }
@@ -126,7 +129,7 @@ public final class BluetoothTransport: Transport {
     listeningChanged?()
   }
 
-  /// The PSM or the channel that we listen on, the PSM perhaps with other nodes of its host; nil when we don't.
+  /// The PSM or the channel that we listen on, the PSM perhaps shared with other nodes of the host; nil if we don't.
   public var listeningPort: UInt16? { listening?.end?.port }
 
   public var listeningAddresses: [TransportAddress] {
@@ -158,7 +161,7 @@ public final class BluetoothTransport: Transport {
     environment.closes.onceEmpty { [loop] in loop.executeLater(completion) }
   }
 
-  /// As `shutDown`, without waiting.
+  /// Shuts down as `shutDown` does, without waiting.
   public func closeNow() {
     endListening()
     for dial in Array(dials.values) { dial.cancel() }

@@ -1,6 +1,6 @@
 import PiconetEngine
 
-/// How one kind of Bluetooth socket is used as a transport.
+/// The use of one kind of Bluetooth socket as a transport.
 public struct BluetoothTransportConfiguration: Sendable, Hashable {
   /// The adapter that we dial from and listen on. With `any` the kernel chooses for a dial, and we listen on all.
   public var adapter = BluetoothConfiguration.Adapter.any
@@ -9,7 +9,7 @@ public struct BluetoothTransportConfiguration: Sendable, Hashable {
   public var listeningPort: UInt16 = 0
   /// The dial over the places of a peer.
   public var dial = DialSequence.Configuration()
-  /// How much may wait in the kernel.
+  /// The bound on bytes that wait in the kernel.
   public var unsent = UnsentBound.Configuration()
   /// The most bytes that the engine may have on the way into the kernel: see `LinkTraits.transmitWindow`.
   public var transmitWindow = 64 << 10
@@ -17,9 +17,9 @@ public struct BluetoothTransportConfiguration: Sendable, Hashable {
   public var backlog: Int32 = 16
   /// The most connections accepted in one round of the loop.
   public var acceptBatch = 8
-  /// How long accepting pauses when there is no descriptor left; doubles up to ten times this.
+  /// How long accepting pauses when no descriptor is left; doubles up to ten times this.
   public var acceptRetry: Duration = .milliseconds(100)
-  /// How long an orderly close waits for what the kernel still has to send.
+  /// How long an orderly close waits for bytes that the kernel still has to send.
   public var drainTime: Duration = .seconds(3)
   /// The most closes that wait in this way at a time.
   public var drainLimit = 16

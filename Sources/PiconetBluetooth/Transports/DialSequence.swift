@@ -1,8 +1,7 @@
 import PiconetEngine
 import PiconetSDP
 
-/// One dial over the places where a peer may listen: one after the other, since a radio pages one device at a time
-/// anyway.
+/// One dial over the places where a peer may listen: one after the other, since a radio pages one device at a time.
 ///
 /// A place without a number is asked for it first. A busy place is tried again after a pause, and so is one that ends
 /// the link at once: either happens while a previous connection is ending, or while both sides dial each other. A
@@ -34,7 +33,7 @@ public struct DialSequence: Sendable {
     /// takes (1.28 s).
     public var refusalTime: Duration = .seconds(2)
     public var busyPause: Duration = .milliseconds(100)
-    /// How often to check whether a connect is stranded; nil: never. One found stranded twice is made again.
+    /// How often to check whether a connect is stranded; nil: never. A connect found stranded twice is made again.
     public var checkPause: Duration?
 
     public init() {}
@@ -44,23 +43,23 @@ public struct DialSequence: Sendable {
     /// Ask the device for its numbers.
     case lookUp(step: Int, BluetoothPlace)
     case open(step: Int, BluetoothPlace)
-    /// Say `stranded` if it is.
+    /// Check whether it is stranded, and report `stranded` if it is.
     case check(step: Int)
-    /// Close the step's socket, or cancel its look-up; nothing it reports counts any more.
+    /// Close the step's socket, or cancel its look-up; its later reports are ignored.
     case close(step: Int)
-    /// Likewise, for a connect that will never be answered.
+    /// Close the step's socket, for a connect that will never be answered; its later reports are ignored.
     case drop(step: Int)
     case finished(Outcome)
   }
 
   public enum Outcome: Sendable, Hashable {
     case connected(step: Int)
-    /// All reasons, in the order in which they came.
+    /// All reasons, in order.
     case failed([Loss])
     case cancelled
   }
 
-  /// What failed, and why.
+  /// A failed part of the dial, with its reason.
   public struct Loss: Sendable, Hashable, CustomStringConvertible {
     public var subject: String
     public var failure: LinkFailure
@@ -92,7 +91,7 @@ public struct DialSequence: Sendable {
     var nextCheck: Instant?
     var wasStranded = false
 
-    /// The time that the present step has from now on; those that wait after it have their shares, too.
+    /// Returns the time that the present step has from now on; the waiting steps have their shares, too.
     func share(at now: Instant) -> Duration { (deadline - now) / (waiting.count + 1) }
   }
 
@@ -121,7 +120,7 @@ public struct DialSequence: Sendable {
       at: now)
   }
 
-  /// The device that was asked has these numbers.
+  /// Notes the numbers of the device that was asked.
   public mutating func found(_ step: Int, _ ports: [UInt16], at now: Instant) -> [Effect] {
     guard case .trying(var trial) = state, trial.step == step, trial.doing == .asking, let place = trial.place
     else { return [] }
@@ -141,7 +140,7 @@ public struct DialSequence: Sendable {
     return [.finished(.connected(step: step))]
   }
 
-  /// The step has ended on its own.
+  /// Notes that the step has ended on its own.
   public mutating func failed(_ step: Int, _ failure: LinkFailure, at now: Instant) -> [Effect] {
     guard case .trying(var trial) = state, trial.step == step, trial.doing != .pausing, let place = trial.place
     else { return [] }
@@ -166,7 +165,7 @@ public struct DialSequence: Sendable {
     return next(trial, at: now)
   }
 
-  /// The answer to `check`: the step's connect will never be answered.
+  /// Answers `check`: the step's connect will never be answered.
   public mutating func stranded(_ step: Int, at now: Instant) -> [Effect] {
     guard case .trying(var trial) = state, trial.step == step, trial.doing == .opening else { return [] }
     if trial.wasStranded {
@@ -181,8 +180,8 @@ public struct DialSequence: Sendable {
     return []
   }
 
-  /// Time has passed, usually up to `nextDeadline`; no effect if it is too early.
-  /// - Parameter mayAsk: there is a link to the step's device, whose system may be asking its user.
+  /// Notes that time has passed, usually up to `nextDeadline`; no effect if it is too early.
+  /// - Parameter mayAsk: whether there is a link to the step's device, whose system may be asking its user.
   public mutating func deadlineReached(at now: Instant, mayAsk: Bool = false) -> [Effect] {
     guard case .trying(var trial) = state, let place = trial.place else { return [] }
     if now < trial.stepDeadline {
@@ -211,7 +210,7 @@ public struct DialSequence: Sendable {
     return [.close(step: trial.step)] + next(trial, at: now)
   }
 
-  /// The link is no longer wanted. No effect after the finish.
+  /// Cancels the dial since the link is no longer wanted. No effect after the finish.
   public mutating func cancel() -> [Effect] {
     defer { state = .finished }
     switch state {
@@ -230,7 +229,7 @@ public struct DialSequence: Sendable {
 
   // MARK: The rules
 
-  /// Goes on with the next place, or ends: the only place where steps begin and where the dial fails.
+  /// Continues with the next place, or ends: the only code where steps begin and where the dial fails.
   private mutating func next(_ before: Trial, retries: Int = 0, at now: Instant) -> [Effect] {
     var trial = before
     if now >= trial.deadline {

@@ -6,10 +6,10 @@ import PiconetSDP
 
 /// Sockets whose orderly close is under way.
 ///
-/// Closing a channel throws away what the kernel has not given to the controller yet: the request to disconnect
-/// overtakes it (L2CAP's signalling has the highest priority), and the queue is purged. So the socket is closed when
-/// nothing in it waits any more. The kernel reports half-empty queues, not empty ones; the rest is polled at short
-/// intervals. Bounded in time and number.
+/// Closing a channel discards the bytes that the kernel has not given to the controller yet: the request to disconnect
+/// overtakes them (L2CAP's signalling has the highest priority), and the queue is purged. So the socket is closed when
+/// its queue is empty. The kernel reports half-empty queues, not empty ones; the rest is polled at short intervals.
+/// Bounded in time and number.
 final class DrainingCloses {
   private static let turn: Duration = .milliseconds(4)
   /// Used while only answers over silent links are awaited.
@@ -49,21 +49,21 @@ final class DrainingCloses {
 
   var count: Int { entries.count }
 
-  /// Takes over a socket that nothing watches any more, and closes it when its queue is empty, perhaps at once.
+  /// Takes over a socket that is no longer watched, and closes it when its queue is empty, perhaps at once.
   func take(_ socket: BluetoothSocket, mode: SocketSettings.Mode?) {
     let entry = Entry(socket: socket, mode: mode, deadline: loop.now + time)
     guard entries.count < limit, mustWait(entry) else { return Self.close(socket, mode: mode) }
     append(entry)
   }
 
-  /// A new one may be done in a moment, however long the others take.
+  /// Adds an entry. It may be done in a moment, however long the others take.
   private func append(_ entry: Entry) {
     entries.append(entry)
     if entries.count == 1 || entries.dropLast().allSatisfy(\.isLate) { timer?.set(after: Self.turn) }
   }
 
-  /// How long to wait for the answer to a connect that is no longer wanted, and how long at most while there is a link:
-  /// as long as Linux itself waits.
+  /// How long to wait for the answer to a connect that is no longer wanted. While a link exists the limit is longer: as
+  /// long as Linux itself waits.
   private static let answerTime: Duration = .seconds(1)
   private static let linkedAnswerTime: Duration = .seconds(40)
 
@@ -79,8 +79,8 @@ final class DrainingCloses {
     let end = loop.now + (socket.kind == .rfcomm ? Self.answerTime : Self.linkedAnswerTime)
     let entry = Entry(
       socket: socket, mode: nil, deadline: loop.now + Self.answerTime, connect: Connect(device: device, end: end))
-    // Half of the room is kept for sockets that have something to send. A stranded connect would strand the next one,
-    // too.
+    // Half of the room is reserved for sockets that have something to send. A stranded connect would strand the next
+    // one, too.
     guard entries.count(where: { $0.connect != nil }) < limit / 2, entries.count < limit, mustWait(entry),
       !socket.isStranded(to: device)
     else {
@@ -125,7 +125,7 @@ final class DrainingCloses {
     for body in bodies { body() }
   }
 
-  /// Calls `body` as soon as nothing waits, perhaps at once. From now on no connect is waited for longer than
+  /// Calls `body` as soon as no socket waits, perhaps at once. From now on no connect is waited for longer than
   /// `answerTime`.
   func onceEmpty(_ body: @escaping () -> Void) {
     for index in entries.indices {

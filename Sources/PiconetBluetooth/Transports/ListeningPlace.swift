@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// Where and how a node listens: those that would listen alike can share a socket.
+/// The address and settings of a listening socket: nodes with equal ones can share a socket.
 struct ListeningPlace: Hashable {
   var kind: SocketKind
   var device: BluetoothAddress

@@ -8,7 +8,7 @@ public typealias ServicePortLookUp = (
 ) -> any DialCancellation
 
 extension ServiceRecordReader {
-  /// The look-up of a service by its records.
+  /// Returns the look-up of a service by its records.
   public func portLookUp(of service: BluetoothUUID) -> ServicePortLookUp {
     { device, kind, completion in
       self.readRecords(of: service, on: device) { result in
@@ -19,7 +19,7 @@ extension ServiceRecordReader {
 }
 
 extension NodeRecord {
-  /// The port on which the node listens with this kind of socket; nil if it does not.
+  /// Returns the port on which the node listens with this kind of socket; nil if it does not.
   func port(of kind: SocketKind) -> UInt16? {
     switch kind {
     case .l2cap: l2capPSM

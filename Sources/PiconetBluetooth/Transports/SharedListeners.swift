@@ -1,9 +1,9 @@
 import PiconetEngine
 import PiconetRuntime
 
-/// The listening sockets of one host. Nodes with different sessions share one PSM: a dialler names the session
-/// that it wants in its ClientHello (Documentation/wire-format.md, section 1). Two with the same session have one each,
-/// since a dialler can't say which it means. Confined to the loop.
+/// The listening sockets of one host. Nodes with different sessions share one PSM: a dialler names the session that it
+/// wants in its ClientHello (Documentation/wire-format.md, section 1). Two nodes with the same session have separate
+/// ones, since a dialler can't say which it means. Confined to the loop.
 final class SharedListeners {
   private let loop: EventLoop
   private let readName: ([UInt8]) -> ServerNameFinding
@@ -15,8 +15,8 @@ final class SharedListeners {
   }
 
   /// - Parameters:
-  ///   - name: what diallers of the node's session say; nil: it does not share.
-  ///   - arrived: a device has connected, to whichever node.
+  ///   - name: the name of the node's session in diallers' ClientHellos; nil: it does not share.
+  ///   - arrived: called when a device has connected, to any of the nodes.
   ///   - accepted: gets each link.
   func listen(
     at place: ListeningPlace, as name: String?, _ configuration: BluetoothTransportConfiguration,
@@ -33,7 +33,7 @@ final class SharedListeners {
   }
 }
 
-/// One node's part of a listening socket, until it closes it or drops it.
+/// One node's share of a listening socket, until it closes or releases it.
 final class ListeningGuest {
   private var listener: SharedListener?
 
@@ -43,17 +43,17 @@ final class ListeningGuest {
 
   var end: SocketEnd? { listener?.end }
 
-  /// The last one closes the socket.
+  /// Closes the share; the last one closes the socket.
   func close() {
     listener?.remove(ObjectIdentifier(self))
     listener = nil
   }
 }
 
-/// A listening socket and who listens there.
+/// A listening socket, and the nodes that listen there.
 private final class SharedListener {
-  /// The most undecided links at a time, as many as a driver secures (`LinkLimits`). To make room, the oldest of the
-  /// device with the most is ended: a crowd pushes out only its own.
+  /// The most undecided links at a time, as many as a driver secures (`LinkLimits`). To make room, the oldest link of
+  /// the device with the most is ended: a device with many links pushes out only its own.
   private static let arrivalLimit = 128
 
   private let loop: EventLoop
@@ -61,7 +61,7 @@ private final class SharedListener {
   private let configuration: BluetoothTransportConfiguration
   private let readName: ([UInt8]) -> ServerNameFinding
   private var listener: BluetoothListener?
-  /// In the order in which they came.
+  /// The nodes, in the order in which they came.
   private var guests: [(id: ObjectIdentifier, guest: Guest)] = []
   private var arrivals: [Arrival] = []
 
@@ -108,7 +108,7 @@ private final class SharedListener {
   }
 
   private func accepted(_ connection: BluetoothSocket) {
-    // A guest may leave when it is told.
+    // A node may leave when it is told.
     for guest in guests.map(\.guest) { guest.arrived() }
     guard let first = guests.first?.guest else { return connection.close() }
     // A link that can't be watched closes its socket as it is released.
@@ -116,7 +116,7 @@ private final class SharedListener {
       let link = try? BluetoothLink(
         socket: connection, loop: loop, configuration: configuration, closes: first.closes)
     else { return }
-    // An only guest gets every link: the dialler's hello says whether it is the one meant.
+    // A single node gets every link: the dialler's hello says whether it is the one meant.
     if guests.count == 1 { return first.accepted(link) }
     if arrivals.count >= Self.arrivalLimit { crowded() }
     let arrival = Arrival(link: link, loop: loop, readName: readName) { [weak self] in self?.decided($0, $1) }
@@ -135,7 +135,7 @@ private final class SharedListener {
     arrival.end()
     let guest: Guest? =
       switch outcome {
-      // Another implementation may not name its session: its hello says whether the first guest is the one meant.
+      // Another implementation may not name its session: its hello says whether the first node is the one meant.
       case .unnamed: guests.first?.guest
       case .named(let name): guests.first { $0.guest.name == name.lowercased() }?.guest
       case .failed: nil
@@ -148,8 +148,8 @@ private final class SharedListener {
     guest.accepted(arrival.link)
   }
 
-  /// No node here has the wanted session, for which TLS has the alert unrecognized_name (RFC 8446, section 6.2), in a
-  /// record of its own.
+  /// Refuses a link because no node here has the wanted session: TLS has the alert unrecognized_name for that (RFC
+  /// 8446, section 6.2), in a separate record.
   private func refuse(_ link: BluetoothLink) {
     let alert: [UInt8] = [21, 3, 3, 0, 2, 2, 112]
     _ = alert.withUnsafeBytes { link.write($0) }
@@ -157,19 +157,19 @@ private final class SharedListener {
   }
 }
 
-/// A link whose guest is not known yet.
+/// A link whose node is not known yet.
 private final class Arrival: LinkEndpointHandler {
   enum Outcome {
     case named(String)
     /// It is not TLS, or names no session.
     case unnamed
-    /// It has ended, or has not said enough in time.
+    /// It has ended, or has not sent enough in time.
     case failed
   }
 
   /// As long as a driver gives a handshake (`LinkLimits`).
   private static let patience: Duration = .seconds(10)
-  /// It comes in one piece, or a few.
+  /// The most pieces; the name comes in one piece, or a few.
   private static let pieceLimit = 64
   private static let pieceSize = 4096
 
@@ -199,7 +199,7 @@ private final class Arrival: LinkEndpointHandler {
     link.setReadiness(read: true, write: false)
   }
 
-  /// Hands the link on: what was read from it will be read again.
+  /// Hands the link on: the bytes read from it will be read again.
   func end() {
     timer?.set(nil)
     timer = nil
