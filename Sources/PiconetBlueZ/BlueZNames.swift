@@ -14,7 +14,7 @@ public enum BlueZNames {
   public static let objectManagerInterface = "org.freedesktop.DBus.ObjectManager"
   public static let propertiesInterface = "org.freedesktop.DBus.Properties"
 
-  /// The paths of our own objects, each on a connection of its own.
+  /// The paths of this process's objects, each on its own connection.
   public static let ownProfilePath = "/piconet/profile"
   public static let ownAdvertisementPath = "/piconet/advertisement"
   public static let ownAgentPath = "/piconet/agent"

@@ -2,13 +2,13 @@ import PiconetDBusValues
 import PiconetEngine
 import PiconetSDP
 
-/// One step towards the state that is wanted in bluetoothd.
+/// One step towards the wanted state in bluetoothd.
 enum BlueZAction: Hashable, Sendable {
   case list
   case power(Bool)
   /// Discoverable mode while we advertise.
   case enter(ModeChange)
-  /// Puts the mode back to what it was.
+  /// Restores the former mode.
   case leave(ModeChange)
   case registerProfile(ProfileContent)
   case unregisterProfile
@@ -18,7 +18,7 @@ enum BlueZAction: Hashable, Sendable {
   case registerAdvertisement(LowEnergyAdvertisement)
   case unregisterAdvertisement
   case setFilter(BluetoothUUID)
-  /// bluetoothd 5.66 ends everybody's scans when a connection that has a filter, but does not scan, closes.
+  /// bluetoothd 5.66 ends the scans of all programs when a connection that has a filter, but does not scan, closes.
   case clearFilter
   case startDiscovery(BluetoothUUID)
   case stopDiscovery
@@ -28,7 +28,7 @@ enum BlueZAction: Hashable, Sendable {
     case timeout(UInt32)
   }
 
-  /// What failures and pauses are counted by.
+  /// The kinds by which failures and pauses are counted.
   enum Kind: Int, Hashable, Sendable {
     case list, powerOn, powerOff, enterMode, leaveMode, registerProfile, unregisterProfile, registerAdvertisement
     case unregisterAdvertisement, discover, stopDiscovery, clearFilter, registerAgent, unregisterAgent
@@ -52,8 +52,8 @@ enum BlueZAction: Hashable, Sendable {
     }
   }
 
-  /// Whether it takes something back. Such a step is given up after `attemptsToRestore` failures: the machine must come
-  /// to an end.
+  /// Whether it takes something back. Such a step is given up after `attemptsToRestore` failures, so that the machine
+  /// always comes to an end.
   var isRestoring: Bool {
     switch self {
     case .power(false), .leave, .unregisterProfile, .unregisterAgent, .unregisterAdvertisement, .stopDiscovery,
@@ -65,7 +65,7 @@ enum BlueZAction: Hashable, Sendable {
     }
   }
 
-  /// Whether it concerns the adapter in use, not bluetoothd as a whole.
+  /// Whether it concerns the adapter in use, and not all of bluetoothd.
   var isOfAdapter: Bool {
     switch self {
     case .list, .registerProfile, .unregisterProfile, .registerAgent, .unregisterAgent: false
@@ -75,7 +75,7 @@ enum BlueZAction: Hashable, Sendable {
     }
   }
 
-  /// Whether it is left to one node of a process at a time: see `SharedAdapters`.
+  /// Whether only one node of a process at a time does it: see `SharedAdapters`.
   var needsTurn: Bool {
     switch self {
     case .power, .enter, .leave, .registerAdvertisement, .unregisterAdvertisement: true
@@ -99,7 +99,7 @@ enum BlueZAction: Hashable, Sendable {
   static let attemptsToRestore = 3
 }
 
-/// Something that we register with bluetoothd.
+/// An object that the machine registers with bluetoothd.
 enum Registration<Value: Hashable & Sendable>: Hashable, Sendable {
   case none
   /// Unknown: the call was not answered.
@@ -108,7 +108,7 @@ enum Registration<Value: Hashable & Sendable>: Hashable, Sendable {
 
   var isNone: Bool { self == .none }
 
-  /// Whether it must be taken back, because something else is wanted.
+  /// Returns whether it must be taken back, because something else is wanted.
   func isStale(wanted: Value?) -> Bool {
     switch self {
     case .none: false
@@ -118,21 +118,21 @@ enum Registration<Value: Hashable & Sendable>: Hashable, Sendable {
   }
 }
 
-/// What an LE advertisement is for.
+/// The purpose of an LE advertisement.
 enum LowEnergyAdvertisement: Hashable, Sendable {
-  /// Those who search find the session in it.
+  /// Searching nodes find the session in it.
   case session(BluetoothUUID)
-  /// It says nothing, and scans don't show it: those who have the adapter's address can connect.
+  /// It contains nothing, and scans don't show it: devices that have the adapter's address can connect.
   case silent
 }
 
-/// What a registered profile contains.
+/// The content of a registered profile.
 struct ProfileContent: Hashable, Sendable {
   var service: BluetoothUUID
   var record: NodeRecord
 }
 
-/// What an adapter was set to before we changed it.
+/// The settings of an adapter before this process changed it.
 struct DiscoverableMode: Hashable, Sendable {
   var isDiscoverable: Bool
   var timeout: UInt32
@@ -145,21 +145,21 @@ struct FailedAttempt: Hashable, Sendable {
   var failure: DBusFailure
 }
 
-/// The adapter in use, and what this node has there.
+/// The adapter in use, with this node's registrations there.
 struct AdapterUse: Hashable, Sendable {
   let path: String
   let address: BluetoothAddress
-  /// What the nodes of this process have done to it.
+  /// The changes of this process's nodes to it.
   var shared: SharedAdapter
   var others: OtherClaims
-  /// How many of the settings in `shared` are known.
+  /// The number of settings in `shared` that are known.
   var knownSettings: Int
-  /// As bluetoothd has last told it.
+  /// The last value that bluetoothd reported.
   var isDiscoverable: Bool
   var isFilterUncertain = false
   var advertisement = Registration<LowEnergyAdvertisement>.none
   var advertisedAt: Instant?
-  /// Whether the advertisement is registered, but probably not on air any more.
+  /// Whether the advertisement is registered, but probably off air.
   var isSilenced = false
   var filter: BluetoothUUID?
   var discovery = Registration<BluetoothUUID>.none
@@ -176,7 +176,7 @@ struct AdapterUse: Hashable, Sendable {
     if !adapter.isPowered { self.shared.mayPower = true }
   }
 
-  /// Whether nothing is left that this node has to take back.
+  /// Whether this node has nothing left to take back.
   var isRestored: Bool {
     (shared.former == nil || others.needMode) && (!shared.hasPowered || others.needPower) && advertisement.isNone
       && discovery.isNone && filter == nil

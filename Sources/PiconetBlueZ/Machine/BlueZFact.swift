@@ -9,7 +9,7 @@ public struct BlueZCallID: Hashable, Sendable { public let rawValue: UInt64 }
 /// The number of a reading of records; never used twice by one machine.
 public struct BlueZReadID: Hashable, Sendable { public let rawValue: UInt64 }
 
-/// What others are told about us: the node, and the service that stands for its session.
+/// The data that others get about this node: its record, and the service of its session.
 public struct BlueZOffer: Sendable, Hashable {
   public var service: BluetoothUUID
   /// Its adapter is filled in by the machine.
@@ -21,7 +21,7 @@ public struct BlueZOffer: Sendable, Hashable {
   }
 }
 
-/// What is looked for.
+/// A search for nodes of a session.
 public struct BlueZSearch: Sendable, Hashable {
   public var service: BluetoothUUID
   /// Records of other sessions are not reported.
@@ -33,11 +33,11 @@ public struct BlueZSearch: Sendable, Hashable {
   }
 }
 
-/// What goes into the machine.
+/// An input of the machine.
 public enum BlueZFact: Sendable {
   /// bluetoothd has its name on the bus, and its signals are subscribed to.
   case daemonAppeared
-  /// Its name is gone, or the whole bus.
+  /// Its name, or the whole bus, is gone.
   case daemonVanished
   case interfacesAdded(path: String, BlueZInterfaces)
   case interfacesRemoved(path: String, [String])
@@ -45,7 +45,7 @@ public enum BlueZFact: Sendable {
   case replied(BlueZCallID, Result<[DBusValue], DBusFailure>)
   case advertise(BlueZOffer?)
   case search(BlueZSearch?)
-  /// Whether somebody may connect to us over LE though nothing is advertised.
+  /// Whether a peer may connect over LE although nothing is advertised.
   case expecting(Bool)
   case radioBusy(Bool)
   /// Whether it may scan and read records even while the radio is busy.
@@ -61,31 +61,31 @@ public enum BlueZFact: Sendable {
   case profileReleased
   /// bluetoothd has dropped the advertisement.
   case advertisementReleased
-  /// A device has opened a channel to us over LE. An incoming link ends the advertising without a word from bluetoothd,
-  /// and Linux resumes it only when the link is over.
+  /// A device has opened a channel to this node over LE. An incoming link ends the advertising without a report from
+  /// bluetoothd, and Linux resumes it only when the link is over.
   case reachedOverLowEnergy
   /// A dial to an address of this device failed: what is known about it may be out of date.
   case dialFailed(BluetoothAddress)
-  /// Everything must be restored; `ended` follows, once.
+  /// The machine must restore everything; `ended` follows, once.
   case shutDown
   case deadlineReached
 }
 
-/// What comes out of it, to be done in this order.
+/// An output of the machine; carry them out in this order.
 public enum BlueZEffect: Sendable, Hashable {
   case call(BlueZCallID, BlueZCall)
   case read(BlueZReadID, service: BluetoothUUID, from: BluetoothPlace)
   case cancelRead(BlueZReadID)
-  /// True: we do not scan from now on, because of `pauseWanted`; false: we may scan again.
+  /// True: this node does not scan from now on, because of `pauseWanted`; false: it may scan again.
   case scanPaused(Bool)
   /// bluetoothd is scanning for us; the other nodes of this process must be told.
   case scans(ScanWindow)
   case report(DiscoveryReport)
-  /// What our advertisement object must show, before it is registered.
+  /// The properties that our advertisement object must show, before it is registered.
   case showAdvertisement([String: DBusValue])
   /// The adapter in use, or none.
   case adapter(path: String?, BluetoothAddress?)
-  /// Nothing of ours is left in bluetoothd, as far as that was possible.
+  /// Nothing of this node is left in bluetoothd, as far as that was possible.
   case ended
 }
 

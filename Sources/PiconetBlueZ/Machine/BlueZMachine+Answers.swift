@@ -2,7 +2,7 @@ import PiconetDBusValues
 import PiconetEngine
 import PiconetSDP
 
-/// What an answer means.
+/// The handling of answers.
 extension BlueZMachine {
   mutating func conclude(_ action: BlueZAction, _ result: Result<[DBusValue], DBusFailure>, at now: Instant)
     -> [BlueZEffect]
@@ -25,7 +25,7 @@ extension BlueZMachine {
     }
   }
 
-  /// How many UUIDs for the profile are tried without a pause: another program may already have one of them.
+  /// The number of UUIDs for the profile that are tried without a pause: another program may already have one of them.
   static let profileAttempts = 16
 
   private func pause(after count: Int, of action: BlueZAction, _ failure: DBusFailure) -> Duration {
@@ -38,16 +38,16 @@ extension BlueZMachine {
     return min(.milliseconds(500 << Int64(min(count, 7))), settings.longestRetry)
   }
 
-  /// "UUID already registered", or something else that is not permitted.
+  /// Whether the failure is "UUID already registered", or another one of a forbidden action.
   private static func isTaken(_ failure: DBusFailure) -> Bool {
     failure.name == "org.bluez.Error.AlreadyExists" || failure.name == "org.bluez.Error.NotPermitted"
   }
 
-  /// Refusals that mean things already are as we want them.
+  /// Whether the refusal means that the wanted state is reached already.
   private func isAsGoodAsDone(_ action: BlueZAction, _ failure: DBusFailure) -> Bool {
     switch action {
     case .startDiscovery: failure.name == "org.bluez.Error.InProgress"
-    // "No discovery started", or the adapter is off: nothing of ours is left.
+    // "No discovery started", or the adapter is off: nothing of this node is left.
     case .stopDiscovery: failure.name == "org.bluez.Error.Failed" || failure.name == "org.bluez.Error.NotReady"
     case .unregisterProfile, .unregisterAgent, .unregisterAdvertisement:
       failure.name == "org.bluez.Error.DoesNotExist"
@@ -80,14 +80,14 @@ extension BlueZMachine {
     return []
   }
 
-  /// Without an adapter in use there is nothing to note: the answers to its actions mean nothing once it has gone.
+  /// Changes the use of the adapter. Without one there is nothing to note: answers about a former adapter are ignored.
   private mutating func changeUse(_ change: (inout AdapterUse) -> Void) {
     guard var changed = use else { return }
     change(&changed)
     use = changed
   }
 
-  /// What we have set ourselves counts even before the signal says so, for the other nodes of this process as well.
+  /// Notes a value that we have set even before its signal comes, for the other nodes of this process as well.
   private mutating func assume(_ property: String, _ value: DBusValue) {
     if let path = use?.path { tree.assume(path, property, value) }
     changeUse { used in
@@ -106,7 +106,7 @@ extension BlueZMachine {
     let isUncertain = failure.isUncertain || failure.name == "org.bluez.Error.AlreadyExists"
     switch action {
     case .power(true):
-      // Blocked by rfkill, or not ours to switch: that is left to a user who may.
+      // Blocked by rfkill, or not permitted: that is left to a user who may switch it.
       let isHopeless = failed[.powerOn]?.count ?? 0 >= 3
       changeUse { use in
         if failure.isUncertain { use.shared.hasPowered = true }
@@ -117,7 +117,7 @@ extension BlueZMachine {
       // Perhaps another program has this UUID: the next attempt takes another one.
       if Self.isTaken(failure) { profileAttempt += 1 }
     case .registerAgent:
-      // Where agents are not for this user, the adapter stays as it is.
+      // If this user may not register agents, the adapter stays as it is.
       if isUncertain { agentVisit.began() } else { agentVisit.ended(at: now) }
     case .registerAdvertisement: if isUncertain { changeUse { $0.advertisement = .uncertain } }
     case .enter(.discoverable): if failure.isUncertain { changeUse { $0.shared.isModeUncertain = true } }
@@ -129,7 +129,8 @@ extension BlueZMachine {
     }
   }
 
-  /// It can't be taken back: we act as if it had been, since a machine that never ends helps no one.
+  /// Gives up taking something back. The machine acts as if it had succeeded, since a machine that never ends helps no
+  /// one.
   private mutating func giveUp(_ action: BlueZAction, at now: Instant) {
     switch action {
     case .power: changeUse { $0.shared.hasPowered = false }
@@ -147,16 +148,16 @@ extension BlueZMachine {
 }
 
 extension AdapterUse {
-  /// What an action has done to the adapter.
+  /// Notes the effect of an action on the adapter.
   fileprivate mutating func succeeded(_ action: BlueZAction, at now: Instant) {
     switch action {
     case .power(let isOn):
       shared.hasPowered = isOn
-      // What was switched off by us may be switched on again.
+      // An adapter that this process has switched off may be switched on again.
       shared.mayPower = !isOn
     case .enter(.discoverable): shared.isModeUncertain = false
     case .enter(.timeout): shared.isTimeoutUncertain = false
-    // Who advertises next need not wait: no user has switched it off.
+    // The node that advertises next need not wait: no user has switched it off.
     case .leave(.discoverable):
       shared.isModeUncertain = false
       shared.modeSetAt = nil

@@ -3,11 +3,12 @@ import PiconetEngine
 import PiconetSDP
 import PiconetWire
 
-/// What is done next, and by which call.
+/// The choice of the next step, and its call.
 extension BlueZMachine {
-  /// The first step that is not done yet and need not wait. Taking things back comes before setting things up, and what
-  /// a killed program would leave behind comes first of all.
-  /// - Parameter withTurn: false: nothing that is left to one node of a process at a time, and nothing that may come
+  /// Returns the first step that is not done yet and need not wait. Steps that take things back come before those that
+  /// set things up. First of all come those for things that a killed program would leave behind.
+  /// - Parameter withTurn: false: no step that only one node of a process takes at a time, and no step that must come
+  ///   after such a step.
   ///   only after it.
   func nextAction(at now: Instant, withTurn: Bool = true) -> BlueZAction? {
     if !isReady { return isOver || !mayTry(.list, now) ? nil : .list }
@@ -44,7 +45,7 @@ extension BlueZMachine {
     if profile.isStale(wanted: wantedProfile), mayTry(.unregisterProfile, now) { return .unregisterProfile }
     if let use, let adapter, use.shared.hasPowered, use.shared.former == nil, activeOffer == nil, activeSearch == nil,
       !activelyExpects, !use.others.needPower, adapter.isPowered, mayTry(.powerOff, now),
-      // A keyboard that has been connected meanwhile keeps its adapter.
+      // An adapter with a newly connected device, such as a keyboard, stays on.
       !tree.devices.values.contains(where: { $0.adapterPath == use.path && $0.isConnected })
     {
       return .power(false)
@@ -52,30 +53,30 @@ extension BlueZMachine {
     return nil
   }
 
-  /// Whether our advertisement is not the wanted one, or has to be registered again.
+  /// Returns whether our advertisement is not the wanted one, or has to be registered again.
   private func isToBeWithdrawn(_ use: AdapterUse, _ adapter: BlueZAdapter, at now: Instant) -> Bool {
     let isStale = use.advertisement.isStale(wanted: adapter.advertisementsLeft == nil ? nil : wantedAdvertisement)
     return isStale || isToBeRenewed(use, at: now)
   }
 
-  /// What is advertised over LE where the adapter can.
+  /// The wanted advertisement over LE, if the adapter supports it.
   private var wantedAdvertisement: LowEnergyAdvertisement? {
     guard settings.usesLowEnergy else { return nil }
     return activeOffer.map { .session($0.service) } ?? (activelyExpects ? .silent : nil)
   }
 
-  /// Whether bluetoothd has had time to renew advertisements since the mode was changed for us.
+  /// Returns whether bluetoothd has had time to renew advertisements since the mode was changed for us.
   private func isSettled(_ use: AdapterUse, at now: Instant) -> Bool {
     use.shared.modeChangedAt.map { $0 + settings.settling <= now } ?? true
   }
 
-  /// A silenced advertisement goes on air again when it is registered again.
+  /// Returns whether the advertisement has to be renewed: a silenced one goes on air again when it is registered again.
   private func isToBeRenewed(_ use: AdapterUse, at now: Instant) -> Bool {
     use.isSilenced && !use.advertisement.isNone
       && use.advertisedAt.map { $0 + settings.leastReadvertising <= now } ?? true
   }
 
-  /// The next change back towards the adapter's former state: first the mode, then its timeout.
+  /// Returns the next change back towards the adapter's former state: first the mode, then its timeout.
   func leavingChange(_ former: DiscoverableMode) -> BlueZAction.ModeChange? {
     guard let use, let adapter else { return nil }
     if adapter.isDiscoverable || use.shared.isModeUncertain, !former.isDiscoverable { return .discoverable(false) }
@@ -98,7 +99,7 @@ extension BlueZMachine {
       return .registerProfile(content)
     }
     guard adapter.isPowered else { return nil }
-    // Over LE nobody is asked.
+    // Over LE bluetoothd asks no agent.
     if activeOffer != nil, settings.usesClassic, agentVisit.phase == .due, adapter.isPairable == false {
       return .registerAgent
     }
@@ -117,7 +118,8 @@ extension BlueZMachine {
     return nil
   }
 
-  /// The timeout first, so that the adapter is never discoverable for longer.
+  /// Returns the next change towards the discoverable mode. The timeout comes first, so that the adapter is never
+  /// discoverable for longer.
   private func enteringChange(_ use: AdapterUse, _ adapter: BlueZAdapter, _ now: Instant) -> BlueZAction.ModeChange? {
     func isDue(_ last: Instant?, after pause: Duration) -> Bool { last.map { $0 + pause <= now } ?? true }
     let ours = settings.discoverableTimeout
@@ -132,7 +134,7 @@ extension BlueZMachine {
       ? .timeout(adapter.discoverableTimeout == ours ? ours + 1 : ours) : nil
   }
 
-  /// The profile as it should be; none if the record breaks the limits.
+  /// The wanted profile; nil if the record breaks the limits.
   var wantedProfile: ProfileContent? {
     guard let use, let offer = activeOffer else { return nil }
     var content = ProfileContent(service: offer.service, record: offer.record)
@@ -140,9 +142,9 @@ extension BlueZMachine {
     return content.record.refusal == nil ? content : nil
   }
 
-  /// The UUID under which the profile is registered, which stands for this node only: bluetoothd accepts each one only
-  /// once. It is of version 8 (RFC 9562, section 5.8), derived from the service, the incarnation and a number that
-  /// changes if another program has the UUID.
+  /// Returns the UUID under which the profile is registered, which identifies only this node: bluetoothd accepts each
+  /// one only once. It is of version 8 (RFC 9562, section 5.8), derived from the service, the incarnation and a number
+  /// that changes if another program has the UUID.
   static func profileUUID(_ content: ProfileContent, attempt: UInt64) -> BluetoothUUID {
     func mix(_ value: UInt64) -> UInt64 {
       var random = SeededRandom(seed: value)
@@ -154,7 +156,7 @@ extension BlueZMachine {
     return BluetoothUUID(high: high & ~0xF000 | 0x8000, low: low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
   }
 
-  /// Flags and service take 3 + 18 of the 31 bytes that an advertisement has.
+  /// Returns the properties. Flags and service take 3 + 18 of the 31 bytes that an advertisement has.
   static func properties(of advertisement: LowEnergyAdvertisement) -> [String: DBusValue] {
     switch advertisement {
     case .session(let service):

@@ -3,20 +3,21 @@ import PiconetEngine
 import PiconetSDP
 import PiconetWire
 
-/// How a node finds others and is found through bluetoothd, as a value: facts in, effects out, no bus in sight.
+/// The machine by which a node finds others and is found through bluetoothd, as a value: facts in, effects out, no bus
+/// in sight.
 ///
-/// It compares what is wanted with what bluetoothd has, and takes one step at a time towards that: at most one call is
+/// It compares the wanted state with that of bluetoothd, and takes one step at a time towards it: at most one call is
 /// under way. So no special handling is needed for a daemon or an adapter that comes, goes or is changed by others.
 ///
 /// Politeness: an adapter that is off is switched on once, and off at the end unless a device is connected by then; if
-/// somebody switches it off meanwhile, they mean it. The adapter is discoverable only while we advertise, with a
-/// timeout that is renewed, so that a killed program leaves nothing on. There are rests between scans, and no scan
+/// a user switches it off meanwhile, it stays off. The adapter is discoverable only while this process advertises, with
+/// a timeout that is renewed, so that a killed program leaves nothing on. There are rests between scans, and no scan
 /// while the radio is needed.
 public struct BlueZMachine: Sendable {
   public let settings: BlueZSettings
   private let user: AdapterUser
   public internal(set) var tree = ObjectTree()
-  /// Whether bluetoothd is there.
+  /// Whether bluetoothd is running.
   public private(set) var hasDaemon = false
   /// Whether it has listed its objects.
   public internal(set) var isReady = false
@@ -28,9 +29,9 @@ public struct BlueZMachine: Sendable {
   private var isExpecting = false
   var use: AdapterUse?
   var profile = Registration<ProfileContent>.none
-  /// How many UUIDs for the profile were taken by others.
+  /// The number of UUIDs for the profile that other programs had taken.
   var profileAttempt: UInt64 = 0
-  /// The action is nil if its adapter has gone: the answer is still awaited, but means nothing.
+  /// The action is nil if its adapter has gone: its answer is still awaited, but ignored.
   private var onTheWay: (id: BlueZCallID, action: BlueZAction?)?
   var agentVisit = AgentVisit()
   var failed: [BlueZAction.Kind: FailedAttempt] = [:]
@@ -42,7 +43,7 @@ public struct BlueZMachine: Sendable {
   /// The time of the last fact.
   private var clock = Instant(nanoseconds: 0)
 
-  /// - Parameter user: which node this is of those that share adapters.
+  /// - Parameter user: this node among those that share adapters.
   public init(settings: BlueZSettings, user: AdapterUser) {
     self.settings = settings
     self.user = user
@@ -56,7 +57,7 @@ public struct BlueZMachine: Sendable {
   /// The last refusal of each step that has not succeeded since, for logs.
   public var failures: [DBusFailure] { failed.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value.failure) }
 
-  /// Whether everything that was asked for is done: registered, discoverable, advertised.
+  /// Whether everything that was requested is done: registered, discoverable, advertised.
   public var isAdvertising: Bool {
     guard let wanted = wantedProfile, profile == .held(wanted), let adapter, adapter.isPowered else { return false }
     return adapter.isDiscoverable
@@ -64,7 +65,7 @@ public struct BlueZMachine: Sendable {
         || failed[.registerAdvertisement] != nil)
   }
 
-  /// What others are told about us, what is looked for, and whether somebody is expected, on the adapter in use.
+  /// The present offer, search and expectation on the adapter in use.
   var activeOffer: BlueZOffer? { isEnding || use?.isRetiring == true ? nil : offer }
   var activeSearch: BlueZSearch? { isEnding || use?.isRetiring == true ? nil : search }
   var activelyExpects: Bool { !isEnding && use?.isRetiring != true && isExpecting }
@@ -90,14 +91,15 @@ public struct BlueZMachine: Sendable {
         }
       }
     }
-    // What was due at the last fact has had its chance: it waits for something other than time.
+    // A deadline that was due at the last fact has been handled: its step waits for something other than time.
     return deadlines.compactMap { $0 }.filter { $0 > clock }.min()
   }
 
   // MARK: facts
 
-  /// Takes a fact and returns what is to be done. Facts may come in any order; late ones are ignored.
-  /// - Parameter adapters: what the nodes of this process share. Whom this wakes must be told after the effects.
+  /// Takes a fact and returns the effects. Facts may come in any order; late ones are ignored.
+  /// - Parameter adapters: the state that the nodes of this process share. Nodes that this wakes must be told after the
+  ///   effects.
   public mutating func handle(_ fact: BlueZFact, at now: Instant, sharing adapters: inout SharedAdapters)
     -> [BlueZEffect]
   {
@@ -179,7 +181,7 @@ public struct BlueZMachine: Sendable {
     return [.scanPaused(isPaused)]
   }
 
-  /// What bluetoothd held for us is gone with it; what we did to its adapters is not.
+  /// Forgets bluetoothd's state: what it held for us is gone with it; our changes to its adapters are not.
   private mutating func forgetDaemon() {
     hasDaemon = false
     isReady = false
@@ -195,7 +197,8 @@ public struct BlueZMachine: Sendable {
     scanIsOver()
   }
 
-  /// Where no adapter is in use there is nothing to note: what is told may be about one that we have just left.
+  /// Changes the use of the adapter. Without one there is nothing to note: the report may be about an adapter that we
+  /// have just left.
   private mutating func changeUse(_ change: (inout AdapterUse) -> Void) {
     guard var used = use else { return }
     change(&used)
@@ -216,7 +219,7 @@ public struct BlueZMachine: Sendable {
         hear(device, at: now)
       case .adapter(let path) where path == use?.path:
         guard let adapter = tree.adapters[path], var used = use else { continue }
-        // Whoever did it: another program, or the adapter's own timeout.
+        // The cause does not matter: another program, or the adapter's own timeout.
         if adapter.isDiscoverable != used.isDiscoverable { used.shared.modeChangedAt = now }
         used.isDiscoverable = adapter.isDiscoverable
         if adapter.isPowered {
@@ -234,7 +237,7 @@ public struct BlueZMachine: Sendable {
     }
   }
 
-  // MARK: which adapter
+  // MARK: Choosing an adapter
 
   private mutating func chooseAdapter(at now: Instant, from adapters: SharedAdapters) -> [BlueZEffect] {
     guard isReady else { return [] }
@@ -247,11 +250,11 @@ public struct BlueZMachine: Sendable {
       } else if let choice, choice != used.path, !isEnding, !used.shared.mayPower,
         tree.adapters[used.path]?.isPowered == false, tree.adapters[choice]?.isPowered == true
       {
-        // We stay where we are as long as that works.
+        // The node stays with its adapter as long as that works.
         used.isRetiring = true
         use = used
       }
-      // A call that is under way may still change the adapter.
+      // A call under way may still change the adapter.
       if use != nil, used.isRetiring, used.isRestored, onTheWay?.action?.isOfAdapter != true {
         effects += leaveAdapter()
       }
@@ -276,13 +279,14 @@ public struct BlueZMachine: Sendable {
     return book.reset() + [.adapter(path: nil, nil)]
   }
 
-  /// A device that was heard before we asked is there.
+  /// Notes that a device that was heard before we asked is present.
   private mutating func hearAll(at now: Instant) {
     for device in tree.devices.values.sorted(by: { $0.path < $1.path }) { hear(device, at: now) }
   }
 
-  /// A connected device is there, whether or not it answers inquiries meanwhile. One without our service in its list is
-  /// asked as well: BlueZ reports only what our filter lets through, so it probably announces the service.
+  /// Notes that a connected device is present, even if it does not answer inquiries meanwhile. A device without our
+  /// service in its list is asked as well: BlueZ reports only devices that pass our filter, so it probably announces
+  /// the service.
   private mutating func hear(_ device: BlueZDevice, at now: Instant) {
     guard device.adapterPath == use?.path, let search = activeSearch else { return }
     if device.uuids.contains(search.service) {
@@ -294,7 +298,7 @@ public struct BlueZMachine: Sendable {
 
   // MARK: other nodes of this process
 
-  /// Takes what the others have left of the adapter in use, and what they have set there.
+  /// Takes over the other nodes' state of the adapter in use, and their settings there.
   private mutating func look(at adapters: SharedAdapters) {
     guard var used = use else { return }
     used.shared = adapters[used.address]
@@ -326,14 +330,14 @@ public struct BlueZMachine: Sendable {
   private mutating func step(at now: Instant) -> [BlueZEffect] {
     guard onTheWay == nil else { return [] }
     if hasDaemon {
-      // If it is as it was, there is nothing to restore.
+      // If the adapter is as it was, there is nothing to restore.
       if var used = use, let former = used.shared.former, activeOffer == nil, !used.others.needMode, adapter != nil,
         leavingChange(former) == nil
       {
         used.shared.former = nil
         use = used
       }
-      // What needs no turn need not wait for one.
+      // A step that needs no turn need not wait for one.
       if let action = nextAction(at: now, withTurn: use?.others.haveTurn != true), let call = call(for: action) {
         if case .registerAdvertisement = action { changeUse { $0.isSilenced = false } }
         remember(action, at: now)
@@ -352,13 +356,13 @@ public struct BlueZMachine: Sendable {
     return [.ended]
   }
 
-  /// What the adapter was like is noted before the first change.
+  /// Notes the adapter's former state before the first change.
   private mutating func remember(_ action: BlueZAction, at now: Instant) {
     guard case .enter(let change) = action, let adapter, var used = use else { return }
     if used.shared.former == nil {
       let isOurs = isOurs(adapter.discoverableTimeout)
       used.shared.hasStranger = isOurs && adapter.isDiscoverable
-      // Another program's mode, or what a killed one left behind, is not a user's choice.
+      // Another program's mode, or one left by a killed program, is not a user's choice.
       used.shared.former =
         isOurs
         ? DiscoverableMode(isDiscoverable: false, timeout: BlueZSettings.usualTimeout)

@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetSDP
 import PiconetWire
 
-/// Which devices have nodes of our session, what their records say, and when to ask them again.
+/// The devices that have nodes of our session, with their records, and the times to ask them again.
 struct RecordBook: Sendable {
   /// The most devices that are remembered at the same time, and the most nodes of one device.
   static let deviceLimit = 128
@@ -48,7 +48,7 @@ struct RecordBook: Sendable {
 
   // MARK: facts
 
-  /// Begins again, without reporting that what was known is gone.
+  /// Begins again, without reporting that the known nodes are gone.
   mutating func begin(_ search: BlueZSearch?) -> [BlueZEffect] {
     let cancelled = cancelAll()
     entries = [:]
@@ -57,7 +57,7 @@ struct RecordBook: Sendable {
     return cancelled
   }
 
-  /// Reports that everything that was known is gone: there is another adapter, or none.
+  /// Reports that all known nodes are gone: another adapter is in use, or none.
   mutating func reset() -> [BlueZEffect] {
     let cancelled = cancelAll()
     entries = [:]
@@ -66,7 +66,7 @@ struct RecordBook: Sendable {
 
   mutating func setPaused(_ isPaused: Bool) { self.isPaused = isPaused }
 
-  /// A scan has heard this device, or it is connected.
+  /// Notes that a scan has heard this device, or that it is connected.
   /// - Parameter isCertain: whether it announces our service; otherwise that is unknown.
   mutating func heard(_ device: BlueZDevice, isCertain: Bool = true, at now: Instant) {
     guard search != nil, let address = device.address else { return }
@@ -91,15 +91,15 @@ struct RecordBook: Sendable {
     }
   }
 
-  /// The strength changes with every packet: it is reported only when it has changed much.
+  /// Returns the strength to report. It changes with every packet: only large changes are reported.
   private static func told(_ old: Int16?, _ new: Int16?) -> Int16? {
     guard let new else { return old }
     guard let old else { return new }
     return abs(Int(new) - Int(old)) < leastChange ? old : new
   }
 
-  /// A whole scan is over; `isThere` says, for the path of a device that was not heard again, whether it is there all
-  /// the same.
+  /// Notes that a whole scan is over. `isThere` returns, for the path of a device that was not heard again, whether the
+  /// device is still present.
   mutating func scanEnded(isThere: (String) -> Bool) -> [BlueZEffect] {
     var effects: [BlueZEffect] = []
     for path in entries.keys.sorted() {
@@ -157,7 +157,7 @@ struct RecordBook: Sendable {
     return publish()
   }
 
-  /// - Parameter isDefinite: the device has answered that it has no node.
+  /// - Parameter isDefinite: whether the device has answered that it has no node.
   private mutating func scheduleRetry(of entry: inout Entry, isDefinite: Bool, _ now: Instant) {
     entry.failures = min(entry.failures + 1, 30)
     // It may be a stranger's headset, heard because another program scans.
@@ -167,17 +167,17 @@ struct RecordBook: Sendable {
     entry.due = now + pause * (0.75 + fraction() / 2)
   }
 
-  /// From 0 to 1.
+  /// Returns a number from 0 to 1.
   private mutating func fraction() -> Double { Double(random.next() >> 11) / Double(1 << 53) }
 
-  /// As soon as politeness permits.
+  /// Returns the earliest time that politeness permits.
   private func soon(_ entry: Entry, _ now: Instant) -> Instant {
     entry.lastRead.map { max(now, $0 + settings.firstRetry) } ?? now
   }
 
   // MARK: effects
 
-  /// The readings that are due, limited to the room there is.
+  /// Begins the readings that are due, as many as there is room for.
   mutating func startReads(at now: Instant, lastID: inout UInt64) -> [BlueZEffect] {
     guard let search, !isPaused else { return [] }
     var effects: [BlueZEffect] = []
@@ -219,9 +219,9 @@ struct RecordBook: Sendable {
     return effects
   }
 
-  /// Reports the differences between what is known and what was reported.
+  /// Reports the differences between the known and the reported nodes.
   ///
-  /// Any device can claim another's key under any incarnation, so what one says hides nothing that another has said.
+  /// Any device can claim another's key under any incarnation, so one device's claim hides nothing of another's.
   private mutating func publish() -> [BlueZEffect] {
     var sightings: [NodeID: Sighting] = [:]
     for entry in entries.values.sorted(by: { $0.freshness > $1.freshness }) {

@@ -11,7 +11,7 @@ public struct ScanWindow: Sendable, Hashable {
   }
 }
 
-/// When to scan and when to rest.
+/// The schedule of scans and rests.
 struct ScanSchedule: Sendable {
   private enum Phase: Sendable {
     case idle
@@ -24,9 +24,9 @@ struct ScanSchedule: Sendable {
   private var phase = Phase.idle
   private var eagerUntil = Instant(nanoseconds: 0)
   private var isBusy = false
-  /// Whether it may scan even so.
+  /// Whether it may scan even while others use the radio.
   private var hasTurn = false
-  /// Since when a pause has been wanted; nil: none is.
+  /// The time since which a pause has been wanted; nil: none is wanted.
   private var pauseSince: Instant?
   /// The end of the last whole scan, or the beginning of the search.
   private var lastWhole = Instant(nanoseconds: 0)
@@ -36,7 +36,7 @@ struct ScanSchedule: Sendable {
 
   init(settings: BlueZSettings) { self.settings = settings }
 
-  /// A search begins, with eager scans.
+  /// Begins a search, with eager scans.
   mutating func begin(at now: Instant) {
     eagerUntil = now + settings.eagerness
     lastWhole = now
@@ -53,21 +53,21 @@ struct ScanSchedule: Sendable {
     self.isBusy = isBusy
   }
 
-  /// A turn while others send is short, so the scan begins at once.
+  /// Sets whether it has a turn. A turn while others send is short, so the scan begins at once.
   mutating func setTurn(_ hasTurn: Bool, at now: Instant) {
     self.hasTurn = hasTurn
     if hasTurn, case .resting(let until) = phase { phase = .resting(until: min(until, now)) }
   }
 
-  /// Whether others have the radio.
+  /// Whether others use the radio.
   var isHeldOff: Bool { isBusy && !hasTurn }
 
-  /// A connection over LE is wanted, which Linux does not do while it scans.
+  /// Sets whether a connection over LE is wanted, which Linux does not make while it scans.
   mutating func setPauseWanted(_ isWanted: Bool, at now: Instant) {
     if isWanted != (pauseSince != nil) { pauseSince = isWanted ? now : nil }
   }
 
-  /// When the wanted pause ends; nil: there is none. If a whole scan is long overdue, it is not broken off again:
+  /// The end of the wanted pause; nil: no pause is wanted. If a whole scan is long overdue, it is not broken off again:
   /// without whole scans no device would ever be missed.
   private var pauseEnd: Instant? {
     guard let pauseSince else { return nil }
@@ -75,8 +75,9 @@ struct ScanSchedule: Sendable {
     return pauseSince + settings.longestPause
   }
 
-  /// Another node of this process scans: a node that rests joins it for as long as it lasts, since the radio is taken
-  /// anyway. Only while both rest can others use the radio, and BlueZ forgets the devices it has heard.
+  /// Notes that another node of this process scans. A resting node joins that scan for as long as it lasts, since it
+  /// occupies the radio anyway. Only while both rest can others use the radio, and does BlueZ forget the devices it has
+  /// heard.
   mutating func siblingScans(_ window: ScanWindow, at now: Instant) {
     guard now < window.until else { return }
     sibling = window
@@ -88,7 +89,7 @@ struct ScanSchedule: Sendable {
     if case .scanning(let since, let until) = phase { ScanWindow(since: since, until: until) } else { nil }
   }
 
-  /// Whether bluetoothd should scan now.
+  /// Returns whether bluetoothd should scan now.
   func wantsScan(at now: Instant) -> Bool {
     if isHeldOff { return false }
     if let pauseEnd, now < pauseEnd { return false }
@@ -110,7 +111,7 @@ struct ScanSchedule: Sendable {
     phase = .scanning(since: isAtOnce ? sibling.since : now, until: sibling.until)
   }
 
-  /// - Returns: true if the scan was long enough to say who was not heard.
+  /// - Returns: true if the scan was long enough to decide which devices were not heard.
   mutating func stopped(at now: Instant) -> Bool {
     guard case .scanning(let since, let until) = phase else { return false }
     sibling = nil
@@ -125,7 +126,7 @@ struct ScanSchedule: Sendable {
     return now >= until && now - since >= settings.scan
   }
 
-  /// The scan is over before its time; the next one may start at once.
+  /// Notes that the scan has ended early; the next one may start at once.
   mutating func interrupted() {
     guard case .scanning = phase else { return }
     sibling = nil

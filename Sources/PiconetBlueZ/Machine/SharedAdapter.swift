@@ -2,24 +2,26 @@ import PiconetDBusValues
 import PiconetEngine
 import PiconetSDP
 
-/// An adapter as the nodes of one process have found it, and what they have done to it. The last of them puts it back.
+/// An adapter as the nodes of one process have found it, and their changes to it. The last of them restores it.
 struct SharedAdapter: Hashable, Sendable {
-  /// What it was set to before any of us touched it; nil: there is nothing to put back.
+  /// Its settings before any node of this process changed it; nil: there is nothing to restore.
   var former: DiscoverableMode?
-  /// Whether one of us has switched it on, and it was not switched off since.
+  /// Whether a node of this process has switched it on, and it was not switched off since.
   var hasPowered = false
-  /// Whether it was off when one of us came, and we have not tried yet. If a user switches it off later, that stands.
+  /// Whether it was off when a node of this process came, and none has tried to switch it on yet. If a user switches it
+  /// off later, it stays off.
   var mayPower = false
-  /// Whether a node of another program was there before us; at its end it may switch off what it has switched on.
+  /// Whether a node of another program was there before us; at its end that program may switch off what it has switched
+  /// on.
   var hasStranger = false
   /// Whether it is unknown if these were set.
   var isModeUncertain = false
   var isTimeoutUncertain = false
   var modeSetAt: Instant?
   var timeoutSetAt: Instant?
-  /// When the mode was last seen to change, whoever has changed it.
+  /// When the mode was last seen to change, whatever the cause.
   var modeChangedAt: Instant?
-  /// What one of us has set last, by property. The others go by that until bluetoothd tells them.
+  /// The last settings by nodes of this process, by property. The others use them until bluetoothd reports them.
   private(set) var settings: [String: Setting] = [:]
   private(set) var settingCount = 0
 
@@ -33,30 +35,30 @@ struct SharedAdapter: Hashable, Sendable {
     settings[property] = Setting(number: settingCount, value: value)
   }
 
-  /// What was set since there were so many settings.
+  /// Returns the settings made since their number was `count`.
   func settings(after count: Int) -> [(property: String, value: DBusValue)] {
     if count == settingCount { return [] }
     return settings.filter { $0.value.number > count }.map { ($0.key, $0.value.value) }
   }
 }
 
-/// What a node does with an adapter, as far as it concerns the other nodes of its process.
+/// A node's needs of an adapter, as far as they concern the other nodes of its process.
 struct AdapterClaim: Hashable, Sendable {
   let adapter: BluetoothAddress
-  /// Whether it needs the adapter to be discoverable, or is changing that.
+  /// Whether the node needs the adapter to be discoverable, or is changing that.
   var needsMode = false
-  /// Whether it needs the adapter to be on, or is changing that.
+  /// Whether the node needs the adapter to be on, or is changing that.
   var needsPower = false
-  /// Whether it is about to change what is advertised there, or is changing it.
+  /// Whether the node is about to change the advertisements there, or is changing them.
   var wantsTurn = false
 }
 
-/// What the other nodes of its process leave to a node.
+/// The needs of the other nodes of its process, as they concern one node.
 struct OtherClaims: Hashable, Sendable {
-  /// Whether another one needs the adapter to be discoverable, and so will put the mode back.
+  /// Whether another node needs the adapter to be discoverable, and so will restore the mode.
   var needMode = false
-  /// Whether another one needs the adapter to be on, and so will switch it off.
+  /// Whether another node needs the adapter to be on, and so will switch it off.
   var needPower = false
-  /// Whether another one has its turn.
+  /// Whether another node has its turn.
   var haveTurn = false
 }

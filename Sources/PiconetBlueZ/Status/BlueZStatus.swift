@@ -8,7 +8,7 @@ public struct BlueZStatus: Sendable, Hashable {
     case noBus(DBusFailure)
     /// The name org.bluez has no owner.
     case notRunning
-    /// It runs but does not answer us; with `AccessDenied` the bus's policy keeps us out.
+    /// It runs but does not answer; with `AccessDenied` the bus's policy refuses access.
     case refused(DBusFailure)
     case running
   }
@@ -18,7 +18,8 @@ public struct BlueZStatus: Sendable, Hashable {
   public var version: String?
   /// In the order of their paths.
   public var adapters: [BlueZAdapter]
-  /// Why we may not register a profile, which others need to find us over BR/EDR; nil: we may, or did not ask.
+  /// Why this user may not register a profile, which others need to find this node over BR/EDR; nil: it may, or did not
+  /// ask.
   public var profileRefusal: DBusFailure?
 
   public init(daemon: Daemon, tree: ObjectTree = ObjectTree(), profileRefusal: DBusFailure? = nil) {

@@ -1,7 +1,7 @@
 import PiconetDBusValues
 import PiconetSDP
 
-/// What bluetoothd says about an adapter.
+/// The properties of an adapter, as bluetoothd reports them.
 public struct BlueZAdapter: Sendable, Hashable {
   /// Such as `/org/bluez/hci0`.
   public let path: String
@@ -24,7 +24,7 @@ public struct BlueZAdapter: Sendable, Hashable {
   public var roles: [String] = []
   /// How many more LE advertisements may be registered; nil without LE advertising.
   public var advertisementsLeft: Int?
-  /// Which BlueZ this is, as the adapter's device id says it: `5.66`.
+  /// The version of BlueZ, from the adapter's device id: `5.66`.
   public var daemonVersion: String?
 
   public init(path: String) { self.path = path }
@@ -49,7 +49,7 @@ public struct BlueZAdapter: Sendable, Hashable {
     }
   }
 
-  /// BlueZ writes its own version into the device id: `usb:v1D6Bp0246d0542` is 5.66.
+  /// Reads the version that BlueZ writes into the device id: `usb:v1D6Bp0246d0542` is 5.66.
   static func version(_ modalias: String) -> String? {
     let text = Array(modalias.utf8.prefix(64))
     guard modalias.hasPrefix("usb:v1D6Bp0246d"), text.count >= 19,

@@ -1,7 +1,7 @@
 import PiconetDBusValues
 import PiconetSDP
 
-/// What bluetoothd says about a remote device. All of it is the device's own claim.
+/// The properties of a remote device, as bluetoothd reports them. All of them are the device's own claims.
 public struct BlueZDevice: Sendable, Hashable {
   public let path: String
   public var address: BluetoothAddress?
@@ -14,14 +14,14 @@ public struct BlueZDevice: Sendable, Hashable {
   public var signalStrength: Int16?
   /// The signal strength if it was measured: in HCI 127 stands for an unknown one.
   public var measuredStrength: Int16? { signalStrength == 127 ? nil : signalStrength }
-  /// Whether it ever had a strength: some controllers report none.
+  /// Whether it has ever had a strength: some controllers report none.
   public private(set) var hasToldStrength = false
   public var isConnected = false
   /// Whether BlueZ remembers it without hearing it.
   public var isKept: Bool { isPaired || isTrusted }
   private var isPaired = false
   private var isTrusted = false
-  /// What the device's advertisements carry for a service: at most 8 services, 32 bytes each.
+  /// The data for services in the device's advertisements: at most 8 services, 32 bytes each.
   public var serviceData: [BluetoothUUID: [UInt8]] = [:]
 
   public init(path: String) { self.path = path }
@@ -29,12 +29,12 @@ public struct BlueZDevice: Sendable, Hashable {
   /// The path of the adapter that knows it.
   public var adapterPath: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
 
-  /// Whether a scan hears it: by its signal strength or, if the controller reports none, by its mere presence: half a
+  /// Whether a scan hears it: by its signal strength or, if the controller reports none, because BlueZ lists it. Half a
   /// minute after last hearing a device, BlueZ forgets it unless it keeps it.
   public var isHeard: Bool { signalStrength != nil || (!hasToldStrength && !isKept) }
 
-  /// Whether it may announce more than `uuids`: once BlueZ has read a device's services over a link, it silently goes
-  /// on listing those for as long as it knows the device, whatever the device announces later.
+  /// Whether it may announce more than `uuids`. Once BlueZ has read a device's services over a link, it goes on listing
+  /// those for as long as it knows the device, whatever the device announces later.
   public var mayAnnounceMore: Bool { signalStrength != nil && !isRandom && !uuids.isEmpty }
 
   mutating func set(_ property: String, _ value: DBusValue) {

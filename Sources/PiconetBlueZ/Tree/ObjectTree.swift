@@ -3,7 +3,7 @@ import PiconetDBusValues
 /// Interfaces with their properties, as ObjectManager lists them.
 public typealias BlueZInterfaces = [String: [String: DBusValue]]
 
-/// What changed in the tree, limited to what is needed.
+/// A change of the tree, limited to those that are needed.
 public enum ObjectTreeChange: Sendable, Hashable {
   case adapter(String)
   case adapterGone(String)
@@ -13,8 +13,8 @@ public enum ObjectTreeChange: Sendable, Hashable {
   case deviceGone(String)
 }
 
-/// bluetoothd's objects as a value: the answer to GetManagedObjects and the signals after it, folded together. Only
-/// what we need is kept.
+/// bluetoothd's objects as a value: the answer to GetManagedObjects, updated by the signals after it. It keeps only
+/// needed objects.
 public struct ObjectTree: Sendable, Hashable {
   public static let adapterLimit = 16
   public static let deviceLimit = 1024
@@ -27,7 +27,7 @@ public struct ObjectTree: Sendable, Hashable {
 
   public init() {}
 
-  /// Takes an answer to GetManagedObjects (`a{oa{sa{sv}}}`), which replaces all that was known.
+  /// Takes an answer to GetManagedObjects (`a{oa{sa{sv}}}`), which replaces everything known.
   public mutating func replace(by answer: DBusValue) -> [ObjectTreeChange] {
     let former = self
     self = ObjectTree()
@@ -42,7 +42,7 @@ public struct ObjectTree: Sendable, Hashable {
     return gone.sorted(by: Self.order) + changes
   }
 
-  /// The signal InterfacesAdded.
+  /// Takes the signal InterfacesAdded.
   public mutating func add(_ path: String, interfaces: BlueZInterfaces) -> [ObjectTreeChange] {
     guard path.utf8.count <= 255 else { return [] }
     if interfaces[BlueZNames.profileManagerInterface] != nil, path == BlueZNames.managerPath {
@@ -55,7 +55,7 @@ public struct ObjectTree: Sendable, Hashable {
     return changes
   }
 
-  /// The signal InterfacesRemoved.
+  /// Takes the signal InterfacesRemoved.
   public mutating func remove(_ path: String, interfaces: [String]) -> [ObjectTreeChange] {
     var changes: [ObjectTreeChange] = []
     for name in interfaces.prefix(64) {
@@ -79,7 +79,7 @@ public struct ObjectTree: Sendable, Hashable {
     return changes
   }
 
-  /// The signal PropertiesChanged.
+  /// Takes the signal PropertiesChanged.
   public mutating func change(
     _ path: String, interface: String, changed: [String: DBusValue], invalidated: [String]
   ) -> [ObjectTreeChange] {
@@ -119,7 +119,7 @@ public struct ObjectTree: Sendable, Hashable {
     }
   }
 
-  /// Folds in a property that we have set ourselves, before its signal comes.
+  /// Notes a property that we have set ourselves, before its signal comes.
   public mutating func assume(_ path: String, _ property: String, _ value: DBusValue) {
     // The adapter may have been unplugged while the call was under way.
     guard var adapter = adapters[path] else { return }
@@ -127,7 +127,7 @@ public struct ObjectTree: Sendable, Hashable {
     adapters[path] = adapter
   }
 
-  /// `a{sa{sv}}` as a dictionary.
+  /// Returns `a{sa{sv}}` as a dictionary.
   public static func interfaces(_ value: DBusValue) -> BlueZInterfaces {
     var result: BlueZInterfaces = [:]
     for entry in value.entries { if let name = entry.key.text { result[name] = entry.value.properties } }
