@@ -22,11 +22,11 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
       + text
   }
 
-  /// What an error number means, such as `Connection refused (ECONNREFUSED)`.
+  /// Returns the meaning of an error number, such as `Connection refused (ECONNREFUSED)`.
   public static func text(_ number: Int32) -> String {
     "\(words(number)) (\(String(cString: piconet_error_name(number))))"
   }
 
-  /// As `text`, without the number's name: `Connection refused`.
+  /// Returns the meaning without the number's name: `Connection refused`.
   public static func words(_ number: Int32) -> String { String(cString: piconet_error_description(number)) }
 }

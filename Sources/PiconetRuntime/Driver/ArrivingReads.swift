@@ -1,12 +1,12 @@
 import PiconetEngine
 
-/// Reads of one source whose bytes still arrive, in the order in which they were asked for.
+/// Reads of one source whose bytes still arrive, in the order in which they were requested.
 ///
-/// A source tells of each that its bytes are there, one on the loop and the next on a thread of its own, so the word of
-/// a later one may come first. Bytes are hashed in the order in which they are read.
+/// A source reports the arrival of each read, one on the loop and the next on its own thread, so the report of a later
+/// read may come first. Bytes are hashed in the order in which they are read.
 struct ArrivingReads {
   struct Read: Hashable {
-    /// That of the transfer, as frames state it.
+    /// The number of the transfer, as frames state it.
     let number: UInt64
     let offset: UInt64
     let payloadCount: Int
@@ -18,14 +18,14 @@ struct ArrivingReads {
   private var waiting: [(ticket: UInt64, read: Read)] = []
   private var nextTicket: UInt64 = 0
 
-  /// - Returns: what `arrived` is called with.
+  /// - Returns: the ticket to pass to `arrived`.
   mutating func ask(for read: Read) -> UInt64 {
     defer { nextTicket += 1 }
     waiting.append((nextTicket, read))
     return nextTicket
   }
 
-  /// The bytes of a read are there, and so are those of reads before it that end no later.
+  /// Notes that the bytes of a read have arrived, and so have those of earlier reads that end no later.
   /// - Returns: all of these that have not been returned yet, in their order.
   mutating func arrived(_ ticket: UInt64) -> [Read] {
     guard let last = waiting.first(where: { $0.ticket == ticket }) else { return [] }

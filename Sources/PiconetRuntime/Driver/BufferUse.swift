@@ -1,4 +1,4 @@
-/// Whether a link is so busy that its channel's memory is better kept than given back after each record. A value; time
+/// Whether a link is so busy that its channel's memory is better kept than released after each record. A value; time
 /// passes by calls of `timePassed`, a few seconds apart.
 struct BufferUse: Sendable, Equatable {
   /// This many reads between two looks can't be heartbeats alone.
@@ -9,7 +9,7 @@ struct BufferUse: Sendable, Equatable {
   private(set) var isKept = false
   private var recentReads = 0
 
-  /// Bytes have come.
+  /// Notes that bytes have come.
   /// - Returns: true if the memory should be kept from now on.
   mutating func read() -> Bool {
     recentReads += 1
@@ -18,8 +18,8 @@ struct BufferUse: Sendable, Equatable {
     return true
   }
 
-  /// Some time has passed.
-  /// - Returns: true if the link is at rest, and the memory should be given back.
+  /// Notes that some time has passed.
+  /// - Returns: true if the link is idle, and the memory should be released.
   mutating func timePassed() -> Bool {
     let rests = isKept && recentReads < Self.busyReads
     if rests { isKept = false }

@@ -1,39 +1,39 @@
 import PiconetEngine
 
-/// How many bytes of bulk one connection, over TCP or through a tunnel, may have in flight, unsent or unacknowledged:
-/// enough to keep the path busy, but so little that a message that comes now does not wait behind seconds of a file, in
-/// the socket's buffer or in a queue on the way.
+/// The bound on the bytes of bulk that one connection, over TCP or through a tunnel, may have in flight, unsent or
+/// unacknowledged. It is enough to keep the path busy, but so little that a new message does not wait behind seconds of
+/// a file, in the socket's buffer or in a queue on the way.
 ///
 /// It is the path's rate times its shortest round trip, and a little more, so that there is always something to carry.
-/// The rate is measured from the bytes acknowledged while there was; the kernel's own figure (`tcpi_delivery_rate`) is
-/// of no use here, because a sender that stays below the congestion window seems to it to have nothing to send. If
-/// everything was carried away before we looked again, the path could have carried more: the bound doubles.
+/// The rate is measured from the bytes acknowledged while there was. The kernel's own figure (`tcpi_delivery_rate`) is
+/// of no use here: a sender that stays below the congestion window seems to it to have nothing to send. If everything
+/// was carried away before the next look, the path could have carried more: the bound doubles.
 ///
 /// A pure value: samples with their times go in.
 public struct FlightBound: Sendable {
   public struct Configuration: Sendable, Hashable {
-    /// How much longer than the round trip what is in flight may take; a quarter of the round trip if that is more.
+    /// The time that bytes in flight may take beyond the round trip; a quarter of the round trip if that is more.
     public var delay: Duration = .milliseconds(10)
     /// Bytes that may be in flight however slow it goes: two Ethernet segments, so that the remote side acknowledges at
     /// once.
     public var least = 3 << 10
-    /// Bytes that may have arrived without a word of it; they may be in flight besides.
+    /// Bytes that may have arrived without a report; they may be in flight besides.
     public var unreported = 0
     /// Bytes that may be in flight before a rate is known.
     public var initial = 14 << 10
-    /// A bound of this many bytes no longer restricts anything: it is more than a kernel keeps anyway.
+    /// A bound of this many bytes no longer restricts anything: a kernel keeps less.
     public var most = 64 << 20
 
     public init() {}
   }
 
-  /// What is known of the connection at a moment, from its kernel or its relay.
+  /// The state of the connection at a moment, from its kernel or its relay.
   public struct Sample: Sendable, Hashable {
     /// Bytes unsent or unacknowledged.
     public var inFlight: Int
     /// Bytes handed to the kernel so far.
     public var written: UInt64
-    /// The shortest round trip seen; 0 where none is known.
+    /// The shortest round trip seen; 0 if none is known.
     public var roundTrip: Duration
     public var at: Instant
 
@@ -66,20 +66,20 @@ public struct FlightBound: Sendable {
     limit = configuration.initial
   }
 
-  /// How many bytes of bulk may go now.
+  /// Returns how many bytes of bulk may go now.
   public func room(inFlight: Int) -> Int { max(0, limit - inFlight) }
 
-  /// Whether so much is in flight that the path is busy, and the room is worth a look.
+  /// Returns whether so much is in flight that the path is busy, and the room is worth a look.
   public func isNear(_ inFlight: Int) -> Bool { inFlight > limit / 2 }
 
-  /// Takes a sample from the kernel, asked for because the bound is near, or some time after that.
+  /// Takes a sample from the kernel, requested because the bound is near, or some time after that.
   public mutating func sampled(_ sample: Sample) {
     let acknowledged = sample.written - min(sample.written, UInt64(max(0, sample.inFlight)))
     let wasFull = isFull
     isFull = sample.inFlight > limit / 4 * 3
     guard sample.inFlight > 0 else {
       span = nil
-      // Unless it was the bound that kept it from sending more, this says nothing about the path.
+      // Unless the bound kept it from sending more, this says nothing about the path.
       if wasFull { set(max(2 * limit, wanted(sample.roundTrip))) }
       return
     }
@@ -102,13 +102,13 @@ public struct FlightBound: Sendable {
     set(wanted(sample.roundTrip))
   }
 
-  /// The sender has paused, for a reason of its own: what the path carried meanwhile is not its rate.
+  /// Notes that the sender has paused for its own reason: the bytes carried meanwhile do not show the path's rate.
   public mutating func paused() {
     span = nil
     isFull = false
   }
 
-  /// When to look again: when a good part of the bound should be free.
+  /// The time until the next look: when a good part of the bound should be free.
   public var patience: Duration {
     guard let rate, rate > 0 else { return .milliseconds(1) }
     return .nanoseconds(Int64(min(5_000_000, max(500_000, Double(limit) / 4 / rate * 1_000_000_000))))

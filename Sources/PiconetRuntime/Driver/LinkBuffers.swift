@@ -1,9 +1,9 @@
-/// The buffers that bytes pass through on their way in, for all links of a loop in turn. Confined to the loop; nothing
-/// stays in them once a link has been read.
+/// The buffers for incoming bytes, used by all links of a loop in turn. Confined to the loop; they are empty once a
+/// link has been read.
 public final class LinkBuffers {
-  /// Ciphertext is read into it.
+  /// The buffer for ciphertext.
   let reading = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
-  /// What a small read brought is opened into it.
+  /// The buffer for the plaintext of a small read.
   let opening = UnsafeMutableRawBufferPointer.allocate(byteCount: LinkRunner.openBufferSize, alignment: 4096)
 
   public init() {}

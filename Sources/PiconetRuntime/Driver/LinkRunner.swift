@@ -7,7 +7,7 @@ final class LinkRunner: LinkEndpointHandler {
   enum Phase {
     case securing
     case open
-    /// The rest is written, then the endpoint is closed.
+    /// The remaining bytes are written, then the endpoint is closed.
     case closing
     case closed
   }
@@ -16,17 +16,17 @@ final class LinkRunner: LinkEndpointHandler {
   let dial: DialID?
   let endpoint: any LinkEndpoint
   let channel: any SecureChannel
-  /// When its handshake is given up, by the loop's `awakeTime`.
+  /// When its handshake fails, by the loop's `awakeTime`.
   let securingDeadline: Instant
-  /// Kept from the endpoint's traits: copying those costs more than this look.
+  /// Copied from the endpoint's traits: copying those each time costs more.
   private let largestWrite: Int
-  /// Whether what it writes goes over another link of this node.
+  /// Whether it writes over another link of this node.
   let isTunnelled: Bool
   /// Told of bytes and waits; nil if no discovery shares the radio with this link.
   let radio: RadioWatch?
   private(set) var phase = Phase.securing
-  /// The driver drops its runners when they close, and all of them when it closes: so a plain reference will do, and an
-  /// unowned one would cost at each use.
+  /// The driver releases its runners when they close, and all of them when it closes. So a plain reference is enough,
+  /// and an unowned one would cost at each use.
   private let driver: NodeDriver
 
   // Not checked for overlapping accesses: a value that calls nothing, used only on the loop's thread.
@@ -85,7 +85,7 @@ final class LinkRunner: LinkEndpointHandler {
     }
   }
 
-  /// Called from time to time, a few seconds apart: a quiet link gives its channel's memory back.
+  /// Called every few seconds: an idle link releases its channel's memory.
   func lookIfResting() {
     if bufferUse.timePassed() { channel.keepBuffers(false) }
   }
@@ -118,16 +118,17 @@ final class LinkRunner: LinkEndpointHandler {
   /// More room than a small read can fill: with its own plaintext, and all of a record that earlier reads began.
   static let openBufferSize = smallRead + longestRecord
 
-  /// The application may keep slices of plaintext, so what a small read brought gets an array of just its size. That is
-  /// known only afterwards, since it may be the last part of a long record. It is one piece, since every piece is a
-  /// fact for the engine.
+  /// Opens a small read. The application may keep slices of plaintext, so the plaintext of a small read gets an array
+  /// of exactly its size. The size is known only afterwards, since the read may be the last part of a long record. It
+  /// is one piece, since every piece is a fact for the engine.
   private func openSmall(_ ciphertext: UnsafeRawBufferPointer) -> (capacity: Int, taken: Int, plaintext: [UInt8]) {
     let buffer = driver.buffers.opening
     let (taken, produced) = channel.open(ciphertext, into: buffer)
     return (buffer.count, taken, [UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<produced])))
   }
 
-  /// Without a copy: plaintext is shorter than the ciphertext, except for a record that an earlier read began.
+  /// Opens a large read without a copy: plaintext is shorter than the ciphertext, except for a record that an earlier
+  /// read began.
   private func openLarge(_ ciphertext: UnsafeRawBufferPointer) -> (capacity: Int, taken: Int, plaintext: [UInt8]) {
     let capacity = ciphertext.count + Self.longestRecord
     var taken = 0
@@ -137,7 +138,7 @@ final class LinkRunner: LinkEndpointHandler {
     return (capacity, taken, plaintext)
   }
 
-  /// The remote side, the wire or TLS ended the link.
+  /// Ends the link because of the remote side, the wire or TLS.
   private func ended(_ end: LinkEnd) {
     switch phase {
     case .closed: return
@@ -170,15 +171,15 @@ final class LinkRunner: LinkEndpointHandler {
     driver.mustWrite(self)
   }
 
-  /// The most that goes into one record. The other side hears nothing of a record before it has all of it, so on a slow
-  /// path a long one is a long silence: it is no more than a quarter of what the path carries at once.
+  /// Returns the most plaintext for one record. The other side gets nothing of a record before all of it has come, so
+  /// on a slow path a long record is a long silence. It is at most a quarter of what the path carries at once.
   static func recordLimit(at pace: BulkPace?) -> Int {
     min(max(pace.map { $0.bound / 4 } ?? longestRecord, shortRecord), longestRecord)
   }
 
   private static let shortRecord = 4096
 
-  /// Writes what the endpoint takes.
+  /// Writes as much as the endpoint takes.
   /// - Returns: how many more plaintext bytes are with the kernel now.
   @discardableResult
   func writeOut() -> Int {
@@ -213,7 +214,7 @@ final class LinkRunner: LinkEndpointHandler {
       if !wasClosing { driver.linkEnded(self, .failed(failure), wasOpen: wasOpen) }
       return 0
     }
-    // A handshake is counted on its own, whether the other side reads or not.
+    // A handshake is counted separately, whether the other side reads or not.
     if phase != .securing, isBlocked != wantsWrite || (isBlocked && hasMoved) { radio?.linkWaited() }
     if isBlocked != wantsWrite {
       wantsWrite = isBlocked
@@ -223,7 +224,7 @@ final class LinkRunner: LinkEndpointHandler {
     return unwritten.takeWritten()
   }
 
-  /// The endpoint's pace, if it is news to the engine.
+  /// Returns the endpoint's pace, if the engine does not know it yet.
   func newPace() -> BulkPace? {
     guard phase == .open, let pace = endpoint.bulkPace else { return nil }
     return paceNews.update(to: pace)
@@ -231,7 +232,7 @@ final class LinkRunner: LinkEndpointHandler {
 
   // MARK: The end
 
-  /// Closes once what was sealed has gone out, or at once.
+  /// Closes the link once the sealed bytes have gone out, or at once.
   func close(flush: Bool) {
     guard phase != .closed, phase != .closing else { return }
     guard flush else { return finish(abort: true) }

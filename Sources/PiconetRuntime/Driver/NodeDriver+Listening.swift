@@ -1,20 +1,20 @@
 import PiconetEngine
 import PiconetWire
 
-/// Which peers a driver listens for, and what is advertised of that.
+/// The peers for which a driver listens, and the advertisement of that.
 extension NodeDriver {
   enum Listening { case nobody, expected, everybody }
 
   /// Listens for all peers, on every transport.
-  /// - Returns: why some can't.
+  /// - Returns: why some transports can't listen.
   public func listen() -> [TransportKind: LinkFailure] {
     listening = .everybody
     process(.availabilityChanged(true))
     return listenOnAll()
   }
 
-  /// Listens only for expected peers, as long as there are any: members that may have lost their links, at the same
-  /// addresses, which are all that they know, and peers by their keys. Strangers are refused.
+  /// Listens only for expected peers, as long as there are any. These are members that may have lost their links, at
+  /// the addresses that they know, and peers by their keys. Strangers are refused.
   public func hide() {
     guard listening == .everybody else { return }
     beginToExpect()
@@ -38,8 +38,8 @@ extension NodeDriver {
     listenForMembers()
   }
 
-  /// Listens if a member may have to come back. Before the flush, so that it is told where together with what makes it
-  /// a member. The look at members is skipped if this node has never had any.
+  /// Listens if a member may have to come back. It runs before the flush, so that the member is told where together
+  /// with the frame that makes it a member. The check is skipped if this node has never had members.
   func listenForMembers() {
     // Members that have begun while none could come back may do so once the disconnect timeout is longer.
     guard listening == .nobody, engine.membershipsBegun != seenMemberships, engine.expectsMembers else { return }
@@ -78,14 +78,14 @@ extension NodeDriver {
     return failures
   }
 
-  /// Members dial us there when a link is lost.
+  /// Tells members where this node listens: they dial it there when a link is lost.
   private func tellListening() {
     process(.listeningChanged(ListeningPort.list(listeningPorts)))
     // The round may be over, and with it its flush.
     loop.executeLater {}
   }
 
-  /// Where each transport listens.
+  /// The port on which each transport listens.
   public var listeningPorts: [TransportKind: UInt16] {
     var ports: [TransportKind: UInt16] = [:]
     for transport in transports { ports[transport.kind] = transport.listeningPort }
@@ -104,7 +104,8 @@ extension NodeDriver {
     for discovery in discoveries { discovery.advertise(advertisement) }
   }
 
-  /// An adapter came or went: what could not listen may do so now, and others must learn the new ports.
+  /// Notes that an adapter came or went: transports that could not listen may do so now, and others must learn the new
+  /// ports.
   func listeningChanged() {
     guard !isEnding, listening != .nobody else { return }
     _ = listenOnAll()
@@ -113,7 +114,7 @@ extension NodeDriver {
     advertise(advertisement)
   }
 
-  /// Where all peers may dial, or those that are expected by their keys.
+  /// The addresses where all peers may dial, or those that are expected by their keys.
   public var listeningAddresses: [TransportAddress] {
     listening == .everybody || engine.expectsPeers ? transports.flatMap { $0.listeningAddresses } : []
   }

@@ -8,13 +8,13 @@ import PiconetWire
 public final class NodeDriver: RoundHandler {
   let loop: EventLoop
   let disk: DiskThreads
-  // What each message passes through is not checked for overlapping accesses: only the loop's thread uses it, the
-  // engine and the arrays below call nothing, and what is called in between (links, the observer) comes back here
-  // through `process`, outside any access. For that very reason it can't be one struct that a round borrows.
+  // The state that each message passes through is not checked for overlapping accesses. Only the loop's thread uses it,
+  // and the engine and the arrays below call nothing. Links and the observer, which are called in between, come back
+  // here through `process`, outside any access. For that very reason it can't be one struct that a round borrows.
   @exclusivity(unchecked) var engine: SessionEngine
   let transports: [any Transport]
   let discoveries: [any Discovery]
-  /// Nil where no node is reached over others.
+  /// Nil if no node is reached over relays.
   private let tunnels: TunnelTransport?
   private let security: any LinkSecurity
   private let trust: any TrustJudge
@@ -30,13 +30,13 @@ public final class NodeDriver: RoundHandler {
   /// Links whose TLS handshake is under way, oldest first.
   private var securing: [LinkRunner] = []
   private var securingTimer: LoopTimer?
-  /// Links that the engine has let go and that still write.
+  /// Links that the engine has released and that still write.
   private var closing: [(runner: LinkRunner, deadline: Instant)] = []
   private var closingTimer: LoopTimer?
   @exclusivity(unchecked) private var writers: [LinkRunner] = []
   private struct Dial {
     let cancellation: any DialCancellation
-    /// Of several addresses, not over Bluetooth: the next is tried if nothing speaks at one.
+    /// Whether several addresses were dialled, not over Bluetooth: the next is tried if nothing speaks at one.
     let hasSeveral: Bool
   }
   private var dials: [DialID: Dial] = [:]
@@ -45,7 +45,7 @@ public final class NodeDriver: RoundHandler {
   private var stores: [TransferID: StoreRunner] = [:]
   @exclusivity(unchecked) private var busyStores: Set<TransferID> = []
 
-  /// Facts that came while effects were being done.
+  /// Facts that came while effects were carried out.
   @exclusivity(unchecked) private var facts: [Fact] = []
   @exclusivity(unchecked) private var effects: [Effect] = []
   @exclusivity(unchecked) private var isWorking = false
@@ -56,26 +56,26 @@ public final class NodeDriver: RoundHandler {
   /// Nil if no transport shares its radio with a discovery.
   let radio: RadioWatch?
   @exclusivity(unchecked) var listening = Listening.nobody
-  /// The memberships that there were when it was looked at last whether to listen for members.
+  /// The number of memberships at the last check whether to listen for members.
   @exclusivity(unchecked) var seenMemberships: UInt64 = 0
   var advertisement: NodeAdvertisement?
-  /// Whether somebody has dialled us over Bluetooth since we listen, and may have to again: whom we have dialled we
+  /// Whether a peer has dialled us over Bluetooth since we listen, and may have to again: peers that we have dialled we
   /// dial again ourselves.
   var wasReachedByRadio = false
-  /// What discoveries were last told of whether somebody may dial us though nothing is advertised.
+  /// The last value told to discoveries: whether a peer may dial us although nothing is advertised.
   var toldExpecting = false
 
   let buffers: LinkBuffers
 
   private let limits: LinkLimits
-  /// Where the engine's trace goes, if one was asked for.
+  /// The file of the engine's trace, if one was requested.
   private let trace: TraceFile?
   /// Rounds of sealing and writing before other work has its turn.
   private static let flushesPerRound = 16
 
   /// - Parameters:
-  ///   - tunnels: one more transport, to nodes behind members that relay; nil: none is reached over others.
-  ///   - inputs: where it takes inputs from; `close` closes it.
+  ///   - tunnels: a further transport, to nodes behind members that relay; nil: no node is reached over relays.
+  ///   - inputs: the mailbox from which it takes inputs; `close` closes it.
   public init(
     loop: EventLoop, disk: DiskThreads, engine: consuming SessionEngine, transports: [any Transport],
     tunnels: TunnelTransport? = nil, discoveries: [any Discovery], security: any LinkSecurity,
@@ -117,7 +117,7 @@ public final class NodeDriver: RoundHandler {
     loop.addRoundHandler(self)
   }
 
-  /// With many peers there is a deadline every few milliseconds, and looking at each link would be most of its cost.
+  /// With many peers there is a deadline every few milliseconds, and examining each link would be most of its cost.
   private func lookForRestingLinks() {
     let now = now
     guard lookedForRest.map({ $0 + BufferUse.interval <= now }) ?? true else { return }
@@ -125,7 +125,7 @@ public final class NodeDriver: RoundHandler {
     for runner in runners.values { runner.lookIfResting() }
   }
 
-  // MARK: What comes from above
+  // MARK: Inputs
 
   public func take(_ inputs: [NodeInput]) {
     var inputs = inputs
@@ -167,7 +167,7 @@ public final class NodeDriver: RoundHandler {
 
   // MARK: The end
 
-  /// Ends all that is left: links, discoveries, timers. What comes later is dropped.
+  /// Ends everything that is left: links, discoveries, timers. Later inputs are dropped.
   public func close() {
     isEnding = true
     inputs.close()
@@ -207,13 +207,13 @@ public final class NodeDriver: RoundHandler {
     work()
   }
 
-  /// As `process`, for when `work` follows anyway.
+  /// Notes a fact as `process` does, for when `work` follows anyway.
   private func note(_ fact: Fact) {
     if isEnding { return }
     if isWorking || !facts.isEmpty || !effects.isEmpty {
       facts.append(fact)
     } else {
-      // Nothing is before it, so it need not be queued.
+      // No fact is before it, so it need not be queued.
       engine.handle(fact, at: now, into: &effects)
     }
   }
@@ -246,10 +246,10 @@ public final class NodeDriver: RoundHandler {
     if effects.isEmpty { swap(&batch, &effects) }
   }
 
-  /// Once a round: everything that the round's facts want sent goes out in as few records and writes as possible.
+  /// Runs once a round: everything that the round's facts want sent goes out in as few records and writes as possible.
   public func roundHasEnded() {
     guard !isEnding else { return }
-    // The job that takes inputs is behind others, and what they hold is to leave now.
+    // The job that takes inputs is behind others, and its inputs should leave now.
     if loop.hasJobs { inputs.takeWaiting() }
     listenForMembers()
     var turns = Self.flushesPerRound
@@ -261,7 +261,7 @@ public final class NodeDriver: RoundHandler {
       if writers.isEmpty, tunnels?.hasReady != true { break }
       var batch: [LinkRunner] = []
       swap(&batch, &writers)
-      // What links in tunnels write goes with what their relays' links have to write anyway.
+      // The bytes of links in tunnels go together with those that their relays' links have to write anyway.
       if tunnels != nil, batch.contains(where: \.isTunnelled) {
         batch.drain { if $0.isTunnelled { write($0) } else { writers.append($0) } }
       } else {
@@ -286,7 +286,7 @@ public final class NodeDriver: RoundHandler {
     work()
   }
 
-  /// What was recorded in this round goes to the file: a crash loses only the last round.
+  /// Writes what was recorded in this round to the file: a crash loses only the last round.
   private func passTraceOn() {
     guard let trace, engine.recordedCount > 0 else { return }
     if !trace.append(engine.takeRecording()) { engine.endRecording(.tooFast) }
@@ -485,8 +485,8 @@ public final class NodeDriver: RoundHandler {
   func accepted(_ endpoint: any LinkEndpoint) {
     guard !isEnding else { return endpoint.close(abort: true) }
     if endpoint.traits.kind.usesBluetooth { wasReachedByRadio = true }
-    // Connections that never speak must not keep others out: the oldest of the host with the most goes. They must not
-    // push out our own dials.
+    // Connections that never speak must not keep others out: the oldest one of the host with the most is closed. They
+    // must not push out our own dials.
     let waiting = securing.filter { $0.dial == nil }
     if waiting.count >= limits.securing {
       let counts = Dictionary(grouping: waiting, by: \.endpoint.traits.remoteHost).mapValues(\.count)
@@ -536,7 +536,7 @@ public final class NodeDriver: RoundHandler {
 
   func received(_ bytes: Bytes, on runner: LinkRunner) { process(.received(runner.id, bytes)) }
 
-  /// The link has ended, and not by our doing.
+  /// Notes that the link has ended for a reason other than our own close.
   func linkEnded(_ runner: LinkRunner, _ end: LinkEnd, wasOpen: Bool) {
     if wasOpen {
       process(.linkClosed(runner.id, end))
@@ -545,7 +545,7 @@ public final class NodeDriver: RoundHandler {
         switch end {
         case .ended: LinkFailure(.reset, "the other side closed the connection during the TLS handshake")
         case .failed(let failure): failure
-        // As good as a port without a listener.
+        // Treated like a port without a listener.
         case .insecure(let failure)
         where failure.code == .unrecognizedName && runner.endpoint.traits.kind.sharesListeners:
           LinkFailure(.refused, failure.code.words)
@@ -558,7 +558,7 @@ public final class NodeDriver: RoundHandler {
   private func close(_ link: LinkID, flush: Bool) {
     guard let runner = runners.removeValue(forKey: link) else { return }
     if flush {
-      // A peer that reads nothing more must not make us keep what it was to read.
+      // A peer that reads nothing more must not make us keep its unread bytes.
       if closing.count >= limits.closing { closing.first?.runner.abort() }
       closing.append((runner, loop.awakeTime + limits.closingTimeout))
       if closing.count == 1 { closingTimer?.set(after: limits.closingTimeout) }

@@ -1,20 +1,20 @@
 import PiconetEngine
 
-/// What a connection, over TCP or through a tunnel, has in flight, written and not acknowledged, and how much bulk may
-/// be: the bound on it (`FlightBound`), and the shortest round trip of the path, from which that follows.
+/// The bytes in flight on a connection, over TCP or through a tunnel: written and not acknowledged. It also keeps the
+/// bound on bulk (`FlightBound`), and the shortest round trip of the path, from which the bound follows.
 ///
-/// While bulk keeps a queue on the way, each measurement of a round trip holds the queue as well. So once in ten
-/// seconds bulk pauses until what was in flight is acknowledged, and a little is sent over a path without bulk of ours,
-/// as BBR does (draft-ietf-ccwg-bbr, ProbeRTT). The path may have become longer: others fill its queue, or the link to
-/// the relay was replaced. Who goes by an old round trip then sends ever less, down to nearly nothing.
+/// While bulk keeps a queue on the way, each measurement of a round trip includes the queue. So once in ten seconds
+/// bulk pauses until the bytes in flight are acknowledged, and a little is sent over a path without bulk of ours, as
+/// BBR does (draft-ietf-ccwg-bbr, ProbeRTT). The path may have become longer: others fill its queue, or the link to the
+/// relay was replaced. A sender that keeps to an old round trip then sends ever less, down to nearly nothing.
 ///
-/// What others keep in the queue counts up to `othersAtMost`. They may be senders like this one, which would make room
-/// for one another's queues in turn, without end. So those of one clock probe at the same time, and over TCP no more
-/// than `othersAtLeast` counts without what another such sender keeps (`othersShare`).
+/// The queue of other senders counts up to `othersAtMost`. They may be senders like this one, which would make room for
+/// one another's queues in turn, without end. So the connections of one clock probe at the same time, and over TCP no
+/// more than `othersAtLeast` counts without the queue that another such sender keeps (`othersShare`).
 ///
-/// A pure value: what was written and acknowledged goes in, with the time.
+/// A pure value: written and acknowledged bytes go in, with the time.
 public struct PathFlight: Sendable {
-  /// Who tells what has arrived.
+  /// The source of acknowledgements.
   public enum Source: Sendable {
     /// The kernel, when it is asked. It also knows the shortest round trip of minutes.
     case kernel
@@ -23,56 +23,56 @@ public struct PathFlight: Sendable {
   }
 
   private enum Probe: Sendable {
-    /// No bulk goes until what was written before is acknowledged.
+    /// No bulk goes until the bytes written before are acknowledged.
     case draining(upTo: UInt64)
-    /// A little goes, behind `from` bytes. `first` is the round trip that was found too long to take at once.
+    /// A little goes, behind `from` bytes. `first` is the round trip that was too long to be accepted at once.
     case measuring(from: UInt64, first: Duration?)
   }
 
-  /// Bytes that are not acknowledged, as far as is known.
+  /// Bytes that are not acknowledged, as far as known.
   public private(set) var inFlight = 0
   private let source: Source
   private var bound: FlightBound
   private var written: UInt64 = 0
   private var lastAcknowledged: Instant?
-  /// Bytes whose round trip is measured: once so many in all are acknowledged, and since when.
+  /// The bytes whose round trip is being measured: the total at which they are acknowledged, and the start.
   private var timed: (upTo: UInt64, at: Instant)?
-  /// The shortest that the kernel has seen, or that was ever measured in the tunnel.
+  /// The shortest round trip that the kernel has seen, or that was ever measured in the tunnel.
   private var leastRoundTrip: Duration?
-  /// What the bound goes by: the shortest of the path as it is, with what others keep in its queue.
+  /// The round trip that the bound uses: the shortest of the present path, with the queue of other senders.
   private var shortestRoundTrip: Duration?
   private var probe: Probe?
   private var probeEnds = Instant(nanoseconds: 0)
-  /// When the shortest round trip is measured anew; nil before it was first needed.
+  /// When the shortest round trip is next measured; nil before it was first needed.
   private var nextProbe: Instant?
   /// Whether the last probe has found more than the kernel's shortest.
   private var isLonger = false
-  /// What was acknowledged when the last probe ended, and when the bound was last near.
+  /// The acknowledged bytes when the last probe ended, and when the bound was last near.
   private var acknowledgedAtProbe: UInt64 = 0
   private var lastNear: Instant?
 
-  /// What goes in a probe: so little that it hardly takes time, so much that it is acknowledged at once.
+  /// The size of a probe: so little that it hardly takes time, and so much that it is acknowledged at once.
   private static let probeCount = 3 << 10
   private static let probeInterval = Duration.seconds(10)
   private static let probePatience = Duration.seconds(2)
-  /// A connection has rested that was not near its bound for so long; it then sends for a while before it pauses.
+  /// A connection that was not near its bound for this long has rested; it then sends for a while before it pauses.
   private static let rest = Duration.seconds(3)
   private static let timeAfterRest = Duration.seconds(1)
   private static let othersAtLeast = Duration.milliseconds(30)
-  /// What one other connection like this one keeps in the queue, and the probe itself takes.
+  /// The queue of one other connection like this one, and the time of the probe itself.
   private static let othersShare = Duration.milliseconds(15)
   private static let othersAtMost = Duration.milliseconds(400)
 
   public init(_ configuration: FlightBound.Configuration = FlightBound.Configuration(), toldBy source: Source) {
     self.source = source
     var configuration = configuration
-    // A relay tells of each 4,096 bytes.
+    // A relay acknowledges each 4,096 bytes.
     if source == .relay { configuration.unreported = 4 << 10 }
     bound = FlightBound(configuration)
   }
 
-  /// So much may be without an acknowledgement although it has arrived: TCP delays that of a single segment, a relay
-  /// that of less than a kilobyte.
+  /// The bytes that may lack an acknowledgement although they have arrived: TCP delays that of a single segment, a
+  /// relay that of less than a kilobyte.
   private var unsureCount: Int {
     switch source {
     case .kernel: 1_500
@@ -94,7 +94,7 @@ public struct PathFlight: Sendable {
     }
   }
 
-  /// Whether what is in flight is worth a question to the kernel, now and after `patience`.
+  /// Whether the bytes in flight are worth a question to the kernel, now and after `patience`.
   public var isWorthALook: Bool {
     switch probe {
     case .draining: true
@@ -103,7 +103,7 @@ public struct PathFlight: Sendable {
     }
   }
 
-  /// When to ask again: when a good part of the bound should be free.
+  /// The time until the next question: when a good part of the bound should be free.
   public var patience: Duration { probe == nil ? bound.patience : min(bound.patience, .milliseconds(1)) }
 
   private var acknowledgedCount: UInt64 { written - min(written, UInt64(inFlight)) }
@@ -120,7 +120,7 @@ public struct PathFlight: Sendable {
 
   private mutating func wrote(_ before: UInt64, _ count: Int, _ now: Instant) {
     endLateProbe(at: now)
-    // What is not acknowledged at once would have the round trip of what comes after it.
+    // Bytes that are not acknowledged at once would get the round trip of later bytes.
     switch probe {
     case .draining: break
     case .measuring(let from, _):
@@ -134,8 +134,8 @@ public struct PathFlight: Sendable {
     }
   }
 
-  /// So much is in flight, of what was written.
-  /// - Parameter roundTrip: the shortest that the kernel has seen; nil where it is not known.
+  /// Notes how much of the written bytes is in flight.
+  /// - Parameter roundTrip: the shortest that the kernel has seen; nil if it is not known.
   /// - Returns: whether more bulk may go than before.
   public mutating func acknowledged(inFlight count: Int, roundTrip: Duration?, at now: Instant) -> Bool {
     let before = room
@@ -166,7 +166,7 @@ public struct PathFlight: Sendable {
     switch probe {
     case .draining: break
     case .measuring(_, let first):
-      // A lost segment, or a busy moment there, is no longer path.
+      // A lost segment, or a busy moment there, does not make the path longer.
       if first == nil, roundTrip > least + Self.othersAtLeast { return measure(after: roundTrip, at: now) }
       take(min(roundTrip, first ?? roundTrip), least: least)
       endProbe(at: now)
@@ -174,7 +174,7 @@ public struct PathFlight: Sendable {
     }
   }
 
-  /// Takes what a probe has found.
+  /// Takes the result of a probe.
   private mutating func take(_ roundTrip: Duration, least: Duration) {
     switch source {
     case .kernel:
@@ -200,7 +200,7 @@ public struct PathFlight: Sendable {
     guard bound.rate != nil else { return }
     if let due = nextProbe {
       if hasRested, due <= now + Self.timeAfterRest { nextProbe = now + Self.timeAfterRest }
-      // A peer that reads nothing is not asked again.
+      // A peer that reads nothing is not probed again.
       guard now >= due, !hasRested, acknowledgedCount > acknowledgedAtProbe else { return }
     } else if source == .kernel {
       return setNextProbe(at: now)
@@ -216,14 +216,14 @@ public struct PathFlight: Sendable {
     setProbeEnd(at: now)
   }
 
-  /// Others' queue may be long, and what is in flight slow to go.
+  /// Sets the end of a probe. The queue of other senders may be long, and bytes in flight slow to go.
   private mutating func setProbeEnd(at now: Instant) {
     let rate = max(1, bound.rate ?? 1)
     let expected = Duration.milliseconds(Int64(min(10_000, Double(inFlight) / rate * 3_000)))
     probeEnds = now + max(Self.probePatience, expected, (shortestRoundTrip ?? .zero) * 2)
   }
 
-  /// What a remote side that takes nothing has not acknowledged ends a probe without a result.
+  /// Ends a probe without a result if a remote side that takes nothing has not acknowledged it.
   private mutating func endLateProbe(at now: Instant) {
     guard probe != nil, now >= probeEnds else { return }
     timed = nil
@@ -234,11 +234,12 @@ public struct PathFlight: Sendable {
     probe = nil
     setNextProbe(at: now)
     acknowledgedAtProbe = acknowledgedCount
-    // The path was idle because of us: its rate can't be taken from that.
+    // The path was idle because of us: its rate can't be measured from that.
     bound.paused()
   }
 
-  /// At a multiple of the interval: connections of one node pause together, and do not measure each other's queues.
+  /// Sets the next probe at a multiple of the interval: connections of one node pause together, and do not measure each
+  /// other's queues.
   private mutating func setNextProbe(at now: Instant) {
     let interval = UInt64(Self.probeInterval.wholeNanoseconds)
     nextProbe = Instant(nanoseconds: (now.nanoseconds / interval + 1) * interval)

@@ -1,7 +1,7 @@
 import PiconetEngine
 
-/// Which nodes may have the radio: tells the discoveries of all nodes when one of them needs it, when it is free again,
-/// and when it is their turn to scan while others send. Confined to the loop.
+/// The schedule of the radio. It tells the discoveries of all nodes when one of them needs the radio, when it is free
+/// again, and when they may scan while others send. Confined to the loop.
 public final class RadioPlan {
   private struct User {
     let id: ObjectIdentifier
@@ -16,7 +16,7 @@ public final class RadioPlan {
 
   public init(loop: EventLoop) { self.loop = loop }
 
-  /// Tells these discoveries, too: at once if the radio is busy.
+  /// Adds discoveries, and tells them at once if the radio is busy.
   func add(_ watch: RadioWatch, _ discoveries: [any Discovery]) {
     users.append(User(id: ObjectIdentifier(watch), discoveries: discoveries))
     timer =
@@ -30,7 +30,7 @@ public final class RadioPlan {
     update()
   }
 
-  /// Nothing is told to its discoveries afterwards.
+  /// Removes a node; its discoveries are told nothing afterwards.
   func remove(_ watch: RadioWatch) {
     users.removeAll { $0.id == ObjectIdentifier(watch) }
     share.remove(ObjectIdentifier(watch), at: loop.now)
@@ -40,7 +40,7 @@ public final class RadioPlan {
     share = RadioShare()
   }
 
-  /// A dial of ours, or its handshake, has begun.
+  /// Notes that our dial, or its handshake, has begun.
   func began(_ watch: RadioWatch) {
     share.began(ObjectIdentifier(watch), at: loop.now)
     update()
@@ -51,7 +51,7 @@ public final class RadioPlan {
     update()
   }
 
-  /// An accepted link's handshake has begun.
+  /// Notes that an accepted link's handshake has begun.
   func acceptedBegan(_ watch: RadioWatch) {
     share.acceptedBegan(ObjectIdentifier(watch), at: loop.now)
     update()
@@ -62,7 +62,7 @@ public final class RadioPlan {
     update()
   }
 
-  /// Unsent bytes of a link wait for room, and some have moved.
+  /// Notes that unsent bytes of a link wait for room, and some have moved.
   func waited(_ watch: RadioWatch) {
     if share.waited(ObjectIdentifier(watch), at: loop.now) { update() }
   }
@@ -89,7 +89,7 @@ public final class RadioPlan {
     }
   }
 
-  /// In an order that does not disturb a scan that may go on.
+  /// Tells a discovery its access, in an order that does not disturb a scan that may go on.
   private static func tell(_ discovery: any Discovery, _ access: RadioAccess, _ former: RadioAccess) {
     if access == .turn { discovery.setRadioTurn(true) }
     if (access == .free) != (former == .free) { discovery.setRadioBusy(access != .free) }

@@ -1,6 +1,6 @@
 import PiconetEngine
 
-/// What a node may do with the radio when it looks for others.
+/// The access that a searching node has to the radio.
 enum RadioAccess: Sendable, Hashable {
   /// Nothing else uses it.
   case free
@@ -10,21 +10,24 @@ enum RadioAccess: Sendable, Hashable {
   case busy
 }
 
-/// Which nodes of a host may scan, as a value: uses of the radio go in, each node's access comes out.
+/// The nodes of a host that may scan, as a value: uses of the radio go in, each node's access comes out.
 ///
 /// While a node dials or makes a handshake none scans: Linux can't connect over LE while it does, and paging suffers
-/// from it. Handshakes of accepted links count only for a while (`RadioUse.accepted`). Bulk may go on for minutes. A
-/// node that looks for others meanwhile, and itself sends and receives little, gets turns: the first one at once, and
-/// no more than a tenth of the time in all, so that bulk loses at most a tenth where a scan stops it altogether. Dials
-/// may follow one another for minutes, too: of a member that is lost, or of one that is never there. A node that dials
-/// has turns between them once nobody has been able to scan for an interval: who is sought, or another way to it, may
-/// have come to where only a scan finds it.
+/// from it. Handshakes of accepted links count only for a while (`RadioUse.accepted`).
+///
+/// Bulk may go on for minutes. A node that searches meanwhile, and itself sends and receives little, gets turns: the
+/// first one at once, and no more than a tenth of the time in all, so that bulk loses at most a tenth where a scan
+/// stops it altogether.
+///
+/// Dials may follow one another for minutes, too: to a lost member, or to one that never answers. A node that dials
+/// gets turns between them once no node has been able to scan for an interval: the wanted peer, or another way to it,
+/// may be where only a scan finds it.
 struct RadioShare<User: Hashable & Sendable>: Sendable {
   /// The length of a turn: an LE advertisement is heard within 1.3 s, and then the device is asked for its record.
   static var turn: Duration { .seconds(2) }
   /// The least time from the beginning of one turn to that of the next.
   static var interval: Duration { turn * 10 }
-  /// The least time between the end of a dial or a handshake and a turn: mostly the next use is about to begin.
+  /// The least time between the end of a dial or a handshake and a turn: usually the next use is about to begin.
   static var settling: Duration { .milliseconds(300) }
 
   private struct Member: Sendable {
@@ -34,18 +37,18 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
 
   private var members: [User: Member] = [:]
   private var total = RadioUse()
-  /// What is left of the turn, and since when it has been running; nil: it is not running.
+  /// The time left of the turn, and its start; nil: it is not running.
   private var left = Duration.zero
   private var turnSince: Instant?
   private var nextTurn: Instant?
-  /// Since when there has been no moment without a use; nil: the radio is free.
+  /// The time since which the radio has been in use without a break; nil: the radio is free.
   private var busySince: Instant?
 
   var isEmpty: Bool { members.isEmpty }
 
   mutating func add(_ user: User) { members[user] = Member() }
 
-  /// Its uses have ended.
+  /// Removes a user, whose uses have ended.
   mutating func remove(_ user: User, at now: Instant) {
     guard let use = members.removeValue(forKey: user)?.use else { return }
     for _ in 0..<use.ownUses { total.ended(at: now) }
@@ -53,17 +56,17 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
     settle(at: now)
   }
 
-  /// A dial of ours, or its handshake, has begun.
+  /// Notes that our dial, or its handshake, has begun.
   mutating func began(_ user: User, at now: Instant) { change(user, at: now) { $0.began() } }
 
   mutating func ended(_ user: User, at now: Instant) { change(user, at: now) { $0.ended(at: now) } }
 
-  /// An accepted link's handshake has begun.
+  /// Notes that an accepted link's handshake has begun.
   mutating func acceptedBegan(_ user: User, at now: Instant) { change(user, at: now) { $0.acceptedBegan(at: now) } }
 
   mutating func acceptedEnded(_ user: User, at now: Instant) { change(user, at: now) { $0.acceptedEnded(at: now) } }
 
-  /// The uses of a user that has been removed have ended already, and do not count twice.
+  /// Changes the uses of a user. Those of a removed user have ended already, and do not count twice.
   private mutating func change(_ user: User, at now: Instant, _ change: (inout RadioUse) -> Void) {
     guard var member = members[user] else { return }
     if !total.isBusy(at: now) { busySince = nil }
@@ -73,7 +76,7 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
     settle(at: now)
   }
 
-  /// A link's unsent bytes wait for room, and something has moved there (`RadioUse.waited`).
+  /// Notes that a link's unsent bytes wait for room, and something has moved there (`RadioUse.waited`).
   /// - Returns: whether some node's access may have changed.
   mutating func waited(_ user: User, at now: Instant) -> Bool { use(by: user, at: now) { $0.waited(at: now) } }
 
@@ -101,7 +104,7 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
     settle(at: now)
   }
 
-  /// Time has passed. Call it at `nextDeadline`, and before `access`.
+  /// Notes that time has passed. Call it at `nextDeadline`, and before `access`.
   mutating func settle(at now: Instant) {
     if let since = turnSince { left = max(.zero, left - (now - since)) }
     turnSince = nil
@@ -114,7 +117,7 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
     if left > .zero { turnSince = now }
   }
 
-  /// Whether some node would scan if it were its turn.
+  /// Returns whether some node would scan if it had a turn.
   private func hasTurns(at now: Instant) -> Bool {
     guard !total.isOpen(at: now), total.isBusy(at: now), settledAt.map({ $0 <= now }) ?? true else { return false }
     return members.values.contains { mayTakeTurn($0, at: now) }
@@ -126,7 +129,7 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
     return !member.use.isSending(at: now) && turnOfDialler.map { $0 <= now } ?? false
   }
 
-  /// When those that dial may have turns, too.
+  /// When nodes that dial may have turns, too.
   private var turnOfDialler: Instant? { busySince.map { $0 + Self.interval } }
 
   private var settledAt: Instant? { total.lastOpenUse.map { $0 + Self.settling } }
@@ -137,7 +140,7 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
     return .turn
   }
 
-  /// When some node's access will change if nothing happens until then; nil: never.
+  /// Returns when some node's access will change if nothing happens until then; nil: never.
   func nextDeadline(at now: Instant) -> Instant? {
     guard total.isBusy(at: now) else { return nil }
     if total.isOpen(at: now) { return total.nextDeadline(at: now) }

@@ -8,37 +8,37 @@ import PiconetEngine
 struct RadioUse: Sendable, Equatable {
   /// How long the radio counts as busy after its last use.
   static let hold: Duration = .seconds(2)
-  /// Handshakes of accepted links count for at most this long in each `acceptedInterval`, all together: any device can
-  /// open links and say nothing on them, and must not keep the radio by it.
+  /// The time for which handshakes of accepted links count at most in each `acceptedInterval`, all together. Any device
+  /// can open links and send nothing on them, and must not keep the radio that way.
   static let accepted: Duration = .seconds(2)
   static let acceptedInterval: Duration = .seconds(10)
   /// This many bytes within `span`, over all links of the radio, are bulk.
   static let bulk = 8 << 10
   static let span: Duration = .milliseconds(500)
 
-  /// Our own dials, and their handshakes, that have begun and not ended: a scan would be in their way.
+  /// Our own dials, and their handshakes, that are under way: a scan would disturb them.
   private(set) var ownUses = 0
   /// Accepted links in their handshakes.
   private(set) var acceptedUses = 0
-  /// Since when handshakes of accepted links count.
+  /// The time since which handshakes of accepted links count.
   private var acceptedSince: Instant?
   /// When the last dial or handshake that counted ended.
   private(set) var lastOpenUse: Instant?
-  /// When bytes last moved or waited that count.
+  /// When bytes that count last moved or waited.
   private var lastBulk: Instant?
   private var spanStart: Instant?
   private var spanBytes = 0
 
-  /// A dial of ours, or its handshake, has begun.
+  /// Notes that our dial, or its handshake, has begun.
   mutating func began() { ownUses += 1 }
 
-  /// A dial or its handshake is over, with whatever result.
+  /// Notes that a dial or its handshake is over, with any result.
   mutating func ended(at now: Instant) {
     ownUses -= 1
     lastOpenUse = now
   }
 
-  /// An accepted link's handshake has begun.
+  /// Notes that an accepted link's handshake has begun.
   mutating func acceptedBegan(at now: Instant) {
     acceptedUses += 1
     if acceptedSince.map({ $0 + Self.acceptedInterval <= now }) ?? true { acceptedSince = now }
@@ -50,21 +50,21 @@ struct RadioUse: Sendable, Equatable {
     if counted { lastOpenUse = now }
   }
 
-  /// When the handshakes of accepted links will stop counting; nil: they don't count.
+  /// Returns when the handshakes of accepted links will stop counting; nil: they don't count.
   private func acceptedEnd(at now: Instant) -> Instant? {
     guard acceptedUses > 0, let acceptedSince, now < acceptedSince + Self.accepted else { return nil }
     return acceptedSince + Self.accepted
   }
 
-  /// Whether a dial or a handshake is under way that a scan would disturb.
+  /// Returns whether a dial or a handshake is under way that a scan would disturb.
   func isOpen(at now: Instant) -> Bool { ownUses > 0 || acceptedEnd(at: now) != nil }
 
-  /// Unsent bytes wait for room on a link, and something has changed there: the wait has begun or ended, or the kernel
-  /// has taken some of them. A link on which nothing moves stops counting after the hold: a peer that does not read
-  /// must not keep the radio.
+  /// Notes that unsent bytes wait for room on a link, and something has changed there: the wait has begun or ended, or
+  /// the kernel has taken some of them. A link on which nothing moves stops counting after the hold: a peer that does
+  /// not read must not keep the radio.
   mutating func waited(at now: Instant) { lastBulk = now }
 
-  /// Bytes were sent or received.
+  /// Notes that bytes were sent or received.
   mutating func moved(_ count: Int, at now: Instant) {
     if let spanStart, now < spanStart + Self.span {
       spanBytes += count
@@ -81,10 +81,10 @@ struct RadioUse: Sendable, Equatable {
     return now < lastUse + Self.hold
   }
 
-  /// Whether bulk moves, or has within the hold.
+  /// Returns whether bulk moves, or has moved within the hold.
   func isSending(at now: Instant) -> Bool { sendingEnd.map { now < $0 } ?? false }
 
-  /// When the hold after the last bulk is over; nil: there was none.
+  /// When the hold after the last bulk is over; nil: there was no bulk.
   var sendingEnd: Instant? { lastBulk.map { $0 + Self.hold } }
 
   private var lastUse: Instant? {
@@ -92,8 +92,8 @@ struct RadioUse: Sendable, Equatable {
     return max(lastOpenUse, lastBulk)
   }
 
-  /// When handshakes of accepted links will stop counting, or else when the radio is free again if nothing uses it
-  /// until then; nil if it is free, or in use with no end in sight.
+  /// Returns when handshakes of accepted links will stop counting, or else when the radio is free again if nothing uses
+  /// it until then. Nil if it is free, or in use with no end in sight.
   func nextDeadline(at now: Instant) -> Instant? {
     if ownUses > 0 { return nil }
     if let acceptedEnd = acceptedEnd(at: now) { return acceptedEnd }

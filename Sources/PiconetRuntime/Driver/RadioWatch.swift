@@ -1,13 +1,13 @@
 import PiconetEngine
 
-/// Tells the radio plan what one node uses the radio for. Confined to the loop.
+/// Reports one node's uses of the radio to the radio plan. Confined to the loop.
 ///
 /// Uses are reported by the code that dials and carries bytes; links over other transports must not be reported.
 final class RadioWatch {
   private let plan: RadioPlan
   private var dials: Set<DialID> = []
   private var securing: Set<LinkID> = []
-  /// Links that others opened and that are being secured.
+  /// Links that other nodes opened and that are being secured.
   private var securingAccepted: Set<LinkID> = []
   private var isClosed = false
 
@@ -16,12 +16,12 @@ final class RadioWatch {
     plan.add(self, discoveries)
   }
 
-  /// Call it before the dial begins: a scan must stop before the radio pages.
+  /// Notes that a dial begins. Call it before: a scan must stop before the radio pages.
   func dialBegins(_ dial: DialID) {
     if !isClosed, dials.insert(dial).inserted { plan.began(self) }
   }
 
-  /// The dial's link is open, or it has failed or was cancelled.
+  /// Notes that the dial's link is open, or that the dial has failed or was cancelled.
   func dialEnded(_ dial: DialID) {
     if dials.remove(dial) != nil { plan.ended(self) }
   }
@@ -40,15 +40,15 @@ final class RadioWatch {
     if securingAccepted.remove(link) != nil { plan.acceptedEnded(self) }
   }
 
-  /// A link's wait for room begins or ends, or the kernel has taken some of what waits.
+  /// Notes that a link's wait for room begins or ends, or that the kernel has taken some of the waiting bytes.
   func linkWaited() { if !isClosed { plan.waited(self) } }
 
   func moved(_ count: Int) { if !isClosed { plan.moved(count, by: self) } }
 
-  /// Whether the node looks for others: only such nodes get turns.
+  /// Notes whether the node searches: only such nodes get turns.
   func searches(_ isSearching: Bool) { if !isClosed { plan.searches(self, isSearching) } }
 
-  /// The node no longer uses the radio, and its discoveries are told nothing more.
+  /// Ends the watch: the node no longer uses the radio, and its discoveries are told nothing more.
   func close() {
     if isClosed { return }
     isClosed = true

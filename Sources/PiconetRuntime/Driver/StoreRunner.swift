@@ -37,13 +37,13 @@ final class StoreRunner {
 
   func commit(size: UInt64, _ digest: ResourceDigest) { step = .committing(size: size, digest) }
 
-  /// The store has begun again.
+  /// Notes that the store has begun again.
   func restart(offset: UInt64) {
     step = .receiving
     stored = offset
   }
 
-  /// Gives the disk its next job, if it has none of this transfer.
+  /// Gives the disk thread its next job, if it has none of this transfer.
   /// - Parameter report: called on the loop with a fact for the engine.
   func proceed(on disk: DiskThreads, loop: EventLoop, report: @escaping (StoreRunner, Fact) -> Void) {
     guard !isBusy else { return }
@@ -125,7 +125,7 @@ final class StoreRunner {
     }
   }
 
-  /// Throws away what was written, once the disk is done with its present job.
+  /// Discards the written bytes, once the disk thread has finished its present job.
   func discard(on disk: DiskThreads) {
     step = .ended
     waiting = []
@@ -133,7 +133,7 @@ final class StoreRunner {
     use.end(on: disk.worker) { store.discard() }
   }
 
-  /// Writes what came, and lets the store keep it for the same offer.
+  /// Writes the bytes that came, and lets the store keep them for the same offer.
   func keep(on disk: DiskThreads) {
     step = .ended
     let chunks = waiting
@@ -143,7 +143,7 @@ final class StoreRunner {
       do throws(ResourceFailure) {
         for chunk in chunks { try Self.write(chunk, to: store) }
       } catch {
-        // The store has thrown away what it had; keeping it then has no effect.
+        // The store has discarded its content; keeping it then has no effect.
       }
       store.keep()
     }

@@ -1,6 +1,7 @@
 import PiconetEngine
 
-/// Which thread uses the store of a transfer: the disk thread, or for its commit one of a pool, and never two at once.
+/// The thread that uses the store of a transfer: the disk thread, or for its commit one of a pool, and never two at
+/// once.
 ///
 /// The loop begins a commit when nothing else is under way, and begins nothing else until it has the answer. The
 /// exception is the last call, which may come at any time: it waits for the end of the commit, on the thread that
@@ -13,16 +14,16 @@ final class StoreUse: Sendable {
 
   private let state = Monitor(State())
 
-  /// On the loop. `commit` must follow, on whichever thread.
+  /// Begins a commit, on the loop. `commit` must follow, on any thread.
   func beginCommit() { state.withLock { $0.isCommitting = true } }
 
-  /// On the thread that commits.
+  /// Commits, on the calling thread.
   func commit<Value, Failure: Error>(_ work: () throws(Failure) -> Value) throws(Failure) -> Value {
     defer { endCommit() }
     return try work()
   }
 
-  /// The commit has ended, or there is none.
+  /// Ends the commit, if there is one.
   func endCommit() {
     let last = state.withLock { state in
       state.isCommitting = false
@@ -32,7 +33,8 @@ final class StoreUse: Sendable {
     last?()
   }
 
-  /// On the loop. Runs the last call for the store on the disk thread, or, during a commit, after that on its thread.
+  /// Runs the last call for the store, from the loop: on the disk thread, or, during a commit, after that on its
+  /// thread.
   func end(on worker: WorkerThread, _ last: @escaping @Sendable () -> Void) {
     let isLater = state.withLock { state in
       if state.isCommitting { state.last = last }

@@ -1,22 +1,21 @@
-/// What a link has sealed and not yet written: how much plaintext has gone to the kernel once this much ciphertext has.
-/// A value.
+/// The records that a link has sealed and not yet written: they map written ciphertext to plaintext. A value.
 struct UnwrittenRecords {
   /// Where each flush's ciphertext ends in the link's whole output, and how many plaintext bytes it holds.
   private var flushes: [(end: UInt64, plaintextCount: Int)] = []
-  /// The first of those that is not written.
+  /// The index of the first one that is not written.
   private var start = 0
   private var written: UInt64 = 0
 
-  /// Plaintext was sealed.
-  /// - Parameter waiting: the bytes of ciphertext that wait to be written, this included.
+  /// Notes that plaintext was sealed.
+  /// - Parameter waiting: the bytes of ciphertext that wait to be written, these included.
   mutating func sealed(_ plaintextCount: Int, waiting: Int) {
     flushes.append((written + UInt64(waiting), plaintextCount))
   }
 
-  /// The kernel has taken this many bytes of ciphertext.
+  /// Notes that the kernel has taken this many bytes of ciphertext.
   mutating func wrote(_ count: Int) { written += UInt64(count) }
 
-  /// How many more bytes of plaintext are with the kernel than when this was last called.
+  /// Returns how many more bytes of plaintext the kernel has than at the last call.
   mutating func takeWritten() -> Int {
     var count = 0
     while start < flushes.count, flushes[start].end <= written {

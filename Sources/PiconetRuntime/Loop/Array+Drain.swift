@@ -1,5 +1,5 @@
 extension Array {
-  /// Moves all elements out, the first one first. The array keeps its room.
+  /// Moves all elements out, the first one first. The array keeps its capacity.
   ///
   /// Copying elements and then removing them would retain and destroy each twice; only the last one can be moved out of
   /// an array, so the array is reversed first.
@@ -8,7 +8,7 @@ extension Array {
     while !isEmpty { body(removeLast()) }
   }
 
-  /// As `reverse`, which would copy.
+  /// Reverses the array; `reverse` would copy.
   private mutating func turnRound() {
     guard count > 1 else { return }
     withUnsafeMutableBufferPointer { elements in

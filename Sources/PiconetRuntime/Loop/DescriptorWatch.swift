@@ -3,12 +3,12 @@
 /// The owner of the descriptor cancels the watch before it closes the descriptor.
 public final class DescriptorWatch {
   public let descriptor: Int32
-  /// What is wanted now.
+  /// The present interest.
   public var interest: Readiness { wanted }
   private var wanted: Readiness
   weak var handler: (any DescriptorHandler)?
   private unowned let loop: EventLoop
-  /// What the kernel was last told.
+  /// The interest that the kernel was last told.
   var applied: Readiness
   var isChanged = false
   /// Its place in the loop's table; nil when cancelled.
@@ -22,7 +22,7 @@ public final class DescriptorWatch {
     applied = interest
   }
 
-  /// Changes what is wanted. It applies at once to events of this round that have not been delivered yet; the kernel is
+  /// Changes the interest. It applies at once to events of this round that have not been delivered yet; the kernel is
   /// told once, before the loop sleeps.
   public func setInterest(_ interest: Readiness) {
     guard token != nil, interest != wanted else { return }

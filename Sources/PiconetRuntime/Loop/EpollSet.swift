@@ -6,7 +6,7 @@ import PiconetEngine
 final class EpollSet {
   /// The most events in one batch.
   static let capacity = 256
-  /// The token of the loop's own wake-up; no watch has it.
+  /// The token of the loop's own wake-up; no watch uses it.
   static let wakeUpToken: UInt64 = 0
 
   /// The token of the alarm.
@@ -60,7 +60,7 @@ final class EpollSet {
     if control(EPOLL_CTL_ADD, watched, interest, token) != 0 { throw SystemError("epoll_ctl", errno) }
   }
 
-  /// Can only fail if the owner closed the descriptor under its watch.
+  /// Changes the interest. Can only fail if the owner closed the descriptor under its watch.
   func modify(_ watched: Int32, _ interest: Readiness, token: UInt64) {
     let result = control(EPOLL_CTL_MOD, watched, interest, token)
     assert(isClosed || result == 0, "descriptor \(watched) was closed before its watch was cancelled")
@@ -82,20 +82,21 @@ final class EpollSet {
     return epoll_ctl(descriptor, operation, watched, &event)
   }
 
-  /// Whether an alarm is set that goes off by then; it may have gone off already without `wait` having reported it.
+  /// Returns whether an alarm is set that goes off by then; it may have gone off already without `wait` having reported
+  /// it.
   func hasAlarm(by deadline: Instant) -> Bool {
     guard let alarmTime else { return false }
     return alarmTime <= deadline
   }
 
-  /// Ends a sleep after `duration`, which is at `deadline`.
+  /// Sets the alarm that ends a sleep after `duration`, which is at `deadline`.
   func setAlarm(at deadline: Instant, in duration: Duration) {
     piconet_alarm_set(alarm, duration.wholeNanoseconds)
     alarmTime = deadline
   }
 
-  /// Waits for events, or only looks for them. Ends at the latest with the alarm, which may have been set for a
-  /// deadline that has moved on.
+  /// Waits for events, or only polls. Ends at the latest with the alarm, which may have been set for a deadline that
+  /// has moved on.
   /// - Returns: how many events there are.
   func wait(sleeps: Bool) -> Int {
     let count = Int(max(0, epoll_wait(descriptor, events, Int32(Self.capacity), sleeps ? -1 : 0)))
@@ -106,7 +107,7 @@ final class EpollSet {
     return count
   }
 
-  /// An event of the last batch: its token, and what it says.
+  /// Returns an event of the last batch: its token and readiness.
   func event(_ index: Int) -> (token: UInt64, readiness: Readiness, hasFailed: Bool) {
     let flags = events[index].events
     let failed = flags & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0

@@ -5,18 +5,21 @@ import Synchronization
 
 /// A thread that waits for descriptors, timers and jobs, and serves them in rounds.
 ///
-/// A round: sleep until there is something to do; then serve descriptors that are ready, timers that are due, jobs (at
-/// most `jobsPerRound`, so that a flood of them starves no socket, and for `jobTime`, so that what the first ones have
-/// made does not wait for the last), and last, once, every round handler. Work that should be done once per batch, such
-/// as flushing a link, belongs there.
+/// A round has these steps, in order:
+/// - The loop sleeps until there is something to do.
+/// - It serves descriptors that are ready, and then timers that are due.
+/// - It runs jobs: at most `jobsPerRound`, so that a flood of them starves no socket, and for `jobTime`, so that the
+///   output of the first ones does not wait for the last.
+/// - It calls every round handler once. Work that should be done once per batch, such as flushing a link, belongs
+///   there.
 ///
-/// Everything here is called on the loop's thread only, except what says "any thread". A loop is also an executor: an
+/// Every method must be called on the loop's thread, except those marked "any thread". A loop is also an executor: an
 /// actor whose `unownedExecutor` it is, and tasks that prefer a `LoopTaskExecutor` of it, run on its thread.
 ///
 /// The owner of a loop must call `stop`; a loop that is never stopped lives as long as the program.
 public final class EventLoop: @unchecked Sendable {
-  // Sendable is right: what other threads reach is constant, atomic or in the monitor; all else is touched only on the
-  // loop's thread, and, after its end, by one thread at a time, as the monitor's phase allows.
+  // Sendable is right: the state that other threads reach is constant, atomic or in the monitor. All else is touched
+  // only on the loop's thread and, after its end, by one thread at a time, as the monitor's phase allows.
 
   /// The most jobs of one round.
   public static let jobsPerRound = 512
@@ -34,7 +37,7 @@ public final class EventLoop: @unchecked Sendable {
   /// Whether jobs, or the end, wait in `shared`. Set and cleared under its lock: a round that finds it clear need not
   /// lock.
   private let hasNews = Atomic<Bool>(false)
-  /// The thread that may touch what is confined; 0 for none.
+  /// The thread that may touch the confined state; 0 for none.
   private let owner = Atomic<UInt>(0)
 
   private let epoll: EpollSet
@@ -127,8 +130,8 @@ public final class EventLoop: @unchecked Sendable {
   /// The clock's time, read now.
   public var now: Instant { clock.now }
 
-  /// The clock's time without gaps in which the process did not run. Whoever waits for the other side of a link that is
-  /// being made waits by this time: see `LoopTimer.set(awake:)`.
+  /// The clock's time without gaps in which the process did not run. Code that waits for the other side of a link that
+  /// is being made uses this time: see `LoopTimer.set(awake:)`.
   public var awakeTime: Instant {
     let clock = now
     _ = awake.pass(to: clock, due: timers.nextDeadline)
@@ -137,7 +140,7 @@ public final class EventLoop: @unchecked Sendable {
 
   func clock(atAwake time: Instant) -> Instant { awake.clock(at: time) }
 
-  /// Runs `body` later in this round, after jobs that wait already.
+  /// Runs `body` later in this round, after the jobs that wait already.
   public func executeLater(_ body: @escaping () -> Void) {
     precondition(isOnLoop, "executeLater is for the loop's own thread")
     jobs.append(.call(body))
@@ -145,7 +148,7 @@ public final class EventLoop: @unchecked Sendable {
 
   /// Watches a descriptor until the watch is cancelled. The handler is held weakly; a watch whose handler is gone is
   /// cancelled when the descriptor becomes ready.
-  /// - Throws: what the kernel says, such as ENOSPC (too many watches of this user), EPERM (a regular file).
+  /// - Throws: the kernel's error, such as ENOSPC (too many watches of this user), EPERM (a regular file).
   public func watch(
     _ descriptor: Int32, for interest: Readiness, handler: any DescriptorHandler
   ) throws(SystemError) -> DescriptorWatch {
@@ -170,7 +173,7 @@ public final class EventLoop: @unchecked Sendable {
     roundHandlers.removeAll { $0 === handler }
   }
 
-  /// How many descriptors are watched.
+  /// The number of watched descriptors.
   public var watchCount: Int { watches.count }
 
   func noteChanged(_ watch: DescriptorWatch) { changed.append(watch) }
@@ -210,7 +213,7 @@ public final class EventLoop: @unchecked Sendable {
   private func run() {
     owner.store(UInt(pthread_self()), ordering: .relaxed)
     while round() {}
-    // Only the jobs that were there when we were told to stop; what they add is left to `end`.
+    // Only the jobs that were queued when the stop came; jobs that they add are left to `end`.
     var left = jobs.count
     while left > 0, let job = jobs.popFirst() {
       run(job)
@@ -220,7 +223,7 @@ public final class EventLoop: @unchecked Sendable {
     end()
   }
 
-  /// One round; false when the loop should stop.
+  /// Runs one round; false when the loop should stop.
   private func round() -> Bool {
     tellKernel()
     let count = epoll.wait(sleeps: jobs.isEmpty && prepareToSleep())
@@ -335,8 +338,8 @@ public final class EventLoop: @unchecked Sendable {
     if mustDrain { startDraining() }
   }
 
-  /// Runs what came after the end on a thread of its own, or right here if none can be started: that jobs run in order
-  /// and one at a time matters more than where.
+  /// Runs the jobs that came after the end on a separate thread, or right here if none can be started: that jobs run in
+  /// order and one at a time matters more than where.
   private func startDraining() {
     do {
       try NamedThread(name: name) { self.drain() }.detach()

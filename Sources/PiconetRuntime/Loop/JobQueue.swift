@@ -1,4 +1,4 @@
-/// One thing for a loop to do.
+/// One job of a loop.
 enum LoopJob {
   case task(UnownedJob)
   case preferring(UnownedJob, LoopTaskExecutor)
@@ -7,7 +7,7 @@ enum LoopJob {
   case nothing
 }
 
-/// First in, first out, in a ring: elements are never moved, and the array is never torn down however often it is
+/// First in, first out, in a ring: elements are never moved, and the array is never deallocated however often it is
 /// emptied.
 struct JobQueue {
   /// The number of places is a power of two.
@@ -16,7 +16,7 @@ struct JobQueue {
   private(set) var count = 0
 
   private static let leastCapacity = 16
-  /// After a larger flood the room beyond this is given back.
+  /// After a larger flood the capacity beyond this is released.
   private static let keptCapacity = 4096
 
   var isEmpty: Bool { count == 0 }
@@ -27,14 +27,14 @@ struct JobQueue {
     count += 1
   }
 
-  /// Takes all elements out of `more`, which keeps its room.
+  /// Takes all elements out of `more`, which keeps its capacity.
   mutating func append(takingAll more: inout [LoopJob]) {
     more.drain { append($0) }
   }
 
   mutating func popFirst() -> LoopJob? {
     guard count > 0 else { return nil }
-    // Moved out, not copied: what a job holds lives no longer than the job.
+    // Moved out, not copied: the values that a job holds live no longer than the job.
     var job = LoopJob.nothing
     swap(&job, &ring[head])
     head = place(1)

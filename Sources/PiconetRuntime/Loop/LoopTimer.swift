@@ -1,6 +1,6 @@
 import PiconetEngine
 
-/// One timer of a loop: at most one deadline, which may be moved or taken away at any time. Confined to the loop.
+/// One timer of a loop: at most one deadline, which may be moved or cleared at any time. Confined to the loop.
 ///
 /// While it has a deadline the loop holds it: capture the owner weakly in the handler, or clear the deadline.
 public final class LoopTimer {

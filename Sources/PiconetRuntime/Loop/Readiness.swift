@@ -1,4 +1,4 @@
-/// What a descriptor is wanted for, or ready for.
+/// The kinds of events that are wanted of a descriptor, or for which it is ready.
 public struct Readiness: OptionSet, Sendable, Hashable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -7,9 +7,9 @@ public struct Readiness: OptionSet, Sendable, Hashable {
   public static let write = Readiness(rawValue: 2)
 }
 
-/// Told that a descriptor is ready. Called on the loop.
+/// Receives the readiness of a descriptor. Called on the loop.
 public protocol DescriptorHandler: AnyObject {
-  /// The descriptor is ready for `readiness`, a part of what is wanted; a descriptor in error or hung up counts as
+  /// The descriptor is ready for `readiness`, a subset of the wanted kinds; a descriptor in error or hung up counts as
   /// readable as well. Level-triggered: called again in each round as long as it stays ready and wanted.
   func descriptorIsReady(_ readiness: Readiness)
 }

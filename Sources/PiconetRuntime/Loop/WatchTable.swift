@@ -1,5 +1,5 @@
-/// Names one use of a slot: a slot that was freed and taken again has another generation, so an event already fetched
-/// for the previous watch does not reach the new one.
+/// Identifies one use of a slot: a slot that was freed and taken again has another generation, so an event already
+/// fetched for the previous watch does not reach the new one.
 struct WatchToken: Hashable {
   var slot: UInt32
   var generation: UInt32

@@ -1,11 +1,11 @@
-/// Hands elements from any thread to a loop, all waiting ones in one go: one lock to push, one wake-up for a batch.
+/// Hands elements from any thread to a loop, all waiting ones at once: one lock to push, one wake-up for a batch.
 ///
 /// Bounded by how its producers react to `full`: if each waits for room then, each is at most one push beyond the
 /// limit.
 public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
-  // Sendable is right: everything is constant; what waits is in the batches' monitor.
+  // Sendable is right: everything is constant; the waiting elements are in the batches' monitor.
 
-  /// What became of a push.
+  /// The result of a push.
   public enum Push: Sendable, Hashable {
     /// Taken, and there is room for more.
     case taken
@@ -18,7 +18,7 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
   @usableFromInline let batches: MailboxBatches<Element>
   @usableFromInline let limit: Int
   @usableFromInline let loop: EventLoop
-  /// What the loop calls: made where the element's type is known, so that it is specialized for that.
+  /// The function that the loop calls: made where the element's type is known, so that it is specialized for that.
   @usableFromInline let drain: () -> Void
 
   /// - Parameter limit: the weight at which the mailbox is full; each push says what its element weighs.
@@ -32,10 +32,10 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
     drain = { batches.drain() }
   }
 
-  /// Any thread, once. Hands what waits, and what comes until the mailbox is closed, to `handler`, which the mailbox
-  /// holds that long.
-  /// - Parameter handler: gets all that waits, in the order of the pushes, on the loop. The array is valid only during
-  ///   the call, and the handler may take elements out instead of copying them.
+  /// Any thread, once. Hands the waiting elements, and those that come until the mailbox is closed, to `handler`, which
+  /// the mailbox holds that long.
+  /// - Parameter handler: gets all waiting elements, in the order of the pushes, on the loop. The array is valid only
+  ///   during the call, and the handler may take elements out instead of copying them.
   @inlinable
   public func receive(_ handler: @escaping (inout [Element]) -> Void) {
     let mustSchedule = batches.state.withLock { state in
@@ -46,7 +46,7 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
     if mustSchedule { schedule() }
   }
 
-  /// Any thread. Wakes the loop if the mailbox was empty. Before there is a receiver, what was pushed waits.
+  /// Any thread. Wakes the loop if the mailbox was empty. Before there is a receiver, pushed elements wait.
   @inlinable
   public func push(_ element: consuming Element, weight: Int = 1) -> Push {
     let (push, mustSchedule) = batches.state.withLock(moving: element) { state, element -> (Push, Bool) in
@@ -60,7 +60,7 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
   }
 
   /// Any thread. Calls `body` once, when there is room or the mailbox is closed: at once, or on the loop after it took
-  /// what waits.
+  /// the waiting elements.
   public func whenRoom(_ body: @escaping @Sendable () -> Void) {
     let hasRoom = batches.state.withLock { state in
       if state.isClosed || state.weight < limit { return true }
@@ -75,7 +75,7 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
     await withCheckedContinuation { continuation in whenRoom { continuation.resume() } }
   }
 
-  /// Any thread. Refuses further pushes. What was pushed before still reaches the handler.
+  /// Any thread. Refuses further pushes. Elements pushed before still reach the handler.
   public func close() {
     let (waiting, receiver) = batches.state.withLock { state in
       state.isClosed = true
@@ -86,11 +86,11 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
       return (state.waiting, state.isScheduled ? nil : state.receiver)
     }
     for body in waiting { body() }
-    // Outside the lock: whatever it holds goes with it.
+    // Outside the lock: the values that it holds are released with it.
     withExtendedLifetime(receiver) {}
   }
 
-  /// On the loop. Takes what waits now, before the loop comes to it.
+  /// On the loop. Takes the waiting elements now, before the loop comes to them.
   func takeWaiting() { drain() }
 
   @usableFromInline

@@ -1,4 +1,4 @@
-/// What waits in a mailbox, and what the loop has taken out.
+/// The elements that wait in a mailbox, and those that the loop has taken out.
 @usableFromInline
 final class MailboxBatches<Element: Sendable> {
   @usableFromInline
@@ -12,7 +12,7 @@ final class MailboxBatches<Element: Sendable> {
     @usableFromInline var waiting: [@Sendable () -> Void] = []
     @inlinable init() {}
 
-    /// Whether the loop has to be told now that something waits.
+    /// Whether the loop has to be told now that elements wait.
     @inlinable
     mutating func schedule() -> Bool {
       if isScheduled || receiver == nil || pending.isEmpty { return false }
@@ -21,7 +21,7 @@ final class MailboxBatches<Element: Sendable> {
     }
   }
 
-  /// An object: a closure alone would be allocated again each time it leaves the lock.
+  /// A class: a closure alone would be allocated again each time it leaves the lock.
   @usableFromInline
   final class Receiver {
     @usableFromInline let take: (inout [Element]) -> Void

@@ -1,6 +1,6 @@
-/// The threads that disks may block.
+/// The threads that disk access may block.
 public struct DiskThreads: Sendable {
-  /// Reads, writes and hashes, in the order in which it is asked to.
+  /// Reads, writes and hashes, in the order of the requests.
   public let worker: WorkerThread
   /// For commits, each of which waits for the disk more than once: several at a time share these waits, since a file
   /// system makes durable together what is requested together.
@@ -16,14 +16,14 @@ public struct DiskThreads: Sendable {
     self.readers = readers
   }
 
-  /// Any thread. Waits until all that was submitted before has run.
+  /// Any thread. Waits until everything submitted before has run.
   public func finishSubmitted() async {
     await worker.finishSubmitted()
     await committers.finishSubmitted()
     await readers.finishSubmitted()
   }
 
-  /// Any thread but these. Runs what waits, and waits until all of them have ended.
+  /// Any thread but these. Runs the waiting work, and waits until all of them have ended.
   public func stop() {
     committers.stop()
     readers.stop()

@@ -44,7 +44,7 @@ struct Monitor<Value>: ~Copyable, @unchecked Sendable {
     return body(&value.pointee)
   }
 
-  /// As above, for a value that `body` takes over: a closure can only copy what it captures.
+  /// Runs `body` alone; see above. For a value that `body` takes over: a closure can only copy its captures.
   @inlinable @inline(__always)
   borrowing func withLock<Moved, Result>(
     moving moved: consuming Moved, _ body: (inout Value, consuming Moved) -> Result

@@ -1,5 +1,5 @@
-/// Tasks that wait until something has happened to the state that this is a part of, under the lock of that state. What
-/// they wait for has no answer; for one that has, module Piconet has `Waiters`.
+/// Tasks that wait until something has happened to the state that contains this, under the lock of that state. Their
+/// wait has no answer; for waits with an answer, module Piconet has `Waiters`.
 package struct WaitingTasks<Need: Sendable>: Sendable {
   private var list: [(need: Need, continuation: CheckedContinuation<Void, Never>)] = []
 
@@ -7,7 +7,7 @@ package struct WaitingTasks<Need: Sendable>: Sendable {
 
   package var isEmpty: Bool { list.isEmpty }
 
-  /// Waits until the task is taken out and woken, whatever becomes of it meanwhile.
+  /// Waits until the task is taken out and woken, even if it is cancelled meanwhile.
   /// - Parameter enter: enters the task with `add`, under the lock; or returns false, if there is nothing to wait for.
   package static func wait(_ enter: (CheckedContinuation<Void, Never>) -> Bool) async {
     await withCheckedContinuation { continuation in

@@ -1,21 +1,21 @@
-/// Threads for calls that block and may run concurrently, in no order. A thread starts when work waits and there are
-/// fewer than `width`, and ends when nothing waits: an idle pool has none. The queue is bounded, and submitting never
-/// waits.
+/// Threads for calls that block and may run concurrently, in no particular order. A thread starts when work waits and
+/// there are fewer than `width`, and ends when no work waits: an idle pool has none. The queue is bounded, and
+/// submitting never waits.
 public final class WorkerPool: BlockingThreads {
   private struct State {
     var queue: [(number: UInt64, work: @Sendable () -> Void)] = []
-    /// The numbers of what waits or runs.
+    /// The numbers of the jobs that wait or run.
     var unfinished: Set<UInt64> = []
     var next: UInt64 = 0
     var threads: [Int: NamedThread] = [:]
     var nextThread = 0
-    /// Threads that have nothing more to do and have not been joined yet.
+    /// Threads that have ended their work and have not been joined yet.
     var ended: [NamedThread] = []
     /// Each until the jobs before this number are finished.
     var waiters = WaitingTasks<UInt64>()
     var isStopping = false
 
-    /// - Returns: those whose wait is over with this job.
+    /// - Returns: the tasks whose wait is over with this job.
     mutating func finished(_ number: UInt64) -> WokenTasks? {
       unfinished.remove(number)
       if waiters.isEmpty { return nil }
@@ -33,7 +33,7 @@ public final class WorkerPool: BlockingThreads {
 
   /// Starts no thread.
   /// - Parameters:
-  ///   - name: of each thread.
+  ///   - name: the name of each thread.
   ///   - width: the most threads, at least 1.
   ///   - limit: the most jobs that may wait.
   public init(name: String, width: Int, limit: Int = 1024) {
@@ -62,7 +62,7 @@ public final class WorkerPool: BlockingThreads {
     return isTaken
   }
 
-  /// Any thread. Waits until all that was submitted before has run.
+  /// Any thread. Waits until everything submitted before has run.
   public func finishSubmitted() async {
     await WaitingTasks<UInt64>.wait { task in
       state.withLock { state in
@@ -73,7 +73,7 @@ public final class WorkerPool: BlockingThreads {
     }
   }
 
-  /// Any thread but the pool's. Runs what waits, and waits for the end of all threads. Idempotent.
+  /// Any thread but the pool's. Runs the waiting work, and waits for the end of all threads. Idempotent.
   public func stop() {
     state.withLock { $0.isStopping = true }
     let ended = state.withLock(
@@ -102,7 +102,7 @@ public final class WorkerPool: BlockingThreads {
     state.notify()
   }
 
-  /// What to do next; nil: nothing waits, and the thread is over.
+  /// Returns the next job; nil: no job waits, and the thread ends.
   private func take(for thread: Int) -> (UInt64, @Sendable () -> Void)? {
     state.withLock { state in
       if !state.queue.isEmpty { return state.queue.removeFirst() }

@@ -7,7 +7,7 @@ public protocol BlockingThreads: Sendable {
 
 extension BlockingThreads {
   /// On `loop`. Runs `work` on one of the threads, then `then` with its value on `loop`.
-  /// - Returns: as `submit`; if false, neither will run.
+  /// - Returns: see `submit(_:)`; if false, neither will run.
   public func submit<Value: Sendable>(
     answering loop: EventLoop, _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
   ) -> Bool {
@@ -54,20 +54,20 @@ public final class WorkerThread: BlockingThreads {
     return isTaken
   }
 
-  /// Any thread. Waits until all that was submitted before has run, whatever the limit.
+  /// Any thread. Waits until everything submitted before has run, whatever the limit.
   public func finishSubmitted() async {
     await withCheckedContinuation { continuation in
       let isTaken = state.withLock { state in
         if !state.isStopping { state.queue.append { continuation.resume() } }
         return !state.isStopping
       }
-      // If the worker is stopping, `stop` waits for what it still has to run.
+      // If the worker is stopping, `stop` waits for the remaining work.
       if isTaken { state.notify() } else { continuation.resume() }
     }
   }
 
-  /// Any thread but the worker itself. Runs what waits, then ends the thread and waits for its end. Idempotent. May
-  /// take as long as the calls that are on their way: a name look-up has its own time limit (resolv.conf).
+  /// Any thread but the worker itself. Runs the waiting work, then ends the thread and waits for its end. Idempotent.
+  /// May take as long as the calls under way: a name look-up has its own time limit (resolv.conf).
   public func stop() {
     let thread = state.withLock { state in
       state.isStopping = true

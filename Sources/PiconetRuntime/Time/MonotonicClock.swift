@@ -4,8 +4,8 @@ import PiconetEngine
 /// The port of a clock that never goes back and can't be set.
 public protocol MonotonicClock: Sendable {
   var now: Instant { get }
-  /// How long a loop may sleep if its next deadline is `deadline`; zero once that has come; nil to sleep until it is
-  /// woken, because this clock wakes its loops itself.
+  /// Returns how long a loop may sleep if its next deadline is `deadline`. Zero once that has come; nil to sleep until
+  /// it is woken, because this clock wakes its loops itself.
   func sleep(until deadline: Instant) -> Duration?
   /// Keeps `wake` and calls it after each step, if this is a clock that is moved by hand. Called once per loop.
   func onStep(_ wake: @escaping @Sendable () -> Void)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A trace on its way to a file: bytes are appended by the loop, which never waits, and written by a thread of its own.
+/// A trace on its way to a file: the loop, which never waits, appends bytes, and a separate thread writes them.
 ///
-/// Only this user can read the file: it holds what was said.
+/// Only this user can read the file: it holds the messages.
 public final class TraceFile: Sendable {
   private let worker: WorkerThread
   private let descriptor: Int32
@@ -13,7 +13,7 @@ public final class TraceFile: Sendable {
     var failure: SystemError?
   }
 
-  /// Bytes that may wait for the disk.
+  /// The number of bytes that may wait for the disk.
   public static let waitingLimit = 32 << 20
 
   /// Creates the file with mode 0600; a file or a link with this name is replaced, and a link is not followed. Anything
@@ -28,7 +28,7 @@ public final class TraceFile: Sendable {
       default: throw SystemError("open: no regular file", EINVAL)
       }
     }
-    // Never into something that another user has put there: a new file, or none.
+    // Never into a file that another user has put there: a new file, or none.
     if unlink(path) != 0, errno != ENOENT { throw SystemError("unlink", errno) }
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw SystemError("open", errno) }

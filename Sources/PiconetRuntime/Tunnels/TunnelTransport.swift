@@ -1,12 +1,12 @@
 import PiconetEngine
 import PiconetWire
 
-/// Reaches nodes over members that relay. Its connections are tunnels of the engine's: what they write goes to that as
-/// facts, and what the engine says of them comes back as effects, by way of the driver. Confined to the loop.
+/// Reaches nodes over members that relay. Its connections are tunnels of the engine: their bytes go to the engine as
+/// facts, and the engine's bytes come back as effects, through the driver. Confined to the loop.
 public final class TunnelTransport: Transport {
   public let kind = TransportKind.relay
   fileprivate let loop: EventLoop
-  /// Nil before `start` and after `stop`: what comes then is dropped.
+  /// Nil before `start` and after `stop`: effects that come then are dropped.
   private var handler: Handler?
   private var endpoints: [TunnelID: TunnelEndpoint] = [:]
   private var dials: [TunnelID: TunnelDial] = [:]
@@ -14,11 +14,11 @@ public final class TunnelTransport: Transport {
   /// Connections with something to read.
   private var ready: [TunnelEndpoint] = []
 
-  /// What it needs of its driver.
+  /// The functions of the driver that it uses.
   struct Handler {
-    /// Hands a fact to the engine, without doing its effects yet.
+    /// Hands a fact to the engine, without carrying out its effects yet.
     let hand: (Fact) -> Void
-    /// Told of a connection that another node has opened.
+    /// Called with a connection that another node has opened.
     let accepted: (any LinkEndpoint) -> Void
   }
 
@@ -96,7 +96,8 @@ public final class TunnelTransport: Transport {
 
   var hasReady: Bool { !ready.isEmpty }
 
-  /// Lets links read what has come for them. Not while another link is being read: all of them share a buffer.
+  /// Lets links read the bytes that have come for them. Not while another link is being read: all of them share a
+  /// buffer.
   func readReady() {
     guard !ready.isEmpty else { return }
     let endpoints = ready
@@ -105,7 +106,7 @@ public final class TunnelTransport: Transport {
   }
 
   fileprivate func closed(_ id: TunnelID, isAborted: Bool) {
-    // One whose end has come is no longer the engine's.
+    // An endpoint whose end has come no longer belongs to the engine.
     if endpoints.removeValue(forKey: id) != nil { hand(.tunnelClosed(id, isAborted: isAborted)) }
   }
 }
@@ -192,7 +193,7 @@ private final class TunnelEndpoint: LinkEndpoint {
   private var end: LinkRead?
   private var isReady = false
   private var isClosed = false
-  /// Bytes that the engine has and has not sent.
+  /// Bytes that the engine has and has not sent yet.
   private var pendingCount = 0
   private var wantsWrite = false
   private var flight = PathFlight(toldBy: .relay)
@@ -228,7 +229,7 @@ private final class TunnelEndpoint: LinkEndpoint {
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) -> LinkWrite {
-    // What is behind its end is told to the reader.
+    // The reader is told what is behind its end.
     if end != nil { return .bytes(bytes.count) }
     let count = min(bytes.count, traits.largestWrite - pendingCount)
     guard count > 0 else { return .wouldBlock }
@@ -257,14 +258,14 @@ private final class TunnelEndpoint: LinkEndpoint {
     if wantsWrite { handler?.linkIsReady(read: false, write: true) }
   }
 
-  /// What the other side of the relay has taken, with which the path is measured.
+  /// Notes how many bytes the other side of the relay has taken, with which the path is measured.
   func passedOn(_ count: Int) {
     let hasMoreRoom = flight.acknowledged(
       inFlight: flight.inFlight - count, roundTrip: nil, at: transport.loop.now)
     if hasMoreRoom { handler?.linkIsReady(read: false, write: true) }
   }
 
-  /// However quick the way to the relay is, what is behind it may be slow.
+  /// However quick the way to the relay is, the way behind it may be slow.
   var bulkPace: BulkPace? { flight.pace }
 
   func ended(_ failure: LinkFailure?) {
@@ -278,7 +279,7 @@ private final class TunnelEndpoint: LinkEndpoint {
     transport.isReady(self)
   }
 
-  /// The link reads all that there is, and then learns of the end.
+  /// Lets the link read all waiting bytes, and then learn of the end.
   func read() {
     isReady = false
     var left = Int.max
