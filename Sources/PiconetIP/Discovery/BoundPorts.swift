@@ -1,10 +1,10 @@
 import Glibc
 
-/// Which UDP ports this network namespace has in use, as the kernel lists them (proc(5), `/proc/net/udp`).
+/// The UDP ports in use in this network namespace, as the kernel lists them (proc(5), `/proc/net/udp`).
 enum BoundPorts {
   private static let byteLimit = 4 << 20
 
-  /// - Returns: nil if that can't be told.
+  /// - Returns: nil if the list can't be read.
   static func hasUDP(_ port: UInt16, isIPv6: Bool) -> Bool? {
     list(isIPv6 ? "/proc/thread-self/net/udp6" : "/proc/thread-self/net/udp").map { isBound(port, in: $0) }
   }

@@ -6,16 +6,17 @@ import PiconetWire
 /// one node: what it advertises, and what it searches for.
 ///
 /// Needs no daemon, and shares the port with one. Loopback is always included, so peers on one host find each other
-/// with no network at all, and so do those that share an endpoint. Confined to the loop that it was made on.
+/// without any network, and so do those that share an endpoint. Confined to the loop that it was made on.
 public final class DNSServiceDiscovery: Discovery {
   public let sourceName = "dns-sd"
-  /// The label under which we are visible to other DNS-SD browsers, after conflicts; nil while we advertise nothing.
+  /// The label that other DNS-SD browsers show, after conflicts; nil while nothing is advertised.
   public var instanceLabel: String? {
     guard let responder else { return nil }
     let label = endpoint.answeringInterfaces.isEmpty ? endpoint.daemonLabel(of: self) : nil
     return String(decoding: label ?? responder.label, as: UTF8.self)
   }
-  /// True once the names are ours and announced on every interface, by us or by the daemon that has the port there.
+  /// True once the names belong to this node and are announced on every interface, by this process or by the daemon
+  /// that has the port there.
   public var isAnnounced: Bool {
     guard let responder else { return false }
     guard endpoint.isServedByDaemon else { return responder.isPublished }
@@ -30,13 +31,13 @@ public final class DNSServiceDiscovery: Discovery {
   private var handler: ((DiscoveryReport) -> Void)?
   private var obstacleHandler: (([DiscoveryObstacle]) -> Void)?
 
-  /// With an endpoint that others may use, too. Nothing is sent before `advertise` or `search`.
+  /// Creates a discovery on an endpoint that others may use, too. Nothing is sent before `advertise` or `search`.
   public init(sharing endpoint: MulticastDNSEndpoint) {
     self.endpoint = endpoint
     endpoint.add(self)
   }
 
-  /// With an endpoint of its own.
+  /// Creates a discovery with its own endpoint.
   public convenience init(loop: any DatagramLoop, options: MulticastDNSEndpoint.Options) {
     self.init(sharing: MulticastDNSEndpoint(loop: loop, options: options))
   }
@@ -45,13 +46,14 @@ public final class DNSServiceDiscovery: Discovery {
 
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
-  /// Sets who is told what is in the way of the endpoint: at once, and after each change.
+  /// Sets the handler for obstacles to the endpoint: called at once, and after each change.
   public func setObstacleHandler(_ handler: @escaping ([DiscoveryObstacle]) -> Void) {
     obstacleHandler = handler
     handler(endpoint.obstacles)
   }
 
-  /// Why an advertisement can't be published as it is; nil if it can. Ask before `advertise`, which can't report it.
+  /// Returns why an advertisement can't be published as it is; nil if it can. Call it before `advertise`, which can't
+  /// report it.
   public static func failure(of advertisement: NodeAdvertisement) -> LinkFailure? {
     if advertisement.ports[.tcp] ?? 0 == 0 { return LinkFailure(.notAvailable, "TCP does not listen, or on port 0") }
     do throws(PeerText.Failure) {
@@ -62,8 +64,8 @@ public final class DNSServiceDiscovery: Discovery {
     }
   }
 
-  /// Info that breaks the limits is left out; no TCP port or a session id that is too long is not advertised at all:
-  /// see `failure(of:)`.
+  /// Advertises. Info that breaks the limits is left out. Without a TCP port, or with a session id that is too long,
+  /// nothing is advertised: see `failure(of:)`.
   public func advertise(_ advertisement: NodeAdvertisement?) {
     guard advertisement != self.advertisement else { return }
     defer { endpoint.updateErrand() }
@@ -129,7 +131,7 @@ public final class DNSServiceDiscovery: Discovery {
 
   var label: [UInt8]? { responder?.label }
 
-  /// What a daemon is to publish where it has the port.
+  /// The service that a daemon is to publish where it has the port.
   var registration: ServiceRegistration? { responder?.registration }
 
   var nextDeadline: Duration? { responder?.nextDeadline }
@@ -146,13 +148,13 @@ public final class DNSServiceDiscovery: Discovery {
 
   func deadlineReached() { endpoint.send(responder?.deadlineReached(at: endpoint.now) ?? []) }
 
-  /// The browser has found or lost something; whether it belongs to our session is decided here.
+  /// Takes a change of the browser; it is decided here whether it belongs to our session.
   func browsed(_ change: BrowserReport, _ interfaces: InterfaceTable) {
     guard isSearching else { return }
     report(sightings.apply(change, interfaces))
   }
 
-  /// The addresses of this host have changed.
+  /// Notes that the addresses of this host have changed.
   func interfacesChanged(_ interfaces: InterfaceTable) {
     if isSearching { report(sightings.interfacesChanged(interfaces)) }
   }
@@ -163,7 +165,7 @@ public final class DNSServiceDiscovery: Discovery {
       session: advertisement.sessionID, info: advertisement.info)
   }
 
-  /// The TXT record; without the info if that breaks the limits, nil if the session id does.
+  /// Returns the TXT record; without the info if that breaks the limits, nil if the session id does.
   private static func text(of advertisement: NodeAdvertisement) -> [[UInt8]]? {
     var text = peerText(of: advertisement)
     if PeerText.failure(of: text.info) != nil { text.info = [:] }

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetRuntime
 
-/// What discovery asks of an event loop. All calls and all handlers are on the loop's thread.
+/// The functions of an event loop that discovery needs. All calls and all handlers are on the loop's thread.
 public protocol DatagramLoop: AnyObject {
   var now: Instant { get }
   /// Tells `handler`, which is held weakly, whenever the descriptor can be read (level-triggered), until the

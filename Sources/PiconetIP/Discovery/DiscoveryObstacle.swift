@@ -1,17 +1,19 @@
 import PiconetDNSSD
 
-/// What keeps discovery over a network from a part of its work. The rest goes on, and what is in the way may go away.
+/// An obstacle that keeps discovery over a network from a part of its work. The rest goes on, and the obstacle may go
+/// away.
 @nonexhaustive
 public enum DiscoveryObstacle: Sendable, Hashable, CustomStringConvertible {
-  /// Another program keeps UDP port 5353 to itself over these, and Avahi does not publish for us: nothing is advertised
-  /// there. Peers are still looked for, by Avahi or by queries from another port (RFC 6762, section 5.1).
+  /// Another program keeps UDP port 5353 to itself over these families, and Avahi does not publish for us: nothing is
+  /// advertised there. This node still looks for peers, through Avahi or by queries from another port (RFC 6762,
+  /// section 5.1).
   case portTaken(ipv4: Bool, ipv6: Bool, avahi: AvahiFailure)
   /// The kernel allows no more memberships of multicast groups: these interfaces, by name, hear nothing.
   case interfacesLeftOut([String])
-  /// Sockets or news of interfaces can't be had; the system's words.
+  /// Sockets or news of interfaces are not available; the system's words.
   case failed(String)
 
-  /// What is in the way, in a clause without an end.
+  /// The obstacle, in a clause without an end.
   public var description: String {
     switch self {
     case .portTaken(let ipv4, let ipv6, let failure):

@@ -1,7 +1,7 @@
 import PiconetDNSSD
 
-/// Which socket is a member of the group of Multicast DNS on which interface. A value: its owner opens the sockets,
-/// joins, and says what came of it.
+/// The assignment of interfaces to sockets that are members of the group of Multicast DNS. A value: its owner opens the
+/// sockets, joins, and reports the results.
 ///
 /// The kernel bounds the memberships of one IPv4 socket (20, net.ipv4.igmp_max_memberships), and the memory that those
 /// of any socket take (net.core.optmem_max). So further interfaces get further sockets, and when these are used up, the
@@ -14,7 +14,7 @@ struct GroupMemberships {
   }
 
   enum Step: Equatable {
-    /// Join on this socket, which may have to be opened, and say what came of it.
+    /// Join on this socket, which may have to be opened, and report the result.
     case join(Socket)
     /// Leave this one first, which matters less.
     case leave(InterfaceID)
@@ -31,22 +31,22 @@ struct GroupMemberships {
   static let socketsPerFamily = 16
 
   private var places: [InterfaceID: Place] = [:]
-  /// Those that have taken as many memberships as they can.
+  /// Sockets that have taken as many memberships as they can.
   private var full: Set<Socket> = []
-  /// Usable interfaces that nothing is heard on.
+  /// Usable interfaces on which nothing is heard.
   private(set) var leftOut: Set<InterfaceID> = []
 
   var interfaces: Set<InterfaceID> { Set(places.keys) }
 
   func socket(of id: InterfaceID) -> Socket? { places[id]?.socket }
 
-  /// The interfaces have changed: a socket that could not be opened is tried again.
+  /// Begins a round because the interfaces have changed: a socket that could not be opened is tried again.
   mutating func beginRound() {
     let used = Set(places.values.map(\.socket))
     full.formIntersection(used)
   }
 
-  /// What to do next about an interface that is not joined.
+  /// Returns the next step for an interface that is not joined.
   mutating func next(for id: InterfaceID, rank: InterfaceRank) -> Step {
     if places.count < MulticastDNS.interfaces {
       for number in 0..<Self.socketsPerFamily {
@@ -68,11 +68,11 @@ struct GroupMemberships {
     leftOut.remove(id)
   }
 
-  /// The socket takes no more memberships, or can't be opened.
+  /// Notes that the socket takes no more memberships, or can't be opened.
   mutating func filled(_ socket: Socket) { full.insert(socket) }
 
-  /// It is no longer joined, whether it is gone or has made room.
-  /// - Parameter isLeftOut: whether it is usable all the same.
+  /// Notes that an interface is no longer joined, because it is gone or has made room.
+  /// - Parameter isLeftOut: whether it is still usable.
   /// - Returns: the socket that it was joined on.
   mutating func left(_ id: InterfaceID, isLeftOut: Bool = false) -> Socket? {
     if isLeftOut { leftOut.insert(id) } else { leftOut.remove(id) }
@@ -81,7 +81,7 @@ struct GroupMemberships {
     return place.socket
   }
 
-  /// Whether nothing is joined on a socket other than the first of its family: it can be closed.
+  /// Returns whether nothing is joined on a socket other than the first of its family: it can be closed.
   func isIdle(_ socket: Socket) -> Bool {
     socket.number > 0 && !places.values.contains { $0.socket == socket }
   }

@@ -33,7 +33,7 @@ final class InterfaceMonitor: DescriptorHandler {
       if count >= 0 {
         for message in RouteMessage.parse(buffer[..<count]) { table.apply(message) }
       } else if errno == ENOBUFS {
-        // Changes were lost: start over.
+        // Some changes were lost: start over.
         table = Self.readAll()
       } else {
         break
@@ -42,7 +42,7 @@ final class InterfaceMonitor: DescriptorHandler {
     if table != before { changed() }
   }
 
-  /// Links and addresses as they are now. The kernel answers within the call.
+  /// Reads the present links and addresses. The kernel answers within the call.
   private static func readAll() -> InterfaceTable {
     var table = InterfaceTable()
     for areAddresses: Int32 in [0, 1] {

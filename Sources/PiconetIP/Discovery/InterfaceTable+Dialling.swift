@@ -1,15 +1,15 @@
 import PiconetDNSSD
 
-/// Which addresses of a sighting may be dialled. Any device on a link can advertise any address, and must not have us
-/// knock anywhere it likes.
+/// The addresses of a sighting that may be dialled. Any device on a link can advertise any address, and must not make
+/// this node dial arbitrary hosts.
 extension InterfaceTable {
-  /// Whether an address may be dialled because a packet that came over its interface says so.
+  /// Returns whether an address may be dialled because a packet that came over its interface says so.
   ///
-  /// - Loopback addresses are taken from the loopback interface alone, and that one tells of no others.
-  /// - An address of this host is taken from this host alone: another of its nodes is there.
-  /// - IPv4: an address of a network that the interface is on. What lies behind a router is reached by hand.
-  /// - IPv6: likewise; a link-local address always, with the interface as its zone; and a global one (2000::/3), since
-  ///   by DHCPv6 (RFC 8415) an address does not tell its network.
+  /// - Loopback addresses are accepted from the loopback interface alone, and that one supplies no others.
+  /// - An address of this host is accepted from this host alone: another of its nodes is there.
+  /// - IPv4: an address of a network that the interface is on. Peers behind a router must be dialled by address.
+  /// - IPv6: the same; also a link-local address always, with the interface as its zone; and a global one (2000::/3),
+  ///   since by DHCPv6 (RFC 8415) an address does not tell its network.
   /// - A port below 1024 is dialled only at the address that the packet came from: a device may offer such a port of
   ///   its own, and does not send others to a neighbour's SSH.
   func mayDial(_ endpoint: ResolvedInstance.Endpoint) -> Bool {
@@ -21,7 +21,7 @@ extension InterfaceTable {
     if isOwn(address) { return origin.map(isOwn) ?? false }
     if address.isIPv6, address.isLinkLocal || address.isGlobal { return true }
     return interface.addresses.contains { address.hasPrefix(of: $0.address, length: $0.prefix) }
-      // The only other one on such a link.
+      // The only other address on such a link.
       || interface.isPointToPoint && origin == address
   }
 

@@ -1,6 +1,6 @@
 import PiconetDNSSD
 
-/// The system's interfaces, folded from route messages, and which of them discovery uses.
+/// The system's interfaces, built from route messages, and the choice of those that discovery uses.
 struct InterfaceTable: Equatable {
   struct Address: Equatable {
     var address: IPAddress
@@ -10,7 +10,7 @@ struct InterfaceTable: Equatable {
   struct Interface: Equatable {
     var name = ""
     var flags: UInt32 = 0
-    /// As of `RouteMessage.Link`, like the next two.
+    /// See `RouteMessage.Link`; the same holds for the next two.
     var kind = ""
     var master: UInt32 = 0
     var portKind = ""
@@ -21,7 +21,7 @@ struct InterfaceTable: Equatable {
     var carriesMulticast: Bool { flags & 0x41 == 0x41 && (isLoopback || flags & 0x1000 != 0) }
   }
 
-  /// Interfaces beyond this number, or addresses of one, are left out. Each container of a host has one.
+  /// The most interfaces, and addresses of one; further ones are left out. Each container of a host has one.
   private static let interfaceLimit = 4096
   private static let addressLimit = 64
 
@@ -51,13 +51,13 @@ struct InterfaceTable: Equatable {
     }
   }
 
-  /// Nil: there is no room for another one.
+  /// Returns nil if there is no room for another one.
   private func newInterface() -> Interface? { interfaces.count < Self.interfaceLimit ? Interface() : nil }
 
-  /// The interfaces and families to speak on, with the addresses to give out there.
+  /// Returns the interfaces and families to use, with the addresses to advertise there.
   ///
-  /// Loopback addresses are given out on loopback only, others only on their own interface.
-  /// - Parameter names: those that a person has chosen; nil: all on which there can be peers.
+  /// Loopback addresses are advertised on loopback only, others only on their own interface.
+  /// - Parameter names: the interfaces that a person has chosen; nil: all on which there can be peers.
   func usable(names: Set<String>?, receivesUnicast: (Bool) -> Bool) -> [InterfaceID: InterfaceTraits] {
     var result: [InterfaceID: InterfaceTraits] = [:]
     let masters = Set(interfaces.values.map(\.master))
@@ -76,14 +76,15 @@ struct InterfaceTable: Equatable {
     return result
   }
 
-  /// A port hands what it receives to its master, which has the addresses; only of a VRF the ports have their own. No
-  /// packet reaches anything from a bridge without ports, such as Docker's before the first container.
+  /// Returns whether the interface can have peers. A port hands received packets to its master, which has the
+  /// addresses; only the ports of a VRF have their own. No packet goes anywhere from a bridge without ports, such as
+  /// Docker's before the first container.
   private func canHavePeers(_ interface: Interface, isMaster: Bool) -> Bool {
     if interface.master != 0, interface.portKind != "vrf" { return false }
     return interface.kind != "bridge" || isMaster
   }
 
-  /// RFC 6762, section 11: a packet that was sent to us alone must come from the interface's own network.
+  /// RFC 6762, section 11: a packet that was sent by unicast must come from the interface's own network.
   func isOnLink(_ source: IPAddress, index: UInt32) -> Bool {
     guard let interface = interfaces[index] else { return false }
     if interface.isLoopback {
@@ -93,7 +94,7 @@ struct InterfaceTable: Equatable {
     return interface.addresses.contains { source.hasPrefix(of: $0.address, length: $0.prefix) }
   }
 
-  /// Which interfaces matter most if there are more than the kernel, or we, can listen on.
+  /// Returns the rank that decides if there are more interfaces than the kernel, or this process, can listen on.
   func rank(of id: InterfaceID) -> InterfaceRank {
     guard let interface = interfaces[id.index] else { return InterfaceRank(kind: .idle) }
     let own = interface.addresses.map(\.address).filter { $0.isIPv6 == id.isIPv6 }

@@ -1,16 +1,16 @@
 import PiconetDNSSD
 import PiconetEngine
 
-/// The sockets of Multicast DNS, the interfaces that they are joined on, and one browser, for everything in a process
-/// that advertises and searches: however many nodes there are, the network hears each question once. Confined to the
-/// loop that it is made for.
+/// The sockets of Multicast DNS, the interfaces on which they are joined, and one browser, shared by all discoveries in
+/// a process: however many nodes there are, the network hears each question once. Confined to the loop that it is made
+/// for.
 ///
 /// It is open as long as a discovery uses it.
 public final class MulticastDNSEndpoint {
   public struct Options: Sendable {
     /// Names of the interfaces to use, such as `lo`; nil uses all that carry multicast.
     public var interfaces: Set<String>?
-    /// The seed of the random delays that RFC 6762 asks for; any value.
+    /// The seed of the random delays that RFC 6762 requires; any value.
     public var seed: UInt64
 
     public init(interfaces: Set<String>? = nil, seed: UInt64) {
@@ -19,7 +19,7 @@ public final class MulticastDNSEndpoint {
     }
   }
 
-  /// Counts of what went over the sockets.
+  /// Counts of the packets over the sockets.
   public struct Statistics: Sendable, Hashable {
     public var packetsSent = 0
     public var packetsReceived = 0
@@ -34,7 +34,7 @@ public final class MulticastDNSEndpoint {
 
   private struct User {
     let id: ObjectIdentifier
-    /// By which the daemon knows it.
+    /// The number by which the daemon knows it.
     let number: Int
     weak var discovery: DNSServiceDiscovery?
   }
@@ -51,22 +51,22 @@ public final class MulticastDNSEndpoint {
   private var seed: UInt64
   private var monitorFailure: LinkFailure?
   private var retry: (any DatagramLoopRegistration)?
-  /// How often what could not be had is tried again.
+  /// How often it tries again to get missing resources.
   private static let retryInterval = Duration.seconds(10)
   private var daemon: PortDaemon
-  /// A daemon that restarts does not get the port back from us: until then we don't take it.
+  /// A daemon that restarts does not get the port back from us: until then this process does not take it.
   private var portIsLeftUntil: Instant?
   private static let grace = Duration.seconds(20)
-  /// How long a daemon may take to withdraw what we publish ourselves from then on.
+  /// How long a daemon may take to withdraw the services that this process publishes from then on.
   private static let handover = Duration.seconds(2)
   private var isTakingOver = false
-  /// What is in the way now, in the order of the cases.
+  /// The present obstacles, in the order of the cases.
   public private(set) var obstacles: [DiscoveryObstacle] = []
   /// Packets read in one turn of the loop; the rest waits for the next.
   private static let packetsPerTurn = 64
 
-  /// Opens nothing yet.
-  /// - Parameter daemon: for the families whose port it keeps to itself.
+  /// Creates an endpoint without opening anything yet.
+  /// - Parameter daemon: used for the families whose port it keeps to itself.
   public init(loop: any DatagramLoop, options: Options, daemon: (any ResponderDaemon)? = nil) {
     self.loop = loop
     self.options = options
@@ -80,7 +80,7 @@ public final class MulticastDNSEndpoint {
     retry?.cancel()
   }
 
-  // MARK: Who uses it
+  // MARK: Users
 
   func add(_ discovery: DNSServiceDiscovery) {
     if users.isEmpty { open() }
@@ -127,7 +127,7 @@ public final class MulticastDNSEndpoint {
     retry = nil
     if monitor == nil { watchInterfaces() }
     let served = daemon.served(of: sockets?.taken ?? [])
-    // Where there is a socket in the port's place, its interfaces begin anew with the right one.
+    // If a socket replaces the port, its interfaces begin anew with the right one.
     if portIsLeftUntil.map({ $0 <= loop.now }) ?? true {
       for id in (sockets?.tryAgain() ?? []).sorted() { lose(id) }
     }
@@ -159,8 +159,8 @@ public final class MulticastDNSEndpoint {
     isTakingOver = false
   }
 
-  /// A discovery has begun, restarted or stopped searching. If it is the only one, the network is asked again; what
-  /// others have found already is reported to it at once.
+  /// Notes that a discovery has begun, restarted or stopped searching. If it is the only one, the network is asked
+  /// again; the instances that others have found already are reported to it at once.
   func searchChanged(of discovery: DNSServiceDiscovery) {
     guard users.contains(where: { $0.id == ObjectIdentifier(discovery) }) else { return }
     if !isSearched {
@@ -185,8 +185,8 @@ public final class MulticastDNSEndpoint {
     }
   }
 
-  /// The label, or the first one derived from it that no sibling has: nodes of one device share a key and often a name,
-  /// and would otherwise find out only by probing.
+  /// Returns the label, or the first one derived from it that no sibling has: nodes of one device share a key and often
+  /// a name, and would otherwise find out only by probing.
   func freeLabel(_ label: [UInt8]) -> [UInt8] {
     let taken = Set(discoveries.compactMap(\.label))
     return (1...taken.count + 1).lazy.map { InstanceLabel.renamed(label, attempt: $0) }.first { !taken.contains($0) }
@@ -197,7 +197,7 @@ public final class MulticastDNSEndpoint {
 
   var sortedInterfaces: [(key: InterfaceID, value: InterfaceTraits)] { interfaces.sorted { $0.key < $1.key } }
 
-  /// Those on which a service can be advertised.
+  /// The interfaces on which a service can be advertised.
   var answeringInterfaces: [(key: InterfaceID, value: InterfaceTraits)] {
     sortedInterfaces.filter { sockets?.mayAnswer(on: $0.key) ?? false }
   }
@@ -233,7 +233,7 @@ public final class MulticastDNSEndpoint {
     if let obstacle = daemon.obstacle(sockets.taken) { found.append(obstacle) }
     let leftOut = Set(sockets.leftOut.compactMap { monitor?.table.name(of: $0.index) })
     if !leftOut.isEmpty { found.append(.interfacesLeftOut(leftOut.sorted())) }
-    // A family that the system lacks is missed only where it lacks the other as well.
+    // A family that the system lacks is reported only if it lacks the other as well.
     let failures = sockets.failures.sorted { !$0.key && $1.key }.map(\.value).filter { $0.code != .busy }
     let serious =
       failures.filter { $0.code != .notAvailable || failures.count > 1 } + (monitorFailure.map { [$0] } ?? [])
@@ -274,12 +274,12 @@ public final class MulticastDNSEndpoint {
   /// Whether the daemon publishes and browses over a family.
   var isServedByDaemon: Bool { sockets.map { !daemon.served(of: $0.taken).isEmpty } ?? false }
 
-  /// The label under which the daemon publishes a service; nil if it does not.
+  /// Returns the label under which the daemon publishes a service; nil if it does not.
   func daemonLabel(of discovery: DNSServiceDiscovery) -> [UInt8]? {
     users.first { $0.discovery === discovery }.flatMap { daemon.labels[$0.number] }
   }
 
-  /// Brings the daemon's errand in line with what the users want, and with the families whose port it has.
+  /// Updates the daemon's errand to the wishes of the users, and to the families whose port it has.
   func updateErrand() {
     guard let sockets else { return }
     var errand = ResponderErrand(families: sockets.taken, searches: isSearched)

@@ -22,10 +22,10 @@ final class MulticastSocket: DescriptorHandler {
   }
 
   let isIPv6: Bool
-  /// Whether it has another port, since 5353 can't be had. It asks what is answered by unicast to that port, and is
-  /// joined to nothing (RFC 6762, sections 5.1 and 6.7).
+  /// Whether it has another port, since 5353 is not available. It asks questions that are answered by unicast to that
+  /// port, and has no memberships (RFC 6762, sections 5.1 and 6.7).
   let isLegacy: Bool
-  /// Whether nobody had the port when we opened it, so that what is sent to it by unicast reaches us.
+  /// Whether no other process had the port when we opened it, so that unicast packets to it reach us.
   let isSoleOwner: Bool
   private let descriptor: Int32
   private var registration: (any DatagramLoopRegistration)?
@@ -49,8 +49,9 @@ final class MulticastSocket: DescriptorHandler {
     registration = try loop.watch(descriptor, for: self)
   }
 
-  /// Asks the kernel's list instead of trying a socket that shares nothing: while there is such a socket, however
-  /// briefly, another process that wants the port is refused it, and has no Multicast DNS from then on.
+  /// Opens a socket. It reads the kernel's list instead of trying a socket that shares nothing: while such a socket
+  /// exists, however briefly, the kernel refuses the port to another process, which then has no Multicast DNS from then
+  /// on.
   /// - Returns: a descriptor, or -1 with `errno`; and whether no other process had the port.
   static func open(isIPv6: Bool) -> (descriptor: Int32, isSoleOwner: Bool) {
     let isSoleOwner = BoundPorts.hasUDP(MulticastDNS.port, isIPv6: isIPv6) == false
@@ -74,14 +75,14 @@ final class MulticastSocket: DescriptorHandler {
     return errno == ENOBUFS || errno == ENOMEM ? .full : .refused
   }
 
-  /// Also for an interface that is gone, whose membership would count on.
+  /// Leaves an interface, even one that is gone, whose membership would still count.
   func leave(_ index: UInt32) { _ = change(index, isMember: false) }
 
   private func change(_ index: UInt32, isMember: Bool) -> Bool {
     piconet_multicast_member(descriptor, isIPv6 ? 1 : 0, group.bytes, index, isMember ? 1 : 0) == 0
   }
 
-  /// - Returns: false if the system did not take the packet; Multicast DNS repeats what matters.
+  /// - Returns: false if the system did not take the packet; Multicast DNS repeats important ones.
   func send(_ transmission: Transmission) -> Bool {
     var message = transmission.message
     if isLegacy {
@@ -99,8 +100,8 @@ final class MulticastSocket: DescriptorHandler {
       descriptor, isIPv6 ? 1 : 0, message, message.count, &target) >= 0
   }
 
-  /// The questions alone: Avahi ignores a query from another port that has known answers.
-  /// - Returns: nil if nothing is asked.
+  /// Returns the questions alone: Avahi ignores a query from another port that has known answers.
+  /// - Returns: nil if the message has no questions.
   static func legacyQuery(_ message: [UInt8]) -> [UInt8]? {
     guard let whole = try? DNSMessage(decoding: message), !whole.isResponse, !whole.questions.isEmpty else {
       return nil
@@ -108,7 +109,7 @@ final class MulticastSocket: DescriptorHandler {
     return DNSMessage(questions: whole.questions.map { Question(name: $0.name, type: $0.type) }).encoded()
   }
 
-  /// The next packet; nil if there is none.
+  /// Returns the next packet; nil if none is waiting.
   func receive() -> Arrival? {
     // A packet that is too long, or an ICMP error that came back, does not mean the end.
     for _ in 0..<16 {

@@ -1,7 +1,7 @@
 import PiconetDNSSD
 import PiconetEngine
 
-/// The sockets of Multicast DNS, as many of each family as the memberships take; confined to the loop.
+/// The sockets of Multicast DNS, as many of each family as the memberships need; confined to the loop.
 final class MulticastSockets {
   typealias ID = GroupMemberships.Socket
 
@@ -13,11 +13,11 @@ final class MulticastSockets {
   private(set) var failures: [Bool: LinkFailure] = [:]
   /// The families whose port another program keeps to itself, by whether each is IPv6.
   var taken: Set<Bool> { Set(failures.filter { $0.value.code == .busy }.keys) }
-  /// Interfaces that are asked from another port.
+  /// Interfaces that are queried from another port.
   private var askedFromElsewhere: Set<InterfaceID> = []
 
-  /// Opens what the system has for us.
-  /// - Parameter readable: told when a socket has packets.
+  /// Opens the available sockets.
+  /// - Parameter readable: called when a socket has packets.
   init(loop: any DatagramLoop, readable: @escaping (ID) -> Void) {
     self.loop = loop
     self.readable = readable
@@ -39,11 +39,11 @@ final class MulticastSockets {
     sockets[id] = try MulticastSocket(isIPv6: id.isIPv6, isLegacy: isLegacy, loop: loop) { [readable] in readable(id) }
   }
 
-  /// Whether another try may give what is missing: a kernel without IPv6 never will.
+  /// Whether another try may succeed: a kernel without IPv6 never will.
   var isWorthATry: Bool { failures.values.contains { $0.code != .notAvailable } }
 
   /// Tries again to get the port.
-  /// - Returns: the interfaces that were asked from another port, if a socket takes their place.
+  /// - Returns: the interfaces that were queried from another port, if a socket replaces them.
   func tryAgain() -> Set<InterfaceID> {
     for (isIPv6, failure) in failures where failure.code != .notAvailable { open(isIPv6: isIPv6) }
     let replaced = askedFromElsewhere.filter { failures[$0.isIPv6] == nil }
@@ -51,21 +51,21 @@ final class MulticastSockets {
     return replaced
   }
 
-  /// Whether we may advertise on this interface, rather than only ask there.
+  /// Returns whether this process may advertise on this interface, rather than only ask there.
   func mayAnswer(on id: InterfaceID) -> Bool { memberships.socket(of: id) != nil }
 
-  /// Whether what is sent to our address by unicast reaches us.
+  /// Returns whether unicast packets to our address reach this process.
   func receivesUnicast(isIPv6: Bool) -> Bool { sockets[ID(isIPv6: isIPv6, number: 0)]?.isSoleOwner ?? false }
 
   // MARK: Memberships
 
-  /// The interfaces that can be used: those that the group is joined on, and those that are asked from another port.
+  /// The interfaces that can be used: those on which the group is joined, and those that are queried from another port.
   var usable: Set<InterfaceID> { memberships.interfaces.union(askedFromElsewhere) }
 
   /// The interfaces that could be used, if the kernel allowed more memberships.
   var leftOut: Set<InterfaceID> { memberships.leftOut }
 
-  /// Joins on these interfaces and no others, as far as the system lets us: those that matter most come first.
+  /// Joins on these interfaces and no others, as far as the system allows: those that matter most come first.
   func join(_ wanted: [InterfaceID: InterfaceRank]) {
     for id in memberships.interfaces.union(memberships.leftOut).sorted() where wanted[id] == nil { leave(id) }
     memberships.beginRound()
@@ -111,6 +111,6 @@ final class MulticastSockets {
     return sockets[place]?.send(transmission) ?? false
   }
 
-  /// The next packet on a socket; nil if there is none.
+  /// Returns the next packet on a socket; nil if none is waiting.
   func receive(on place: ID) -> MulticastSocket.Arrival? { sockets[place]?.receive() }
 }

@@ -1,9 +1,9 @@
 import PiconetDNSSD
 
-/// The daemon that publishes and browses over the families whose port it has: what it was asked for, and what it has
-/// told. Confined to the loop.
+/// The daemon that publishes and browses over the families whose port it has, with its errand and its reports. Confined
+/// to the loop.
 struct PortDaemon {
-  /// Nil: this build has none.
+  /// Nil: this build has no daemon.
   private let daemon: (any ResponderDaemon)?
   private(set) var status = ResponderDaemonStatus.trying
   private var errand = ResponderErrand()
@@ -15,7 +15,7 @@ struct PortDaemon {
 
   func setHandler(_ handler: @escaping (ResponderDaemonReport) -> Void) { daemon?.setHandler(handler) }
 
-  /// The daemon is told only what is new.
+  /// Sets the errand; the daemon is told only changes.
   mutating func serve(_ errand: ResponderErrand) {
     let errand = errand.isIdle ? ResponderErrand() : errand
     guard errand != self.errand else { return }
@@ -23,7 +23,7 @@ struct PortDaemon {
     daemon?.serve(errand)
   }
 
-  /// Ends its work, and forgets what it has told.
+  /// Ends the daemon's work, and forgets its reports.
   mutating func leave() {
     serve(ResponderErrand())
     status = .trying
@@ -44,24 +44,25 @@ struct PortDaemon {
     return false
   }
 
-  /// The families that it serves of those whose port is taken.
+  /// Returns the families that it serves of those whose port is taken.
   func served(of taken: Set<Bool>) -> Set<Bool> { status.isServing ? taken : [] }
 
-  /// The families over which we don't look for peers ourselves: those that it serves, or may serve in a moment.
+  /// Returns the families over which this process does not browse itself: those that the daemon serves, or may serve in
+  /// a moment.
   func left(of taken: Set<Bool>) -> Set<Bool> {
     if case .failing = status { return [] }
     return daemon == nil ? [] : taken
   }
 
-  // MARK: what it has found
+  // MARK: Found instances
 
-  /// All that is known, by it and by our own browser.
+  /// Returns all instances known to it and to our own browser.
   func all(with own: Browser?) -> [ResolvedInstance] {
     let others = instances.filter { own?.instance(named: $0.key) == nil }.sorted { $0.key < $1.key }
     return (own?.instances ?? []).map(joined) + others.map(\.value)
   }
 
-  /// What our own browser tells, with what the daemon knows of the same name.
+  /// Returns a report of our own browser, joined with the daemon's knowledge of the same name.
   func joined(_ change: BrowserReport) -> BrowserReport {
     switch change {
     case .resolved(let own), .updated(let own): instances[own.name] == nil ? change : .updated(joined(own))
@@ -69,7 +70,7 @@ struct PortDaemon {
     }
   }
 
-  /// What the daemon tells, with what our own browser knows of the same name.
+  /// Returns a report of the daemon, joined with our own browser's knowledge of the same name.
   func joined(_ change: BrowserReport, with browser: Browser?) -> BrowserReport {
     let name =
       switch change {
@@ -83,9 +84,9 @@ struct PortDaemon {
     instances[own.name].map { own.joined(with: $0) } ?? own
   }
 
-  // MARK: what is in the way
+  // MARK: Obstacles
 
-  /// Nil as long as it publishes for us, was not asked, or has not answered.
+  /// Returns nil as long as it publishes for us, was not asked, or has not answered.
   func obstacle(_ taken: Set<Bool>) -> DiscoveryObstacle? {
     var failures: [Bool: AvahiFailure] = [:]
     for isIPv6 in taken { failures[isIPv6] = daemon == nil ? .notBuilt : status.failure(isIPv6: isIPv6) }

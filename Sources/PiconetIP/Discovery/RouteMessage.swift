@@ -19,7 +19,7 @@ enum RouteMessage: Equatable {
     var kind = ""
     /// The interface that this one is a port of; 0 for none.
     var master: UInt32 = 0
-    /// The kind of the master, as the port's own message says it, such as `bridge` or `vrf`.
+    /// The kind of the master, from the port's own message, such as `bridge` or `vrf`.
     var portKind = ""
   }
 

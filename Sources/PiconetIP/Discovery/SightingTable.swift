@@ -2,7 +2,7 @@ import PiconetDNSSD
 import PiconetEngine
 import PiconetWire
 
-/// Folds what the browser resolved into sightings: one per peer and incarnation, whatever its instances are called.
+/// Combines the browser's results into sightings: one per peer and incarnation, whatever its instances are called.
 struct SightingTable {
   /// How many addresses a sighting may have.
   static let addressLimit = 16
@@ -13,25 +13,25 @@ struct SightingTable {
   }
   private struct Instance {
     var key: Key
-    /// Smaller than those of instances that came later.
+    /// Smaller than the numbers of instances that came later.
     var number = 0
-    /// Those of all its texts, the first one's first.
+    /// The names of all its texts, the first one's first.
     var names: [String]
     var info: [String: String]
     var endpoints: [ResolvedInstance.Endpoint]
   }
 
   let sessionID: String
-  /// Ourselves, in every incarnation that this process advertised.
+  /// This node, in every incarnation that this process advertised.
   private var own: Key?
-  /// One for each key that the texts of an instance name: any device can send another text.
+  /// One instance for each key that the texts of an instance name: any device can send another text.
   private var instances: [DomainName: [Instance]] = [:]
   private var nextNumber = 0
   private var reported: [Key: Sighting] = [:]
 
   init(sessionID: String) { self.sessionID = sessionID }
 
-  /// - Returns: `gone` if we had taken ourselves for another peer.
+  /// - Returns: `gone` if this node had been taken for another peer.
   mutating func setOwn(peer: PeerID, incarnation: Incarnation) -> [DiscoveryReport] {
     own = Key(peer: peer, incarnation: incarnation)
     instances = instances.mapValues { $0.filter { $0.key != own } }
@@ -61,7 +61,7 @@ struct SightingTable {
     return changes(of: Set((former + found).map(\.key)), interfaces)
   }
 
-  /// The addresses of the system's interfaces have changed, and with them what may be dialled.
+  /// Notes that the addresses of the system's interfaces have changed, and with them those that may be dialled.
   mutating func interfacesChanged(_ interfaces: InterfaceTable) -> [DiscoveryReport] {
     changes(of: Set(instances.values.joined().map(\.key)), interfaces)
   }
@@ -96,15 +96,15 @@ struct SightingTable {
   /// How many further texts of an instance are read: with the first as many as a browser keeps of an interface.
   private static let textLimit = MulticastDNS.cachedRecordsPerSet - 1
 
-  /// Who has told of addresses: the host that sent the packet, or, where that is not known, an instance.
+  /// The origin of addresses: the host that sent the packet or, if that is not known, an instance.
   private enum Origin: Hashable {
     case host(IPAddress)
     case instance(Int)
   }
 
   private func sighting(of key: Key, _ interfaces: InterfaceTable) -> Sighting? {
-    // Any device can advertise another's key. The first instance supplies name and info, and all who tell of addresses
-    // take turns with them: many invented ones of one device keep out none of the peer's. The last place is that of the
+    // Any device can advertise another's key. The first instance supplies name and info, and all origins of addresses
+    // take turns with them: many invented ones of one device keep out none of the peer's. The last place belongs to the
     // instance that came last, so many earlier ones don't either.
     let matching = instances.values.joined().filter { $0.key == key }.sorted { $0.number < $1.number }
     guard let first = matching.first else { return nil }
@@ -144,7 +144,8 @@ struct SightingTable {
     return sighting
   }
 
-  /// Best first; of equally good ones the address of the host that tells of it, then those of the latest service.
+  /// Returns the addresses, best first. Of equally good ones, the address of the host that sent it comes first, then
+  /// those of the latest service.
   private func addresses(of instance: Instance, _ interfaces: InterfaceTable) -> [(text: String, origin: Origin)] {
     var ranked: [(rank: Int, place: Int, endpoint: ResolvedInstance.Endpoint)] = []
     let count = instance.endpoints.count
@@ -161,7 +162,7 @@ struct SightingTable {
     }
   }
 
-  /// Best first: loopback (same host), IPv6, IPv4, link-local.
+  /// Returns the rank, best first: loopback (same host), IPv6, IPv4, link-local.
   private static func rank(_ address: IPAddress) -> Int {
     if address.isLoopback { return 0 }
     if address.isLinkLocal { return address.isIPv6 ? 3 : 4 }

@@ -11,7 +11,7 @@ import PiconetEngine
 /// `finished` has no effect.
 public struct AddressRace: Sendable {
   public struct Configuration: Sendable, Hashable {
-    /// How long an attempt has the field to itself. RFC 8305: 250 ms recommended, 100 ms at least, 2 s at most.
+    /// How long an attempt runs before the next one starts. RFC 8305: 250 ms recommended, 100 ms at least, 2 s at most.
     public var attemptDelay: Duration = .milliseconds(250)
     /// How long the whole race may take, including name look-ups.
     public var timeLimit: Duration = .seconds(10)
@@ -23,19 +23,19 @@ public struct AddressRace: Sendable {
 
   public enum Effect: Sendable, Hashable {
     case open(attempt: Int, SocketAddress)
-    /// Close the attempt's socket; nothing it reports counts any more.
+    /// Close the attempt's socket; its later reports are ignored.
     case close(attempt: Int)
     case finished(Outcome)
   }
 
   public enum Outcome: Sendable, Hashable {
     case connected(attempt: Int)
-    /// All reasons, in the order in which they came.
+    /// All reasons, in order.
     case failed([Loss])
     case cancelled
   }
 
-  /// What failed, and why.
+  /// A failed part of the dial, with its reason.
   public struct Loss: Sendable, Hashable, CustomStringConvertible {
     /// An address or a host name.
     public var subject: String
@@ -52,7 +52,7 @@ public struct AddressRace: Sendable {
     var waiting: [SocketAddress] = []
     var known: Set<SocketAddress> = []
     var unresolved: Int
-    /// By attempt number; in the order of opening.
+    /// The open attempts by number; in the order of opening.
     var open: [(attempt: Int, address: SocketAddress)] = []
     var nextAttempt = 0
     var isIPv6Next: Bool?
@@ -74,7 +74,7 @@ public struct AddressRace: Sendable {
 
   // MARK: Facts
 
-  /// Starts the race with what is known already. `unresolved` host names are being looked up meanwhile: for each,
+  /// Starts the race with the known addresses. `unresolved` host names are being looked up meanwhile: for each,
   /// `resolved` or `resolutionFailed` follows.
   public mutating func start(
     _ addresses: [SocketAddress], losses: [Loss] = [], unresolved: Int = 0, at now: Instant
@@ -86,7 +86,7 @@ public struct AddressRace: Sendable {
     return proceed(race, at: now)
   }
 
-  /// One host name gave addresses.
+  /// Notes that one host name resolved to addresses.
   public mutating func resolved(_ addresses: [SocketAddress], at now: Instant) -> [Effect] {
     guard case .racing(var race) = state, race.unresolved > 0 else { return [] }
     race.unresolved -= 1
@@ -94,7 +94,7 @@ public struct AddressRace: Sendable {
     return proceed(race, at: now)
   }
 
-  /// One host name gave none.
+  /// Notes that one host name did not resolve.
   public mutating func resolutionFailed(_ loss: Loss, at now: Instant) -> [Effect] {
     guard case .racing(var race) = state, race.unresolved > 0 else { return [] }
     race.unresolved -= 1
@@ -102,7 +102,8 @@ public struct AddressRace: Sendable {
     return proceed(race, at: now)
   }
 
-  /// Late, or for an attempt that is not open: no effect. (Once its socket is closed, nothing is heard of it anyway.)
+  /// Notes that an attempt has connected. No effect if it is late, or the attempt is not open. (A closed socket reports
+  /// nothing anyway.)
   public mutating func connected(_ attempt: Int, at now: Instant) -> [Effect] {
     guard case .racing(let race) = state, race.open.contains(where: { $0.attempt == attempt }) else { return [] }
     state = .finished
@@ -110,7 +111,7 @@ public struct AddressRace: Sendable {
       + [.finished(.connected(attempt: attempt))]
   }
 
-  /// Late, or for an attempt that is not open: no effect.
+  /// Notes that an attempt has failed. No effect if it is late, or the attempt is not open.
   public mutating func failed(_ attempt: Int, _ failure: LinkFailure, at now: Instant) -> [Effect] {
     guard case .racing(var race) = state, let index = race.open.firstIndex(where: { $0.attempt == attempt })
     else { return [] }
@@ -120,13 +121,13 @@ public struct AddressRace: Sendable {
     return proceed(race, at: now)
   }
 
-  /// Time has passed, usually up to `nextDeadline`; no effect if it is too early.
+  /// Notes that time has passed, usually up to `nextDeadline`; no effect if it is too early.
   public mutating func deadlineReached(at now: Instant) -> [Effect] {
     guard case .racing(let race) = state else { return [] }
     return proceed(race, at: now)
   }
 
-  /// The link is no longer wanted. No effect after the finish.
+  /// Cancels the race since the link is no longer wanted. No effect after the finish.
   public mutating func cancel() -> [Effect] {
     switch state {
     case .finished: return []
@@ -158,7 +159,7 @@ public struct AddressRace: Sendable {
     }
   }
 
-  /// Does what the present state of the race requires: the only place where it ends in failure and where attempts
+  /// Takes the steps that the present state of the race requires: the only code where it fails and where attempts
   /// begin.
   private mutating func proceed(_ before: Race, at now: Instant) -> [Effect] {
     var race = before
@@ -190,7 +191,7 @@ public struct AddressRace: Sendable {
     return effects
   }
 
-  /// The first of the family whose turn it is, or the first at all. Only called when there is one.
+  /// Returns the first address of the family whose turn it is, or the first of all. Only called if there is an address.
   private func takeNext(from race: inout Race) -> SocketAddress {
     let index = race.waiting.firstIndex { $0.isIPv6 == race.isIPv6Next } ?? 0
     let address = race.waiting.remove(at: index)

@@ -2,7 +2,7 @@ import CPiconetSystem
 import Glibc
 import PiconetEngine
 
-/// How a person writes where a peer is: `192.168.1.7:49152`, `[fe80::1%eth0]:49152`, `kitchen.local:49152`.
+/// The address of a peer as a person writes it: `192.168.1.7:49152`, `[fe80::1%eth0]:49152`, `kitchen.local:49152`.
 public struct HostPort: Sendable, Hashable, CustomStringConvertible {
   /// Without brackets; with its zone, if it has one.
   public let host: String
@@ -14,7 +14,7 @@ public struct HostPort: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// At most 255 bytes of host (RFC 1035, section 2.3.4).
-  /// - Throws: `.notAvailable` with what is wrong, in words for a person.
+  /// - Throws: `.notAvailable` with the fault, in words for a person.
   public init(_ text: String) throws(LinkFailure) {
     guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else {
       throw LinkFailure(.notAvailable, "\(text): no port; write HOST:PORT")
@@ -36,8 +36,8 @@ public struct HostPort: Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// The addresses that need no look-up: a numeric address, or those of `localhost` (RFC 6761, section 6.3). Nil for
-  /// any other name.
+  /// Returns the addresses that need no look-up: a numeric address, or those of `localhost` (RFC 6761, section 6.3).
+  /// Nil for any other name.
   /// - Throws: `.notAvailable` for a numeric address whose zone is not an interface here.
   public func numericAddresses() throws(LinkFailure) -> [SocketAddress]? {
     var ipv4 = in_addr()

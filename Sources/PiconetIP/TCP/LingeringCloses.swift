@@ -5,12 +5,12 @@ import PiconetRuntime
 
 /// Sockets whose orderly close is under way.
 ///
-/// A socket that is closed while the remote side's bytes lie in it unread, or still come, sends a reset, and a reset
-/// throws away what the remote side has not read yet: of all things, our reason for leaving. So (RFC 9112, section 9.6)
-/// we end our direction, read and discard until the remote side ends its own, and only then close. Bounded in time,
-/// bytes and number; beyond the number a socket is closed at once.
+/// A socket that is closed while the remote side's bytes lie in it unread, or still come, sends a reset. A reset
+/// discards the bytes that the remote side has not read yet, including our reason for leaving. So (RFC 9112, section
+/// 9.6) we end our direction, read and discard until the remote side ends its own, and only then close. Bounded in
+/// time, bytes and number; beyond the number a socket is closed at once.
 final class LingeringCloses {
-  /// The most bytes that are discarded of one socket.
+  /// The most bytes that are discarded from one socket.
   static let byteLimit = 16 << 20
 
   private let loop: EventLoop
@@ -30,7 +30,7 @@ final class LingeringCloses {
 
   var count: Int { lingering.count }
 
-  /// Takes over a socket that nothing watches any more.
+  /// Takes over a socket that is no longer watched.
   func take(_ socket: Int32) {
     guard lingering.count < limit, shutdown(socket, Int32(SHUT_WR)) == 0 else {
       close(socket)
@@ -56,7 +56,7 @@ final class LingeringCloses {
     }
   }
 
-  /// Calls `body` as soon as nothing lingers, perhaps at once.
+  /// Calls `body` as soon as no socket lingers, perhaps at once.
   func onceEmpty(_ body: @escaping () -> Void) {
     if lingering.isEmpty { body() } else { whenEmpty = body }
   }

@@ -3,7 +3,7 @@ import PiconetEngine
 import PiconetRuntime
 
 extension LinkFailure {
-  /// What an error number of a call on an IP socket means for a link, in words and with the system's own behind them.
+  /// Translates an error number of a call on an IP socket for a link, in words followed by the system's own.
   init(call: String, number: Int32) {
     let (code, words) = Self.meaning(of: number, in: call)
     self.init(

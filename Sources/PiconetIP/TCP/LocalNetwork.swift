@@ -10,7 +10,7 @@ struct LocalNetwork: Sendable, Hashable {
 
   func contains(_ other: UInt32) -> Bool { mask != 0 && address & mask == other & mask }
 
-  /// The networks of the interfaces that are up, but for loopback. At most 64.
+  /// Returns the networks of the interfaces that are up, except loopback. At most 64.
   static func current() -> [LocalNetwork] {
     var list: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&list) == 0 else { return [] }
@@ -32,8 +32,9 @@ struct LocalNetwork: Sendable, Hashable {
 }
 
 extension SocketAddress {
-  /// The addresses, and after them those that are in the networks of several interfaces once more over each of these:
-  /// a laptop may be on two networks of the same numbers, by cable and by Wi-Fi, and its routes lead into one of them.
+  /// Returns the addresses, followed by those in the networks of several interfaces once more over each of these
+  /// interfaces. A laptop may be on two networks with the same numbers, by cable and by Wi-Fi, and its routes lead into
+  /// one of them.
   static func overEachInterface(_ addresses: [SocketAddress], _ networks: [LocalNetwork]) -> [SocketAddress] {
     var all = addresses
     for address in addresses {

@@ -6,13 +6,13 @@ import PiconetEngine
 package enum NameLookup {
   typealias Function = @Sendable (HostPort) -> Result<[SocketAddress], LinkFailure>
 
-  /// The most addresses that are kept of one answer.
+  /// The most addresses that are kept from one answer.
   static let limit = 16
 
-  /// In the order of preference of RFC 6724, which is getaddrinfo's.
+  /// Returns the addresses in the order of preference of RFC 6724, which is getaddrinfo's.
   @Sendable package static func addresses(of name: HostPort) -> Result<[SocketAddress], LinkFailure> {
     let first = look(up: name, flags: AI_ADDRCONFIG)
-    // On a host that has only loopback addresses, AI_ADDRCONFIG hides even what /etc/hosts says.
+    // On a host that has only loopback addresses, AI_ADDRCONFIG hides even the entries of /etc/hosts.
     if case .failure = first, case .success(let addresses) = look(up: name, flags: 0) { return .success(addresses) }
     return first
   }

@@ -12,7 +12,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
 
   public let host: Host
   public let port: UInt16
-  /// Of an IPv4 address, the index of the interface that is to be dialled over; 0: as this host's routes say.
+  /// For an IPv4 address, the index of the interface over which to dial; 0: this host's routes decide.
   private(set) var interface: UInt32 = 0
 
   public init(_ host: Host, port: UInt16) {
@@ -24,7 +24,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// An IPv4 address that is dialled over this interface, whatever the routes say.
+  /// Returns an IPv4 address that is dialled over this interface, whatever the routes say.
   func over(interface: UInt32) -> SocketAddress {
     var address = self
     address.interface = interface
@@ -168,7 +168,7 @@ extension SocketAddress {
     }
   }
 
-  /// The address of one end of a socket; nil when it has none any more.
+  /// Returns the address of one end of a socket; nil when it no longer has one.
   package static func of(_ socket: Int32, remote: Bool) -> SocketAddress? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

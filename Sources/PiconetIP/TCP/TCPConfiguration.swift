@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetRuntime
 
-/// How TCP is used. The defaults are for peers on a local network.
+/// The settings of TCP. The defaults are for peers on a local network.
 public struct TCPConfiguration: Sendable, Hashable {
   /// Where to listen. Nil: on every address of both families, with a port chosen by the system. With `*` as the host:
   /// on every address, with that port. Otherwise a numeric address, or `localhost` for 127.0.0.1. Port 0: chosen by the
@@ -14,7 +14,7 @@ public struct TCPConfiguration: Sendable, Hashable {
   /// The most bytes that wait unsent in the kernel before a link stops being writable (TCP_NOTSENT_LOWAT), so that a
   /// small message does not wait behind megabytes of a file. Nil: the system's own limit, which is the send buffer.
   public var unsentLimit: Int32? = 128 * 1024
-  /// How much of what is written may be in the kernel or on its way at any time.
+  /// How many written bytes may be in the kernel or on their way at any time.
   var flight = FlightBound.Configuration()
   /// The kernel's own probes of an idle link: seconds before the first, seconds between, and how many go unanswered
   /// before the link fails. Only a backstop: Piconet's heartbeat notices sooner.
@@ -29,7 +29,7 @@ public struct TCPConfiguration: Sendable, Hashable {
   public var backlog: Int32 = 128
   /// The most connections accepted in one round of the loop.
   public var acceptBatch = 16
-  /// How long accepting pauses when there is no descriptor left; doubles up to ten times this.
+  /// How long accepting pauses when no descriptor is left; doubles up to ten times this.
   public var acceptRetry: Duration = .milliseconds(100)
   /// How long an orderly close waits for the remote side's end, see `LingeringCloses`.
   public var lingerTime: Duration = .seconds(1)

@@ -3,7 +3,7 @@ import Glibc
 import PiconetEngine
 import PiconetRuntime
 
-/// One dial: carries out what the address race decides, with sockets, a timer and name look-ups.
+/// One dial: carries out the decisions of the address race, with sockets, a timer and name look-ups.
 final class TCPDial: DialCancellation {
   private let loop: EventLoop
   private let configuration: TCPConfiguration
@@ -29,7 +29,7 @@ final class TCPDial: DialCancellation {
     self.lingering = lingering
     self.completion = completion
     race = AddressRace(configuration.race)
-    // Held strongly: a dial lives until it has reported its outcome, whatever becomes of the transport.
+    // Held strongly: a dial lives until it has reported its outcome, even if the transport is released.
     timer = LoopTimer(loop: loop) { [self] in perform(race.deadlineReached(at: loop.awakeTime)) }
   }
 
@@ -37,7 +37,7 @@ final class TCPDial: DialCancellation {
     var numeric: [SocketAddress] = []
     var names: [HostPort] = []
     var losses: [AddressRace.Loss] = []
-    // Beyond twice the race's limit nothing is even parsed: the list may come from the network.
+    // Beyond twice the race's limit addresses are not even parsed: the list may come from the network.
     for address in addresses.prefix(configuration.race.addressLimit * 2) {
       do throws(LinkFailure) {
         guard address.kind == .tcp else { throw LinkFailure(.notAvailable, "not an address of TCP") }
@@ -203,7 +203,7 @@ private final class TCPAttempt: DescriptorHandler {
   func close() {
     watch?.cancel()
     if socket < 0 { return }
-    // A connection that has come about meanwhile is not wanted: it gets no orderly close.
+    // A connection that has succeeded meanwhile is not wanted: it gets no orderly close.
     _ = piconet_set_abortive_close(socket)
     Glibc.close(socket)
     socket = -1
@@ -211,8 +211,8 @@ private final class TCPAttempt: DescriptorHandler {
 }
 
 extension LinkFailure {
-  /// The failure of a dial: the most telling code, and every address with its reason. A refusal says that nobody
-  /// listens there any more, so it counts only if no address was silent: the peer may be at a silent one.
+  /// Creates the failure of a dial: the most telling code, and every address with its reason. A refusal says that no
+  /// program listens there any more, so it counts only if no address was silent: the peer may be at a silent one.
   init(_ losses: [AddressRace.Loss]) {
     let byWeight: [Code] = [
       .tooManyDescriptors, .refused, .reset, .permission, .busy, .timedOut, .hostDown, .unreachable, .notAvailable,

@@ -6,7 +6,7 @@ import PiconetRuntime
 /// One TCP connection as a link: a byte stream, confined to its loop.
 ///
 /// A read that fills less than its buffer has emptied the socket: the caller need not read again to see `.wouldBlock`.
-/// Nothing is missed, since the loop is level-triggered: what comes later makes the link ready again.
+/// Nothing is missed, since the loop is level-triggered: later bytes make the link ready again.
 public final class TCPLink: LinkEndpoint {
   public let traits: LinkTraits
   private let lingering: LingeringCloses
@@ -70,7 +70,7 @@ public final class TCPLink: LinkEndpoint {
     return .bytes(count)
   }
 
-  /// How much more may go depends on the remote side's acknowledgements, which cause no wake-up.
+  /// The remote side's acknowledgements decide how much more may go, and they cause no wake-up.
   public var bulkPace: BulkPace? { flight.pace }
 
   /// - Returns: whether more bulk may go than before.

@@ -3,7 +3,7 @@ import Glibc
 import PiconetEngine
 import PiconetRuntime
 
-/// A listening socket: accepts in bounded batches, and pauses, instead of spinning, when there is no descriptor left.
+/// A listening socket: accepts in bounded batches, and pauses, instead of spinning, when no descriptor is left.
 package final class TCPListener: DescriptorHandler {
   package typealias Accept = (Int32, UnsafeMutablePointer<sockaddr_storage>) -> Int32
 
@@ -76,7 +76,7 @@ package final class TCPListener: DescriptorHandler {
       }
       switch errno {
       case EAGAIN: return
-      // The connection failed before we accepted it (accept(2), "Error handling"): on to the next.
+      // The connection failed before it was accepted (accept(2), "Error handling"): on to the next.
       case EINTR, ECONNABORTED, EPROTO, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH, ENETDOWN:
         continue
       // EMFILE, ENFILE, ENOBUFS, ENOMEM, and anything else that would come back at once.

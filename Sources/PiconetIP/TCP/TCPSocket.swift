@@ -2,7 +2,7 @@ import CPiconetSystem
 import Glibc
 import PiconetEngine
 
-/// The calls that make a TCP socket what a link needs.
+/// The calls that configure a TCP socket for a link.
 package enum TCPSocket {
   /// A new socket, non-blocking and closed on exec.
   package static func make(_ family: Int32) throws(LinkFailure) -> Int32 {
@@ -13,7 +13,7 @@ package enum TCPSocket {
 
   /// Sets the options of every link. A link is usable without any of them, so failures don't count.
   package static func prepare(_ socket: Int32, _ configuration: TCPConfiguration) {
-    // Messages are already coalesced once a round: what is written should go now.
+    // Messages are already coalesced once a round: written bytes should go now.
     set(socket, piconet_level_tcp, TCP_NODELAY, 1)
     if let limit = configuration.unsentLimit { set(socket, piconet_level_tcp, TCP_NOTSENT_LOWAT, limit) }
     set(socket, SOL_SOCKET, SO_KEEPALIVE, 1)
@@ -26,7 +26,7 @@ package enum TCPSocket {
     }
   }
 
-  /// Has a socket go out over one interface alone (SO_BINDTODEVICE; without privileges since Linux 5.7).
+  /// Binds a socket to one interface (SO_BINDTODEVICE; without privileges since Linux 5.7).
   static func restrict(_ socket: Int32, toInterface index: UInt32) -> Bool {
     var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
     guard if_indextoname(index, &name) != nil else { return false }

@@ -50,7 +50,7 @@ public final class TCPTransport: Transport {
   }
 
   /// Listens where the configuration says; without a host, on one socket for both families, or only IPv4 if the system
-  /// has no IPv6. If it listens already, that is the caller's error: `.busy`.
+  /// has no IPv6. Listening twice is the caller's error: `.busy`.
   public func listen(_ accepted: @escaping (any LinkEndpoint) -> Void) throws(LinkFailure) {
     if listener != nil { throw LinkFailure(.busy, "listening already") }
     let socket = try listeningSocket()
@@ -108,7 +108,7 @@ public final class TCPTransport: Transport {
     lingering.onceEmpty { [loop] in loop.executeLater(completion) }
   }
 
-  /// As `shutDown`, without waiting.
+  /// Shuts down as `shutDown` does, without waiting.
   public func closeNow() {
     stopListening()
     for dial in Array(dials.values) { dial.cancel() }
